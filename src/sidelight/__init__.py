@@ -1,0 +1,118 @@
+"""Sidelight: bandits with graph feedback, from a graph to a certified plan to decisions.
+
+>>> import sidelight as sl
+>>> g = sl.families.cycle(20)
+>>> plan = sl.plan(g, horizon=100_000)
+>>> policy = plan.policy(seed=7)
+
+Names are imported on first use, so that `import sidelight` and the command line start at once.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from sidelight._version import __version__
+
+if TYPE_CHECKING:
+    from sidelight import environments, partitions
+    from sidelight.analysis import (
+        Domination,
+        Observability,
+        fractional_domination,
+        observability,
+        packing_independent_set,
+        packing_lower_bound,
+    )
+    from sidelight.errors import (
+        GraphFileError,
+        IllegalPartition,
+        InfeasibleRequest,
+        InvalidFeedback,
+        InvalidGraph,
+        InvalidOption,
+        SavedStateError,
+        SidelightError,
+        SolverError,
+        TurnError,
+        UnobservableGraph,
+    )
+    from sidelight.graph import FeedbackGraph, families, read_graph, write_graph
+    from sidelight.partition import Partition
+    from sidelight.planning import Bound, Plan, plan
+    from sidelight.policy import Policy
+
+_HOMES = {
+    "sidelight.analysis": (
+        "Domination",
+        "Observability",
+        "fractional_domination",
+        "observability",
+        "packing_independent_set",
+        "packing_lower_bound",
+    ),
+    "sidelight.errors": (
+        "GraphFileError",
+        "IllegalPartition",
+        "InfeasibleRequest",
+        "InvalidFeedback",
+        "InvalidGraph",
+        "InvalidOption",
+        "SavedStateError",
+        "SidelightError",
+        "SolverError",
+        "TurnError",
+        "UnobservableGraph",
+    ),
+    "sidelight.graph": ("FeedbackGraph", "families", "read_graph", "write_graph"),
+    "sidelight.partition": ("Partition",),
+    "sidelight.planning": ("Bound", "Plan", "plan"),
+    "sidelight.policy": ("Policy",),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+_MODULES = ("environments", "partitions")
+
+__all__ = [
+    "Bound",
+    "Domination",
+    "FeedbackGraph",
+    "GraphFileError",
+    "IllegalPartition",
+    "InfeasibleRequest",
+    "InvalidFeedback",
+    "InvalidGraph",
+    "InvalidOption",
+    "Observability",
+    "Partition",
+    "Plan",
+    "Policy",
+    "SavedStateError",
+    "SidelightError",
+    "SolverError",
+    "TurnError",
+    "UnobservableGraph",
+    "__version__",
+    "environments",
+    "families",
+    "fractional_domination",
+    "observability",
+    "packing_independent_set",
+    "packing_lower_bound",
+    "partitions",
+    "plan",
+    "read_graph",
+    "write_graph",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"sidelight.{name}")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'sidelight' has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

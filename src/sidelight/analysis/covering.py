@@ -1,0 +1,169 @@
+"""The covering program of a set of arms: which sources reveal which targets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from sidelight.graph import FeedbackGraph
+
+Ints = npt.NDArray[np.integer[Any]]
+Floats = npt.NDArray[np.float64]
+
+LISTED = -2
+"""`spared` of a target whose sources are listed one by one."""
+
+NOBODY = -1
+"""`spared` of a target that every source reveals."""
+
+
+@dataclass(frozen=True, eq=False)
+class CoveringProgram:
+    """min Σx over sources, such that the sources of every target weigh at least 1 together, x ≥ 0.
+
+    Sources and targets are numbered from 0. Target u is revealed by the listed sources when
+    spared[u] == LISTED, otherwise by every source but spared[u] (NOBODY: by all), which takes no room.
+    """
+
+    n_sources: int
+    row_indptr: Ints  # (n_targets + 1,) listed sources by target
+    row_indices: Ints
+    spared: Ints  # (n_targets,)
+
+    @property
+    def n_targets(self) -> int:
+        """Number of constraints."""
+        return len(self.spared)
+
+    @cached_property
+    def columns(self) -> tuple[Ints, Ints]:
+        """(indptr, indices) of the listed targets by source."""
+        pattern = np.ones(len(self.row_indices), dtype=np.int8)
+        by_row = sparse.csr_array(
+            (pattern, self.row_indices, self.row_indptr), shape=(self.n_targets, self.n_sources)
+        )
+        by_source = by_row.tocsc()
+        return by_source.indptr, by_source.indices
+
+    @cached_property
+    def in_degree(self) -> npt.NDArray[np.int64]:
+        """(n_targets,) how many sources reveal each target."""
+        degree = np.diff(self.row_indptr).astype(np.int64)
+        everywhere = self.spared != LISTED
+        degree[everywhere] = self.n_sources - (self.spared[everywhere] >= 0)
+        return degree
+
+    @cached_property
+    def listed_out_degree(self) -> npt.NDArray[np.int64]:
+        """(n_sources,) how many listed targets each source reveals."""
+        return np.bincount(self.row_indices, minlength=self.n_sources).astype(np.int64)
+
+    @cached_property
+    def out_degree(self) -> npt.NDArray[np.int64]:
+        """(n_sources,) how many targets each source reveals."""
+        degree = self.listed_out_degree + np.count_nonzero(self.spared != LISTED)
+        degree[self.spared[self.spared >= 0]] -= 1
+        return degree
+
+    def signature(self) -> bytes:
+        """Equal for two programs exactly when they are the same program."""
+        head = np.array([self.n_sources, self.n_targets], dtype=np.int64)
+        parts = (head, np.diff(self.row_indptr).astype(np.int32), self.row_indices.astype(np.int32))
+        return b"".join(part.tobytes() for part in parts) + self.spared.astype(np.int32).tobytes()
+
+    def restricted(self, sources: Ints, targets: Ints) -> CoveringProgram:
+        """The program on the listed edges between `sources` and `targets`, renumbered in the order given."""
+        rank = np.full(self.n_sources, -1, dtype=np.int64)
+        rank[sources] = np.arange(len(sources))
+        counts, found = gather_rows(self.row_indptr, self.row_indices, targets)
+        local = rank[found]
+        return listed_program(len(sources), counts, local)
+
+
+def listed_program(n_sources: int, counts: Ints, local: Ints) -> CoveringProgram:
+    """Program whose target u has the next counts[u] entries of `local` as sources; −1 is no source."""
+    inside = local >= 0
+    if not inside.all():
+        owner = np.repeat(np.arange(len(counts)), counts)
+        counts = np.bincount(owner[inside], minlength=len(counts))
+        local = local[inside]
+    spared = np.full(len(counts), LISTED, dtype=np.int32)
+    return CoveringProgram(n_sources, pointers(counts), local.astype(np.int32), spared)
+
+
+def covering_program(g: FeedbackGraph, arms: Ints, cover: Ints) -> CoveringProgram:
+    """Sources `arms`, targets `cover` (distinct arms of g each), in about the size of the edges into `cover`."""
+    counts, found = gather_rows(g.in_indptr, g.in_indices, cover)
+    program = listed_program(len(arms), counts, locate(found, arms, g.n_arms))
+    everywhere = np.flatnonzero(g.is_universal[cover])
+    if everywhere.size:
+        universal = cover[everywhere]
+        itself = locate(universal, arms, g.n_arms)
+        program.spared[everywhere] = np.where(g.has_loop[universal], NOBODY, itself)
+    return program
+
+
+def locate(values: Ints, arms: Ints, n_arms: int) -> Ints:
+    """Position of each value in `arms`, −1 where it does not occur."""
+    if len(arms) > n_arms // 64:
+        rank = np.full(n_arms, -1, dtype=np.int32)
+        rank[arms] = np.arange(len(arms))
+        return rank[values]
+    order = np.argsort(arms)  # a block of few arms must not cost a table of all arms
+    at = order[np.minimum(np.searchsorted(arms, values, sorter=order), len(arms) - 1)]
+    return np.where(arms[at] == values, at, -1)
+
+
+def split(
+    program: CoveringProgram, source_part: Ints, target_part: Ints, n_parts: int
+) -> Iterator[tuple[Ints, Ints, CoveringProgram]]:
+    """(sources, targets, program) of each part of a program without edges between parts or spared sources."""
+    sources, source_start = grouped(source_part, n_parts)
+    targets, target_start = grouped(target_part, n_parts)
+    rank = np.empty(program.n_sources, dtype=np.int32)
+    rank[sources] = np.arange(len(sources)) - np.repeat(source_start[:-1], np.diff(source_start))
+    counts, found = gather_rows(program.row_indptr, program.row_indices, targets)
+    local = rank[found]
+    indptr = pointers(counts)
+    spared = np.full(program.n_targets, LISTED, dtype=np.int32)
+    for part in range(n_parts):
+        low, high = target_start[part], target_start[part + 1]
+        own = slice(source_start[part], source_start[part + 1])
+        yield (
+            sources[own],
+            targets[low:high],
+            CoveringProgram(
+                own.stop - own.start,
+                indptr[low : high + 1] - indptr[low],
+                local[indptr[low] : indptr[high]],
+                spared[low:high],
+            ),
+        )
+
+
+def grouped(part: Ints, n_parts: int) -> tuple[Ints, Ints]:
+    """(members sorted by part, start of each part); entries with part −1 belong nowhere."""
+    order = np.argsort(part, kind="stable")
+    order = order[np.searchsorted(part[order], 0) :]
+    return order, pointers(np.bincount(part[order], minlength=n_parts))
+
+
+def pointers(counts: Ints) -> npt.NDArray[np.int64]:
+    """Starts of consecutive runs of the given lengths, and the end."""
+    indptr = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=indptr[1:])
+    return indptr
+
+
+def gather_rows(indptr: Ints, indices: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """(length of each of `rows`, their entries one after the other) of a CSR pattern."""
+    starts = indptr[rows]
+    counts = indptr[np.asarray(rows) + 1] - starts
+    offsets = np.repeat(starts - pointers(counts)[:-1], counts)
+    return counts, indices[offsets + np.arange(len(offsets))]

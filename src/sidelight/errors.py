@@ -1,0 +1,64 @@
+"""Every error a user can cause, named after what is wrong.
+
+All derive from `SidelightError`; each message shows the offending value and says what to do about it.
+"""
+
+from collections.abc import Sequence
+
+
+class SidelightError(Exception):
+    """Base of all errors raised on purpose."""
+
+
+class InvalidGraph(SidelightError, ValueError):
+    """Arms, edges or labels that do not describe a feedback graph."""
+
+
+class GraphFileError(InvalidGraph):
+    """A graph file that cannot be read or written as asked."""
+
+
+class UnobservableGraph(SidelightError, ValueError):
+    """Some arms are revealed by no arm, so no policy can have sublinear regret."""
+
+    def __init__(self, message: str, arms: Sequence[int] = ()) -> None:
+        super().__init__(message)
+        self.arms = tuple(int(arm) for arm in arms)
+
+
+class IllegalPartition(SidelightError, ValueError):
+    """Blocks on which the two-level algorithm cannot run; `violations` lists every reason."""
+
+    def __init__(self, message: str, violations: Sequence[object] = ()) -> None:
+        super().__init__(message)
+        self.violations = tuple(violations)
+
+
+class InvalidOption(SidelightError, ValueError):
+    """An argument outside what the function accepts."""
+
+
+class InfeasibleRequest(SidelightError, ValueError):
+    """A request that is well formed but cannot be met for this graph."""
+
+
+class SolverError(SidelightError, RuntimeError):
+    """A numerical solver stopped without a certificate."""
+
+
+class TurnError(SidelightError, RuntimeError):
+    """`ask` and `tell` must alternate."""
+
+
+class InvalidFeedback(SidelightError, ValueError):
+    """What was told is not what the pending arm reveals, or is not a loss in [0, 1]."""
+
+
+class SavedStateError(SidelightError, ValueError):
+    """A saved policy that is damaged, foreign, or of an unknown version."""
+
+
+def listing(values: Sequence[object], most: int = 10) -> str:
+    """Format `values` for an error message, cutting a long list and saying how much was cut."""
+    shown = ", ".join(str(value) for value in values[:most])
+    return shown if len(values) <= most else f"{shown}, … ({len(values)} in all)"

@@ -1,0 +1,139 @@
+"""What the families share: edges in bulk, fast draws, and arguments that are checked once."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.errors import InvalidOption
+from sidelight.graph.feedback_graph import MAX_ARMS, MAX_MATERIALIZED_EDGES, FeedbackGraph
+
+Pairs = npt.NDArray[np.int64]
+
+# -- edges ------------------------------------------------------------------------------------------------
+
+
+def pairs(sources: Any, targets: Any) -> Pairs:
+    """(E, 2) edges; a single arm on either side is repeated."""
+    i, j = np.broadcast_arrays(np.asarray(sources, dtype=np.int64), np.asarray(targets, dtype=np.int64))
+    return np.column_stack([i.ravel(), j.ravel()])
+
+
+def from_pairs(n: int, *parts: Pairs, labels: Sequence[str] | None = None) -> FeedbackGraph:
+    """Graph from batches of edges that are known to be in range."""
+    every = np.concatenate(parts)
+    return FeedbackGraph._from_arrays(n, every[:, 0], every[:, 1], labels)
+
+
+def labelled(graph: FeedbackGraph, labels: Sequence[str]) -> FeedbackGraph:
+    """The same graph with (distinct) labels."""
+    return replace(graph, labels=tuple(labels))
+
+
+def triangle(family: str, k: int) -> Pairs:
+    """All pairs (i, j) with j ≤ i < k."""
+    k = checked_count("k", k)
+    refuse_too_many_edges(f"{family}({k})", k * (k + 1) // 2)
+    return pairs(*np.tril_indices(k))
+
+
+def bernoulli_positions(rng: np.random.Generator, total: int, p: float) -> npt.NDArray[np.int64]:
+    """Sorted positions in 0..total−1, each kept with probability p: jump ahead by geometric gaps."""
+    if total == 0 or p == 0:
+        return np.empty(0, dtype=np.int64)
+    if p == 1:
+        return np.arange(total)
+    parts, last = [], -1
+    while last < total:
+        ahead = total - last
+        gaps = rng.geometric(p, size=int(min(ahead * p * 1.05 + 1000, 10_000_000)))
+        # Huge gaps would overflow an integer sum: cut where a float sum is surely past the end.
+        past = np.cumsum(gaps, dtype=float) > 1.01 * ahead
+        finished = bool(past.any())
+        found = last + np.cumsum(gaps[: int(past.argmax())] if finished else gaps)
+        parts.append(found[found < total])
+        last = total if finished else int(found[-1])
+    return np.concatenate(parts)
+
+
+def distinct_draws(
+    rng: np.random.Generator, counts: npt.NDArray[np.int64], population: int
+) -> npt.NDArray[np.int64]:
+    """Codes row·population + value: for each row, `counts[row]` distinct uniform values below population."""
+    inverted = counts > population // 2  # for a majority it is quicker to draw what stays out
+    wanted = np.where(inverted, population - counts, counts)
+    rows = np.arange(counts.size)
+    drawn = np.empty(0, dtype=np.int64)
+    while (missing := wanted - np.bincount(drawn // population, minlength=counts.size)).any():
+        more = np.repeat(rows, missing) * population + rng.integers(population, size=int(missing.sum()))
+        drawn = np.unique(np.concatenate([drawn, more]))
+    crowded = rows[inverted]
+    everyone = (crowded[:, None] * population + np.arange(population)).ravel()
+    left_out = inverted[drawn // population]
+    kept_in = np.setdiff1d(everyone, drawn[left_out], assume_unique=True)
+    return np.concatenate([drawn[~left_out], kept_in])
+
+
+# -- arguments --------------------------------------------------------------------------------------------
+
+
+def checked_count(name: str, value: object, least: int = 1) -> int:
+    """`value` as an int in least..MAX_ARMS."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise InvalidOption(f"{name} must be a whole number, got {name}={value!r}")
+    if not least <= value <= MAX_ARMS:
+        raise InvalidOption(f"{name} must be in {least}..{MAX_ARMS}, got {name}={value}")
+    return int(value)
+
+
+def checked_seed(seed: object) -> int:
+    """A whole number ≥ 0: families are reproducible, so there is no default."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InvalidOption(f"seed must be a whole number ≥ 0, got seed={seed!r}")
+    return int(seed)
+
+
+def checked_items(name: str, sizes: object) -> list[Any]:
+    """A non-empty sequence of block sizes, not yet looked into."""
+    if isinstance(sizes, str | bytes) or not isinstance(sizes, Sequence | np.ndarray):
+        raise InvalidOption(f"{name} must be a sequence such as [3, 4, 5], got {sizes!r}")
+    if len(sizes) == 0:
+        raise InvalidOption(f"{name} must name at least one block, got {sizes!r}")
+    return list(sizes)
+
+
+def checked_sizes(name: str, sizes: object) -> npt.NDArray[np.int64]:
+    """Clique sizes, each ≥ 2, together at most MAX_ARMS arms."""
+    values = [checked_count(f"{name}[{k}]", size, 2) for k, size in enumerate(checked_items(name, sizes))]
+    checked_count(f"the sum of {name}", sum(values))
+    return np.array(values, dtype=np.int64)
+
+
+def checked_sides(item: object) -> tuple[int, int]:
+    """The two sides of a biclique, given as an even total or as a pair."""
+    if isinstance(item, Sequence | np.ndarray) and not isinstance(item, str | bytes) and len(item) == 2:
+        return checked_count("a", item[0]), checked_count("b", item[1])
+    size = checked_count("size", item, least=2)
+    if size % 2:
+        raise InvalidOption(f"a biclique size must be even (n/2 + n/2) or a pair such as (2, 3), got {size}")
+    return size // 2, size // 2
+
+
+def checked_corrupted(family: str, n: object, c: object) -> tuple[int, int]:
+    """(n, c) with 0 ≤ c ≤ n such that corrupted arms are really weak."""
+    arms, lost = checked_count("n", n), checked_count("c", c, least=0)
+    if lost > arms:
+        raise InvalidOption(f"{family} cannot corrupt more arms than there are, got n={arms}, c={lost}")
+    if lost and arms < 3:
+        raise InvalidOption(
+            f"{family} needs n ≥ 3: two arms stay strongly observable, got n={arms}, c={lost}"
+        )
+    return arms, lost
+
+
+def refuse_too_many_edges(what: str, edges: int) -> None:
+    """An error instead of running out of memory."""
+    if edges > MAX_MATERIALIZED_EDGES:
+        raise InvalidOption(f"{what} has {edges:,} edges, more than the {MAX_MATERIALIZED_EDGES:,} supported")

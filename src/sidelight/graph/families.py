@@ -1,0 +1,396 @@
+"""Feedback graphs of the literature and of applications, each with what is known about it.
+
+δ* is the fractional (weak) domination number, the least total weight x ≥ 0 with Σ_{i∈Nin(j)} x_i ≥ 1 for
+every arm j. α is the independence number: most arms of which none reveals another (loops do not count).
+"Strong" and "weak" are the classes of Alon, Cesa-Bianchi, Dekel and Koren (2015): an arm is strongly
+observable when it reveals itself or every other arm reveals it.
+"""
+
+import difflib
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sidelight.errors import InvalidOption
+from sidelight.graph.building import (
+    bernoulli_positions,
+    checked_corrupted,
+    checked_count,
+    checked_items,
+    checked_seed,
+    checked_sides,
+    checked_sizes,
+    distinct_draws,
+    from_pairs,
+    labelled,
+    pairs,
+    refuse_too_many_edges,
+    triangle,
+)
+from sidelight.graph.feedback_graph import FeedbackGraph
+
+# -- strongly observable ----------------------------------------------------------------------------------
+
+
+def mab(n: int) -> FeedbackGraph:
+    """Multi-armed bandit: every arm reveals itself only. Strong, δ* = n, α = n.
+
+    >>> mab(3).n_edges
+    3
+    """
+    arms = np.arange(checked_count("n", n))
+    return FeedbackGraph._from_arrays(arms.size, arms, arms)
+
+
+def full(n: int) -> FeedbackGraph:
+    """Full feedback (experts): every arm reveals every arm. Strong, δ* = 1, α = 1. O(n) memory."""
+    arms = np.arange(checked_count("n", n))
+    return FeedbackGraph._from_arrays(arms.size, arms[:0], arms[:0], universal=arms)
+
+
+def loopless_clique(n: int) -> FeedbackGraph:
+    """Every arm reveals all others but not itself, n ≥ 2. Strong, δ* = n/(n−1), α = 1. O(n) memory."""
+    arms = np.arange(checked_count("n", n, least=2))
+    none = np.zeros(arms.size, dtype=bool)
+    return FeedbackGraph._from_arrays(arms.size, arms[:0], arms[:0], universal=arms, universal_loops=none)
+
+
+def loopy_star(n: int) -> FeedbackGraph:
+    """Arm 0 reveals every arm, each other arm reveals itself. Strong, δ* = 1, α = max(n−1, 1).
+
+    Source: Alon et al. (2015), figure 1.
+    """
+    arms = np.arange(checked_count("n", n))
+    return from_pairs(arms.size, pairs(arms, arms), pairs(0, arms))
+
+
+# -- weakly observable: the paper's families --------------------------------------------------------------
+
+
+def cycle(n: int, directed: bool = False) -> FeedbackGraph:
+    """Arm i reveals i+1 (mod n), and i−1 as well unless `directed`; no loops. α = ⌊n/2⌋.
+
+    Undirected, n ≥ 3: δ* = n/2, weak (strong for n = 3, a clique). Directed, n ≥ 2: δ* = n, weak (strong for
+    n = 2). Theorem adapt-realized-upper-bound: regret O(n^{1/3} T^{2/3}), tight.
+    """
+    n = checked_count("n", n, least=2 if directed else 3)
+    arms = np.arange(n)
+    ahead = pairs(arms, (arms + 1) % n)
+    return from_pairs(n, ahead) if directed else from_pairs(n, ahead, ahead[:, ::-1])
+
+
+def cliques(sizes: Sequence[int]) -> FeedbackGraph:
+    """Disjoint loop-less cliques of the given sizes, each ≥ 2, numbered one after another.
+
+    Weak (strong when there is one clique only). δ* = Σ n_k/(n_k−1), α = number of cliques.
+    Source: Theorem union-of-cliques.
+
+    >>> cliques([2, 3]).out_neighbors(2)
+    array([3, 4], dtype=int32)
+    """
+    size = checked_sizes("sizes", sizes)
+    if len(size) == 1:
+        return loopless_clique(int(size[0]))
+    refuse_too_many_edges(f"a union of {len(size)} cliques", sum(s * (s - 1) for s in size.tolist()))
+    starts = np.cumsum(size) - size
+    parts = [np.empty((0, 2), dtype=np.int64)]
+    for s in np.unique(size).tolist():  # all cliques of one size at once
+        i, j = np.divmod(np.arange(s * s), s)
+        inside = pairs(i, j)[i != j]
+        parts.append((starts[size == s][:, None, None] + inside).reshape(-1, 2))
+    return from_pairs(int(size.sum()), *parts)
+
+
+def bicliques(sizes: Sequence[int | tuple[int, int]]) -> FeedbackGraph:
+    """Disjoint complete bipartite graphs: an even n_k means n_k/2 + n_k/2, a pair (a, b) means a + b.
+
+    Weak (strong for one K_{1,1} only). δ* = 2 for each, α = Σ max(a_k, b_k).
+    Source: section "Disjoint Union of Complete Bipartite Graphs".
+    """
+    sides = [checked_sides(item) for item in checked_items("sizes", sizes)]
+    refuse_too_many_edges(f"a union of {len(sides)} bicliques", 2 * sum(a * b for a, b in sides))
+    parts, first = [], 0
+    for a, b in sides:
+        left, right = first + np.arange(a), first + a + np.arange(b)
+        across = pairs(np.repeat(left, b), np.tile(right, a))
+        parts += [across, across[:, ::-1]]
+        first += a + b
+    return from_pairs(first, *parts)
+
+
+def complete_bipartite(a: int, b: int) -> FeedbackGraph:
+    """Arms 0..a−1 and a..a+b−1 reveal each other across. Weak unless a = b = 1; δ* = 2, α = max(a, b)."""
+    return bicliques([(a, b)])
+
+
+def hypercube(d: int) -> FeedbackGraph:
+    """2^d arms; arms reveal those whose numbers differ in one bit. δ* = 2^d/d, α = 2^{d−1}, d ≥ 1.
+
+    Weak for d ≥ 2 (d = 1 is a pair, strong). Source: Theorem hypercube.
+    """
+    d = checked_count("d", d)
+    if d > 30:
+        raise InvalidOption(f"d must be at most 30 (2³⁰ arms), got d={d}")
+    refuse_too_many_edges(f"hypercube({d})", d * 2**d)
+    arms = np.repeat(np.arange(2**d), d)
+    return from_pairs(2**d, pairs(arms, arms ^ np.tile(1 << np.arange(d), 2**d)))
+
+
+def grid(rows: int, cols: int) -> FeedbackGraph:
+    """Arm r·cols + c reveals its neighbours up, down, left and right; no loops; at least two arms.
+
+    Weak (strong for two arms). α = ⌈rows·cols/2⌉; δ* has no simple closed form.
+    """
+    rows, cols = checked_count("rows", rows), checked_count("cols", cols)
+    arms = np.arange(checked_count("rows*cols", rows * cols, least=2)).reshape(rows, cols)
+    right = pairs(arms[:, :-1].ravel(), arms[:, 1:].ravel())
+    down = pairs(arms[:-1].ravel(), arms[1:].ravel())
+    return from_pairs(rows * cols, right, down, right[:, ::-1], down[:, ::-1])
+
+
+def revealing_action(n: int) -> FeedbackGraph:
+    """Arm 0 reveals every arm, itself included; the others reveal nothing. n ≥ 2, δ* = 1, α = n−1.
+
+    Weak for n ≥ 3. With two arms, arm 1 is revealed by every other arm: strong, see `apple_tasting`.
+    """
+    arms = np.arange(checked_count("n", n, least=2))
+    return from_pairs(arms.size, pairs(0, arms))
+
+
+def corrupted_mab(n: int, c: int) -> FeedbackGraph:
+    """Multi-armed bandit whose last c arms lost their loop and are revealed by a partner instead.
+
+    Corrupted arms reveal each other in pairs; if c is odd, arm 0 reveals the last one. Weak for c ≥ 1 (c = 0
+    is `mab`), exactly c arms are weakly observable. δ* = n for even c, n−1 for odd c; α = n − ⌈c/2⌉. Needs
+    n ≥ 3 when c ≥ 1, and c < n unless c = n is even. Source: Theorem c-corrupted and its figure, left.
+    """
+    n, c = checked_corrupted("corrupted_mab", n, c)
+    if c == n and c % 2:
+        raise InvalidOption(f"corrupted_mab needs an arm with a loop when c is odd, got n={n}, c={c}")
+    healthy = np.arange(n - c)
+    first = n - c + 2 * np.arange(c // 2)
+    parts = [pairs(healthy, healthy), pairs(first, first + 1), pairs(first + 1, first)]
+    return from_pairs(n, *parts, pairs(0, np.array([n - 1] if c % 2 else [])))
+
+
+def corrupted_full(n: int, c: int) -> FeedbackGraph:
+    """Full feedback whose last c arms lost their loop and are revealed by one healthy arm only.
+
+    Corrupted arm n−c+k is revealed by arm k mod (n−c); every arm reveals all healthy arms. Weak for c ≥ 1
+    (c = 0 is `full`), exactly c arms are weakly observable. δ* = max(min(c, n−c), 1), α = max(c, 1). Needs
+    c < n, and n ≥ 3 when c ≥ 1. O(n) memory. Source: Theorem c-corrupted, in the spirit of its figure, right.
+    """
+    n, c = checked_corrupted("corrupted_full", n, c)
+    if c == n:
+        raise InvalidOption(f"corrupted_full needs at least one healthy arm, got n={n}, c={c}")
+    lost = np.arange(c)
+    return FeedbackGraph._from_arrays(n, lost % (n - c), n - c + lost, universal=np.arange(n - c))
+
+
+# -- random -----------------------------------------------------------------------------------------------
+
+
+def bounded_in_degree(n: int, d: int, seed: int) -> FeedbackGraph:
+    """Each arm is revealed by 1 to d arms other than itself, number and arms drawn uniformly. 1 ≤ d < n.
+
+    No loops; arms with n−1 in-neighbours are strong, the others weak. 1 < δ* ≤ n, α ≥ n/(2d+1).
+    Theorem adapt-realized-upper-bound: regret O(n^{1/3} T^{2/3}). Same seed, same graph.
+    """
+    n = checked_count("n", n, least=2)
+    d = checked_count("d", d)
+    if d >= n:
+        raise InvalidOption(f"d must be at most n−1 = {n - 1}: an arm has no more in-neighbours, got d={d}")
+    refuse_too_many_edges(f"bounded_in_degree({n}, {d})", n * d)
+    rng = np.random.default_rng(checked_seed(seed))
+    drawn = distinct_draws(rng, rng.integers(1, d, size=n, endpoint=True), n - 1)
+    targets, skipping = np.divmod(drawn, n - 1)
+    return from_pairs(n, pairs(skipping + (skipping >= targets), targets))
+
+
+def random(n: int, p: float, seed: int, loops: bool = False) -> FeedbackGraph:
+    """Directed Erdős–Rényi graph: each edge (i, j), i ≠ j, is there with probability p, independently.
+
+    Self-loops are drawn, with the same probability, only with `loops=True`. Any class is possible: for small
+    p some arms may be revealed by nobody (unobservable). Time and memory O(n + edges). Same seed, same graph.
+    """
+    n = checked_count("n", n)
+    if isinstance(p, bool) or not isinstance(p, int | float | np.number) or not 0 <= p <= 1:
+        raise InvalidOption(f"p is a probability in [0, 1], got p={p!r}")
+    if p == 1 and n >= 2:
+        return full(n) if loops else loopless_clique(n)
+    width = n if loops else n - 1
+    refuse_too_many_edges(f"random({n}, {p})", round(n * width * float(p)))
+    rng = np.random.default_rng(checked_seed(seed))
+    sources, skipping = np.divmod(bernoulli_positions(rng, n * width, float(p)), max(width, 1))
+    return from_pairs(n, pairs(sources, skipping if loops else skipping + (skipping >= sources)))
+
+
+# -- applications -----------------------------------------------------------------------------------------
+
+
+def newsvendor(k: int) -> FeedbackGraph:
+    """Order sizes 0..k−1 under censored demand: sales at order i tell the sales at every j ≤ i.
+
+    Strong (all loops), δ* = 1 (the largest order reveals all), α = 1. Use the observable cost
+    (h+b)(q−d)⁺ − bq. Source: Lugosi, Markakis and Neu (2017).
+    """
+    every = triangle("newsvendor", k)
+    return from_pairs(int(every[-1, 0]) + 1, every)
+
+
+def auction(k: int) -> FeedbackGraph:
+    """Bids 0..k−1 in a first-price auction showing the winning bid: bid i reveals every j ≥ i.
+
+    A win tells what higher bids would have paid; a loss shows the rival bid and so everything. The edges are
+    those guaranteed in both cases. Strong (all loops), δ* = 1 (the lowest bid reveals all), α = 1.
+    Source: Han, Zhou and Weissman (2020).
+    """
+    every = triangle("auction", k)
+    return from_pairs(int(every[-1, 0]) + 1, every[:, ::-1])
+
+
+def pricing(k: int) -> FeedbackGraph:
+    """Reserve prices 0..k−1 where bids that reach the price are seen: price i reveals every j ≥ i.
+
+    Bids below the price stay hidden, but they sell at no higher price either: the revenue at every j ≥ i is
+    known whatever happens ("one-sided full information"). Strong (all loops), δ* = 1 (the lowest price
+    reveals all), α = 1. Source: Cesa-Bianchi, Gaillard, Gentile and Gerchinovitz (2017). A posted price
+    answered by yes or no guarantees no edge but the loop: use `mab(k)`.
+    """
+    every = triangle("pricing", k)
+    return from_pairs(int(every[-1, 0]) + 1, every[:, ::-1])
+
+
+def apple_tasting() -> FeedbackGraph:
+    """Arm 0 "inspect" reveals both losses, arm 1 "pass" reveals nothing: A = [[1, 1], [0, 0]].
+
+    Strong: the only other arm reveals "pass". δ* = 1, α = 1. Source: Alon et al. (2015), figure 1.
+    """
+    return FeedbackGraph.from_edges(2, [(0, 0), (0, 1)], labels=["inspect", "pass"])
+
+
+def label_efficient(k: int) -> FeedbackGraph:
+    """Arms 0..k−1 are experts that reveal nothing; arm k queries the label and reveals every arm, itself too.
+
+    Weak for k ≥ 2 (two arms are strong), δ* = 1, α = k. Source: Cesa-Bianchi, Lugosi and Stoltz (2005).
+    """
+    k = checked_count("k", k)
+    labels = [*(f"expert {i + 1}" for i in range(k)), "query"]
+    return from_pairs(k + 1, pairs(k, np.arange(k + 1)), labels=labels)
+
+
+def teams(sizes: Sequence[int]) -> FeedbackGraph:
+    """Peer monitoring: each member sees the rest of the team but not itself; `cliques` with labels.
+
+    Weak (strong for one team). δ* = Σ n_k/(n_k−1), α = number of teams.
+
+    >>> teams([2, 3]).labels[2]
+    'team 2 / member 1'
+    """
+    graph = cliques(sizes)
+    labels = [f"team {t + 1} / member {m + 1}" for t, size in enumerate(sizes) for m in range(size)]
+    return labelled(graph, labels)
+
+
+def ring_probe(n: int) -> FeedbackGraph:
+    """Nodes on a ring measure their two neighbours only: the undirected `cycle` with labels. δ* = n/2."""
+    graph = cycle(n)
+    return labelled(graph, [f"node {i + 1}" for i in range(graph.n_arms)])
+
+
+# -- by name ----------------------------------------------------------------------------------------------
+
+
+def parse(spec: str) -> FeedbackGraph:
+    """Graph from a short text: a family, its arguments in order, and a flag if it has one.
+
+    "cycle:100", "cycle:100:directed", "cliques:5x20" (five of 20), "cliques:3,4,5", "bicliques:2+3,8",
+    "hypercube:7", "corrupted_mab:20,2", "random:100,0.1,7", "random:100,0.1,7:loops", "apple_tasting".
+
+    >>> parse("cliques:2x3").n_arms
+    6
+    """
+    if not isinstance(spec, str):
+        raise InvalidOption(f"a family is named by a text such as 'cycle:100', got {spec!r}")
+    name, *rest = (part.strip() for part in spec.split(":"))
+    key = name.lower().replace("-", "_")
+    if key not in _FAMILIES:
+        close = difflib.get_close_matches(key, _FAMILIES, n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise InvalidOption(
+            f"unknown family {name!r} in {spec!r}; {hint}Known families: {', '.join(_FAMILIES)}"
+        )
+    family = _FAMILIES[key]
+    words = [word.strip() for word in rest[0].split(",")] if rest and rest[0] else []
+    flags = [flag.lower() for flag in rest[1:]]
+    try:
+        if unknown := [flag for flag in flags if flag != family.flag]:
+            raise ValueError(f"unknown flag {unknown[0]!r}")
+        arguments = family.read(words)
+    except ValueError as error:
+        raise InvalidOption(f"cannot read {spec!r}: {error}; write it as {family.usage}") from error
+    return family.build(*arguments, **dict.fromkeys(flags, True))
+
+
+def usages() -> tuple[str, ...]:
+    """How to write each family for `parse`, such as "cycle:N[:directed]"."""
+    return tuple(family.usage for family in _FAMILIES.values())
+
+
+class _Family(NamedTuple):
+    build: Callable[..., FeedbackGraph]
+    usage: str
+    read: Callable[[list[str]], list[Any]]
+    flag: str | None = None
+
+
+def _values(*types: type) -> Callable[[list[str]], list[Any]]:
+    def read(words: list[str]) -> list[Any]:
+        if len(words) != len(types):
+            raise ValueError(f"{len(types)} arguments expected, {len(words)} given")
+        return [convert(word) for convert, word in zip(types, words, strict=True)]
+
+    return read
+
+
+def _blocks(words: list[str]) -> list[Any]:
+    """[sizes] from "3", "5x20" (five of 20) and "2+3" (a pair)."""
+    sizes: list[int | tuple[int, ...]] = []
+    for word in words:
+        times, _, block = word.rpartition("x")
+        sides = tuple(int(side) for side in block.split("+"))
+        repeated = int(times) if times else 1
+        if not 1 <= repeated <= 10_000_000:
+            raise ValueError(f"{repeated} blocks of one size are outside 1..10000000")
+        sizes += [sides if len(sides) > 1 else sides[0]] * repeated
+    return [sizes]
+
+
+_FAMILIES = {
+    family.build.__name__: family
+    for family in (
+        _Family(mab, "mab:N", _values(int)),
+        _Family(full, "full:N", _values(int)),
+        _Family(loopless_clique, "loopless_clique:N", _values(int)),
+        _Family(loopy_star, "loopy_star:N", _values(int)),
+        _Family(cycle, "cycle:N[:directed]", _values(int), "directed"),
+        _Family(cliques, "cliques:SIZE,SIZE,... or cliques:COUNTxSIZE", _blocks),
+        _Family(bicliques, "bicliques:SIZE,A+B,... or bicliques:COUNTxSIZE", _blocks),
+        _Family(complete_bipartite, "complete_bipartite:A,B", _values(int, int)),
+        _Family(hypercube, "hypercube:D", _values(int)),
+        _Family(grid, "grid:ROWS,COLS", _values(int, int)),
+        _Family(revealing_action, "revealing_action:N", _values(int)),
+        _Family(corrupted_mab, "corrupted_mab:N,C", _values(int, int)),
+        _Family(corrupted_full, "corrupted_full:N,C", _values(int, int)),
+        _Family(bounded_in_degree, "bounded_in_degree:N,D,SEED", _values(int, int, int)),
+        _Family(random, "random:N,P,SEED[:loops]", _values(int, float, int), "loops"),
+        _Family(newsvendor, "newsvendor:K", _values(int)),
+        _Family(auction, "auction:K", _values(int)),
+        _Family(pricing, "pricing:K", _values(int)),
+        _Family(apple_tasting, "apple_tasting", _values()),
+        _Family(label_efficient, "label_efficient:K", _values(int)),
+        _Family(teams, "teams:SIZE,SIZE,... or teams:COUNTxSIZE", _blocks),
+        _Family(ring_probe, "ring_probe:N", _values(int)),
+    )
+}

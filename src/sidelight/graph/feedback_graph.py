@@ -1,0 +1,406 @@
+"""The feedback graph: who reveals whom."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from sidelight.errors import InvalidGraph, listing
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+IntArray = npt.NDArray[np.integer[Any]]
+BoolArray = npt.NDArray[np.bool_]
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+
+MAX_ARMS = 2**31 - 1
+"""Arms are stored as 32-bit integers."""
+
+MAX_MATERIALIZED_EDGES = 2**31 - 1
+"""Largest number of edges written out one by one (`edges`, `to_sparse`)."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FeedbackGraph:
+    """Arms 0..n−1; an edge (i, j) says that playing i reveals the loss of j.
+
+    Stored in O(n + explicit edges): an arm that *every other arm* reveals is kept as one entry of
+    `universal` instead of n−1 edges, so full feedback and loop-less cliques with 10⁵ arms fit. The
+    explicit edges are all edges into the other arms, in CSR form both ways. Use the class methods
+    (`from_edges`, `from_adjacency`, `from_networkx`) or `sidelight.families` to make one.
+    """
+
+    n_arms: int
+    out_indptr: npt.NDArray[np.int64]  # (n+1,) explicit edges by source
+    out_indices: npt.NDArray[np.int32]  # sorted within a row
+    in_indptr: npt.NDArray[np.int64]  # (n+1,) the same edges by target
+    in_indices: npt.NDArray[np.int32]
+    universal: npt.NDArray[np.int32]  # sorted arms revealed by every other arm
+    has_loop: BoolArray  # (n,) does playing the arm reveal its own loss?
+    labels: tuple[str, ...] | None = None
+
+    # -- making one -----------------------------------------------------------------------------------
+
+    @classmethod
+    def from_edges(
+        cls,
+        n_arms: int,
+        edges: Iterable[Sequence[int]] | IntArray,
+        labels: Sequence[str] | None = None,
+    ) -> FeedbackGraph:
+        """Graph on `n_arms` arms from pairs (i, j): playing i reveals j. Duplicates count once.
+
+        >>> FeedbackGraph.from_edges(3, [(0, 1), (1, 0), (1, 2)]).out_neighbors(1)
+        array([0, 2], dtype=int32)
+        """
+        n = checked_arm_count(n_arms)
+        pairs = _as_pairs(edges)
+        if pairs.size:
+            bad = np.flatnonzero(((pairs < 0) | (pairs >= n)).any(axis=1))
+            if bad.size:
+                shown = [tuple(int(v) for v in pairs[row]) for row in bad[:10]]
+                raise InvalidGraph(
+                    f"edges must join arms 0..{n - 1}, got {listing(shown)}"
+                    f" ({bad.size} of {len(pairs)} edges); raise n_arms or renumber the arms"
+                )
+        return cls._from_arrays(n, pairs[:, 0], pairs[:, 1], labels)
+
+    @classmethod
+    def from_adjacency(cls, adjacency: Any, labels: Sequence[str] | None = None) -> FeedbackGraph:
+        """Graph from a square matrix, dense or SciPy sparse; truthy A[i, j] means that i reveals j."""
+        if sparse.issparse(adjacency):
+            matrix = cast(Any, adjacency).tocoo()
+            if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+                raise InvalidGraph(f"the adjacency matrix must be square, got shape {matrix.shape}")
+            if matrix.dtype.kind in "fc" and np.isnan(matrix.data).any():
+                raise InvalidGraph("the adjacency matrix contains NaN; use 0 for no edge")
+            keep = matrix.data.astype(bool)
+            rows, cols = matrix.row[keep], matrix.col[keep]
+        else:
+            matrix = np.asarray(adjacency)
+            if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+                raise InvalidGraph(f"the adjacency matrix must be square, got shape {matrix.shape}")
+            if matrix.dtype.kind not in "biuf":
+                raise InvalidGraph(f"the adjacency matrix must hold numbers or booleans, got {matrix.dtype}")
+            if matrix.dtype.kind == "f" and np.isnan(matrix).any():
+                raise InvalidGraph("the adjacency matrix contains NaN; use 0 for no edge")
+            rows, cols = np.nonzero(matrix)
+        return cls._from_arrays(checked_arm_count(matrix.shape[0]), rows, cols, labels)
+
+    @classmethod
+    def from_networkx(cls, graph: nx.Graph[Any]) -> FeedbackGraph:
+        """Graph from networkx; an undirected edge reveals both ways, arms follow the order of the nodes.
+
+        Labels are the nodes themselves, or, where these are just 0..n−1, their `label` attributes if every
+        node has its own.
+        """
+        if not (hasattr(graph, "nodes") and hasattr(graph, "is_directed")):
+            raise InvalidGraph(f"expected a networkx graph, got {type(graph).__name__}")
+        index = {node: i for i, node in enumerate(graph.nodes)}
+        pairs = np.array([(index[u], index[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2)
+        if not graph.is_directed():
+            pairs = np.concatenate([pairs, pairs[:, ::-1]])
+        labels: list[str] | None = [str(node) for node in graph.nodes]
+        if all(node == i for node, i in index.items()):
+            names = [data.get("label") for _, data in graph.nodes(data=True)]
+            given = [name for name in names if isinstance(name, str)]
+            labels = given if given and len(set(given)) == len(index) else None
+        return cls._from_arrays(checked_arm_count(len(index)), pairs[:, 0], pairs[:, 1], labels)
+
+    @classmethod
+    def _from_arrays(
+        cls,
+        n: int,
+        sources: IntArray,
+        targets: IntArray,
+        labels: Sequence[str] | None = None,
+        universal: IntArray | None = None,
+        universal_loops: BoolArray | None = None,
+    ) -> FeedbackGraph:
+        """Trusted constructor: ids are in range. `universal` arms may be given instead of their edges."""
+        has_loop = np.zeros(n, dtype=bool)
+        everywhere = np.zeros(n, dtype=bool)
+        if universal is not None and len(universal):
+            has_loop[universal] = True if universal_loops is None else universal_loops
+            if n >= 2:
+                everywhere[universal] = True
+            elif has_loop[0]:  # one arm has no "every other arm": its loop is an ordinary edge
+                sources = targets = np.zeros(1, dtype=np.int64)
+
+        ones = np.ones(len(sources), dtype=np.int8)
+        every = sparse.coo_array((ones, (np.asarray(sources), np.asarray(targets))), shape=(n, n)).tocsr()
+        rows = np.repeat(np.arange(n, dtype=np.int32), np.diff(every.indptr))
+        cols = every.indices.astype(np.int32, copy=False)
+        looped = cols[rows == cols]
+        has_loop[looped] = True
+
+        if n >= 2:
+            others = np.bincount(cols, minlength=n)
+            others[looped] -= 1  # in-degree without the loop; `looped` holds no arm twice
+            everywhere |= others == n - 1
+        if everywhere.any():
+            keep = ~everywhere[cols]
+            rows, cols = rows[keep], cols[keep]
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+        explicit = sparse.csr_array((np.ones(cols.size, dtype=np.int8), cols, indptr), shape=(n, n))
+        by_target = explicit.tocsc()  # a linear pass, sorted because the rows are
+        return cls(
+            n_arms=n,
+            out_indptr=_frozen(indptr, np.int64),
+            out_indices=_frozen(cols, np.int32),
+            in_indptr=_frozen(by_target.indptr, np.int64),
+            in_indices=_frozen(by_target.indices, np.int32),
+            universal=_frozen(np.flatnonzero(everywhere), np.int32),
+            has_loop=_frozen(has_loop, np.bool_),
+            labels=_checked_labels(labels, n),
+        )
+
+    # -- reading it -----------------------------------------------------------------------------------
+
+    def out_neighbors(self, arm: int) -> npt.NDArray[np.int32]:
+        """Sorted arms whose loss is revealed when `arm` is played."""
+        arm = self._checked_arm(arm)
+        row = self.out_indices[self.out_indptr[arm] : self.out_indptr[arm + 1]]
+        if self.universal.size == 0:
+            return row
+        seen = self.universal if self.has_loop[arm] else self.universal[self.universal != arm]
+        if row.size == 0:
+            return seen
+        merged = np.concatenate([row, seen])
+        merged.sort()
+        return merged
+
+    def in_neighbors(self, arm: int) -> npt.NDArray[np.int32]:
+        """Sorted arms that reveal the loss of `arm`."""
+        arm = self._checked_arm(arm)
+        if not self.is_universal[arm]:
+            return self.in_indices[self.in_indptr[arm] : self.in_indptr[arm + 1]]
+        everyone = np.arange(self.n_arms, dtype=np.int32)
+        return everyone if self.has_loop[arm] else np.delete(everyone, arm)
+
+    def reveals(self, i: int, j: int) -> bool:
+        """Does playing i reveal the loss of j?"""
+        i, j = self._checked_arm(i), self._checked_arm(j)
+        if i == j:
+            return bool(self.has_loop[i])
+        if self.is_universal[j]:
+            return True
+        row = self.out_indices[self.out_indptr[i] : self.out_indptr[i + 1]]
+        at = int(np.searchsorted(row, j))
+        return at < row.size and int(row[at]) == j
+
+    @cached_property
+    def is_universal(self) -> BoolArray:
+        """(n,) is the arm revealed by every other arm?"""
+        mask = np.zeros(self.n_arms, dtype=bool)
+        mask[self.universal] = True
+        return _frozen(mask, np.bool_)
+
+    @cached_property
+    def out_degree(self) -> npt.NDArray[np.int64]:
+        """(n,) number of arms that each arm reveals."""
+        loopless = (self.is_universal & ~self.has_loop).astype(np.int64)
+        return _frozen(np.diff(self.out_indptr) + self.universal.size - loopless, np.int64)
+
+    @cached_property
+    def in_degree(self) -> npt.NDArray[np.int64]:
+        """(n,) number of arms that reveal each arm."""
+        degree = np.diff(self.in_indptr)
+        degree[self.universal] = self.n_arms - 1 + self.has_loop[self.universal]
+        return _frozen(degree, np.int64)
+
+    @cached_property
+    def n_edges(self) -> int:
+        """Number of edges, those into universal arms included."""
+        return int(self.in_degree.sum())
+
+    # -- other forms ----------------------------------------------------------------------------------
+
+    def edges(self) -> npt.NDArray[np.int32]:
+        """(n_edges, 2) all pairs (i, j) with i revealing j, sorted."""
+        matrix = self.to_sparse()
+        rows = np.repeat(np.arange(self.n_arms, dtype=np.int32), np.diff(matrix.indptr))
+        return np.column_stack([rows, matrix.indices.astype(np.int32, copy=False)])
+
+    def to_sparse(self) -> sparse.csr_array:
+        """Every edge as a SciPy CSR matrix of ones; refuses graphs too dense to write out."""
+        if self.n_edges > MAX_MATERIALIZED_EDGES:
+            raise InvalidGraph(
+                f"{self.n_edges:,} edges are too many to write out one by one; "
+                "work with `universal` and the explicit CSR arrays instead"
+            )
+        n = self.n_arms
+        explicit = sparse.csr_array(
+            (np.ones(self.out_indices.size, dtype=np.int8), self.out_indices, self.out_indptr), shape=(n, n)
+        )
+        if self.universal.size == 0:
+            return explicit
+        rows = np.tile(np.arange(n, dtype=np.int32), self.universal.size)
+        cols = np.repeat(self.universal, n)
+        keep = (rows != cols) | self.has_loop[cols]
+        broadcast = sparse.csr_array(
+            (np.ones(int(keep.sum()), dtype=np.int8), (rows[keep], cols[keep])), shape=(n, n)
+        )
+        total = sparse.csr_array(explicit + broadcast)
+        total.sort_indices()
+        return total
+
+    def to_networkx(self) -> nx.DiGraph[Any]:
+        """Directed networkx graph on 0..n−1, with a `label` on each node when there are labels."""
+        import networkx as nx
+
+        graph: nx.DiGraph[Any] = nx.DiGraph()
+        graph.add_nodes_from(range(self.n_arms))
+        graph.add_edges_from((int(i), int(j)) for i, j in self.edges())
+        if self.labels is not None:
+            nx.set_node_attributes(graph, dict(enumerate(self.labels)), "label")
+        return graph
+
+    def subgraph(self, arms: Sequence[int] | IntArray) -> FeedbackGraph:
+        """Graph induced by `arms`, renumbered 0..len(arms)−1 in the order given."""
+        chosen = self.checked_arms(arms)
+        n = len(chosen)
+        new_id = np.full(self.n_arms, -1, dtype=np.int64)
+        new_id[chosen] = np.arange(n)
+        starts, stops = self.out_indptr[chosen], self.out_indptr[chosen + 1]
+        targets = new_id[_gather(self.out_indices, starts, stops)]
+        sources = np.repeat(np.arange(n), stops - starts)
+        inside = targets >= 0
+        universal = np.flatnonzero(self.is_universal[chosen])
+        labels = None if self.labels is None else [self.labels[arm] for arm in chosen]
+        return FeedbackGraph._from_arrays(
+            n, sources[inside], targets[inside], labels, universal, self.has_loop[chosen][universal]
+        )
+
+    def symmetrized(self) -> FeedbackGraph:
+        """The graph with every edge also reversed, for data that hold each undirected edge once.
+
+        >>> FeedbackGraph.from_edges(3, [(0, 1), (1, 2)]).symmetrized().n_edges
+        4
+        """
+        n, rest = self.n_arms, np.flatnonzero(~self.is_universal)
+        if self.universal.size * rest.size + self.out_indices.size > MAX_MATERIALIZED_EDGES:
+            raise InvalidGraph(
+                f"reversing {self.n_edges:,} edges would write out more than {MAX_MATERIALIZED_EDGES:,}"
+            )
+        rows = np.repeat(np.arange(n, dtype=np.int32), np.diff(self.out_indptr))
+        cols = self.out_indices
+        # What all arms reveal must now reveal all arms: only edges into the others need to be written.
+        back = np.repeat(self.universal, rest.size), np.tile(rest, self.universal.size)
+        return FeedbackGraph._from_arrays(
+            n,
+            np.concatenate([rows, cols, back[0]]),
+            np.concatenate([cols, rows, back[1]]),
+            self.labels,
+            self.universal,
+            self.has_loop[self.universal],
+        )
+
+    # -- small print ----------------------------------------------------------------------------------
+
+    def checked_arms(self, arms: Sequence[int] | IntArray) -> npt.NDArray[np.int64]:
+        """`arms` as an array of distinct arm ids, or an error that names the offending ones."""
+        chosen = np.asarray(arms)
+        if chosen.size == 0:
+            raise InvalidGraph("a set of arms must not be empty")
+        if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
+            raise InvalidGraph(f"arms must be a flat sequence of whole numbers, got {arms!r}")
+        chosen = chosen.astype(np.int64)
+        outside = chosen[(chosen < 0) | (chosen >= self.n_arms)]
+        if outside.size:
+            raise InvalidGraph(f"arms must be in 0..{self.n_arms - 1}, got {listing(outside.tolist())}")
+        values, counts = np.unique(chosen, return_counts=True)
+        if (counts > 1).any():
+            raise InvalidGraph(f"arms given more than once: {listing(values[counts > 1].tolist())}")
+        return chosen
+
+    def _checked_arm(self, arm: int) -> int:
+        if isinstance(arm, bool) or not isinstance(arm, int | np.integer):
+            raise InvalidGraph(f"an arm is a whole number in 0..{self.n_arms - 1}, got {arm!r}")
+        if not 0 <= arm < self.n_arms:
+            raise InvalidGraph(f"arm {arm} does not exist: the graph has arms 0..{self.n_arms - 1}")
+        return int(arm)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FeedbackGraph):
+            return NotImplemented
+        return (
+            self.n_arms == other.n_arms
+            and self.labels == other.labels
+            and np.array_equal(self.out_indptr, other.out_indptr)
+            and np.array_equal(self.out_indices, other.out_indices)
+            and np.array_equal(self.universal, other.universal)
+            and np.array_equal(self.has_loop, other.has_loop)
+        )
+
+    def __hash__(self) -> int:
+        start = self.out_indices[:64].tobytes(), self.universal[:64].tobytes()
+        return hash((self.n_arms, self.n_edges, *start))
+
+    def __repr__(self) -> str:
+        return f"FeedbackGraph(n_arms={self.n_arms}, n_edges={self.n_edges})"
+
+
+def checked_arm_count(n_arms: object) -> int:
+    """`n_arms` as an int, or an error: a graph has at least one arm and at most 2³¹−1."""
+    if isinstance(n_arms, bool) or not isinstance(n_arms, int | np.integer):
+        raise InvalidGraph(f"n_arms must be a whole number, got {n_arms!r}")
+    if n_arms < 1:
+        raise InvalidGraph(f"a feedback graph needs at least one arm, got n_arms={n_arms}")
+    if n_arms > MAX_ARMS:
+        raise InvalidGraph(f"at most {MAX_ARMS:,} arms are supported, got n_arms={n_arms:,}")
+    return int(n_arms)
+
+
+def _as_pairs(edges: Iterable[Sequence[int]] | IntArray) -> npt.NDArray[np.int64]:
+    """(E, 2) integer array, refusing anything that would be rounded or reinterpreted."""
+    try:
+        pairs = np.asarray(edges if isinstance(edges, np.ndarray) else list(edges))
+    except (TypeError, ValueError) as error:
+        raise InvalidGraph(f"edges must be pairs (i, j) of arms: {error}") from None
+    if pairs.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise InvalidGraph(f"edges must be pairs (i, j), got an array of shape {pairs.shape}")
+    if pairs.dtype.kind not in "iu":
+        raise InvalidGraph(f"edges must join whole-number arms, got values of type {pairs.dtype}")
+    if pairs.dtype.kind == "u" and pairs.max() > np.iinfo(np.int64).max:
+        raise InvalidGraph(f"arm {pairs.max()} is too large")
+    return pairs.astype(np.int64, copy=False)
+
+
+def _checked_labels(labels: Sequence[str] | None, n: int) -> tuple[str, ...] | None:
+    if labels is None:
+        return None
+    names = tuple(str(label) for label in labels)
+    if len(names) != n:
+        raise InvalidGraph(f"{n} arms need {n} labels, got {len(names)}")
+    if len(set(names)) != n:
+        repeated = [name for name, count in Counter(names).items() if count > 1]
+        raise InvalidGraph(f"labels must be distinct, repeated: {listing(repeated)}")
+    return names
+
+
+def _frozen(values: Any, dtype: type[_Scalar]) -> npt.NDArray[_Scalar]:
+    array = np.array(values, dtype=dtype)  # a copy: nobody else can write to it
+    array.flags.writeable = False
+    return array
+
+
+def _gather(values: npt.NDArray[Any], starts: IntArray, stops: IntArray) -> npt.NDArray[Any]:
+    """Concatenate values[starts[k]:stops[k]] over k without a Python loop."""
+    lengths = stops - starts
+    total = int(lengths.sum())
+    if total == 0:
+        return values[:0]
+    offsets = np.repeat(starts - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
+    return values[offsets + np.arange(total)]

@@ -1,0 +1,48 @@
+"""Greedy t-packing independent sets, one pass over the edges."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Ints = npt.NDArray[np.integer[Any]]
+
+
+@njit(cache=True, error_model="numpy")
+def greedy_packing(
+    out_indptr: Ints,
+    out_indices: Ints,
+    in_indptr: Ints,
+    in_indices: Ints,
+    order: Ints,
+    t: int,
+    blocked: npt.NDArray[np.bool_],
+    seen: Ints,
+) -> int:
+    """Accept arms in `order` while the set stays a t-packing independent set; return its size.
+
+    `blocked` marks arms that may not enter and is updated; `seen[u]` counts the members that u reveals and
+    starts at zero. Accepted arms are written to the front of `order`.
+    """
+    size = 0
+    for k in range(order.size):
+        v = order[k]
+        if blocked[v]:
+            continue
+        fits = True
+        for e in range(in_indptr[v], in_indptr[v + 1]):
+            if seen[in_indices[e]] >= t:
+                fits = False
+                break
+        if not fits:
+            continue
+        blocked[v] = True
+        for e in range(in_indptr[v], in_indptr[v + 1]):
+            seen[in_indices[e]] += 1
+            blocked[in_indices[e]] = True
+        for e in range(out_indptr[v], out_indptr[v + 1]):
+            blocked[out_indices[e]] = True
+        order[size] = v
+        size += 1
+    return size

@@ -1,0 +1,58 @@
+"""Random numbers of our own, so that a stream is the same in every process and can be saved as four words.
+
+The player draws from xoshiro256++ (Blackman & Vigna), losses come from a counter-based hash of
+(key, round, arm): any loss can be recomputed in any order without storing it.
+"""
+
+import numpy as np
+from numba import njit, uint64
+
+_TO_UNIT = 2.0**-53
+
+
+@njit(cache=True, error_model="numpy")
+def next_word(words):
+    """Advance xoshiro256++ in place and return 64 random bits."""
+    s0, s1, s2, s3 = words[0], words[1], words[2], words[3]
+    total = uint64(s0 + s3)
+    result = uint64(uint64((total << uint64(23)) | (total >> uint64(41))) + s0)
+    t = uint64(s1 << uint64(17))
+    s2 = uint64(s2 ^ s0)
+    s3 = uint64(s3 ^ s1)
+    words[1] = uint64(s1 ^ s2)
+    words[0] = uint64(s0 ^ s3)
+    words[2] = uint64(s2 ^ t)
+    words[3] = uint64((s3 << uint64(45)) | (s3 >> uint64(19)))
+    return result
+
+
+@njit(cache=True, error_model="numpy")
+def next_unit(words):
+    """Uniform on [0, 1) with 53 bits."""
+    return float(next_word(words) >> uint64(11)) * _TO_UNIT
+
+
+@njit(cache=True, error_model="numpy")
+def mix(word):
+    """The splitmix64 finaliser: a bijection of 64-bit words that looks random."""
+    z = uint64(word)
+    z = uint64((z ^ (z >> uint64(30))) * uint64(0xBF58476D1CE4E5B9))
+    z = uint64((z ^ (z >> uint64(27))) * uint64(0x94D049BB133111EB))
+    return uint64(z ^ (z >> uint64(31)))
+
+
+@njit(cache=True, error_model="numpy")
+def hashed_unit(key, round_, arm):
+    """Uniform on [0, 1) determined by (key, round, arm) alone."""
+    word = mix(uint64(key) + uint64(0x9E3779B97F4A7C15) * uint64(round_ + 1))
+    word = mix(word + uint64(0xD1B54A32D192ED03) * uint64(arm + 1))
+    return float(word >> uint64(11)) * _TO_UNIT
+
+
+def seeded_words(seed: int | np.random.SeedSequence) -> np.ndarray:
+    """Four words of generator state from a seed; distinct seeds give independent streams."""
+    sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+    words = sequence.generate_state(4, np.uint64)
+    if not words.any():  # the all-zero state is the one fixed point of xoshiro
+        words[0] = np.uint64(1)
+    return words

@@ -1,0 +1,92 @@
+"""Edge lists as text: lines of whole numbers to arrays and back, one pass over the bytes."""
+
+from numba import njit
+
+COMMA, NEWLINE, RETURN, SPACE, TAB, ZERO = 44, 10, 13, 32, 9, 48
+
+
+@njit(cache=True, error_model="numpy")
+def parse_edges(text, columns, largest, sources, targets):
+    """Read lines "i,j" with `columns` − 2 further fields that are skipped; returns (edges, lines, stop).
+
+    `text` (bytes as uint8) ends with a newline. Blank lines are skipped; spaces around numbers and a return
+    before the newline are allowed. Stops at the first line that is anything else, has a quote in it, or holds
+    a number above `largest`: `stop` is where that line starts, or len(text) when all were read.
+    """
+    size = text.size
+    edges = 0
+    lines = 0
+    at = 0
+    while at < size:
+        start = at
+        while at < size and (text[at] == SPACE or text[at] == TAB):
+            at += 1
+        if text[at] == RETURN and at + 1 < size:
+            at += 1
+        if text[at] == NEWLINE:
+            at += 1
+            lines += 1
+            continue
+        first = 0
+        for field in range(2):
+            while text[at] == SPACE or text[at] == TAB:
+                at += 1
+            digits = at
+            value = 0
+            while at < size and ZERO <= text[at] <= ZERO + 9:
+                value = value * 10 + (text[at] - ZERO)
+                if value > largest:
+                    return edges, lines, start
+                at += 1
+            if at == digits:
+                return edges, lines, start
+            while text[at] == SPACE or text[at] == TAB:
+                at += 1
+            if field == 0:
+                first = value
+                if text[at] != COMMA:
+                    return edges, lines, start
+                at += 1
+            else:
+                targets[edges] = value
+        sources[edges] = first
+        commas = 1
+        while text[at] != NEWLINE:
+            if text[at] == COMMA:
+                commas += 1
+            elif text[at] == 34 or (commas == 1 and text[at] != RETURN):
+                return edges, lines, start
+            at += 1
+        if commas != columns - 1:
+            return edges, lines, start
+        at += 1
+        lines += 1
+        edges += 1
+    return edges, lines, size
+
+
+@njit(cache=True, error_model="numpy")
+def write_number(value, text, at):
+    """Write the decimal digits of `value` ≥ 0 at text[at:]; returns the position after them."""
+    digits = 1
+    rest = value // 10
+    while rest > 0:
+        digits += 1
+        rest //= 10
+    for k in range(digits - 1, -1, -1):
+        text[at + k] = ZERO + value % 10
+        value //= 10
+    return at + digits
+
+
+@njit(cache=True, error_model="numpy")
+def format_edges(sources, targets, text):
+    """Write lines "i,j" into `text` (22 bytes per edge are always enough); returns the bytes used."""
+    at = 0
+    for edge in range(sources.size):
+        at = write_number(sources[edge], text, at)
+        text[at] = COMMA
+        at = write_number(targets[edge], text, at + 1)
+        text[at] = NEWLINE
+        at += 1
+    return at

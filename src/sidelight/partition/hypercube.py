@@ -1,0 +1,62 @@
+"""The Hamming-code partition of the hypercube."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sidelight.errors import InfeasibleRequest
+from sidelight.graph import FeedbackGraph
+from sidelight.partition.partition import Partition
+
+
+def hypercube(graph: FeedbackGraph) -> Partition:
+    """The cube Q_d in 2^{d−k} blocks of 2^k ≤ 2d arms with δ ≤ 2 each, where 2^k − 1 ≤ d < 2^{k+1} − 1.
+
+    Arms are numbered by bit strings: i and j reveal each other exactly when they differ in one bit, as
+    in `families.hypercube(d)`; any other graph raises `InfeasibleRequest`.
+
+    The syndrome of an arm is the exclusive or of the columns c(b) of its set bits, where c(b) = b + 1 for
+    the first 2^k − 1 bits and all later bits share the last column, 2^k − 1: that is the Hamming code of
+    Q_{2^k−1}, extended bit by bit (…1 → …01, …10; …0 → …00, …11). The arms of syndrome 0, each with its
+    neighbour across bit 0, which has syndrome 1, are the dominating pairs. Every other arm has syndrome
+    s ≥ 2 and joins the pair of its neighbour across bit s − 1, whose syndrome is 0. Of the neighbours the
+    lemma lets an arm choose from, this one makes all blocks equal: a centre and its 2^k − 1 neighbours
+    across the first bits. Weight 1 on both arms of the pair covers the block.
+
+    Source: section 5.4 of He & Zhang (Theorem hypercube), on the Hamming code of JP90.
+    """
+    d = _dimension(graph)
+    k = (d + 1).bit_length() - 1
+    last = 2**k - 1
+    arms = np.arange(graph.n_arms)
+    syndrome = np.zeros_like(arms)
+    for b in range(d):
+        syndrome ^= np.where(arms >> b & 1, min(b + 1, last), 0)
+    centre = np.where(syndrome == 0, arms, arms ^ (1 << np.maximum(syndrome - 1, 0)))
+    return Partition.from_labels(graph, centre)
+
+
+def _dimension(graph: FeedbackGraph) -> int:
+    """The d of which `graph` is the hypercube, or an error that says what does not fit."""
+    n = graph.n_arms
+    d = n.bit_length() - 1
+    if n != 2**d or d < 1:
+        raise InfeasibleRequest(f"a hypercube has 2, 4, 8, … arms, this graph has {n}; use another partition")
+    odd = np.flatnonzero(graph.has_loop | (graph.out_degree != d))
+    if odd.size:
+        arm = int(odd[0])
+        what = "reveals itself" if graph.has_loop[arm] else f"reveals {graph.out_degree[arm]} arms, not {d}"
+        raise InfeasibleRequest(f"not a hypercube: arm {arm} {what}; use another partition")
+    if d > 1 and graph.universal.size:
+        arm = int(graph.universal[0])
+        raise InfeasibleRequest(f"not a hypercube: every other arm reveals arm {arm}; use another partition")
+    source = np.repeat(np.arange(n), np.diff(graph.out_indptr))
+    changed = source ^ graph.out_indices
+    wrong = np.flatnonzero(changed & (changed - 1))
+    if wrong.size:
+        i, j = int(source[wrong[0]]), int(graph.out_indices[wrong[0]])
+        raise InfeasibleRequest(
+            f"not a hypercube numbered by bit strings: arms {i} and {j} are joined but differ in more than"
+            " one bit; number the arms as families.hypercube does, or use another partition"
+        )
+    return d

@@ -1,0 +1,221 @@
+"""Is a list of blocks a legal partition? Every reason why not, at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.analysis.observability import observability
+from sidelight.errors import listing
+from sidelight.graph import FeedbackGraph
+
+Vector = npt.NDArray[np.int64]
+
+Kind = Literal[
+    "not-a-block", "empty", "not-an-arm", "out-of-range", "repeated", "missing", "unobservable", "not-strong"
+]
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One reason why blocks are not a legal partition; `str` says it in words.
+
+    | kind         | blocks                     | arms                                      |
+    |--------------|----------------------------|-------------------------------------------|
+    | not-a-block  | the entry                  | the value found there                     |
+    | empty        | the block                  | none                                      |
+    | not-an-arm   | the block                  | its entries that are no whole numbers     |
+    | out-of-range | the block                  | its entries outside 0..n−1                |
+    | repeated     | of each occurrence         | the arm                                   |
+    | missing      | none                       | every arm in no block                     |
+    | unobservable | the block, of size ≥ 2     | its arms that nothing inside reveals      |
+    | not-strong   | the singleton              | its arm, not strongly observable in G     |
+    """
+
+    kind: Kind
+    blocks: tuple[int, ...]
+    arms: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        block = f"block {self.blocks[0]}" if self.blocks else ""
+        arms = listing([repr(arm) for arm in self.arms])
+        plural = "s" if len(self.arms) > 1 else ""
+        match self.kind:
+            case "not-a-block":
+                return f"{block} is {arms}: give a sequence of arms, even for a single one"
+            case "empty":
+                return f"{block} is empty"
+            case "not-an-arm":
+                return f"{block} holds {arms}: arms are whole numbers"
+            case "out-of-range":
+                return f"{block} holds {arms}: no such arm{plural}"
+            case "repeated":
+                return f"arm {arms} is in blocks {listing(self.blocks)}: keep it in one"
+            case "missing":
+                return f"arm{plural} {arms}: in no block"
+            case "unobservable":
+                return f"{block}: nothing inside reveals arm{plural} {arms}"
+            case "not-strong":
+                return (
+                    f"{block} is the single arm {arms}, which is not strongly observable: join it to others"
+                )
+
+
+def legality_violations(graph: FeedbackGraph, blocks: Iterable[Iterable[int]]) -> tuple[Violation, ...]:
+    """Every reason why `blocks` is not a legal partition of `graph`; empty exactly when it is one.
+
+    Legal: the blocks are disjoint, non-empty and cover every arm; a block of size ≥ 2 reveals each of
+    its arms from inside (the induced subgraph is observable); a singleton is strongly observable in the
+    whole graph. Source: section 3.1 of He & Zhang, with singletons read as in docs/theory/readings.md.
+    A block that holds something that is no arm is not judged for observability. O(n + edges).
+
+    >>> square = FeedbackGraph.from_edges(4, [(0, 1), (1, 0), (2, 3), (3, 2)])
+    >>> [str(reason) for reason in legality_violations(square, [[0, 1], [2]])]
+    ['arm 3: in no block', 'block 1 is the single arm 2, which is not strongly observable: join it to others']
+    """
+    return judge(graph, read_members(blocks))
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """Blocks as they were given: block[r] holds arm[r]; what is no 64-bit integer is set apart."""
+
+    n_blocks: int
+    block: Vector  # (r,) sorted
+    arm: Vector  # (r,) any integer, in range or not
+    strange: tuple[Violation, ...]
+
+
+def read_members(blocks: Iterable[Iterable[int]]) -> Members:
+    """Flatten `blocks` without judging it against a graph."""
+    strange: list[Violation] = []
+    parts: list[npt.NDArray[Any]] = []
+    entries: list[Any] = (
+        list(blocks) if isinstance(blocks, Iterable) else [blocks]
+    )  # a lone value is no block
+    for k, entry in enumerate(entries):
+        if isinstance(entry, np.ndarray) and entry.ndim == 1 and entry.dtype.kind == "i":
+            parts.append(entry)
+            continue
+        values, odd = _integers(k, entry)
+        parts.append(values)
+        strange += odd
+    sizes = np.fromiter((len(part) for part in parts), dtype=np.int64, count=len(parts))
+    arm = np.concatenate(parts) if parts else np.empty(0)
+    owner = np.repeat(np.arange(len(parts)), sizes)
+    return Members(len(parts), owner, arm.astype(np.int64), tuple(strange))
+
+
+def _integers(k: int, entry: Any) -> tuple[Vector, list[Violation]]:
+    """The 64-bit integers in entry k, and what else is in it."""
+    if isinstance(entry, str | bytes) or not isinstance(entry, Iterable) or getattr(entry, "ndim", 1) == 0:
+        return np.empty(0, dtype=np.int64), [Violation("not-a-block", (k,), (entry,))]
+    values = entry.tolist() if isinstance(entry, np.ndarray) else list(entry)
+    kinds = set(map(type, values))
+    if all(map(_whole, kinds)):
+        try:
+            return np.array(values, dtype=np.int64), []
+        except OverflowError:
+            pass
+    fits, huge, other = [], [], []
+    for value in values:
+        if not _whole(type(value)):
+            other.append(value)
+        elif -(2**63) <= value < 2**63:
+            fits.append(value)
+        else:
+            huge.append(value)
+    odd = [Violation("not-an-arm", (k,), tuple(other))] if other else []
+    odd += [Violation("out-of-range", (k,), tuple(huge))] if huge else []
+    return np.array(fits, dtype=np.int64), odd
+
+
+def _whole(kind: type) -> bool:
+    return issubclass(kind, int | np.integer) and not issubclass(kind, bool)
+
+
+def judge(graph: FeedbackGraph, members: Members) -> tuple[Violation, ...]:
+    """Every violation of `members` as a legal partition of `graph`."""
+    n, m = graph.n_arms, members.n_blocks
+    block, arm = members.block, members.arm
+    foreign = (arm < 0) | (arm >= n)
+    reasons = list(members.strange)
+    reasons += _grouped("out-of-range", block[foreign], arm[foreign])
+
+    sound = np.ones(m, dtype=bool)  # blocks that hold arms only, and at least one
+    sound[block[foreign]] = False
+    sound[[reason.blocks[0] for reason in members.strange]] = False
+    empty = np.flatnonzero((np.bincount(block, minlength=m) == 0) & sound)
+    sound[empty] = False
+    reasons += [Violation("empty", (int(k),), ()) for k in empty]
+
+    block, arm = block[~foreign], arm[~foreign]
+    times = np.bincount(arm, minlength=n)
+    distinct = bool(times.max() <= 1)
+    if not distinct:
+        reasons += _repeated(block, arm, times)
+        block, arm = np.divmod(np.unique(block * n + arm), n)
+    missing = np.flatnonzero(times == 0)
+    if missing.size:
+        reasons.append(Violation("missing", (), tuple(missing.tolist())))
+
+    sizes = np.bincount(block, minlength=m)
+    judged = sound[block]
+    blind = judged & (sizes[block] > 1) & ~_revealed_inside(graph, block, arm, sizes, distinct)
+    reasons += _grouped("unobservable", block[blind], arm[blind])
+    strong = np.zeros(n, dtype=bool)
+    strong[observability(graph).strong] = True
+    lonely = judged & (sizes[block] == 1) & ~strong[arm]
+    reasons += _grouped("not-strong", block[lonely], arm[lonely])
+    return tuple(reasons)
+
+
+def _revealed_inside(
+    graph: FeedbackGraph, block: Vector, arm: Vector, sizes: Vector, distinct: bool
+) -> npt.NDArray[np.bool_]:
+    """(r,) does some arm of block[r] reveal arm[r]? The pairs are distinct and sorted by block."""
+    n = graph.n_arms
+    revealed = graph.has_loop[arm] | (graph.is_universal[arm] & (sizes[block] > 1))
+    if distinct:  # every arm has one home: compare the homes of the two ends of each edge
+        home = np.full(n, -1, dtype=np.int32)
+        home[arm] = block
+        target = np.repeat(np.arange(n, dtype=np.int32), np.diff(graph.in_indptr))
+        hit = target[home[graph.in_indices] == home[target]]
+        seen = np.zeros(n, dtype=bool)
+        seen[hit] = True
+        result: npt.NDArray[np.bool_] = revealed | seen[arm]  # homeless arms are not asked for
+        return result
+    # Overlapping blocks are wrong already, but what else is wrong is said too: look up (block, source) pairs.
+    first, degree = graph.in_indptr[arm], np.diff(graph.in_indptr)[arm]
+    row = np.repeat(np.arange(arm.size), degree)
+    edge = np.arange(row.size) + (first - np.cumsum(degree) + degree)[row]
+    hits = np.isin(block[row] * n + graph.in_indices[edge], block * n + arm, kind="sort")
+    revealed[row[hits]] = True
+    return revealed
+
+
+def _repeated(block: Vector, arm: Vector, times: Vector) -> list[Violation]:
+    """One violation per arm that occurs more than once, with the block of each occurrence."""
+    rows = np.flatnonzero(times[arm] > 1)
+    rows = rows[np.argsort(arm[rows], kind="stable")]
+    ends = np.flatnonzero(np.diff(arm[rows], append=-1)) + 1
+    return [
+        Violation("repeated", tuple(block[chunk].tolist()), (int(arm[chunk[0]]),))
+        for chunk in np.split(rows, ends[:-1])
+    ]
+
+
+def _grouped(kind: Kind, block: Vector, arm: Vector) -> list[Violation]:
+    """One violation per block (sorted) with all its arms."""
+    if block.size == 0:
+        return []
+    starts = np.flatnonzero(np.diff(block, prepend=-1))
+    stops = np.append(starts[1:], block.size)
+    owners, arms = block[starts].tolist(), arm.tolist()
+    return [
+        Violation(kind, (owner,), tuple(arms[a:b])) for owner, a, b in zip(owners, starts, stops, strict=True)
+    ]

@@ -1,0 +1,115 @@
+"""Partitions that come with the graph: nothing is searched, everything is O(n + edges)."""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from sidelight.analysis.observability import observability
+from sidelight.errors import UnobservableGraph, listing
+from sidelight.graph import FeedbackGraph
+from sidelight.partition.hypercube import hypercube
+from sidelight.partition.partition import Partition
+
+__all__ = ["components", "corrupted", "hypercube", "single", "singletons", "strongly_connected"]
+
+Vector = npt.NDArray[np.int64]
+
+
+def single(graph: FeedbackGraph) -> Partition:
+    """One block of all arms: legal for every observable graph."""
+    _require_observable(graph)
+    return Partition(graph, [np.arange(graph.n_arms)])
+
+
+def singletons(graph: FeedbackGraph) -> Partition:
+    """Every arm on its own: legal exactly for strongly observable graphs."""
+    _require_observable(graph)
+    return Partition.from_labels(graph, np.arange(graph.n_arms))
+
+
+def components(graph: FeedbackGraph) -> Partition:
+    """Weakly connected components: legal for every observable graph, as no edge crosses."""
+    _require_observable(graph)
+    return Partition.from_labels(graph, _component_labels(graph, "weak"))
+
+
+def strongly_connected(graph: FeedbackGraph) -> Partition:
+    """Strongly connected components: legal when those of one arm are strongly observable."""
+    _require_observable(graph)
+    return Partition.from_labels(graph, _component_labels(graph, "strong"))
+
+
+def corrupted(graph: FeedbackGraph) -> Partition:
+    """The C arms that are not strongly observable in one block of at most 2C arms, the rest singletons.
+
+    An arm that nothing in the block reveals pulls in one of its in-neighbours, the one that helps most
+    such arms first (ties: the smallest arm), so fewer than C are pulled in where they share. C = 0 gives
+    singletons. Source: proof of Theorem c-corrupted of He & Zhang.
+    """
+    _require_observable(graph)
+    block = np.zeros(graph.n_arms, dtype=bool)
+    block[observability(graph).weak] = True
+    target = np.repeat(np.arange(graph.n_arms), np.diff(graph.in_indptr))
+    revealed = np.zeros(graph.n_arms, dtype=bool)
+    revealed[target[block[graph.in_indices]]] = True
+    block[_greedy_cover(graph, block & ~revealed)] = True
+    labels = np.arange(graph.n_arms)
+    if block.any():
+        labels[block] = np.flatnonzero(block)[0]
+    return Partition.from_labels(graph, labels)
+
+
+def _greedy_cover(graph: FeedbackGraph, waiting: npt.NDArray[np.bool_]) -> list[int]:
+    """Arms that together reveal every waiting arm, none of them universal; each reveals one more at least."""
+    waiting = waiting.copy()
+    target = np.repeat(np.arange(graph.n_arms), np.diff(graph.in_indptr))
+    gains = np.bincount(graph.in_indices[waiting[target]], minlength=graph.n_arms)
+    helpers = np.flatnonzero(gains)
+    queue = list(zip((-gains[helpers]).tolist(), helpers.tolist(), strict=True))
+    heapify(queue)
+    chosen: list[int] = []
+    left = int(waiting.sum())
+    while left:
+        promised, arm = heappop(queue)
+        row = graph.out_indices[graph.out_indptr[arm] : graph.out_indptr[arm + 1]]
+        helped = row[waiting[row]]
+        if helped.size == -promised:
+            chosen.append(arm)
+            waiting[helped] = False
+            left -= helped.size
+        elif helped.size:  # gains only shrink, so an outdated promise goes back with its true value
+            heappush(queue, (-int(helped.size), arm))
+    return chosen
+
+
+def _component_labels(graph: FeedbackGraph, connection: Literal["weak", "strong"]) -> Vector:
+    """(n,) smallest arm of each arm's component, which orders the components."""
+    n = graph.n_arms
+    explicit = np.repeat(np.arange(n, dtype=np.int32), np.diff(graph.out_indptr))
+    sources, targets = [explicit], [graph.out_indices]
+    if graph.universal.size:  # all arms → hub → universal arms: the same paths as their n−1 edges each
+        hub, arms = np.int32(n), np.arange(n, dtype=np.int32)
+        sources += [arms, np.full(graph.universal.size, hub, dtype=np.int32)]
+        targets += [np.full(n, hub, dtype=np.int32), graph.universal]
+    rows, columns = np.concatenate(sources), np.concatenate(targets)
+    matrix = sparse.csr_array((np.ones(rows.size, dtype=np.int8), (rows, columns)), shape=(n + 1, n + 1))
+    _, label = connected_components(matrix, directed=True, connection=connection)
+    _, first, inverse = np.unique(label[:n], return_index=True, return_inverse=True)
+    smallest: Vector = first[inverse]
+    return smallest
+
+
+def _require_observable(graph: FeedbackGraph) -> None:
+    hidden = observability(graph).unobservable
+    if hidden.size:
+        raise UnobservableGraph(
+            f"no partition is legal: no arm reveals {listing(hidden.tolist())};"
+            " add an edge into each or leave them out",
+            hidden.tolist(),
+        )

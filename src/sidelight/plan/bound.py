@@ -1,0 +1,171 @@
+"""A regret bound with everything needed to judge it: terms, conditions and thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sidelight.errors import InvalidOption
+
+ROUNDING = 1e-12
+"""Relative error granted to a formula in double precision; thresholds below 10¹¹ rounds are exact."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """`left ≤ right`, needed by the proof of a bound.
+
+    >>> Condition("α ≤ 1", 0.25, 1.0).slack
+    0.75
+    """
+
+    name: str
+    left: float
+    right: float
+
+    @property
+    def slack(self) -> float:
+        """How much room is left, right − left; negative when the condition fails."""
+        return self.right - self.left
+
+    @property
+    def holds(self) -> bool:
+        """Is left ≤ right, up to the rounding of the two formulas?"""
+        return self.left <= self.right + ROUNDING * abs(self.right)
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.left:.6g} ≤ {self.right:.6g} {'holds' if self.holds else 'FAILS'}"
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """Regret after `horizon` rounds is at most `value` = Σ `terms`, provided all `conditions` hold.
+
+    `valid_from` is the least horizon at which they hold, `informative_from` the least at which the
+    bound is below the trivial one, T (losses are in [0, 1]).
+    """
+
+    value: float
+    terms: dict[str, float]  # their sum is value, exactly
+    theorem: str
+    conditions: tuple[Condition, ...]
+    valid_from: int
+    informative_from: int
+    certified: bool
+    informative: bool
+
+    def __post_init__(self) -> None:
+        if self.value != sum(self.terms.values()):
+            raise InvalidOption(f"the terms add up to {sum(self.terms.values())}, not to {self.value}")
+        if self.certified != all(condition.holds for condition in self.conditions):
+            raise InvalidOption(f"certified={self.certified} contradicts the conditions")
+        object.__setattr__(self, "terms", dict(self.terms))
+        object.__setattr__(self, "conditions", tuple(self.conditions))
+
+    @property
+    def failing(self) -> tuple[Condition, ...]:
+        """The conditions that do not hold."""
+        return tuple(condition for condition in self.conditions if not condition.holds)
+
+    def summary(self) -> str:
+        """The bound as a small table."""
+        width = max([len(name) for name in self.terms] + [len("regret ≤")])
+        lines = [f"{'regret ≤':<{width}}  {self.value:>14,.2f}   {self.theorem}"]
+        lines += [f"{name:<{width}}  {value:>14,.2f}" for name, value in self.terms.items()]
+        status = "certified" if self.certified else "NOT certified"
+        lines.append(f"{status}: valid from T = {self.valid_from:,}")
+        trivial = "informative" if self.informative else "not informative"
+        lines.append(f"{trivial}: below T from T = {self.informative_from:,}")
+        lines += [f"  {condition}" for condition in self.conditions]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, strings, lists and dicts, ready for JSON."""
+        return {
+            "value": self.value,
+            "terms": dict(self.terms),
+            "theorem": self.theorem,
+            "conditions": [
+                {"name": c.name, "left": c.left, "right": c.right, "slack": c.slack, "holds": c.holds}
+                for c in self.conditions
+            ],
+            "valid_from": self.valid_from,
+            "informative_from": self.informative_from,
+            "certified": self.certified,
+            "informative": self.informative,
+        }
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any]) -> Bound:
+        """The bound that `to_dict` wrote."""
+        try:
+            return cls(
+                value=float(saved["value"]),
+                terms={str(name): float(value) for name, value in saved["terms"].items()},
+                theorem=str(saved["theorem"]),
+                conditions=tuple(
+                    Condition(str(c["name"]), float(c["left"]), float(c["right"]))
+                    for c in saved["conditions"]
+                ),
+                valid_from=int(saved["valid_from"]),
+                informative_from=int(saved["informative_from"]),
+                certified=bool(saved["certified"]),
+                informative=bool(saved["informative"]),
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InvalidOption(f"not a saved bound: {error!r}") from None
+
+
+def bound_at(
+    horizon: int,
+    theorem: str,
+    terms: Callable[[float], dict[str, float]],
+    conditions: Callable[[float], tuple[Condition, ...]],
+) -> Bound:
+    """The bound at `horizon` with its thresholds, from its terms and conditions as functions of T.
+
+    Conditions must stay true once true, and bound/T must decrease: both hold for every formula here.
+    """
+
+    def value(T: int) -> float:
+        return sum(terms(float(T)).values())
+
+    def valid(T: int) -> bool:
+        return all(condition.holds for condition in conditions(float(T)))
+
+    def informative(T: int) -> bool:
+        return value(T) < T * (1 - ROUNDING)
+
+    return Bound(
+        value=value(horizon),
+        terms=terms(float(horizon)),
+        theorem=theorem,
+        conditions=conditions(float(horizon)),
+        valid_from=first(valid),
+        informative_from=first(informative),
+        certified=valid(horizon),
+        informative=informative(horizon),
+    )
+
+
+def first(holds: Callable[[int], bool]) -> int:
+    """Least T ≥ 1 with holds(T), for a property that stays true once true.
+
+    >>> first(lambda T: T * T >= 50)
+    8
+    """
+    above = 1
+    while not holds(above):
+        above *= 2
+    below = above // 2  # holds(below) is false, or below is 0
+    while above - below > 1:
+        middle = (above + below) // 2
+        if holds(middle):
+            above = middle
+        else:
+            below = middle
+    return above

@@ -1,0 +1,182 @@
+"""A plan being played, one decision at a time."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.errors import InvalidFeedback, InvalidOption, TurnError, listing
+from sidelight.kernels import engine
+from sidelight.policy import saved
+from sidelight.policy.machine import build_machine, fresh_state
+
+if TYPE_CHECKING:
+    from sidelight.planning import Plan
+
+Losses = npt.NDArray[np.float64]
+
+
+class Policy:
+    """Asks for a decision, hears what it revealed, and never loses its place.
+
+    `ask` and `tell` alternate. Feedback is checked before anything changes: a refused `tell` leaves the
+    policy exactly as it was, with the same arm pending.
+
+    >>> import sidelight as sl
+    >>> policy = sl.plan(sl.families.cycle(6), horizon=1000).policy(seed=7)
+    >>> arm = policy.ask()
+    >>> policy.tell({j: 0.5 for j in policy.graph.out_neighbors(arm)})
+    """
+
+    def __init__(self, plan: Plan, seed: int | None = None) -> None:
+        self.plan = plan
+        self.graph = plan.graph
+        self._machine = build_machine(plan.graph, plan.tuning)
+        self._state = fresh_state(self._machine, checked_seed(seed))
+
+    # -- the two turns --------------------------------------------------------------------------------
+
+    def ask(self) -> int:
+        """Draw the next arm to play."""
+        if self.pending is not None:
+            raise TurnError(f"arm {self.pending} is still to be told: call tell() before asking again")
+        arm = int(engine.ask(self._machine, self._state))
+        self._state.counts[engine.PENDING] = arm
+        return arm
+
+    def tell(self, losses: Mapping[int, float] | Sequence[float] | npt.ArrayLike) -> None:
+        """Report the losses that the pending arm revealed.
+
+        Either a mapping {arm: loss} over exactly the out-neighbours of the pending arm, or an array
+        aligned with `graph.out_neighbors(arm)`.
+        """
+        arm = self.pending
+        if arm is None:
+            raise TurnError("no arm is pending: call ask() before telling what it revealed")
+        checked = self._checked(arm, losses)
+        engine.learn(self._machine, self._state, arm, self._in_engine_order(arm, checked))
+        self._state.counts[engine.PENDING] = -1
+
+    # -- looking --------------------------------------------------------------------------------------
+
+    @property
+    def probabilities(self) -> npt.NDArray[np.float64]:
+        """Distribution of the pending play, or of the next one; a fresh array that sums to one."""
+        out = np.empty(self.graph.n_arms)
+        engine.fill_probabilities(self._machine, self._state, out)
+        return out
+
+    @property
+    def block_probabilities(self) -> npt.NDArray[np.float64]:
+        """Y: the distribution over the blocks of the partition, before exploration."""
+        return self._state.y.copy()
+
+    @property
+    def pending(self) -> int | None:
+        """The arm that was asked for and not told yet."""
+        arm = int(self._state.counts[engine.PENDING])
+        return None if arm < 0 else arm
+
+    @property
+    def round(self) -> int:
+        """Number of completed rounds."""
+        return int(self._state.counts[engine.ROUND])
+
+    def ledger(self, arm: int) -> dict[str, float]:
+        """The four parts of the regret against `arm`, as estimated so far (Lemma regret)."""
+        if not 0 <= arm < self.graph.n_arms:
+            raise InvalidOption(f"arm {arm} does not exist: the graph has arms 0..{self.graph.n_arms - 1}")
+        parts = np.empty(4)
+        engine.ledger(self._machine, self._state, arm, parts)
+        names = ("projection", "restriction", "global exploration", "local exploration")
+        return dict(zip(names, parts.tolist(), strict=True))
+
+    def __repr__(self) -> str:
+        return f"Policy({self.plan!r}, round={self.round}, pending={self.pending})"
+
+    # -- keeping --------------------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the policy to `path`, atomically; see `sidelight.policy.saved` for the format."""
+        saved.write(path, self.plan, self._state)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Policy:
+        """Read a saved policy; it continues bit for bit, random stream included."""
+        plan, arrays = saved.read(path)
+        policy = cls(plan, seed=0)
+        saved.restore(path, policy._state, arrays)
+        return policy
+
+    # -- checking feedback ----------------------------------------------------------------------------
+
+    def _checked(self, arm: int, losses: object) -> Losses:
+        """Losses in [0, 1] aligned with the out-neighbours of `arm`, or an error naming what is wrong."""
+        revealed = self.graph.out_neighbors(arm)
+        if isinstance(losses, Mapping):
+            values = self._from_mapping(arm, revealed, losses)
+        else:
+            values = _as_floats(losses)
+            if values.shape != revealed.shape:
+                raise InvalidFeedback(
+                    f"arm {arm} reveals {revealed.size} arms ({listing(revealed.tolist())}), "
+                    f"got losses of shape {values.shape}; align them with graph.out_neighbors({arm})"
+                )
+        inside = (values >= 0.0) & (values <= 1.0)  # False for NaN
+        if not inside.all():
+            at = int(np.argmin(inside))
+            raise InvalidFeedback(
+                f"the loss of arm {revealed[at]} must be in [0, 1], got {values[at]}; "
+                "rescale losses before telling them"
+            )
+        return values
+
+    @staticmethod
+    def _from_mapping(arm: int, revealed: npt.NDArray[np.int32], losses: Mapping[int, float]) -> Losses:
+        expected = revealed.tolist()
+        try:
+            values = [losses[v] for v in expected]
+        except KeyError:
+            missing = [v for v in expected if v not in losses]
+            raise InvalidFeedback(
+                f"arm {arm} also reveals {listing(missing)}, for which no loss was told; "
+                "tell every out-neighbour of the pending arm"
+            ) from None
+        if len(losses) != len(expected):
+            extra = [v for v in losses if v not in set(expected)]
+            raise InvalidFeedback(
+                f"playing arm {arm} does not reveal {listing(extra)}; "
+                f"it reveals {listing(expected) or 'nothing'}"
+            )
+        return _as_floats(values)
+
+    def _in_engine_order(self, arm: int, losses: Losses) -> Losses:
+        """Explicit out-neighbours first, then universal arms: the order in which the engine visits them."""
+        if self.graph.universal.size == 0:
+            return losses
+        universal = self.graph.is_universal[self.graph.out_neighbors(arm)]
+        return np.concatenate([losses[~universal], losses[universal]])
+
+
+def checked_seed(seed: object) -> int:
+    """A seed as a non-negative int; None draws one from the operating system."""
+    if seed is None:
+        return secrets.randbits(64)
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InvalidOption(f"seed must be a non-negative whole number or None, got {seed!r}")
+    return int(seed)
+
+
+def _as_floats(losses: object) -> Losses:
+    try:
+        values = np.asarray(losses)
+        if values.size and values.dtype.kind not in "biuf":
+            raise TypeError(f"{values.dtype} values")
+        return values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidFeedback(f"losses must be numbers in [0, 1], got {losses!r} ({error})") from None

@@ -1,0 +1,171 @@
+"""Saved policies: one file that holds the plan and the state, without pickle.
+
+Format, version 1. An uncompressed `.npz` archive (a zip of `.npy` arrays, readable by NumPy with
+`allow_pickle=False`) with these members:
+
+    header        UTF-8 bytes of a JSON object: format ("sidelight-policy"), version, sidelight (the version
+                  that wrote it), horizon, realization, choices, parameters, bound, labels, digest
+    graph.*       n_arms, out_indptr, out_indices, universal, has_loop
+    tuning.*      the arrays of `sidelight.planning.Tuning`
+    state.*       the arrays of `sidelight.kernels.engine.State`, the random stream included
+
+`digest` is the SHA-256 of the names, types, shapes and bytes of all other members. The file is written to a
+temporary name in the same folder, flushed to disk and renamed, so a crash leaves the old file or the new one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight._version import __version__
+from sidelight.errors import SavedStateError, SidelightError
+from sidelight.graph import FeedbackGraph
+from sidelight.kernels import engine
+from sidelight.partition import Partition
+from sidelight.planning import Bound, Plan, Tuning
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+FORMAT = "sidelight-policy"
+VERSION = 1
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+def write(path: str | PathLike[str], plan: Plan, state: engine.State) -> None:
+    """Save `plan` and `state` to `path`, replacing it atomically."""
+    graph = plan.graph
+    arrays: Arrays = {
+        "graph.n_arms": np.array(graph.n_arms),
+        "graph.out_indptr": graph.out_indptr,
+        "graph.out_indices": graph.out_indices,
+        "graph.universal": graph.universal,
+        "graph.has_loop": graph.has_loop,
+    }
+    for field in dataclasses.fields(plan.tuning):
+        arrays[f"tuning.{field.name}"] = np.asarray(getattr(plan.tuning, field.name))
+    arrays |= {f"state.{name}": value for name, value in state._asdict().items()}
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "sidelight": __version__,
+        "horizon": plan.horizon,
+        "realization": plan.realization,
+        "choices": list(plan.choices),
+        "parameters": plan.parameters,
+        "bound": plan.bound.to_dict(),
+        "labels": graph.labels,
+        "digest": _digest(arrays),
+    }
+    encoded = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    target = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                np.savez(stream, allow_pickle=False, header=encoded, **arrays)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(temporary, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise SavedStateError(f"cannot save the policy to {target}: {error.strerror or error}") from error
+
+
+def read(path: str | PathLike[str]) -> tuple[Plan, Arrays]:
+    """The plan in the file and the arrays of its state; everything is checked before it is used."""
+    arrays, header = _members(Path(path))
+    try:
+        graph = _graph(arrays, header)
+        tuning = Tuning(**{f.name: arrays[f"tuning.{f.name}"] for f in dataclasses.fields(Tuning)})
+        blocks = np.split(tuning.block_arms, tuning.block_start[1:-1])
+        plan = Plan(
+            graph=graph,
+            partition=Partition(graph, blocks),
+            horizon=header["horizon"],
+            realization=header["realization"],
+            choices=tuple(header["choices"]),
+            parameters=header["parameters"],
+            bound=Bound.from_dict(header["bound"]),
+            tuning=tuning,
+        )
+    except (SidelightError, KeyError, TypeError, ValueError, IndexError) as error:
+        raise SavedStateError(f"{path} is not a consistent saved policy: {error}") from error
+    return plan, arrays
+
+
+def restore(path: str | PathLike[str], state: engine.State, arrays: Arrays) -> None:
+    """Copy the saved arrays into a freshly built state, refusing any that do not fit it."""
+    for name, target in state._asdict().items():
+        source = arrays.get(f"state.{name}")
+        if source is None or source.shape != target.shape or source.dtype != target.dtype:
+            raise SavedStateError(f"{path}: the saved array state.{name} does not fit this policy's plan")
+        if source.dtype.kind == "f" and np.isnan(source).any():
+            raise SavedStateError(f"{path}: the saved array state.{name} contains NaN")
+    pending = int(arrays["state.counts"][engine.PENDING])
+    if not -1 <= pending < state.x.size:
+        raise SavedStateError(f"{path}: the pending arm {pending} does not exist")
+    for name, target in state._asdict().items():
+        target[...] = arrays[f"state.{name}"]
+
+
+def _members(path: Path) -> tuple[Arrays, dict[str, Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise ValueError("not an archive")
+            arrays = {name: archive[name] for name in archive.files}
+        header = json.loads(arrays.pop("header").tobytes().decode())
+    except FileNotFoundError as error:
+        raise SavedStateError(f"{path} does not exist") from error
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+        raise SavedStateError(f"{path} is not a saved policy, or is damaged: {error}") from error
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise SavedStateError(f"{path} is an archive, but not a saved policy")
+    if header.get("version") != VERSION:
+        raise SavedStateError(
+            f"{path} has format version {header.get('version')}, this Sidelight reads version {VERSION}; "
+            f"it was written by Sidelight {header.get('sidelight')}"
+        )
+    if header.get("digest") != _digest(arrays):
+        raise SavedStateError(f"{path} is damaged: its contents do not match their digest")
+    return arrays, header
+
+
+def _graph(arrays: Arrays, header: dict[str, Any]) -> FeedbackGraph:
+    """Rebuild the graph from its explicit edges, which re-checks every index."""
+    n = int(arrays["graph.n_arms"])
+    indptr, indices = arrays["graph.out_indptr"], arrays["graph.out_indices"]
+    universal, has_loop = arrays["graph.universal"], arrays["graph.has_loop"]
+    if indptr.shape != (n + 1,) or indptr[0] != 0 or indptr[-1] != indices.size or (np.diff(indptr) < 0).any():
+        raise ValueError("the graph's row pointers are inconsistent")
+    sources = np.repeat(np.arange(n), np.diff(indptr))
+    explicit = FeedbackGraph.from_edges(n, np.column_stack([sources, indices]))
+    if universal.size == 0:
+        return FeedbackGraph._from_arrays(n, sources, indices, header["labels"])
+    chosen = explicit.checked_arms(universal)
+    return FeedbackGraph._from_arrays(n, sources, indices, header["labels"], chosen, has_loop[chosen])
+
+
+def _digest(arrays: Arrays) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
