@@ -112,6 +112,13 @@ INSTANCES = [
         [[*range(6)], [*range(6, 11)], [11]],
         4_000,
     ),
+    Named(  # long enough for the hybrid to prefer the adaptive realization on the cycle: δ log n > 4n
+        "clique_and_long_directed_cycle",
+        65,
+        cycle(range(60)) + clique(range(60, 65)),
+        [[*range(60)], [*range(60, 65)]],
+        4_000,
+    ),
     # -- every kind at once ------------------------------------------------------------------------------
     Named("cycle_and_one_loopless", 5, cycle(range(1, 5)) + universal([0], 5), [[0], [1, 2, 3, 4]], 3_000),
     Named(
@@ -124,6 +131,13 @@ INSTANCES = [
         + [(6, 3), (2, 8)],
         [[0], [1], [2, 3, 4, 5], [6], [7], [8, 9, 10]],
         20_000,
+    ),
+    Named(
+        "loops_one_loopless_and_block",
+        7,
+        loops([0, 1]) + universal([6], 7) + both([(2, 3), (3, 4), (4, 5)]) + [(0, 5)],
+        [[0], [1], [2, 3, 4, 5], [6]],
+        6_000,
     ),
     Named(
         "loopless_pair_and_block",

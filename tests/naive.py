@@ -11,6 +11,7 @@ Optimal covers and in-degree-1 prunings are not unique. So `weights` (x*_k of ea
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -206,11 +207,11 @@ class Entropy:
     rate: float
 
     def gradient(self, y):
-        log = mpmath.log if isinstance(y, mpmath.mpf) else np.log
+        log = mpmath.log if isinstance(y, mpmath.mpf) else math.log
         return (log(y) + 1) / self.rate
 
     def inverse_gradient(self, dual):
-        exp = mpmath.exp if isinstance(dual, mpmath.mpf) else np.exp
+        exp = mpmath.exp if isinstance(dual, mpmath.mpf) else math.exp
         return exp(self.rate * dual - 1)
 
     def curvature(self, y):
@@ -241,16 +242,17 @@ def solve_multiplier(potentials: Sequence[Potential], dual: Sequence[float]) -> 
     """
     if len(dual) == 1:
         return np.ones(1)
-    lower, upper = bracket(potentials, np.asarray(dual, dtype=float))
-    shifted = np.asarray(dual, dtype=float) + lower
+    dual = [float(d) for d in dual]
+    lower, upper = bracket(potentials, dual)
+    shifted = [d + lower for d in dual]
 
     def point(nu: float) -> np.ndarray:
         return np.array([psi.inverse_gradient(d + nu) for psi, d in zip(potentials, shifted, strict=True)])
 
     def excess(nu: float) -> float:
-        return float(point(nu).sum()) - 1
+        return math.fsum(point(nu)) - 1
 
-    width = float(upper - lower)
+    width = upper - lower
     if excess(0.0) >= 0:  # the solution is the lower end itself, up to rounding: y is uniform
         return point(0.0)
     if excess(width) <= 0:  # the solution is the upper end: y is a vertex, up to rounding
@@ -290,7 +292,7 @@ def mirror_step(
     potentials: Sequence[Potential], y: np.ndarray, loss: np.ndarray, solve: Solver = solve_multiplier
 ) -> np.ndarray:
     """argmin_{y' ∈ Δ} ⟨y', loss⟩ + B_Ψ(y', y):  loss_i + ψ_i'(y'_i) − ψ_i'(y_i) = ν for one ν."""
-    dual = [psi.gradient(p) - c for psi, p, c in zip(potentials, y, loss, strict=True)]
+    dual = [psi.gradient(float(p)) - float(c) for psi, p, c in zip(potentials, y, loss, strict=True)]
     return solve(potentials, dual)
 
 
@@ -332,16 +334,23 @@ def clustered_parameters(instance: Instance, T: float, weights: Mapping[int, np.
     β = δ̄/((2T)^{1/3} (Σ_k δ_k log n_k)^{2/3}),   γ(k, j) = β x*_j log n_k / δ̄,   η_k = √(2β) log n_k/√(δ̄T).
     """
     delta = checked_domination(instance, weights)
-    p = _shared_parameters(instance, T, weights, delta)
-    if instance.U2:
-        log_n = {k: np.log(len(instance.blocks[k])) for k in instance.U2}
-        total = sum(delta.values())
-        beta = total / ((2 * T) ** (1 / 3) * sum(delta[k] * log_n[k] for k in instance.U2) ** (2 / 3))
-        for k in instance.U2:
-            p.gamma_constant[instance.blocks[k]] = beta * weights[k] * log_n[k] / total
-        rates = {k: np.sqrt(2 * beta) * log_n[k] / np.sqrt(total * T) for k in instance.U2}
-        p = replace(p, block_rate=rates, block_potential=dict.fromkeys(instance.U2, "entropy"))
-    return _within_half(instance, p)
+    shared = _shared_parameters(instance, T, weights, delta)
+    if not instance.U2:
+        return _within_half(instance, shared)
+    log_n = {k: np.log(len(instance.blocks[k])) for k in instance.U2}
+    total = sum(delta.values())
+    demand = sum(delta[k] * log_n[k] for k in instance.U2)
+    beta = total / ((2 * T) ** (1 / 3) * demand ** (2 / 3))
+    gamma = shared.gamma_constant.copy()
+    for k in instance.U2:
+        gamma[instance.blocks[k]] = beta * weights[k] * log_n[k] / total
+    printed = replace(
+        shared,
+        gamma_constant=gamma,
+        block_rate={k: np.sqrt(2 * beta) * log_n[k] / np.sqrt(total * T) for k in instance.U2},
+        block_potential=dict.fromkeys(instance.U2, "entropy"),
+    )
+    return _within_half(instance, printed)
 
 
 def adaptive_parameters(
@@ -357,21 +366,19 @@ def adaptive_parameters(
         raise ValueError("the adaptive realization needs a block of size ≥ 2")
     delta = checked_domination(instance, weights)
     check_parents(instance, instance.U2, parent)
-    p = _shared_parameters(instance, T, weights, delta)
+    shared = _shared_parameters(instance, T, weights, delta)
     n = {k: len(instance.blocks[k]) for k in instance.U2}
     total = sum(delta.values())
     roots = sum(np.sqrt(n[k]) for k in instance.U2)
     beta = 2 ** (1 / 3) * total * max(n.values()) ** (1 / 6) / (T ** (1 / 3) * roots ** (2 / 3))
-    return _within_half(
-        instance,
-        replace(
-            p,
-            parent=np.asarray(parent),
-            adaptive=dict.fromkeys(instance.U2, beta / total),
-            block_rate={k: np.sqrt(beta * np.sqrt(n[k]) / (2 * T * total)) for k in instance.U2},
-            block_potential=dict.fromkeys(instance.U2, "tsallis"),
-        ),
+    printed = replace(
+        shared,
+        parent=np.asarray(parent),
+        adaptive=dict.fromkeys(instance.U2, beta / total),
+        block_rate={k: np.sqrt(beta * np.sqrt(n[k]) / (2 * T * total)) for k in instance.U2},
+        block_potential=dict.fromkeys(instance.U2, "tsallis"),
     )
+    return _within_half(instance, printed)
 
 
 def hybrid_parameters(
@@ -390,32 +397,31 @@ def hybrid_parameters(
     if not instance.U2:
         raise ValueError("the hybrid realization needs a block of size ≥ 2")
     delta = checked_domination(instance, weights)
-    entropy = set(entropy_blocks)
+    entropy = [k for k in instance.U2 if k in set(entropy_blocks)]
     others = [k for k in instance.U2 if k not in entropy]
     check_parents(instance, others, parent)
-    p = _shared_parameters(instance, T, weights, delta)
+    shared = _shared_parameters(instance, T, weights, delta)
     n = {k: len(instance.blocks[k]) for k in instance.U2}
-    M = sum(delta[k] * np.log(n[k]) if k in entropy else 4 * n[k] for k in instance.U2)
+    M = sum(delta[k] * np.log(n[k]) for k in entropy) + sum(4 * n[k] for k in others)
     b = (2 * T) ** (-1 / 3) * M ** (-2 / 3)
+    gamma = shared.gamma_constant.copy()
     rates, adaptive = {}, {}
-    for k in instance.U2:
-        if k in entropy:
-            beta = b * np.log(n[k])
-            p.gamma_constant[instance.blocks[k]] = beta * weights[k]
-            rates[k] = np.sqrt(2 * beta * np.log(n[k]) / T)
-        else:
-            adaptive[k] = 4 * b * np.sqrt(n[k])
-            rates[k] = np.sqrt(np.sqrt(n[k]) * adaptive[k] / (2 * T))
-    return _within_half(
-        instance,
-        replace(
-            p,
-            parent=np.where([instance.block_of(i) in others for i in range(instance.n)], parent, -1),
-            adaptive=adaptive,
-            block_rate=rates,
-            block_potential={k: "entropy" if k in entropy else "tsallis" for k in instance.U2},
-        ),
+    for k in entropy:
+        beta = b * np.log(n[k])
+        gamma[instance.blocks[k]] = beta * weights[k]
+        rates[k] = np.sqrt(2 * beta * np.log(n[k]) / T)
+    for k in others:
+        adaptive[k] = 4 * b * np.sqrt(n[k])
+        rates[k] = np.sqrt(np.sqrt(n[k]) * adaptive[k] / (2 * T))
+    printed = replace(
+        shared,
+        gamma_constant=gamma,
+        parent=np.where([instance.block_of(i) in others for i in range(instance.n)], parent, -1),
+        adaptive=adaptive,
+        block_rate=rates,
+        block_potential={k: "entropy" if k in entropy else "tsallis" for k in instance.U2},
     )
+    return _within_half(instance, printed)
 
 
 def _shared_parameters(
@@ -458,14 +464,17 @@ def _shared_parameters(
     return Parameters(alpha, eta, eta_loop if n_S else None, eta_loopless, gamma, local, no_parent)
 
 
-def _within_half(instance: Instance, p: Parameters) -> Parameters:
-    """Below its threshold T a plan still plays: all of γ is scaled down to γ̄ = ½ in the worst case."""
-    total = p.largest_exploration(instance)
+def _within_half(instance: Instance, printed: Parameters) -> Parameters:
+    """Below its threshold T a plan still plays: all of γ is scaled down to γ̄ = ½ in the worst case.
+
+    Only exploration is scaled. The rates η_k, η_S and η_S̄ stay as printed; η follows α, which is cut at 1.
+    """
+    total = printed.largest_exploration(instance)
     if total <= 1 / 2:
-        return p
+        return printed
     scale = 1 / (2 * total)
-    adaptive = {k: c * scale for k, c in p.adaptive.items()}
-    return replace(p, gamma_constant=p.gamma_constant * scale, adaptive=adaptive)
+    adaptive = {k: c * scale for k, c in printed.adaptive.items()}
+    return replace(printed, gamma_constant=printed.gamma_constant * scale, adaptive=adaptive)
 
 
 # -- the algorithm ---------------------------------------------------------------------------------------

@@ -284,6 +284,24 @@ def test_loopless_singletons_by_hand():
     assert_allclose(weak.eta, 0.25 * 4 ** (-1 / 2) * np.sqrt(weak.alpha / T))
 
 
+def test_below_the_thresholds_only_exploration_is_scaled():
+    """A directed cycle of 4 as one block, T = 1: adaptive γ̄ = 2^{1/3}·4^{1/6}·2^{1/3} = 2 becomes ½."""
+    instance = Instance.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)], [[0, 1, 2, 3]])
+    p = parameters_of(instance, "adaptive", 1)
+    printed = 2 ** (1 / 3) * 4 ** (1 / 6) / 2 ** (2 / 3)
+    assert_allclose(printed * np.sqrt(4), 2)
+    assert_allclose(p.adaptive[0], printed / 4)
+    assert_allclose(p.block_rate[0], np.sqrt(printed * 2 / 2))
+    assert_allclose(p.largest_exploration(instance), 0.5)
+    two = Instance.from_edges(
+        4, [(0, 1), (1, 0), (2, 3), (3, 2)], [[0, 1], [2, 3]]
+    )  # δ = 2: α printed is 3.2
+    p = parameters_of(two, "clustered", 1)
+    assert p.alpha == 1
+    assert_allclose(p.eta, 0.5 * (2 / 8) ** 0.25)
+    assert_allclose(p.gamma_constant, np.full(4, 0.125))  # printed 2^{−1/3}(4 log 2)^{1/3}, scaled to ½
+
+
 # -- laws of the algorithm -------------------------------------------------------------------------------
 
 
@@ -378,7 +396,7 @@ def test_trajectory_in_doubles_follows_fifty_digits(named, realization):
     instance = instance_of(named)
     parameters = parameters_of(instance, realization, named.horizon)
     rng = np.random.default_rng(3)
-    rounds = 12 if instance.n > 20 else 40
+    rounds = 6 if instance.n > 20 else 20
     losses = (rng.random((rounds, instance.n)) < rng.random(instance.n)).astype(float)
     arms = rng.integers(0, instance.n, rounds)
     in_doubles = naive.run(instance, parameters, arms, losses)

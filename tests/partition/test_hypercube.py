@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linprog
 
 from sidelight.errors import InfeasibleRequest
-from sidelight.graph import FeedbackGraph
+from sidelight.graph import FeedbackGraph, families
 from sidelight.partition import legality_violations
 from sidelight.partition.natural import hypercube
 
@@ -22,6 +22,11 @@ def adjacent(block):
     """(n, n) do two arms of the block differ in exactly one bit?"""
     changed = block[:, None] ^ block[None, :]
     return (changed != 0) & (changed & (changed - 1) == 0)
+
+
+@pytest.mark.parametrize("d", DIMENSIONS)
+def test_the_family_is_numbered_as_expected_here(d):
+    assert families.hypercube(d) == cube(d)
 
 
 @pytest.mark.parametrize("d", DIMENSIONS)

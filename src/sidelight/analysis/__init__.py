@@ -1,1 +1,19 @@
+"""What a feedback graph allows: observability, domination numbers, packings, each with its certificate."""
 
+from sidelight.analysis.block_domination import block_dominations
+from sidelight.analysis.domination import Domination, fractional_domination
+from sidelight.analysis.lower_bound import LowerBound, packing_lower_bound
+from sidelight.analysis.observability import Observability, observability
+from sidelight.analysis.packing import PackingSet, packing_independent_set
+
+__all__ = [
+    "Domination",
+    "LowerBound",
+    "Observability",
+    "PackingSet",
+    "block_dominations",
+    "fractional_domination",
+    "observability",
+    "packing_independent_set",
+    "packing_lower_bound",
+]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -47,7 +46,7 @@ def block_dominations(
             known = shared[key] = solved(program, arms, arms, tolerance)
             result.append(known)
         else:
-            result.append(replace(known, arms=arms, cover=arms))
+            result.append(Domination(known.value, known.weights, known.packing, arms, arms, known.method))
     return result
 
 
@@ -75,9 +74,9 @@ def _block_programs(g: FeedbackGraph, flat: Ints, sizes: Sequence[int]) -> list[
     inside = block_of[found] == block[owner]
     local = position_of[found[inside]]
     indptr = pointers(np.bincount(owner[inside], minlength=len(flat)))
-    spared = np.where(
-        g.is_universal[flat], np.where(g.has_loop[flat], NOBODY, position), LISTED
-    ).astype(np.int32)
+    spared = np.where(g.is_universal[flat], np.where(g.has_loop[flat], NOBODY, position), LISTED).astype(
+        np.int32
+    )
 
     programs = []
     for k, size in enumerate(sizes):

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.analysis.covering import CoveringProgram, Floats, Ints, covering_program, gather_rows, locate
 from sidelight.analysis.exact import EXACT_GAP
@@ -24,16 +23,16 @@ ROUNDING = 1e-9
 class Domination:
     """A cover of arms and the packing that proves how close to optimal it is.
 
-    Cover: x ≥ 0 on `arms` with Σ_{v ∈ Nin(u) ∩ arms} x_v ≥ 1 for every u in `cover`. Packing: y ≥ 0 on `cover`
-    with Σ_{u ∈ Nout(v) ∩ cover} y_u ≤ 1 for every v in `arms`. Any packing sums to at most any cover, so the
-    domination number δ* lies between `lower` and `value`.
+    Cover: x ≥ 0 on `arms` with Σ_{v ∈ Nin(u) ∩ arms} x_v ≥ 1 for every u in `cover`. Packing: y ≥ 0 on
+    `cover` with Σ_{u ∈ Nout(v) ∩ cover} y_u ≤ 1 for every v in `arms`. Any packing sums to at most any cover,
+    so the domination number δ* lies between `lower` and `value`.
     """
 
     value: float  # Σ weights
     weights: Floats  # (len(arms),) the cover x
     packing: Floats  # (len(cover),) its dual y
-    arms: npt.NDArray[np.int64]  # the sources
-    cover: npt.NDArray[np.int64]  # the arms to be revealed
+    arms: Ints  # the sources
+    cover: Ints  # the arms to be revealed
     method: str  # the rules that found it
 
     @cached_property
@@ -63,7 +62,7 @@ class Domination:
         for name, values, at in (("weight", self.weights, self.arms), ("packing", self.packing, self.cover)):
             bad = np.flatnonzero(~(values >= 0.0) | ~np.isfinite(values))
             if bad.size:
-                raise SolverError(f"the {name} of arm {at[bad[0]]} is {float(values[bad[0]])!r}, not at least 0")
+                raise SolverError(f"the {name} of arm {at[bad[0]]} is {float(values[bad[0]])!r}, not ≥ 0")
 
         coverage = _sums(g.in_indptr, g.in_indices, self.cover, self.arms, self.weights, g.n_arms)
         universal = g.is_universal[self.cover]
@@ -109,9 +108,9 @@ def fractional_domination(
 
         min Σ_{v ∈ arms} x_v   s.t.   Σ_{v ∈ Nin(u) ∩ arms} x_v ≥ 1 for u ∈ cover,   x ≥ 0     (LP 𝒫)
 
-    `arms` defaults to all arms and `cover` to `arms`. Closed forms and small programs are exact; large ones are
-    solved to a proven gap of 1 % unless `tolerance` asks for another (below 1e-6: exactly, however long that
-    takes). Without `tolerance` the best certificate found is returned with its honest `gap`.
+    `arms` defaults to all arms and `cover` to `arms`. Closed forms and small programs are exact; large ones
+    are solved to a proven gap of 1 % unless `tolerance` asks for another (below 1e-6: exactly, however long
+    that takes). Without `tolerance` the best certificate found is returned with its honest `gap`.
 
     Raises UnobservableGraph naming the arms of `cover` that nothing in `arms` reveals, SolverError if an
     explicit `tolerance` was not reached.
@@ -131,7 +130,7 @@ def fractional_domination(
 def solved(program: CoveringProgram, arms: Ints, cover: Ints, tolerance: float | None) -> Domination:
     """The certificate of a program whose sources are `arms` and whose targets are `cover`."""
     weights, packing, rules = solve_covering(program, tolerance)
-    for array in (weights, packing):
+    for array in (weights, packing, arms, cover):
         array.flags.writeable = False
     found = Domination(float(weights.sum()), weights, packing, arms, cover, " + ".join(rules))
     if tolerance is not None and found.gap > max(tolerance, EXACT_GAP):
@@ -158,11 +157,11 @@ def check_revealed(program: CoveringProgram, cover: Ints, whole: bool) -> None:
     """Raise UnobservableGraph if some target has no source."""
     blind = cover[program.in_degree == 0]
     if blind.size:
-        inside = "" if whole else " inside the given set"
-        names = listing(np.sort(blind).tolist())
+        names = np.sort(blind).tolist()
+        who = "nothing" if whole else "nothing in the given set"
         raise UnobservableGraph(
-            f"no arm{inside} reveals arm{'s' * (blind.size > 1)} {names}; add edges into them or leave them out",
-            np.sort(blind).tolist(),
+            f"{who} reveals arm{'s' * (len(names) > 1)} {listing(names)}; add edges into them, or drop them",
+            names,
         )
 
 
@@ -170,7 +169,8 @@ def _sums(indptr: Ints, indices: Ints, rows: Ints, at: Ints, values: Floats, n_a
     """For each of `rows`, the sum of `values` over its explicit neighbours among `at`."""
     counts, found = gather_rows(indptr, indices, rows)
     owner = np.repeat(np.arange(len(rows)), counts)
-    return np.bincount(owner, weights=_own(found, at, values, n_arms), minlength=len(rows))
+    sums = np.bincount(owner, weights=_own(found, at, values, n_arms), minlength=len(rows))
+    return sums.astype(np.float64)  # bincount of nothing counts in integers
 
 
 def _own(arms: Ints, at: Ints, values: Floats, n_arms: int) -> Floats:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
@@ -13,13 +15,17 @@ from sidelight.errors import SolverError
 EXACT_GAP = 1e-9
 """A relative gap that counts as none: what rounding leaves of an exact solution."""
 
+Method = Literal["highs-ds", "highs-ipm"]
+
 SIMPLEX_TARGETS = 300
 """Up to this many targets the simplex method is quickest; the interior point method scales better."""
 
 
 def solve_exactly(program: CoveringProgram) -> tuple[Floats, Floats]:
     """(cover, packing) of a program with listed sources only, equal in value up to rounding."""
-    order = ["highs-ds", "highs-ipm"] if program.n_targets <= SIMPLEX_TARGETS else ["highs-ipm", "highs-ds"]
+    order: list[Method] = ["highs-ds", "highs-ipm"]
+    if program.n_targets > SIMPLEX_TARGETS:
+        order.reverse()
     best = (np.inf, np.empty(0), np.empty(0))
     for method in order:
         x, y = _optimum(program, method)
@@ -32,10 +38,10 @@ def solve_exactly(program: CoveringProgram) -> tuple[Floats, Floats]:
     return best[1], best[2]
 
 
-def _optimum(program: CoveringProgram, method: str) -> tuple[Floats, Floats]:
+def _optimum(program: CoveringProgram, method: Method) -> tuple[Floats, Floats]:
     ones = np.ones(len(program.row_indices))
     shape = (program.n_targets, program.n_sources)
-    a = sparse.csr_array((-ones, program.row_indices, program.row_indptr), shape=shape)
+    a: Any = sparse.csr_array((-ones, program.row_indices, program.row_indptr), shape=shape)
     found = linprog(
         np.ones(program.n_sources),
         A_ub=a,

@@ -22,7 +22,7 @@ class Certificates:
     def __post_init__(self) -> None:
         p = self.program
         self.matrix = (p.row_indptr, p.row_indices, *p.columns)
-        # Slack is taken from sources that reveal little first, room is given to targets that use little first.
+        # Take slack from sources that reveal little first, give room to targets that use little first.
         self.source_order: Ints = np.argsort(p.listed_out_degree, kind="stable")
         self.target_order: Ints = np.argsort(p.in_degree, kind="stable")
         self.cover = np.ones(p.n_sources)

@@ -19,7 +19,7 @@ from sidelight.analysis.first_order import solve_first_order
 EXACT_TARGETS = 2_000
 """Largest piece given to the exact solver unless asked for more."""
 
-EXACT_ENTRIES = 100_000
+EXACT_ENTRIES = 20_000
 """Most listed edges of such a piece."""
 
 EXACT_TOTAL = 20_000
@@ -54,9 +54,7 @@ def solve_covering(program: CoveringProgram, tolerance: float | None) -> Solutio
         return _solve_universal(program, tolerance)
     # No source reveals everything, so each is spared by exactly one target: a loop-less clique.
     share = 1.0 / (program.n_sources - 1)
-    return Solution(
-        np.full(program.n_sources, share), np.where(program.spared >= 0, share, 0.0), ("clique",)
-    )
+    return Solution(np.full(program.n_sources, share), np.where(program.spared >= 0, share, 0.0), ("clique",))
 
 
 def _solve_universal(program: CoveringProgram, tolerance: float | None) -> Solution:

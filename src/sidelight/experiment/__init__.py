@@ -1,1 +1,5 @@
+"""Runs: policies against environments."""
 
+from sidelight.experiment.play import Played, play
+
+__all__ = ["Played", "play"]

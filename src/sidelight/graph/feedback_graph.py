@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -230,6 +230,26 @@ class FeedbackGraph:
         matrix = self.to_sparse()
         rows = np.repeat(np.arange(self.n_arms, dtype=np.int32), np.diff(matrix.indptr))
         return np.column_stack([rows, matrix.indices.astype(np.int32, copy=False)])
+
+    def edge_blocks(self, most: int = 1_000_000) -> Iterator[npt.NDArray[np.int32]]:
+        """The rows of `edges()` in batches of about `most`, so that a dense graph need not fit in memory."""
+        ends = np.cumsum(self.out_degree)
+        start = 0
+        while start < self.n_arms:
+            done = int(ends[start - 1]) if start else 0
+            stop = max(start + 1, int(np.searchsorted(ends, done + most, side="right")))
+            arms = np.arange(start, stop, dtype=np.int32)
+            rows = np.repeat(arms, np.diff(self.out_indptr[start : stop + 1]))
+            cols = self.out_indices[self.out_indptr[start] : self.out_indptr[stop]]
+            if self.universal.size:
+                to_all = np.repeat(arms, self.universal.size), np.tile(self.universal, arms.size)
+                keep = (to_all[0] != to_all[1]) | self.has_loop[to_all[1]]
+                rows, cols = np.append(rows, to_all[0][keep]), np.append(cols, to_all[1][keep])
+                order = np.lexsort((cols, rows))
+                rows, cols = rows[order], cols[order]
+            if rows.size:
+                yield np.column_stack([rows, cols])
+            start = stop
 
     def to_sparse(self) -> sparse.csr_array:
         """Every edge as a SciPy CSR matrix of ones; refuses graphs too dense to write out."""

@@ -1,4 +1,4 @@
-"""Loops of the covering linear program  min 1·x, Ax ≥ 1, x ≥ 0  and its dual packing  max 1·y, Aᵀy ≤ 1, y ≥ 0.
+"""Loops of the covering program  min 1·x, Ax ≥ 1, x ≥ 0  and its dual packing  max 1·y, Aᵀy ≤ 1, y ≥ 0.
 
 A is a 0/1 matrix, given twice: `row_*` lists the sources of each target, `col_*` the targets of each source.
 Every target has a source. `coverage` is Ax (one entry per target), `load` is Aᵀy (one entry per source).
@@ -80,9 +80,9 @@ def repair_cover(
 ) -> float:
     """Turn x ≥ 0 into a feasible cover `out` and return its sum.
 
-    Each source is scaled up by its worst covered target, x_v / min(1, min coverage), at most to 1; targets that
-    no weight reaches get what they lack from their busiest source; then slack is taken back source by source
-    in `order`.
+    Each source is scaled up by its worst covered target, x_v / min(1, min coverage), at most to 1; targets
+    that no weight reaches get what they lack from their busiest source; then slack is taken back source by
+    source in `order`.
     """
     gather_sums(row_indptr, row_indices, x, coverage)
     for v in range(x.size):
@@ -135,8 +135,8 @@ def repair_packing(
 ) -> float:
     """Turn y ≥ 0 into a feasible packing `out` and return its sum.
 
-    Each target is scaled down by its most loaded source, y_u / max(1, max load); then room that is left is used
-    up target by target in `order`.
+    Each target is scaled down by its most loaded source, y_u / max(1, max load); then room that is left is
+    used up target by target in `order`.
     """
     gather_sums(col_indptr, col_indices, y, load)
     for u in range(y.size):

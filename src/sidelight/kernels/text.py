@@ -1,17 +1,22 @@
 """Edge lists as text: lines of whole numbers to arrays and back, one pass over the bytes."""
 
+import numpy as np
+import numpy.typing as npt
 from numba import njit
 
-COMMA, NEWLINE, RETURN, SPACE, TAB, ZERO = 44, 10, 13, 32, 9, 48
+Bytes = npt.NDArray[np.uint8]
+Ids = npt.NDArray[np.int32]
+
+COMMA, NEWLINE, QUOTE, RETURN, SPACE, TAB, ZERO = 44, 10, 34, 13, 32, 9, 48
 
 
 @njit(cache=True, error_model="numpy")
-def parse_edges(text, columns, largest, sources, targets):
+def parse_edges(text: Bytes, columns: int, largest: int, sources: Ids, targets: Ids) -> tuple[int, int, int]:
     """Read lines "i,j" with `columns` − 2 further fields that are skipped; returns (edges, lines, stop).
 
-    `text` (bytes as uint8) ends with a newline. Blank lines are skipped; spaces around numbers and a return
-    before the newline are allowed. Stops at the first line that is anything else, has a quote in it, or holds
-    a number above `largest`: `stop` is where that line starts, or len(text) when all were read.
+    `text` (bytes as uint8) ends with a newline, which stops every inner loop. Blank lines are skipped; spaces
+    around numbers and a return before the newline are allowed. Stops at the first line that is anything else,
+    has a quote in it, or holds a number above `largest`: `stop` is where that line starts, or len(text).
     """
     size = text.size
     edges = 0
@@ -19,9 +24,9 @@ def parse_edges(text, columns, largest, sources, targets):
     at = 0
     while at < size:
         start = at
-        while at < size and (text[at] == SPACE or text[at] == TAB):
+        while text[at] == SPACE or text[at] == TAB:
             at += 1
-        if text[at] == RETURN and at + 1 < size:
+        if text[at] == RETURN and text[at + 1] == NEWLINE:
             at += 1
         if text[at] == NEWLINE:
             at += 1
@@ -33,8 +38,8 @@ def parse_edges(text, columns, largest, sources, targets):
                 at += 1
             digits = at
             value = 0
-            while at < size and ZERO <= text[at] <= ZERO + 9:
-                value = value * 10 + (text[at] - ZERO)
+            while ZERO <= text[at] <= ZERO + 9:
+                value = value * 10 + int(text[at]) - ZERO
                 if value > largest:
                     return edges, lines, start
                 at += 1
@@ -54,7 +59,7 @@ def parse_edges(text, columns, largest, sources, targets):
         while text[at] != NEWLINE:
             if text[at] == COMMA:
                 commas += 1
-            elif text[at] == 34 or (commas == 1 and text[at] != RETURN):
+            elif text[at] == QUOTE or (commas == 1 and text[at] != RETURN):
                 return edges, lines, start
             at += 1
         if commas != columns - 1:
@@ -66,7 +71,7 @@ def parse_edges(text, columns, largest, sources, targets):
 
 
 @njit(cache=True, error_model="numpy")
-def write_number(value, text, at):
+def write_number(value: int, text: Bytes, at: int) -> int:
     """Write the decimal digits of `value` ≥ 0 at text[at:]; returns the position after them."""
     digits = 1
     rest = value // 10
@@ -80,7 +85,7 @@ def write_number(value, text, at):
 
 
 @njit(cache=True, error_model="numpy")
-def format_edges(sources, targets, text):
+def format_edges(sources: Ids, targets: Ids, text: Bytes) -> int:
     """Write lines "i,j" into `text` (22 bytes per edge are always enough); returns the bytes used."""
     at = 0
     for edge in range(sources.size):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
+from math import cbrt, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +38,7 @@ class Adaptive:
 
     def beta(self, T: float) -> float:
         """β = 2^{1/3}·δ̄·n_max^{1/6}/(T^{1/3}(Σ √n_k)^{2/3})."""
-        return self._delta_bar * (2 * sqrt(self._largest) / T) ** (1 / 3) / self._roots ** (2 / 3)
+        return self._delta_bar * cbrt(2 * sqrt(self._largest) / (T * self._roots**2))
 
     def most(self, T: float) -> float:
         """β·Σ √n_k/δ̄, at uniform inner distributions; at most ½ from T = 16·√n_max·Σ √n_k."""
@@ -55,9 +55,9 @@ class Adaptive:
             "global exploration": self.most(T) * T,
         }
 
-    def blocks(self, T: float, scale: float) -> BlockTuning:
-        """η_k = √(β√n_k/(2Tδ̄)), with β·scale for β."""
-        beta = scale * self.beta(T)
+    def blocks(self, T: float) -> BlockTuning:
+        """η_k = √(β√n_k/(2Tδ̄))."""
+        beta = self.beta(T)
         steps = np.sqrt(beta * np.sqrt(self.sizes) / (2 * T * self._delta_bar))
         m = len(self.sizes)
         return BlockTuning(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,15 +30,15 @@ class WeakBlocks:
     partition: Partition
     dominations: Sequence[Domination]
 
-    @property
+    @cached_property
     def sizes(self) -> FloatArray:
         """(m2,) n_k."""
         return self.partition.sizes[self.partition.weak].astype(np.float64)
 
-    @property
+    @cached_property
     def deltas(self) -> FloatArray:
         """(m2,) δ_k: the mass of the covers in use, optimal or not."""
-        return np.array([float(np.sum(found.weights)) for found in self.dominations])
+        return np.array([found.value for found in self.dominations])
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,22 +73,22 @@ class Candidate:
         """The tuning at `horizon` and its parameters by name.
 
         Below the thresholds of the theorem it is still a tuning: all global exploration is scaled by one
-        factor down to γ̄ = ½ and α is cut at 1; rates that depend on them follow.
+        factor down to γ̄ = ½, and α is cut at 1.
         """
         T, top, p = float(horizon), self.projection, self.weak.partition
         loop, loopless = top.loop_exploration(T), top.loopless_exploration(T)
         wanted = loop + loopless + self.restriction.most(T)
         scale = min(1.0, MOST_EXPLORATION / wanted) if wanted > 0 else 1.0
-        inner = self.restriction.blocks(T, scale)
+        inner = self.restriction.blocks(T)
         alpha = min(top.alpha(T), 1.0)
         rates = {
             "eta": top.eta(T, alpha),
             "eta_loop": top.eta_loop(T) if top.n_loop else 0.0,
-            "eta_loopless": top.eta_loopless(T, self.restriction.least(T)),
+            "eta_loopless": top.eta_loopless(T),
         }
 
         top_power, top_rate = self._top_potential(rates, T)
-        constant, local = self._explorations(inner, alpha, scale * loop, scale * loopless)
+        constant, local = self._explorations(inner, alpha, loop, loopless)
         tuning = Tuning(
             block_start=np.concatenate([[0], np.cumsum(p.sizes)]),
             block_arms=np.concatenate(p.blocks),
@@ -95,9 +96,9 @@ class Candidate:
             top_rate=top_rate,
             block_power=self._per_block(inner.power),
             block_rate=self._per_block(inner.rate),
-            global_exploration=constant,
+            global_exploration=scale * constant,
             local_exploration=local,
-            adaptive=self._per_block(inner.adaptive),
+            adaptive=scale * self._per_block(inner.adaptive),
             parent=parents(p, p.weak[inner.adaptive > 0]),
         )
         gamma_bar = min(wanted, MOST_EXPLORATION)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
+from math import cbrt, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +35,7 @@ class Clustered:
 
     def beta(self, T: float) -> float:
         """β = δ̄/((2T)^{1/3}(Σ δ_k log n_k)^{2/3})."""
-        return self._delta_bar / ((2 * T) ** (1 / 3) * self._demand ** (2 / 3))
+        return self._delta_bar / cbrt(2 * T * self._demand**2)
 
     def most(self, T: float) -> float:
         """β·Σ δ_k log n_k/δ̄; at most ½ from T = 4·Σ δ_k log n_k."""
@@ -52,9 +52,9 @@ class Clustered:
             "global exploration": self.most(T) * T,
         }
 
-    def blocks(self, T: float, scale: float) -> BlockTuning:
-        """η_k = √(2β)·log n_k/√(δ̄T), with β·scale for β."""
-        beta = scale * self.beta(T)
+    def blocks(self, T: float) -> BlockTuning:
+        """η_k = √(2β)·log n_k/√(δ̄T)."""
+        beta = self.beta(T)
         logs = np.log(self.sizes)
         steps = sqrt(2 * beta / (self._delta_bar * T)) * logs
         return BlockTuning(

@@ -1,10 +1,10 @@
-"""The hybrid realization: every block plays clustered or adaptive, whichever suits it, with balanced weights."""
+"""The hybrid realization: every block plays clustered or adaptive, with balanced weights."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
+from math import cbrt, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -46,7 +46,7 @@ class Hybrid:
 
     def b(self, T: float) -> float:
         """b = (2T)^{−1/3}M^{−2/3}, the minimiser of √(2T/b) + b·M·T."""
-        return 1 / ((2 * T) ** (1 / 3) * self._demand ** (2 / 3))
+        return 1 / cbrt(2 * T * self._demand**2)
 
     def most(self, T: float) -> float:
         """b·M; at most ½ from T = 4M."""
@@ -61,9 +61,9 @@ class Hybrid:
         """√(2T/b) and b·M·T, together 3·2^{−1/3}M^{1/3}T^{2/3}."""
         return {"restriction": sqrt(2 * T / self.b(T)), "global exploration": self.most(T) * T}
 
-    def blocks(self, T: float, scale: float) -> BlockTuning:
-        """η_k = √(2β_k log n_k/T) or √(√n_k·c_k/(2T)), with b·scale for b."""
-        b = scale * self.b(T)
+    def blocks(self, T: float) -> BlockTuning:
+        """η_k = √(2β_k log n_k/T) or √(√n_k·c_k/(2T))."""
+        b = self.b(T)
         m, logs, roots = len(self.sizes), np.log(self.sizes), np.sqrt(self.sizes)
         covering = np.where(self.entropy, b * logs, 0.0)
         adaptive = np.where(self.entropy, 0.0, 4 * b * roots)

@@ -49,15 +49,14 @@ class Considered(NamedTuple):
 class Plan:
     """How to play `graph` for `horizon` rounds, and what regret that is certain to keep below.
 
-    Made by `plan`. `choices` gives the realization of every weak block; together with `partition` it
-    can be handed back to `plan` as `realization`.
+    Made by `plan`. `choices` says how each weak block plays, in the order of `partition.weak`.
     """
 
     graph: FeedbackGraph
     partition: Partition
     horizon: int
     realization: str
-    choices: dict[int, str]  # weak block -> "clustered" or "adaptive"
+    choices: tuple[str, ...]  # (m2,) "clustered" or "adaptive"
     parameters: dict[str, Any]  # the paper's names: alpha, beta or b, eta, eta_loop, …
     bound: Bound
     tuning: Tuning
@@ -74,19 +73,19 @@ class Plan:
     def summary(self) -> str:
         """The plan for human readers."""
         p = self.partition
+        kinds = f"U1S {p.strong_loop.size:,}, U1N {p.strong_loopless.size:,}, U2 {p.weak.size:,}"
+        parameters = {k: v for k, v in self.parameters.items() if isinstance(v, float)}
         lines = [
             f"{self.realization} plan for {self.graph.n_arms:,} arms and {self.horizon:,} rounds",
-            f"{p.n_blocks:,} blocks: {p.weak.size:,} weak, {p.strong_loop.size:,} with a self-loop, "
-            f"{p.strong_loopless.size:,} loop-less",
-            ", ".join(f"{k} = {v:.4g}" for k, v in self.parameters.items() if isinstance(v, float)),
+            f"{p.n_blocks:,} blocks ({kinds})",
+            ", ".join(f"{name} = {value:.4g}" for name, value in parameters.items()),
             self.bound.summary(),
         ]
         if len(self.considered) > 1:
             lines.append("considered:")
-            lines += [
-                f"  {c.partition:<11} {c.realization:<10} {c.value:>14,.2f}{'' if c.certified else '  not certified'}"
-                for c in self.considered
-            ]
+            for c in self.considered:
+                status = "certified" if c.certified else "not certified"
+                lines.append(f"  {c.partition:<11} {c.realization:<10} {c.value:>14,.2f}  {status}")
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -105,7 +104,7 @@ class Plan:
             "horizon": self.horizon,
             "realization": self.realization,
             "blocks": [block.tolist() for block in self.partition.blocks],
-            "choices": {str(block): choice for block, choice in self.choices.items()},
+            "choices": list(self.choices),
             "parameters": self.parameters,
             "bound": self.bound.to_dict(),
             "considered": [candidate._asdict() for candidate in self.considered],
@@ -133,7 +132,7 @@ def plan(
 
     >>> two_pairs = FeedbackGraph.from_edges(4, [(0, 1), (1, 0), (2, 3), (3, 2)])
     >>> plan(two_pairs, horizon=100_000, realization="clustered")
-    Plan(realization='clustered', n_arms=4, n_blocks=1, horizon=100000, bound=7191.2, certified=True)
+    Plan(realization='clustered', n_arms=4, n_blocks=1, horizon=100000, bound=9079.94, certified=True)
     """
     if not isinstance(g, FeedbackGraph):
         raise InvalidGraph(f"plan needs a FeedbackGraph, got {type(g).__name__}")
@@ -166,7 +165,7 @@ def plan(
 def _made(candidate: Candidate, bound: Bound, T: int, considered: tuple[Considered, ...]) -> Plan:
     tuning, parameters = candidate.tune(T)
     p = candidate.weak.partition
-    choices = {int(k): "adaptive" if tuning.adaptive[k] > 0 else "clustered" for k in p.weak}
+    choices = tuple("adaptive" if coefficient > 0 else "clustered" for coefficient in tuning.adaptive[p.weak])
     return Plan(p.graph, p, T, candidate.restriction.name, choices, parameters, bound, tuning, considered)
 
 
@@ -188,11 +187,12 @@ def _natural_candidates(g: FeedbackGraph, realization: str | Mapping[int, str]) 
             " add an edge into each or leave them out",
             found.unobservable.tolist(),
         )
-    makers = {"single": natural.single, "components": natural.components, "hypercube": natural.hypercube}
+    makers = {"single": natural.single}
     # On strongly observable graphs nothing is corrupted and the corrupted partition is the singletons.
     makers |= (
         {"singletons": natural.singletons} if found.graph == "strong" else {"corrupted": natural.corrupted}
     )
+    makers |= {"components": natural.components, "hypercube": natural.hypercube}
     dominations = _Dominations(g)
     seen: list[Partition] = []
     for name, make in makers.items():
@@ -215,7 +215,11 @@ def _restrictions(weak: WeakBlocks, realization: str | Mapping[int, str]) -> lis
     if not isinstance(realization, str):
         return [_chosen(weak, realization)]
     if sizes.size == 0:
-        return [] if realization == "adaptive" else [NoWeakBlocks(realization.replace("auto", "clustered"))]
+        return (
+            []
+            if realization == "adaptive"
+            else [NoWeakBlocks("clustered" if realization == "auto" else realization)]
+        )
     restrictions: dict[str, Restriction] = {
         "adaptive": Adaptive(sizes, deltas),
         "clustered": Clustered(sizes, deltas),
@@ -264,10 +268,11 @@ class _Dominations:
 
 
 def _checked_horizon(horizon: object) -> int:
-    whole = isinstance(horizon, int | np.integer) or (isinstance(horizon, float) and horizon.is_integer())
-    if isinstance(horizon, bool | np.bool_) or not whole:
+    if isinstance(horizon, bool) or not isinstance(horizon, int | float | np.integer | np.floating):
         raise InvalidOption(f"horizon must be a whole number of rounds, got {horizon!r}")
-    T = int(horizon)  # type: ignore[call-overload]
+    if isinstance(horizon, float | np.floating) and not horizon.is_integer():
+        raise InvalidOption(f"horizon must be a whole number of rounds, got {horizon!r}")
+    T = int(horizon)
     if not 1 <= T <= MOST_ROUNDS:
         raise InvalidOption(f"horizon must be between 1 and 2⁶³−1 rounds, got {horizon!r}")
     return T

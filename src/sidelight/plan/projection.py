@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, sqrt
+from math import cbrt, log, sqrt
 
 from sidelight.plan.bound import Condition
 
@@ -43,33 +43,29 @@ class Projection:
         """Local exploration α = 2^{2/3}(m2·Q)^{1/6}T^{−1/3}, with 2^{4/3} in case 4."""
         if self.n_weak == 0 or self.alone:
             return 0.0
-        return (
-            (16 if self.case == 4 else 4) ** (1 / 3) * (self.n_weak * self.squares) ** (1 / 6) / T ** (1 / 3)
-        )
+        return cbrt((16 if self.case == 4 else 4) * sqrt(self.n_weak * self.squares) / T)
 
     def eta(self, T: float, alpha: float) -> float:
         """Rate on U2 given α: η = ½(m2/Q)^{1/4}(α/T)^{1/2}, with ¼ in case 4."""
         if self.n_weak == 0 or self.alone:
             return 0.0
-        return (0.25 if self.case == 4 else 0.5) * (self.n_weak / self.squares) ** 0.25 * sqrt(alpha / T)
+        return (0.25 if self.case == 4 else 0.5) * sqrt(sqrt(self.n_weak / self.squares) * alpha / T)
 
     def eta_loop(self, T: float) -> float:
         """Rate on U1S: η_S = 1/√(cT) with c = 2, 24, 4, 24 in cases 1 to 4 (γ̄ ≤ ½, so ρ ≤ 2)."""
         return 1 / sqrt((2, 24, 4, 24)[self.case - 1] * T)
 
-    def eta_loopless(self, T: float, weak_exploration: float) -> float:
-        """Rate on U1N: η_N = √(log(n_N+1)/(10T)), lowered to η_S where a single such arm needs it.
+    def eta_loopless(self, T: float) -> float:
+        """Rate on U1N: η_N = √(log(n_N+1)/(10T)), lowered to η_S for a single such arm in case 2.
 
-        A single loop-less arm is not explored itself, so it is only certain to be seen with probability
-        4η_S + `weak_exploration`, and η_N must not exceed a quarter of that. Lowering η_N to η_S leaves its
-        printed term an upper bound: log(2)/η_S + 2η_S·T < 2√(10·log(2)·T).
+        A single loop-less arm is not explored itself. Without weak blocks it is only certain to be seen with
+        probability 4η_S, and 4η_N must not exceed that. Lowering η_N to η_S leaves its printed term an
+        upper bound: log(2)/η_S + 2η_S·T < 2√(10·log(2)·T).
         """
         if self.n_loopless == 0:
             return 0.0
         eta = sqrt(log(self.n_loopless + 1) / (10 * T))
-        if self.n_loopless == 1 and self.n_loop and 4 * eta > self.loop_exploration(T) + weak_exploration:
-            return min(eta, self.eta_loop(T))
-        return eta
+        return min(eta, self.eta_loop(T)) if self.case == 2 and self.n_loopless == 1 else eta
 
     def loop_exploration(self, T: float) -> float:
         """Total global exploration of U1S, 4η_S; needed only if U1N ≠ ∅."""
@@ -78,7 +74,7 @@ class Projection:
     def loopless_exploration(self, T: float) -> float:
         """Total global exploration of U1N, 4η_N·n_N/(n_N−1); none for a single arm."""
         n = self.n_loopless
-        return 4 * self.eta_loopless(T, 0.0) * n / (n - 1) if n > 1 else 0.0
+        return 4 * self.eta_loopless(T) * n / (n - 1) if n > 1 else 0.0
 
     # -- certificate ----------------------------------------------------------------------------------
 
@@ -94,8 +90,10 @@ class Projection:
         if self.n_loopless:
             terms["loop-less arms"] = 2 * sqrt(10 * log(self.n_loopless + 1) * T)
             if self.n_weak:
-                shift = 4 * T ** (1 / 3) * self.n_weak ** (5 / 6) / (2 * sqrt(self.squares)) ** (1 / 3)
-                terms["loop-less shift on weak blocks"] = shift
+                # 8η√m2·T = 4T^{1/3}m2^{5/6}/(2^{1/3}Q^{1/6})
+                terms["loop-less shift on weak blocks"] = 4 * cbrt(
+                    T / 2 * sqrt(self.n_weak**5 / self.squares)
+                )
             if self.n_loop:  # 4η_S·T = (√6/3)√T, which the theorem rounds up to √T where U2 = ∅
                 terms["exploration of self-loop arms"] = sqrt(T) if self.case == 2 else sqrt(6 * T) / 3
         return terms
@@ -119,13 +117,9 @@ class Projection:
                 rates["η_S"] = self.eta_loop(T)
             rho = 2.0 if self.case == 2 else 1 / (1 - min(gamma_bar, 0.5))
             if rates:
-                name = (
-                    f"max({', '.join(rates)})·ρ ≤ {OVERSHOOT}"
-                    if len(rates) > 1
-                    else f"{next(iter(rates))}·ρ ≤ {OVERSHOOT}"
-                )
+                name = f"max({', '.join(rates)})·ρ ≤ {OVERSHOOT}"
                 conditions.append(Condition(name, max(rates.values()) * rho, OVERSHOOT))
-            rates["η_N"] = self.eta_loopless(T, least)
+            rates["η_N"] = self.eta_loopless(T)
             seen = self.loop_exploration(T) + least + (4 * rates["η_N"] if self.n_loopless > 1 else 0.0)
             conditions += [
                 Condition(f"4·{name} ≤ least chance to see a loop-less arm", 4 * rate, seen)

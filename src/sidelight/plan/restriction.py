@@ -28,7 +28,7 @@ class Restriction(Protocol):
 
     `terms(T)` bounds the restriction regret of the worst block and the cost of `most(T)` for T rounds.
     Laws: total exploration is between `least(T)` and `most(T)` whatever the inner distributions, and
-    `most` falls with T. `blocks(T, scale)` is the tuning with all exploration multiplied by `scale`.
+    `most` falls with T.
     """
 
     @property
@@ -52,7 +52,7 @@ class Restriction(Protocol):
         """Restriction regret and cost of global exploration."""
         ...
 
-    def blocks(self, T: float, scale: float) -> BlockTuning:
+    def blocks(self, T: float) -> BlockTuning:
         """Tuning of every weak block."""
         ...
 
@@ -84,7 +84,7 @@ class NoWeakBlocks:
         """None."""
         return {}
 
-    def blocks(self, T: float, scale: float) -> BlockTuning:
+    def blocks(self, T: float) -> BlockTuning:
         """None."""
         none = np.zeros(0)
         return BlockTuning(none, none, none, none, none, {})

@@ -1,1 +1,1 @@
-
+"""Tables and figures made from finished results."""

@@ -1,0 +1,139 @@
+"""`sidelight demo`: what the library does, on one screen and one figure."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+import sidelight as sl
+from sidelight.errors import InvalidOption
+from sidelight.experiment import Played, play
+from sidelight.report.figures import plan_figure, save_figure
+
+if TYPE_CHECKING:
+    from sidelight.analysis import Domination, Observability
+
+GAP = 0.3
+"""All arms lose half of the time, except one that loses less by this much."""
+
+
+def run_demo(spec: str, horizon: int, runs: int, seed: int, output: str, as_json: bool) -> None:
+    """Analyse, plan, play and draw; print tables, or one JSON object."""
+    if runs < 1:
+        raise InvalidOption(f"--runs must be at least 1, got {runs}")
+    graph = sl.families.parse(spec)
+    seen = sl.observability(graph)
+    plan = sl.plan(graph, horizon=horizon)
+    domination = sl.fractional_domination(graph)
+    means = np.full(graph.n_arms, 0.5)
+    means[graph.n_arms // 2] -= GAP
+    environment = sl.environments.bernoulli(means)
+    played = _played(plan, environment, horizon, runs, seed, quiet=as_json)
+
+    folder = Path(output)
+    folder.mkdir(parents=True, exist_ok=True)
+    picture = folder / "demo.png"
+    regrets = np.stack([run.regret for run in played])
+    save_figure(plan_figure(plan, regrets, f"{spec}: plan and play"), picture)
+
+    final = regrets[:, -1]
+    if as_json:
+        print(json.dumps(_as_json(spec, seen, domination, plan, final, picture), indent=2))  # noqa: T201
+        return
+    console = Console()
+    console.print(_graph_table(spec, graph, seen, domination))
+    console.print(_plan_table(plan))
+    console.print(_bound_table(plan.bound))
+    console.print(_run_table(plan, environment, played, final))
+    console.print(f"figure: [bold]{picture}[/bold]")
+
+
+def _played(
+    plan: sl.Plan, environment: Any, horizon: int, runs: int, seed: int, quiet: bool
+) -> list[Played]:
+    columns = (TextColumn("playing"), BarColumn(), TextColumn("{task.completed:,.0f} rounds"), TimeRemainingColumn())
+    with Progress(*columns, disable=quiet, transient=True, console=Console(stderr=True)) as progress:
+        task = progress.add_task("playing", total=runs * horizon)
+        return [
+            play(plan.policy(seed + i), environment, horizon, key=seed + i, on_round=lambda: progress.advance(task))
+            for i in range(runs)
+        ]
+
+
+def _table(title: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None)
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column()
+    return table
+
+
+def _graph_table(spec: str, graph: sl.FeedbackGraph, seen: Observability, domination: Domination) -> Table:
+    table = _table(f"Graph {spec}")
+    table.add_row("arms, edges", f"{graph.n_arms:,}, {graph.n_edges:,}")
+    counts = f"{len(seen.strong)} strong, {len(seen.weak)} weak, {len(seen.unobservable)} unobservable"
+    table.add_row("class", f"{seen.graph}ly observable ({counts})")
+    table.add_row("fractional domination δ*", f"{domination.value:.6g} (certified gap {domination.gap:.1e})")
+    if seen.graph == "weak":
+        packing = sl.packing_independent_set(graph)
+        table.add_row("packing set", f"{len(packing.arms)} arms, at most {packing.t} seen at once")
+    return table
+
+
+def _plan_table(plan: sl.Plan) -> Table:
+    table = _table(f"Plan for T = {plan.horizon:,}")
+    partition = plan.partition
+    sizes = ", ".join(str(size) for size in partition.sizes[:12]) + (" …" if len(partition.sizes) > 12 else "")
+    table.add_row("partition", f"{len(partition.blocks)} blocks of sizes {sizes}")
+    table.add_row("realization", plan.realization)
+    for name, value in plan.parameters.items():
+        if isinstance(value, float):
+            table.add_row(name, f"{value:.6g}")
+    return table
+
+
+def _bound_table(bound: sl.Bound) -> Table:
+    table = _table("Bound")
+    table.add_row("regret at most", f"{bound.value:,.1f}  ({bound.theorem})")
+    for name, value in bound.terms.items():
+        table.add_row(f"  {name}", f"{value:,.1f}")
+    for condition in bound.conditions:
+        mark = "holds" if condition.holds else "[red]fails[/red]"
+        table.add_row(f"  {condition.name}", f"{mark}, slack {condition.slack:.3g}")
+    table.add_row("certified", "yes" if bound.certified else f"[red]no[/red], valid from T = {bound.valid_from:,}")
+    table.add_row("informative from", f"T = {bound.informative_from:,}")
+    return table
+
+
+def _run_table(plan: sl.Plan, environment: Any, played: list[Played], final: np.ndarray) -> Table:
+    table = _table(f"{len(played)} played runs of {plan.horizon:,} rounds")
+    table.add_row("environment", f"Bernoulli losses, best arm {environment.best_arm} by {GAP}")
+    spread = f" ± {final.std(ddof=1) / np.sqrt(len(final)):,.1f}" if len(final) > 1 else ""
+    table.add_row("pseudo-regret", f"{final.mean():,.1f}{spread} (bound {plan.bound.value:,.1f})")
+    share = np.mean([run.plays[environment.best_arm] for run in played]) / plan.horizon
+    table.add_row("plays of the best arm", f"{share:.1%}")
+    return table
+
+
+def _as_json(
+    spec: str,
+    seen: Observability,
+    domination: Domination,
+    plan: sl.Plan,
+    final: np.ndarray,
+    picture: Path,
+) -> dict[str, Any]:
+    return {
+        "graph": {"spec": spec, "arms": plan.graph.n_arms, "edges": plan.graph.n_edges, "class": seen.graph},
+        "domination": {"value": domination.value, "lower": domination.lower, "gap": domination.gap},
+        "partition": [block.tolist() for block in plan.partition.blocks],
+        "plan": {"realization": plan.realization, "horizon": plan.horizon, "parameters": plan.parameters},
+        "bound": plan.bound.to_dict(),
+        "regret": final.tolist(),
+        "figure": str(picture),
+    }

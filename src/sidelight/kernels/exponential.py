@@ -1,0 +1,43 @@
+"""An exponential that vectorises.
+
+The C library's exp is a call per element. Here exp(x) = 2^k · exp(r) with k the nearest integer to x/ln 2 and
+a polynomial for exp(r) on |r| ≤ ln(2)/2: plain arithmetic on doubles and their bits, so LLVM turns a loop over
+an array into vector instructions. The relative error is below 3e-16; arguments at or below −708 give 0.
+"""
+
+from sidelight.kernels._jit import step
+from sidelight.kernels.bits import bits_float, float_bits
+
+_LOG2E = 1.4426950408889634
+_LN2_HIGH = 0.693145751953125
+_LN2_LOW = 1.42860682030941723212e-6
+_ROUNDER = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer kept in the low bits
+
+
+@step(fastmath={"contract"})
+def exp_nonpositive(x):
+    """exp(x) for x ≤ 0 (exact to rounding; 0 where the result would be subnormal).
+
+    Contraction to fused multiply-adds is allowed; reassociation would fold the rounding trick away.
+    """
+    inside = x > -708.0
+    x = x if inside else -708.0
+    shifted = x * _LOG2E + _ROUNDER
+    k = shifted - _ROUNDER
+    r = (x - k * _LN2_HIGH) - k * _LN2_LOW
+    p = 1.6059043836821613e-10
+    p = p * r + 2.08767569878681e-09
+    p = p * r + 2.505210838544172e-08
+    p = p * r + 2.755731922398589e-07
+    p = p * r + 2.7557319223985893e-06
+    p = p * r + 2.48015873015873e-05
+    p = p * r + 1.984126984126984e-04
+    p = p * r + 1.388888888888889e-03
+    p = p * r + 8.333333333333333e-03
+    p = p * r + 4.1666666666666664e-02
+    p = p * r + 1.6666666666666666e-01
+    p = p * r + 0.5
+    p = p * r + 1.0
+    p = p * r + 1.0
+    scale = bits_float((float_bits(shifted) << 52) + 0x3FF0000000000000)
+    return p * scale if inside else 0.0
