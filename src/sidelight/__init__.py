@@ -109,6 +109,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"sidelight.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'sidelight' has no attribute {name!r}")
+    if _HOME_OF[name] == "sidelight.planning":
+        import_module("sidelight.policy")  # teaches plans to make policies
     value = getattr(import_module(_HOME_OF[name]), name)
     globals()[name] = value
     return value

@@ -83,8 +83,8 @@ def packing_independent_set(
         |Nout(u) ∩ S| ≤ t for every arm u,  rate = max{log|S|, |S|/t}        (paper, Preliminaries)
 
     Up to 40 candidate arms are searched exactly, within `time_limit` seconds; more of them, or
-    `exact=False`, greedily in several seeded orders, in linear time. `exact=True` searches exactly at any size
-    (a few hundred arms are realistic) and raises SolverError if time runs out before the proof.
+    `exact=False`, greedily in several seeded orders, in linear time. `exact=True` searches exactly at any
+    size (about a hundred arms are realistic) and raises SolverError if time runs out before the proof.
 
     >>> from sidelight.graph import FeedbackGraph
     >>> g = FeedbackGraph.from_edges(4, [(0, 1), (1, 0), (0, 2), (0, 3)])

@@ -90,13 +90,10 @@ def _solve_universal(program: CoveringProgram, tolerance: float | None) -> Solut
         packing[core_targets] = packing[listed[alone[0]]] = 1.0 / k
         return Solution(weights, packing, ("universal",))
     x, y, rules = _solve_listed(inner, tolerance)
-    for part, value, shared, rest, inside in (
-        (x, x.sum(), weights, others, core),
-        (y, y.sum(), packing, listed, core_targets),
-    ):
-        scale = 1.0 / (k * (value - 1.0) + 1.0)
-        shared[rest] = part * scale
-        shared[inside] = (value - 1.0) * scale
+    for part, whole, rest, inside in ((x, weights, others, core), (y, packing, listed, core_targets)):
+        above = max(float(part.sum()) - 1.0, 0.0)  # below 0 only by rounding: repaired packings are maximal
+        whole[rest] = part / (k * above + 1.0)
+        whole[inside] = above / (k * above + 1.0)
     return Solution(weights, packing, ("universal", *rules))
 
 

@@ -1,9 +1,9 @@
 """Graphs from files and to files.
 
-    .csv, .csv.gz   header `src,dst` (further columns are ignored), one edge per line: `csv_files`
-    .npz            arrays, quickest for large graphs; also `scipy.sparse.save_npz`: `npz_files`
-    .mtx            Matrix Market                                                  : `other_files`
-    .graphml        GraphML, through networkx                                      : `other_files`
+    .csv, .csv.gz   header `src,dst` (further columns are ignored), one edge per line
+    .npz            arrays, quickest for large graphs; also files of `scipy.sparse.save_npz`
+    .mtx            Matrix Market
+    .graphml        GraphML, through networkx
     .json           {"n_arms": …, "edges": [[i, j], …], "labels": […]}, or node-link data
 
 Every format gives back an equal graph, labels and isolated arms included. Formats without room for labels
@@ -20,15 +20,9 @@ from pathlib import Path
 from sidelight.errors import GraphFileError, InvalidGraph
 from sidelight.graph.csv_files import read_csv, write_csv
 from sidelight.graph.feedback_graph import MAX_MATERIALIZED_EDGES, FeedbackGraph, checked_arm_count
+from sidelight.graph.mtx_files import read_mtx, write_mtx
+from sidelight.graph.node_link_files import read_graphml, read_json, write_graphml, write_json
 from sidelight.graph.npz_files import read_npz, write_npz
-from sidelight.graph.other_files import (
-    read_graphml,
-    read_json,
-    read_mtx,
-    write_graphml,
-    write_json,
-    write_mtx,
-)
 from sidelight.graph.plausible import agreed_arm_count
 
 _READERS: dict[str, Callable[[Path, int | None], FeedbackGraph]] = {

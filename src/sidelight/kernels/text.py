@@ -7,7 +7,7 @@ from numba import njit
 Bytes = npt.NDArray[np.uint8]
 Ids = npt.NDArray[np.int32]
 
-COMMA, NEWLINE, QUOTE, RETURN, SPACE, TAB, ZERO = 44, 10, 34, 13, 32, 9, 48
+COMMA, NEWLINE, PERCENT, QUOTE, RETURN, SPACE, TAB, ZERO = 44, 10, 37, 34, 13, 32, 9, 48
 
 
 @njit(cache=True, error_model="numpy")
@@ -95,3 +95,75 @@ def format_edges(sources: Ids, targets: Ids, text: Bytes) -> int:
         text[at] = NEWLINE
         at += 1
     return at
+
+
+@njit(cache=True, error_model="numpy")
+def parse_entries(
+    text: Bytes, values: int, size: int, sources: Ids, targets: Ids
+) -> tuple[int, int, int, int]:
+    """Read Matrix Market lines "i j" with `values` further numbers; returns (entries, kept, lines, stop).
+
+    Positions count from 1 to `size` and are written from 0. An entry whose numbers are all zero is counted
+    but not kept. `text` ends with a newline; blank lines and lines that start with % are skipped. Stops at
+    the first line that is anything else (NaN included): `stop` is where that line starts, or len(text).
+    """
+    entries = 0
+    kept = 0
+    lines = 0
+    at = 0
+    while at < text.size:
+        start = at
+        while text[at] == SPACE or text[at] == TAB or text[at] == RETURN:
+            at += 1
+        if text[at] == PERCENT:
+            while text[at] != NEWLINE:
+                at += 1
+        if text[at] == NEWLINE:
+            at += 1
+            lines += 1
+            continue
+        for field in range(2):
+            digits = at
+            position = 0
+            while ZERO <= text[at] <= ZERO + 9:
+                position = position * 10 + int(text[at]) - ZERO
+                if position > size:
+                    return entries, kept, lines, start
+                at += 1
+            if at == digits or position == 0 or text[at] > SPACE:
+                return entries, kept, lines, start
+            while text[at] == SPACE or text[at] == TAB or text[at] == RETURN:
+                at += 1
+            if field == 0:
+                sources[kept] = position - 1
+            else:
+                targets[kept] = position - 1
+        nonzero = values == 0
+        found = 0
+        while text[at] != NEWLINE:
+            found += 1
+            mantissa = True
+            digits = 0
+            while text[at] > SPACE:
+                byte = text[at]
+                if ZERO <= byte <= ZERO + 9:
+                    digits += 1
+                    if mantissa and byte != ZERO:
+                        nonzero = True
+                elif byte == 69 or byte == 101:  # E, e
+                    mantissa = False
+                elif byte != 43 and byte != 45 and byte != 46:  # +, -, .
+                    return entries, kept, lines, start
+                at += 1
+            if digits == 0:
+                return entries, kept, lines, start
+            while text[at] == SPACE or text[at] == TAB or text[at] == RETURN:
+                at += 1
+        if found != values:
+            return entries, kept, lines, start
+        at += 1
+        lines += 1
+        entries += 1
+        if nonzero:
+            kept += 1
+    return entries, kept, lines, text.size

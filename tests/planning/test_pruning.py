@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from instances import INSTANCES, both, clique, cycle, loops, universal
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
-from sidelight.plan import pruning
-from sidelight.plan.pruning import parents
+from sidelight.planning import pruning
+from sidelight.planning.pruning import parents
 
 
 def check(partition, blocks, parent):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from sidelight.errors import InvalidOption
-from sidelight.plan.potentials import NegativeEntropy, Tsallis
+from sidelight.planning.potentials import NegativeEntropy, Tsallis
 
 lawful = settings(deadline=None, derandomize=True)
 rates = st.floats(1e-4, 1e3)

@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from sidelight.analysis import Domination
 from sidelight.partition import Partition
-from sidelight.plan.bound import Bound, Condition, bound_at
-from sidelight.plan.potentials import NegativeEntropy, Tsallis
-from sidelight.plan.projection import Projection
-from sidelight.plan.pruning import parents
-from sidelight.plan.restriction import BlockTuning, Restriction
-from sidelight.plan.tuning import MOST_EXPLORATION, Tuning
+from sidelight.planning.bound import Bound, Condition, bound_at
+from sidelight.planning.potentials import NegativeEntropy, Tsallis
+from sidelight.planning.projection import Projection
+from sidelight.planning.pruning import parents
+from sidelight.planning.restriction import BlockTuning, Restriction
+from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -8,7 +8,7 @@ import pytest
 from instances import biclique, both, clique, cycle, loops, universal
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
-from sidelight.plan import plan
+from sidelight.planning import plan
 
 T = 10**9
 

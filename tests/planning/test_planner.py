@@ -16,9 +16,9 @@ from sidelight.errors import (
 )
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
-from sidelight.plan import plan as make_plan
-from sidelight.plan import planner
-from sidelight.plan.planner import register_policy
+from sidelight.planning import plan as make_plan
+from sidelight.planning import planner
+from sidelight.planning.planner import register_policy
 
 every_case = pytest.mark.parametrize(("instance", "realization"), CASES, ids=CASE_IDS)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import cbrt, log, sqrt
 
-from sidelight.plan.bound import Condition
+from sidelight.planning.bound import Condition
 
 OVERSHOOT = 0.0426
 """max(η, η_S)·ρ below this keeps the factor (1 − √(ηρ))^{−3} of the stability terms at most 2."""

@@ -1,4 +1,4 @@
-"""Formats of other programs: Matrix Market (.mtx), GraphML (.graphml) and JSON (.json)."""
+"""Formats that name their nodes: GraphML (.graphml) and JSON (.json)."""
 
 import json
 import re
@@ -8,39 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import io as scipy_io
-from scipy import sparse
 
 from sidelight.errors import GraphFileError
 from sidelight.graph.atomic import replacing
 from sidelight.graph.feedback_graph import FeedbackGraph
-from sidelight.graph.node_files import read_nodes, write_nodes
 from sidelight.graph.plausible import agreed_arm_count, plausible_arm_count
-
-# -- Matrix Market ----------------------------------------------------------------------------------------
-
-
-def read_mtx(path: Path, n_arms: int | None) -> FeedbackGraph:
-    """A square matrix whose non-zero entries are edges; labels from `<name>.nodes.csv` beside it."""
-    rows, cols, entries, layout, _, _ = scipy_io.mminfo(str(path))
-    if rows != cols:
-        raise GraphFileError(f"the matrix must be square, got {rows} x {cols}")
-    shortest = len("1 1\n") if layout == "coordinate" else len("0\n")
-    if entries > path.stat().st_size / shortest + 1:
-        raise GraphFileError(f"the head announces {entries:,} entries, more than the file can hold: cut off?")
-    plausible_arm_count(rows, entries, n_arms)
-    labels = read_nodes(path)
-    agreed_arm_count({"matrix": rows, "nodes file": None if labels is None else len(labels)})
-    return FeedbackGraph.from_adjacency(scipy_io.mmread(str(path)), labels)
-
-
-def write_mtx(graph: FeedbackGraph, path: Path) -> None:
-    """A `pattern general` coordinate matrix; labels go to `<name>.nodes.csv`."""
-    matrix = sparse.coo_array(graph.to_sparse())
-    write_nodes(path, graph.labels)
-    with replacing(path) as file:
-        scipy_io.mmwrite(file, matrix, field="pattern", symmetry="general")
-
 
 # -- GraphML ----------------------------------------------------------------------------------------------
 

@@ -9,8 +9,8 @@ from math import cbrt, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.plan.potentials import NegativeEntropy, Tsallis
-from sidelight.plan.restriction import BlockTuning, kernel_form
+from sidelight.planning.potentials import NegativeEntropy, Tsallis
+from sidelight.planning.restriction import BlockTuning, kernel_form
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sidelight.errors import InvalidOption
-from sidelight.plan.tuning import Tuning
+from sidelight.planning.tuning import Tuning
 
 EXAMPLE = Tuning(
     block_start=np.array([0, 1, 4]),

@@ -9,8 +9,8 @@ from math import cbrt, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.plan.potentials import NegativeEntropy
-from sidelight.plan.restriction import BlockTuning, kernel_form
+from sidelight.planning.potentials import NegativeEntropy
+from sidelight.planning.restriction import BlockTuning, kernel_form
 
 FloatArray = npt.NDArray[np.float64]
 

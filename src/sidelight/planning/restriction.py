@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.plan.potentials import Potential, Rate
+from sidelight.planning.potentials import Potential, Rate
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -19,13 +19,13 @@ from sidelight.errors import (
 )
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
-from sidelight.plan.adaptive import Adaptive
-from sidelight.plan.bound import Bound
-from sidelight.plan.candidate import Candidate, WeakBlocks
-from sidelight.plan.clustered import Clustered
-from sidelight.plan.hybrid import Hybrid
-from sidelight.plan.restriction import NoWeakBlocks, Restriction
-from sidelight.plan.tuning import Tuning
+from sidelight.planning.adaptive import Adaptive
+from sidelight.planning.bound import Bound
+from sidelight.planning.candidate import Candidate, WeakBlocks
+from sidelight.planning.clustered import Clustered
+from sidelight.planning.hybrid import Hybrid
+from sidelight.planning.restriction import NoWeakBlocks, Restriction
+from sidelight.planning.tuning import Tuning
 
 REALIZATIONS = ("adaptive", "clustered", "hybrid")
 """Realizations that `plan` knows; "auto" is the best of them."""

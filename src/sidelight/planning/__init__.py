@@ -1,9 +1,9 @@
 """Plans: potentials, realizations, bounds, and the planner that picks among them."""
 
-from sidelight.plan.bound import Bound, Condition
-from sidelight.plan.planner import REALIZATIONS, Considered, Plan, plan, register_policy
-from sidelight.plan.potentials import NegativeEntropy, Potential, Tsallis
-from sidelight.plan.tuning import Tuning
+from sidelight.planning.bound import Bound, Condition
+from sidelight.planning.planner import REALIZATIONS, Considered, Plan, plan, register_policy
+from sidelight.planning.potentials import NegativeEntropy, Potential, Tsallis
+from sidelight.planning.tuning import Tuning
 
 __all__ = [
     "REALIZATIONS",
