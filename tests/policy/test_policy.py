@@ -1,6 +1,7 @@
 """Turn order, feedback and seeds: what is refused is refused by name and leaves no trace."""
 
 import collections
+import functools
 import re
 
 import numpy as np
@@ -26,8 +27,13 @@ def losses_of(t, n_arms):
     return np.random.default_rng([t, n_arms]).random(n_arms)
 
 
-def played(g, rounds, seed=3, **options):
-    policy = sl.plan(g, horizon=1_000, **options).policy(seed=seed)
+@functools.cache
+def plan_of(g):
+    return sl.plan(g, horizon=1_000)
+
+
+def played(g, rounds):
+    policy = plan_of(g).policy(seed=3)
     for t in range(rounds):
         policy.tell(losses_of(t, g.n_arms)[g.out_neighbors(policy.ask())])
     return policy
@@ -62,7 +68,7 @@ def assert_untouched(disturbed, clone, folder):
 
 @pytest.mark.parametrize("g", (GRAPHS | SILENT).values(), ids=GRAPHS | SILENT)
 def test_one_round(g):
-    policy = sl.plan(g, horizon=1_000).policy(seed=1)
+    policy = plan_of(g).policy(seed=1)
     assert (policy.round, policy.pending) == (0, None)
     before = policy.probabilities
     arm = policy.ask()
@@ -124,7 +130,7 @@ def test_every_way_to_tell_is_the_same(g):
             zip(arms.tolist()[::-1], values.tolist()[::-1], strict=True)
         ),
     }
-    policies = {way: sl.plan(g, horizon=500).policy(seed=2) for way in ways}
+    policies = {way: plan_of(g).policy(seed=2) for way in ways}
     for t in range(40):
         values = np.round(losses_of(t, g.n_arms) * 64) / 64  # exact in single precision too
         for way, policy in policies.items():
@@ -139,7 +145,7 @@ def test_whole_numbers_and_truth_values_are_losses():
     """0, 1, False and True mean 0.0 and 1.0, in lists, dicts and arrays."""
     g = GRAPHS["cliques"]
     kinds = [float, int, bool, np.uint8]
-    policies = [sl.plan(g, horizon=500).policy(seed=2) for _ in kinds]
+    policies = [plan_of(g).policy(seed=2) for _ in kinds]
     for t in range(40):
         coins = losses_of(t, g.n_arms) < 0.5
         for kind, policy in zip(kinds, policies, strict=True):
@@ -152,7 +158,7 @@ def test_whole_numbers_and_truth_values_are_losses():
 
 @pytest.mark.parametrize("g", SILENT.values(), ids=SILENT)
 def test_arms_that_reveal_nothing_are_told_nothing(g):
-    policy = sl.plan(g, horizon=1_000).policy(seed=2)
+    policy = plan_of(g).policy(seed=2)
     nothing = [{}, [], (), np.empty(0)]
     silent = 0
     for _ in range(200):
@@ -368,13 +374,13 @@ def arms_of(plan, seed, rounds=60):
 
 @pytest.mark.parametrize("g", (GRAPHS | SILENT).values(), ids=GRAPHS | SILENT)
 def test_same_seed_same_arms(g):
-    plan = sl.plan(g, horizon=1_000)
+    plan = plan_of(g)
     assert arms_of(plan, 5) == arms_of(plan, 5) == arms_of(plan, np.int64(5)) == arms_of(plan, np.uint8(5))
     assert arms_of(plan, 5) != arms_of(plan, 6)
 
 
 def test_policies_of_one_plan_do_not_share_anything():
-    plan = sl.plan(GRAPHS["cliques"], horizon=1_000)
+    plan = plan_of(GRAPHS["cliques"])
     alone = arms_of(plan, 5)
     one, other = plan.policy(seed=5), plan.policy(seed=9)
     together = []
@@ -387,18 +393,18 @@ def test_policies_of_one_plan_do_not_share_anything():
 
 
 def test_large_seeds_are_seeds_of_their_own():
-    plan = sl.plan(GRAPHS["cliques"], horizon=1_000)
+    plan = plan_of(GRAPHS["cliques"])
     seeds = [0, 1, 2**32, 2**63, 2**64, 2**64 + 1, 2**200]
     assert len({tuple(arms_of(plan, seed)) for seed in seeds}) == len(seeds)
 
 
 def test_no_seed_means_a_new_one():
-    plan = sl.plan(GRAPHS["cliques"], horizon=1_000)
+    plan = plan_of(GRAPHS["cliques"])
     assert arms_of(plan, None) != arms_of(plan, None)  # equal with probability below 7⁻⁵⁰
 
 
 @pytest.mark.parametrize("seed", [-1, 1.0, 1.5, "7", b"7", True, [1], (1, 2), {}, np.nan, np.int64(-3)], ids=repr)
 def test_bad_seeds(seed):
-    plan = sl.plan(GRAPHS["cliques"], horizon=1_000)
+    plan = plan_of(GRAPHS["cliques"])
     with pytest.raises(sl.InvalidOption, match=re.escape(repr(seed))):
         plan.policy(seed=seed)

@@ -24,7 +24,7 @@ Everything here works on one group g of a `Store`; h is its index among the buck
 
 import math
 
-from sidelight.kernels._jit import kernel, step
+from sidelight.kernels._jit import routine, step
 from sidelight.kernels.bits import bits_float, float_bits
 from sidelight.kernels.random import next_unit
 from sidelight.kernels.store import (
@@ -78,6 +78,12 @@ def inverse_power(d, q):
     """d^(−q)."""
     if q == 2.0:
         return 1.0 / (d * d)
+    return general_inverse_power(d, q)
+
+
+@routine()
+def general_inverse_power(d, q):
+    """d^(−q) for any q: repeated squaring for whole numbers, else through logarithms."""
     whole = int(q)
     if q != whole:
         return math.exp(-q * math.log(d))
@@ -95,11 +101,11 @@ def inverse_power(d, q):
 
 
 @step()
-def add_moments(store, h, b, q, r, sign):
+def add_moments(store, g, h, b, r, sign):
     """Add (sign = 1) or remove (−1) a member with ref + s = r to the moments of bucket b."""
     at = h * N_MOMENTS * N_BUCKETS + b
     inv = 1.0 / r
-    term = sign * inverse_power(r, q)
+    term = sign * inverse_power(r, store.power[g])
     # A_0 is kept with its rounding error: identical increments would make it drift systematically.
     old = store.moments[at]
     new = old + term
@@ -107,14 +113,9 @@ def add_moments(store, h, b, q, r, sign):
     store.carry[h * N_BUCKETS + b] += (old - (new - back)) + (term - back)
     store.moments[at] = new
     store.inverse[h * N_BUCKETS + b] += sign * inv
-    if q == 2.0:
-        for p in range(1, N_MOMENTS):
-            term *= inv
-            store.moments[at + p * N_BUCKETS] += (p + 1.0) * term
-    else:
-        for p in range(1, N_MOMENTS):
-            term *= inv * ((q + (p - 1)) / p)
-            store.moments[at + p * N_BUCKETS] += term
+    for p in range(1, N_MOMENTS):
+        term *= inv
+        store.moments[at + p * N_BUCKETS] += store.binomial[h * N_MOMENTS + p] * term
 
 
 @step()
@@ -224,16 +225,17 @@ def holding(store, h, position, d, fine):
 
 
 @step()
-def admit(store, g, h, b, q, fine, s):
+def admit(store, g, h, b, s):
     """Count a newcomer with sum s in the moments of bucket b, which gets a fresh reference if it was empty."""
     row = h * (N_BUCKETS + 1)
     if store.start[row + b + 1] - store.start[row + b] == 1:  # the newcomer is alone
+        q = store.power[g]
         clear_moments(store, h, b)
         multiplier = store.scalars[head(g) + LAMBDA]
         store.ref[h * N_BUCKETS + b] = multiplier
-        floor = multiplier - reach(q) * lower_end(b, fine)
+        floor = multiplier - reach(q) * lower_end(b, fineness(q))
         store.scalars[head(g) + FLOOR] = max(store.scalars[head(g) + FLOOR], floor)
-    add_moments(store, h, b, q, store.ref[h * N_BUCKETS + b] + s, 1.0)
+    add_moments(store, g, h, b, store.ref[h * N_BUCKETS + b] + s, 1.0)
 
 
 @step()
@@ -241,31 +243,31 @@ def raise_sum(store, g, h, position, after):
     """Give the member at `position` the larger sum `after`, moving it to its new bucket."""
     q = store.power[g]
     fine = fineness(q)
-    scalars = store.scalars
-    multiplier = scalars[head(g) + LAMBDA]
-    s = store.key[position]
-    b = holding(store, h, position, multiplier + s, fine)
-    # d may have slipped below lo_b within the tolerance: the next refresh moves it, not we
-    target = max(b, bucket_of(multiplier + after, fine))
+    multiplier = store.scalars[head(g) + LAMBDA]
+    before = store.key[position]
+    b = holding(store, h, position, multiplier + before, fine)
+    # Usually b or higher; lower if d has slipped below lo_b within the tolerance since the last refresh.
+    target = bucket_of(multiplier + after, fine)
     store.key[position] = after
-    add_moments(store, h, b, q, store.ref[h * N_BUCKETS + b] + s, -1.0)
-    if target == b:
-        add_moments(store, h, b, q, store.ref[h * N_BUCKETS + b] + after, 1.0)
-        return
-    raise_member(store, h, position, b, target)
-    row = h * (N_BUCKETS + 1)
-    if store.start[row + b + 1] == store.start[row + b]:
-        clear_moments(store, h, b)
-    scalars[head(g) + WEIGHT] += store.cap[h * N_BUCKETS + target] - store.cap[h * N_BUCKETS + b]
-    fall = (1.0 / lower_end(target, fine) - 1.0 / lower_end(b, fine)) / (1.0 - reach(q))
-    scalars[head(g) + ROOT_WEIGHT] += fall
-    admit(store, g, h, target, q, fine, after)
+    add_moments(store, g, h, b, store.ref[h * N_BUCKETS + b] + before, -1.0)
+    if target != b:
+        if target > b:
+            raise_member(store, h, position, b, target)
+        else:
+            lower_member(store, h, position, b, target)
+        store.scalars[head(g) + WEIGHT] += store.cap[h * N_BUCKETS + target] - store.cap[h * N_BUCKETS + b]
+        fall = (1.0 / lower_end(target, fine) - 1.0 / lower_end(b, fine)) / (1.0 - reach(q))
+        store.scalars[head(g) + ROOT_WEIGHT] += fall
+        row = h * (N_BUCKETS + 1)
+        if store.start[row + b + 1] == store.start[row + b]:
+            clear_moments(store, h, b)
+    admit(store, g, h, target, after)
 
 
 # -- refreshing ---------------------------------------------------------------------------------------
 
 
-@kernel()
+@routine()
 def refresh(store, g, h):
     """Bring every bucket whose window λ has left up to date, from the highest to the lowest."""
     q = store.power[g]
@@ -288,7 +290,7 @@ def refresh(store, g, h):
                 if multiplier + s < low:
                     target = bucket_of(multiplier + s, fine)
                     lower_member(store, h, position, b, target)
-                    admit(store, g, h, target, q, fine, s)
+                    admit(store, g, h, target, s)
                 position += 1
         recount(store, g, h, b)
     retotal(store, g, h)
@@ -308,21 +310,15 @@ def recount(store, g, h, b):
     while position < last:
         stop = min(position + 512, last)
         a0, a1, a2, a3, a4, a5, a6, a7, inverse = raw_moments(store, q, multiplier, position, stop)
+        binomial = h * N_MOMENTS
         store.moments[at] += a0
-        binomial = q
-        store.moments[at + 1 * N_BUCKETS] += binomial * a1
-        binomial *= (q + 1.0) / 2.0
-        store.moments[at + 2 * N_BUCKETS] += binomial * a2
-        binomial *= (q + 2.0) / 3.0
-        store.moments[at + 3 * N_BUCKETS] += binomial * a3
-        binomial *= (q + 3.0) / 4.0
-        store.moments[at + 4 * N_BUCKETS] += binomial * a4
-        binomial *= (q + 4.0) / 5.0
-        store.moments[at + 5 * N_BUCKETS] += binomial * a5
-        binomial *= (q + 5.0) / 6.0
-        store.moments[at + 6 * N_BUCKETS] += binomial * a6
-        binomial *= (q + 6.0) / 7.0
-        store.moments[at + 7 * N_BUCKETS] += binomial * a7
+        store.moments[at + 1 * N_BUCKETS] += store.binomial[binomial + 1] * a1
+        store.moments[at + 2 * N_BUCKETS] += store.binomial[binomial + 2] * a2
+        store.moments[at + 3 * N_BUCKETS] += store.binomial[binomial + 3] * a3
+        store.moments[at + 4 * N_BUCKETS] += store.binomial[binomial + 4] * a4
+        store.moments[at + 5 * N_BUCKETS] += store.binomial[binomial + 5] * a5
+        store.moments[at + 6 * N_BUCKETS] += store.binomial[binomial + 6] * a6
+        store.moments[at + 7 * N_BUCKETS] += store.binomial[binomial + 7] * a7
         store.inverse[h * N_BUCKETS + b] += inverse
         position = stop
 
@@ -383,7 +379,7 @@ def retotal(store, g, h):
     store.scalars[head(g) + ROOT_WEIGHT] = root_weight
 
 
-@kernel()
+@routine()
 def sort_into_buckets(store, g, h):
     """Lay the group out afresh for its present λ, in O(n)."""
     q = store.power[g]

@@ -9,7 +9,7 @@ decreasing and log-convex, and a bracket is known in closed form.
 
 import math
 
-from sidelight.kernels._jit import kernel, step
+from sidelight.kernels._jit import kernel, routine, step
 from sidelight.kernels.buckets import (
     evaluate_buckets,
     inverse_power,
@@ -216,7 +216,7 @@ def accept(store, g, multiplier, f1, f2, f3):
     store.scalars[at + MASS] = 1.0
 
 
-@kernel()
+@routine()
 def solve_mixed(store, j):
     """`solve` for a simplex whose coordinates carry several potentials or rates."""
     stale = False
@@ -238,7 +238,7 @@ def solve_mixed(store, j):
         rebase(store, j)
 
 
-@kernel()
+@routine()
 def walk(store, j):
     """Newton on log F of simplex j from where it stands, at most one window of each bucketed group at a time.
 
@@ -304,7 +304,7 @@ def shift_sums(store, g, amount):
     store.scalars[head(g) + SHIFT] += amount
 
 
-@kernel()
+@routine()
 def rebase(store, j):
     """Shift all sums of a simplex by its multiplier, so that Λ becomes 0 and no coordinate changes."""
     top = store.multiplier[j]
@@ -314,7 +314,7 @@ def rebase(store, j):
     rebuild(store, j)
 
 
-@kernel()
+@routine()
 def rebuild(store, j):
     """The point of simplex j from its sums alone, in O(n): Newton over all coordinates inside a bracket."""
     first, last = store.first_group[j], store.first_group[j + 1]
@@ -376,6 +376,13 @@ def rebuild(store, j):
                 store.scalars[at + FACTOR] = math.exp(-(store.scalars[at + LAMBDA] + least))
         elif store.form[g] == POWER_BUCKETS:
             sort_into_buckets(store, g, store.bucketed[g])
+
+
+@kernel()
+def rebuild_all(store):
+    """`rebuild` every simplex."""
+    for j in range(store.multiplier.size):
+        rebuild(store, j)
 
 
 @step()

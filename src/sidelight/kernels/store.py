@@ -50,6 +50,7 @@ class Store(NamedTuple):
     power: np.ndarray  # (G,) q, 0 for entropy
     scale: np.ndarray  # (G,)
     offset: np.ndarray  # (G,)
+    binomial: np.ndarray  # (H·P,) C(q+p−1, p) of each bucketed group
     cap: np.ndarray  # (H·B,) (lo(1−ρ))^(−q) of the buckets of each bucketed group
     key: np.ndarray  # (N,) sums s by position
     weight: np.ndarray  # (N,) exp(least − s) in entropy groups

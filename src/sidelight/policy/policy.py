@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from sidelight.errors import InvalidFeedback, InvalidOption, TurnError, listing
 from sidelight.kernels import engine
+from sidelight.kernels.memory import PENDING, ROUND, views
 from sidelight.policy import saved
-from sidelight.policy.machine import build_machine, fresh_state
+from sidelight.policy.machine import build_memory
 
 if TYPE_CHECKING:
     from sidelight.planning import Plan
@@ -36,8 +37,8 @@ class Policy:
     def __init__(self, plan: Plan, seed: int | None = None) -> None:
         self.plan = plan
         self.graph = plan.graph
-        self._machine = build_machine(plan.graph, plan.tuning)
-        self._state = fresh_state(self._machine, checked_seed(seed))
+        self._memory = build_memory(plan.graph, plan.tuning, checked_seed(seed))
+        self._numbers = views(self._memory)["numbers"]
 
     # -- the two turns --------------------------------------------------------------------------------
 
@@ -45,9 +46,7 @@ class Policy:
         """Draw the next arm to play."""
         if self.pending is not None:
             raise TurnError(f"arm {self.pending} is still to be told: call tell() before asking again")
-        arm = int(engine.ask(self._machine, self._state))
-        self._state.counts[engine.PENDING] = arm
-        return arm
+        return int(engine.ask_once(self._memory))
 
     def tell(self, losses: Mapping[int, float] | Sequence[float] | npt.ArrayLike) -> None:
         """Report the losses that the pending arm revealed.
@@ -59,8 +58,7 @@ class Policy:
         if arm is None:
             raise TurnError("no arm is pending: call ask() before telling what it revealed")
         checked = self._checked(arm, losses)
-        engine.learn(self._machine, self._state, arm, self._in_engine_order(arm, checked))
-        self._state.counts[engine.PENDING] = -1
+        engine.tell_once(self._memory, arm, self._in_engine_order(arm, checked))
 
     # -- looking --------------------------------------------------------------------------------------
 
@@ -68,31 +66,40 @@ class Policy:
     def probabilities(self) -> npt.NDArray[np.float64]:
         """Distribution of the pending play, or of the next one; a fresh array that sums to one."""
         out = np.empty(self.graph.n_arms)
-        engine.fill_probabilities(self._machine, self._state, out)
+        engine.fill_probabilities(self._memory, out)
         return out
 
     @property
     def block_probabilities(self) -> npt.NDArray[np.float64]:
         """Y: the distribution over the blocks of the partition, before exploration."""
-        return self._state.y.copy()
+        out = np.empty(len(self.plan.partition.blocks))
+        engine.fill_blocks(self._memory, out)
+        return out
+
+    @property
+    def inside_probabilities(self) -> npt.NDArray[np.float64]:
+        """X: for every arm its share of its own block, before exploration."""
+        out = np.empty(self.graph.n_arms)
+        engine.fill_inside(self._memory, out)
+        return out
 
     @property
     def pending(self) -> int | None:
         """The arm that was asked for and not told yet."""
-        arm = int(self._state.counts[engine.PENDING])
+        arm = int(self._numbers[PENDING])
         return None if arm < 0 else arm
 
     @property
     def round(self) -> int:
         """Number of completed rounds."""
-        return int(self._state.counts[engine.ROUND])
+        return int(self._numbers[ROUND])
 
     def ledger(self, arm: int) -> dict[str, float]:
         """The four parts of the regret against `arm`, as estimated so far (Lemma regret)."""
         if not 0 <= arm < self.graph.n_arms:
             raise InvalidOption(f"arm {arm} does not exist: the graph has arms 0..{self.graph.n_arms - 1}")
         parts = np.empty(4)
-        engine.ledger(self._machine, self._state, arm, parts)
+        engine.ledger(self._memory, arm, parts)
         names = ("projection", "restriction", "global exploration", "local exploration")
         return dict(zip(names, parts.tolist(), strict=True))
 
@@ -103,14 +110,14 @@ class Policy:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the policy to `path`, atomically; see `sidelight.policy.saved` for the format."""
-        saved.write(path, self.plan, self._state)
+        saved.write(path, self.plan, self._memory)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Policy:
         """Read a saved policy; it continues bit for bit, random stream included."""
         plan, arrays = saved.read(path)
         policy = cls(plan, seed=0)
-        saved.restore(path, policy._state, arrays)
+        saved.restore(path, policy._memory, arrays)
         return policy
 
     # -- checking feedback ----------------------------------------------------------------------------

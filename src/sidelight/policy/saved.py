@@ -7,7 +7,7 @@ Format, version 1. An uncompressed `.npz` archive (a zip of `.npy` arrays, reada
                   that wrote it), horizon, realization, choices, parameters, bound, labels, digest
     graph.*       n_arms, out_indptr, out_indices, universal, has_loop
     tuning.*      the arrays of `sidelight.planning.Tuning`
-    state.*       the arrays of `sidelight.kernels.engine.State`, the random stream included
+    state.*       the changing arrays of `sidelight.kernels.memory`, the random stream included
 
 `digest` is the SHA-256 of the names, types, shapes and bytes of all other members. The file is written to a
 temporary name in the same folder, flushed to disk and renamed, so a crash leaves the old file or the new one.
@@ -31,7 +31,7 @@ import numpy.typing as npt
 from sidelight._version import __version__
 from sidelight.errors import SavedStateError, SidelightError
 from sidelight.graph import FeedbackGraph
-from sidelight.kernels import engine
+from sidelight.kernels.memory import PENDING, SCRATCH, Memory, views
 from sidelight.partition import Partition
 from sidelight.planning import Bound, Plan, Tuning
 
@@ -44,8 +44,8 @@ VERSION = 1
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def write(path: str | PathLike[str], plan: Plan, state: engine.State) -> None:
-    """Save `plan` and `state` to `path`, replacing it atomically."""
+def write(path: str | PathLike[str], plan: Plan, memory: Memory) -> None:
+    """Save `plan` and the state of its policy to `path`, replacing it atomically."""
     graph = plan.graph
     arrays: Arrays = {
         "graph.n_arms": np.array(graph.n_arms),
@@ -56,7 +56,7 @@ def write(path: str | PathLike[str], plan: Plan, state: engine.State) -> None:
     }
     for field in dataclasses.fields(plan.tuning):
         arrays[f"tuning.{field.name}"] = np.asarray(getattr(plan.tuning, field.name))
-    arrays |= {f"state.{name}": value for name, value in state._asdict().items()}
+    arrays |= {f"state.{name}": view for name, view in views(memory).items() if name not in SCRATCH}
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -109,18 +109,24 @@ def read(path: str | PathLike[str]) -> tuple[Plan, Arrays]:
     return plan, arrays
 
 
-def restore(path: str | PathLike[str], state: engine.State, arrays: Arrays) -> None:
-    """Copy the saved arrays into a freshly built state, refusing any that do not fit it."""
-    for name, target in state._asdict().items():
+def restore(path: str | PathLike[str], memory: Memory, arrays: Arrays) -> None:
+    """Copy the saved arrays into a freshly built memory, refusing any that do not fit it."""
+    targets = {name: view for name, view in views(memory).items() if name not in SCRATCH}
+    for name, target in targets.items():
         source = arrays.get(f"state.{name}")
         if source is None or source.shape != target.shape or source.dtype != target.dtype:
             raise SavedStateError(f"{path}: the saved array state.{name} does not fit this policy's plan")
         if source.dtype.kind == "f" and np.isnan(source).any():
             raise SavedStateError(f"{path}: the saved array state.{name} contains NaN")
-    pending = int(arrays["state.counts"][engine.PENDING])
-    if not -1 <= pending < state.x.size:
+    n_coordinates = targets["place"].size
+    for name, least, most in (("place", -1, n_coordinates), ("occupant", -1, n_coordinates)):
+        source = arrays[f"state.{name}"]
+        if source.size and not (least <= source.min() and source.max() < most):
+            raise SavedStateError(f"{path}: the saved array state.{name} points outside the policy")
+    pending = float(arrays["state.numbers"][PENDING])
+    if pending not in range(-1, n_coordinates):
         raise SavedStateError(f"{path}: the pending arm {pending} does not exist")
-    for name, target in state._asdict().items():
+    for name, target in targets.items():
         target[...] = arrays[f"state.{name}"]
 
 

@@ -1,0 +1,193 @@
+"""The command line: what it prints, writes and exits with."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from sidelight import __version__
+from sidelight.cli import main as module
+from sidelight.cli.main import main
+
+PNG = b"\x89PNG\r\n\x1a\n"
+QUICK = ("--horizon", "300", "--runs", "2")
+
+
+@pytest.fixture
+def run(monkeypatch, capfd):
+    """Run `sidelight …` in this process: (exit code, standard output, standard error)."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["sidelight", *map(str, arguments)])
+        try:
+            main()
+            code = 0
+        except SystemExit as end:
+            code = end.code or 0
+        out, err = capfd.readouterr()
+        return code, out, err
+
+    return run
+
+
+def assert_one_line(err):
+    """One line that says what is wrong, never a traceback."""
+    assert "Traceback" not in err
+    assert len(err.strip().splitlines()) == 1
+    assert err.strip().startswith("error: ")
+
+
+# -- success ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", ["teams:4x3", "cycle:12", "mab:4", "corrupted_full:6,2", "apple_tasting"])
+def test_demo_shows_the_whole_way(run, spec, tmp_path):
+    code, out, err = run("demo", "--graph", spec, *QUICK, "-o", tmp_path)
+    assert (code, "Traceback" in err) == (0, False)
+    for word in (spec, "observable", "δ*", "partition", "realization", "regret at most", "certified", "pseudo-regret"):
+        assert word in out
+    assert (tmp_path / "demo.png").read_bytes().startswith(PNG)
+    assert "demo.png" in out
+
+
+def test_demo_makes_the_folder(run, tmp_path):
+    assert run("demo", *QUICK, "-o", tmp_path / "a" / "b")[0] == 0
+    assert (tmp_path / "a" / "b" / "demo.png").is_file()
+
+
+def test_json_is_one_object_that_adds_up(run, tmp_path):
+    code, out, _ = run("demo", "--graph", "cliques:3,4", *QUICK, "-o", tmp_path, "--json")
+    assert code == 0
+    answer = json.loads(out)
+    bound = answer["bound"]
+    assert sum(bound["terms"].values()) == pytest.approx(bound["value"], rel=1e-12)
+    assert bound["certified"] == all(condition["holds"] for condition in bound["conditions"])
+    assert answer["graph"] == {"spec": "cliques:3,4", "arms": 7, "edges": 18, "class": "weak"}
+    assert answer["domination"]["value"] == pytest.approx(3 / 2 + 4 / 3, rel=1e-9)
+    assert sorted(arm for block in answer["partition"] for arm in block) == list(range(7))
+    assert answer["plan"]["horizon"] == 300
+    assert len(answer["regret"]) == 2
+    assert all(0 <= regret <= 300 for regret in answer["regret"])
+
+
+def test_the_same_seed_gives_the_same_answer(run, tmp_path):
+    answers = [run("demo", *QUICK, "-o", tmp_path, "--json", "--seed", seed)[1] for seed in (3, 3, 4)]
+    assert answers[0] == answers[1] != answers[2]
+
+
+def test_one_run_and_one_round(run, tmp_path):
+    for options in (("--runs", 1, "--horizon", 50), ("--runs", 2, "--horizon", 1)):
+        code, out, err = run("demo", *options, "-o", tmp_path)
+        assert code == 0, err
+        assert "nan" not in out.lower()
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+@pytest.mark.parametrize("command", [(), ("demo",)])
+def test_help(run, command, flag):
+    code, out, _ = run(*command, flag)
+    assert code == 0
+    assert out.startswith("Usage:")
+    assert "demo" in out
+
+
+def test_version(run):
+    assert run("--version")[:2] == (0, f"sidelight, version {__version__}\n")
+
+
+# -- what a user can get wrong ----------------------------------------------------------------------------
+
+REFUSED = {
+    "unknown family": (("--graph", "circle:12"), "circle"),
+    "no size": (("--graph", "cycle"), "cycle"),
+    "bad size": (("--graph", "cycle:two"), "cycle:two"),
+    "too small": (("--graph", "cycle:1"), "1"),
+    "unobservable": (("--graph", "random:5,0,1"), "0, 1, 2, 3, 4"),
+    "empty graph": (("--graph", ""), "family"),
+    "no rounds": (("--horizon", "0"), "0"),
+    "negative horizon": (("--horizon", "-5"), "-5"),
+    "no runs": (("--runs", "0"), "0"),
+    "negative runs": (("--runs", "-1"), "-1"),
+    "negative seed": (("--seed", "-1"), "-1"),
+}
+
+
+@pytest.mark.parametrize(("options", "shown"), REFUSED.values(), ids=REFUSED)
+def test_requests_that_cannot_be_met_end_in_one_line(run, options, shown, tmp_path):
+    code, out, err = run("demo", *QUICK, "-o", tmp_path / "out", *options)
+    assert code == 1
+    assert_one_line(err)
+    assert shown in err
+    assert out == ""
+    assert not (tmp_path / "out").exists()
+
+
+def test_output_that_cannot_be_written(run, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    for place in (tmp_path / "file", tmp_path / "file" / "below", "/proc/sidelight"):
+        code, out, err = run("demo", *QUICK, "-o", place)
+        assert code == 1
+        assert_one_line(err)
+        assert str(place) in err
+        assert out == ""
+    assert (tmp_path / "file").read_text() == "in the way"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("dance",),
+        ("demo", "--loud"),
+        ("demo", "--horizon", "many"),
+        ("demo", "--runs", "1.5"),
+        ("demo", "--graph"),
+        ("demo", "extra"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_exits_with_two(run, arguments):
+    code, _, err = run(*arguments)
+    assert code == 2
+    assert "Traceback" not in err
+    assert err.strip().splitlines()[-1].startswith("Error: ")
+
+
+def test_interruption_exits_with_130(run, monkeypatch, tmp_path):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sidelight.cli.demo.run_demo", interrupted)
+    code, _, err = run("demo", *QUICK, "-o", tmp_path)
+    assert code == 130
+    assert "Traceback" not in err
+
+
+def test_exit_codes_are_documented():
+    for code in ("0 success", "1 a request", "2 wrong usage", "130 interrupted"):
+        assert code in module.__doc__
+
+
+# -- as a program -----------------------------------------------------------------------------------------
+
+
+def test_the_program(tmp_path):
+    """The same through a process of its own: output, exit codes, and nothing else on standard output."""
+    command = [sys.executable, "-m", "sidelight.cli.main", "demo", *QUICK, "-o", str(tmp_path), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["bound"]["value"] > 0
+    failed = subprocess.run([*command, "--runs", "0"], capture_output=True, text=True, timeout=300)
+    assert failed.returncode == 1
+    assert_one_line(failed.stderr)
+
+
+def test_help_starts_without_heavy_imports():
+    code = (
+        "import sys; from click.testing import CliRunner; from sidelight.cli.main import cli\n"
+        "done = CliRunner().invoke(cli, ['demo', '--help'])\n"
+        "heavy = {'numpy', 'scipy', 'numba', 'matplotlib', 'networkx', 'rich'} & set(sys.modules)\n"
+        "print(done.exit_code, sorted(heavy))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "0 []\n"
