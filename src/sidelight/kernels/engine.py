@@ -15,7 +15,7 @@ so the same seed gives the same play either way.
 
 from sidelight.kernels._jit import kernel, step
 from sidelight.kernels.alias import draw_alias
-from sidelight.kernels.levels import add, root, root_sum, sample, sample_root, solve, value
+from sidelight.kernels.simplex import add, root, root_sum, sample, sample_root, solve, value
 from sidelight.kernels.memory import (
     ADAPTIVE_TOTAL,
     FIXED_TOTAL,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.kernels.levels import rebuild_all
+from sidelight.kernels.simplex import rebuild_all
 from sidelight.kernels.store import (
     ENTROPY_LIST,
     N_BUCKETS,

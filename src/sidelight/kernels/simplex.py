@@ -1,143 +1,461 @@
-"""A point of the simplex held by its cumulative losses: the dense form.
+"""Points of simplices: value, add, solve, sample, whatever form their groups are kept in.
 
 Mirror descent with fixed rates equals follow-the-regularised-leader on cumulative estimates, so a point is
-a function of the sums S and one multiplier Λ that makes the coordinates add up to one:
-
-    Tsallis (power q = 1/(1−h) ≥ 1, rate a = (1−h)η):   x_i = (a_i (Λ + S_i))^(−q)
-    negative entropy (power 0, rate η):                  x_i = exp(−1 − η_i (Λ + S_i))
-
-Coordinates of one simplex may carry different potentials and rates. F(Λ) = Σ x_i(Λ) is decreasing and
-log-convex on the interval where it is defined, and a bracket is known in closed form (no coordinate exceeds
-one, some coordinate is at least 1/n), so Newton's method on log F from the left end of the bracket climbs
-monotonically to the root: `solve` cannot fail.
+determined by its sums and the multiplier that makes it add up to one. `add` changes a sum and notes how F and
+its Taylor coefficients change; `solve` predicts the new multiplier by reverting that series, evaluates F once,
+and corrects. Where the prediction is not good enough, `walk` climbs down safely. Nothing here can fail: F is
+decreasing and log-convex, and a bracket is known in closed form.
 """
 
 import math
 
-from numba import njit
+from sidelight.kernels._jit import kernel, routine, step
+from sidelight.kernels.buckets import (
+    evaluate_buckets,
+    inverse_power,
+    raise_sum,
+    refresh,
+    root_sum_buckets,
+    sample_buckets,
+    sample_root_buckets,
+    sort_into_buckets,
+)
+from sidelight.kernels.exponential import exp_nonpositive
+from sidelight.kernels.random import next_unit
+from sidelight.kernels.store import (
+    CHANGE,
+    CURVE,
+    ENTROPY_LIST,
+    FACTOR,
+    FLOOR,
+    LAMBDA,
+    LEAST,
+    MASS,
+    POWER_BUCKETS,
+    SHIFT,
+    SLOPE,
+    TOTAL,
+    TWIST,
+    head,
+)
 
-REBASE = 2.0**10
-"""rate·|Λ| beyond which sums are shifted, so that Λ + S keeps its precision over 10⁹ rounds."""
+MOST_STEPS = 400
+REBASE = 1024.0
+"""|λ| beyond which sums are shifted so that λ + s keeps its digits over 10⁹ rounds."""
 
 
-@njit(cache=True, error_model="numpy")
-def coordinate(power, rate, shifted):
-    """x as a function of shifted = Λ + S."""
-    if power == 0.0:
-        return math.exp(-1.0 - rate * shifted)
-    d = rate * shifted
-    if power == 2.0:
-        return 1.0 / (d * d)
-    return math.exp(-power * math.log(d))
+@step()
+def value(store, g, coordinate):
+    """x of a coordinate of group g."""
+    position = store.place[coordinate]
+    if store.form[g] == ENTROPY_LIST:
+        return store.weight[position] * store.scalars[head(g) + FACTOR]
+    return inverse_power(store.scalars[head(g) + LAMBDA] + store.key[position], store.power[g])
 
 
-@njit(cache=True, error_model="numpy")
-def shifted_for(power, rate, log_x):
-    """The inverse map: Λ + S at which the coordinate equals exp(log_x)."""
-    if power == 0.0:
-        return (-1.0 - log_x) / rate
-    return math.exp(-log_x / power) / rate
+@step()
+def root(store, g, coordinate):
+    """1/d = x^(1−h) of a Tsallis coordinate."""
+    return 1.0 / (store.scalars[head(g) + LAMBDA] + store.key[store.place[coordinate]])
 
 
-@njit(cache=True, error_model="numpy")
-def bracket(power, rate, sums, first, last):
-    """(lo, hi) with F(lo) ≥ 1 ≥ F(hi): where the first coordinate reaches 1, and where all are ≤ 1/n."""
-    log_share = -math.log(float(last - first))
-    lo = -math.inf
-    hi = -math.inf
+@step()
+def add(store, g, coordinate, amount):
+    """Add `amount` ≥ 0 (scaled) to the sum of a coordinate; the point is stale until `solve`."""
+    position = store.place[coordinate]
+    if store.form[g] == ENTROPY_LIST:
+        store.key[position] += amount
+        store.scalars[head(g) + CHANGE] = -1.0  # only a flag here: the weights are stale
+        return
+    q = store.power[g]
+    at = head(g)
+    scalars = store.scalars
+    multiplier = scalars[at + LAMBDA]
+    before = store.key[position]
+    after = before + amount
+    inv, inv_after = 1.0 / (multiplier + before), 1.0 / (multiplier + after)
+    if q == 2.0:
+        x, x_after = inv * inv, inv_after * inv_after
+    else:
+        x, x_after = inverse_power(multiplier + before, q), inverse_power(multiplier + after, q)
+    scalars[at + CHANGE] += x_after - x
+    x *= q * inv
+    x_after *= q * inv_after
+    scalars[at + SLOPE] += x_after - x
+    x *= 0.5 * (q + 1.0) * inv
+    x_after *= 0.5 * (q + 1.0) * inv_after
+    scalars[at + CURVE] += x_after - x
+    scalars[at + TWIST] += (q + 2.0) * (1.0 / 3.0) * (x_after * inv_after - x * inv)
+    if store.form[g] == POWER_BUCKETS:
+        raise_sum(store, g, store.bucketed[g], position, after)
+    else:
+        store.key[position] = after
+
+
+@step()
+def evaluate(store, g, multiplier):
+    """F_g(λ) and its first three Taylor coefficients in the direction of falling λ."""
+    if store.form[g] == POWER_BUCKETS:
+        return evaluate_buckets(store, store.bucketed[g], multiplier)
+    if store.form[g] == ENTROPY_LIST:
+        f = store.scalars[head(g) + TOTAL] * math.exp(-(multiplier + store.scalars[head(g) + LEAST]))
+        return f, f, 0.5 * f, f / 6.0
+    return evaluate_list(store, g, multiplier)
+
+
+@step(fastmath={"contract", "reassoc", "nsz"})
+def evaluate_list(store, g, multiplier):
+    """`evaluate` for coordinates visited one by one."""
+    q = store.power[g]
+    f0 = f1 = f2 = f3 = 0.0
+    for i in range(store.origin[g], store.origin[g + 1]):
+        d = multiplier + store.key[i]
+        inv = 1.0 / d
+        x = inv * inv if q == 2.0 else inverse_power(d, q)
+        f0 += x
+        x *= inv
+        f1 += x
+        x *= inv
+        f2 += x
+        f3 += x * inv
+    return f0, q * f1, 0.5 * q * (q + 1.0) * f2, q * (q + 1.0) * (q + 2.0) * (1.0 / 6.0) * f3
+
+
+@step()
+def refresh_weights(store, g):
+    """Weights exp(least − s) of an entropy group and their sum, from the sums."""
+    first, last = store.origin[g], store.origin[g + 1]
+    least = least_key(store, first, last)
+    total = fill_weights(store, first, last, least)
+    store.scalars[head(g) + LEAST] = least
+    store.scalars[head(g) + TOTAL] = total
+    store.scalars[head(g) + CHANGE] = 0.0
+
+
+@step(fastmath={"nnan", "nsz", "reassoc"})
+def least_key(store, first, last):
+    """min of the sums."""
+    least = math.inf
     for i in range(first, last):
-        at_one = shifted_for(power[i], rate[i], 0.0) - sums[i]
-        at_share = shifted_for(power[i], rate[i], log_share) - sums[i]
-        if at_one > lo:
-            lo = at_one
-        if at_share > hi:
-            hi = at_share
-    return lo, hi
+        s = store.key[i]
+        if s < least:
+            least = s
+    return least
 
 
-@njit(cache=True, error_model="numpy")
-def total_and_slope(power, rate, sums, first, last, multiplier):
-    """F(Λ) and F'(Λ) < 0."""
+@step()
+def fill_weights(store, first, last, least):
+    """Write the weights, then add them up; two passes, so that the first vectorises with exact rounding."""
+    for i in range(first, last):
+        store.weight[i] = exp_nonpositive(least - store.key[i])
+    return total_weight(store, first, last)
+
+
+@step(fastmath={"reassoc", "nsz"})
+def total_weight(store, first, last):
+    """Σ of the weights."""
     total = 0.0
-    slope = 0.0
     for i in range(first, last):
-        shifted = multiplier + sums[i]
-        x = coordinate(power[i], rate[i], shifted)
-        total += x
-        if power[i] == 0.0:
-            slope -= rate[i] * x
-        elif x > 0.0:
-            slope -= power[i] * x / shifted
-    return total, slope
+        total += store.weight[i]
+    return total
 
 
-@njit(cache=True, error_model="numpy")
-def solve(power, rate, sums, x, first, last, guess):
-    """Fill x[first:last] with the point of the simplex that belongs to the sums; return its multiplier.
+@step()
+def solve(store, j):
+    """Find the point of simplex j that belongs to its sums."""
+    g = store.first_group[j]
+    at = head(g)
+    scalars = store.scalars
+    if store.first_group[j + 1] - g > 1:
+        solve_mixed(store, j)
+        return
+    change = scalars[at + CHANGE]
+    if change == 0.0:
+        return
+    if store.form[g] == ENTROPY_LIST:
+        refresh_weights(store, g)
+        scalars[at + FACTOR] = 1.0 / scalars[at + TOTAL]
+        if scalars[at + LEAST] > REBASE:
+            shift_sums(store, g, -scalars[at + LEAST])
+            refresh_weights(store, g)
+        return
+    slope, curve, twist = scalars[at + SLOPE], scalars[at + CURVE], scalars[at + TWIST]
+    multiplier = scalars[at + LAMBDA]
+    bucketed = store.form[g] == POWER_BUCKETS
+    solved = False
+    if slope > 0.0:
+        # Series reversion of −change = slope·r + curve·r² + twist·r³ predicts how far λ falls.
+        a = -change / slope
+        bend = curve / slope
+        r = a * (1.0 - a * bend + (2.0 * bend * bend - twist / slope) * a * a)
+        if 0.0 <= a * bend < 0.05 and (not bucketed or multiplier - r >= scalars[at + FLOOR]):
+            f0, f1, f2, f3 = evaluate(store, g, multiplier - r)
+            excess = f0 - 1.0
+            if f1 > 0.0 and excess * excess * f2 < 1e-15 * f1 * f1:
+                multiplier += excess / f1 - r
+                accept(store, g, multiplier, f1, f2, f3)
+                store.multiplier[j] = multiplier
+                solved = True
+    if not solved:
+        walk(store, j)
+    if bucketed and scalars[at + LAMBDA] < scalars[at + FLOOR]:
+        refresh(store, g, store.bucketed[g])
+    if scalars[at + LAMBDA] < -REBASE:
+        rebase(store, j)
 
-    Works on the slice first..last of arrays shared by many simplices; `guess` is the last multiplier.
+
+@step()
+def accept(store, g, multiplier, f1, f2, f3):
+    """Note a solution and the series around it, from which the next one is predicted."""
+    at = head(g)
+    store.scalars[at + LAMBDA] = multiplier
+    store.scalars[at + CHANGE] = 0.0
+    store.scalars[at + SLOPE] = f1
+    store.scalars[at + CURVE] = f2
+    store.scalars[at + TWIST] = f3
+    store.scalars[at + MASS] = 1.0
+
+
+@routine()
+def solve_mixed(store, j):
+    """`solve` for a simplex whose coordinates carry several potentials or rates."""
+    stale = False
+    for g in range(store.first_group[j], store.first_group[j + 1]):
+        if store.scalars[head(g) + CHANGE] != 0.0:
+            stale = True
+            if store.form[g] == ENTROPY_LIST:
+                refresh_weights(store, g)
+    if not stale:
+        return
+    walk(store, j)
+    worst = 0.0
+    for g in range(store.first_group[j], store.first_group[j + 1]):
+        at = head(g)
+        if store.form[g] == POWER_BUCKETS and store.scalars[at + LAMBDA] < store.scalars[at + FLOOR]:
+            refresh(store, g, store.bucketed[g])
+        worst = max(worst, abs(store.scalars[at + LAMBDA]))
+    if worst > REBASE:
+        rebase(store, j)
+
+
+@routine()
+def walk(store, j):
+    """Newton on log F of simplex j from where it stands, at most one window of each bucketed group at a time.
+
+    log F is convex and decreasing in Λ: a Newton step from left of the root stays left of it, and one from the
+    right lands left of it. After too many steps everything is rebuilt from the sums.
     """
-    lo, hi = bracket(power, rate, sums, first, last)
-    # Estimates are non-negative, so the last multiplier lies right of the root; one Newton step on a
-    # log-convex decreasing function goes from either side to its left, from where it climbs.
-    multiplier = guess if lo < guess < hi else lo
+    first, last = store.first_group[j], store.first_group[j + 1]
+    most = MOST_STEPS if store.origin[last] - store.origin[first] > 512 else 40
+    for _ in range(most):
+        top = store.multiplier[j]
+        f0 = f1 = f2 = 0.0
+        for g in range(first, last):
+            scale = store.scale[g]
+            e0, e1, e2, e3 = evaluate(store, g, scale * top + store.offset[g])
+            store.scalars[head(g) + MASS] = e0
+            store.scalars[head(g) + SLOPE] = e1
+            store.scalars[head(g) + CURVE] = e2
+            store.scalars[head(g) + TWIST] = e3
+            f0 += e0
+            f1 += scale * e1
+            f2 += scale * scale * e2
+        if not (f0 > 0.0 and f1 > 0.0 and math.isfinite(f0)):
+            break
+        excess = f0 - 1.0
+        if excess * excess * f2 < 1e-15 * f1 * f1:
+            # One Newton step, inside the reach of the series, ends it.
+            move = excess / f1
+            store.multiplier[j] = top + move
+            for g in range(first, last):
+                at = head(g)
+                scale = store.scale[g]
+                store.scalars[at + LAMBDA] = scale * (top + move) + store.offset[g]
+                store.scalars[at + MASS] -= scale * move * store.scalars[at + SLOPE]
+                store.scalars[at + CHANGE] = 0.0
+                if store.form[g] == ENTROPY_LIST:
+                    least = store.scalars[at + LEAST]
+                    store.scalars[at + FACTOR] = math.exp(-(store.scalars[at + LAMBDA] + least))
+            return
+        after = top + math.log(f0) * f0 / f1
+        limited = after
+        for g in range(first, last):
+            if store.form[g] == POWER_BUCKETS:
+                floor = (store.scalars[head(g) + FLOOR] - store.offset[g]) / store.scale[g]
+                limited = max(limited, floor)
+        if after > top + 1e-3 * (1.0 + abs(top)) or (limited > after and limited >= top):
+            break  # sums only grow, so Λ only falls: the series around here is of no use
+        store.multiplier[j] = limited
+        if limited > after:
+            store.multiplier[j] = limited - 1e-9 * (abs(limited) + 1e-3)
+            for g in range(first, last):
+                at = head(g)
+                store.scalars[at + LAMBDA] = store.scale[g] * store.multiplier[j] + store.offset[g]
+                if store.form[g] == POWER_BUCKETS and store.scalars[at + LAMBDA] < store.scalars[at + FLOOR]:
+                    refresh(store, g, store.bucketed[g])
+    rebuild(store, j)
+
+
+@step()
+def shift_sums(store, g, amount):
+    """Add `amount` to every sum of a group."""
+    for i in range(store.origin[g], store.origin[g + 1]):
+        store.key[i] += amount
+    store.scalars[head(g) + SHIFT] += amount
+
+
+@routine()
+def rebase(store, j):
+    """Shift all sums of a simplex by its multiplier, so that Λ becomes 0 and no coordinate changes."""
+    top = store.multiplier[j]
+    for g in range(store.first_group[j], store.first_group[j + 1]):
+        shift_sums(store, g, store.scale[g] * top)
+    store.multiplier[j] = 0.0
+    rebuild(store, j)
+
+
+@routine()
+def rebuild(store, j):
+    """The point of simplex j from its sums alone, in O(n): Newton over all coordinates inside a bracket."""
+    first, last = store.first_group[j], store.first_group[j + 1]
+    log_share = -math.log(float(store.origin[last] - store.origin[first]))
+    lo = hi = -math.inf
+    for g in range(first, last):
+        if store.form[g] == ENTROPY_LIST:
+            refresh_weights(store, g)
+        least = least_key(store, store.origin[g], store.origin[g + 1])
+        # No coordinate exceeds 1, and some coordinate is at least 1/n.
+        if store.form[g] == ENTROPY_LIST:
+            at_one, at_share = -least, -log_share - least
+        else:
+            at_one, at_share = 1.0 - least, math.exp(-log_share / store.power[g]) - least
+        lo = max(lo, (at_one - store.offset[g]) / store.scale[g])
+        hi = max(hi, (at_share - store.offset[g]) / store.scale[g])
+    top = store.multiplier[j] if lo < store.multiplier[j] < hi else lo
     best = math.inf
     for _ in range(200):
-        total, slope = total_and_slope(power, rate, sums, first, last, multiplier)
-        excess = total - 1.0
+        f0 = f1 = 0.0
+        for g in range(first, last):
+            scale = store.scale[g]
+            if store.form[g] == ENTROPY_LIST:
+                e0, e1, e2, e3 = evaluate(store, g, scale * top + store.offset[g])
+            else:
+                e0, e1, e2, e3 = evaluate_list(store, g, scale * top + store.offset[g])
+            store.scalars[head(g) + MASS] = e0
+            store.scalars[head(g) + SLOPE] = e1
+            store.scalars[head(g) + CURVE] = e2
+            store.scalars[head(g) + TWIST] = e3
+            f0 += e0
+            f1 += scale * e1
+        excess = f0 - 1.0
         if excess >= 0.0:
-            lo = max(lo, multiplier)
+            lo = max(lo, top)
         else:
-            hi = min(hi, multiplier)
-        if abs(excess) < best:
-            best = abs(excess)
-        elif best < 1e-12:  # rounding has taken over
-            break
+            hi = min(hi, top)
+        if abs(excess) >= best and best < 1e-12:
+            break  # rounding has taken over
+        best = min(best, abs(excess))
         if abs(excess) <= 1e-15:
             break
-        step = -math.log(total) * total / slope if total > 0.0 and math.isfinite(total) else math.nan
-        after = multiplier + step
+        after = top + math.log(f0) * f0 / f1 if f0 > 0.0 and math.isfinite(f0) else math.nan
         if not lo <= after <= hi:
             after = 0.5 * (lo + hi)
-        if after == multiplier:
+        if after == top:
             break
-        multiplier = after
-    for i in range(first, last):
-        x[i] = coordinate(power[i], rate[i], multiplier + sums[i])
-    return multiplier
+        top = after
+    store.multiplier[j] = top
+    for g in range(first, last):
+        at = head(g)
+        store.scalars[at + LAMBDA] = store.scale[g] * top + store.offset[g]
+        store.scalars[at + CHANGE] = 0.0
+        if store.form[g] == ENTROPY_LIST:
+            if last - first == 1:
+                store.scalars[at + FACTOR] = 1.0 / store.scalars[at + TOTAL]
+            else:
+                least = store.scalars[at + LEAST]
+                store.scalars[at + FACTOR] = math.exp(-(store.scalars[at + LAMBDA] + least))
+        elif store.form[g] == POWER_BUCKETS:
+            sort_into_buckets(store, g, store.bucketed[g])
 
 
-@njit(cache=True, error_model="numpy")
-def settle(power, rate, sums, x, first, last, guess):
-    """`solve`, then shift the sums when Λ has grown large; return (Λ, the shift that was added to the sums).
-
-    Λ falls for ever while the smallest sum grows: their difference would lose digits. Adding Λ to every sum
-    and solving again from 0 changes no coordinate and restores full precision.
-    """
-    multiplier = solve(power, rate, sums, x, first, last, guess)
-    fastest = 0.0
-    for i in range(first, last):
-        fastest = max(fastest, rate[i])
-    if fastest * abs(multiplier) <= REBASE:
-        return multiplier, 0.0
-    for i in range(first, last):
-        sums[i] += multiplier
-    return solve(power, rate, sums, x, first, last, 0.0), multiplier
+@kernel()
+def rebuild_all(store):
+    """`rebuild` every simplex."""
+    for j in range(store.multiplier.size):
+        rebuild(store, j)
 
 
-@njit(cache=True, error_model="numpy")
-def draw(weights, first, last, unit):
-    """Index i in first..last with probability weights[i] / Σ weights; never one of weight zero."""
+@step()
+def root_sum(store, g):
+    """Σ √x over a Tsallis-½ group."""
+    multiplier = store.scalars[head(g) + LAMBDA]
+    if store.form[g] == POWER_BUCKETS:
+        return root_sum_buckets(store, store.bucketed[g], multiplier)
     total = 0.0
-    for i in range(first, last):
-        total += weights[i]
-    target = unit * total
-    seen = 0.0
-    chosen = first
-    for i in range(first, last):
-        if weights[i] > 0.0:
-            seen += weights[i]
-            chosen = i
-            if target < seen:
+    for i in range(store.origin[g], store.origin[g + 1]):
+        total += 1.0 / (multiplier + store.key[i])
+    return total
+
+
+@step()
+def sample(store, j, words):
+    """A coordinate of simplex j with probability x, exactly."""
+    g = store.first_group[j]
+    last = store.first_group[j + 1]
+    if last - g > 1:
+        total = 0.0
+        for other in range(g, last):
+            total += store.scalars[head(other) + MASS]
+        target = next_unit(words) * total
+        while g < last - 1:
+            target -= store.scalars[head(g) + MASS]
+            if target < 0.0:
                 break
-    return chosen
+            g += 1
+    if store.form[g] == POWER_BUCKETS:
+        return sample_buckets(store, g, store.bucketed[g], words)
+    return sample_list(store, g, words)
+
+
+@step()
+def sample_list(store, g, words):
+    """A coordinate of a listed group with probability ∝ x; never one of probability zero."""
+    first, last = store.origin[g], store.origin[g + 1]
+    at = head(g)
+    chosen = first
+    if store.form[g] == ENTROPY_LIST:
+        target = next_unit(words) * store.scalars[at + TOTAL]
+        for i in range(first, last):
+            if store.weight[i] > 0.0:
+                chosen = i
+                target -= store.weight[i]
+                if target < 0.0:
+                    break
+    else:
+        q = store.power[g]
+        multiplier = store.scalars[at + LAMBDA]
+        target = next_unit(words) * store.scalars[at + MASS]
+        for i in range(first, last):
+            x = inverse_power(multiplier + store.key[i], q)
+            if x > 0.0:
+                chosen = i
+                target -= x
+                if target < 0.0:
+                    break
+    return store.occupant[chosen]
+
+
+@step()
+def sample_root(store, g, words):
+    """A coordinate of a Tsallis group with probability ∝ 1/d = x^(1−h)."""
+    if store.form[g] == POWER_BUCKETS:
+        return sample_root_buckets(store, g, store.bucketed[g], words)
+    multiplier = store.scalars[head(g) + LAMBDA]
+    target = next_unit(words) * root_sum(store, g)
+    chosen = store.origin[g]
+    for i in range(store.origin[g], store.origin[g + 1]):
+        chosen = i
+        target -= 1.0 / (multiplier + store.key[i])
+        if target < 0.0:
+            break
+    return store.occupant[chosen]
