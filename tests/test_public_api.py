@@ -180,7 +180,9 @@ def loaded_after(code):
     """Which of the heavy packages are loaded after running `code` in a new process."""
     heavy = "numba", "matplotlib", "networkx", "scipy", "numpy", "rich", "click"
     report = f"import sys; {code}; print(*[name for name in {heavy!r} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", report], capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", report], capture_output=True, text=True, check=True, timeout=120
+    )
     return set(done.stdout.split())
 
 
@@ -200,7 +202,9 @@ README = Path(__file__).parents[1] / "README.md"
 
 def test_the_readme_prints_what_it_says():
     """The first example of the readme runs as written, and its output is what stands below it."""
-    example, printed = re.search(r"```python\n(.*?)```.*?```text\n(.*?)```", README.read_text(), re.S).groups()
+    example, printed = re.search(
+        r"```python\n(.*?)```.*?```text\n(.*?)```", README.read_text(), re.S
+    ).groups()
     done = subprocess.run(
         [sys.executable, "-c", example], capture_output=True, text=True, check=True, timeout=300
     )

@@ -45,7 +45,16 @@ def assert_one_line(err):
 def test_demo_shows_the_whole_way(run, spec, tmp_path):
     code, out, err = run("demo", "--graph", spec, *QUICK, "-o", tmp_path)
     assert (code, "Traceback" in err) == (0, False)
-    for word in (spec, "observable", "δ*", "partition", "realization", "regret at most", "certified", "pseudo-regret"):
+    for word in (
+        spec,
+        "observable",
+        "δ*",
+        "partition",
+        "realization",
+        "regret at most",
+        "certified",
+        "pseudo-regret",
+    ):
         assert word in out
     assert (tmp_path / "demo.png").read_bytes().startswith(PNG)
     assert "demo.png" in out
@@ -189,5 +198,7 @@ def test_help_starts_without_heavy_imports():
         "heavy = {'numpy', 'scipy', 'numba', 'matplotlib', 'networkx', 'rich'} & set(sys.modules)\n"
         "print(done.exit_code, sorted(heavy))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
     assert done.stdout == "0 []\n"

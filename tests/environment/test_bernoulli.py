@@ -79,7 +79,9 @@ def test_means_that_are_none(means, shown):
         sl.environments.bernoulli(means)
 
 
-@pytest.mark.parametrize("means", [["low", "high"], [None, 0.5], [0.5, [0.5]], "0.5", None, {}, [0.5j]], ids=repr)
+@pytest.mark.parametrize(
+    "means", [["low", "high"], [None, 0.5], [0.5, [0.5]], "0.5", None, {}, [0.5j]], ids=repr
+)
 def test_means_that_are_not_numbers(means):
     with pytest.raises(sl.InvalidOption):
         sl.environments.bernoulli(means)

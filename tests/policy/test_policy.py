@@ -403,7 +403,9 @@ def test_no_seed_means_a_new_one():
     assert arms_of(plan, None) != arms_of(plan, None)  # equal with probability below 7⁻⁵⁰
 
 
-@pytest.mark.parametrize("seed", [-1, 1.0, 1.5, "7", b"7", True, [1], (1, 2), {}, np.nan, np.int64(-3)], ids=repr)
+@pytest.mark.parametrize(
+    "seed", [-1, 1.0, 1.5, "7", b"7", True, [1], (1, 2), {}, np.nan, np.int64(-3)], ids=repr
+)
 def test_bad_seeds(seed):
     plan = plan_of(GRAPHS["cliques"])
     with pytest.raises(sl.InvalidOption, match=re.escape(repr(seed))):

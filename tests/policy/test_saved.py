@@ -292,7 +292,11 @@ def forge(path, header, arrays):
 def test_the_documented_format(path, policy):
     """What is forged below without a change loads: the digest and the members are as documented."""
     header, arrays = contents(path)
-    assert (header["format"], header["version"], header["sidelight"]) == ("sidelight-policy", 1, sl.__version__)
+    assert (header["format"], header["version"], header["sidelight"]) == (
+        "sidelight-policy",
+        1,
+        sl.__version__,
+    )
     assert header["horizon"] == policy.plan.horizon
     assert header["labels"] == list(policy.graph.labels)
     assert {name.partition(".")[0] for name in arrays} == {"graph", "tuning", "state"}

@@ -54,14 +54,23 @@ def run_demo(spec: str, horizon: int, runs: int, seed: int, output: str, as_json
     console.print(f"figure: [bold]{picture}[/bold]")
 
 
-def _played(
-    plan: sl.Plan, environment: Any, horizon: int, runs: int, seed: int, quiet: bool
-) -> list[Played]:
-    columns = (TextColumn("playing"), BarColumn(), TextColumn("{task.completed:,.0f} rounds"), TimeRemainingColumn())
+def _played(plan: sl.Plan, environment: Any, horizon: int, runs: int, seed: int, quiet: bool) -> list[Played]:
+    columns = (
+        TextColumn("playing"),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f} rounds"),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, disable=quiet, transient=True, console=Console(stderr=True)) as progress:
         task = progress.add_task("playing", total=runs * horizon)
         return [
-            play(plan.policy(seed + i), environment, horizon, key=seed + i, on_round=lambda: progress.advance(task))
+            play(
+                plan.policy(seed + i),
+                environment,
+                horizon,
+                key=seed + i,
+                on_round=lambda: progress.advance(task),
+            )
             for i in range(runs)
         ]
 
@@ -88,7 +97,9 @@ def _graph_table(spec: str, graph: sl.FeedbackGraph, seen: Observability, domina
 def _plan_table(plan: sl.Plan) -> Table:
     table = _table(f"Plan for T = {plan.horizon:,}")
     partition = plan.partition
-    sizes = ", ".join(str(size) for size in partition.sizes[:12]) + (" …" if len(partition.sizes) > 12 else "")
+    sizes = ", ".join(str(size) for size in partition.sizes[:12]) + (
+        " …" if len(partition.sizes) > 12 else ""
+    )
     table.add_row("partition", f"{len(partition.blocks)} blocks of sizes {sizes}")
     table.add_row("realization", plan.realization)
     for name, value in plan.parameters.items():
@@ -105,7 +116,9 @@ def _bound_table(bound: sl.Bound) -> Table:
     for condition in bound.conditions:
         mark = "holds" if condition.holds else "[red]fails[/red]"
         table.add_row(f"  {condition.name}", f"{mark}, slack {condition.slack:.3g}")
-    table.add_row("certified", "yes" if bound.certified else f"[red]no[/red], valid from T = {bound.valid_from:,}")
+    table.add_row(
+        "certified", "yes" if bound.certified else f"[red]no[/red], valid from T = {bound.valid_from:,}"
+    )
     table.add_row("informative from", f"T = {bound.informative_from:,}")
     return table
 

@@ -24,7 +24,12 @@ def cli() -> None:
 @click.option("--runs", default=5, show_default=True, help="Independent runs.")
 @click.option("--seed", default=7, show_default=True, help="Seed of the first run.")
 @click.option(
-    "--output", "-o", default="sidelight-demo", show_default=True, help="Folder for the figure.", metavar="DIR"
+    "--output",
+    "-o",
+    default="sidelight-demo",
+    show_default=True,
+    help="Folder for the figure.",
+    metavar="DIR",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 def demo(spec: str, horizon: int, runs: int, seed: int, output: str, as_json: bool) -> None:

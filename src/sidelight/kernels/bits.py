@@ -35,9 +35,9 @@ def _bits_float(typingctx, bits):
 
 @overload(float_bits, inline="always")
 def _overload_float_bits(x):
-    return lambda x: _float_bits(x)
+    return lambda x: _float_bits(x)  # type: ignore[call-arg]
 
 
 @overload(bits_float, inline="always")
 def _overload_bits_float(bits):
-    return lambda bits: _bits_float(bits)
+    return lambda bits: _bits_float(bits)  # type: ignore[call-arg]

@@ -15,7 +15,6 @@ so the same seed gives the same play either way.
 
 from sidelight.kernels._jit import kernel, step
 from sidelight.kernels.alias import draw_alias
-from sidelight.kernels.simplex import add, root, root_sum, sample, sample_root, solve, value
 from sidelight.kernels.memory import (
     ADAPTIVE_TOTAL,
     FIXED_TOTAL,
@@ -26,11 +25,11 @@ from sidelight.kernels.memory import (
     SEEN_BY_BLOCK,
     SEEN_BY_EDGES,
     SEEN_BY_OTHERS,
-    SEEN_BY_SELF,
     TOP_PAID,
     unpack,
 )
 from sidelight.kernels.random import next_unit
+from sidelight.kernels.simplex import add, root, root_sum, sample, sample_root, solve, value
 from sidelight.kernels.store import SHIFT, head
 
 LARGEST_ESTIMATE = 1e300
@@ -147,7 +146,9 @@ def ask(machine, state, store):
     if g >= 0:
         total = machine.local_total[k]
         if total > 0.0 and next_unit(words) < total:
-            slot = draw_alias(machine.local_keep, machine.local_other, first, machine.block_start[k + 1], words)
+            slot = draw_alias(
+                machine.local_keep, machine.local_other, first, machine.block_start[k + 1], words
+            )
         else:
             slot = sample(store, machine.block_simplex[k], words) - machine.n_blocks
     return machine.arm_at[slot]
@@ -157,10 +158,11 @@ def ask(machine, state, store):
 def draw_explored(machine, state, store, gamma):
     """A slot with probability γ(j)/γ̄: a fixed one, or the parent of a slot drawn ∝ √X."""
     words = state.words
-    if machine.any_fixed:
-        if not machine.any_adaptive or next_unit(words) * gamma < state.numbers[FIXED_TOTAL]:
-            cell = draw_alias(machine.fixed_keep, machine.fixed_other, 0, machine.fixed_slots.size, words)
-            return machine.fixed_slots[cell]
+    if machine.any_fixed and (
+        not machine.any_adaptive or next_unit(words) * gamma < state.numbers[FIXED_TOTAL]
+    ):
+        cell = draw_alias(machine.fixed_keep, machine.fixed_other, 0, machine.fixed_slots.size, words)
+        return machine.fixed_slots[cell]
     block = machine.adaptive_blocks[0]
     if machine.adaptive_blocks.size > 1:
         target = next_unit(words) * state.numbers[ADAPTIVE_TOTAL]
@@ -308,7 +310,7 @@ def fill_probabilities(memory, out):
 @kernel()
 def fill_blocks(memory, out):
     """Write Y for every block into out."""
-    machine, state, store = unpack(memory)
+    machine, _, store = unpack(memory)
     for k in range(out.size):
         out[k] = block_value(machine, store, k)
 
@@ -316,7 +318,7 @@ def fill_blocks(memory, out):
 @kernel()
 def fill_inside(memory, out):
     """Write X for every arm into out: its share of its own block."""
-    machine, state, store = unpack(memory)
+    machine, _, store = unpack(memory)
     for slot in range(out.size):
         out[machine.arm_at[slot]] = inside_value(machine, store, slot, machine.block_of[slot])
 

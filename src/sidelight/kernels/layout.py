@@ -20,7 +20,7 @@ from sidelight.kernels.store import (
 )
 
 LARGEST_LIST = 24
-"""Tsallis groups up to this size are visited one by one, larger ones kept in buckets; measured in `benchmarks/bench_engine.py`."""
+"""Tsallis groups up to this size are visited one by one, larger ones are kept in buckets."""
 
 
 @dataclass(frozen=True)

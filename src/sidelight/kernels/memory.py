@@ -151,26 +151,42 @@ FLOATS = (
     "carry",
     "inverse",
 )
+_PACKED = ((FIXED_INTS, np.int32), (FIXED_FLOATS, np.float64), (INTS, np.int32), (FLOATS, np.float64))
 SCRATCH = ("block_loss", "amounts", "targets", "owners", "touched", "marked")
 
 
-def pack(arrays: dict[str, np.ndarray], switches: np.ndarray, graph: tuple[np.ndarray, ...], words: np.ndarray) -> Memory:
-    """Copy named arrays into one array per type."""
+Edges = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def pack(arrays: dict[str, np.ndarray], switches: np.ndarray, edges: Edges, words: np.ndarray) -> Memory:
+    """Copy named arrays into one array per type; `edges` are the CSR arrays of the graph, out then in."""
     bounds = []
     packed = []
-    for names, dtype in ((FIXED_INTS, np.int32), (FIXED_FLOATS, np.float64), (INTS, np.int32), (FLOATS, np.float64)):
+    for names, dtype in _PACKED:
         parts = [np.ascontiguousarray(arrays[name], dtype=dtype).ravel() for name in names]
-        edges = np.concatenate([[0], np.cumsum([part.size for part in parts])])
-        bounds.append(edges)
+        bounds.append(np.concatenate([[0], np.cumsum([part.size for part in parts])]))
         packed.append(np.concatenate(parts))
     layout = np.concatenate(bounds).astype(np.int64)
     fixed_ints, fixed_floats, ints, floats = packed
-    return Memory(switches.astype(np.int64), layout, fixed_ints, fixed_floats, *graph, ints, floats, words)
+    out_indptr, out_indices, in_indptr, in_indices = edges
+    return Memory(
+        switches.astype(np.int64),
+        layout,
+        fixed_ints,
+        fixed_floats,
+        out_indptr,
+        out_indices,
+        in_indptr,
+        in_indices,
+        ints,
+        floats,
+        words,
+    )
 
 
 def views(memory: Memory) -> dict[str, np.ndarray]:
     """Named views of the arrays that change, for saving and looking."""
-    named = {}
+    named: dict[str, np.ndarray] = {}
     at = len(FIXED_INTS) + 1 + len(FIXED_FLOATS) + 1
     for names, array in ((INTS, memory.ints), (FLOATS, memory.floats)):
         edges = memory.layout[at : at + len(names) + 1]

@@ -79,7 +79,9 @@ def build_memory(
     switches[ANY_FIXED] = fixed_slots.size > 0
     switches[ANY_ADAPTIVE] = bool((adaptive > 0.0).any())
     switches[SEEN_BY] = seen_how[0] if (seen_how == seen_how[0]).all() else -1
-    n_changes = 2 * int(graph.out_degree.max())  # the most sums that one round can change: arms and their blocks
+    n_changes = 2 * int(
+        graph.out_degree.max()
+    )  # the most sums that one round can change: arms and their blocks
     arrays = store._asdict() | {
         "block_start": starts,
         "arm_at": arm_at,
@@ -125,12 +127,11 @@ def build_memory(
 
 def _top_groups(tuning: Tuning, m: int) -> tuple[list[list[Group]], Ints]:
     """The top simplex as groups of equal potential (none when there is only one block)."""
-    top_group = np.zeros(m, dtype=np.int32)
     if m == 1:
-        return [], top_group
+        return [], np.zeros(1, dtype=np.int32)
     potentials = np.column_stack([tuning.top_power, tuning.top_rate])
-    distinct, top_group = np.unique(potentials, axis=0, return_inverse=True)
-    top_group = top_group.ravel().astype(np.int32)
+    distinct, index = np.unique(potentials, axis=0, return_inverse=True)
+    top_group = np.asarray(index, dtype=np.int32).ravel()
     groups = [
         Group(np.flatnonzero(top_group == g).astype(np.int32), float(power), float(rate))
         for g, (power, rate) in enumerate(distinct)

@@ -158,7 +158,12 @@ def _graph(arrays: Arrays, header: dict[str, Any]) -> FeedbackGraph:
     n = int(arrays["graph.n_arms"])
     indptr, indices = arrays["graph.out_indptr"], arrays["graph.out_indices"]
     universal, has_loop = arrays["graph.universal"], arrays["graph.has_loop"]
-    if indptr.shape != (n + 1,) or indptr[0] != 0 or indptr[-1] != indices.size or (np.diff(indptr) < 0).any():
+    if (
+        indptr.shape != (n + 1,)
+        or indptr[0] != 0
+        or indptr[-1] != indices.size
+        or (np.diff(indptr) < 0).any()
+    ):
         raise ValueError("the graph's row pointers are inconsistent")
     sources = np.repeat(np.arange(n), np.diff(indptr))
     explicit = FeedbackGraph.from_edges(n, np.column_stack([sources, indices]))

@@ -57,13 +57,19 @@ def draw_partition(axes: Axes, partition: Partition) -> None:
                 },
             )
     loops = graph.has_loop
-    axes.scatter(*at.T, s=130, c=colours, edgecolors="black", linewidths=0.8, zorder=3)
+    axes.scatter(at[:, 0], at[:, 1], s=130, c=colours, edgecolors="black", linewidths=0.8, zorder=3)
     if loops.any():  # a ring around an arm: it reveals itself
-        axes.scatter(*at[loops].T, s=260, facecolors="none", edgecolors="black", linewidths=0.8, zorder=2)
+        axes.scatter(
+            at[loops, 0], at[loops, 1], s=260, facecolors="none", edgecolors="black", linewidths=0.8, zorder=2
+        )
     for arm, (x, y) in enumerate(at):
         axes.annotate(str(arm), (x, y), ha="center", va="center", fontsize=6, zorder=4)
-    weak, loop, loopless = (len(b) for b in (partition.weak, partition.strong_loop, partition.strong_loopless))
-    axes.set_title(f"{graph.n_arms} arms; {weak} weak blocks, {loop + loopless} strong singletons", fontsize=10)
+    weak, loop, loopless = (
+        len(b) for b in (partition.weak, partition.strong_loop, partition.strong_loopless)
+    )
+    axes.set_title(
+        f"{graph.n_arms} arms; {weak} weak blocks, {loop + loopless} strong singletons", fontsize=10
+    )
     axes.set_aspect("equal")
     axes.margins(0.12)
 
@@ -73,7 +79,9 @@ def draw_regret(axes: Axes, plan: Plan, regrets: npt.NDArray[np.float64]) -> Non
     rounds = np.arange(1, regrets.shape[1] + 1)
     for run in regrets:
         axes.plot(rounds, run, color="tab:blue", alpha=0.25, linewidth=0.8)
-    axes.plot(rounds, regrets.mean(axis=0), color="tab:blue", linewidth=2, label=f"mean of {len(regrets)} runs")
+    axes.plot(
+        rounds, regrets.mean(axis=0), color="tab:blue", linewidth=2, label=f"mean of {len(regrets)} runs"
+    )
     bound = plan.bound
     label = "bound" if bound.certified else "bound (conditions fail at this horizon)"
     axes.axhline(bound.value, color="tab:red", linestyle="--", label=f"{label}: {bound.value:,.0f}")
