@@ -142,7 +142,7 @@ def test_plans_and_policies(realization, tmp_path):
     policy = plan.policy(seed=7)
     arm = policy.ask()
     assert abs(policy.probabilities.sum() - 1) <= 1e-12
-    policy.tell({j: 0.5 for j in g.out_neighbors(arm)})
+    policy.tell({j: 0.1 * j for j in g.out_neighbors(arm)})
     path = tmp_path / "policy"
     policy.save(path)
     again = sl.Policy.load(path)

@@ -83,47 +83,35 @@ def on_behalf(machine, store, slot, k):
 
 
 @step()
+def extra(machine, store, slot, k):
+    """γ(j): the global exploration of a slot."""
+    gamma = 0.0
+    if machine.any_fixed:
+        gamma += machine.fixed[slot]
+    if machine.any_adaptive and machine.adaptive[k] > 0.0:
+        gamma += on_behalf(machine, store, slot, k)
+    return gamma
+
+
+@step()
 def played(machine, state, store, slot):
     """Z(j): the probability that the arm in this slot is played."""
     k = machine.block_of[slot]
     inside = mixed(machine, slot, k, inside_value(machine, store, slot, k))
-    z = (1.0 - explored(machine, state)) * block_value(machine, store, k) * inside
-    if machine.any_fixed:
-        z += machine.fixed[slot]
-    if machine.any_adaptive and machine.adaptive[k] > 0.0:
-        z += on_behalf(machine, store, slot, k)
-    return z
+    share = (1.0 - explored(machine, state)) * block_value(machine, store, k)
+    return share * inside + extra(machine, store, slot, k)
 
 
 @step()
-def block_played(machine, state, store, k):
-    """The probability that some arm of block k is played."""
-    z = (1.0 - explored(machine, state)) * block_value(machine, store, k) + machine.fixed_in_block[k]
-    if machine.any_adaptive and machine.adaptive[k] > 0.0:
-        z += machine.adaptive[k] * state.roots[k]
-    return z
-
-
-@step()
-def seen(machine, state, store, arm, slot):
+def seen_by_edges(machine, state, store, arm):
     """P: the probability that the loss of `arm` is revealed, Σ of Z over its in-neighbours.
 
-    Arms seen by everyone, by everyone in their block, or by all of those but themselves need only their own Z.
+    Arms seen by everyone, by everyone in their block, or by all of those but themselves do without: `learn`
+    has closed forms for them.
     """
-    how = machine.seen_by if machine.seen_by >= 0 else machine.seen_how[arm]
-    if how == SEEN_BY_ALL:
-        return 1.0
-    first, last = 0, 1
-    if how == SEEN_BY_EDGES:
-        first, last = machine.in_indptr[arm], machine.in_indptr[arm + 1]
     probability = 0.0
-    for e in range(first, last):
-        other = machine.slot_of[machine.in_indices[e]] if how == SEEN_BY_EDGES else slot
-        probability += played(machine, state, store, other)
-    if how == SEEN_BY_BLOCK:
-        return block_played(machine, state, store, machine.block_of[slot]) - probability
-    if how == SEEN_BY_OTHERS:
-        return 1.0 - probability
+    for e in range(machine.in_indptr[arm], machine.in_indptr[arm + 1]):
+        probability += played(machine, state, store, machine.slot_of[machine.in_indices[e]])
     return probability
 
 
@@ -188,6 +176,10 @@ def learn(machine, state, store, arm, losses):
     n_touched = 0
     n_added = 0
     at = 0
+    current = -1  # the block whose numbers are at hand: revealed arms tend to share one
+    group = -1
+    share = whole = 0.0
+    rest = 1.0 - explored(machine, state)
     # All estimates first: they use this round's distribution.
     for index in range(n_revealed):
         if index < n_explicit:
@@ -202,17 +194,36 @@ def learn(machine, state, store, arm, losses):
             continue
         slot = machine.slot_of[v]
         k = machine.block_of[slot]
-        guess = min(loss / seen(machine, state, store, v, slot), LARGEST_ESTIMATE)
+        if k != current:
+            current = k
+            group = machine.block_group[k]
+            share = rest * block_value(machine, store, k)
+            whole = share + machine.fixed_in_block[k]
+            if machine.any_adaptive:
+                whole += machine.adaptive[k] * state.roots[k]
+            if state.marked[k] == 0:
+                state.marked[k] = 1
+                state.touched[n_touched] = k
+                state.block_loss[k] = 0.0
+                n_touched += 1
         inside = inside_value(machine, store, slot, k)
+        inside_mixed = mixed(machine, slot, k, inside)
+        how = machine.seen_by if machine.seen_by >= 0 else machine.seen_how[v]
+        if how == SEEN_BY_ALL:
+            probability = 1.0
+        elif how == SEEN_BY_EDGES:
+            probability = seen_by_edges(machine, state, store, v)
+        else:
+            probability = share * inside_mixed + extra(machine, store, slot, k)
+            if how == SEEN_BY_BLOCK:
+                probability = whole - probability
+            elif how == SEEN_BY_OTHERS:
+                probability = 1.0 - probability
+        guess = min(loss / probability, LARGEST_ESTIMATE)
         state.paid[k] += inside * guess
-        if state.marked[k] == 0:
-            state.marked[k] = 1
-            state.touched[n_touched] = k
-            state.block_loss[k] = 0.0
-            n_touched += 1
-        state.block_loss[k] += mixed(machine, slot, k, inside) * guess
-        if machine.block_group[k] >= 0:
-            state.owners[n_added] = machine.block_group[k]
+        state.block_loss[k] += inside_mixed * guess
+        if group >= 0:
+            state.owners[n_added] = group
             state.targets[n_added] = machine.n_blocks + slot
             state.amounts[n_added] = guess * machine.block_rate[k]
             n_added += 1

@@ -42,11 +42,21 @@ def mix(word):
 
 
 @njit(cache=True, error_model="numpy")
+def round_word(key, round_):
+    """What the losses of one round have in common."""
+    return mix(uint64(key) + uint64(0x9E3779B97F4A7C15) * uint64(round_ + 1))
+
+
+@njit(cache=True, error_model="numpy")
+def arm_unit(word, arm):
+    """Uniform on [0, 1) determined by the word of the round and the arm."""
+    return float(mix(word + uint64(0xD1B54A32D192ED03) * uint64(arm + 1)) >> uint64(11)) * _TO_UNIT
+
+
+@njit(cache=True, error_model="numpy")
 def hashed_unit(key, round_, arm):
     """Uniform on [0, 1) determined by (key, round, arm) alone."""
-    word = mix(uint64(key) + uint64(0x9E3779B97F4A7C15) * uint64(round_ + 1))
-    word = mix(word + uint64(0xD1B54A32D192ED03) * uint64(arm + 1))
-    return float(word >> uint64(11)) * _TO_UNIT
+    return arm_unit(round_word(key, round_), arm)
 
 
 def seeded_words(seed: int | np.random.SeedSequence) -> np.ndarray:

@@ -1,0 +1,80 @@
+"""Many rounds of the engine against losses made on demand."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import cfunc
+
+from sidelight.kernels._jit import kernel, step
+from sidelight.kernels.engine import ask, learn
+from sidelight.kernels.memory import SEEN_BY_OTHERS, unpack
+from sidelight.kernels.random import arm_unit, round_word
+
+COINS, TABLE, FUNCTION = range(3)
+"""Losses are coin flips with given means, entries of a table, or values of a compiled function."""
+
+
+class World(NamedTuple):
+    """Where losses come from."""
+
+    kind: int
+    period: int  # coins: rounds for which one row of means is in force
+    rows: int  # rows of the table; coins use row (t // period) mod rows, a table row t mod rows
+    table: np.ndarray  # (rows, n) means or losses
+
+
+@cfunc("float64(int64, int64)", cache=True)
+def no_function(round_, arm):
+    """Stands in for the loss function where there is none."""
+    return 0.0
+
+
+@step()
+def mean_of(world, t, arm):
+    """Expected loss of an arm for coins, the loss itself for a table."""
+    row = (t // world.period) % world.rows if world.rows > 1 else 0
+    return world.table[row, arm]
+
+
+@step()
+def loss_of(world, function, word, t, arm):
+    """The loss of an arm in round t; `word` is the random word of the round."""
+    if world.kind == FUNCTION:
+        return function(t, arm)
+    mean = mean_of(world, t, arm)
+    if world.kind == TABLE:
+        return mean
+    return 1.0 if arm_unit(word, arm) < mean else 0.0
+
+
+@kernel()
+def play(memory, world, function, key, first, last, losses, plays):
+    """Play rounds first..last; return what they cost, in expectation where it is known.
+
+    `losses` is scratch for what one arm reveals; `plays` counts the plays of each arm if it is not empty.
+    """
+    machine, state, store = unpack(memory)
+    cost = 0.0
+    for t in range(first, last):
+        arm = ask(machine, state, store)
+        word = round_word(key, t)
+        at = 0
+        start = machine.out_indptr[arm]
+        n_explicit = machine.out_indptr[arm + 1] - start
+        for index in range(n_explicit + machine.universal.size):
+            if index < n_explicit:
+                v = machine.out_indices[start + index]
+            else:
+                v = machine.universal[index - n_explicit]
+                if v == arm and machine.seen_how[v] == SEEN_BY_OTHERS:
+                    continue
+            losses[at] = loss_of(world, function, word, t, v)
+            at += 1
+        if world.kind == FUNCTION:
+            cost += function(t, arm)
+        else:
+            cost += mean_of(world, t, arm)
+        if plays.size > 0:
+            plays[arm] += 1
+        learn(machine, state, store, arm, losses)
+    return cost

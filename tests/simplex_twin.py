@@ -1,0 +1,43 @@
+"""A point of the simplex as its definition says, with 50 digits.
+
+Groups are (power, rate, sums): x = (rate·Λ + s)^(−power), or exp(−1 − rate·Λ − s) where the power is 0, and Λ is
+the number that makes everything add up to one. Sums are scaled by the rate already.
+"""
+
+from mpmath import mp, mpf
+
+DIGITS = 50
+
+
+def coordinate(power, d):
+    """x at d = rate·Λ + s."""
+    return mp.exp(-1 - d) if power == 0 else mp.power(d, -power)
+
+
+def slope(power, d, x):
+    """−dx/dd."""
+    return x if power == 0 else power * x / d
+
+
+def exact_point(groups):
+    """(Λ, [x of group 0, x of group 1, …]) for groups (power, rate, sums), as 50-digit numbers."""
+    with mp.workdps(DIGITS + 10):
+        groups = [
+            (int(q) if q == int(q) else mpf(q), mpf(rate), [mpf(s) for s in sums]) for q, rate, sums in groups
+        ]
+        # At `top` the largest coordinate is 1: Σ x ≥ 1. From there Newton on log Σ x, which is convex and
+        # falling, never oversteps the root.
+        top = max(((-1 if q == 0 else 1) - min(sums)) / rate for q, rate, sums in groups)
+        while True:
+            total, steepness = mpf(0), mpf(0)
+            points = []
+            for q, rate, sums in groups:
+                point = [coordinate(q, rate * top + s) for s in sums]
+                slopes = [slope(q, rate * top + s, x) for s, x in zip(sums, point, strict=True)]
+                total += mp.fsum(point)
+                steepness += rate * mp.fsum(slopes)
+                points.append(point)
+            move = mp.log(total) * total / steepness
+            if abs(total - 1) < mpf(10) ** -DIGITS or abs(move) < mpf(10) ** -DIGITS * (1 + abs(top)):
+                return top, points
+            top += move
