@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         TurnError,
         UnobservableGraph,
     )
+    from sidelight.experiment import Run, simulate
     from sidelight.graph import FeedbackGraph, families, read_graph, write_graph
     from sidelight.partition import Partition
     from sidelight.planning import Bound, Plan, plan
@@ -63,6 +64,7 @@ _HOMES = {
         "TurnError",
         "UnobservableGraph",
     ),
+    "sidelight.experiment": ("Run", "simulate"),
     "sidelight.graph": ("FeedbackGraph", "families", "read_graph", "write_graph"),
     "sidelight.partition": ("Partition",),
     "sidelight.planning": ("Bound", "Plan", "plan"),
@@ -85,6 +87,7 @@ __all__ = [
     "Partition",
     "Plan",
     "Policy",
+    "Run",
     "SavedStateError",
     "SidelightError",
     "SolverError",
@@ -100,6 +103,7 @@ __all__ = [
     "partitions",
     "plan",
     "read_graph",
+    "simulate",
     "write_graph",
 ]
 

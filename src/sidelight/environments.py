@@ -1,5 +1,27 @@
 """Ready-made environments: `sidelight.environments.bernoulli(means)` and friends."""
 
-from sidelight.environment.bernoulli import Bernoulli, bernoulli
+from sidelight.environment import (
+    Coins,
+    Environment,
+    Function,
+    Matrix,
+    bernoulli,
+    function,
+    gap,
+    matrix,
+    packing,
+    switching,
+)
 
-__all__ = ["Bernoulli", "bernoulli"]
+__all__ = [
+    "Coins",
+    "Environment",
+    "Function",
+    "Matrix",
+    "bernoulli",
+    "function",
+    "gap",
+    "matrix",
+    "packing",
+    "switching",
+]

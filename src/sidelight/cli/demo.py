@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 import sidelight as sl
 from sidelight.errors import InvalidOption
-from sidelight.experiment import Played, play
-from sidelight.report.figures import plan_figure, save_figure
+from sidelight.experiment.run import LEDGER
+from sidelight.report.figures import run_figure, save_figure
 
 if TYPE_CHECKING:
     from sidelight.analysis import Domination, Observability
@@ -34,45 +33,22 @@ def run_demo(spec: str, horizon: int, runs: int, seed: int, output: str, as_json
     means = np.full(graph.n_arms, 0.5)
     means[graph.n_arms // 2] -= GAP
     environment = sl.environments.bernoulli(means)
-    played = _played(plan, environment, horizon, runs, seed, quiet=as_json)
+    run = sl.simulate(plan, environment, seeds=range(seed, seed + runs))
 
     folder = Path(output)
     folder.mkdir(parents=True, exist_ok=True)
     picture = folder / "demo.png"
-    regrets = np.stack([run.regret for run in played])
-    save_figure(plan_figure(plan, regrets, f"{spec}: plan and play"), picture)
+    save_figure(run_figure(run, f"{spec}: plan and play"), picture)
 
-    final = regrets[:, -1]
     if as_json:
-        print(json.dumps(_as_json(spec, seen, domination, plan, final, picture), indent=2))  # noqa: T201
+        print(json.dumps(_as_json(spec, seen, domination, run, picture), indent=2))  # noqa: T201
         return
     console = Console()
     console.print(_graph_table(spec, graph, seen, domination))
     console.print(_plan_table(plan))
     console.print(_bound_table(plan.bound))
-    console.print(_run_table(plan, environment, played, final))
+    console.print(_run_table(run))
     console.print(f"figure: [bold]{picture}[/bold]")
-
-
-def _played(plan: sl.Plan, environment: Any, horizon: int, runs: int, seed: int, quiet: bool) -> list[Played]:
-    columns = (
-        TextColumn("playing"),
-        BarColumn(),
-        TextColumn("{task.completed:,.0f} rounds"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, disable=quiet, transient=True, console=Console(stderr=True)) as progress:
-        task = progress.add_task("playing", total=runs * horizon)
-        return [
-            play(
-                plan.policy(seed + i),
-                environment,
-                horizon,
-                key=seed + i,
-                on_round=lambda: progress.advance(task),
-            )
-            for i in range(runs)
-        ]
 
 
 def _table(title: str) -> Table:
@@ -123,30 +99,31 @@ def _bound_table(bound: sl.Bound) -> Table:
     return table
 
 
-def _run_table(plan: sl.Plan, environment: Any, played: list[Played], final: np.ndarray) -> Table:
-    table = _table(f"{len(played)} played runs of {plan.horizon:,} rounds")
-    table.add_row("environment", f"Bernoulli losses, best arm {environment.best_arm} by {GAP}")
+def _run_table(run: sl.Run) -> Table:
+    table = _table(f"{len(run.seeds)} simulated runs of {run.plan.horizon:,} rounds")
+    table.add_row("environment", f"Bernoulli losses, best arm {run.best_arm[0]} by {GAP}")
+    final = run.regret[:, -1]
     spread = f" ± {final.std(ddof=1) / np.sqrt(len(final)):,.1f}" if len(final) > 1 else ""
-    table.add_row("pseudo-regret", f"{final.mean():,.1f}{spread} (bound {plan.bound.value:,.1f})")
-    share = np.mean([run.plays[environment.best_arm] for run in played]) / plan.horizon
-    table.add_row("plays of the best arm", f"{share:.1%}")
+    table.add_row("pseudo-regret", f"{final.mean():,.1f}{spread} (bound {run.plan.bound.value:,.1f})")
+    for name, value in zip(LEDGER, run.ledger[:, -1].mean(axis=0), strict=True):
+        table.add_row(f"  {name}", f"{value:,.1f}")
+    if run.plays is not None:
+        share = run.plays[:, run.best_arm[0]].mean() / run.plan.horizon
+        table.add_row("plays of the best arm", f"{share:.1%}")
+    table.add_row("speed", f"{run.nanoseconds_per_round:,.0f} ns per round")
     return table
 
 
 def _as_json(
-    spec: str,
-    seen: Observability,
-    domination: Domination,
-    plan: sl.Plan,
-    final: np.ndarray,
-    picture: Path,
+    spec: str, seen: Observability, domination: Domination, run: sl.Run, picture: Path
 ) -> dict[str, Any]:
+    plan = run.plan
     return {
         "graph": {"spec": spec, "arms": plan.graph.n_arms, "edges": plan.graph.n_edges, "class": seen.graph},
         "domination": {"value": domination.value, "lower": domination.lower, "gap": domination.gap},
         "partition": [block.tolist() for block in plan.partition.blocks],
         "plan": {"realization": plan.realization, "horizon": plan.horizon, "parameters": plan.parameters},
         "bound": plan.bound.to_dict(),
-        "regret": final.tolist(),
+        "regret": run.regret[:, -1].tolist(),
         "figure": str(picture),
     }

@@ -1,5 +1,6 @@
 """Runs: policies against environments."""
 
-from sidelight.experiment.play import Played, play
+from sidelight.experiment.run import Run
+from sidelight.experiment.simulate import logarithmic_checkpoints, simulate
 
-__all__ = ["Played", "play"]
+__all__ = ["Run", "logarithmic_checkpoints", "simulate"]

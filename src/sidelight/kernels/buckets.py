@@ -147,7 +147,9 @@ def evaluate_buckets(store, h, multiplier):
         a2 = moments[at + 2 * N_BUCKETS]
         a3 = moments[at + 3 * N_BUCKETS]
         a4 = moments[at + 4 * N_BUCKETS]
-        tail = moments[at + 5 * N_BUCKETS] + r * (moments[at + 6 * N_BUCKETS] + r * moments[at + 7 * N_BUCKETS])
+        tail = moments[at + 5 * N_BUCKETS] + r * (
+            moments[at + 6 * N_BUCKETS] + r * moments[at + 7 * N_BUCKETS]
+        )
         f0 += (a0 + store.carry[row + b]) + r * (a1 + r * (a2 + r * (a3 + r * (a4 + r * tail))))
         f1 += a1 + r * (2.0 * a2 + r * (3.0 * a3 + r * (4.0 * a4)))
         f2 += a2 + r * (3.0 * a3 + r * (6.0 * a4))

@@ -1,5 +1,6 @@
 """Many rounds of the engine against losses made on demand."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -49,7 +50,7 @@ def loss_of(world, function, word, t, arm):
 
 @kernel()
 def play(memory, world, function, key, first, last, losses, plays):
-    """Play rounds first..last; return what they cost, in expectation where it is known.
+    """Play rounds first..last; return what they cost, in expectation where it is known, NaN for a bad loss.
 
     `losses` is scratch for what one arm reveals; `plays` counts the plays of each arm if it is not empty.
     """
@@ -68,7 +69,10 @@ def play(memory, world, function, key, first, last, losses, plays):
                 v = machine.universal[index - n_explicit]
                 if v == arm and machine.seen_how[v] == SEEN_BY_OTHERS:
                     continue
-            losses[at] = loss_of(world, function, word, t, v)
+            loss = loss_of(world, function, word, t, v)
+            if not 0.0 <= loss <= 1.0:
+                return math.nan
+            losses[at] = loss
             at += 1
         if world.kind == FUNCTION:
             cost += function(t, arm)
@@ -78,3 +82,16 @@ def play(memory, world, function, key, first, last, losses, plays):
             plays[arm] += 1
         learn(machine, state, store, arm, losses)
     return cost
+
+
+@kernel()
+def total_losses(function, first, last, totals):
+    """Add the losses of every arm in rounds first..last to totals; return how many were outside [0, 1]."""
+    outside = 0.0
+    for t in range(first, last):
+        for arm in range(totals.size):
+            loss = function(t, arm)
+            if not (0.0 <= loss <= 1.0):
+                outside += 1.0
+            totals[arm] += loss
+    return outside

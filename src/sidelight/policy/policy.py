@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from sidelight.errors import InvalidFeedback, InvalidOption, TurnError, listing
 from sidelight.kernels import engine
 from sidelight.kernels.memory import PENDING, ROUND, views
+from sidelight.kernels.random import seeded_words
 from sidelight.policy import saved
 from sidelight.policy.machine import build_memory
 
@@ -37,8 +39,8 @@ class Policy:
     def __init__(self, plan: Plan, seed: int | None = None) -> None:
         self.plan = plan
         self.graph = plan.graph
-        self._memory = build_memory(plan.graph, plan.tuning, checked_seed(seed))
-        self._numbers = views(self._memory)["numbers"]
+        self.memory = build_memory(plan.graph, plan.tuning, checked_seed(seed))
+        self._numbers = views(self.memory)["numbers"]
 
     # -- the two turns --------------------------------------------------------------------------------
 
@@ -46,7 +48,7 @@ class Policy:
         """Draw the next arm to play."""
         if self.pending is not None:
             raise TurnError(f"arm {self.pending} is still to be told: call tell() before asking again")
-        return int(engine.ask_once(self._memory))
+        return int(engine.ask_once(self.memory))
 
     def tell(self, losses: Mapping[int, float] | Sequence[float] | npt.ArrayLike) -> None:
         """Report the losses that the pending arm revealed.
@@ -58,7 +60,7 @@ class Policy:
         if arm is None:
             raise TurnError("no arm is pending: call ask() before telling what it revealed")
         checked = self._checked(arm, losses)
-        engine.tell_once(self._memory, arm, self._in_engine_order(arm, checked))
+        engine.tell_once(self.memory, arm, self._in_engine_order(arm, checked))
 
     # -- looking --------------------------------------------------------------------------------------
 
@@ -66,21 +68,21 @@ class Policy:
     def probabilities(self) -> npt.NDArray[np.float64]:
         """Distribution of the pending play, or of the next one; a fresh array that sums to one."""
         out = np.empty(self.graph.n_arms)
-        engine.fill_probabilities(self._memory, out)
+        engine.fill_probabilities(self.memory, out)
         return out
 
     @property
     def block_probabilities(self) -> npt.NDArray[np.float64]:
         """Y: the distribution over the blocks of the partition, before exploration."""
         out = np.empty(len(self.plan.partition.blocks))
-        engine.fill_blocks(self._memory, out)
+        engine.fill_blocks(self.memory, out)
         return out
 
     @property
     def inside_probabilities(self) -> npt.NDArray[np.float64]:
         """X: for every arm its share of its own block, before exploration."""
         out = np.empty(self.graph.n_arms)
-        engine.fill_inside(self._memory, out)
+        engine.fill_inside(self.memory, out)
         return out
 
     @property
@@ -99,25 +101,44 @@ class Policy:
         if not 0 <= arm < self.graph.n_arms:
             raise InvalidOption(f"arm {arm} does not exist: the graph has arms 0..{self.graph.n_arms - 1}")
         parts = np.empty(4)
-        engine.ledger(self._memory, arm, parts)
+        engine.ledger(self.memory, arm, parts)
         names = ("projection", "restriction", "global exploration", "local exploration")
         return dict(zip(names, parts.tolist(), strict=True))
 
     def __repr__(self) -> str:
         return f"Policy({self.plan!r}, round={self.round}, pending={self.pending})"
 
+    # -- copying and simulating -----------------------------------------------------------------------
+
+    def copy(self, seed: int | None = None) -> Policy:
+        """An independent policy in the same state; with a seed, on that seed's random stream."""
+        twin = object.__new__(Policy)
+        twin.plan = self.plan
+        twin.graph = self.graph
+        words = self.memory.words.copy() if seed is None else seeded_words(checked_seed(seed))
+        twin.memory = self.memory._replace(
+            ints=self.memory.ints.copy(), floats=self.memory.floats.copy(), words=words
+        )
+        twin._numbers = views(twin.memory)["numbers"]
+        return twin
+
+    @cached_property
+    def scratch(self) -> npt.NDArray[np.float64]:
+        """Room for the losses that one arm reveals."""
+        return np.zeros(max(1, int(self.graph.out_degree.max())))
+
     # -- keeping --------------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the policy to `path`, atomically; see `sidelight.policy.saved` for the format."""
-        saved.write(path, self.plan, self._memory)
+        saved.write(path, self.plan, self.memory)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Policy:
         """Read a saved policy; it continues bit for bit, random stream included."""
         plan, arrays = saved.read(path)
         policy = cls(plan, seed=0)
-        saved.restore(path, policy._memory, arrays)
+        saved.restore(path, policy.memory, arrays)
         return policy
 
     # -- checking feedback ----------------------------------------------------------------------------

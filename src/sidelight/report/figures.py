@@ -12,22 +12,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from sidelight.experiment import Run
     from sidelight.partition import Partition
-    from sidelight.planning import Plan
 
 MOST_ARMS_DRAWN = 120
 
 
-def plan_figure(plan: Plan, regrets: npt.NDArray[np.float64], title: str) -> Figure:
-    """The graph with its blocks beside the regret of played runs ((runs, rounds)) and the plan's bound."""
+def run_figure(run: Run, title: str) -> Figure:
+    """The graph with its blocks beside the regret of the runs and the plan's bound."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 4.6), layout="constrained")
     FigureCanvasAgg(figure)
     left, right = figure.subplots(1, 2)
-    draw_partition(left, plan.partition)
-    draw_regret(right, plan, regrets)
+    draw_partition(left, run.plan.partition)
+    draw_regret(right, run)
     figure.suptitle(title)
     return figure
 
@@ -74,15 +74,13 @@ def draw_partition(axes: Axes, partition: Partition) -> None:
     axes.margins(0.12)
 
 
-def draw_regret(axes: Axes, plan: Plan, regrets: npt.NDArray[np.float64]) -> None:
-    """Cumulative regret of every run, their mean, and the certified bound at the horizon."""
-    rounds = np.arange(1, regrets.shape[1] + 1)
-    for run in regrets:
-        axes.plot(rounds, run, color="tab:blue", alpha=0.25, linewidth=0.8)
-    axes.plot(
-        rounds, regrets.mean(axis=0), color="tab:blue", linewidth=2, label=f"mean of {len(regrets)} runs"
-    )
-    bound = plan.bound
+def draw_regret(axes: Axes, run: Run) -> None:
+    """Regret of every run, their mean, the bound at the horizon and what would be vacuous."""
+    rounds = run.checkpoints
+    for regret in run.regret:
+        axes.plot(rounds, regret, color="tab:blue", alpha=0.25, linewidth=0.8)
+    axes.plot(rounds, run.mean, color="tab:blue", linewidth=2, label=f"mean of {len(run.seeds)} runs")
+    bound = run.plan.bound
     label = "bound" if bound.certified else "bound (conditions fail at this horizon)"
     axes.axhline(bound.value, color="tab:red", linestyle="--", label=f"{label}: {bound.value:,.0f}")
     axes.plot(rounds, rounds, color="0.6", linestyle=":", label="one loss per round")
@@ -90,8 +88,8 @@ def draw_regret(axes: Axes, plan: Plan, regrets: npt.NDArray[np.float64]) -> Non
     axes.set_yscale("log")
     axes.set_ylim(bottom=0.5)
     axes.set_xlabel("round")
-    axes.set_ylabel("pseudo-regret")
-    axes.set_title(f"{plan.realization}, T = {plan.horizon:,}", fontsize=10)
+    axes.set_ylabel("regret")
+    axes.set_title(f"{run.plan.realization}, T = {run.plan.horizon:,}", fontsize=10)
     axes.legend(fontsize=8)
     axes.grid(alpha=0.3)
 

@@ -1,0 +1,125 @@
+"""Coin flips: stochastic arms, a best arm that switches, and instances that hide the best arm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.environment.environment import Environment, Floats, checked_unit_table, coin_losses
+from sidelight.errors import InvalidOption
+from sidelight.kernels.play import COINS, World
+
+if TYPE_CHECKING:
+    from sidelight.analysis import PackingSet
+
+
+@dataclass(frozen=True, eq=False)
+class Coins(Environment):
+    """Arm i costs 1 with probability means[row, i], else 0; row = (round // period) mod rows.
+
+    Regret is pseudo-regret: costs are the means.
+    """
+
+    means: Floats  # (rows, n) in [0, 1]
+    period: int = 1
+    name: str = "coins"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "means", checked_unit_table(self.means, "means"))
+        if self.period < 1:
+            raise InvalidOption(f"period must be at least 1, got {self.period}")
+
+    @property
+    def n_arms(self) -> int:  # type: ignore[override]
+        """Number of arms."""
+        return int(self.means.shape[1])
+
+    def row(self, round_: int) -> Floats:
+        """The means in force in a round."""
+        means: Floats = self.means[(round_ // self.period) % len(self.means)]
+        return means
+
+    def losses(self, seed: int, round_: int, arms: npt.ArrayLike) -> Floats:
+        """Coin flips of `arms` in this round."""
+        return coin_losses(seed, round_, arms, self.row(round_)[np.asarray(arms, dtype=np.int64)])
+
+    def costs(self, seed: int, round_: int, arm: int) -> float:
+        """The mean of the arm in this round."""
+        return float(self.row(round_)[arm])
+
+    def totals(self, rounds: npt.NDArray[np.int64]) -> Floats:
+        """(len(rounds), n) total means of every arm over the rounds before each of `rounds`."""
+        rows = len(self.means)
+        cycle = rows * self.period
+        within = np.clip(rounds[:, None] % cycle - np.arange(rows) * self.period, 0, self.period)
+        in_force = (rounds // cycle)[:, None] * self.period + within
+        totals: Floats = in_force @ self.means
+        return totals
+
+    def best_totals(self, rounds: npt.NDArray[np.int64], seed: int) -> Floats:
+        """Least total mean of one arm over the rounds before each of `rounds`."""
+        best: Floats = self.totals(rounds).min(axis=1)
+        return best
+
+    def best_arm(self, horizon: int, seed: int = 0) -> int:
+        """The first arm of least total mean."""
+        return int(np.argmin(self.totals(np.array([horizon]))[0]))
+
+    @property
+    def world(self) -> World:
+        """The same coins for the kernels."""
+        return World(COINS, self.period, len(self.means), self.means)
+
+
+def bernoulli(means: npt.ArrayLike) -> Coins:
+    """Independent Bernoulli losses with a fixed mean per arm.
+
+    >>> bernoulli([0.5, 0.2]).best_arm(horizon=100)
+    1
+    """
+    values = np.asarray(means, dtype=np.float64)
+    if values.ndim != 1 or values.size == 0:
+        raise InvalidOption(f"means must be a flat, non-empty sequence, got shape {values.shape}")
+    return Coins(values[None, :], name="bernoulli")
+
+
+def gap(n_arms: int, best: int = 0, gap: float = 0.2, others: float = 0.5) -> Coins:
+    """All arms lose with probability `others`, except `best`, which loses less by `gap`."""
+    if not 0 <= best < n_arms:
+        raise InvalidOption(f"the best arm must be in 0..{n_arms - 1}, got {best}")
+    means = np.full(n_arms, others)
+    means[best] -= gap
+    return bernoulli(means)
+
+
+def switching(
+    n_arms: int, period: int, arms: Sequence[int] | None = None, gap: float = 0.2, others: float = 0.5
+) -> Coins:
+    """The best arm changes every `period` rounds, going through `arms` (all of them by default) in turn."""
+    order = list(range(n_arms)) if arms is None else list(arms)
+    if not order or min(order) < 0 or max(order) >= n_arms:
+        raise InvalidOption(f"arms must be a non-empty sequence in 0..{n_arms - 1}, got {arms!r}")
+    means = np.full((len(order), n_arms), others)
+    means[np.arange(len(order)), order] -= gap
+    return Coins(means, period=period, name="switching")
+
+
+def packing(n_arms: int, packing_set: PackingSet | Sequence[int], hidden: int = 0, gap: float = 0.1) -> Coins:
+    """The instance behind Proposition packing-lb: the best arm hides in a packing set, all else is costly.
+
+    Arms of the set lose with probability ½, the hidden one (index `hidden` of the set) with ½ − gap, and
+    every other arm always: what reveals the set is expensive to play.
+    """
+    arms = np.asarray(getattr(packing_set, "arms", packing_set), dtype=np.int64)
+    if arms.size == 0 or arms.min() < 0 or arms.max() >= n_arms:
+        raise InvalidOption(f"the packing set must hold arms in 0..{n_arms - 1}, got {arms.tolist()}")
+    if not 0 <= hidden < arms.size:
+        raise InvalidOption(f"hidden must be in 0..{arms.size - 1}, got {hidden}")
+    means = np.ones(n_arms)
+    means[arms] = 0.5
+    means[arms[hidden]] = 0.5 - gap
+    return Coins(means[None, :], name="packing")

@@ -1,0 +1,86 @@
+"""What an environment promises, and the parts that every compiled environment shares."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.errors import InvalidOption
+from sidelight.kernels.play import World, no_function
+from sidelight.kernels.random import arm_unit, round_word
+
+Floats = npt.NDArray[np.float64]
+
+
+class Environment(ABC):
+    """Losses in [0, 1] of every arm in every round, fixed before the game (an oblivious adversary).
+
+    The loss of an arm in a round is a function of (seed, round, arm): it can be asked for in any order, no
+    matrix is stored, and two policies that meet the same seed meet the same losses.
+    """
+
+    n_arms: int
+
+    @abstractmethod
+    def losses(self, seed: int, round_: int, arms: npt.ArrayLike) -> Floats:
+        """The losses of `arms` in round `round_` = 0, 1, … of the run with this seed."""
+
+    @abstractmethod
+    def costs(self, seed: int, round_: int, arm: int) -> float:
+        """What playing `arm` costs in the sense of the regret: its mean where known, else its loss."""
+
+    @abstractmethod
+    def best_totals(self, rounds: npt.NDArray[np.int64], seed: int) -> Floats:
+        """min over arms of the cost of playing that arm in all rounds before each of `rounds`."""
+
+    @abstractmethod
+    def best_arm(self, horizon: int, seed: int) -> int:
+        """The comparator: the arm of least total cost over the horizon."""
+
+    def check_horizon(self, horizon: int) -> None:
+        """Refuse horizons for which there are no losses."""
+        return
+
+    @property
+    def world(self) -> World | None:
+        """The same losses for the compiled kernels, or None if only Python can make them."""
+        return None
+
+    @property
+    def function(self) -> Any:
+        """The compiled loss function that goes with `world`."""
+        return no_function
+
+
+def environment_key(seed: int) -> np.uint64:
+    """The key of the losses of a run: independent of the player's own stream for the same seed."""
+    return np.uint64(np.random.SeedSequence(seed, spawn_key=(1,)).generate_state(1, np.uint64)[0])
+
+
+def coin_losses(seed: int, round_: int, arms: npt.ArrayLike, means: Floats) -> Floats:
+    """Coin flips with `means` (aligned with `arms`), the same that the kernels make."""
+    word = round_word(environment_key(seed), round_)
+    chosen = np.asarray(arms, dtype=np.int64)
+    units = np.array([arm_unit(word, int(arm)) for arm in chosen], dtype=np.float64)
+    return (units < means).astype(np.float64)
+
+
+def checked_unit_table(values: npt.ArrayLike, what: str) -> Floats:
+    """A read-only (rows, n) array of numbers in [0, 1], or an error naming the first that is not."""
+    table = np.ascontiguousarray(values, dtype=np.float64)
+    if table.ndim != 2 or table.size == 0:
+        raise InvalidOption(f"{what} must be a non-empty matrix (rows, arms), got shape {table.shape}")
+    for first in range(0, len(table), 4096):  # in pieces: the table may be a memory map
+        piece = table[first : first + 4096]
+        inside = (piece >= 0.0) & (piece <= 1.0)
+        if not inside.all():
+            row, arm = np.argwhere(~inside)[0]
+            raise InvalidOption(
+                f"{what}: row {first + row}, arm {arm} must be in [0, 1], got {piece[row, arm]}"
+            )
+    if table.flags.owndata:
+        table.flags.writeable = False
+    return table

@@ -1,0 +1,119 @@
+"""The result of simulated runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.errors import InvalidOption
+
+if TYPE_CHECKING:
+    import pyarrow
+    from matplotlib.axes import Axes
+
+    from sidelight.planning import Plan
+
+Floats = npt.NDArray[np.float64]
+LEDGER = ("projection", "restriction", "global exploration", "local exploration")
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Regret of one plan against one environment, per seed and checkpoint.
+
+    An interrupted run holds NaN where a seed did not get; `resume()` continues it to the same numbers that an
+    uninterrupted run gives.
+    """
+
+    plan: Plan
+    environment: str
+    seeds: npt.NDArray[np.int64]  # (S,)
+    checkpoints: npt.NDArray[np.int64]  # (C,) rounds played
+    cost: Floats  # (S, C) total cost so far: means where they are known, else losses
+    regret: Floats  # (S, C) cost minus that of the best fixed arm over the same rounds
+    ledger: Floats  # (S, C, 4) the four parts of the estimated regret against the best arm of the horizon
+    best_arm: npt.NDArray[np.int64]  # (S,) that arm
+    plays: npt.NDArray[np.int64] | None  # (S, n) how often each arm was played, if counted
+    seconds: float  # of processor time spent playing, all seeds together
+    _resume: Callable[[], Run] | None = field(default=None, repr=False)
+
+    @property
+    def complete(self) -> bool:
+        """Did every seed reach the last checkpoint?"""
+        return bool(np.isfinite(self.cost[:, -1]).all())
+
+    @property
+    def mean(self) -> Floats:
+        """(C,) mean regret over the seeds that reached each checkpoint."""
+        reached = np.isfinite(self.regret)
+        total = np.where(reached, self.regret, 0.0).sum(axis=0)
+        means: Floats = np.divide(
+            total, reached.sum(axis=0), out=np.full(total.size, np.nan), where=reached.any(axis=0)
+        )
+        return means
+
+    @property
+    def rounds(self) -> int:
+        """Rounds played up to the last recorded checkpoints, over all seeds."""
+        played = np.where(np.isfinite(self.cost), self.checkpoints, 0).max(axis=1, initial=0)
+        return int(played.sum())
+
+    @property
+    def nanoseconds_per_round(self) -> float:
+        """Processor time per round."""
+        return self.seconds / self.rounds * 1e9 if self.rounds else float("nan")
+
+    def resume(self) -> Run:
+        """Continue an interrupted run; a complete one is returned as it is."""
+        return self if self.complete or self._resume is None else self._resume()
+
+    def to_arrow(self) -> pyarrow.Table:
+        """One row per seed and checkpoint. Needs pyarrow (`pip install sidelight[results]`)."""
+        try:
+            import pyarrow
+        except ImportError:
+            raise InvalidOption(
+                "to_arrow needs pyarrow, which is not installed: pip install sidelight[results]"
+            ) from None
+        shape = self.cost.shape
+        columns: dict[str, Any] = {
+            "seed": np.repeat(self.seeds, shape[1]),
+            "round": np.tile(self.checkpoints, shape[0]),
+            "cost": self.cost.ravel(),
+            "regret": self.regret.ravel(),
+        }
+        for index, name in enumerate(LEDGER):
+            columns[name.replace(" ", "_")] = self.ledger[:, :, index].ravel()
+        return pyarrow.table(columns)
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Mean regret with the band of the seeds and the plan's bound, on log axes."""
+        if axes is None:
+            from matplotlib import pyplot
+
+            _, axes = pyplot.subplots()
+        label = f"{self.plan.realization} (mean of {len(self.seeds)})"
+        (line,) = axes.plot(self.checkpoints, self.mean, label=label)
+        if len(self.seeds) > 1:
+            low, high = np.nanmin(self.regret, axis=0), np.nanmax(self.regret, axis=0)
+            axes.fill_between(self.checkpoints, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+        axes.axhline(
+            self.plan.bound.value, color=line.get_color(), linestyle="--", label="bound at the horizon"
+        )
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel("round")
+        axes.set_ylabel("regret")
+        axes.legend()
+        return axes
+
+    def __repr__(self) -> str:
+        state = "complete" if self.complete else "interrupted"
+        return (
+            f"Run({len(self.seeds)} seeds, {self.checkpoints[-1]:,} rounds, mean regret "
+            f"{self.mean[-1]:,.1f}, bound {self.plan.bound.value:,.1f}, {state})"
+        )

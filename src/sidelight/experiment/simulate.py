@@ -1,0 +1,287 @@
+"""Compiled simulation of many seeds, with checkpoints, progress and a clean stop."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterable
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.environment import Environment
+from sidelight.environment.environment import environment_key
+from sidelight.errors import InvalidOption
+from sidelight.experiment.run import LEDGER, Run
+from sidelight.kernels import engine
+from sidelight.kernels.play import play
+from sidelight.policy import Policy
+
+if TYPE_CHECKING:
+    from sidelight.planning import Plan
+
+CHUNK_SECONDS = 0.1
+"""How long one call into the compiled loop takes: the delay of an interrupt."""
+SILENT_SECONDS = 3.0
+"""No progress bar for what is over sooner."""
+MOST_COUNTED_ARMS = 100_000
+
+
+def simulate(
+    plan: Plan | Policy,
+    environment: Environment,
+    seeds: Iterable[int] = (0,),
+    horizon: int | None = None,
+    *,
+    checkpoints: Iterable[int] | None = None,
+    jobs: int | None = None,
+    progress: bool | None = None,
+) -> Run:
+    """Play `plan` against `environment` once per seed and record its regret.
+
+    The same seed gives the same arms as an `ask`/`tell` loop over `environment.losses(seed, t, arms)`, on any
+    number of cores. Given a policy instead of a plan, every run starts from a copy of it as it is, with its
+    random stream replaced by the seed's.
+
+    Args:
+        plan: what to play.
+        environment: where losses come from; compiled environments run at full speed, a plain Python callable
+            round by round.
+        seeds: one run each; a run's player and losses are independent streams of its seed.
+        horizon: rounds to play, the plan's own by default.
+        checkpoints: rounds at which regret is recorded, about 80 on a logarithmic scale by default.
+        jobs: threads, all cores by default.
+        progress: show a progress bar; by default only for long simulations at a terminal.
+
+    Interrupting (ctrl-C) returns what is done; `Run.resume()` continues.
+
+    >>> import sidelight as sl
+    >>> plan = sl.plan(sl.families.cycle(6), horizon=10_000)
+    >>> run = sl.simulate(plan, sl.environments.gap(6), seeds=range(4))
+    >>> run.regret.shape[0], run.complete
+    (4, True)
+    """
+    policy = plan if isinstance(plan, Policy) else Policy(plan, seed=0)
+    rounds = policy.plan.horizon if horizon is None else _checked_count(horizon, "horizon")
+    if not isinstance(environment, Environment):
+        raise InvalidOption(
+            f"environment must be made by sidelight.environments, got {type(environment).__name__}; "
+            "wrap a function with environments.function(loss, n_arms)"
+        )
+    if environment.n_arms != policy.graph.n_arms:
+        raise InvalidOption(
+            f"the environment has {environment.n_arms} arms, the graph {policy.graph.n_arms}; they must agree"
+        )
+    if policy.pending is not None:
+        raise InvalidOption(f"arm {policy.pending} is pending: tell what it revealed before simulating")
+    environment.check_horizon(rounds)
+    points = _checked_points(checkpoints, rounds)
+    tasks = [_Task(policy, environment, seed, points) for seed in _checked_seeds(seeds)]
+    if environment.world is not None:  # no rounds: compile, or load from the cache, before the clock starts
+        nothing = np.zeros(0, dtype=np.int64)
+        play(
+            policy.memory,
+            environment.world,
+            environment.function,
+            np.uint64(0),
+            0,
+            0,
+            policy.scratch,
+            nothing,
+        )
+    return _run(policy, environment, tasks, points, jobs, progress)
+
+
+def logarithmic_checkpoints(horizon: int, count: int = 80) -> npt.NDArray[np.int64]:
+    """About `count` rounds from 1 to the horizon, evenly spaced on a logarithmic scale."""
+    points = np.unique(np.round(np.geomspace(1, horizon, count)).astype(np.int64))
+    points[-1] = horizon
+    return points
+
+
+@dataclass(eq=False)
+class _Task:
+    """One seed being played: resumable after every chunk."""
+
+    policy: Policy
+    environment: Environment
+    seed: int
+    points: npt.NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        self.clone: Policy | None = None  # made when the task starts: memory is per running task
+        self.round = 0
+        self.total = 0.0
+        self.next_point = 0
+        self.seconds = 0.0
+        self.cost = np.full(self.points.size, np.nan)
+        self.ledger = np.full((self.points.size, len(LEDGER)), np.nan)
+        counted = self.policy.graph.n_arms <= MOST_COUNTED_ARMS
+        self.plays = np.zeros(self.policy.graph.n_arms if counted else 0, dtype=np.int64)
+        self.best_arm = self.environment.best_arm(int(self.points[-1]), self.seed)
+
+    def advance(self, stop: threading.Event) -> None:
+        """Play to the last checkpoint, or until told to stop."""
+        if self.clone is None:
+            self.clone = self.policy.copy(self.seed)
+        chunk = 64
+        while self.next_point < self.points.size and not stop.is_set():
+            target = int(self.points[self.next_point])
+            last = min(self.round + chunk, target)
+            before = time.perf_counter()
+            self.total += self._play(last)
+            spent = time.perf_counter() - before
+            self.seconds += spent
+            played = last - self.round
+            self.round = last
+            if spent > 0.0 and played == chunk:
+                chunk = int(min(max(chunk * CHUNK_SECONDS / spent, 64), 4 * chunk))
+            if last == target:
+                self.cost[self.next_point] = self.total
+                engine.ledger(self.clone.memory, self.best_arm, self.ledger[self.next_point])
+                self.next_point += 1
+        if self.next_point == self.points.size:
+            self.clone = None
+
+    def _play(self, last: int) -> float:
+        assert self.clone is not None
+        world = self.environment.world
+        if world is None:
+            return self._play_in_python(last)
+        scratch = self.clone.scratch
+        key = environment_key(self.seed)
+        function = self.environment.function
+        memory = self.clone.memory
+        cost = float(play(memory, world, function, key, self.round, last, scratch, self.plays))
+        if np.isnan(cost):
+            raise InvalidOption(
+                f"a loss outside [0, 1] was met in rounds {self.round}..{last - 1}; rescale the loss function"
+            )
+        return cost
+
+    def _play_in_python(self, last: int) -> float:
+        assert self.clone is not None
+        cost = 0.0
+        for t in range(self.round, last):
+            arm = self.clone.ask()
+            self.clone.tell(self.environment.losses(self.seed, t, self.clone.graph.out_neighbors(arm)))
+            cost += self.environment.costs(self.seed, t, arm)
+            if self.plays.size:
+                self.plays[arm] += 1
+        return cost
+
+
+def _run(
+    policy: Policy,
+    environment: Environment,
+    tasks: list[_Task],
+    points: npt.NDArray[np.int64],
+    jobs: int | None,
+    progress: bool | None,
+) -> Run:
+    """Advance all tasks and collect what they have, complete or not."""
+    stop = threading.Event()
+    workers = _checked_count(jobs, "jobs") if jobs is not None else (os.cpu_count() or 1)
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        futures = [pool.submit(task.advance, stop) for task in tasks]
+        try:
+            with _Progress(tasks, progress) as bar:
+                _wait(futures, bar)
+        except KeyboardInterrupt:
+            pass  # what is done is returned; run.complete says so
+        finally:
+            stop.set()
+    for future in futures:
+        if not future.cancelled() and future.exception() is not None:
+            raise future.exception()  # type: ignore[misc]
+    cost = np.stack([task.cost for task in tasks])
+    best = np.stack([environment.best_totals(points, task.seed) for task in tasks])
+    return Run(
+        plan=policy.plan,
+        environment=getattr(environment, "name", type(environment).__name__),
+        seeds=np.array([task.seed for task in tasks], dtype=np.int64),
+        checkpoints=points,
+        cost=cost,
+        regret=cost - best,
+        ledger=np.stack([task.ledger for task in tasks]),
+        best_arm=np.array([task.best_arm for task in tasks], dtype=np.int64),
+        plays=np.stack([task.plays for task in tasks]) if tasks[0].plays.size else None,
+        seconds=sum(task.seconds for task in tasks),
+        _resume=lambda: _run(policy, environment, tasks, points, jobs, progress),
+    )
+
+
+def _wait(futures: list[Future[None]], bar: _Progress) -> None:
+    pending = set(futures)
+    while pending:
+        done, pending = wait(pending, timeout=0.2, return_when=FIRST_EXCEPTION)
+        if any(future.exception() is not None for future in done):
+            return
+        bar.update()
+
+
+class _Progress:
+    """A bar with rounds per second that appears only when a simulation turns out to be long."""
+
+    def __init__(self, tasks: list[_Task], wanted: bool | None) -> None:
+        self.tasks = tasks
+        self.wanted = wanted if wanted is not None else sys.stderr.isatty()
+        self.after = 0.0 if wanted else SILENT_SECONDS
+        self.started = time.monotonic()
+        self.bar: Any = None
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def update(self) -> None:
+        """Redraw, or appear if it is time."""
+        elapsed = time.monotonic() - self.started
+        if not self.wanted or elapsed < self.after:
+            return
+        total = sum(int(task.points[-1]) for task in self.tasks)
+        done = sum(task.round for task in self.tasks)
+        if self.bar is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+            columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.fields[speed]}"))
+            self.bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+            self.bar.start()
+            self.task = self.bar.add_task("simulating", total=total, speed="")
+        self.bar.update(self.task, completed=done, speed=f"{done / elapsed:,.0f} rounds/s")
+
+    def __exit__(self, *exception: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+
+def _checked_count(value: object, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise InvalidOption(f"{what} must be a whole number of at least 1, got {value!r}")
+    return int(value)
+
+
+def _checked_seeds(seeds: object) -> list[int]:
+    if isinstance(seeds, int | np.integer) or not isinstance(seeds, Iterable):
+        raise InvalidOption(f"seeds must be a sequence such as range(20), got {seeds!r}")
+    chosen = list(seeds)
+    for seed in chosen:
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**63:
+            raise InvalidOption(f"seeds must be whole numbers from 0 to 2⁶³−1, got {seed!r}")
+    if not chosen:
+        raise InvalidOption("seeds must not be empty")
+    return [int(seed) for seed in chosen]
+
+
+def _checked_points(checkpoints: Iterable[int] | None, horizon: int) -> npt.NDArray[np.int64]:
+    if checkpoints is None:
+        return logarithmic_checkpoints(horizon)
+    points = np.unique(np.asarray(list(checkpoints)))
+    if points.size == 0 or points.dtype.kind not in "iu" or points[0] < 1 or points[-1] > horizon:
+        raise InvalidOption(f"checkpoints must be whole numbers in 1..{horizon}, got {checkpoints!r}")
+    return np.append(points, horizon).astype(np.int64) if points[-1] != horizon else points.astype(np.int64)
