@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from sidelight.errors import InvalidOption
 from sidelight.kernels.play import World, no_function
-from sidelight.kernels.random import arm_unit, round_word
+from sidelight.kernels.random import fill_hashed_units
 
 Floats = npt.NDArray[np.float64]
 
@@ -55,6 +56,7 @@ class Environment(ABC):
         return no_function
 
 
+@lru_cache(maxsize=4096)
 def environment_key(seed: int) -> np.uint64:
     """The key of the losses of a run: independent of the player's own stream for the same seed."""
     return np.uint64(np.random.SeedSequence(seed, spawn_key=(1,)).generate_state(1, np.uint64)[0])
@@ -62,9 +64,9 @@ def environment_key(seed: int) -> np.uint64:
 
 def coin_losses(seed: int, round_: int, arms: npt.ArrayLike, means: Floats) -> Floats:
     """Coin flips with `means` (aligned with `arms`), the same that the kernels make."""
-    word = round_word(environment_key(seed), round_)
     chosen = np.asarray(arms, dtype=np.int64)
-    units = np.array([arm_unit(word, int(arm)) for arm in chosen], dtype=np.float64)
+    units = np.empty(chosen.shape)
+    fill_hashed_units(environment_key(seed), round_, chosen, units)
     return (units < means).astype(np.float64)
 
 

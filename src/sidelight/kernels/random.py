@@ -59,6 +59,14 @@ def hashed_unit(key, round_, arm):
     return arm_unit(round_word(key, round_), arm)
 
 
+@njit(cache=True, error_model="numpy")
+def fill_hashed_units(key, round_, arms, out):
+    """`hashed_unit` for every arm of a list."""
+    word = round_word(key, round_)
+    for i in range(arms.size):
+        out[i] = arm_unit(word, arms[i])
+
+
 def seeded_words(seed: int | np.random.SeedSequence) -> np.ndarray:
     """Four words of generator state from a seed; distinct seeds give independent streams."""
     sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
