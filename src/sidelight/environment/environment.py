@@ -83,6 +83,11 @@ def checked_unit_table(values: npt.ArrayLike, what: str) -> Floats:
             raise InvalidOption(
                 f"{what}: row {first + row}, arm {arm} must be in [0, 1], got {piece[row, arm]}"
             )
-    if table.flags.owndata:
-        table.flags.writeable = False
-    return table
+    return frozen(table)
+
+
+def frozen(table: Floats) -> Floats:
+    """A read-only view: the kernels are compiled for one kind of array only."""
+    view: Floats = np.asarray(table).view()
+    view.flags.writeable = False
+    return view

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.environment.environment import Environment, Floats
+from sidelight.environment.environment import Environment, Floats, frozen
 from sidelight.errors import InvalidOption
 from sidelight.kernels.play import FUNCTION, World, total_losses
 
@@ -76,7 +76,7 @@ class Function(Environment):
         """Where the kernels call the function themselves; None for a plain Python callable."""
         if not hasattr(self.loss, "py_func"):
             return None
-        return World(FUNCTION, 1, 1, np.zeros((1, self.n_arms)))
+        return World(FUNCTION, 1, 1, frozen(np.zeros((1, 1))))
 
     @property
     def function(self) -> Any:

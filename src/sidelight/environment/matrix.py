@@ -72,7 +72,7 @@ class Matrix(Environment):
     @property
     def world(self) -> World:
         """The same table for the kernels."""
-        return World(TABLE, 1, len(self.table), np.asarray(self.table))
+        return World(TABLE, 1, len(self.table), self.table)
 
 
 def matrix(table: npt.ArrayLike, repeat: bool = False) -> Matrix:
