@@ -7,7 +7,7 @@ from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 import sidelight as sl
-from sidelight.report.figures import MOST_ARMS_DRAWN, draw_partition, draw_regret, plan_figure, save_figure
+from sidelight.report.figures import MOST_ARMS_DRAWN, draw_partition, draw_regret, run_figure, save_figure
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -16,8 +16,9 @@ def axes() -> Axes:
     return Figure().subplots()
 
 
-def regrets(runs, rounds):
-    return np.cumsum(np.random.default_rng(1).random((runs, rounds)), axis=1)
+def simulated(spec, horizon, runs):
+    g = sl.families.parse(spec)
+    return sl.simulate(sl.plan(g, horizon), sl.environments.gap(g.n_arms), seeds=range(runs))
 
 
 def arrows(drawn):
@@ -76,33 +77,31 @@ def test_the_largest_graph_that_is_drawn():
 
 
 def test_regret_shows_runs_mean_and_bound():
-    plan = sl.plan(sl.families.cycle(6), horizon=400)
-    results = regrets(3, 400)
+    run = simulated("cycle:6", 400, runs=3)
+    bound = run.plan.bound
     drawn = axes()
-    draw_regret(drawn, plan, results)
+    draw_regret(drawn, run)
     shown = [line.get_ydata() for line in drawn.lines]
-    for run in results:
-        assert any(np.array_equal(line, run) for line in shown)
-    assert any(np.array_equal(line, results.mean(axis=0)) for line in shown)
-    assert any(np.array_equal(line, [plan.bound.value] * 2) for line in shown)
+    for regret in (*run.regret, run.regret.mean(axis=0)):
+        assert any(line.shape == regret.shape and np.allclose(line, regret) for line in map(np.array, shown))
+    assert any(np.array_equal(line, [bound.value] * 2) for line in shown)
     labels = [text.get_text() for text in drawn.get_legend().get_texts()]
-    assert f"bound: {plan.bound.value:,.0f}" in labels
+    assert f"bound: {bound.value:,.0f}" in labels
     assert "mean of 3 runs" in labels
     assert "400" in drawn.get_title()
 
 
 def test_uncertified_bounds_are_marked():
-    plan = sl.plan(sl.families.cycle(30), horizon=5)
-    assert not plan.bound.certified
+    run = simulated("cycle:30", 5, runs=1)
+    assert not run.plan.bound.certified
     drawn = axes()
-    draw_regret(drawn, plan, regrets(1, 5))
+    draw_regret(drawn, run)
     assert any("conditions fail" in text.get_text() for text in drawn.get_legend().get_texts())
 
 
 @pytest.mark.parametrize("spec", ["teams:4x3", "mab:1", "full:6", "cycle:200", "corrupted_full:9,3"])
 def test_whole_figures_are_written(spec, tmp_path):
-    plan = sl.plan(sl.families.parse(spec), horizon=50)
-    figure = plan_figure(plan, regrets(2, 50), f"{spec}: plan and play")
+    figure = run_figure(simulated(spec, 50, runs=2), f"{spec}: plan and play")
     assert isinstance(figure, Figure)
     assert len(figure.axes) == 2
     assert figure.get_suptitle() == f"{spec}: plan and play"
@@ -117,5 +116,5 @@ def test_drawing_leaves_no_global_state():
     from matplotlib import pyplot
 
     before = pyplot.get_fignums()
-    plan_figure(sl.plan(sl.families.cycle(4), horizon=20), regrets(1, 20), "")
+    run_figure(simulated("cycle:4", 20, runs=1), "")
     assert pyplot.get_fignums() == before

@@ -30,7 +30,7 @@ from sidelight.kernels.memory import (
 )
 from sidelight.kernels.random import next_unit
 from sidelight.kernels.simplex import add, root, root_sum, sample, sample_root, solve, value
-from sidelight.kernels.store import SHIFT, head
+from sidelight.kernels.store import CHANGE, FACTOR, SHIFT, head
 
 LARGEST_ESTIMATE = 1e300
 """Estimates are capped here so that a vanished probability times a huge estimate is 0, never NaN."""
@@ -170,6 +170,9 @@ def learn(machine, state, store, arm, losses):
     `losses` lists the explicit out-neighbours of the arm first, in order, then the universal arms (without
     the arm itself when it has no loop).
     """
+    if machine.broadcast:
+        learn_from_all(machine, state, store, arm, losses)
+        return
     first = machine.out_indptr[arm]
     n_explicit = machine.out_indptr[arm + 1] - first
     n_revealed = n_explicit + machine.universal.size
@@ -220,9 +223,9 @@ def learn(machine, state, store, arm, losses):
             elif how == SEEN_BY_OTHERS:
                 probability = 1.0 - probability
         guess = min(loss / probability, LARGEST_ESTIMATE)
-        state.paid[k] += inside * guess
         state.block_loss[k] += inside_mixed * guess
         if group >= 0:
+            state.paid[k] += inside * guess
             state.owners[n_added] = group
             state.targets[n_added] = machine.n_blocks + slot
             state.amounts[n_added] = guess * machine.block_rate[k]
@@ -245,6 +248,32 @@ def learn(machine, state, store, arm, losses):
     for index in range(n_added):
         add(store, state.owners[index], state.targets[index], state.amounts[index])
     settle(machine, state, store, n_touched)
+
+
+@step()
+def learn_from_all(machine, state, store, arm, losses):
+    """`learn` on a loop-less clique of singletons: everything moves every round, so do it in vector passes."""
+    state.numbers[GAMMA_SUM] += explored(machine, state)
+    state.numbers[ROUND] += 1.0
+    paid = add_to_all(machine, state, store, losses, 0, arm, 0)
+    paid += add_to_all(machine, state, store, losses, arm + 1, store.key.size // 2, 1)
+    state.numbers[TOP_PAID] += paid
+    store.scalars[head(0) + CHANGE] = -1.0
+    solve(store, 0)
+
+
+@step(fastmath={"contract", "reassoc", "nsz"})
+def add_to_all(machine, state, store, losses, first, last, skipped):
+    """Add the estimates of arms first..last to their sums; return Σ Y·ℓ̂ over them."""
+    rest = (1.0 - explored(machine, state)) * store.scalars[head(0) + FACTOR]
+    rate = machine.top_rate[0]
+    paid = 0.0
+    for i in range(first, last):
+        unseen = rest * store.weight[i] + machine.fixed[i]
+        guess = losses[i - skipped] / max(1.0 - unseen, 1.0 / LARGEST_ESTIMATE)
+        paid += store.weight[i] * guess
+        store.key[i] += rate * guess
+    return paid * store.scalars[head(0) + FACTOR]
 
 
 @step()

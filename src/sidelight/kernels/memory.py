@@ -21,8 +21,8 @@ TOP_PAID, GAMMA_SUM, FIXED_TOTAL, ADAPTIVE_TOTAL, ROUND, PENDING = range(6)
 N_NUMBERS = 6
 
 # Machine.switches
-N_BLOCKS, N_TOP_GROUPS, ANY_FIXED, ANY_ADAPTIVE, SEEN_BY = range(5)
-N_SWITCHES = 5
+N_BLOCKS, N_TOP_GROUPS, ANY_FIXED, ANY_ADAPTIVE, SEEN_BY, BROADCAST = range(6)
+N_SWITCHES = 6
 
 
 class Machine(NamedTuple):
@@ -33,6 +33,7 @@ class Machine(NamedTuple):
     any_fixed: int
     any_adaptive: int
     seen_by: int  # how every arm is seen, −1 if they differ
+    broadcast: int  # every arm is a singleton seen by all others, under one entropy: a loop-less clique
     block_start: np.ndarray  # (m+1,) slots of block k are block_start[k]..block_start[k+1]
     arm_at: np.ndarray  # (n,) slot -> arm
     slot_of: np.ndarray  # (n,) arm -> slot
@@ -210,6 +211,7 @@ def unpack(memory):
         switches[ANY_FIXED],
         switches[ANY_ADAPTIVE],
         switches[SEEN_BY],
+        switches[BROADCAST],
         i[e[0] : e[1]],
         i[e[1] : e[2]],
         i[e[2] : e[3]],

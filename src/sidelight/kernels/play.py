@@ -48,6 +48,37 @@ def loss_of(world, function, word, t, arm):
     return 1.0 if arm_unit(word, arm) < mean else 0.0
 
 
+@step()
+def reveal(machine, world, function, word, t, arm, losses):
+    """Write the losses that `arm` reveals in the engine's order; False if one is outside [0, 1]."""
+    at = 0
+    start = machine.out_indptr[arm]
+    n_explicit = machine.out_indptr[arm + 1] - start
+    for index in range(n_explicit + machine.universal.size):
+        if index < n_explicit:
+            v = machine.out_indices[start + index]
+        else:
+            v = machine.universal[index - n_explicit]
+            if v == arm and machine.seen_how[v] == SEEN_BY_OTHERS:
+                continue
+        loss = loss_of(world, function, word, t, v)
+        if not 0.0 <= loss <= 1.0:
+            return False
+        losses[at] = loss
+        at += 1
+    return True
+
+
+@step()
+def flip_coins(world, word, t, arm, losses):
+    """`reveal` for coins on a loop-less clique: all arms but `arm`, without a branch."""
+    row = (t // world.period) % world.rows if world.rows > 1 else 0
+    for i in range(arm):
+        losses[i] = 1.0 if arm_unit(word, i) < world.table[row, i] else 0.0
+    for i in range(arm + 1, world.table.shape[1]):
+        losses[i - 1] = 1.0 if arm_unit(word, i) < world.table[row, i] else 0.0
+
+
 @kernel()
 def play(memory, world, function, key, first, last, losses, plays):
     """Play rounds first..last; return what they cost, in expectation where it is known, NaN for a bad loss.
@@ -59,21 +90,10 @@ def play(memory, world, function, key, first, last, losses, plays):
     for t in range(first, last):
         arm = ask(machine, state, store)
         word = round_word(key, t)
-        at = 0
-        start = machine.out_indptr[arm]
-        n_explicit = machine.out_indptr[arm + 1] - start
-        for index in range(n_explicit + machine.universal.size):
-            if index < n_explicit:
-                v = machine.out_indices[start + index]
-            else:
-                v = machine.universal[index - n_explicit]
-                if v == arm and machine.seen_how[v] == SEEN_BY_OTHERS:
-                    continue
-            loss = loss_of(world, function, word, t, v)
-            if not 0.0 <= loss <= 1.0:
-                return math.nan
-            losses[at] = loss
-            at += 1
+        if machine.broadcast and world.kind == COINS:
+            flip_coins(world, word, t, arm, losses)
+        elif not reveal(machine, world, function, word, t, arm, losses):
+            return math.nan
         if world.kind == FUNCTION:
             cost += function(t, arm)
         else:

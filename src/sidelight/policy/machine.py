@@ -13,6 +13,7 @@ from sidelight.kernels.layout import Group, make_store
 from sidelight.kernels.memory import (
     ANY_ADAPTIVE,
     ANY_FIXED,
+    BROADCAST,
     N_BLOCKS,
     N_NUMBERS,
     N_SWITCHES,
@@ -27,6 +28,7 @@ from sidelight.kernels.memory import (
     pack,
 )
 from sidelight.kernels.random import seeded_words
+from sidelight.kernels.store import ENTROPY_LIST
 
 if TYPE_CHECKING:
     from sidelight.graph import FeedbackGraph
@@ -82,6 +84,13 @@ def build_memory(
     n_changes = 2 * int(
         graph.out_degree.max()
     )  # the most sums that one round can change: arms and their blocks
+    switches[BROADCAST] = bool(
+        n_top == 1
+        and m == n
+        and (seen_how == SEEN_BY_OTHERS).all()
+        and store.form[0] == ENTROPY_LIST
+        and (arm_at == np.arange(n)).all()
+    )
     arrays = store._asdict() | {
         "block_start": starts,
         "arm_at": arm_at,

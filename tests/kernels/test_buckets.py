@@ -1,0 +1,375 @@
+"""The implicit simplex: what its buckets promise, checked after every solution of a random game.
+
+Geometry, moments and bounds are computed here from their definitions, not with the functions under test.
+"""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from mpmath import mp, mpf
+from numpy.testing import assert_allclose, assert_array_equal
+
+from kernel_entries import INTERPRETED, Bench, plain
+from sidelight.kernels import buckets, layout
+from sidelight.kernels.store import FLOOR, LAMBDA, N_BUCKETS, N_MOMENTS, POWER_BUCKETS, ROOT_WEIGHT, WEIGHT
+from simplex_twin import exact_point
+
+LISTS, BUCKETS = 10**9, 0
+
+
+@pytest.fixture(autouse=True)
+def _everything_in_buckets(monkeypatch):
+    monkeypatch.setattr(layout, "LARGEST_LIST", BUCKETS)
+
+
+# -- the definitions ---------------------------------------------------------------------------------------
+
+
+def fine_of(q):
+    """log₂ of the buckets per octave."""
+    return 1 if q <= 2 else 2 if q <= 4 else 3 if q <= 8 else 4
+
+
+def reach_of(q):
+    return 1.0 / (32.0 * q)
+
+
+def lower_ends(q):
+    """lo_b: octaves cut into equal parts."""
+    per_octave = 2 ** fine_of(q)
+    return np.array(
+        [2.0 ** (b // per_octave) * (1.0 + b % per_octave / per_octave) for b in range(N_BUCKETS)]
+    )
+
+
+def binomials(q):
+    """C(q+p−1, p)."""
+    return np.array([float(mp.binomial(q + p - 1, p)) for p in range(N_MOMENTS)])
+
+
+class Look:
+    """One bucketed group taken apart."""
+
+    def __init__(self, bench, g=0):
+        store = bench.store
+        assert store.form[g] == POWER_BUCKETS
+        h = int(store.bucketed[g])
+        row = slice(h * N_BUCKETS, (h + 1) * N_BUCKETS)
+        self.q = float(store.power[g])
+        self.rho = reach_of(self.q)
+        self.low = lower_ends(self.q)
+        self.multiplier = bench.scalar(g, LAMBDA)
+        self.floor, self.weight, self.root_weight = (
+            bench.scalar(g, name) for name in (FLOOR, WEIGHT, ROOT_WEIGHT)
+        )
+        self.first, self.last = int(store.origin[g]), int(store.origin[g + 1])
+        self.start = store.start[h * (N_BUCKETS + 1) : (h + 1) * (N_BUCKETS + 1)].astype(int)
+        self.count = np.diff(self.start)
+        self.span = store.span[2 * h : 2 * h + 2]
+        self.ref, self.carry, self.inverse, self.cap = (
+            array[row] for array in (store.ref, store.carry, store.inverse, store.cap)
+        )
+        self.moments = store.moments.reshape(-1, N_MOMENTS, N_BUCKETS)[h]
+        self.keys = [store.key[a:b] for a, b in zip(self.start[:-1], self.start[1:], strict=True)]
+
+    def fresh_moments(self, b):
+        """(A_0 … A_7, Σ 1/(ref + s)) of bucket b."""
+        r = self.ref[b] + self.keys[b]
+        powers = np.array([math.fsum(r ** -(self.q + p)) for p in range(N_MOMENTS)])
+        return binomials(self.q) * powers, math.fsum(1.0 / r)
+
+
+def assert_in_order(bench):
+    """Everything that the buckets of every group promise between two solutions."""
+    store = bench.store
+    used = int(store.origin[-1])
+    assert_array_equal(store.place[store.occupant[:used]], np.arange(used))
+    assert_array_equal(np.sort(store.occupant[:used]), np.arange(used))
+    for g in range(store.form.size):
+        members = store.occupant[store.origin[g] : store.origin[g + 1]]
+        assert_array_equal(np.sort(members), np.arange(store.origin[g], store.origin[g + 1]))
+        if store.form[g] == POWER_BUCKETS:
+            assert_group_in_order(Look(bench, g))
+
+
+def assert_group_in_order(look):
+    low, rho, full = look.low, look.rho, np.flatnonzero(look.count)
+    # boundaries: monotone, and nobody is missing
+    assert look.start[0] == look.first
+    assert look.start[-1] == look.last
+    assert (look.count >= 0).all()
+    assert look.span[0] <= full[0]
+    assert look.span[1] >= full[-1]
+    for b in full:
+        d = look.multiplier + look.keys[b]
+        assert (d >= low[b] * (1.0 - rho) * (1.0 - 1e-12)).all()
+        # the series is only used inside its window
+        assert abs(look.ref[b] - look.multiplier) <= rho * low[b] * (1.0 + 1e-6)
+    for b in range(N_BUCKETS):
+        if look.count[b] == 0:
+            assert not look.moments[:, b].any()
+            assert look.carry[b] == look.inverse[b] == 0.0
+            continue
+        exact, inverse = look.fresh_moments(b)
+        kept = look.moments[:, b].copy()
+        kept[0] += look.carry[b]
+        # The last bucket has no upper end: a small member that leaves may leave behind rounding of its size.
+        scale = low[b] ** -(look.q + np.arange(N_MOMENTS)) if b == N_BUCKETS - 1 else 0.0
+        assert_allclose(kept, exact, rtol=1e-10, atol=1e-10 * scale)
+        assert_allclose(
+            look.inverse[b], inverse, rtol=1e-10, atol=1e-10 / low[b] if b == N_BUCKETS - 1 else 0
+        )
+    # λ may be used for predictions down to the floor, which is at least that of every bucket in use
+    least = np.max(look.ref[full] - rho * low[full])
+    assert look.floor >= least - 1e-12 * (1.0 + abs(least))
+    assert look.multiplier >= look.floor - 1e-12 * (1.0 + abs(least))
+    # proposals dominate
+    assert_allclose(look.cap, (low * (1.0 - rho)) ** -look.q, rtol=1e-13)
+    total = math.fsum(look.count * look.cap)
+    assert look.weight >= total * (1.0 - 1e-9)
+    assert look.weight <= total * (1.0 + 1e-9)
+    assert_allclose(look.root_weight, math.fsum(look.count / (low * (1.0 - rho))), rtol=1e-9)
+
+
+def assert_exact(bench, potentials):
+    _, x = exact_point([(q, rate, bench.sums(g)) for g, (q, rate, _) in enumerate(potentials)])
+    for g in bench.groups():
+        assert_allclose(bench.values(g), [float(v) for v in x[g]], rtol=0, atol=1e-12)
+    assert abs(math.fsum(np.concatenate([bench.values(g) for g in bench.groups()])) - 1.0) <= 1e-12
+
+
+# -- geometry ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("q", [1.7, 2.0, 3.0, 4.0, 8.0, 20.0])
+def test_buckets_cover_everything_from_one_on(q):
+    fine = plain(buckets.fineness)(q)
+    assert fine == fine_of(q)
+    assert plain(buckets.reach)(q) == reach_of(q)
+    low = lower_ends(q)
+    assert (np.diff(low) > 0).all()
+    for b in range(N_BUCKETS):
+        assert plain(buckets.lower_end)(b, fine) == low[b]
+        assert plain(buckets.bucket_of)(low[b], fine) == b
+        assert plain(buckets.bucket_of)(np.nextafter(low[b], 0.0), fine) == max(0, b - 1)
+    for d in (0.5, 1.0 - 1e-16, 0.99):  # d slips below 1 by rounding only
+        assert plain(buckets.bucket_of)(d, fine) == 0
+    for d in (low[-1] * 1.5, 1e20, 1e300, math.inf):
+        assert plain(buckets.bucket_of)(d, fine) == N_BUCKETS - 1
+
+
+# -- a random game -----------------------------------------------------------------------------------------
+
+POTENTIALS = [[(q, 1.0, n)] for q in (2.0, 3.0, 8.0, 1.7) for n in (1, 2, 3, 7, 40)]
+POTENTIALS += [
+    [(2.0, 0.3, 5), (2.0, 0.05, 7), (0.0, 0.7, 3)],
+    [(3.0, 0.2, 1), (0.0, 0.1, 2), (2.0, 1.5, 12)],
+]
+amounts = st.floats(-12.0, 12.0).map(lambda exponent: 10.0**exponent)
+
+
+class Game(RuleBasedStateMachine):
+    """Sums grow in any order and by any amount; after every solution everything is in order and exact."""
+
+    bench = None
+
+    @initialize(potentials=st.sampled_from(POTENTIALS), largest=st.sampled_from([LISTS, BUCKETS, BUCKETS]))
+    def make(self, potentials, largest):
+        kept, layout.LARGEST_LIST = layout.LARGEST_LIST, largest
+        self.bench = Bench.of(*potentials)
+        layout.LARGEST_LIST = kept
+        self.potentials = potentials
+        self.group = np.repeat(np.arange(len(potentials)), [size for _, _, size in potentials])
+        self.stale = False
+        self.check()
+
+    def check(self):
+        assert_in_order(self.bench)
+        assert_exact(self.bench, self.potentials)
+
+    def _add(self, c, amount):
+        c %= self.group.size
+        self.bench.add(int(self.group[c]), c, amount)
+        self.stale = True
+
+    @rule(c=st.integers(0, 10**6), amount=amounts)
+    def add(self, c, amount):
+        self._add(c, amount)
+
+    @rule(c=st.integers(0, 10**6), amount=amounts)
+    def add_and_solve(self, c, amount):
+        self._add(c, amount)
+        self.solve()
+
+    @rule(c=st.integers(0, 10**6), several=st.lists(amounts, min_size=2, max_size=5))
+    def add_repeatedly_and_solve(self, c, several):
+        for amount in several:
+            self._add(c, amount)
+        self.solve()
+
+    @rule(amount=amounts)
+    def add_to_everyone_and_solve(self, amount):
+        for c in range(self.group.size):
+            self._add(c, amount)
+        self.solve()
+
+    @rule(amount=amounts)
+    def add_to_the_largest_and_solve(self, amount):
+        if self.stale:
+            self.solve()
+        x = np.concatenate([self.bench.values(g) for g in self.bench.groups()])
+        self._add(int(np.argmax(x)), amount)
+        self.solve()
+
+    @rule()
+    def solve(self):
+        self.bench.solve()
+        self.stale = False
+        self.check()
+
+    @rule()
+    def rebuild(self):
+        self.bench.rebuild()
+        self.stale = False
+        self.check()
+
+    @precondition(lambda self: not self.stale)
+    @rule()
+    def refresh(self):
+        for g in self.bench.groups():
+            self.bench.refresh(g)
+            if self.bench.store.form[g] == POWER_BUCKETS:  # from scratch, so not only a bound
+                look = Look(self.bench, g)
+                full = np.flatnonzero(look.count)
+                assert look.floor == np.max(look.ref[full] - look.rho * look.low[full])
+                assert look.span.tolist() == [full[0], full[-1]]
+        self.check()
+
+    @precondition(lambda self: not self.stale)
+    @rule()
+    def rebase(self):
+        before = np.concatenate([self.bench.values(g) for g in self.bench.groups()])
+        self.bench.rebase()
+        after = np.concatenate([self.bench.values(g) for g in self.bench.groups()])
+        assert_allclose(after, before, rtol=0, atol=1e-12)
+        self.check()
+
+
+TestGame = Game.TestCase
+TestGame.settings = settings(
+    deadline=None,
+    derandomize=True,
+    max_examples=25 if INTERPRETED else 150,
+    stateful_step_count=12 if INTERPRETED else 30,
+)
+
+
+@pytest.mark.parametrize("q", [2.0, 3.0, 8.0, 1.7])
+@pytest.mark.parametrize("n", [2, 30, 400])
+def test_order_is_kept_over_many_rounds(q, n, scale):
+    """As in play: amounts rate/x on coordinates drawn from x, so that λ falls steadily and buckets are refreshed."""
+    bench = Bench.of((q, 1.0, n))
+    rng = np.random.default_rng(20)
+    began = bench.scalar(0, LAMBDA)
+    for t in range(20 * scale):
+        x = bench.values()
+        c = int(rng.choice(n, p=x / x.sum()))
+        bench.add(0, c, 0.05 * n ** (1.0 / q) / (x[c] * n) ** 0.5)
+        bench.solve()
+        if t % scale == 0:
+            assert_in_order(bench)
+    assert bench.scalar(0, LAMBDA) < began
+    assert_exact(bench, [(q, 1.0, n)])
+
+
+@pytest.mark.skipif(INTERPRETED, reason="five thousand coordinates are for compiled kernels")
+@pytest.mark.parametrize("q", [2.0, 3.0, 8.0])
+def test_order_is_kept_with_many_coordinates(q):
+    n = 5000
+    bench = Bench.of((q, 1.0, n))
+    rng = np.random.default_rng(21)
+    for _ in range(40):
+        bench.add(0, rng.integers(0, n, size=300), 10.0 ** rng.uniform(-3, 5, size=300))
+        bench.solve()
+        assert_in_order(bench)
+    bench.add(0, np.arange(n), 10.0 ** rng.uniform(0, 9, size=n))
+    bench.solve()
+    assert_in_order(bench)
+    assert_exact(bench, [(q, 1.0, n)])
+
+
+# -- the series --------------------------------------------------------------------------------------------
+
+
+def spread(q, n=60, seed=22):
+    bench = Bench.of((q, 1.0, n))
+    rng = np.random.default_rng(seed)
+    bench.add(0, np.arange(n), 10.0 ** rng.uniform(-2, 4, size=n))
+    bench.solve()
+    return bench
+
+
+def taylor(bench, q, multiplier):
+    """F(λ − r) = f0 + f1 r + f2 r² + f3 r³ + …, from the definition."""
+    with mp.workdps(50):
+        q, d = mpf(q), [mpf(multiplier) + mpf(s) for s in bench.sums()]
+        return [mp.binomial(q + p - 1, p) * mp.fsum(v ** -(q + p) for v in d) for p in range(4)]
+
+
+@pytest.mark.parametrize("q", [1.7, 2.0, 3.0, 8.0, 20.0])
+def test_series_is_exact_inside_its_window(q):
+    """The value to 1e-13; the coefficients only steer, three digits would do."""
+    bench = spread(q)
+    multiplier, floor = bench.scalar(0, LAMBDA), bench.scalar(0, FLOOR)
+    assert floor < multiplier
+    for share in (0.0, 0.1, 0.5, 0.9, 1.0):
+        at = (1.0 - share) * multiplier + share * floor
+        ours, exact = bench.evaluate(0, at), taylor(bench, q, at)
+        assert abs(ours[0] / exact[0] - 1) < 1e-13
+        assert_allclose(ours[1:], [float(v) for v in exact[1:]], rtol=1e-3)
+        assert abs(ours[1] / exact[1] - 1) < 1e-5
+
+
+def test_truncation_is_what_the_bound_says():
+    """q = 2, all members at the lower end of their bucket, λ fallen by a whole window: the worst case."""
+    rho, P = reach_of(2.0), N_MOMENTS
+    bound = (P + 1) * rho**P / (1 - rho) ** 2
+    assert bound < 4e-14
+    with mp.workdps(50):
+        r = mpf(rho)
+        exact = (1 - r) ** -2
+        error = 1 - mp.fsum((p + 1) * r**p for p in range(P)) / exact
+        assert bound / 2 < error <= bound
+    bench = Bench.of((2.0, 1.0, 16))  # d = 4, the lower end of bucket 4
+    look = Look(bench)
+    assert np.flatnonzero(look.count).tolist() == [4]
+    ours, exact = bench.evaluate(0, look.floor)[0], taylor(bench, 2, look.floor)[0]
+    assert -1e-15 < 1 - ours / exact <= bound + 1e-15
+
+
+@pytest.mark.parametrize("q", [2.0])
+@pytest.mark.parametrize("largest", [LISTS, BUCKETS], ids=["lists", "buckets"])
+def test_root_sum_is_the_sum_of_the_roots(q, largest, monkeypatch, scale):
+    monkeypatch.setattr(layout, "LARGEST_LIST", largest)
+    bench = spread(q)
+    rng = np.random.default_rng(23)
+    for _ in range(5 * scale):
+        bench.add(0, int(rng.integers(60)), float(10.0 ** rng.uniform(-4, 1)))
+        bench.solve()
+        d = bench.scalar(0, LAMBDA) + bench.sums()
+        assert_allclose(bench.root_sum(), math.fsum(1.0 / d), rtol=1e-13)
+        assert_allclose(bench.roots(), 1.0 / d, rtol=1e-15)
+
+
+def test_rebasing_moves_the_sums_by_the_multiplier():
+    bench = spread(2.0)
+    values, sums, top = bench.values(), bench.sums(), bench.store.multiplier[0]
+    bench.rebase()
+    assert_allclose(bench.values(), values, rtol=0, atol=1e-12)
+    assert_array_equal(bench.sums(), sums + top)
+    assert abs(bench.store.multiplier[0]) < 1e-12
+    assert_in_order(bench)
