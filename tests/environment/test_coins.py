@@ -110,8 +110,8 @@ def test_gap():
     for best in (-1, 4):
         with pytest.raises(sl.InvalidOption, match=str(best)):
             sl.environments.gap(4, best=best)
-    with pytest.raises(sl.InvalidOption, match=r"-0\.1"):
-        sl.environments.gap(4, gap=0.6, others=0.5)
+    with pytest.raises(sl.InvalidOption, match=r"-0\.25"):
+        sl.environments.gap(4, gap=0.75, others=0.5)
 
 
 def test_switching_goes_through_its_arms_in_turn():

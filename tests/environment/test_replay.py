@@ -69,7 +69,7 @@ def test_matrix_is_read_row_by_row():
 
 def test_too_long_a_horizon_for_the_matrix():
     plan = sl.plan(sl.families.mab(5), horizon=61)
-    with pytest.raises(sl.InvalidOption, match="60 rows.*61"):
+    with pytest.raises(sl.InvalidOption, match=r"60 rows.*61"):
         sl.simulate(plan, sl.environments.matrix(LOSSES))
     assert sl.simulate(plan, sl.environments.matrix(LOSSES, repeat=True)).complete
 
@@ -100,7 +100,7 @@ def test_functions_that_leave_the_unit_interval(compiled):
 
 
 def test_functions_that_are_none():
-    with pytest.raises(sl.InvalidOption, match="0.5"):
+    with pytest.raises(sl.InvalidOption, match=r"0\.5"):
         sl.environments.function(0.5, 3)
     for n_arms in (0, -1):
         with pytest.raises(sl.InvalidOption, match=str(n_arms)):
@@ -109,7 +109,7 @@ def test_functions_that_are_none():
 
 def test_environments_must_fit_the_graph():
     plan = sl.plan(sl.families.mab(4), horizon=50)
-    with pytest.raises(sl.InvalidOption, match="5 arms.*4"):
+    with pytest.raises(sl.InvalidOption, match=r"5 arms.*4"):
         sl.simulate(plan, sl.environments.matrix(LOSSES))
     with pytest.raises(sl.InvalidOption, match="ndarray"):
         sl.simulate(plan, LOSSES)

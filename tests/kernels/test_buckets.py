@@ -118,11 +118,10 @@ def assert_group_in_order(look):
         kept = look.moments[:, b].copy()
         kept[0] += look.carry[b]
         # The last bucket has no upper end: a small member that leaves may leave behind rounding of its size.
-        scale = low[b] ** -(look.q + np.arange(N_MOMENTS)) if b == N_BUCKETS - 1 else 0.0
-        assert_allclose(kept, exact, rtol=1e-10, atol=1e-10 * scale)
-        assert_allclose(
-            look.inverse[b], inverse, rtol=1e-10, atol=1e-10 / low[b] if b == N_BUCKETS - 1 else 0
-        )
+        slack = 1e-10 if b == N_BUCKETS - 1 else 0.0
+        scale = low[b] ** -(look.q + np.arange(N_MOMENTS))
+        assert (np.abs(kept - exact) <= 1e-10 * exact + slack * scale).all()
+        assert abs(look.inverse[b] - inverse) <= 1e-10 * inverse + slack / low[b]
     # λ may be used for predictions down to the floor, which is at least that of every bucket in use
     least = np.max(look.ref[full] - rho * low[full])
     assert look.floor >= least - 1e-12 * (1.0 + abs(least))
@@ -322,7 +321,7 @@ def taylor(bench, q, multiplier):
 
 @pytest.mark.parametrize("q", [1.7, 2.0, 3.0, 8.0, 20.0])
 def test_series_is_exact_inside_its_window(q):
-    """The value to 1e-13; the coefficients only steer, three digits would do."""
+    """The value to 1e-13; the coefficients only predict, a few digits will do."""
     bench = spread(q)
     multiplier, floor = bench.scalar(0, LAMBDA), bench.scalar(0, FLOOR)
     assert floor < multiplier
@@ -330,8 +329,8 @@ def test_series_is_exact_inside_its_window(q):
         at = (1.0 - share) * multiplier + share * floor
         ours, exact = bench.evaluate(0, at), taylor(bench, q, at)
         assert abs(ours[0] / exact[0] - 1) < 1e-13
-        assert_allclose(ours[1:], [float(v) for v in exact[1:]], rtol=1e-3)
-        assert abs(ours[1] / exact[1] - 1) < 1e-5
+        for ours_p, exact_p, error in zip(ours[1:], exact[1:], (1e-5, 1e-3, 1e-2), strict=True):
+            assert abs(ours_p / exact_p - 1) < error
 
 
 def test_truncation_is_what_the_bound_says():

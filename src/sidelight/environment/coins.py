@@ -81,7 +81,10 @@ def bernoulli(means: npt.ArrayLike) -> Coins:
     >>> bernoulli([0.5, 0.2]).best_arm(horizon=100)
     1
     """
-    values = np.asarray(means, dtype=np.float64)
+    try:
+        values = np.array(means, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidOption(f"means must be numbers in [0, 1], got {means!r} ({error})") from None
     if values.ndim != 1 or values.size == 0:
         raise InvalidOption(f"means must be a flat, non-empty sequence, got shape {values.shape}")
     return Coins(values[None, :], name="bernoulli")

@@ -10,16 +10,16 @@ from typing import IO, cast
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
+def replacing(path: Path, pack: bool | None = None) -> Iterator[IO[bytes]]:
     """A binary file that takes the place of `path` once the block has ended well; else nothing changes.
 
-    A `.gz` path is compressed on the way: lightly, since heavier levels take thrice the time for 6 % less,
-    and without a time stamp, so that equal graphs give equal files.
+    A `.gz` path is compressed on the way, unless `pack` is False: lightly, since heavier levels take thrice
+    the time for 6 % less, and without a time stamp, so that equal graphs give equal files.
     """
     temporary = path.with_name(f".sidelight-{secrets.token_hex(8)}.tmp")  # same folder: replace is atomic
     try:
         with open(temporary, "xb") as file:
-            if path.suffix.lower() == ".gz":
+            if path.suffix.lower() == ".gz" if pack is None else pack:
                 with gzip.GzipFile("", "wb", compresslevel=1, fileobj=file, mtime=0) as packed:
                     yield cast(IO[bytes], packed)
             else:

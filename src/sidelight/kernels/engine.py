@@ -315,11 +315,15 @@ def ask_once(memory):
 
 
 @kernel()
-def tell_once(memory, arm, losses):
-    """Learn from the pending arm's losses, given in engine order."""
+def tell_once(memory, losses):
+    """Learn from the pending arm's losses, given in engine order; False, and nothing changed, if one is bad."""
     machine, state, store = unpack(memory)
-    learn(machine, state, store, arm, losses)
+    for i in range(losses.size):
+        if not 0.0 <= losses[i] <= 1.0:  # also NaN
+            return False
+    learn(machine, state, store, int(state.numbers[PENDING]), losses)
     state.numbers[PENDING] = -1.0
+    return True
 
 
 @kernel()

@@ -32,6 +32,7 @@ from sidelight.kernels.store import (
     LEAST,
     MASS,
     POWER_BUCKETS,
+    POWER_LIST,
     SHIFT,
     SLOPE,
     TOTAL,
@@ -285,6 +286,8 @@ def walk(store, j):
                 limited = max(limited, floor)
         if after > top + 1e-3 * (1.0 + abs(top)) or (limited > after and limited >= top):
             break  # sums only grow, so Λ only falls: the series around here is of no use
+        if past_pole(store, first, last, limited):
+            break  # a step from the right of the root may jump over a pole, where F has another root
         store.multiplier[j] = limited
         if limited > after:
             store.multiplier[j] = limited - 1e-9 * (abs(limited) + 1e-3)
@@ -294,6 +297,17 @@ def walk(store, j):
                 if store.form[g] == POWER_BUCKETS and store.scalars[at + LAMBDA] < store.scalars[at + FLOOR]:
                     refresh(store, g, store.bucketed[g])
     rebuild(store, j)
+
+
+@step()
+def past_pole(store, first, last, multiplier):
+    """Is a listed Tsallis coordinate at or left of its pole? (The floor of λ keeps bucketed ones from theirs.)"""
+    for g in range(first, last):
+        if store.form[g] == POWER_LIST:
+            least = least_key(store, store.origin[g], store.origin[g + 1])
+            if store.scale[g] * multiplier + store.offset[g] + least <= 0.0:
+                return True
+    return False
 
 
 @step()

@@ -58,6 +58,10 @@ class Tuning:
                 raise InvalidOption(f"{field.name} must be finite and not negative")
             array.flags.writeable = False
             object.__setattr__(self, field.name, array)
+        if self.block_start[0] != 0 or self.block_start[-1] != n or (np.diff(self.block_start) < 1).any():
+            raise InvalidOption(f"block_start must rise from 0 to the number of arms {n}")
+        if not ((self.parent >= -1) & (self.parent < n)).all():
+            raise InvalidOption(f"parent must be an arm in 0..{n - 1}, or −1")
         if not (self.top_rate > 0).all():
             raise InvalidOption("every block needs a positive rate on the top simplex")
         if self.most_exploration > MOST_EXPLORATION * (1 + 1e-9):

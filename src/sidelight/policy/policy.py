@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sidelight.planning import Plan
 
 Losses = npt.NDArray[np.float64]
+Arms = npt.NDArray[np.int32]
 
 
 class Policy:
@@ -59,8 +60,14 @@ class Policy:
         arm = self.pending
         if arm is None:
             raise TurnError("no arm is pending: call ask() before telling what it revealed")
-        checked = self._checked(arm, losses)
-        engine.tell_once(self.memory, arm, self._in_engine_order(arm, checked))
+        revealed = self.graph.out_neighbors(arm)
+        values = self._aligned(arm, revealed, losses)
+        if not engine.tell_once(self.memory, self._in_engine_order(revealed, values)):
+            at = int(np.argmin((values >= 0.0) & (values <= 1.0)))
+            raise InvalidFeedback(
+                f"the loss of arm {revealed[at]} must be in [0, 1], got {values[at]}; "
+                "rescale losses before telling them"
+            )
 
     # -- looking --------------------------------------------------------------------------------------
 
@@ -143,51 +150,40 @@ class Policy:
 
     # -- checking feedback ----------------------------------------------------------------------------
 
-    def _checked(self, arm: int, losses: object) -> Losses:
-        """Losses in [0, 1] aligned with the out-neighbours of `arm`, or an error naming what is wrong."""
-        revealed = self.graph.out_neighbors(arm)
+    def _aligned(self, arm: int, revealed: Arms, losses: object) -> Losses:
+        """One float per revealed arm, or an error naming what is wrong; their range is checked by the engine."""
         if isinstance(losses, Mapping):
-            values = self._from_mapping(arm, revealed, losses)
-        else:
-            values = _as_floats(losses)
-            if values.shape != revealed.shape:
-                raise InvalidFeedback(
-                    f"arm {arm} reveals {revealed.size} arms ({listing(revealed.tolist())}), "
-                    f"got losses of shape {values.shape}; align them with graph.out_neighbors({arm})"
-                )
-        inside = (values >= 0.0) & (values <= 1.0)  # False for NaN
-        if not inside.all():
-            at = int(np.argmin(inside))
+            return self._from_mapping(arm, revealed, losses)
+        values = _as_floats(losses, revealed)
+        if values.shape != revealed.shape:
             raise InvalidFeedback(
-                f"the loss of arm {revealed[at]} must be in [0, 1], got {values[at]}; "
-                "rescale losses before telling them"
+                f"arm {arm} reveals {revealed.size} arms ({listing(revealed.tolist())}), "
+                f"got losses of shape {values.shape}; align them with graph.out_neighbors({arm})"
             )
         return values
 
     @staticmethod
-    def _from_mapping(arm: int, revealed: npt.NDArray[np.int32], losses: Mapping[int, float]) -> Losses:
+    def _from_mapping(arm: int, revealed: Arms, losses: Mapping[int, float]) -> Losses:
         expected = revealed.tolist()
-        try:
-            values = [losses[v] for v in expected]
-        except KeyError:
-            missing = [v for v in expected if v not in losses]
+        missing = [v for v in expected if v not in losses]  # indexing a defaultdict would invent a loss
+        if missing:
             raise InvalidFeedback(
                 f"arm {arm} also reveals {listing(missing)}, for which no loss was told; "
                 "tell every out-neighbour of the pending arm"
-            ) from None
+            )
         if len(losses) != len(expected):
             extra = [v for v in losses if v not in set(expected)]
             raise InvalidFeedback(
                 f"playing arm {arm} does not reveal {listing(extra)}; "
                 f"it reveals {listing(expected) or 'nothing'}"
             )
-        return _as_floats(values)
+        return _as_floats([losses[v] for v in expected], revealed)
 
-    def _in_engine_order(self, arm: int, losses: Losses) -> Losses:
+    def _in_engine_order(self, revealed: Arms, losses: Losses) -> Losses:
         """Explicit out-neighbours first, then universal arms: the order in which the engine visits them."""
         if self.graph.universal.size == 0:
             return losses
-        universal = self.graph.is_universal[self.graph.out_neighbors(arm)]
+        universal = self.graph.is_universal[revealed]
         return np.concatenate([losses[~universal], losses[universal]])
 
 
@@ -200,11 +196,19 @@ def checked_seed(seed: object) -> int:
     return int(seed)
 
 
-def _as_floats(losses: object) -> Losses:
+def _as_floats(losses: object, revealed: Arms) -> Losses:
     try:
         values = np.asarray(losses)
+        if values.dtype == np.float64:
+            return values if values.flags.c_contiguous else values.copy()
         if values.size and values.dtype.kind not in "biuf":
             raise TypeError(f"{values.dtype} values")
         return values.astype(np.float64)
     except (TypeError, ValueError) as error:
+        if isinstance(losses, list | tuple) and len(losses) == revealed.size:
+            for arm, loss in zip(revealed.tolist(), losses, strict=True):
+                if not isinstance(loss, float | int | np.floating | np.integer | np.bool_):
+                    raise InvalidFeedback(
+                        f"the loss of arm {arm} must be a number in [0, 1], got {loss!r}"
+                    ) from None
         raise InvalidFeedback(f"losses must be numbers in [0, 1], got {losses!r} ({error})") from None

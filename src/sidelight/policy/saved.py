@@ -15,13 +15,11 @@ temporary name in the same folder, flushed to disk and renamed, so a crash leave
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import hashlib
 import json
-import os
-import tempfile
 import zipfile
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +29,7 @@ import numpy.typing as npt
 from sidelight._version import __version__
 from sidelight.errors import SavedStateError, SidelightError
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.atomic import replacing
 from sidelight.kernels.memory import PENDING, SCRATCH, Memory, views
 from sidelight.partition import Partition
 from sidelight.planning import Bound, Plan, Tuning
@@ -40,6 +39,18 @@ if TYPE_CHECKING:
 
 FORMAT = "sidelight-policy"
 VERSION = 1
+
+DAMAGE = (
+    OSError,
+    ValueError,
+    KeyError,
+    EOFError,
+    AttributeError,
+    RuntimeError,  # zipfile: encrypted or an unknown compression; json: nested too deeply
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What reading a damaged or foreign archive may raise."""
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -72,17 +83,8 @@ def write(path: str | PathLike[str], plan: Plan, memory: Memory) -> None:
     encoded = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     target = Path(path)
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                np.savez(stream, allow_pickle=False, header=encoded, **arrays)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(temporary, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
+        with replacing(target, pack=False) as stream:
+            np.savez(stream, header=encoded, **arrays)  # type: ignore[arg-type]
     except OSError as error:
         raise SavedStateError(f"cannot save the policy to {target}: {error.strerror or error}") from error
 
@@ -97,7 +99,7 @@ def read(path: str | PathLike[str]) -> tuple[Plan, Arrays]:
         plan = Plan(
             graph=graph,
             partition=Partition(graph, blocks),
-            horizon=header["horizon"],
+            horizon=_horizon(header["horizon"]),
             realization=header["realization"],
             choices=tuple(header["choices"]),
             parameters=header["parameters"],
@@ -132,14 +134,15 @@ def restore(path: str | PathLike[str], memory: Memory, arrays: Arrays) -> None:
 
 def _members(path: Path) -> tuple[Arrays, dict[str, Any]]:
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise ValueError("not an archive")
+        loaded = np.load(path, allow_pickle=False)
+        if not isinstance(loaded, np.lib.npyio.NpzFile):
+            raise ValueError("not an archive")
+        with loaded as archive:
             arrays = {name: archive[name] for name in archive.files}
         header = json.loads(arrays.pop("header").tobytes().decode())
     except FileNotFoundError as error:
         raise SavedStateError(f"{path} does not exist") from error
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+    except DAMAGE as error:
         raise SavedStateError(f"{path} is not a saved policy, or is damaged: {error}") from error
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise SavedStateError(f"{path} is an archive, but not a saved policy")
@@ -158,6 +161,8 @@ def _graph(arrays: Arrays, header: dict[str, Any]) -> FeedbackGraph:
     n = int(arrays["graph.n_arms"])
     indptr, indices = arrays["graph.out_indptr"], arrays["graph.out_indices"]
     universal, has_loop = arrays["graph.universal"], arrays["graph.has_loop"]
+    if has_loop.shape != (n,):
+        raise ValueError("the graph's loops do not fit its arms")
     if (
         indptr.shape != (n + 1,)
         or indptr[0] != 0
@@ -171,6 +176,12 @@ def _graph(arrays: Arrays, header: dict[str, Any]) -> FeedbackGraph:
         return FeedbackGraph._from_arrays(n, sources, indices, header["labels"])
     chosen = explicit.checked_arms(universal)
     return FeedbackGraph._from_arrays(n, sources, indices, header["labels"], chosen, has_loop[chosen])
+
+
+def _horizon(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"the horizon {value!r} is not a number of rounds")
+    return value
 
 
 def _digest(arrays: Arrays) -> str:
