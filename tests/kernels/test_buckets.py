@@ -262,8 +262,8 @@ TestGame = Game.TestCase
 TestGame.settings = settings(
     deadline=None,
     derandomize=True,
-    max_examples=25 if INTERPRETED else 150,
-    stateful_step_count=12 if INTERPRETED else 30,
+    max_examples=60 if INTERPRETED else 150,
+    stateful_step_count=15 if INTERPRETED else 30,
 )
 
 

@@ -166,7 +166,7 @@ def test_asking_draws_what_is_played(instance, realization):
     memory = dense.played(15)
     before = copy(memory)
     memory.words[:] = seeded_words(5)
-    draws = 600 if INTERPRETED else 20_000
+    draws = 400 if INTERPRETED else 20_000
     counts = np.bincount([engine.ask_once(memory) for _ in range(draws)], minlength=dense.n)
     Z, _, _ = dense.probabilities(before)
     expected = draws * Z / Z.sum()
@@ -332,22 +332,30 @@ def test_regret_is_at_most_the_four_parts(instance, realization):
 
 
 def hostile(dense, seed, size):
-    """A memory whose sums are enormous, all or some of them: probabilities vanish that play never makes vanish."""
+    """A memory where most sums are enormous, so that probabilities vanish that play would not make vanish.
+
+    One coordinate of every simplex stays as it is: somebody always has to be likely.
+    """
     rng = np.random.default_rng(seed)
     memory = dense.played(3, seed=11)
     _, _, store = unpack(memory)
-    used = store.occupant >= 0
-    chosen = used & (rng.random(used.size) < rng.choice([0.3, 0.8, 1.0]))
-    store.key[chosen] = size * rng.random(chosen.sum())
+    for j in range(store.multiplier.size):
+        first, last = (store.origin[store.first_group[i]] for i in (j, j + 1))
+        chosen = rng.random(last - first) < rng.choice([0.3, 0.8, 1.0])
+        chosen[rng.integers(last - first)] = False
+        store.key[first:last][chosen] = size * rng.random(chosen.sum())
     rebuild_all(store)
-    pending = views(memory)["numbers"].copy()
-    engine.start(memory)
-    views(memory)["numbers"][:] = np.where(np.arange(pending.size) < 2, pending, views(memory)["numbers"])
+    numbers = views(memory)["numbers"]
+    kept = numbers.copy()
+    engine.start(memory)  # adaptive exploration follows the point
+    numbers[[names.ROUND, names.TOP_PAID, names.GAMMA_SUM]] = kept[
+        [names.ROUND, names.TOP_PAID, names.GAMMA_SUM]
+    ]
     return memory
 
 
 @pytest.mark.usefixtures("_forms")
-@pytest.mark.parametrize("size", [1e3, 1e8, 1e15, 1e80, 1e150, 1e290])
+@pytest.mark.parametrize("size", [1e3, 1e15, 1e290] if INTERPRETED else [1e3, 1e8, 1e15, 1e80, 1e150, 1e290])
 @pytest.mark.parametrize(
     "case",
     [
@@ -365,7 +373,7 @@ def hostile(dense, seed, size):
 )
 def test_enormous_sums_leave_a_distribution(case, size):
     dense = Dense(plan_of(*case))
-    for seed in range(2 if INTERPRETED else 12):
+    for seed in range(1 if INTERPRETED else 12):
         with np.errstate(divide="ignore", invalid="ignore"):  # as compiled: infinities are capped, not errors
             memory = hostile(dense, seed, size)
             assert_distributions(dense, memory)
@@ -379,6 +387,9 @@ def test_enormous_sums_leave_a_distribution(case, size):
                     assert (other >= one - scale).all()  # an estimate is never negative
                 dense.tell(after, int(engine.ask_once(after)), np.ones(dense.n))
                 assert_distributions(dense, after)
+            for arm in range(dense.n):  # all in a row: now nobody's sum is small
+                dense.tell(memory, arm, np.ones(dense.n))
+                assert_distributions(dense, memory)
 
 
 def assert_distributions(dense, memory):

@@ -289,6 +289,41 @@ def test_many_coordinates(potentials, largest_list):
     assert_is_exact(bench, potentials)
 
 
+STRESSED = {
+    "two at power 3": [(3.0, 1.0, 2)],
+    "eight at power 3": [(3.0, 1.0, 8)],
+    "two at power 8": [(8.0, 1.0, 2)],
+    "three at power 8": [(8.0, 1.0, 3)],
+    "three at half": [(2.0, 1.0, 3)],
+    "many at half": [(2.0, 1.0, 60)],
+    "three at power 1.7": [(1.7, 1.0, 3)],
+    "paper": MIXED["paper"],
+    "every power": MIXED["every power"],
+}
+
+
+@each(STRESSED)
+@pytest.mark.parametrize("most_exponent", [2.0, 6.0, 12.0])
+def test_heavy_coordinates_fall_and_others_take_over(potentials, largest_list, most_exponent, scale):
+    """When the largest coordinate collapses, Newton sees a flat F: it must not step past the pole λ = −min s."""
+    groups = group_of(potentials)
+    for seed in range(4 * scale):
+        rng = np.random.default_rng(seed)
+        bench = Bench.of(*potentials)
+        for _ in range(8 if INTERPRETED else 25):
+            count = int(rng.integers(1, 6))
+            chosen = rng.integers(0, groups.size, size=count)
+            if rng.random() < 0.5:
+                chosen[:] = np.argmax(point(bench))
+            amounts = 10.0 ** rng.uniform(-most_exponent, most_exponent, size=count)
+            take_in(bench, potentials, zip(chosen.tolist(), amounts.tolist(), strict=True))
+            assert abs(math.fsum(point(bench)) - 1.0) <= 1e-12
+            for g in bench.groups():
+                if potentials[g][0] > 0.0:
+                    assert (bench.scalar(g, LAMBDA) + bench.sums(g) >= 1.0 - 1e-12).all()
+        assert_is_exact(bench, potentials)
+
+
 # -- layout ------------------------------------------------------------------------------------------------
 
 

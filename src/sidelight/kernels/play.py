@@ -80,13 +80,14 @@ def flip_coins(world, word, t, arm, losses):
 
 
 @kernel()
-def play(memory, world, function, key, first, last, losses, plays):
-    """Play rounds first..last; return what they cost, in expectation where it is known, NaN for a bad loss.
+def play(memory, world, function, key, first, last, cost, losses, plays):
+    """Play rounds first..last; return `cost` plus theirs, means where they are known, NaN for a bad loss.
+
+    Going on from the cost so far makes the sum independent of where the rounds are split.
 
     `losses` is scratch for what one arm reveals; `plays` counts the plays of each arm if it is not empty.
     """
     machine, state, store = unpack(memory)
-    cost = 0.0
     for t in range(first, last):
         arm = ask(machine, state, store)
         word = round_word(key, t)
