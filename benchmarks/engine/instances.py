@@ -29,9 +29,7 @@ class Instance:
 
     def plan(self, n: int) -> sl.Plan:
         graph = self.graph(n)
-        return sl.plan(
-            graph, self.horizon(n), partition=self.partition(graph), realization=self.realization
-        )
+        return sl.plan(graph, self.horizon(n), partition=self.partition(graph), realization=self.realization)
 
 
 def clique_sizes(n: int) -> list[int]:

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from sidelight.experiment.simulation import MOST_COUNTED_ARMS
 
 import sidelight as sl
 from sidelight.environment.environment import environment_key
-from sidelight.experiment.simulate import MOST_COUNTED_ARMS
 from sidelight.kernels.play import play
 
 
@@ -67,7 +67,7 @@ def engine_start(plan: sl.Plan, environment: sl.environments.Coins) -> Callable[
     """The compiled loop as `sl.simulate` calls it, for the clock of the calling thread.
 
     `simulate` itself plays on threads of its own, where this thread's clock does not run, and its first call
-    would be timed with the copying of the policy; a test of the report checks that both give the same costs.
+    would be timed with the copying of the policy. `bench_engine` checks that both play the same game.
     """
     policy = plan.policy(seed=0)
     world, function = environment.world, environment.function
@@ -82,7 +82,7 @@ def engine_start(plan: sl.Plan, environment: sl.environments.Coins) -> Callable[
 
         def run(rounds: int) -> None:
             nonlocal at
-            run.cost += play(clone.memory, world, function, key, at, at + rounds, scratch, plays)
+            run.cost += play(clone.memory, world, function, key, at, at + rounds, 0.0, scratch, plays)
             at += rounds
 
         run.cost = 0.0

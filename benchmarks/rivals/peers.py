@@ -31,6 +31,7 @@ REQUIREMENTS = {
 JOBS = {
     "river Exp3": ("river", "C", (10, 100, 1_000)),
     "PyMAB EXP3": ("pymab", "C", (10, 100, 1_000)),
+    "PyMAB EXP3, compiled part alone": ("pymab", "C", (10, 100, 1_000)),
     "SMPyBandits Exp3": ("smpybandits", "C", (10, 100, 1_000)),
     "SMPyBandits Tsallis-INF": ("smpybandits", "C", (10, 100, 1_000)),
     "Vowpal Wabbit graph feedback": ("vowpalwabbit", "B", (10,)),
@@ -90,13 +91,14 @@ def reward_means(n):
     return means
 
 
-def until(seconds, play):
+def until(seconds, play, least_calls=3):
     """Call play() (which returns the rounds it played) for so long; the first call is a warm-up."""
     play()
-    rounds = 0
+    rounds = calls = 0
     before = time.process_time()
-    while (spent := time.process_time() - before) < seconds:
+    while (spent := time.process_time() - before) < seconds or calls < least_calls:
         rounds += play()
+        calls += 1
     return {"rounds": rounds, "seconds": spent}
 
 
@@ -116,11 +118,11 @@ def river(n, seconds):
 
 
 def pymab(n, seconds):
-    """Its whole simulation runs compiled where its wheel has a native backend."""
+    """Its public way: the simulation is compiled, its table of rounds × arms is then checked in Python."""
     from pymab import BanditEnvironment, BernoulliReward, Experiment, ExperimentConfig
     from pymab.policies import EXP3Policy
 
-    rounds = max(1_000, 1_000_000 // n)  # it keeps a table of rounds × arms
+    rounds = max(1_000, 1_000_000 // n)  # of a table that is not too large
 
     def play():
         Experiment(
@@ -128,6 +130,30 @@ def pymab(n, seconds):
             policies={"exp3": EXP3Policy(n_arms=n, gamma=0.1)},
             config=ExperimentConfig(horizon=rounds, n_replicates=1, seed=1),
         ).run()
+        return rounds
+
+    return until(seconds, play)
+
+
+def pymab_core(n, seconds):
+    """What it could do: the compiled simulation without the checks, through a private function of version 2."""
+    from pymab import BanditEnvironment, BernoulliReward
+    from pymab._backend import run_native_experiment
+    from pymab.policies import EXP3Policy
+
+    rounds = max(1_000, 1_000_000 // n)
+    environment = BanditEnvironment(means=reward_means(n), reward_model=BernoulliReward())
+
+    def play():
+        run_native_experiment(
+            environment=environment,
+            policies={"exp3": EXP3Policy(n_arms=n, gamma=0.1)},
+            horizon=rounds,
+            n_replicates=1,
+            seed=1,
+            reward_coupling="common",
+            record_contexts=False,
+        )
         return rounds
 
     return until(seconds, play)
@@ -189,6 +215,7 @@ def vowpal_wabbit(n, seconds):
 RUNNERS = {
     "river Exp3": river,
     "PyMAB EXP3": pymab,
+    "PyMAB EXP3, compiled part alone": pymab_core,
     "SMPyBandits Exp3": smpybandits_exp3,
     "SMPyBandits Tsallis-INF": smpybandits_tsallis,
     "Vowpal Wabbit graph feedback": vowpal_wabbit,

@@ -147,9 +147,9 @@ def too_large(t, arm):
 
 def test_a_function_that_leaves_the_unit_interval_is_named():
     plan = PLANS["corrupted"]()
-    with pytest.raises(sl.InvalidOption, match="outside|left"):
+    with pytest.raises(sl.InvalidOption, match=r"outside|left"):
         sl.simulate(plan, sl.environments.function(too_large, 9), seeds=[3], horizon=400)
-    with pytest.raises(sl.InvalidFeedback, match="1.5"):
+    with pytest.raises(sl.InvalidFeedback, match=r"1\.5"):
         sl.simulate(plan, sl.environments.function(too_large.py_func, 9), seeds=[3], horizon=400)
 
 

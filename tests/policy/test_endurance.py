@@ -60,7 +60,7 @@ def replay_to_the_end(plan, environment):
     policy = plan.policy(seed=3)
     plays = np.zeros(0, dtype=np.int64)
     key = environment_key(3)
-    play(policy.memory, environment.world, environment.function, key, 0, ROUNDS, policy.scratch, plays)
+    play(policy.memory, environment.world, environment.function, key, 0, ROUNDS, 0.0, policy.scratch, plays)
     return policy
 
 
@@ -79,7 +79,17 @@ def test_probabilities_down_to_1e_minus_300_stay_probabilities():
     key = environment_key(1)
     smallest = 1.0
     for first in range(0, 60_000, 2_000):
-        play(policy.memory, world.world, world.function, key, first, first + 2_000, policy.scratch, nothing)
+        play(
+            policy.memory,
+            world.world,
+            world.function,
+            key,
+            first,
+            first + 2_000,
+            0.0,
+            policy.scratch,
+            nothing,
+        )
         inside = policy.inside_probabilities
         smallest = min(smallest, inside[inside > 0.0].min())
         p = policy.probabilities

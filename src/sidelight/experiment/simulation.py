@@ -84,16 +84,8 @@ def simulate(
     tasks = [_Task(policy, environment, seed, points) for seed in _checked_seeds(seeds)]
     if environment.world is not None:  # no rounds: compile, or load from the cache, before the clock starts
         nothing = np.zeros(0, dtype=np.int64)
-        play(
-            policy.memory,
-            environment.world,
-            environment.function,
-            np.uint64(0),
-            0,
-            0,
-            policy.scratch,
-            nothing,
-        )
+        world, function, scratch = environment.world, environment.function, policy.scratch
+        play(policy.memory, world, function, np.uint64(0), 0, 0, 0.0, scratch, nothing)
     return _run(policy, environment, tasks, points, jobs, progress)
 
 
@@ -134,7 +126,7 @@ class _Task:
             target = int(self.points[self.next_point])
             last = min(self.round + chunk, target)
             before = time.perf_counter()
-            self.total += self._play(last)
+            self.total = self._play(last)
             spent = time.perf_counter() - before
             self.seconds += spent
             played = last - self.round
@@ -157,7 +149,7 @@ class _Task:
         key = environment_key(self.seed)
         function = self.environment.function
         memory = self.clone.memory
-        cost = float(play(memory, world, function, key, self.round, last, scratch, self.plays))
+        cost = float(play(memory, world, function, key, self.round, last, self.total, scratch, self.plays))
         if np.isnan(cost):
             raise InvalidOption(
                 f"a loss outside [0, 1] was met in rounds {self.round}..{last - 1}; rescale the loss function"
@@ -166,7 +158,7 @@ class _Task:
 
     def _play_in_python(self, last: int) -> float:
         assert self.clone is not None
-        cost = 0.0
+        cost = self.total
         for t in range(self.round, last):
             arm = self.clone.ask()
             self.clone.tell(self.environment.losses(self.seed, t, self.clone.graph.out_neighbors(arm)))
