@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from sidelight.experiment.simulation import MOST_COUNTED_ARMS
 
 import sidelight as sl
 from sidelight.environment.environment import environment_key
+from sidelight.experiment.simulation import MOST_COUNTED_ARMS
 from sidelight.kernels.play import play
 
 

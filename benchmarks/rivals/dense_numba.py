@@ -76,15 +76,13 @@ def coin(word, means, arm):
 
 
 @compiled
-def cliques_mix(size, rates, local, fixed, y, x, z):
-    for k in range(y.size):
-        share = (1.0 - rates[2]) * y[k]
-        for j in range(k * size, (k + 1) * size):
-            z[j] = share * ((1.0 - rates[3]) * x[j] + local[j]) + fixed[j]
+def cliques_mix(block, rates, local, fixed, y, x, z):
+    for j in range(z.size):
+        z[j] = rates[2] * y[block[j]] * (rates[3] * x[j] + local[j]) + fixed[j]
 
 
 @compiled
-def cliques_learn(size, rates, local, fixed, sums, keys, multiplier, y, x, z, arm, losses):
+def cliques_learn(size, block, rates, local, fixed, sums, keys, multiplier, y, x, z, arm, losses):
     k = arm // size
     first, last = k * size, (k + 1) * size
     whole = 0.0
@@ -96,17 +94,17 @@ def cliques_learn(size, rates, local, fixed, sums, keys, multiplier, y, x, z, ar
         if j != arm:
             guess = losses[at] / (whole - z[j])
             at += 1
-            block_loss += ((1.0 - rates[3]) * x[j] + local[j]) * guess
+            block_loss += (rates[3] * x[j] + local[j]) * guess
             keys[j] += rates[1] * guess
     sums[k] += rates[0] * block_loss
     entropy(keys, first, last, x)
     multiplier[0] = tsallis(sums, multiplier[0], y)
-    cliques_mix(size, rates, local, fixed, y, x, z)
+    cliques_mix(block, rates, local, fixed, y, x, z)
 
 
 @compiled
 def cliques_play(
-    size, rates, local, fixed, sums, keys, multiplier, y, x, z, losses, means, key, words, begin, end
+    size, block, rates, local, fixed, sums, keys, multiplier, y, x, z, losses, means, key, words, begin, end
 ):
     for t in range(begin, end):
         arm = draw(z, words)
@@ -117,38 +115,40 @@ def cliques_play(
             if j != arm:
                 losses[at] = coin(word, means, j)
                 at += 1
-        cliques_learn(size, rates, local, fixed, sums, keys, multiplier, y, x, z, arm, losses)
+        cliques_learn(size, block, rates, local, fixed, sums, keys, multiplier, y, x, z, arm, losses)
 
 
 # -- B: cycle -----------------------------------------------------------------------------------------
 
 
 @compiled
-def cycle_mix(coefficient, parent, x, z):
-    gamma = 0.0
+def cycle_mix(coefficient, parent, keys, multiplier, root, x, z):
+    total = 0.0
     for i in range(z.size):
-        z[i] = 0.0
+        root[i] = 1.0 / (multiplier + keys[i])
+        total += root[i]
+    rest = 1.0 - coefficient * total
     for i in range(z.size):
-        share = coefficient * math.sqrt(x[i])
-        z[parent[i]] += share
-        gamma += share
+        z[i] = rest * x[i]
     for i in range(z.size):
-        z[i] += (1.0 - gamma) * x[i]
+        z[parent[i]] += coefficient * root[i]
 
 
 @compiled
-def cycle_learn(coefficient, rate, parent, keys, multiplier, x, z, arm, losses):
+def cycle_learn(coefficient, rate, parent, keys, multiplier, root, x, z, arm, losses):
     n = z.size
     before, after = (arm - 1) % n, (arm + 1) % n
     low, high = min(before, after), max(before, after)
     keys[low] += rate * losses[0] / (z[(low - 1) % n] + z[(low + 1) % n])
     keys[high] += rate * losses[1] / (z[(high - 1) % n] + z[(high + 1) % n])
     multiplier[0] = tsallis(keys, multiplier[0], x)
-    cycle_mix(coefficient, parent, x, z)
+    cycle_mix(coefficient, parent, keys, multiplier[0], root, x, z)
 
 
 @compiled
-def cycle_play(coefficient, rate, parent, keys, multiplier, x, z, losses, means, key, words, begin, end):
+def cycle_play(
+    coefficient, rate, parent, keys, multiplier, root, x, z, losses, means, key, words, begin, end
+):
     n = z.size
     for t in range(begin, end):
         arm = draw(z, words)
@@ -156,7 +156,7 @@ def cycle_play(coefficient, rate, parent, keys, multiplier, x, z, losses, means,
         before, after = (arm - 1) % n, (arm + 1) % n
         losses[0] = coin(word, means, min(before, after))
         losses[1] = coin(word, means, max(before, after))
-        cycle_learn(coefficient, rate, parent, keys, multiplier, x, z, arm, losses)
+        cycle_learn(coefficient, rate, parent, keys, multiplier, root, x, z, arm, losses)
 
 
 # -- C: bandit ----------------------------------------------------------------------------------------
@@ -241,17 +241,18 @@ class Cliques(Dense):
         m = tuning.n_blocks
         self.size = int(tuning.sizes[0])
         self.local, self.fixed = tuning.local_exploration.copy(), tuning.global_exploration.copy()
-        explored = [self.fixed.sum(), self.local[: self.size].sum()]  # in all, and inside a block
-        self.rates = np.array([tuning.top_rate[0], tuning.block_rate[0], *explored])
+        kept = [1.0 - self.fixed.sum(), 1.0 - self.local[: self.size].sum()]  # after exploration
+        self.rates = np.array([tuning.top_rate[0], tuning.block_rate[0], *kept])
+        self.block = np.arange(self.keys.size) // self.size
         self.sums = np.zeros(m)
         self.multiplier = np.array([math.sqrt(m)])
         self.y = np.full(m, 1.0 / m)
         self.x[:] = 1.0 / self.size
-        cliques_mix(self.size, self.rates, self.local, self.fixed, self.y, self.x, self.z)
+        cliques_mix(self.block, self.rates, self.local, self.fixed, self.y, self.x, self.z)
 
     def state(self):
         return (
-            *(self.size, self.rates, self.local, self.fixed, self.sums, self.keys),
+            *(self.size, self.block, self.rates, self.local, self.fixed, self.sums, self.keys),
             *(self.multiplier, self.y, self.x, self.z),
         )
 
@@ -269,10 +270,11 @@ class Cycle(Dense):
         self.coefficient, self.rate = float(tuning.adaptive[0]), float(tuning.block_rate[0])
         self.parent = tuning.parent.copy()
         self.multiplier = np.array([math.sqrt(self.keys.size)])
-        cycle_mix(self.coefficient, self.parent, self.x, self.z)
+        self.root = np.empty(self.keys.size)
+        cycle_mix(self.coefficient, self.parent, self.keys, self.multiplier[0], self.root, self.x, self.z)
 
     def state(self):
-        return self.coefficient, self.rate, self.parent, self.keys, self.multiplier, self.x, self.z
+        return self.coefficient, self.rate, self.parent, self.keys, self.multiplier, self.root, self.x, self.z
 
     def learn(self, arm, losses):
         cycle_learn(*self.state(), arm, losses)

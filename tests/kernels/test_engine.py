@@ -81,7 +81,8 @@ class Dense:
         revealed = self.graph.out_neighbors(arm)
         universal = self.graph.is_universal[revealed]
         order = np.concatenate([revealed[~universal], revealed[universal]])
-        engine.tell_once(memory, arm, losses[order])
+        views(memory)["numbers"][names.PENDING] = arm
+        assert engine.tell_once(memory, losses[order])
 
     def played(self, rounds, seed=0):
         """The memory after some rounds."""
@@ -257,6 +258,19 @@ def test_losses_of_zero_teach_nothing(instance, realization):
         for one, other in zip(dense.probabilities(memory), dense.probabilities(after), strict=True):
             assert_allclose(one, other, rtol=1e-13, atol=1e-15)
         assert views(after)["numbers"][names.ROUND] == views(memory)["numbers"][names.ROUND] + 1
+
+
+@pytest.mark.parametrize("bad", [-1e-300, 1.0 + 1e-15, math.nan, math.inf])
+def test_bad_losses_change_nothing(bad):
+    dense = Dense(plan_of("every_kind", "hybrid"))
+    memory = dense.played(5, seed=12)
+    arm = int(engine.ask_once(memory))
+    before = copy(memory)
+    losses = np.full(dense.graph.out_degree[arm], 0.5)
+    losses[-1] = bad
+    assert not engine.tell_once(memory, losses)
+    for name, view in views(memory).items():
+        assert_array_equal(view, views(before)[name])
 
 
 @each_case

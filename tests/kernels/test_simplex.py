@@ -284,7 +284,7 @@ def test_several_simplices_do_not_disturb_each_other(largest_list):
 )
 def test_many_coordinates(potentials, largest_list):
     bench = Bench.of(*potentials)
-    for adds in plays(potentials, rounds=3000, seed=10, most_exponent=3.0):
+    for adds in plays(potentials, rounds=1000, seed=10, most_exponent=3.0):
         take_in(bench, potentials, adds)
     assert_is_exact(bench, potentials)
 
@@ -307,7 +307,7 @@ STRESSED = {
 def test_heavy_coordinates_fall_and_others_take_over(potentials, largest_list, most_exponent, scale):
     """When the largest coordinate collapses, Newton sees a flat F: it must not step past the pole λ = −min s."""
     groups = group_of(potentials)
-    for seed in range(4 * scale):
+    for seed in range(2 * scale):
         rng = np.random.default_rng(seed)
         bench = Bench.of(*potentials)
         for _ in range(8 if INTERPRETED else 25):
@@ -358,6 +358,9 @@ SAMPLED = {
     name: ALL[name] for name in ("half", "power 3", "power 8", "power 1.7", "entropy", "paper", "every power")
 }
 SAMPLED["half, hundred"] = [(2.0, 1.0, 100)]
+if INTERPRETED:  # the law is judged compiled; here the source is run
+    FROZEN = {name: FROZEN[name] for name in ("dominant", "wide")}
+    SAMPLED = {name: SAMPLED[name] for name in ("half", "power 3", "power 1.7", "entropy", "paper")}
 
 
 def fits(counts, expected):
