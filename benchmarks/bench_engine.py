@@ -37,7 +37,9 @@ console = Console(width=118 if not sys.stdout.isatty() else None)
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="n ≤ 10⁴, short repetitions: under a minute")
+    parser.add_argument(
+        "--quick", action="store_true", help="n ≤ 10⁴, short repetitions, nothing cold: under a minute"
+    )
     parser.add_argument(
         "--peers", action="store_true", help="install other libraries under .benchmarks/ first"
     )
@@ -63,12 +65,12 @@ def main():
         results["ask_tell"] = ask_tell_section(options)
         show_ask_tell(results["ask_tell"])
     if "startup" in options.only:
-        results["startup"] = startup(1 if options.quick else 3)
+        results["startup"] = startup(2 if options.quick else 4, cold=not options.quick)
         show_startup(results["startup"])
     if "memory" in options.only and not options.quick:
         results["memory"] = memory_section(options)
         show_memory(results["memory"])
-    if "peers" in options.only:
+    if "peers" in options.only and (options.peers or not options.quick):
         results["peers"] = peers_section(options)
         show_peers(results["peers"], results.get("rounds", []))
     results["machine"]["load_at_end"] = os.getloadavg()
@@ -202,7 +204,7 @@ def ask_tell_section(options):
             degrees = policy.graph.out_degree
             told = {d: (rng.random((64, d)) < 0.5).astype(np.float64) for d in set(degrees.tolist())}
             losses = [told[int(d)] for d in degrees]
-            times = [pairs(policy, losses, 200)]  # a warm-up, not counted
+            pairs(policy, losses, 200)  # a warm-up
             times = [pairs(policy, losses, 1_000) for _ in range(3 * options.repetitions)]
             by_name = [dictionaries(policy) for _ in range(options.repetitions)]
             rows.append({"instance": name, "n": n, "us": min(times) * 1e6, "us_mapping": min(by_name) * 1e6})
@@ -233,7 +235,7 @@ def dictionaries(policy, count=300):
 
 
 def show_ask_tell(rows):
-    table = Table(title="ask + tell from Python, µs per pair")
+    table = Table(title="ask + tell, µs per pair")
     for column in ("", "n", "array", "mapping"):
         table.add_column(column, justify="right")
     for row in rows:

@@ -12,6 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 IMPORT = "import sidelight"
+PLAN = "import sidelight as sl; sl.plan(sl.families.cycle(10), horizon=100_000)"
 FIRST_ROUND = """
 import json, time
 import sidelight as sl
@@ -57,13 +58,15 @@ def child(code, **variables):
     return told, {"wall": wall, "cpu": now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime}
 
 
-def startup(repetitions):
-    """Seconds from starting Python to `import sidelight`, and to the first simulated round, warm and cold."""
+def startup(repetitions, cold):
+    """Seconds from starting Python to `import sidelight`, a plan, the first simulated round, warm and cold."""
     child(FIRST_ROUND)  # fills the cache that the next ones find
     times = {}
-    for name, code in (("import", IMPORT), ("first round, caches warm", FIRST_ROUND)):
+    for name, code in (("import", IMPORT), ("plan", PLAN), ("first round, caches warm", FIRST_ROUND)):
         runs = [child(code)[1] for _ in range(repetitions)]
         times[name] = {clock: min(run[clock] for run in runs) for clock in ("wall", "cpu")}
+    if not cold:
+        return times
     with tempfile.TemporaryDirectory() as empty:
         times["first round, nothing compiled"] = child(FIRST_ROUND, NUMBA_CACHE_DIR=empty)[1]
     return times
