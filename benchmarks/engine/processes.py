@@ -21,12 +21,11 @@ sl.simulate(plan, sl.environments.gap(10), seeds=[0], horizon=1, jobs=1)
 print(json.dumps({"at": time.time()}))
 """
 PEAK = """
-import json, resource, sys
+import json, sys
 sys.path.insert(0, {root!r})
 import sidelight as sl
 from benchmarks.engine.instances import INSTANCES, means
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+from benchmarks.engine.processes import peak
 imported = peak()
 instance = INSTANCES[{name!r}]
 n = instance.sizes[-1]
@@ -35,6 +34,16 @@ planned = peak()
 sl.simulate(plan, sl.environments.bernoulli(means(n)), seeds=[0], horizon={rounds}, jobs=1)
 print(json.dumps({{"n": n, "imported": imported, "planned": planned, "played": peak()}}))
 """
+
+
+def peak():
+    """MiB of resident memory that this process had at its peak."""
+    status = Path("/proc/self/status")
+    if status.exists():  # elsewhere a child starts with the peak of its parent
+        lines = status.read_text().splitlines()
+        return int(next(line.split()[1] for line in lines if line.startswith("VmHWM"))) / 1024
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
 def child(code, **variables):

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from mpmath import mp, mpf
@@ -230,10 +230,10 @@ class Game(RuleBasedStateMachine):
         self.stale = False
         self.check()
 
+    @precondition(lambda self: not self.stale)  # far from the old λ only `solve` goes on to shift the sums
     @rule()
     def rebuild(self):
         self.bench.rebuild()
-        self.stale = False
         self.check()
 
     @precondition(lambda self: not self.stale)
@@ -262,7 +262,8 @@ TestGame = Game.TestCase
 TestGame.settings = settings(
     deadline=None,
     derandomize=True,
-    max_examples=60 if INTERPRETED else 150,
+    phases=[Phase.generate],  # shrinking takes minutes; a failure says what it did without it
+    max_examples=40 if INTERPRETED else 60,
     stateful_step_count=15 if INTERPRETED else 30,
 )
 

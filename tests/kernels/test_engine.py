@@ -24,7 +24,8 @@ from sidelight.kernels.store import N_SCALARS, SHIFT
 from sidelight.policy.machine import build_memory
 
 unpack = plain(names.unpack)
-each_case = pytest.mark.parametrize(("instance", "realization"), CASES, ids=CASE_IDS)
+EVERY = 2 if INTERPRETED else 1
+each_case = pytest.mark.parametrize(("instance", "realization"), CASES[::EVERY], ids=CASE_IDS[::EVERY])
 SMALL = [case for case in CASES if case[0].n_arms <= 12]
 
 
@@ -180,7 +181,9 @@ def test_asking_draws_what_is_played(instance, realization):
         assert counts[-1] < 12
         counts, expected = counts[:-1], expected[:-1] * (counts[:-1].sum() / expected[:-1].sum())
     if expected.size > 1:
-        assert stats.chisquare(counts, expected).pvalue > 1e-3
+        # Interpreted, few draws show that the source runs: only the family of all cases is held to 1e-3.
+        tests = 2 * len(CASES) if INTERPRETED else 1
+        assert stats.chisquare(counts, expected).pvalue > 1e-3 / tests
     # asking changes nothing but the stream and who is pending
     for name, view in views(memory).items():
         if name not in ("words", "numbers"):

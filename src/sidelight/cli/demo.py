@@ -26,6 +26,8 @@ def run_demo(spec: str, horizon: int, runs: int, seed: int, output: str, as_json
     """Analyse, plan, play and draw; print tables, or one JSON object."""
     if runs < 1:
         raise InvalidOption(f"--runs must be at least 1, got {runs}")
+    folder = Path(output)
+    folder.mkdir(parents=True, exist_ok=True)  # before the work: an unwritable place should cost nothing
     graph = sl.families.parse(spec)
     seen = sl.observability(graph)
     plan = sl.plan(graph, horizon=horizon)
@@ -35,8 +37,6 @@ def run_demo(spec: str, horizon: int, runs: int, seed: int, output: str, as_json
     environment = sl.environments.bernoulli(means)
     run = sl.simulate(plan, environment, seeds=range(seed, seed + runs))
 
-    folder = Path(output)
-    folder.mkdir(parents=True, exist_ok=True)
     picture = folder / "demo.png"
     save_figure(run_figure(run, f"{spec}: plan and play"), picture)
 
@@ -76,7 +76,8 @@ def _plan_table(plan: sl.Plan) -> Table:
     sizes = ", ".join(str(size) for size in partition.sizes[:12]) + (
         " …" if len(partition.sizes) > 12 else ""
     )
-    table.add_row("partition", f"{len(partition.blocks)} blocks of sizes {sizes}")
+    blocks = "one block of size" if len(partition.blocks) == 1 else f"{len(partition.blocks)} blocks of sizes"
+    table.add_row("partition", f"{blocks} {sizes}")
     table.add_row("realization", plan.realization)
     for name, value in plan.parameters.items():
         if isinstance(value, float):
