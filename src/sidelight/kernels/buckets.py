@@ -24,6 +24,9 @@ Everything here works on one group g of a `Store`; h is its index among the buck
 
 import math
 
+import numpy as np
+from numba import uint64
+
 from sidelight.kernels._jit import routine, step
 from sidelight.kernels.bits import bits_float, float_bits
 from sidelight.kernels.random import next_unit
@@ -36,6 +39,9 @@ from sidelight.kernels.store import (
     WEIGHT,
     head,
 )
+
+_B1, _B2, _B3, _B4, _B5, _B6, _B7 = (np.uint64(p * N_BUCKETS) for p in range(1, N_MOMENTS))
+_BLOCK = np.uint64(N_MOMENTS * N_BUCKETS)
 
 # -- geometry of the buckets --------------------------------------------------------------------------
 
@@ -133,23 +139,22 @@ def evaluate_buckets(store, h, multiplier):
     """F(λ) and its first three Taylor coefficients in the direction of falling λ.
 
     F itself takes all moments. The coefficients only predict and correct small steps, so they may be cut
-    earlier: relative errors 1e−6, 1e−4 and 1e−2 cost nothing.
+    earlier: relative errors 1e−6, 1e−4 and 1e−2 cost nothing. Unsigned indices spare the check for negative
+    ones, without which the loop would not vectorise.
     """
     f0 = f1 = f2 = f3 = 0.0
     moments = store.moments
-    row = h * N_BUCKETS
-    block = h * N_MOMENTS * N_BUCKETS
-    for b in range(store.span[2 * h], store.span[2 * h + 1] + 1):
+    row = uint64(h) * _B1
+    block = uint64(h) * _BLOCK
+    for b in range(uint64(store.span[2 * h]), uint64(store.span[2 * h + 1] + 1)):
         at = block + b
         r = store.ref[row + b] - multiplier
         a0 = moments[at]
-        a1 = moments[at + 1 * N_BUCKETS]
-        a2 = moments[at + 2 * N_BUCKETS]
-        a3 = moments[at + 3 * N_BUCKETS]
-        a4 = moments[at + 4 * N_BUCKETS]
-        tail = moments[at + 5 * N_BUCKETS] + r * (
-            moments[at + 6 * N_BUCKETS] + r * moments[at + 7 * N_BUCKETS]
-        )
+        a1 = moments[at + _B1]
+        a2 = moments[at + _B2]
+        a3 = moments[at + _B3]
+        a4 = moments[at + _B4]
+        tail = moments[at + _B5] + r * (moments[at + _B6] + r * moments[at + _B7])
         f0 += (a0 + store.carry[row + b]) + r * (a1 + r * (a2 + r * (a3 + r * (a4 + r * tail))))
         f1 += a1 + r * (2.0 * a2 + r * (3.0 * a3 + r * (4.0 * a4)))
         f2 += a2 + r * (3.0 * a3 + r * (6.0 * a4))
@@ -157,17 +162,21 @@ def evaluate_buckets(store, h, multiplier):
     return f0, f1, f2, f3
 
 
-@step()
+@step(fastmath={"contract", "reassoc", "nsz"})
 def root_sum_buckets(store, h, multiplier):
     """Σ 1/d for q = 2, from the series: the derivative of 1/d in r is d^(−2)."""
     total = 0.0
-    for b in range(store.span[2 * h], store.span[2 * h + 1] + 1):
-        at = h * N_MOMENTS * N_BUCKETS + b
-        r = store.ref[h * N_BUCKETS + b] - multiplier
-        series = 0.0
-        for p in range(N_MOMENTS - 1, -1, -1):
-            series = series * r + store.moments[at + p * N_BUCKETS] * (1.0 / (p + 1.0))
-        total += store.inverse[h * N_BUCKETS + b] + r * series
+    moments = store.moments
+    row = uint64(h) * _B1
+    block = uint64(h) * _BLOCK
+    for b in range(uint64(store.span[2 * h]), uint64(store.span[2 * h + 1] + 1)):
+        at = block + b
+        r = store.ref[row + b] - multiplier
+        tail = moments[at + _B5] / 6.0 + r * (moments[at + _B6] / 7.0 + r * (moments[at + _B7] / 8.0))
+        middle = moments[at + _B2] / 3.0 + r * (
+            moments[at + _B3] / 4.0 + r * (moments[at + _B4] / 5.0 + r * tail)
+        )
+        total += store.inverse[row + b] + r * (moments[at] + r * (moments[at + _B1] / 2.0 + r * middle))
     return total
 
 
@@ -356,8 +365,9 @@ def raw_moments(store, q, multiplier, first, last):
     """Σ d^−(q+p) for p = 0..7 and Σ 1/d over a run of positions; reassociation lets the sums vectorise."""
     a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
     inverse = 0.0
-    for i in range(first, last):
-        d = multiplier + store.key[i]
+    keys = store.key[first:last]  # from 0: only such loops vectorise
+    for i in range(keys.size):
+        d = multiplier + keys[i]
         inv = 1.0 / d
         w = inv * inv if q == 2.0 else inverse_power(d, q)
         inverse += inv

@@ -36,6 +36,48 @@ LARGEST_ESTIMATE = 1e300
 """Estimates are capped here so that a vanished probability times a huge estimate is 0, never NaN."""
 
 
+# -- where things are ----------------------------------------------------------------------------------
+# Each array read at random is a cache miss on a large graph; switches spare those that say nothing.
+
+
+@step()
+def slot_of(machine, arm):
+    """The slot of an arm."""
+    return arm if machine.in_order else machine.slot_of[arm]
+
+
+@step()
+def arm_at(machine, slot):
+    """The arm in a slot."""
+    return slot if machine.in_order else machine.arm_at[slot]
+
+
+@step()
+def block_of(machine, slot):
+    """The block of a slot."""
+    if machine.n_blocks == 1:
+        return 0
+    return slot if machine.singletons else machine.block_of[slot]
+
+
+@step()
+def group_of(machine, k):
+    """The group of the coordinates inside block k, −1 for a singleton."""
+    return -1 if machine.singletons else machine.block_group[k]
+
+
+@step()
+def top_group_of(machine, k):
+    """The group of block k's coordinate on the top level."""
+    return 0 if machine.n_top_groups == 1 else machine.top_group[k]
+
+
+@step()
+def top_rate_of(machine, k):
+    """The rate of block k's coordinate on the top level."""
+    return machine.top_rate[0 if machine.n_top_groups == 1 else k]
+
+
 # -- probabilities ------------------------------------------------------------------------------------
 
 
@@ -50,14 +92,13 @@ def block_value(machine, store, k):
     """Y_k."""
     if machine.n_blocks == 1:
         return 1.0
-    g = 0 if machine.n_top_groups == 1 else machine.top_group[k]
-    return value(store, g, k)
+    return value(store, top_group_of(machine, k), k)
 
 
 @step()
 def inside_value(machine, store, slot, k):
     """X_k(j): 1 for a singleton."""
-    g = machine.block_group[k]
+    g = group_of(machine, k)
     if g < 0:
         return 1.0
     return value(store, g, machine.n_blocks + slot)
@@ -66,10 +107,9 @@ def inside_value(machine, store, slot, k):
 @step()
 def mixed(machine, slot, k, inside):
     """X̃_k(j) from X_k(j): local exploration mixed in."""
-    total = machine.local_total[k]
-    if total == 0.0:
+    if not machine.any_local:
         return inside
-    return (1.0 - total) * inside + machine.local[slot]
+    return (1.0 - machine.local_total[k]) * inside + machine.local[slot]
 
 
 @step()
@@ -96,7 +136,7 @@ def extra(machine, store, slot, k):
 @step()
 def played(machine, state, store, slot):
     """Z(j): the probability that the arm in this slot is played."""
-    k = machine.block_of[slot]
+    k = block_of(machine, slot)
     inside = mixed(machine, slot, k, inside_value(machine, store, slot, k))
     share = (1.0 - explored(machine, state)) * block_value(machine, store, k)
     return share * inside + extra(machine, store, slot, k)
@@ -111,7 +151,7 @@ def seen_by_edges(machine, state, store, arm):
     """
     probability = 0.0
     for e in range(machine.in_indptr[arm], machine.in_indptr[arm + 1]):
-        probability += played(machine, state, store, machine.slot_of[machine.in_indices[e]])
+        probability += played(machine, state, store, slot_of(machine, machine.in_indices[e]))
     return probability
 
 
@@ -124,22 +164,23 @@ def ask(machine, state, store):
     words = state.words
     gamma = explored(machine, state)
     if gamma > 0.0 and next_unit(words) < gamma:
-        return machine.arm_at[draw_explored(machine, state, store, gamma)]
+        return arm_at(machine, draw_explored(machine, state, store, gamma))
     k = 0
     if machine.n_blocks > 1:
         k = sample(store, 0, words)
+    if machine.singletons:
+        return arm_at(machine, k)
     first = machine.block_start[k]
-    g = machine.block_group[k]
     slot = first
-    if g >= 0:
-        total = machine.local_total[k]
+    if group_of(machine, k) >= 0:
+        total = machine.local_total[k] if machine.any_local else 0.0
         if total > 0.0 and next_unit(words) < total:
             slot = draw_alias(
                 machine.local_keep, machine.local_other, first, machine.block_start[k + 1], words
             )
         else:
             slot = sample(store, machine.block_simplex[k], words) - machine.n_blocks
-    return machine.arm_at[slot]
+    return arm_at(machine, slot)
 
 
 @step()
@@ -181,7 +222,7 @@ def learn(machine, state, store, arm, losses):
     at = 0
     current = -1  # the block whose numbers are at hand: revealed arms tend to share one
     group = -1
-    share = whole = 0.0
+    y = whole = 0.0
     rest = 1.0 - explored(machine, state)
     # All estimates first: they use this round's distribution.
     for index in range(n_revealed):
@@ -195,44 +236,51 @@ def learn(machine, state, store, arm, losses):
         at += 1
         if loss == 0.0:
             continue
-        slot = machine.slot_of[v]
-        k = machine.block_of[slot]
+        slot = slot_of(machine, v)
+        k = block_of(machine, slot)
         if k != current:
             current = k
-            group = machine.block_group[k]
-            share = rest * block_value(machine, store, k)
-            whole = share + machine.fixed_in_block[k]
+            group = group_of(machine, k)
+            y = block_value(machine, store, k)
+            whole = rest * y
+            if machine.any_fixed:
+                whole += machine.fixed_in_block[k]
             if machine.any_adaptive:
                 whole += machine.adaptive[k] * state.roots[k]
-            if state.marked[k] == 0:
+            if group >= 0 and state.marked[k] == 0:
                 state.marked[k] = 1
                 state.touched[n_touched] = k
                 state.block_loss[k] = 0.0
                 n_touched += 1
         inside = inside_value(machine, store, slot, k)
-        inside_mixed = mixed(machine, slot, k, inside)
+        inside_mixed = mixed(machine, slot, k, inside) if group >= 0 else 1.0
         how = machine.seen_by if machine.seen_by >= 0 else machine.seen_how[v]
         if how == SEEN_BY_ALL:
             probability = 1.0
         elif how == SEEN_BY_EDGES:
             probability = seen_by_edges(machine, state, store, v)
         else:
-            probability = share * inside_mixed + extra(machine, store, slot, k)
+            probability = rest * y * inside_mixed + extra(machine, store, slot, k)
             if how == SEEN_BY_BLOCK:
                 probability = whole - probability
             elif how == SEEN_BY_OTHERS:
                 probability = 1.0 - probability
         guess = min(loss / probability, LARGEST_ESTIMATE)
-        state.block_loss[k] += inside_mixed * guess
         if group >= 0:
+            state.block_loss[k] += inside_mixed * guess
             state.paid[k] += inside * guess
             state.owners[n_added] = group
             state.targets[n_added] = machine.n_blocks + slot
             state.amounts[n_added] = guess * machine.block_rate[k]
-            n_added += 1
+        else:  # a singleton: its estimate is its block's loss
+            state.numbers[TOP_PAID] += y * guess
+            state.owners[n_added] = top_group_of(machine, k)
+            state.targets[n_added] = k
+            state.amounts[n_added] = guess * top_rate_of(machine, k)
+        n_added += 1
     state.numbers[GAMMA_SUM] += explored(machine, state)
     state.numbers[ROUND] += 1.0
-    if n_touched == 0:
+    if n_added == 0:
         return
     for index in range(n_touched):
         k = state.touched[index]
@@ -241,9 +289,9 @@ def learn(machine, state, store, arm, losses):
         if machine.n_blocks == 1:
             state.whole[0] += loss
         else:
-            state.owners[n_added] = 0 if machine.n_top_groups == 1 else machine.top_group[k]
+            state.owners[n_added] = top_group_of(machine, k)
             state.targets[n_added] = k
-            state.amounts[n_added] = loss * machine.top_rate[k]
+            state.amounts[n_added] = loss * top_rate_of(machine, k)
             n_added += 1
     for index in range(n_added):
         add(store, state.owners[index], state.targets[index], state.amounts[index])
@@ -267,12 +315,14 @@ def add_to_all(machine, state, store, losses, first, last, skipped):
     """Add the estimates of arms first..last to their sums; return Σ Y·ℓ̂ over them."""
     rest = (1.0 - explored(machine, state)) * store.scalars[head(0) + FACTOR]
     rate = machine.top_rate[0]
+    weights, keys = store.weight[first:last], store.key[first:last]
+    fixed, told = machine.fixed[first:last], losses[first - skipped : last - skipped]
     paid = 0.0
-    for i in range(first, last):
-        unseen = rest * store.weight[i] + machine.fixed[i]
-        guess = losses[i - skipped] / max(1.0 - unseen, 1.0 / LARGEST_ESTIMATE)
-        paid += store.weight[i] * guess
-        store.key[i] += rate * guess
+    for i in range(weights.size):
+        seen = 1.0 - (rest * weights[i] + fixed[i])
+        guess = told[i] / (seen if seen > 1.0 / LARGEST_ESTIMATE else 1.0 / LARGEST_ESTIMATE)
+        paid += weights[i] * guess
+        keys[i] += rate * guess
     return paid * store.scalars[head(0) + FACTOR]
 
 
@@ -288,8 +338,6 @@ def settle(machine, state, store, n_touched):
             k = state.touched[index]
             state.marked[k] = 0
             simplex = machine.block_simplex[k]
-            if simplex < 0:
-                continue
         solve(store, simplex)
         if k >= 0 and machine.any_adaptive and machine.adaptive[k] > 0.0:
             adapted = True

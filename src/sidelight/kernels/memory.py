@@ -21,8 +21,10 @@ TOP_PAID, GAMMA_SUM, FIXED_TOTAL, ADAPTIVE_TOTAL, ROUND, PENDING = range(6)
 N_NUMBERS = 6
 
 # Machine.switches
-N_BLOCKS, N_TOP_GROUPS, ANY_FIXED, ANY_ADAPTIVE, SEEN_BY, BROADCAST = range(6)
-N_SWITCHES = 6
+N_BLOCKS, N_TOP_GROUPS, ANY_FIXED, ANY_LOCAL, ANY_ADAPTIVE, SEEN_BY, IN_ORDER, SINGLETONS, BROADCAST = range(
+    9
+)
+N_SWITCHES = 9
 
 
 class Machine(NamedTuple):
@@ -31,8 +33,11 @@ class Machine(NamedTuple):
     n_blocks: int
     n_top_groups: int
     any_fixed: int
+    any_local: int
     any_adaptive: int
     seen_by: int  # how every arm is seen, −1 if they differ
+    in_order: int  # is slot i always arm i?
+    singletons: int  # are all blocks singletons?
     broadcast: int  # every arm is a singleton seen by all others, under one entropy: a loop-less clique
     block_start: np.ndarray  # (m+1,) slots of block k are block_start[k]..block_start[k+1]
     arm_at: np.ndarray  # (n,) slot -> arm
@@ -209,8 +214,11 @@ def unpack(memory):
         switches[N_BLOCKS],
         switches[N_TOP_GROUPS],
         switches[ANY_FIXED],
+        switches[ANY_LOCAL],
         switches[ANY_ADAPTIVE],
         switches[SEEN_BY],
+        switches[IN_ORDER],
+        switches[SINGLETONS],
         switches[BROADCAST],
         i[e[0] : e[1]],
         i[e[1] : e[2]],

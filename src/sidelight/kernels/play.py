@@ -73,10 +73,11 @@ def reveal(machine, world, function, word, t, arm, losses):
 def flip_coins(world, word, t, arm, losses):
     """`reveal` for coins on a loop-less clique: all arms but `arm`, without a branch."""
     row = (t // world.period) % world.rows if world.rows > 1 else 0
-    for i in range(arm):
-        losses[i] = 1.0 if arm_unit(word, i) < world.table[row, i] else 0.0
-    for i in range(arm + 1, world.table.shape[1]):
-        losses[i - 1] = 1.0 if arm_unit(word, i) < world.table[row, i] else 0.0
+    means = world.table[row]
+    for i in range(means.size):
+        losses[i] = 1.0 if arm_unit(word, i) < means[i] else 0.0
+    for i in range(arm, means.size - 1):
+        losses[i] = losses[i + 1]
 
 
 @kernel()
@@ -85,7 +86,7 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
 
     Going on from the cost so far makes the sum independent of where the rounds are split.
 
-    `losses` is scratch for what one arm reveals; `plays` counts the plays of each arm if it is not empty.
+    `losses` is scratch for what one arm reveals and one more; `plays`, unless empty, counts plays by arm.
     """
     machine, state, store = unpack(memory)
     for t in range(first, last):

@@ -109,8 +109,9 @@ def evaluate_list(store, g, multiplier):
     """`evaluate` for coordinates visited one by one."""
     q = store.power[g]
     f0 = f1 = f2 = f3 = 0.0
-    for i in range(store.origin[g], store.origin[g + 1]):
-        d = multiplier + store.key[i]
+    keys = store.key[store.origin[g] : store.origin[g + 1]]  # from 0: only such loops vectorise
+    for i in range(keys.size):
+        d = multiplier + keys[i]
         inv = 1.0 / d
         x = inv * inv if q == 2.0 else inverse_power(d, q)
         f0 += x
@@ -137,8 +138,9 @@ def refresh_weights(store, g):
 def least_key(store, first, last):
     """min of the sums."""
     least = math.inf
-    for i in range(first, last):
-        s = store.key[i]
+    keys = store.key[first:last]
+    for i in range(keys.size):
+        s = keys[i]
         if s < least:
             least = s
     return least
@@ -147,17 +149,19 @@ def least_key(store, first, last):
 @step()
 def fill_weights(store, first, last, least):
     """Write the weights, then add them up; two passes, so that the first vectorises with exact rounding."""
-    for i in range(first, last):
-        store.weight[i] = exp_nonpositive(least - store.key[i])
-    return total_weight(store, first, last)
+    keys = store.key[first:last]
+    weights = store.weight[first:last]
+    for i in range(keys.size):
+        weights[i] = exp_nonpositive(least - keys[i])
+    return total_weight(weights)
 
 
 @step(fastmath={"reassoc", "nsz"})
-def total_weight(store, first, last):
+def total_weight(weights):
     """Σ of the weights."""
     total = 0.0
-    for i in range(first, last):
-        total += store.weight[i]
+    for i in range(weights.size):
+        total += weights[i]
     return total
 
 
@@ -192,7 +196,7 @@ def solve(store, j):
         if 0.0 <= a * bend < 0.05 and (not bucketed or multiplier - r >= scalars[at + FLOOR]):
             f0, f1, f2, f3 = evaluate(store, g, multiplier - r)
             excess = f0 - 1.0
-            if f1 > 0.0 and excess * excess * f2 < 1e-15 * f1 * f1:
+            if is_close(excess, f1, f2):
                 multiplier += excess / f1 - r
                 accept(store, g, multiplier, f1, f2, f3)
                 store.multiplier[j] = multiplier
@@ -203,6 +207,15 @@ def solve(store, j):
         refresh(store, g, store.bucketed[g])
     if scalars[at + LAMBDA] < -REBASE:
         rebase(store, j)
+
+
+@step()
+def is_close(excess, f1, f2):
+    """Does one Newton step end the search? Its remainder excess²·f2/f1² must be below rounding.
+
+    Far from the root all coefficients may underflow and look consistent: that is not close.
+    """
+    return f1 > 0.0 and abs(excess) < 1e-3 and excess * excess * f2 < 1e-15 * f1 * f1
 
 
 @step()
@@ -264,7 +277,7 @@ def walk(store, j):
         if not (f0 > 0.0 and f1 > 0.0 and math.isfinite(f0)):
             break
         excess = f0 - 1.0
-        if excess * excess * f2 < 1e-15 * f1 * f1:
+        if is_close(excess, f1, f2):
             # One Newton step, inside the reach of the series, ends it.
             move = excess / f1
             store.multiplier[j] = top + move

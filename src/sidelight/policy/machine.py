@@ -13,7 +13,9 @@ from sidelight.kernels.layout import Group, make_store
 from sidelight.kernels.memory import (
     ANY_ADAPTIVE,
     ANY_FIXED,
+    ANY_LOCAL,
     BROADCAST,
+    IN_ORDER,
     N_BLOCKS,
     N_NUMBERS,
     N_SWITCHES,
@@ -24,6 +26,7 @@ from sidelight.kernels.memory import (
     SEEN_BY_EDGES,
     SEEN_BY_OTHERS,
     SEEN_BY_SELF,
+    SINGLETONS,
     Memory,
     pack,
 )
@@ -79,17 +82,20 @@ def build_memory(
     switches[N_BLOCKS] = m
     switches[N_TOP_GROUPS] = n_top
     switches[ANY_FIXED] = fixed_slots.size > 0
+    switches[ANY_LOCAL] = bool((local > 0.0).any())
     switches[ANY_ADAPTIVE] = bool((adaptive > 0.0).any())
     switches[SEEN_BY] = seen_how[0] if (seen_how == seen_how[0]).all() else -1
     n_changes = 2 * int(
         graph.out_degree.max()
     )  # the most sums that one round can change: arms and their blocks
+    switches[IN_ORDER] = bool((arm_at == np.arange(n)).all())
+    switches[SINGLETONS] = m == n
     switches[BROADCAST] = bool(
         n_top == 1
-        and m == n
+        and switches[SINGLETONS]
+        and switches[IN_ORDER]
         and (seen_how == SEEN_BY_OTHERS).all()
         and store.form[0] == ENTROPY_LIST
-        and (arm_at == np.arange(n)).all()
     )
     arrays = store._asdict() | {
         "block_start": starts,

@@ -131,8 +131,8 @@ class Policy:
 
     @cached_property
     def scratch(self) -> npt.NDArray[np.float64]:
-        """Room for the losses that one arm reveals."""
-        return np.zeros(max(1, int(self.graph.out_degree.max())))
+        """Room for the losses that one arm reveals, and one more."""
+        return np.zeros(1 + int(self.graph.out_degree.max()))
 
     # -- keeping --------------------------------------------------------------------------------------
 
