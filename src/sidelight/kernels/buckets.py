@@ -76,7 +76,7 @@ def bucket_of(d, fine):
 @step()
 def lower_end(b, fine):
     """lo_b, the least d of bucket b."""
-    return bits_float((b + (1023 << fine)) << (52 - fine))
+    return bits_float((int(b) + (1023 << fine)) << (52 - fine))
 
 
 @step()
@@ -92,7 +92,7 @@ def general_inverse_power(d, q):
     """d^(−q) for any q: repeated squaring for whole numbers, else through logarithms."""
     whole = int(q)
     if q != whole:
-        return math.exp(-q * math.log(d))
+        return math.exp(-q * math.log(d)) if d > 0.0 else math.nan
     result = 1.0
     square = d
     while whole > 0:

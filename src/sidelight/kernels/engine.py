@@ -272,6 +272,10 @@ def learn(machine, state, store, arm, losses):
             state.owners[n_added] = group
             state.targets[n_added] = machine.n_blocks + slot
             state.amounts[n_added] = guess * machine.block_rate[k]
+        elif machine.n_blocks == 1:  # a single arm: nothing to choose
+            state.numbers[TOP_PAID] += guess
+            state.whole[0] += guess
+            continue
         else:  # a singleton: its estimate is its block's loss
             state.numbers[TOP_PAID] += y * guess
             state.owners[n_added] = top_group_of(machine, k)

@@ -215,7 +215,7 @@ def is_close(excess, f1, f2):
 
     Far from the root all coefficients may underflow and look consistent: that is not close.
     """
-    return f1 > 0.0 and abs(excess) < 1e-3 and excess * excess * f2 < 1e-15 * f1 * f1
+    return f1 > 0.0 and f2 >= 0.0 and abs(excess) < 1e-3 and excess * excess * f2 < 1e-15 * f1 * f1
 
 
 @step()
@@ -314,11 +314,18 @@ def walk(store, j):
 
 @step()
 def past_pole(store, first, last, multiplier):
-    """Is a listed Tsallis coordinate at or left of its pole? (The floor of λ keeps bucketed ones from theirs.)"""
+    """Is a listed Tsallis coordinate at or left of its pole, or an entropy coordinate beyond any number?
+
+    The floor of λ keeps bucketed coordinates from their poles.
+    """
     for g in range(first, last):
         if store.form[g] == POWER_LIST:
             least = least_key(store, store.origin[g], store.origin[g + 1])
             if store.scale[g] * multiplier + store.offset[g] + least <= 0.0:
+                return True
+        elif store.form[g] == ENTROPY_LIST:
+            least = store.scalars[head(g) + LEAST]
+            if store.scale[g] * multiplier + store.offset[g] + least < -700.0:
                 return True
     return False
 
