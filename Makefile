@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # Kernel tests run twice: compiled with the rest, then interpreted, so that the source is what is tested.
 WORKERS ?= 2
 
-.PHONY: help setup demo test check format clean
+.PHONY: help setup demo test check format bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -31,6 +31,9 @@ check: $(STAMP)  ## lint, formatting, types, import direction
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+bench: $(STAMP)  ## speed of the engine against its rivals; see benchmarks/README.md
+	$(BIN)/python -m benchmarks.bench_engine
 
 format: $(STAMP)  ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .
