@@ -85,7 +85,7 @@ def test_a_task_told_to_stop_stops():
     plan = PLANS["bandit"]()
     stop = threading.Event()
     stop.set()
-    task = module._Task(plan.policy(0), sl.environments.gap(40), 0, np.array([10, 20]))
+    task = module._Task(plan.policy(0), sl.environments.gap(40), 0, np.array([10, 20]), best_arm=0)
     task.advance(stop)
     assert task.round == 0
 

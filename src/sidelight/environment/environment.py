@@ -24,6 +24,7 @@ class Environment(ABC):
     """
 
     n_arms: int
+    same_costs: bool = True  # are costs, unlike losses, the same for every seed?
 
     @abstractmethod
     def losses(self, seed: int, round_: int, arms: npt.ArrayLike) -> Floats:
@@ -34,12 +35,17 @@ class Environment(ABC):
         """What playing `arm` costs in the sense of the regret: its mean where known, else its loss."""
 
     @abstractmethod
-    def best_totals(self, rounds: npt.NDArray[np.int64], seed: int) -> Floats:
-        """min over arms of the cost of playing that arm in all rounds before each of `rounds`."""
+    def totals(self, rounds: npt.NDArray[np.int64], seed: int = 0) -> Floats:
+        """(len(rounds), n) cost of playing each arm in all rounds before each of `rounds`."""
 
-    @abstractmethod
-    def best_arm(self, horizon: int, seed: int) -> int:
-        """The comparator: the arm of least total cost over the horizon."""
+    def best_totals(self, rounds: npt.NDArray[np.int64], seed: int = 0) -> Floats:
+        """The cost of the best fixed arm over the rounds before each of `rounds`."""
+        best: Floats = self.totals(rounds, seed).min(axis=1)
+        return best
+
+    def best_arm(self, horizon: int, seed: int = 0) -> int:
+        """The comparator: the first arm of least total cost over the horizon."""
+        return int(np.argmin(self.totals(np.array([horizon]), seed)[0]))
 
     def check_horizon(self, horizon: int) -> None:
         """Refuse horizons for which there are no losses."""

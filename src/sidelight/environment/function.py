@@ -44,16 +44,8 @@ class Function(Environment):
         """The loss itself."""
         return float(self.loss(round_, arm))
 
-    def best_totals(self, rounds: npt.NDArray[np.int64], seed: int) -> Floats:
-        """Least total loss of one arm over the rounds before each of `rounds`."""
-        best: Floats = self._totals(rounds).min(axis=1)
-        return best
-
-    def best_arm(self, horizon: int, seed: int = 0) -> int:
-        """The first arm of least total loss."""
-        return int(np.argmin(self._totals(np.array([horizon]))[0]))
-
-    def _totals(self, rounds: npt.NDArray[np.int64]) -> Floats:
+    def totals(self, rounds: npt.NDArray[np.int64], seed: int = 0) -> Floats:
+        """(len(rounds), n) total loss of every arm: n × T evaluations."""
         out = np.zeros((rounds.size, self.n_arms))
         running = np.zeros(self.n_arms)
         reached = 0

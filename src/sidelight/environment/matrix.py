@@ -45,7 +45,7 @@ class Matrix(Environment):
         """The loss itself."""
         return float(self.table[round_ % len(self.table), arm])
 
-    def totals(self, rounds: npt.NDArray[np.int64]) -> Floats:
+    def totals(self, rounds: npt.NDArray[np.int64], seed: int = 0) -> Floats:
         """(len(rounds), n) total loss of every arm over the rounds before each of `rounds`."""
         rows = len(self.table)
         cycles, within = np.divmod(rounds, rows)
@@ -59,15 +59,6 @@ class Matrix(Environment):
         if cycles.any():
             out += cycles[:, None] * (running + self.table[reached:].sum(axis=0))
         return out
-
-    def best_totals(self, rounds: npt.NDArray[np.int64], seed: int) -> Floats:
-        """Least total loss of one arm over the rounds before each of `rounds`."""
-        best: Floats = self.totals(rounds).min(axis=1)
-        return best
-
-    def best_arm(self, horizon: int, seed: int = 0) -> int:
-        """The first arm of least total loss."""
-        return int(np.argmin(self.totals(np.array([horizon]))[0]))
 
     @property
     def world(self) -> World:

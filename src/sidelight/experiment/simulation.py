@@ -6,10 +6,10 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ from sidelight.policy import Policy
 
 if TYPE_CHECKING:
     from sidelight.planning import Plan
+
+_Value = TypeVar("_Value")
 
 CHUNK_SECONDS = 0.1
 """How long one call into the compiled loop takes: the delay of an interrupt."""
@@ -81,7 +83,12 @@ def simulate(
         raise InvalidOption(f"arm {policy.pending} is pending: tell what it revealed before simulating")
     environment.check_horizon(rounds)
     points = _checked_points(checkpoints, rounds)
-    tasks = [_Task(policy, environment, seed, points) for seed in _checked_seeds(seeds)]
+    chosen = _checked_seeds(seeds)
+    best_arms = _per_seed(environment, chosen, lambda seed: environment.best_arm(rounds, seed))
+    tasks = [
+        _Task(policy, environment, seed, points, best_arm)
+        for seed, best_arm in zip(chosen, best_arms, strict=True)
+    ]
     if environment.world is not None:  # no rounds: compile, or load from the cache, before the clock starts
         nothing = np.zeros(0, dtype=np.int64)
         world, function, scratch = environment.world, environment.function, policy.scratch
@@ -104,6 +111,7 @@ class _Task:
     environment: Environment
     seed: int
     points: npt.NDArray[np.int64]
+    best_arm: int
 
     def __post_init__(self) -> None:
         self.clone: Policy | None = None  # made when the task starts: memory is per running task
@@ -115,7 +123,6 @@ class _Task:
         self.ledger = np.full((self.points.size, len(LEDGER)), np.nan)
         counted = self.policy.graph.n_arms <= MOST_COUNTED_ARMS
         self.plays = np.zeros(self.policy.graph.n_arms if counted else 0, dtype=np.int64)
-        self.best_arm = self.environment.best_arm(int(self.points[-1]), self.seed)
 
     def advance(self, stop: threading.Event) -> None:
         """Play to the last checkpoint, or until told to stop."""
@@ -192,11 +199,12 @@ def _run(
         if not future.cancelled() and future.exception() is not None:
             raise future.exception()  # type: ignore[misc]
     cost = np.stack([task.cost for task in tasks])
-    best = np.stack([environment.best_totals(points, task.seed) for task in tasks])
+    seeds = [task.seed for task in tasks]
+    best = np.stack(_per_seed(environment, seeds, lambda seed: environment.best_totals(points, seed)))
     return Run(
         plan=policy.plan,
         environment=getattr(environment, "name", type(environment).__name__),
-        seeds=np.array([task.seed for task in tasks], dtype=np.int64),
+        seeds=np.array(seeds, dtype=np.int64),
         checkpoints=points,
         cost=cost,
         regret=cost - best,
@@ -206,6 +214,13 @@ def _run(
         seconds=sum(task.seconds for task in tasks),
         _resume=lambda: _run(policy, environment, tasks, points, jobs, progress),
     )
+
+
+def _per_seed(environment: Environment, seeds: list[int], compute: Callable[[int], _Value]) -> list[_Value]:
+    """compute(seed) for every seed; once for all of them where costs do not depend on it."""
+    if environment.same_costs:
+        return [compute(seeds[0])] * len(seeds)
+    return [compute(seed) for seed in seeds]
 
 
 def _wait(futures: list[Future[None]], bar: _Progress) -> None:

@@ -31,6 +31,7 @@ from sidelight.errors import SavedStateError, SidelightError
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.atomic import replacing
 from sidelight.kernels.memory import PENDING, SCRATCH, Memory, views
+from sidelight.kernels.store import N_BUCKETS
 from sidelight.partition import Partition
 from sidelight.planning import Bound, Plan, Tuning
 
@@ -121,7 +122,13 @@ def restore(path: str | PathLike[str], memory: Memory, arrays: Arrays) -> None:
         if source.dtype.kind == "f" and np.isnan(source).any():
             raise SavedStateError(f"{path}: the saved array state.{name} contains NaN")
     n_coordinates = targets["place"].size
-    for name, least, most in (("place", -1, n_coordinates), ("occupant", -1, n_coordinates)):
+    limits = {
+        "place": (-1, n_coordinates),
+        "occupant": (-1, n_coordinates),
+        "start": (0, n_coordinates + 1),
+        "span": (0, N_BUCKETS),
+    }
+    for name, (least, most) in limits.items():
         source = arrays[f"state.{name}"]
         if source.size and not (least <= source.min() and source.max() < most):
             raise SavedStateError(f"{path}: the saved array state.{name} points outside the policy")
