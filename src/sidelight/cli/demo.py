@@ -26,8 +26,6 @@ def run_demo(spec: str, horizon: int, runs: int, seed: int, output: str, as_json
     """Analyse, plan, play and draw; print tables, or one JSON object."""
     if runs < 1:
         raise InvalidOption(f"--runs must be at least 1, got {runs}")
-    folder = Path(output)
-    folder.mkdir(parents=True, exist_ok=True)  # before the work: an unwritable place should cost nothing
     graph = sl.families.parse(spec)
     seen = sl.observability(graph)
     plan = sl.plan(graph, horizon=horizon)
@@ -35,6 +33,8 @@ def run_demo(spec: str, horizon: int, runs: int, seed: int, output: str, as_json
     means = np.full(graph.n_arms, 0.5)
     means[graph.n_arms // 2] -= GAP
     environment = sl.environments.bernoulli(means)
+    folder = Path(output)
+    folder.mkdir(parents=True, exist_ok=True)  # before the long work: an unwritable place should cost little
     run = sl.simulate(plan, environment, seeds=range(seed, seed + runs))
 
     picture = folder / "demo.png"
