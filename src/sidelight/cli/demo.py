@@ -26,6 +26,8 @@ def run_demo(spec: str, horizon: int, runs: int, seed: int, output: str, as_json
     """Analyse, plan, play and draw; print tables, or one JSON object."""
     if runs < 1:
         raise InvalidOption(f"--runs must be at least 1, got {runs}")
+    if seed < 0:
+        raise InvalidOption(f"--seed must not be negative, got {seed}")
     graph = sl.families.parse(spec)
     seen = sl.observability(graph)
     plan = sl.plan(graph, horizon=horizon)
