@@ -77,7 +77,7 @@ class Plan:
         parameters = {k: v for k, v in self.parameters.items() if isinstance(v, float)}
         lines = [
             f"{self.realization} plan for {self.graph.n_arms:,} arms and {self.horizon:,} rounds",
-            f"{p.n_blocks:,} blocks ({kinds})",
+            f"{p.n_blocks:,} {'block' if p.n_blocks == 1 else 'blocks'} ({kinds})",
             ", ".join(f"{name} = {value:.4g}" for name, value in parameters.items()),
             self.bound.summary(),
         ]

@@ -64,11 +64,10 @@ def draw_partition(axes: Axes, partition: Partition) -> None:
         )
     for arm, (x, y) in enumerate(at):
         axes.annotate(str(arm), (x, y), ha="center", va="center", fontsize=6, zorder=4)
-    weak, loop, loopless = (
-        len(b) for b in (partition.weak, partition.strong_loop, partition.strong_loopless)
-    )
+    singletons = len(partition.strong_loop) + len(partition.strong_loopless)
+    weak = _counted(len(partition.weak), "weak block")
     axes.set_title(
-        f"{graph.n_arms} arms; {weak} weak blocks, {loop + loopless} strong singletons", fontsize=10
+        f"{_counted(graph.n_arms, 'arm')}; {weak}, {_counted(singletons, 'strong singleton')}", fontsize=10
     )
     axes.set_aspect("equal")
     axes.margins(0.12)
@@ -112,6 +111,10 @@ def _positions(partition: Partition) -> npt.NDArray[np.float64]:
         for index, arm in enumerate(block):
             at[arm] = centre + radius * _on_circle(index, len(block))
     return at
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _on_circle(index: int, count: int) -> npt.NDArray[np.float64]:
