@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight.errors import InvalidGraph
 from sidelight.graph import FeedbackGraph
 
 CLASSES = np.array(["unobservable", "weak", "strong"])
@@ -80,6 +81,8 @@ def observability(g: FeedbackGraph) -> Observability:
     >>> observability(FeedbackGraph.from_edges(3, [(0, 0), (0, 1), (1, 2)]))
     Observability(graph='weak', strong=1, weak=2, unobservable=0)
     """
+    if not isinstance(g, FeedbackGraph):
+        raise InvalidGraph(f"observability needs a FeedbackGraph, got {type(g).__name__}")
     codes = np.where(g.in_degree > 0, WEAK, UNOBSERVABLE)
     codes[g.has_loop | g.is_universal] = STRONG
     per_arm: npt.NDArray[Any] = CLASSES[codes]

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.environment.environment import Environment, Floats, checked_unit_table, coin_losses
+from sidelight.environment.environment import (
+    Environment,
+    Floats,
+    checked_arms,
+    checked_numbers,
+    checked_unit_table,
+    coin_losses,
+)
 from sidelight.errors import InvalidOption
+from sidelight.graph.building import checked_count
 from sidelight.kernels.play import COINS, World
 
 if TYPE_CHECKING:
@@ -30,8 +38,7 @@ class Coins(Environment):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "means", checked_unit_table(self.means, "means"))
-        if self.period < 1:
-            raise InvalidOption(f"period must be at least 1, got {self.period}")
+        checked_count("period", self.period)
 
     @property
     def n_arms(self) -> int:  # type: ignore[override]
@@ -78,10 +85,7 @@ def bernoulli(means: npt.ArrayLike) -> Coins:
     >>> bernoulli([0.5, 0.2]).best_arm(horizon=100)
     1
     """
-    try:
-        values = np.array(means, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidOption(f"means must be numbers in [0, 1], got {means!r} ({error})") from None
+    values = checked_numbers(means, "means").copy()
     if values.ndim != 1 or values.size == 0:
         raise InvalidOption(f"means must be a flat, non-empty sequence, got shape {values.shape}")
     return Coins(values[None, :], name="bernoulli")
@@ -89,10 +93,9 @@ def bernoulli(means: npt.ArrayLike) -> Coins:
 
 def gap(n_arms: int, best: int = 0, gap: float = 0.2, others: float = 0.5) -> Coins:
     """All arms lose with probability `others`, except `best`, which loses less by `gap`."""
-    if not 0 <= best < n_arms:
-        raise InvalidOption(f"the best arm must be in 0..{n_arms - 1}, got {best}")
+    checked_count("n_arms", n_arms)
     means = np.full(n_arms, others)
-    means[best] -= gap
+    means[checked_arms([best], n_arms, "the best arm")] -= gap
     return bernoulli(means)
 
 
@@ -100,9 +103,8 @@ def switching(
     n_arms: int, period: int, arms: Sequence[int] | None = None, gap: float = 0.2, others: float = 0.5
 ) -> Coins:
     """The best arm changes every `period` rounds, going through `arms` (all of them by default) in turn."""
-    order = list(range(n_arms)) if arms is None else list(arms)
-    if not order or min(order) < 0 or max(order) >= n_arms:
-        raise InvalidOption(f"arms must be a non-empty sequence in 0..{n_arms - 1}, got {arms!r}")
+    checked_count("n_arms", n_arms)
+    order = np.arange(n_arms) if arms is None else checked_arms(arms, n_arms, "arms")
     means = np.full((len(order), n_arms), others)
     means[np.arange(len(order)), order] -= gap
     return Coins(means, period=period, name="switching")
@@ -114,11 +116,9 @@ def packing(n_arms: int, packing_set: PackingSet | Sequence[int], hidden: int = 
     Arms of the set lose with probability ½, the hidden one (index `hidden` of the set) with ½ − gap, and
     every other arm always: what reveals the set is expensive to play.
     """
-    arms = np.asarray(getattr(packing_set, "arms", packing_set), dtype=np.int64)
-    if arms.size == 0 or arms.min() < 0 or arms.max() >= n_arms:
-        raise InvalidOption(f"the packing set must hold arms in 0..{n_arms - 1}, got {arms.tolist()}")
-    if not 0 <= hidden < arms.size:
-        raise InvalidOption(f"hidden must be in 0..{arms.size - 1}, got {hidden}")
+    checked_count("n_arms", n_arms)
+    arms = checked_arms(getattr(packing_set, "arms", packing_set), n_arms, "the packing set")
+    hidden = int(checked_arms([hidden], arms.size, "hidden")[0])
     means = np.ones(n_arms)
     means[arms] = 0.5
     means[arms[hidden]] = 0.5 - gap

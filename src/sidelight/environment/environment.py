@@ -76,9 +76,26 @@ def coin_losses(seed: int, round_: int, arms: npt.ArrayLike, means: Floats) -> F
     return (units < means).astype(np.float64)
 
 
+def checked_numbers(values: npt.ArrayLike, what: str) -> Floats:
+    """`values` as an array of floats, or an error that shows them."""
+    try:
+        return np.asarray(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise InvalidOption(f"{what} must be numbers in [0, 1], got {values!r} ({error})") from None
+
+
+def checked_arms(values: Any, n_arms: int, what: str) -> npt.NDArray[np.int64]:
+    """A non-empty list of indices in 0..n_arms−1, repetitions allowed."""
+    arms = np.asarray(values)
+    whole = arms.ndim == 1 and arms.size > 0 and arms.dtype.kind in "iu"
+    if not (whole and arms.min() >= 0 and arms.max() < n_arms):
+        raise InvalidOption(f"{what} must be whole numbers in 0..{n_arms - 1}, got {values!r}")
+    return arms.astype(np.int64)
+
+
 def checked_unit_table(values: npt.ArrayLike, what: str) -> Floats:
     """A read-only (rows, n) array of numbers in [0, 1], or an error naming the first that is not."""
-    table = np.ascontiguousarray(values, dtype=np.float64)
+    table = checked_numbers(values, what)
     if table.ndim != 2 or table.size == 0:
         raise InvalidOption(f"{what} must be a non-empty matrix (rows, arms), got shape {table.shape}")
     for first in range(0, len(table), 4096):  # in pieces: the table may be a memory map

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from sidelight.environment.environment import Environment, Floats, frozen
 from sidelight.errors import InvalidOption
+from sidelight.graph.building import checked_count
 from sidelight.kernels.play import FUNCTION, World, total_losses
 
 Loss = Callable[[int, int], float]
@@ -32,8 +33,7 @@ class Function(Environment):
     def __post_init__(self) -> None:
         if not callable(self.loss):
             raise InvalidOption(f"loss must be a function (round, arm) -> loss, got {self.loss!r}")
-        if self.n_arms < 1:
-            raise InvalidOption(f"n_arms must be at least 1, got {self.n_arms}")
+        checked_count("n_arms", self.n_arms)
 
     def losses(self, seed: int, round_: int, arms: npt.ArrayLike) -> Floats:
         """Values of the function."""

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +18,12 @@ from sidelight.environment import Environment
 from sidelight.environment.environment import environment_key
 from sidelight.errors import InvalidOption
 from sidelight.experiment.run import LEDGER, Run
+from sidelight.graph.building import checked_count
 from sidelight.kernels import engine
 from sidelight.kernels.play import play
+from sidelight.planning import Plan
+from sidelight.planning.planner import checked_horizon
 from sidelight.policy import Policy
-
-if TYPE_CHECKING:
-    from sidelight.planning import Plan
 
 _Value = TypeVar("_Value")
 
@@ -68,8 +68,12 @@ def simulate(
     >>> run.regret.shape[0], run.complete
     (4, True)
     """
+    if not isinstance(plan, Plan | Policy):
+        raise InvalidOption(
+            f"simulate plays a Plan or a Policy, got {type(plan).__name__}; make one with sl.plan"
+        )
     policy = plan if isinstance(plan, Policy) else Policy(plan, seed=0)
-    rounds = policy.plan.horizon if horizon is None else _checked_count(horizon, "horizon")
+    rounds = policy.plan.horizon if horizon is None else checked_horizon(horizon)
     if not isinstance(environment, Environment):
         raise InvalidOption(
             f"environment must be made by sidelight.environments, got {type(environment).__name__}; "
@@ -185,7 +189,7 @@ def _run(
 ) -> Run:
     """Advance all tasks and collect what they have, complete or not."""
     stop = threading.Event()
-    workers = _checked_count(jobs, "jobs") if jobs is not None else (os.cpu_count() or 1)
+    workers = checked_count("jobs", jobs) if jobs is not None else (os.cpu_count() or 1)
     with ThreadPoolExecutor(max_workers=workers) as pool:
         futures = [pool.submit(task.advance, stop) for task in tasks]
         try:
@@ -267,12 +271,6 @@ class _Progress:
             self.bar.stop()
 
 
-def _checked_count(value: object, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InvalidOption(f"{what} must be a whole number of at least 1, got {value!r}")
-    return int(value)
-
-
 def _checked_seeds(seeds: object) -> list[int]:
     if isinstance(seeds, int | np.integer) or not isinstance(seeds, Iterable):
         raise InvalidOption(f"seeds must be a sequence such as range(20), got {seeds!r}")
@@ -288,6 +286,8 @@ def _checked_seeds(seeds: object) -> list[int]:
 def _checked_points(checkpoints: Iterable[int] | None, horizon: int) -> npt.NDArray[np.int64]:
     if checkpoints is None:
         return logarithmic_checkpoints(horizon)
+    if not isinstance(checkpoints, Iterable):
+        raise InvalidOption(f"checkpoints must be a sequence of rounds, got {checkpoints!r}")
     points = np.unique(np.asarray(list(checkpoints)))
     if points.size == 0 or points.dtype.kind not in "iu" or points[0] < 1 or points[-1] > horizon:
         raise InvalidOption(f"checkpoints must be whole numbers in 1..{horizon}, got {checkpoints!r}")

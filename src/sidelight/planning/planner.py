@@ -136,7 +136,7 @@ def plan(
     """
     if not isinstance(g, FeedbackGraph):
         raise InvalidGraph(f"plan needs a FeedbackGraph, got {type(g).__name__}")
-    T = _checked_horizon(horizon)
+    T = checked_horizon(horizon)
     _check_realization(realization, partition)
     if partition is None:
         candidates = list(_natural_candidates(g, realization))
@@ -267,7 +267,8 @@ class _Dominations:
 # -- input ------------------------------------------------------------------------------------------------
 
 
-def _checked_horizon(horizon: object) -> int:
+def checked_horizon(horizon: object) -> int:
+    """`horizon` as a number of rounds, or an error that shows it."""
     if isinstance(horizon, bool) or not isinstance(horizon, int | float | np.integer | np.floating):
         raise InvalidOption(f"horizon must be a whole number of rounds, got {horizon!r}")
     if isinstance(horizon, float | np.floating) and not horizon.is_integer():

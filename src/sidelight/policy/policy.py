@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.errors import InvalidFeedback, InvalidOption, TurnError, listing
+from sidelight.graph import building
 from sidelight.kernels import engine
 from sidelight.kernels.memory import PENDING, ROUND, views
 from sidelight.kernels.random import seeded_words
@@ -105,8 +106,8 @@ class Policy:
 
     def ledger(self, arm: int) -> dict[str, float]:
         """The four parts of the regret against `arm`, as estimated so far (Lemma regret)."""
-        if not 0 <= arm < self.graph.n_arms:
-            raise InvalidOption(f"arm {arm} does not exist: the graph has arms 0..{self.graph.n_arms - 1}")
+        if not (isinstance(arm, int | np.integer) and 0 <= arm < self.graph.n_arms):
+            raise InvalidOption(f"arm {arm!r} does not exist: the graph has arms 0..{self.graph.n_arms - 1}")
         parts = np.empty(4)
         engine.ledger(self.memory, arm, parts)
         names = ("projection", "restriction", "global exploration", "local exploration")
@@ -191,9 +192,7 @@ def checked_seed(seed: object) -> int:
     """A seed as a non-negative int; None draws one from the operating system."""
     if seed is None:
         return secrets.randbits(64)
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InvalidOption(f"seed must be a non-negative whole number or None, got {seed!r}")
-    return int(seed)
+    return building.checked_seed(seed)
 
 
 def _as_floats(losses: object, revealed: Arms) -> Losses:

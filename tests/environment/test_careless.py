@@ -1,0 +1,40 @@
+import numpy as np
+import pytest
+
+import sidelight as sl
+
+env = sl.environments
+
+
+@pytest.mark.parametrize(
+    "careless",
+    [
+        lambda: env.gap("x"),
+        lambda: env.gap(0),
+        lambda: env.gap(6, best="a"),
+        lambda: env.gap(6, best=6),
+        lambda: env.gap(3, gap=0.9),
+        lambda: env.switching(3, "a"),
+        lambda: env.switching(3, 0),
+        lambda: env.switching(-1, 5),
+        lambda: env.switching(3, 5, arms=[]),
+        lambda: env.switching(3, 5, arms=[3]),
+        lambda: env.matrix("x"),
+        lambda: env.matrix([[np.nan]]),
+        lambda: env.packing(3, ["x"]),
+        lambda: env.packing(3, [0], hidden=1),
+        lambda: env.packing(3, [0], gap=float("nan")),
+        lambda: env.function(lambda t, arm: 0.0, "n"),
+        lambda: sl.plan(sl.families.cycle(6), 100).policy(1).ledger("a"),
+        lambda: sl.simulate(sl.families.cycle(6), env.gap(6)),
+        lambda: sl.simulate(sl.plan(sl.families.cycle(6), 100), env.gap(6), checkpoints=5),
+    ],
+)
+def test_careless_arguments_are_named(careless):
+    with pytest.raises(sl.InvalidOption, match=r"got|does not exist"):
+        careless()
+
+
+def test_observability_of_something_else():
+    with pytest.raises(sl.InvalidGraph, match="int"):
+        sl.observability(3)
