@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
 import numpy as np
 from rich.console import Console
 from rich.table import Table
@@ -38,6 +39,8 @@ def run_demo(spec: str, horizon: int, runs: int, seed: int, output: str, as_json
     folder = Path(output)
     folder.mkdir(parents=True, exist_ok=True)  # before the long work: an unwritable place should cost little
     run = sl.simulate(plan, environment, seeds=range(seed, seed + runs))
+    if not run.complete:
+        raise click.Abort  # interrupted: half a demo would show numbers that are not there
 
     picture = folder / "demo.png"
     save_figure(run_figure(run, f"{spec}: plan and play"), picture)
