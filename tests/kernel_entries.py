@@ -1,27 +1,30 @@
 """Doors to functions that only kernels call: steps and routines have no Python wrapper once compiled.
 
 `perform` runs a list of operations on a store, `tally` counts draws, `play` is a bandit on one simplex. They are
-few because each one compiles everything it calls. `Bench` is how tests hold a store.
+few because each one compiles everything it calls, for pointers as the engine does. `Bench` is how tests hold a
+store; `interpreted` runs the source of a step on ordinary arrays.
 """
 
 import contextlib
+import types
 from pathlib import Path
 
 import numba
 import numpy as np
 
 import sidelight.kernels
-from sidelight.kernels import buckets, simplex
+from sidelight.kernels import buckets, memory, pointers, simplex, tree
 from sidelight.kernels._jit import kernel
 from sidelight.kernels.alias import draw_alias
 from sidelight.kernels.exponential import exp_nonpositive
 from sidelight.kernels.layout import Group, make_store
+from sidelight.kernels.pointers import cells, refer
 from sidelight.kernels.random import hashed_unit, seeded_words
-from sidelight.kernels.store import N_SCALARS, POWER_BUCKETS
+from sidelight.kernels.store import N_SCALARS, POWER_BUCKETS, Store, laid_open
 
 INTERPRETED = bool(numba.config.DISABLE_JIT)
 
-(ADD, SOLVE, REBUILD, REFRESH, REBASE, VALUE, ROOT, ROOT_SUM, EVALUATE) = range(9)
+(ADD, SOLVE, REBUILD, REFRESH, REBASE, VALUE, ROOT, ROOT_SUM, ROOT_SUM_AT, EVALUATE) = range(10)
 
 
 def _forget_stale_entries():
@@ -46,9 +49,27 @@ def plain(function):
     return getattr(function, "py_func", function)
 
 
+def interpreted(function):
+    """The source of a step or routine, with everything it calls interpreted too, on arrays."""
+    source = plain(function)
+    stand_ins = {"cells": pointers._view, "refer": pointers._itself, "apart": lambda: None}
+    known = {
+        name: stand_ins[name] if name in stand_ins else interpreted(value) if hasattr(value, "py_func") else value
+        for name, value in source.__globals__.items()
+        if name in source.__code__.co_names
+    }
+    return types.FunctionType(source.__code__, known | {"__builtins__": __builtins__})
+
+
+unpack = interpreted(memory.unpack)
+"""The views that the kernels work on, as arrays."""
+
+
 @kernel()
 def perform(store, what, where, who, amount, out):
     """Operation what[i] on group or simplex where[i]; what it returns goes to out[i]."""
+    opened = laid_open(store)
+    store = refer(opened)
     for i in range(what.size):
         code, g, c, x = what[i], where[i], who[i], amount[i]
         if code == ADD:
@@ -59,7 +80,7 @@ def perform(store, what, where, who, amount, out):
             simplex.rebuild(store, g)
         elif code == REFRESH:
             if store.form[g] == POWER_BUCKETS:
-                buckets.refresh(store, g, store.bucketed[g])
+                buckets.refresh(store, g, store.extra[g])
         elif code == REBASE:
             simplex.rebase(store, g)
         elif code == VALUE:
@@ -68,6 +89,8 @@ def perform(store, what, where, who, amount, out):
             out[i, 0] = simplex.root(store, g, c)
         elif code == ROOT_SUM:
             out[i, 0] = simplex.root_sum(store, g)
+        elif code == ROOT_SUM_AT:
+            out[i, 0] = buckets.root_sum_buckets(store, store.extra[g], x)
         else:
             f0, f1, f2, f3 = simplex.evaluate(store, g, x)
             out[i, 0] = f0
@@ -79,6 +102,9 @@ def perform(store, what, where, who, amount, out):
 @kernel()
 def tally(store, root, index, draws, words, counts):
     """Count coordinates drawn from simplex `index`, or ∝ 1/d from group `index` if `root`."""
+    opened = laid_open(store)
+    store = refer(opened)
+    words = cells(words, 0, 4)
     for _ in range(draws):
         if root:
             counts[simplex.sample_root(store, index, words)] += 1
@@ -89,11 +115,43 @@ def tally(store, root, index, draws, words, counts):
 @kernel()
 def play(store, rate, best, gap, rounds, key, words):
     """A bandit on simplex 0, a single group: losses are hashed coins, 1/2 − gap for arm `best`, else 1/2."""
+    opened = laid_open(store)
+    store = refer(opened)
+    words = cells(words, 0, 4)
     for t in range(rounds):
         arm = simplex.sample(store, 0, words)
         if hashed_unit(key, t, arm) < (0.5 - gap if arm == best else 0.5):
             simplex.add(store, 0, arm, rate / simplex.value(store, 0, arm))
             simplex.solve(store, 0)
+
+
+@kernel()
+def plant(leaf, first, count, node, at):
+    """Renew a whole tree; its total."""
+    node = cells(node, 0, node.size)
+    tree.renew_tree(cells(leaf, 0, leaf.size), first, count, node, at)
+    return tree.tree_total(count, node, at)
+
+
+@kernel()
+def regrow(leaf, first, count, node, at, changed, values, totals):
+    """Give leaves their new values one by one, renewing only what is above each; the totals on the way."""
+    leaf = cells(leaf, 0, leaf.size)
+    node = cells(node, 0, node.size)
+    for i in range(changed.size):
+        leaf[first + changed[i]] = values[i]
+        tree.renew_leaf(leaf, first, count, node, at, changed[i])
+        totals[i] = tree.tree_total(count, node, at)
+
+
+@kernel()
+def tally_leaves(leaf, first, count, node, at, draws, words, counts):
+    """Count the leaves drawn from a tree."""
+    leaf = cells(leaf, 0, leaf.size)
+    node = cells(node, 0, node.size)
+    words = cells(words, 0, 4)
+    for _ in range(draws):
+        counts[tree.draw_leaf(leaf, first, count, node, at, words)] += 1
 
 
 @kernel()
@@ -121,7 +179,7 @@ class Bench:
         """One simplex with a group for every (power, rate, size); coordinates are numbered through."""
         groups, first = [], 0
         for power, rate, size in potentials:
-            groups.append(Group(np.arange(first, first + size, dtype=np.int32), power, rate))
+            groups.append(Group(first, size, power, rate))
             first += size
         return cls(make_store([groups], first))
 
@@ -160,32 +218,39 @@ class Bench:
     def root_sum(self, g=0):
         return self._do(ROOT_SUM, g)[0, 0]
 
+    def root_sum_at(self, g, multiplier):
+        """Σ 1/d of a bucketed group, from its series."""
+        return self._do(ROOT_SUM_AT, g, amount=multiplier)[0, 0]
+
     def evaluate(self, g, multiplier):
         return self._do(EVALUATE, g, amount=multiplier)[0]
 
     def draws(self, count, seed, j=0):
         """How often each coordinate comes up in `count` draws from simplex j."""
-        counts = np.zeros(self.store.place.size, dtype=np.int64)
+        counts = np.zeros(self.store.key.size, dtype=np.int64)
         tally(self.store, False, j, count, seeded_words(seed), counts)
         return counts
 
     def root_draws(self, count, seed, g=0):
-        counts = np.zeros(self.store.place.size, dtype=np.int64)
+        counts = np.zeros(self.store.key.size, dtype=np.int64)
         tally(self.store, True, g, count, seeded_words(seed), counts)
         return counts
 
     # -- looking ---------------------------------------------------------------------------------------
 
     def members(self, g=0):
-        first, last = self.store.origin[g], self.store.origin[g + 1]
-        return np.sort(self.store.occupant[first:last])
+        first, end = self.store.origin[2 * g : 2 * g + 2]
+        return np.arange(first, end)
 
     def sums(self, g=0):
         """The sums kept for the members of group g, in the order of their numbers."""
-        return self.store.key[self.store.place[self.members(g)]]
+        return self.store.key[self.members(g)]
 
     def scalar(self, g, name):
         return self.store.scalars[g * N_SCALARS + name]
 
     def groups(self, j=0):
         return range(self.store.first_group[j], self.store.first_group[j + 1])
+
+    def copy(self):
+        return Bench(Store(*(array.copy() for array in self.store)))

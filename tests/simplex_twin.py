@@ -4,6 +4,8 @@ Groups are (power, rate, sums): x = (rate·Λ + s)^(−power), or exp(−1 − r
 the number that makes everything add up to one. Sums are scaled by the rate already.
 """
 
+import math
+
 from mpmath import mp, mpf
 
 DIGITS = 50
@@ -41,3 +43,12 @@ def exact_point(groups):
             if abs(total - 1) < mpf(10) ** -DIGITS or abs(move) < mpf(10) ** -DIGITS * (1 + abs(top)):
                 return top, points
             top += move
+
+
+def tree_levels(leaves, fanout=16):
+    """The levels of a sum tree over some numbers, from the parents of the leaves to the root."""
+    levels, below = [], list(leaves)
+    while not levels or len(below) > 1:
+        below = [math.fsum(below[i : i + fanout]) for i in range(0, len(below), fanout)]
+        levels.append(below)
+    return levels

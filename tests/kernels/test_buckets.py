@@ -1,4 +1,4 @@
-"""The implicit simplex: what its buckets promise, checked after every solution of a random game.
+"""The implicit simplex: what its buckets, series and trees promise, checked after every solution of a random game.
 
 Geometry, moments and bounds are computed here from their definitions, not with the functions under test.
 """
@@ -15,8 +15,25 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from kernel_entries import INTERPRETED, Bench, plain
 from sidelight.kernels import buckets, layout
-from sidelight.kernels.store import FLOOR, LAMBDA, N_BUCKETS, N_MOMENTS, POWER_BUCKETS, ROOT_WEIGHT, WEIGHT
-from simplex_twin import exact_point
+from sidelight.kernels.simplex import LEAST_TOTAL
+from sidelight.kernels.store import (
+    BASE,
+    CENTER,
+    ENTROPY_LIST,
+    ENTROPY_TREE,
+    FLOOR,
+    LAMBDA,
+    N_BUCKETS,
+    N_MOMENTS,
+    N_SERIES,
+    POWER_BUCKETS,
+    RENEWED,
+    ROOT_WEIGHT,
+    TOTAL,
+    WEIGHT,
+)
+from sidelight.kernels.tree import n_nodes
+from simplex_twin import exact_point, tree_levels
 
 LISTS, BUCKETS = 10**9, 0
 
@@ -24,6 +41,7 @@ LISTS, BUCKETS = 10**9, 0
 @pytest.fixture(autouse=True)
 def _everything_in_buckets(monkeypatch):
     monkeypatch.setattr(layout, "LARGEST_LIST", BUCKETS)
+    monkeypatch.setattr(layout, "LARGEST_SUM", BUCKETS)
 
 
 # -- the definitions ---------------------------------------------------------------------------------------
@@ -35,7 +53,7 @@ def fine_of(q):
 
 
 def reach_of(q):
-    return 1.0 / (32.0 * q)
+    return min(1.0 / (32.0 * q), 1.0 / 64.0)
 
 
 def lower_ends(q):
@@ -57,7 +75,7 @@ class Look:
     def __init__(self, bench, g=0):
         store = bench.store
         assert store.form[g] == POWER_BUCKETS
-        h = int(store.bucketed[g])
+        h = int(store.extra[g])
         row = slice(h * N_BUCKETS, (h + 1) * N_BUCKETS)
         self.q = float(store.power[g])
         self.rho = reach_of(self.q)
@@ -66,15 +84,18 @@ class Look:
         self.floor, self.weight, self.root_weight = (
             bench.scalar(g, name) for name in (FLOOR, WEIGHT, ROOT_WEIGHT)
         )
-        self.first, self.last = int(store.origin[g]), int(store.origin[g + 1])
+        self.first, self.last = (int(end) for end in store.origin[2 * g : 2 * g + 2])
         self.start = store.start[h * (N_BUCKETS + 1) : (h + 1) * (N_BUCKETS + 1)].astype(int)
         self.count = np.diff(self.start)
         self.span = store.span[2 * h : 2 * h + 2]
         self.ref, self.carry, self.inverse, self.cap = (
             array[row] for array in (store.ref, store.carry, store.inverse, store.cap)
         )
+        self.renewed = store.renewed[row]
+        self.series = store.series[h * N_SERIES : (h + 1) * N_SERIES]
         self.moments = store.moments.reshape(-1, N_MOMENTS, N_BUCKETS)[h]
-        self.keys = [store.key[a:b] for a, b in zip(self.start[:-1], self.start[1:], strict=True)]
+        ends = zip(self.start[:-1], self.start[1:], strict=True)
+        self.keys = [store.key[store.occupant[a:b]] for a, b in ends]
 
     def fresh_moments(self, b):
         """(A_0 … A_7, Σ 1/(ref + s)) of bucket b."""
@@ -86,14 +107,16 @@ class Look:
 def assert_in_order(bench):
     """Everything that the buckets of every group promise between two solutions."""
     store = bench.store
-    used = int(store.origin[-1])
-    assert_array_equal(store.place[store.occupant[:used]], np.arange(used))
-    assert_array_equal(np.sort(store.occupant[:used]), np.arange(used))
+    assert_array_equal(store.place[store.occupant], np.arange(store.key.size))
     for g in range(store.form.size):
-        members = store.occupant[store.origin[g] : store.origin[g + 1]]
-        assert_array_equal(np.sort(members), np.arange(store.origin[g], store.origin[g + 1]))
+        members = bench.members(g)
+        assert_array_equal(np.sort(store.occupant[members]), members)
         if store.form[g] == POWER_BUCKETS:
             assert_group_in_order(Look(bench, g))
+        elif store.form[g] in (ENTROPY_LIST, ENTROPY_TREE):
+            assert_weights_in_order(bench, g)
+        if store.form[g] != POWER_BUCKETS:  # nobody is moved
+            assert_array_equal(store.occupant[members], members)
 
 
 def assert_group_in_order(look):
@@ -134,6 +157,38 @@ def assert_group_in_order(look):
     assert_allclose(look.root_weight, math.fsum(look.count / (low * (1.0 - rho))), rtol=1e-9)
 
 
+    # the series is centred where every bucket's own series reaches, and no higher than λ has been since
+    center = look.series[CENTER]
+    assert center >= look.multiplier - 1e-12 * (1.0 + abs(center))
+
+
+def assert_series_is_the_sum(bench, g=0, shares=(0.0, 0.5, 1.0), tolerance=1e-13):
+    """F and Σ 1/d of a bucketed group against their definitions, from λ down to the floor."""
+    q, sums = float(bench.store.power[g]), bench.sums(g)
+    top, floor = bench.scalar(g, LAMBDA), bench.scalar(g, FLOOR)
+    for share in shares:
+        at = (1.0 - share) * top + share * floor
+        d = at + sums
+        assert_allclose(bench.evaluate(g, at)[0], math.fsum(d**-q), rtol=tolerance)
+        if q == 2.0:
+            assert_allclose(bench.root_sum_at(g, at), math.fsum(1.0 / d), rtol=tolerance)
+
+
+def assert_weights_in_order(bench, g):
+    """Weights are exp(base − s), nothing is above the base, and the sums over them are fresh."""
+    store, base, sums = bench.store, bench.scalar(g, BASE), bench.sums(g)
+    weights = store.weight[bench.members(g)]
+    assert base <= sums.min()
+    exact = np.exp(base - sums)
+    assert_allclose(weights, np.where(base - sums > -708.0, exact, 0.0), rtol=1e-12)
+    assert_allclose(bench.scalar(g, TOTAL), math.fsum(weights), rtol=1e-14)
+    assert bench.scalar(g, TOTAL) >= LEAST_TOTAL
+    if store.form[g] == ENTROPY_TREE:
+        first = store.extra[g]
+        nodes = store.node[first : first + n_nodes(weights.size)]
+        assert_allclose(nodes, np.concatenate(tree_levels(weights)), rtol=1e-14)
+
+
 def assert_exact(bench, potentials):
     _, x = exact_point([(q, rate, bench.sums(g)) for g, (q, rate, _) in enumerate(potentials)])
     for g in bench.groups():
@@ -167,6 +222,9 @@ POTENTIALS = [[(q, 1.0, n)] for q in (2.0, 3.0, 8.0, 1.7) for n in (1, 2, 3, 7, 
 POTENTIALS += [
     [(2.0, 0.3, 5), (2.0, 0.05, 7), (0.0, 0.7, 3)],
     [(3.0, 0.2, 1), (0.0, 0.1, 2), (2.0, 1.5, 12)],
+    [(0.0, 1.0, 1)],
+    [(0.0, 1.0, 40)],
+    [(0.0, 0.2, 18), (0.0, 3.0, 5)],
 ]
 amounts = st.floats(-12.0, 12.0).map(lambda exponent: 10.0**exponent)
 
@@ -178,9 +236,10 @@ class Game(RuleBasedStateMachine):
 
     @initialize(potentials=st.sampled_from(POTENTIALS), largest=st.sampled_from([LISTS, BUCKETS, BUCKETS]))
     def make(self, potentials, largest):
-        kept, layout.LARGEST_LIST = layout.LARGEST_LIST, largest
+        kept = layout.LARGEST_LIST, layout.LARGEST_SUM
+        layout.LARGEST_LIST = layout.LARGEST_SUM = largest
         self.bench = Bench.of(*potentials)
-        layout.LARGEST_LIST = kept
+        layout.LARGEST_LIST, layout.LARGEST_SUM = kept
         self.potentials = potentials
         self.group = np.repeat(np.arange(len(potentials)), [size for _, _, size in potentials])
         self.stale = False
@@ -189,6 +248,8 @@ class Game(RuleBasedStateMachine):
     def check(self):
         assert_in_order(self.bench)
         assert_exact(self.bench, self.potentials)
+        if len(self.potentials) == 1 and self.bench.store.form[0] == POWER_BUCKETS:
+            assert_series_is_the_sum(self.bench)
 
     def _add(self, c, amount):
         c %= self.group.size
@@ -320,9 +381,9 @@ def taylor(bench, q, multiplier):
         return [mp.binomial(q + p - 1, p) * mp.fsum(v ** -(q + p) for v in d) for p in range(4)]
 
 
-@pytest.mark.parametrize("q", [1.7, 2.0, 3.0, 8.0, 20.0])
+@pytest.mark.parametrize("q", [1.5, 2.0, 3.0, 5.7, 12.0, 20.0])
 def test_series_is_exact_inside_its_window(q):
-    """The value to 1e-13; the coefficients only predict, a few digits will do."""
+    """The value to 1e-13 of 50 digits; the coefficients only predict, a few digits will do."""
     bench = spread(q)
     multiplier, floor = bench.scalar(0, LAMBDA), bench.scalar(0, FLOOR)
     assert floor < multiplier
@@ -332,6 +393,81 @@ def test_series_is_exact_inside_its_window(q):
         assert abs(ours[0] / exact[0] - 1) < 1e-13
         for ours_p, exact_p, error in zip(ours[1:], exact[1:], (1e-5, 1e-3, 1e-2), strict=True):
             assert abs(ours_p / exact_p - 1) < error
+        if q == 2.0:
+            with mp.workdps(50):
+                roots = mp.fsum(1 / (mpf(at) + mpf(s)) for s in bench.sums())
+            assert abs(bench.root_sum_at(0, at) / roots - 1) < 1e-13
+
+
+def disturb(bench, rng, n):
+    """A round of a hostile game: amounts of every size, often on the largest; now and then everything is redone."""
+    count = int(rng.integers(1, 5))
+    chosen = rng.integers(0, n, size=count)
+    if rng.random() < 0.4:
+        chosen[0] = np.argmax(bench.values())
+    bench.add(0, chosen, 10.0 ** rng.uniform(-12, 12 if rng.random() < 0.2 else 1, size=count))
+    bench.solve()
+    kind = rng.random()
+    if kind < 0.1:
+        bench.rebuild()
+    elif kind < 0.3:
+        bench.refresh()
+    elif kind < 0.35:
+        bench.rebase()
+
+
+@pytest.mark.parametrize("q", [2.0, 3.0, 1.5, 5.7, 12.0])
+@pytest.mark.parametrize("n", [1, 4, 40, 300])
+def test_series_stays_the_sum_whatever_happens(q, n, scale):
+    bench = Bench.of((q, 1.0, n))
+    rng = np.random.default_rng(n)
+    for _ in range(8 * scale):
+        disturb(bench, rng, n)
+        assert_series_is_the_sum(bench)
+
+
+@pytest.mark.parametrize("q", [2.0, 3.0, 1.5, 5.7, 12.0])
+def test_series_does_not_drift(q, scale):
+    """Many small changes between two refreshes, each of them with the rounding of all."""
+    n = 200
+    bench = Bench.of((q, 1.0, n))
+    rng = np.random.default_rng(31)
+    for _ in range(10 * scale):
+        bench.add(0, rng.integers(0, n, size=20), 1e-6 * rng.random(20))
+        bench.solve()
+    assert_series_is_the_sum(bench)
+
+
+@pytest.mark.parametrize("q", [2.0, 5.7])
+def test_what_is_refreshed_is_noted_until_the_owner_has_looked(q):
+    """A member of a bucket not noted has fallen by at most ρ·lo since the notes were cleared."""
+    n = 80
+    bench = Bench.of((q, 1.0, n))
+    look = Look(bench)
+    assert look.series[RENEWED] == 1.0  # laid out afresh
+    assert look.renewed.all()
+    rng = np.random.default_rng(32)
+    noted = 0
+    d_then = look.multiplier + bench.sums()
+    for _ in range(150):
+        look = Look(bench)
+        if rng.random() < 0.3:  # the owner looks
+            look.renewed[:] = 0
+            look.series[RENEWED] = 0.0
+            d_then = look.multiplier + bench.sums()
+        c = int(rng.integers(n))
+        amount = float(10.0 ** rng.uniform(-3, 0))
+        bench.add(0, c, amount)
+        bench.solve()
+        look = Look(bench)
+        d_then[c] = max(d_then[c], look.multiplier + bench.sums()[c])  # it grew: the owner knows
+        assert (look.series[RENEWED] != 0.0) == look.renewed.any()
+        for b in np.flatnonzero((look.count > 0) & (look.renewed == 0)):
+            members = bench.store.occupant[look.start[b] : look.start[b + 1]]
+            d = look.multiplier + bench.sums()[members]
+            assert (d >= d_then[members] * (1.0 - look.rho) * (1.0 - 1e-12)).all() or c in members
+        noted += int(look.renewed.any())
+    assert 0 < noted < 150
 
 
 def test_truncation_is_what_the_bound_says():

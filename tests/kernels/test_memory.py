@@ -8,13 +8,14 @@ from numpy.testing import assert_array_equal
 
 import sidelight as sl
 from instances import CASE_IDS, CASES
-from kernel_entries import plain
+from kernel_entries import unpack
 from sidelight.kernels import memory as layout
+from sidelight.kernels._jit import kernel
 from sidelight.kernels.memory import Machine, Memory, State, pack, views
-from sidelight.kernels.store import Store
-from sidelight.policy.machine import build_memory
+from sidelight.kernels.pointers import refer
+from sidelight.kernels.store import N_SCALARS, RATE, Store
+from sidelight.policy.machine import block_order, build_memory
 
-unpack = plain(layout.unpack)
 FIXED = (*layout.FIXED_INTS, *layout.FIXED_FLOATS)
 CHANGING = (*layout.INTS, *layout.FLOATS)
 EDGES = ("out_indptr", "out_indices", "in_indptr", "in_indices")
@@ -59,10 +60,11 @@ def test_every_name_reaches_its_array():
         assert_array_equal(named[name], array, err_msg=name)
         assert named[name].dtype == (np.int32 if name in (*layout.FIXED_INTS, *layout.INTS) else np.float64)
     for name, array in zip(EDGES, edges, strict=True):
-        assert named[name] is array
+        assert_array_equal(named[name], array)
+        assert np.shares_memory(named[name], array)
         assert getattr(memory, name) is array
     assert [named[name] for name in SWITCHES] == switches.tolist()  # in the order of their numbers
-    assert named["words"] is words
+    assert np.shares_memory(named["words"], words)
 
 
 def test_packing_copies():
@@ -123,34 +125,88 @@ def test_a_machine_is_what_its_plan_says(instance, realization):
     assert isinstance(memory, Memory)
     machine, state, store = unpack(memory)
     n, m = g.n_arms, tuning.n_blocks
-    assert machine.n_blocks == m
-    assert_array_equal(machine.block_start, tuning.block_start)
-    assert_array_equal(machine.arm_at, tuning.block_arms)
+    assert (machine.n_arms, machine.n_blocks) == (n, m)
+    order = block_order(tuning)  # engine's block -> block of the tuning
+    assert_array_equal(np.sort(order), np.arange(m))
+    blocks = np.split(tuning.block_arms, tuning.block_start[1:-1])
+    assert_array_equal(np.diff(machine.block_start), tuning.sizes[order])
     assert_array_equal(machine.slot_of[machine.arm_at], np.arange(n))
+    explores = (tuning.global_exploration > 0) | (tuning.local_exploration > 0)
     for k in range(m):
-        assert_array_equal(machine.block_of[tuning.block_start[k] : tuning.block_start[k + 1]], k)
+        slots = slice(machine.block_start[k], machine.block_start[k + 1])
+        assert_array_equal(np.sort(machine.arm_at[slots]), np.sort(blocks[order[k]]))
+        assert_array_equal(machine.home[slots], 2 * k + explores[machine.arm_at[slots]])
     by_arm = machine.slot_of
-    assert_array_equal(machine.fixed[by_arm], tuning.global_exploration)
-    assert_array_equal(machine.local[by_arm], tuning.local_exploration)
-    assert_array_equal(machine.adaptive, tuning.adaptive)
-    assert_array_equal(machine.top_rate, tuning.top_rate)
-    for slot, parent in enumerate(machine.parent):
-        arm = tuning.parent[machine.arm_at[slot]]
-        assert arm == (machine.arm_at[parent] if parent >= 0 else -1)
-        children = machine.child[machine.child_start[slot] : machine.child_start[slot + 1]]
-        assert_array_equal(children, np.flatnonzero(machine.parent == slot))
-    assert machine.block_group.tolist() == [
-        -1 if size == 1 else machine.block_group[k] for k, size in enumerate(tuning.sizes)
-    ]
-    for k in np.flatnonzero(machine.block_group >= 0):
+    if machine.n_fixed:
+        assert_array_equal(machine.fixed[by_arm], tuning.global_exploration)
+    assert machine.n_fixed == (tuning.global_exploration > 0).sum()
+    if machine.any_local:
+        assert_array_equal(machine.local[by_arm], tuning.local_exploration)
+    assert machine.any_local == (tuning.local_exploration > 0).any()
+    assert_array_equal(machine.adaptive, tuning.adaptive[order])
+    if machine.n_adaptive:
+        for slot, parent in enumerate(machine.parent):
+            arm = tuning.parent[machine.arm_at[slot]]
+            assert arm == (machine.arm_at[parent] if parent >= 0 else -1)
+            children = machine.child[machine.child_start[slot] : machine.child_start[slot + 1]]
+            assert_array_equal(children, np.flatnonzero(machine.parent == slot))
+    else:
+        assert (tuning.adaptive == 0).all()
+    for slot in range(n):
+        row = machine.out_indices[machine.out_indptr[slot] : machine.out_indptr[slot + 1]]
+        arm = machine.arm_at[slot]
+        assert_array_equal(machine.arm_at[row], np.setdiff1d(g.out_neighbors(arm), g.universal))
+    assert_array_equal(machine.arm_at[machine.universal], g.universal)
+    for k, size in enumerate(tuning.sizes[order]):
         group = machine.block_group[k]
-        assert store.first_group[machine.block_simplex[k]] == group
-        assert store.power[group] == tuning.block_power[k]
-        assert_array_equal(
-            np.sort(store.occupant[store.origin[group] : store.origin[group + 1]]),
-            m + np.arange(tuning.block_start[k], tuning.block_start[k + 1]),
-        )
+        assert (group == -1) == (size == 1)
+        if group >= 0:
+            assert store.first_group[machine.block_simplex[k]] == group
+            assert store.power[group] == tuning.block_power[order[k]]
+            assert store.scalars[group * N_SCALARS + RATE] == tuning.block_rate[order[k]]
+            assert_array_equal(store.origin[2 * group : 2 * group + 2], m + machine.block_start[k : k + 2])
     if m > 1:
-        assert_array_equal(store.power[machine.top_group], tuning.top_power)
+        assert_array_equal(store.power[machine.top_group], tuning.top_power[order])
+        assert_array_equal(store.scalars[machine.top_group * N_SCALARS + RATE], tuning.top_rate[order])
     assert state.amounts.size == state.targets.size == state.owners.size >= 2 * g.out_degree.max()
     assert_array_equal(state.words, build_memory(g, tuning, seed=3).words)
+
+
+def test_compiled_and_interpreted_views_are_the_same():
+    """One field of every packed array, the first and the last of its kind, through the compiled `unpack`."""
+    arrays, switches, edges, words = numbered()
+    edges = tuple(edge.astype(dtype) for edge, dtype in zip(edges, 2 * (np.int64, np.int32), strict=True))
+    memory = pack(arrays, switches, edges, words)
+    machine, state, store = unpack(memory)
+    expected = [machine.n_arms, machine.degree, machine.block_start[0], machine.owed[0], machine.fixed[0]]
+    expected += [machine.relief[0], machine.out_indptr[0], machine.in_indices[0], state.numbers[0]]
+    expected += [state.leader[0], state.words[3], store.first_group[0], store.extra[0], store.power[0]]
+    expected += [store.binomial[0], store.cap[0], store.series[0], store.occupant[0], store.renewed[0]]
+    seen = np.zeros(len(expected))
+    look(memory, seen)
+    assert_array_equal(seen, expected)
+
+
+@kernel(cache=False)
+def look(memory, seen):
+    parts = layout.unpack(memory)
+    machine, state, store = refer(parts[0]), refer(parts[1]), refer(parts[2])
+    seen[0] = machine.n_arms
+    seen[1] = machine.degree
+    seen[2] = machine.block_start[0]
+    seen[3] = machine.owed[0]
+    seen[4] = machine.fixed[0]
+    seen[5] = machine.relief[0]
+    seen[6] = machine.out_indptr[0]
+    seen[7] = machine.in_indices[0]
+    seen[8] = state.numbers[0]
+    seen[9] = state.leader[0]
+    seen[10] = state.words[3]
+    seen[11] = store.first_group[0]
+    seen[12] = store.extra[0]
+    seen[13] = store.power[0]
+    seen[14] = store.binomial[0]
+    seen[15] = store.cap[0]
+    seen[16] = store.series[0]
+    seen[17] = store.occupant[0]
+    seen[18] = store.renewed[0]

@@ -8,12 +8,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from kernel_entries import INTERPRETED, Bench, play
-from sidelight.kernels import layout
+from sidelight.kernels import layout, tree
 from sidelight.kernels.layout import Group, make_store
 from sidelight.kernels.random import seeded_words
 from sidelight.kernels.simplex import REBASE, rebuild_all
 from sidelight.kernels.store import (
+    BASE,
     ENTROPY_LIST,
+    ENTROPY_TREE,
     FLOOR,
     LAMBDA,
     MASS,
@@ -24,8 +26,6 @@ from sidelight.kernels.store import (
     SHIFT,
 )
 from simplex_twin import exact_point
-
-LISTS, BUCKETS = 10**9, 0  # values of LARGEST_LIST
 
 SINGLE = {  # one group (power, rate, size); the rate of a simplex alone is in its sums already
     "half": [(2.0, 0.3, 12)],
@@ -39,6 +39,7 @@ SINGLE = {  # one group (power, rate, size); the rate of a simplex alone is in i
     "power 1.7": [(1.7, 2.0, 12)],
     "entropy": [(0.0, 0.5, 12)],
     "entropy, one": [(0.0, 0.5, 1)],
+    "entropy, many": [(0.0, 0.5, 150)],
 }
 MIXED = {
     "two rates": [(2.0, 0.3, 5), (2.0, 0.01, 7)],
@@ -51,10 +52,16 @@ MIXED = {
 ALL = SINGLE | MIXED
 
 
-@pytest.fixture(params=[LISTS, BUCKETS], ids=["lists", "buckets"])
-def largest_list(request, monkeypatch):
-    monkeypatch.setattr(layout, "LARGEST_LIST", request.param)
-    return request.param
+FORMS = {  # LARGEST_LIST, LARGEST_SUM
+    "lists": (10**9, 10**9),
+    "buckets and trees": (0, 0),
+}
+
+
+@pytest.fixture(params=FORMS.values(), ids=FORMS.keys())
+def forms(request, monkeypatch):
+    monkeypatch.setattr(layout, "LARGEST_LIST", request.param[0])
+    monkeypatch.setattr(layout, "LARGEST_SUM", request.param[1])
 
 
 def each(cases):
@@ -114,14 +121,14 @@ def assert_is_exact(bench, potentials, tolerance=1e-12):
 
 
 @each(ALL)
-def test_begins_at_the_minimum_of_the_potential(potentials, largest_list):
+def test_begins_at_the_minimum_of_the_potential(potentials, forms):
     bench = Bench.of(*potentials)
     assert_is_exact(bench, potentials)
     assert_array_equal(bench.store.key, 0.0)
 
 
 @each(ALL)
-def test_solutions_are_those_of_the_definition(potentials, largest_list):
+def test_solutions_are_those_of_the_definition(potentials, forms):
     bench = Bench.of(*potentials)
     for index, adds in enumerate(plays(potentials, rounds=60, seed=1)):
         take_in(bench, potentials, adds)
@@ -130,7 +137,7 @@ def test_solutions_are_those_of_the_definition(potentials, largest_list):
 
 
 @each(ALL)
-def test_sums_are_those_that_were_added(potentials, largest_list):
+def test_sums_are_those_that_were_added(potentials, forms):
     """The twin adds up by itself, exactly; the store may shift its sums but says by how much."""
     bench = Bench.of(*potentials)
     groups = group_of(potentials)
@@ -153,10 +160,11 @@ def test_sums_are_those_that_were_added(potentials, largest_list):
 
 
 @each(ALL)
-def test_lists_and_buckets_agree(potentials, monkeypatch):
+def test_all_forms_agree(potentials, monkeypatch):
     benches = []
-    for largest in (LISTS, BUCKETS):
-        monkeypatch.setattr(layout, "LARGEST_LIST", largest)
+    for largest_list, largest_sum in FORMS.values():
+        monkeypatch.setattr(layout, "LARGEST_LIST", largest_list)
+        monkeypatch.setattr(layout, "LARGEST_SUM", largest_sum)
         benches.append(Bench.of(*potentials))
     for adds in plays(potentials, rounds=80, seed=3):
         for bench in benches:
@@ -166,7 +174,7 @@ def test_lists_and_buckets_agree(potentials, monkeypatch):
 
 @each(ALL)
 @pytest.mark.parametrize("exponent", [-12, -6, 3, 6, 12])
-def test_amounts_of_every_size(potentials, largest_list, exponent):
+def test_amounts_of_every_size(potentials, forms, exponent):
     bench = Bench.of(*potentials)
     for adds in plays(potentials, rounds=15, seed=4):
         take_in(bench, potentials, [(c, 10.0**exponent * (1.0 + amount)) for c, amount in adds])
@@ -174,7 +182,7 @@ def test_amounts_of_every_size(potentials, largest_list, exponent):
 
 
 @each(ALL)
-def test_one_coordinate_takes_everything(potentials, largest_list):
+def test_one_coordinate_takes_everything(potentials, forms):
     """Every other sum grows without end; then the first one catches up and overtakes."""
     bench = Bench.of(*potentials)
     n = group_of(potentials).size
@@ -187,7 +195,7 @@ def test_one_coordinate_takes_everything(potentials, largest_list):
 
 
 @each(ALL)
-def test_nothing_added_nothing_changes(potentials, largest_list):
+def test_nothing_added_nothing_changes(potentials, forms):
     bench = Bench.of(*potentials)
     take_in(bench, potentials, [(0, 0.7)])
     before = [array.copy() for array in bench.store]
@@ -197,7 +205,7 @@ def test_nothing_added_nothing_changes(potentials, largest_list):
 
 
 @each(ALL)
-def test_rebuilding_changes_nothing(potentials, largest_list):
+def test_rebuilding_changes_nothing(potentials, forms):
     bench = Bench.of(*potentials)
     for adds in plays(potentials, rounds=25, seed=5):
         take_in(bench, potentials, adds)
@@ -208,7 +216,7 @@ def test_rebuilding_changes_nothing(potentials, largest_list):
 
 
 @each(ALL)
-def test_rebasing_changes_no_coordinate(potentials, largest_list):
+def test_rebasing_changes_no_coordinate(potentials, forms):
     bench = Bench.of(*potentials)
     for adds in plays(potentials, rounds=25, seed=6, most_exponent=2.0):
         take_in(bench, potentials, adds)
@@ -222,7 +230,7 @@ def test_rebasing_changes_no_coordinate(potentials, largest_list):
 
 
 @each(ALL)
-def test_sums_are_shifted_before_digits_are_lost(potentials, largest_list):
+def test_sums_are_shifted_before_digits_are_lost(potentials, forms):
     bench = Bench.of(*potentials)
     n = group_of(potentials).size
     for _ in range(8):
@@ -230,12 +238,15 @@ def test_sums_are_shifted_before_digits_are_lost(potentials, largest_list):
         assert_is_exact(bench, potentials)
     for g in bench.groups():
         assert bench.scalar(g, SHIFT) != 0.0
-        assert abs(bench.scalar(g, LAMBDA)) <= REBASE or bench.store.form[g] == ENTROPY_LIST
+        if bench.store.form[g] in (ENTROPY_LIST, ENTROPY_TREE):
+            assert bench.scalar(g, BASE) <= REBASE
+        else:
+            assert abs(bench.scalar(g, LAMBDA)) <= REBASE
         kept = bench.sums(g) - bench.scalar(g, SHIFT)
         assert_allclose(kept, 2400.0, rtol=1e-12)
 
 
-def test_a_coordinate_that_vanished_comes_back(largest_list):
+def test_a_coordinate_that_vanished_comes_back(forms):
     """Sums are the truth: an entropy weight that underflowed to zero is not lost."""
     bench = Bench.of((0.0, 1.0, 3))
     bench.add(0, [1, 2], [2000.0, 3000.0])
@@ -246,14 +257,13 @@ def test_a_coordinate_that_vanished_comes_back(largest_list):
     assert_allclose(bench.values(), [0.5, 0.5, 0.0], atol=1e-15)
 
 
-def test_several_simplices_do_not_disturb_each_other(largest_list):
+def test_several_simplices_do_not_disturb_each_other(forms):
     """Coordinates of simplex 1 are numbered before those of simplex 0."""
     n = 40
-    order = np.random.default_rng(8).permutation(n).astype(np.int32)
-    parts = [
-        [(order[:15], 2.0, 0.3)],
-        [(order[15:18], 0.0, 1.0), (order[18:30], 3.0, 0.2)],
-        [(order[30:], 2.0, 1)],
+    parts = [  # (first, size, power, rate)
+        [(20, 15, 2.0, 0.3)],
+        [(0, 3, 0.0, 1.0), (3, 12, 3.0, 0.2)],
+        [(35, 5, 2.0, 1.0)],
     ]
     store = make_store([[Group(*group) for group in simplex] for simplex in parts], n)
     bench = Bench(store)
@@ -263,7 +273,7 @@ def test_several_simplices_do_not_disturb_each_other(largest_list):
     rng = np.random.default_rng(9)
     for _ in range(60):
         before = [np.concatenate([bench.values(g) for g in bench.groups(j)]) for j in range(3)]
-        c = int(rng.integers(n))
+        c = int(rng.choice(list(group)))
         bench.add(group[c], c, float(10.0 ** rng.uniform(-2, 1)))
         touched = simplex[group[c]]
         bench.solve(touched)
@@ -273,16 +283,17 @@ def test_several_simplices_do_not_disturb_each_other(largest_list):
             assert np.array_equal(now, before[j]) == (j != touched)
     for j, part in enumerate(parts):
         sums = [bench.sums(g) for g in bench.groups(j)]
-        _, x = exact_point([(q, rate, s) for (_, q, rate), s in zip(part, sums, strict=True)])
+        _, x = exact_point([(q, rate, s) for (_, _, q, rate), s in zip(part, sums, strict=True)])
         ours = np.concatenate([bench.values(g) for g in bench.groups(j)])
         assert_allclose(ours, [float(v) for values in x for v in values], rtol=0, atol=1e-12)
+    assert_array_equal(store.key[15:20], 0.0)  # nobody's
 
 
 @pytest.mark.skipif(INTERPRETED, reason="five thousand coordinates are for compiled kernels")
 @pytest.mark.parametrize(
     "potentials", [[(2.0, 0.1, 5000)], [(8.0, 0.1, 5000)], [(2.0, 0.1, 4000), (0.0, 1.0, 1000)]]
 )
-def test_many_coordinates(potentials, largest_list):
+def test_many_coordinates(potentials, forms):
     bench = Bench.of(*potentials)
     for adds in plays(potentials, rounds=1000, seed=10, most_exponent=3.0):
         take_in(bench, potentials, adds)
@@ -304,7 +315,7 @@ STRESSED = {
 
 @each(STRESSED)
 @pytest.mark.parametrize("most_exponent", [2.0, 6.0, 12.0])
-def test_heavy_coordinates_fall_and_others_take_over(potentials, largest_list, most_exponent, scale):
+def test_heavy_coordinates_fall_and_others_take_over(potentials, forms, most_exponent, scale):
     """When the largest coordinate collapses, Newton sees a flat F: it must not step past the pole λ = −min s."""
     groups = group_of(potentials)
     for seed in range(2 * scale):
@@ -328,19 +339,33 @@ def test_heavy_coordinates_fall_and_others_take_over(potentials, largest_list, m
 
 
 def test_forms_are_chosen_by_size():
-    size = layout.LARGEST_LIST
-    store = Bench.of((2.0, 1.0, size), (2.0, 2.0, size + 1), (0.0, 1.0, size + 1), (3.0, 1.0, size + 2)).store
-    assert store.form.tolist() == [POWER_LIST, POWER_BUCKETS, ENTROPY_LIST, POWER_BUCKETS]
-    assert store.bucketed.tolist() == [-1, 0, -1, 1]
+    size, sums = layout.LARGEST_LIST, 2 * layout.LARGEST_SUM
+    store = Bench.of(
+        (2.0, 1.0, size), (2.0, 2.0, size + 1), (0.0, 1.0, sums), (3.0, 1.0, size + 2), (0.0, 2.0, sums + 1), (0.0, 3.0, 600)
+    ).store
+    lists, trees = [POWER_LIST, ENTROPY_LIST], [ENTROPY_TREE, ENTROPY_TREE]
+    assert store.form.tolist() == [lists[0], POWER_BUCKETS, lists[1], POWER_BUCKETS, *trees]
+    nodes = tree.n_nodes(sums + 1)
+    assert store.extra.tolist() == [-1, 0, -1, 1, 0, nodes]
+    assert store.node.size == nodes + tree.n_nodes(600)
     assert store.moments.size == 2 * N_MOMENTS * N_BUCKETS
     assert_allclose(store.binomial[:N_MOMENTS], np.arange(1, N_MOMENTS + 1))  # C(p+1, p)
     assert_allclose(store.binomial[N_MOMENTS:], [math.comb(p + 2, p) for p in range(N_MOMENTS)])
 
 
+def test_a_tree_pays_only_where_few_coordinates_change():
+    size = layout.LARGEST_SUM
+    for changes in (1, 3, 10):
+        limit = size * (1 + changes)
+        assert Group(0, limit, 0.0, 1.0, changes).form == ENTROPY_LIST
+        assert Group(0, limit + 1, 0.0, 1.0, changes).form == ENTROPY_TREE
+        assert Group(0, limit + 1, 2.0, 1.0, changes).form == POWER_BUCKETS
+
+
 def test_a_store_without_simplices():
     store = make_store([], 3)
     assert store.multiplier.size == 0
-    assert_array_equal(store.place, -1)
+    assert_array_equal(store.place, np.arange(3))
 
 
 # -- sampling ----------------------------------------------------------------------------------------------
@@ -394,7 +419,7 @@ def frozen(potentials, sums):
 
 @each(SAMPLED)
 @pytest.mark.parametrize("sums", FROZEN.values(), ids=FROZEN.keys())
-def test_draws_follow_the_point(potentials, sums, largest_list):
+def test_draws_follow_the_point(potentials, sums, forms):
     bench = frozen(potentials, sums)
     before = [array.copy() for array in bench.store]
     counts = bench.draws(DRAWS, seed=12)
@@ -408,7 +433,7 @@ def test_draws_follow_the_point(potentials, sums, largest_list):
     "potentials", [[(2.0, 1.0, 12)], [(2.0, 1.0, 100)], [(3.0, 1.0, 30)], [(1.7, 1.0, 12)]]
 )
 @pytest.mark.parametrize("sums", FROZEN.values(), ids=FROZEN.keys())
-def test_root_draws_follow_the_roots(potentials, sums, largest_list):
+def test_root_draws_follow_the_roots(potentials, sums, forms):
     bench = frozen(potentials, sums)
     _, exact = twin(bench, potentials)
     roots = exact ** (1.0 / potentials[0][0])
@@ -417,7 +442,7 @@ def test_root_draws_follow_the_roots(potentials, sums, largest_list):
     assert fits(counts, DRAWS * roots / roots.sum()) > 1e-3
 
 
-def test_what_vanished_is_never_drawn(largest_list):
+def test_what_vanished_is_never_drawn(forms):
     """Weights that are exactly zero at either end of the list."""
     bench = Bench.of((0.0, 1.0, 5))
     bench.add(0, [0, 2, 4], 5000.0)
@@ -427,7 +452,7 @@ def test_what_vanished_is_never_drawn(largest_list):
     assert fits(counts[[1, 3]], np.full(2, DRAWS / 2)) > 1e-3
 
 
-def test_a_single_coordinate_is_always_drawn(largest_list):
+def test_a_single_coordinate_is_always_drawn(forms):
     for q in (0.0, 2.0, 3.0):
         bench = Bench.of((q, 1.0, 1))
         bench.add(0, 0, 5.0)

@@ -7,17 +7,35 @@
 Three kinds, by who calls them:
 
     kernel    called from Python
-    routine   called from kernels only, compiled on its own: cold paths
-    step      called from kernels only, inlined into its caller by LLVM, so that bundles of arrays never go
-              through memory: hot paths
+    routine   called from kernels only; where it begins with `apart()`, never copied into its callers
+    step      called from kernels only, and copied into its caller: small things on hot paths
 
 Only kernels get a Python wrapper; taking dozens of arrays apart is most of the code of a small function.
+Left alone, LLVM copies routines that are called from few places, and compiling takes minutes.
 """
 
 from functools import partial
 
-from numba import njit
+from numba import config, njit, types
+from numba.extending import intrinsic
 
 kernel = partial(njit, cache=True, error_model="numpy", _nrt=False, nogil=True)
-routine = partial(kernel, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+routine = partial(kernel, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=False)
 step = partial(routine, forceinline=True)
+
+
+@intrinsic
+def _apart(typingctx):
+    def codegen(context, builder, signature, args):
+        builder.function.attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return types.none(), codegen
+
+
+def _nothing() -> None:
+    """Interpreted, every function is on its own."""
+
+
+apart = _nothing if config.DISABLE_JIT else _apart
+"""Called at the beginning of a routine, keeps its code out of its callers."""

@@ -4,15 +4,18 @@ A Tsallis coordinate is x = d^(−q) with d = λ + s: a private sum s (scaled cu
 multiplier λ with Σ x = 1. One round changes few sums, yet λ, hence every coordinate, moves. Writing all
 coordinates down would cost O(n); instead
 
-* **Buckets.** Coordinates are kept sorted into buckets by the size of d, a few per octave, stored bucket after
+* **Buckets.** Coordinates are kept sorted into buckets by the size of d, a few per octave, listed bucket after
   bucket; moving to the next bucket is one swap at the boundary. Bucket b holds d ≥ lo_b(1−ρ) at all times.
 * **Moments.** F(λ) = Σ d^(−q) is the sum over buckets of a power series around the bucket's reference ref_b:
   with r = ref_b − λ ∈ [0, ρ·lo_b],  F_b = Σ_p A_p r^p,  A_p = C(q+p−1, p) Σ_i (ref_b + s_i)^−(q+p).
-  All terms are positive, so nothing cancels, and the 8-term series is cut at a relative 3e−14. The multiplier is
-  found from a few dozen numbers, not n. It is evaluated from sums each time: errors of λ do not accumulate.
+  All terms are positive, so nothing cancels, and the 8-term series is cut at a relative 3e−14.
+* **One series.** The polynomials of all buckets, written around one common centre, add up to a single
+  polynomial of eight terms: shifting a polynomial is exact, so nothing is lost. It is changed along with the
+  moments when a sum changes, so F, its derivatives and Σ 1/d cost eight terms however many coordinates there are.
+  The multiplier is found from sums each time: errors of λ do not accumulate.
 * **Refresh.** When λ has fallen by ρ·lo_b since ref_b, the bucket is scanned: members that now belong lower move
-  down, moments are recomputed exactly, ref_b = λ. A bucket of n_b ≤ (hi_b)^q members is scanned once per ρ·lo_b
-  of movement, which is why the cost per round does not grow with n.
+  down, moments are recomputed exactly, ref_b = λ, and the series is centred anew. A bucket of n_b ≤ (hi_b)^q
+  members is scanned once per ρ·lo_b of movement, which is why the cost per round does not grow with n.
 * **Sampling by rejection.** Bucket b is proposed with weight n_b·(lo_b(1−ρ))^(−q), a member uniformly, and accepted
   with probability x·(lo_b(1−ρ))^q ≤ 1: the result has exactly the distribution x for the current λ, whatever the
   state of the moments. The same with 1/d in place of d^(−q) draws ∝ x^(1−h) (as q(1−h) = 1).
@@ -24,24 +27,28 @@ Everything here works on one group g of a `Store`; h is its index among the buck
 
 import math
 
-import numpy as np
-from numba import uint64
-
-from sidelight.kernels._jit import routine, step
+from sidelight.kernels._jit import apart, routine, step
 from sidelight.kernels.bits import bits_float, float_bits
+from sidelight.kernels.pointers import fetch
 from sidelight.kernels.random import next_unit
 from sidelight.kernels.store import (
+    CARRY,
+    CENTER,
     FLOOR,
+    INVERSE,
     LAMBDA,
     N_BUCKETS,
     N_MOMENTS,
+    N_SERIES,
+    RENEWED,
     ROOT_WEIGHT,
     WEIGHT,
+    end_of,
+    first_of,
     head,
 )
 
-_B1, _B2, _B3, _B4, _B5, _B6, _B7 = (np.uint64(p * N_BUCKETS) for p in range(1, N_MOMENTS))
-_BLOCK = np.uint64(N_MOMENTS * N_BUCKETS)
+_B1, _B2, _B3, _B4, _B5, _B6, _B7 = (p * N_BUCKETS for p in range(1, N_MOMENTS))
 
 # -- geometry of the buckets --------------------------------------------------------------------------
 
@@ -61,7 +68,7 @@ def fineness(q):
 @step()
 def reach(q):
     """ρ: how far λ may fall, relative to lo_b, before the series loses accuracy."""
-    return 1.0 / (32.0 * q)
+    return min(1.0 / (32.0 * q), 1.0 / 64.0)
 
 
 @step()
@@ -90,6 +97,7 @@ def inverse_power(d, q):
 @routine()
 def general_inverse_power(d, q):
     """d^(−q) for any q: repeated squaring for whole numbers, else through logarithms."""
+    apart()
     whole = int(q)
     if q != whole:
         return math.exp(-q * math.log(d)) if d > 0.0 else math.nan
@@ -134,50 +142,124 @@ def clear_moments(store, h, b):
         store.moments[at + p * N_BUCKETS] = 0.0
 
 
-@step(fastmath={"contract", "reassoc", "nsz"})
+# -- the series of the whole group ----------------------------------------------------------------------
+
+
+@step()
 def evaluate_buckets(store, h, multiplier):
     """F(λ) and its first three Taylor coefficients in the direction of falling λ.
 
-    F itself takes all moments. The coefficients only predict and correct small steps, so they may be cut
-    earlier: relative errors 1e−6, 1e−4 and 1e−2 cost nothing. Unsigned indices spare the check for negative
-    ones, without which the loop would not vectorise.
+    F takes all terms. The coefficients only predict and correct small steps, so they may be cut earlier.
     """
-    f0 = f1 = f2 = f3 = 0.0
-    moments = store.moments
-    row = uint64(h) * _B1
-    block = uint64(h) * _BLOCK
-    for b in range(uint64(store.span[2 * h]), uint64(store.span[2 * h + 1] + 1)):
-        at = block + b
-        r = store.ref[row + b] - multiplier
-        a0 = moments[at]
-        a1 = moments[at + _B1]
-        a2 = moments[at + _B2]
-        a3 = moments[at + _B3]
-        a4 = moments[at + _B4]
-        tail = moments[at + _B5] + r * (moments[at + _B6] + r * moments[at + _B7])
-        f0 += (a0 + store.carry[row + b]) + r * (a1 + r * (a2 + r * (a3 + r * (a4 + r * tail))))
-        f1 += a1 + r * (2.0 * a2 + r * (3.0 * a3 + r * (4.0 * a4)))
-        f2 += a2 + r * (3.0 * a3 + r * (6.0 * a4))
-        f3 += a3 + r * (4.0 * a4)
+    at = h * N_SERIES
+    series = store.series
+    r = series[at + CENTER] - multiplier
+    a1, a2, a3, a4 = series[at + 1], series[at + 2], series[at + 3], series[at + 4]
+    tail = series[at + 5] + r * (series[at + 6] + r * series[at + 7])
+    f0 = (series[at] + series[at + CARRY]) + r * (a1 + r * (a2 + r * (a3 + r * (a4 + r * tail))))
+    f1 = a1 + r * (2.0 * a2 + r * (3.0 * a3 + r * (4.0 * a4 + r * (5.0 * tail))))
+    f2 = a2 + r * (3.0 * a3 + r * (6.0 * a4))
+    f3 = a3 + r * (4.0 * a4)
     return f0, f1, f2, f3
 
 
-@step(fastmath={"contract", "reassoc", "nsz"})
+@step()
 def root_sum_buckets(store, h, multiplier):
-    """Σ 1/d for q = 2, from the series: the derivative of 1/d in r is d^(−2)."""
-    total = 0.0
-    moments = store.moments
-    row = uint64(h) * _B1
-    block = uint64(h) * _BLOCK
-    for b in range(uint64(store.span[2 * h]), uint64(store.span[2 * h + 1] + 1)):
+    """Σ 1/d for q = 2: the derivative of 1/d in r is d^(−2)."""
+    at = h * N_SERIES
+    series = store.series
+    r = series[at + CENTER] - multiplier
+    tail = series[at + 5] * (1.0 / 6.0) + r * (series[at + 6] * (1.0 / 7.0) + r * (series[at + 7] * (1.0 / 8.0)))
+    middle = series[at + 2] * (1.0 / 3.0) + r * (series[at + 3] * 0.25 + r * (series[at + 4] * 0.2 + r * tail))
+    return series[at + INVERSE] + r * (series[at] + r * (series[at + 1] * 0.5 + r * middle))
+
+
+@step()
+def change_series(store, g, h, before, after):
+    """A sum grows from `before` to `after`."""
+    at = h * N_SERIES
+    series = store.series
+    q = store.power[g]
+    center = series[at + CENTER]
+    inv, inv_after = 1.0 / (center + before), 1.0 / (center + after)
+    if q == 2.0:
+        term, term_after = inv * inv, inv_after * inv_after
+    else:
+        term, term_after = inverse_power(center + before, q), inverse_power(center + after, q)
+    # The first term is kept with its rounding error: identical changes would make it drift systematically.
+    old = series[at]
+    change = term_after - term
+    new = old + change
+    back = new - old
+    series[at + CARRY] += (old - (new - back)) + (change - back)
+    series[at] = new
+    series[at + INVERSE] += inv_after - inv
+    for p in range(1, N_MOMENTS):
+        term *= inv
+        term_after *= inv_after
+        series[at + p] += store.binomial[h * N_MOMENTS + p] * (term_after - term)
+
+
+@routine(fastmath={"contract", "reassoc", "nsz"})
+def recenter(store, g, h):
+    """Write the series around the present λ, from the moments of the buckets."""
+    apart()
+    moments, refs, inverses, carries = store.moments, store.ref, store.inverse, store.carry
+    multiplier = store.scalars[head(g) + LAMBDA]
+    row = h * N_BUCKETS
+    block = h * N_MOMENTS * N_BUCKETS
+    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = carry = inverse = 0.0
+    for b in range(store.span[2 * h], store.span[2 * h + 1] + 1):
         at = block + b
-        r = store.ref[row + b] - multiplier
-        tail = moments[at + _B5] / 6.0 + r * (moments[at + _B6] / 7.0 + r * (moments[at + _B7] / 8.0))
-        middle = moments[at + _B2] / 3.0 + r * (
-            moments[at + _B3] / 4.0 + r * (moments[at + _B4] / 5.0 + r * tail)
-        )
-        total += store.inverse[row + b] + r * (moments[at] + r * (moments[at + _B1] / 2.0 + r * middle))
-    return total
+        r = refs[row + b] - multiplier
+        a0, a1, a2, a3 = moments[at], moments[at + _B1], moments[at + _B2], moments[at + _B3]
+        a4, a5, a6, a7 = moments[at + _B4], moments[at + _B5], moments[at + _B6], moments[at + _B7]
+        tail = a4 * 0.2 + r * (a5 * (1.0 / 6.0) + r * (a6 * (1.0 / 7.0) + r * (a7 * (1.0 / 8.0))))
+        middle = a1 * 0.5 + r * (a2 * (1.0 / 3.0) + r * (a3 * 0.25 + r * tail))
+        inverse += inverses[row + b] + r * (a0 + r * middle)
+        # Taylor shift by r: repeated synthetic division
+        a6 += r * a7
+        a5 += r * a6
+        a4 += r * a5
+        a3 += r * a4
+        a2 += r * a3
+        a1 += r * a2
+        s0 += a0 + r * a1
+        a6 += r * a7
+        a5 += r * a6
+        a4 += r * a5
+        a3 += r * a4
+        a2 += r * a3
+        s1 += a1 + r * a2
+        a6 += r * a7
+        a5 += r * a6
+        a4 += r * a5
+        a3 += r * a4
+        s2 += a2 + r * a3
+        a6 += r * a7
+        a5 += r * a6
+        a4 += r * a5
+        s3 += a3 + r * a4
+        a6 += r * a7
+        a5 += r * a6
+        s4 += a4 + r * a5
+        a6 += r * a7
+        s5 += a5 + r * a6
+        s6 += a6 + r * a7
+        s7 += a7
+        carry += carries[row + b]
+    at = h * N_SERIES
+    store.series[at] = s0
+    store.series[at + 1] = s1
+    store.series[at + 2] = s2
+    store.series[at + 3] = s3
+    store.series[at + 4] = s4
+    store.series[at + 5] = s5
+    store.series[at + 6] = s6
+    store.series[at + 7] = s7
+    store.series[at + CARRY] = carry
+    store.series[at + INVERSE] = inverse
+    store.series[h * N_SERIES + CENTER] = multiplier
 
 
 # -- moving members -----------------------------------------------------------------------------------
@@ -186,12 +268,12 @@ def root_sum_buckets(store, h, multiplier):
 @step()
 def swap(store, i, j):
     """Exchange the members at two positions."""
-    key_i, key_j = store.key[i], store.key[j]
     who_i, who_j = store.occupant[i], store.occupant[j]
-    store.key[i] = key_j
-    store.key[j] = key_i
     store.occupant[i] = who_j
     store.occupant[j] = who_i
+    sum_i = store.sum_at[i]
+    store.sum_at[i] = store.sum_at[j]
+    store.sum_at[j] = sum_i
     store.place[who_j] = i
     store.place[who_i] = j
 
@@ -252,17 +334,20 @@ def admit(store, g, h, b, s):
     add_moments(store, g, h, b, store.ref[h * N_BUCKETS + b] + s, 1.0)
 
 
-@step()
-def raise_sum(store, g, h, position, after):
-    """Give the member at `position` the larger sum `after`, moving it to its new bucket."""
+@routine()
+def raise_sum(store, g, h, coordinate, before, after):
+    """Give a coordinate the larger sum `after`, moving it to its new bucket."""
+    apart()
     q = store.power[g]
     fine = fineness(q)
     multiplier = store.scalars[head(g) + LAMBDA]
-    before = store.key[position]
+    position = store.place[coordinate]
     b = holding(store, h, position, multiplier + before, fine)
     # Usually b or higher; lower if d has slipped below lo_b within the tolerance since the last refresh.
     target = bucket_of(multiplier + after, fine)
-    store.key[position] = after
+    store.key[coordinate] = after
+    store.sum_at[position] = after
+    change_series(store, g, h, before, after)
     row = h * (N_BUCKETS + 1)
     if target == b and store.start[row + b + 1] - store.start[row + b] > 1:
         replace_in_moments(store, g, h, b, store.ref[h * N_BUCKETS + b] + before, after - before)
@@ -307,6 +392,7 @@ def replace_in_moments(store, g, h, b, r, amount):
 @routine()
 def refresh(store, g, h):
     """Bring every bucket whose window λ has left up to date, from the highest to the lowest."""
+    apart()
     q = store.power[g]
     fine = fineness(q)
     rho = reach(q)
@@ -323,14 +409,18 @@ def refresh(store, g, h):
         if b > 0:
             position = store.start[row + b]
             while position < store.start[row + b + 1]:
-                s = store.key[position]
+                s = store.sum_at[position]
                 if multiplier + s < low:
                     target = bucket_of(multiplier + s, fine)
                     lower_member(store, h, position, b, target)
                     admit(store, g, h, target, s)
+                    store.renewed[h * N_BUCKETS + target] = 1
                 position += 1
         recount(store, g, h, b)
+        store.renewed[h * N_BUCKETS + b] = 1
+    store.series[h * N_SERIES + RENEWED] = 1.0
     retotal(store, g, h)
+    recenter(store, g, h)
 
 
 @step()
@@ -365,9 +455,9 @@ def raw_moments(store, q, multiplier, first, last):
     """Σ d^−(q+p) for p = 0..7 and Σ 1/d over a run of positions; reassociation lets the sums vectorise."""
     a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
     inverse = 0.0
-    keys = store.key[first:last]  # from 0: only such loops vectorise
-    for i in range(keys.size):
-        d = multiplier + keys[i]
+    sums = store.sum_at
+    for i in range(first, last):
+        d = multiplier + sums[i]
         inv = 1.0 / d
         w = inv * inv if q == 2.0 else inverse_power(d, q)
         inverse += inv
@@ -420,16 +510,18 @@ def retotal(store, g, h):
 @routine()
 def sort_into_buckets(store, g, h):
     """Lay the group out afresh for its present λ, in O(n)."""
+    apart()
     q = store.power[g]
     fine = fineness(q)
     rho = reach(q)
-    first, last = store.origin[g], store.origin[g + 1]
+    first, last = first_of(store, g), end_of(store, g)
     multiplier = store.scalars[head(g) + LAMBDA]
     row = h * (N_BUCKETS + 1)
     for b in range(N_BUCKETS + 1):
         store.start[row + b] = 0
     for i in range(first, last):
-        store.start[row + bucket_of(multiplier + store.key[i], fine) + 1] += 1
+        store.sum_at[i] = store.key[store.occupant[i]]
+        store.start[row + bucket_of(multiplier + store.sum_at[i], fine) + 1] += 1
     store.start[row] = first
     for b in range(N_BUCKETS):
         store.start[row + b + 1] += store.start[row + b]
@@ -438,7 +530,7 @@ def sort_into_buckets(store, g, h):
     for b in range(N_BUCKETS):
         i = int(store.ref[h * N_BUCKETS + b])
         while i < store.start[row + b + 1]:
-            target = bucket_of(multiplier + store.key[i], fine)
+            target = bucket_of(multiplier + store.sum_at[i], fine)
             if target == b:
                 i += 1
             else:
@@ -447,10 +539,13 @@ def sort_into_buckets(store, g, h):
                 swap(store, i, free)
     for b in range(N_BUCKETS):
         store.cap[h * N_BUCKETS + b] = inverse_power(lower_end(b, fine) * (1.0 - rho), q)
+        store.renewed[h * N_BUCKETS + b] = 1
         recount(store, g, h, b)
     store.span[2 * h] = 0
     store.span[2 * h + 1] = N_BUCKETS - 1
+    store.series[h * N_SERIES + RENEWED] = 1.0
     retotal(store, g, h)
+    recenter(store, g, h)
 
 
 # -- sampling -----------------------------------------------------------------------------------------
@@ -477,7 +572,8 @@ def sample_buckets(store, g, h, words):
         if b > highest:
             continue  # the total is a hair above the sum of the weights: draw again
         position = store.start[row + b] + min(int(next_unit(words) * count), count - 1)
-        x = inverse_power(multiplier + store.key[position], q)
+        fetch(store.occupant, position)
+        x = inverse_power(multiplier + store.sum_at[position], q)
         if next_unit(words) * store.cap[h * N_BUCKETS + b] < x:
             return store.occupant[position]
 
@@ -507,5 +603,6 @@ def sample_root_buckets(store, g, h, words):
         if b > highest:
             continue
         position = store.start[row + b] + min(int(next_unit(words) * count), count - 1)
-        if next_unit(words) * (multiplier + store.key[position]) < low:
+        fetch(store.occupant, position)
+        if next_unit(words) * (multiplier + store.sum_at[position]) < low:
             return store.occupant[position]

@@ -2,23 +2,34 @@
 
 The machine is a tree of depth two: a simplex over the blocks on top, a simplex inside every block of two or
 more arms. Arms are addressed by *slot*, their position when blocks are laid out one after another. With Y
-and X_k the points of those simplices, arm j of block k is played with probability
+and X_k the points of those simplices, slot j of block k is played with probability
 
     Z(j) = (1 − γ̄) · Y_k · X̃_k(j) + γ(j),       X̃_k = (1 − ᾱ_k) X_k + local(j),
-    γ(j) = fixed(j) + adaptive_k · Σ_{i : parent(i) = j} √X_k(i),     γ̄ = Σ_j γ(j).
+    γ(j) = fixed(j) + adaptive_k · Σ_{i : parent(i) = j} √X_k(i) + spread(j),     γ̄ = Σ_j γ(j).
 
 `ask` draws from Z without writing it out; `learn` forms the unbiased estimates ℓ/P of what the played arm
 revealed and moves only the simplices they touch, so a round costs what was revealed and the in-degrees of
 that, not the number of arms. Simulation and the one-decision-at-a-time policy both call these two functions,
 so the same seed gives the same play either way.
+
+`losses` are always in *engine order*. In general: the explicit out-neighbours of the arm in the order of its
+row, then the universal arms, without the arm itself when it has no loop. Where every play reveals its own block,
+or everything, but itself, whole runs of slots are revealed: then one loss for each of them, 0 for the arm itself.
 """
 
-from sidelight.kernels._jit import kernel, step
+from sidelight.kernels._jit import apart, kernel, routine, step
 from sidelight.kernels.alias import draw_alias
+from sidelight.kernels.exponential import exp_nonpositive, small_exp
 from sidelight.kernels.memory import (
     ADAPTIVE_TOTAL,
+    ALL_OTHERS,
     FIXED_TOTAL,
+    GAMMA,
     GAMMA_SUM,
+    HEAVY,
+    MANY_SHAPES,
+    OWN_BLOCK,
+    OWN_LOSS,
     PENDING,
     ROUND,
     SEEN_BY_ALL,
@@ -26,24 +37,48 @@ from sidelight.kernels.memory import (
     SEEN_BY_EDGES,
     SEEN_BY_OTHERS,
     TOP_PAID,
+    WHOLE,
     unpack,
 )
+from sidelight.kernels.pointers import cells, fetch, refer
 from sidelight.kernels.random import next_unit
-from sidelight.kernels.simplex import add, root, root_sum, sample, sample_root, solve, value
-from sidelight.kernels.store import CHANGE, FACTOR, SHIFT, head
+from sidelight.kernels.simplex import (
+    accept_weights,
+    add,
+    is_entropy,
+    refill_weights,
+    root,
+    root_sum,
+    sample,
+    sample_root,
+    solve,
+    value,
+)
+from sidelight.kernels.spread import follow_spread, renew_block_spread
+from sidelight.kernels.store import (
+    BASE,
+    CHANGE,
+    FACTOR,
+    HELD,
+    LAMBDA,
+    PAID,
+    RATE,
+    SHARE,
+    SHIFT,
+    STABILITY,
+    TOTAL,
+    head,
+)
+from sidelight.kernels.tree import draw_leaf, tree_total
 
 LARGEST_ESTIMATE = 1e300
 """Estimates are capped here so that a vanished probability times a huge estimate is 0, never NaN."""
+LARGEST_STEP = 1.0 / 32.0
+"""`small_exp` is exact to rounding up to here."""
 
 
 # -- where things are ----------------------------------------------------------------------------------
 # Each array read at random is a cache miss on a large graph; switches spare those that say nothing.
-
-
-@step()
-def slot_of(machine, arm):
-    """The slot of an arm."""
-    return arm if machine.in_order else machine.slot_of[arm]
 
 
 @step()
@@ -57,13 +92,35 @@ def block_of(machine, slot):
     """The block of a slot."""
     if machine.n_blocks == 1:
         return 0
-    return slot if machine.singletons else machine.block_of[slot]
+    return slot if machine.singletons else machine.home[slot] >> 1
 
 
 @step()
-def group_of(machine, k):
-    """The group of the coordinates inside block k, −1 for a singleton."""
-    return -1 if machine.singletons else machine.block_group[k]
+def group_of(machine, k, slot):
+    """The group of a slot's coordinate inside block k, −1 for a singleton."""
+    if machine.plain_blocks:
+        return machine.n_top_groups + k
+    if machine.singletons:
+        return -1
+    g = machine.block_group[k]
+    return g if g >= -1 else machine.slot_group[slot]
+
+
+@step()
+def record_of(machine, k):
+    """The group that keeps the owner's numbers of block k (not a singleton)."""
+    if machine.plain_blocks:
+        return machine.n_top_groups + k
+    g = machine.block_group[k]
+    return g if g >= -1 else -2 - g
+
+
+@step()
+def simplex_of(machine, k):
+    """The simplex inside block k (not a singleton)."""
+    if machine.plain_blocks:
+        return k + (1 if machine.n_blocks > 1 else 0)
+    return machine.block_simplex[k]
 
 
 @step()
@@ -73,18 +130,81 @@ def top_group_of(machine, k):
 
 
 @step()
-def top_rate_of(machine, k):
-    """The rate of block k's coordinate on the top level."""
-    return machine.top_rate[0 if machine.n_top_groups == 1 else k]
-
-
-# -- probabilities ------------------------------------------------------------------------------------
+def first_edge(machine, slot):
+    """Where the explicit out-neighbours of a slot begin."""
+    return slot * machine.degree if machine.degree >= 0 else machine.out_indptr[slot]
 
 
 @step()
-def explored(machine, state):
-    """γ̄, the total global exploration of this round."""
-    return state.numbers[FIXED_TOTAL] + state.numbers[ADAPTIVE_TOTAL]
+def end_edge(machine, slot):
+    """Where they end."""
+    return (slot + 1) * machine.degree if machine.degree >= 0 else machine.out_indptr[slot + 1]
+
+
+@step()
+def first_in_edge(machine, slot):
+    """Where the explicit in-neighbours of a slot begin."""
+    return slot * machine.in_degree if machine.in_degree >= 0 else machine.in_indptr[slot]
+
+
+@step()
+def end_in_edge(machine, slot):
+    """Where they end."""
+    return (slot + 1) * machine.in_degree if machine.in_degree >= 0 else machine.in_indptr[slot + 1]
+
+
+@step()
+def first_slot(machine, k):
+    """The first slot of block k."""
+    return k * machine.block_size if machine.block_size >= 0 else machine.block_start[k]
+
+
+@step()
+def end_slot(machine, k):
+    """One past its last slot."""
+    return (k + 1) * machine.block_size if machine.block_size >= 0 else machine.block_start[k + 1]
+
+
+# Reads that miss the caches wait for each other only if one tells where the next is. What a slot or a block will
+# need is known as soon as it is drawn: asking for all of it at once makes one wait out of many.
+
+
+@step()
+def fetch_block(machine, store, k):
+    """Ask for what drawing from block k, and learning about it, will read."""
+    record = head(record_of(machine, k))
+    fetch(store.scalars, record)
+    fetch(store.scalars, record + 8)
+    first = first_slot(machine, k)
+    c = machine.n_blocks + first
+    for ahead in range(0, min(end_slot(machine, k) - first, 32), 8):
+        fetch(store.weight, c + ahead)
+        fetch(store.key, c + ahead)
+        if machine.any_local:
+            fetch(machine.local, first + ahead)
+        if machine.n_fixed > 0:
+            fetch(machine.fixed, first + ahead)
+
+
+@step()
+def fetch_slot(machine, store, slot):
+    """Ask for what playing a slot will read first."""
+    if machine.shape == MANY_SHAPES:
+        fetch(machine.out_indices, first_edge(machine, slot))
+        fetch(machine.in_indices, first_in_edge(machine, slot))
+        fetch(store.place, machine.n_blocks + slot)
+        fetch(store.key, machine.n_blocks + slot)
+        if machine.n_adaptive > 0:
+            fetch(machine.child_start, slot)
+            fetch(machine.child, slot)
+            fetch(machine.parent, slot)
+        if not machine.singletons and machine.n_blocks > 1:
+            fetch(machine.home, slot)
+    elif machine.shape == OWN_LOSS:
+        fetch(store.place, slot)
+
+
+# -- probabilities ------------------------------------------------------------------------------------
 
 
 @step()
@@ -96,262 +216,423 @@ def block_value(machine, store, k):
 
 
 @step()
-def inside_value(machine, store, slot, k):
-    """X_k(j): 1 for a singleton."""
-    g = group_of(machine, k)
-    if g < 0:
-        return 1.0
-    return value(store, g, machine.n_blocks + slot)
-
-
-@step()
-def mixed(machine, slot, k, inside):
-    """X̃_k(j) from X_k(j): local exploration mixed in."""
-    if not machine.any_local:
-        return inside
-    return (1.0 - machine.local_total[k]) * inside + machine.local[slot]
-
-
-@step()
 def on_behalf(machine, store, slot, k):
     """The adaptive exploration of a slot: coefficient · Σ √X over the slots it explores for."""
     total = 0.0
-    g = machine.block_group[k]
+    g = record_of(machine, k)
+    multiplier = store.scalars[head(g) + LAMBDA]
     for index in range(machine.child_start[slot], machine.child_start[slot + 1]):
-        total += root(store, g, machine.n_blocks + machine.child[index])
+        total += 1.0 / (multiplier + store.key[machine.n_blocks + machine.child[index]])
     return machine.adaptive[k] * total
 
 
 @step()
-def extra(machine, store, slot, k):
-    """γ(j): the global exploration of a slot."""
+def varying(machine, state, store, slot, k):
+    """The part of γ(j) that follows the distribution."""
     gamma = 0.0
-    if machine.any_fixed:
-        gamma += machine.fixed[slot]
-    if machine.any_adaptive and machine.adaptive[k] > 0.0:
+    if machine.n_adaptive > 0 and machine.adaptive[k] > 0.0:
         gamma += on_behalf(machine, store, slot, k)
+    if machine.any_spread:
+        gamma += state.spreading[slot]
     return gamma
 
 
 @step()
-def played(machine, state, store, slot):
-    """Z(j): the probability that the arm in this slot is played."""
+def played(machine, state, store, slot, rest):
+    """Z(j): the probability that a slot is played; `rest` is 1 − γ̄."""
     k = block_of(machine, slot)
-    inside = mixed(machine, slot, k, inside_value(machine, store, slot, k))
-    share = (1.0 - explored(machine, state)) * block_value(machine, store, k)
-    return share * inside + extra(machine, store, slot, k)
+    share = rest * block_value(machine, store, k)
+    g = group_of(machine, k, slot)
+    explores = (machine.any_local or machine.n_fixed > 0) and (machine.singletons or (machine.home[slot] & 1) != 0)
+    if g >= 0:
+        inside = value(store, g, machine.n_blocks + slot)
+        if machine.any_local:
+            inside *= store.scalars[head(record_of(machine, k)) + SHARE]
+            if explores:
+                inside += machine.local[slot]
+        share *= inside
+    if explores and machine.n_fixed > 0:
+        share += machine.fixed[slot]
+    if machine.n_adaptive > 0 or machine.any_spread:
+        share += varying(machine, state, store, slot, k)
+    return share
 
 
 @step()
-def seen_by_edges(machine, state, store, arm):
-    """P: the probability that the loss of `arm` is revealed, Σ of Z over its in-neighbours.
+def seen_by_edges(machine, state, store, slot, rest):
+    """P: the probability that the loss of a slot is revealed, Σ of Z over its in-neighbours.
 
-    Arms seen by everyone, by everyone in their block, or by all of those but themselves do without: `learn`
+    Slots seen by everyone, by everyone in their block, or by all of those but themselves do without: `learn`
     has closed forms for them.
     """
     probability = 0.0
-    for e in range(machine.in_indptr[arm], machine.in_indptr[arm + 1]):
-        probability += played(machine, state, store, slot_of(machine, machine.in_indices[e]))
+    for e in range(first_in_edge(machine, slot), end_in_edge(machine, slot)):
+        probability += played(machine, state, store, machine.in_indices[e], rest)
     return probability
 
 
 # -- the two turns ------------------------------------------------------------------------------------
 
 
-@step()
+@routine()
 def ask(machine, state, store):
-    """Draw the arm of this round from Z."""
+    """Draw the slot of this round from Z."""
+    apart()
     words = state.words
-    gamma = explored(machine, state)
+    gamma = state.numbers[GAMMA]
     if gamma > 0.0 and next_unit(words) < gamma:
-        return arm_at(machine, draw_explored(machine, state, store, gamma))
+        return draw_explored(machine, state, store, gamma)
     k = 0
     if machine.n_blocks > 1:
         k = sample(store, 0, words)
     if machine.singletons:
-        return arm_at(machine, k)
-    first = machine.block_start[k]
-    slot = first
-    if group_of(machine, k) >= 0:
-        total = machine.local_total[k] if machine.any_local else 0.0
+        return k
+    if machine.fetches and machine.n_blocks > 1 and machine.plain_blocks:
+        fetch_block(machine, store, k)
+    first = first_slot(machine, k)
+    if not machine.plain_blocks and machine.block_group[k] == -1:
+        return first
+    if machine.any_local:
+        total = 1.0 - store.scalars[head(record_of(machine, k)) + SHARE]
         if total > 0.0 and next_unit(words) < total:
-            slot = draw_alias(
-                machine.local_keep, machine.local_other, first, machine.block_start[k + 1], words
+            return draw_alias(
+                machine.local_keep, machine.local_other, first, end_slot(machine, k), words
             )
-        else:
-            slot = sample(store, machine.block_simplex[k], words) - machine.n_blocks
-    return arm_at(machine, slot)
+    return sample(store, simplex_of(machine, k), words) - machine.n_blocks
 
 
 @step()
 def draw_explored(machine, state, store, gamma):
-    """A slot with probability γ(j)/γ̄: a fixed one, or the parent of a slot drawn ∝ √X."""
+    """A slot with probability γ(j)/γ̄: a fixed one, the parent of a slot drawn ∝ √X, or one that spreads."""
     words = state.words
-    if machine.any_fixed and (
-        not machine.any_adaptive or next_unit(words) * gamma < state.numbers[FIXED_TOTAL]
-    ):
-        cell = draw_alias(machine.fixed_keep, machine.fixed_other, 0, machine.fixed_slots.size, words)
+    target = next_unit(words) * gamma if machine.n_adaptive > 0 or machine.any_spread else 0.0
+    if machine.n_fixed > 0 and target < state.numbers[FIXED_TOTAL]:
+        cell = draw_alias(machine.fixed_keep, machine.fixed_other, 0, machine.n_fixed, words)
         return machine.fixed_slots[cell]
+    target -= state.numbers[FIXED_TOTAL]
+    if machine.any_spread and (machine.n_adaptive == 0 or target >= state.numbers[ADAPTIVE_TOTAL]):
+        return draw_leaf(state.spreading, 0, machine.n_arms, state.spread_node, 0, words)
     block = machine.adaptive_blocks[0]
-    if machine.adaptive_blocks.size > 1:
-        target = next_unit(words) * state.numbers[ADAPTIVE_TOTAL]
-        for index in range(machine.adaptive_blocks.size):
+    if machine.n_adaptive > 1:
+        for index in range(machine.n_adaptive):
             block = machine.adaptive_blocks[index]
             target -= machine.adaptive[block] * state.roots[block]
             if target < 0.0:
                 break
-    child = sample_root(store, machine.block_group[block], words) - machine.n_blocks
+    child = sample_root(store, record_of(machine, block), words) - machine.n_blocks
     return machine.parent[child]
 
 
 @step()
-def learn(machine, state, store, arm, losses):
-    """Take in what playing `arm` revealed and move to the next round.
+def learn(machine, state, store, slot, losses):
+    """Take in what playing `slot` revealed and move to the next round."""
+    rest = 1.0 - state.numbers[GAMMA]
+    state.numbers[GAMMA_SUM] += state.numbers[GAMMA]
+    state.numbers[ROUND] += 1.0
+    if machine.shape == OWN_LOSS:
+        learn_own(machine, state, store, slot, losses, rest)
+    elif machine.shape == OWN_BLOCK:
+        learn_block(machine, state, store, slot, losses, rest)
+    elif machine.shape == ALL_OTHERS:
+        learn_all(machine, state, store, losses, rest)
+    else:
+        learn_edges(machine, state, store, slot, losses, rest)
 
-    `losses` lists the explicit out-neighbours of the arm first, in order, then the universal arms (without
-    the arm itself when it has no loop).
-    """
-    if machine.broadcast:
-        learn_from_all(machine, state, store, arm, losses)
+
+@routine()
+def learn_own(machine, state, store, slot, losses, rest):
+    """`learn` where every arm is a singleton and reveals itself alone: a bandit."""
+    apart()
+    loss = losses[0]
+    if loss == 0.0:
         return
-    first = machine.out_indptr[arm]
-    n_explicit = machine.out_indptr[arm + 1] - first
-    n_revealed = n_explicit + machine.universal.size
+    g = top_group_of(machine, slot)
+    y = value(store, g, slot)
+    seen = rest * y
+    if machine.n_fixed > 0:
+        seen += machine.fixed[slot]
+    guess = min(loss / seen, LARGEST_ESTIMATE)
+    state.numbers[TOP_PAID] += y * guess
+    note_stability(store, g, slot, y, guess)
+    add(store, g, slot, guess * store.scalars[head(g) + RATE])
+    solve(store, 0)
+
+
+@routine()
+def learn_block(machine, state, store, slot, losses, rest):
+    """`learn` where every block is a loop-less clique under the entropy: one pass over the block."""
+    apart()
+    k = block_of(machine, slot)
+    g = group_of(machine, k, slot)
+    first, end = first_slot(machine, k), end_slot(machine, k)
+    y = block_value(machine, store, k)
+    whole = rest * y
+    if machine.n_fixed > 0:
+        whole += store.scalars[head(g) + HELD]
+    loss = add_to_block(machine, state, store, g, first, end, losses, rest * y, whole)
+    if loss > 0.0:
+        solve(store, simplex_of(machine, k))
+        settle_top(machine, state, store, k, y, loss)
+
+
+@step(fastmath={"contract", "reassoc", "nsz"})
+def add_to_block(machine, state, store, g, first, end, losses, y, whole):
+    """Add the estimates of a clique to their sums; return Σ X̃·ℓ̂, the loss of the block."""
+    at = head(g)
+    factor, share, rate = store.scalars[at + FACTOR], store.scalars[at + SHARE], store.scalars[at + RATE]
+    base = store.scalars[at + BASE]
+    keys, weights, local, fixed = store.key, store.weight, machine.local, machine.fixed
+    any_local, any_fixed, coordinate = machine.any_local, machine.n_fixed > 0, machine.n_blocks + first
+    block_loss = paid = stability = 0.0
+    for i in range(end - first):
+        c = coordinate + i
+        inside = weights[c] * factor
+        mixed = share * inside
+        if any_local:
+            mixed += local[first + i]
+        seen = whole - y * mixed
+        if any_fixed:
+            seen -= fixed[first + i]
+        guess = losses[i] / (seen if seen > 1.0 / LARGEST_ESTIMATE else 1.0 / LARGEST_ESTIMATE)
+        block_loss += mixed * guess
+        paid += inside * guess
+        stability += inside * guess * guess
+        after = keys[c] + rate * guess
+        keys[c] = after
+        weights[c] = exp_nonpositive(base - after)
+    store.scalars[at + PAID] += paid
+    store.scalars[at + STABILITY] += stability
+    store.scalars[at + CHANGE] = -1.0
+    return block_loss
+
+
+@routine()
+def learn_all(machine, state, store, losses, rest):
+    """`learn` on a loop-less clique of singletons under one entropy: everything moves, in one pass.
+
+    Weights are multiplied instead of written afresh from their sums: for small steps that takes a third of the
+    time. An arm with more than half of the probability is rarely seen by others and takes large steps; there is
+    at most one, and it is kept out of the pass. Every 256 rounds, and after any other large step, all weights
+    are written afresh, so rounding cannot pile up.
+    """
+    apart()
+    heavy = int(state.numbers[HEAVY])
+    loss = losses[heavy]
+    losses[heavy] = 0.0
+    total, fourths = add_to_all(machine, state, store, losses, rest)
+    if loss > 0.0:
+        weight = store.weight[heavy]
+        y = weight * store.scalars[FACTOR]
+        seen = 1.0 - rest * y - (machine.fixed[0] if machine.n_fixed > 0 else 0.0)
+        guess = min(loss / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
+        state.numbers[TOP_PAID] += y * guess
+        note_stability(store, 0, heavy, y, guess)
+        store.key[heavy] += store.scalars[RATE] * guess
+        store.weight[heavy] = exp_nonpositive(store.scalars[BASE] - store.key[heavy])
+        total += store.weight[heavy] - weight
+    store.scalars[TOTAL] = total
+    if fourths > LARGEST_STEP**4 or state.numbers[ROUND] % 256.0 == 0.0:
+        refill_weights(store, 0)
+        state.numbers[HEAVY] = heaviest(store, machine.n_arms)
+    accept_weights(store, 0)
+
+
+@step()
+def heaviest(store, n):
+    """The coordinate with the largest weight."""
+    best = 0
+    for i in range(n):
+        if store.weight[i] > store.weight[best]:
+            best = i
+    return best
+
+
+@step(fastmath={"contract", "reassoc", "nsz"})
+def add_to_all(machine, state, store, losses, rest):
+    """Add all estimates to their sums, multiply the weights; return their total and Σ steps⁴."""
+    factor, rate = store.scalars[FACTOR], store.scalars[RATE]
+    share = rest * factor
+    fixed = machine.fixed[0] if machine.n_fixed > 0 else 0.0  # the same for all
+    keys, weights = store.key, store.weight
+    paid = total = stability = fourths = 0.0
+    for i in range(machine.n_arms):
+        weight = weights[i]
+        seen = 1.0 - (share * weight + fixed)
+        guess = losses[i] / (seen if seen > 1.0 / LARGEST_ESTIMATE else 1.0 / LARGEST_ESTIMATE)
+        paid += weight * guess
+        stability += weight * guess * guess
+        x = rate * guess
+        keys[i] += x
+        fourths += (x * x) * (x * x)  # at least the fourth power of the largest step; a maximum does not vectorise
+        weight *= small_exp(-x)
+        weights[i] = weight
+        total += weight
+    state.numbers[TOP_PAID] += paid * factor
+    store.scalars[STABILITY] += stability * factor
+    return total, fourths
+
+
+@routine()
+def learn_edges(machine, state, store, slot, losses, rest):
+    """`learn` on any graph: one revealed arm after another."""
+    apart()
+    begin = first_edge(machine, slot)
+    n_explicit = end_edge(machine, slot) - begin
     n_touched = 0
     n_added = 0
     at = 0
     current = -1  # the block whose numbers are at hand: revealed arms tend to share one
-    group = -1
+    record = -1
     y = whole = 0.0
-    rest = 1.0 - explored(machine, state)
     # All estimates first: they use this round's distribution.
-    for index in range(n_revealed):
+    for index in range(n_explicit + machine.n_universal):
         if index < n_explicit:
-            v = machine.out_indices[first + index]
+            v = machine.out_indices[begin + index]
         else:
             v = machine.universal[index - n_explicit]
-            if v == arm and machine.seen_how[v] == SEEN_BY_OTHERS:
+            if v == slot and machine.seen_how[v] == SEEN_BY_OTHERS:
                 continue  # it does not reveal itself
         loss = losses[at]
         at += 1
         if loss == 0.0:
             continue
-        slot = slot_of(machine, v)
-        k = block_of(machine, slot)
+        k = block_of(machine, v)
+        g = group_of(machine, k, v)
         if k != current:
             current = k
-            group = group_of(machine, k)
             y = block_value(machine, store, k)
-            whole = rest * y
-            if machine.any_fixed:
-                whole += machine.fixed_in_block[k]
-            if machine.any_adaptive:
-                whole += machine.adaptive[k] * state.roots[k]
-            if group >= 0 and state.marked[k] == 0:
-                state.marked[k] = 1
-                state.touched[n_touched] = k
-                state.block_loss[k] = 0.0
-                n_touched += 1
-        inside = inside_value(machine, store, slot, k)
-        inside_mixed = mixed(machine, slot, k, inside) if group >= 0 else 1.0
+            if g >= 0:
+                record = head(record_of(machine, k))
+                whole = rest * y
+                if machine.n_fixed > 0:
+                    whole += store.scalars[record + HELD]
+                if machine.n_adaptive > 0:
+                    whole += machine.adaptive[k] * state.roots[k]
+                if state.marked[k] == 0:
+                    state.marked[k] = 1
+                    state.touched[n_touched] = k
+                    state.block_loss[k] = 0.0
+                    n_touched += 1
+        inside = mixed = 1.0
+        if g >= 0:
+            inside = value(store, g, machine.n_blocks + v)
+            mixed = inside
+            if machine.any_local:
+                mixed = store.scalars[record + SHARE] * inside + machine.local[v]
         how = machine.seen_by if machine.seen_by >= 0 else machine.seen_how[v]
         if how == SEEN_BY_ALL:
             probability = 1.0
         elif how == SEEN_BY_EDGES:
-            probability = seen_by_edges(machine, state, store, v)
+            probability = seen_by_edges(machine, state, store, v, rest)
         else:
-            probability = rest * y * inside_mixed + extra(machine, store, slot, k)
+            probability = rest * y * mixed + varying(machine, state, store, v, k)
+            if machine.n_fixed > 0:
+                probability += machine.fixed[v]
             if how == SEEN_BY_BLOCK:
                 probability = whole - probability
             elif how == SEEN_BY_OTHERS:
                 probability = 1.0 - probability
-        guess = min(loss / probability, LARGEST_ESTIMATE)
-        if group >= 0:
-            state.block_loss[k] += inside_mixed * guess
-            state.paid[k] += inside * guess
-            state.owners[n_added] = group
-            state.targets[n_added] = machine.n_blocks + slot
-            state.amounts[n_added] = guess * machine.block_rate[k]
+        guess = min(loss / probability, LARGEST_ESTIMATE) if probability > 0.0 else LARGEST_ESTIMATE
+        if g >= 0:
+            state.block_loss[k] += mixed * guess
+            store.scalars[record + PAID] += inside * guess
+            note_stability(store, g, machine.n_blocks + v, inside, guess)
+            state.owners[n_added] = g
+            state.targets[n_added] = machine.n_blocks + v
         elif machine.n_blocks == 1:  # a single arm: nothing to choose
             state.numbers[TOP_PAID] += guess
-            state.whole[0] += guess
+            state.numbers[WHOLE] += guess
             continue
         else:  # a singleton: its estimate is its block's loss
             state.numbers[TOP_PAID] += y * guess
-            state.owners[n_added] = top_group_of(machine, k)
+            g = top_group_of(machine, k)
+            note_stability(store, g, k, y, guess)
+            state.owners[n_added] = g
             state.targets[n_added] = k
-            state.amounts[n_added] = guess * top_rate_of(machine, k)
+        state.amounts[n_added] = guess * store.scalars[head(g) + RATE]
         n_added += 1
-    state.numbers[GAMMA_SUM] += explored(machine, state)
-    state.numbers[ROUND] += 1.0
-    if n_added == 0:
-        return
+    if n_added > 0:
+        settle(machine, state, store, n_touched, n_added)
+
+
+@step()
+def note_stability(store, g, coordinate, x, guess):
+    """Count x^(2−h)·ℓ̂² towards the certificate."""
+    term = x * guess * guess
+    if not is_entropy(store, g):
+        term *= root(store, g, coordinate)
+    store.scalars[head(g) + STABILITY] += term
+
+
+@step()
+def settle(machine, state, store, n_touched, n_added):
+    """Add this round's estimates to their sums, and move the touched simplices to their new points."""
+    n_inside = n_added
     for index in range(n_touched):
         k = state.touched[index]
+        state.marked[k] = 0
         loss = state.block_loss[k]
-        state.numbers[TOP_PAID] += block_value(machine, store, k) * loss
+        y = block_value(machine, store, k)
+        state.numbers[TOP_PAID] += y * loss
         if machine.n_blocks == 1:
-            state.whole[0] += loss
+            state.numbers[WHOLE] += loss
         else:
-            state.owners[n_added] = top_group_of(machine, k)
+            g = top_group_of(machine, k)
+            note_stability(store, g, k, y, loss)
+            state.owners[n_added] = g
             state.targets[n_added] = k
-            state.amounts[n_added] = loss * top_rate_of(machine, k)
+            state.amounts[n_added] = loss * store.scalars[head(g) + RATE]
             n_added += 1
     for index in range(n_added):
         add(store, state.owners[index], state.targets[index], state.amounts[index])
-    settle(machine, state, store, n_touched)
+    n_simplices = n_touched + (1 if machine.n_blocks > 1 else 0)
+    varies = False
+    for index in range(n_simplices):
+        if index == n_touched:
+            solve(store, 0)
+        else:
+            k = state.touched[index]
+            solve(store, simplex_of(machine, k))
+            if machine.n_adaptive > 0 and machine.adaptive[k] > 0.0:
+                varies = True
+                state.roots[k] = root_sum(store, record_of(machine, k))
+            if machine.any_spread and machine.spread[k] > 0.0:
+                varies = True
+                follow_spread(machine, state, store, k, owed_group(machine, store, k), n_inside)
+    if varies:
+        total_exploration(machine, state)
 
 
 @step()
-def learn_from_all(machine, state, store, arm, losses):
-    """`learn` on a loop-less clique of singletons: everything moves every round, so do it in vector passes."""
-    state.numbers[GAMMA_SUM] += explored(machine, state)
-    state.numbers[ROUND] += 1.0
-    paid = add_to_all(machine, state, store, losses, 0, arm, 0)
-    paid += add_to_all(machine, state, store, losses, arm + 1, store.key.size // 2, 1)
-    state.numbers[TOP_PAID] += paid
-    store.scalars[head(0) + CHANGE] = -1.0
+def settle_top(machine, state, store, k, y, loss):
+    """`settle` for a block that is already at its new point."""
+    state.numbers[TOP_PAID] += y * loss
+    if machine.n_blocks == 1:
+        state.numbers[WHOLE] += loss
+        return
+    g = top_group_of(machine, k)
+    note_stability(store, g, k, y, loss)
+    add(store, g, k, loss * store.scalars[head(g) + RATE])
     solve(store, 0)
 
 
-@step(fastmath={"contract", "reassoc", "nsz"})
-def add_to_all(machine, state, store, losses, first, last, skipped):
-    """Add the estimates of arms first..last to their sums; return Σ Y·ℓ̂ over them."""
-    rest = (1.0 - explored(machine, state)) * store.scalars[head(0) + FACTOR]
-    rate = machine.top_rate[0]
-    weights, keys = store.weight[first:last], store.key[first:last]
-    fixed, told = machine.fixed[first:last], losses[first - skipped : last - skipped]
-    paid = 0.0
-    for i in range(weights.size):
-        seen = 1.0 - (rest * weights[i] + fixed[i])
-        guess = told[i] / (seen if seen > 1.0 / LARGEST_ESTIMATE else 1.0 / LARGEST_ESTIMATE)
-        paid += weights[i] * guess
-        keys[i] += rate * guess
-    return paid * store.scalars[head(0) + FACTOR]
+@step()
+def owed_group(machine, store, k):
+    """The group of block k that is explored for: all of it, or the first of its groups."""
+    return store.first_group[simplex_of(machine, k)]
 
 
 @step()
-def settle(machine, state, store, n_touched):
-    """Move the touched blocks, then the top level, to their new points."""
-    adapted = False
-    n_simplices = n_touched + (1 if machine.n_blocks > 1 else 0)
-    for index in range(n_simplices):
-        simplex = 0
-        k = -1
-        if index < n_touched:
-            k = state.touched[index]
-            state.marked[k] = 0
-            simplex = machine.block_simplex[k]
-        solve(store, simplex)
-        if k >= 0 and machine.any_adaptive and machine.adaptive[k] > 0.0:
-            adapted = True
-            state.roots[k] = root_sum(store, machine.block_group[k])
-    if adapted:
-        total = 0.0
-        for index in range(machine.adaptive_blocks.size):
-            block = machine.adaptive_blocks[index]
-            total += machine.adaptive[block] * state.roots[block]
-        state.numbers[ADAPTIVE_TOTAL] = total
+def total_exploration(machine, state):
+    """γ̄ after the varying parts have changed."""
+    total = 0.0
+    for index in range(machine.n_adaptive):
+        block = machine.adaptive_blocks[index]
+        total += machine.adaptive[block] * state.roots[block]
+    state.numbers[ADAPTIVE_TOTAL] = total
+    if machine.any_spread:
+        total += tree_total(machine.n_arms, state.spread_node, 0)
+    state.numbers[GAMMA] = state.numbers[FIXED_TOTAL] + total
 
 
 # -- entry points: what Python calls, one decision at a time ------------------------------------------
@@ -360,53 +641,119 @@ def settle(machine, state, store, n_touched):
 @kernel()
 def ask_once(memory):
     """Draw an arm and make it the pending one."""
-    machine, state, store = unpack(memory)
-    arm = ask(machine, state, store)
+    parts = unpack(memory)
+    machine, state, store = refer(parts[0]), refer(parts[1]), refer(parts[2])
+    arm = arm_at(machine, ask(machine, state, store))
     state.numbers[PENDING] = arm
     return arm
 
 
 @kernel()
-def tell_once(memory, losses):
-    """Learn from the pending arm's losses, given in engine order; False, and nothing changed, if one is bad."""
-    machine, state, store = unpack(memory)
-    for i in range(losses.size):
-        if not 0.0 <= losses[i] <= 1.0:  # also NaN
+def tell_once(memory, told, losses):
+    """Learn from the pending arm's losses, told by rising arm; False, and nothing changed, if one is bad.
+
+    `losses` is scratch for what one arm reveals and one more.
+    """
+    parts = unpack(memory)
+    machine, state, store = refer(parts[0]), refer(parts[1]), refer(parts[2])
+    for i in range(told.size):
+        if not 0.0 <= told[i] <= 1.0:  # also NaN
             return False
-    learn(machine, state, store, int(state.numbers[PENDING]), losses)
+    slot = int(machine.slot_of[int(state.numbers[PENDING])])
+    arrange(machine, slot, told, losses)
+    learn(machine, state, store, slot, cells(losses, 0, losses.size))
     state.numbers[PENDING] = -1.0
     return True
+
+
+@step()
+def arrange(machine, slot, told, losses):
+    """From losses by rising arm to engine order."""
+    if machine.shape == OWN_BLOCK or machine.shape == ALL_OTHERS:
+        own = slot
+        if machine.shape == OWN_BLOCK:
+            own -= machine.block_start[block_of(machine, slot)]
+        for i in range(own):
+            losses[i] = told[i]
+        losses[own] = 0.0
+        for i in range(own, told.size):
+            losses[i + 1] = told[i]
+        return
+    begin = first_edge(machine, slot)
+    n_explicit = end_edge(machine, slot) - begin
+    explicit = 0
+    universal = 0
+    at = n_explicit
+    for i in range(told.size):  # both rows are sorted by arm: merge them
+        while universal < machine.n_universal and is_own(machine, slot, machine.universal[universal]):
+            universal += 1
+        from_row = universal >= machine.n_universal
+        if not from_row and explicit < n_explicit:
+            row_arm = arm_at(machine, machine.out_indices[begin + explicit])
+            from_row = row_arm < arm_at(machine, machine.universal[universal])
+        if from_row:
+            losses[explicit] = told[i]
+            explicit += 1
+        else:
+            losses[at] = told[i]
+            at += 1
+            universal += 1
+
+
+@step()
+def is_own(machine, slot, v):
+    """Is v the played slot, which does not reveal itself?"""
+    return v == slot and machine.seen_how[v] == SEEN_BY_OTHERS
 
 
 @kernel()
 def start(memory):
     """Quantities that follow from the initial point."""
-    machine, state, store = unpack(memory)
-    total = 0.0
-    for index in range(machine.adaptive_blocks.size):
+    parts = unpack(memory)
+    machine, state, store = refer(parts[0]), refer(parts[1]), refer(parts[2])
+    for index in range(machine.n_adaptive):
         k = machine.adaptive_blocks[index]
-        state.roots[k] = root_sum(store, machine.block_group[k])
-        total += machine.adaptive[k] * state.roots[k]
-    state.numbers[ADAPTIVE_TOTAL] = total
+        state.roots[k] = root_sum(store, record_of(machine, k))
+    if machine.any_spread:
+        for k in range(machine.n_blocks):
+            if machine.spread[k] > 0.0:
+                renew_block_spread(machine, state, store, k, owed_group(machine, store, k))
     total = 0.0
-    for k in range(machine.fixed_in_block.size):
-        total += machine.fixed_in_block[k]
+    if machine.n_fixed > 0:
+        for slot in range(machine.n_arms):
+            total += machine.fixed[slot]
     state.numbers[FIXED_TOTAL] = total
+    total_exploration(machine, state)
     state.numbers[PENDING] = -1.0
 
 
 @kernel()
 def fill_probabilities(memory, out):
     """Write Z for every arm into out."""
-    machine, state, store = unpack(memory)
+    parts = unpack(memory)
+    machine, state, store = refer(parts[0]), refer(parts[1]), refer(parts[2])
+    rest = 1.0 - state.numbers[GAMMA]
     for slot in range(out.size):
-        out[machine.arm_at[slot]] = played(machine, state, store, slot)
+        out[machine.arm_at[slot]] = played(machine, state, store, slot, rest)
+
+
+@kernel()
+def fill_exploration(memory, out):
+    """Write γ for every arm into out."""
+    parts = unpack(memory)
+    machine, state, store = refer(parts[0]), refer(parts[1]), refer(parts[2])
+    for slot in range(out.size):
+        gamma = varying(machine, state, store, slot, block_of(machine, slot))
+        if machine.n_fixed > 0:
+            gamma += machine.fixed[slot]
+        out[machine.arm_at[slot]] = gamma
 
 
 @kernel()
 def fill_blocks(memory, out):
-    """Write Y for every block into out."""
-    machine, _, store = unpack(memory)
+    """Write Y for every block into out, in the order of the engine."""
+    parts = unpack(memory)
+    machine, store = refer(parts[0]), refer(parts[2])
     for k in range(out.size):
         out[k] = block_value(machine, store, k)
 
@@ -414,9 +761,11 @@ def fill_blocks(memory, out):
 @kernel()
 def fill_inside(memory, out):
     """Write X for every arm into out: its share of its own block."""
-    machine, _, store = unpack(memory)
+    parts = unpack(memory)
+    machine, store = refer(parts[0]), refer(parts[2])
     for slot in range(out.size):
-        out[machine.arm_at[slot]] = inside_value(machine, store, slot, machine.block_of[slot])
+        g = group_of(machine, block_of(machine, slot), slot)
+        out[machine.arm_at[slot]] = value(store, g, machine.n_blocks + slot) if g >= 0 else 1.0
 
 
 @kernel()
@@ -425,19 +774,21 @@ def ledger(memory, arm, out):
 
     projection Σ⟨L̂, Y − e_k⟩, restriction Σ⟨ℓ̂_k, X_k − e_j⟩, global exploration Σγ̄, local exploration Σγ̄_k.
     """
-    machine, state, store = unpack(memory)
+    parts = unpack(memory)
+    machine, state, store = refer(parts[0]), refer(parts[1]), refer(parts[2])
     slot = machine.slot_of[arm]
-    k = machine.block_of[slot]
+    k = block_of(machine, slot)
     if machine.n_blocks > 1:
-        top = machine.top_group[k]
-        block_sum = (store.key[store.place[k]] - store.scalars[head(top) + SHIFT]) / machine.top_rate[k]
+        top = head(top_group_of(machine, k))
+        block_sum = (store.key[k] - store.scalars[top + SHIFT]) / store.scalars[top + RATE]
     else:
-        block_sum = state.whole[0]
+        block_sum = state.numbers[WHOLE]
     out[0] = state.numbers[TOP_PAID] - block_sum
-    out[1] = 0.0
-    g = machine.block_group[k]
+    out[1] = out[3] = 0.0
+    g = group_of(machine, k, slot)
     if g >= 0:
-        own = store.key[store.place[machine.n_blocks + slot]] - store.scalars[head(g) + SHIFT]
-        out[1] = state.paid[k] - own / machine.block_rate[k]
+        record = head(record_of(machine, k))
+        own = store.key[machine.n_blocks + slot] - store.scalars[head(g) + SHIFT]
+        out[1] = store.scalars[record + PAID] - own / store.scalars[head(g) + RATE]
+        out[3] = (1.0 - store.scalars[record + SHARE]) * state.numbers[ROUND]
     out[2] = state.numbers[GAMMA_SUM]
-    out[3] = machine.local_total[k] * state.numbers[ROUND]

@@ -25,19 +25,25 @@ def exp_nonpositive(x):
     shifted = x * _LOG2E + _ROUNDER
     k = shifted - _ROUNDER
     r = (x - k * _LN2_HIGH) - k * _LN2_LOW
-    p = 1.6059043836821613e-10
-    p = p * r + 2.08767569878681e-09
-    p = p * r + 2.505210838544172e-08
-    p = p * r + 2.755731922398589e-07
-    p = p * r + 2.7557319223985893e-06
-    p = p * r + 2.48015873015873e-05
-    p = p * r + 1.984126984126984e-04
-    p = p * r + 1.388888888888889e-03
-    p = p * r + 8.333333333333333e-03
-    p = p * r + 4.1666666666666664e-02
-    p = p * r + 1.6666666666666666e-01
-    p = p * r + 0.5
-    p = p * r + 1.0
-    p = p * r + 1.0
+    # Σ r^k/k! to k = 13, in pairs (Estrin): a short chain of dependent steps keeps the processor busy
+    r2 = r * r
+    r4 = r2 * r2
+    low = (1.0 + r) + r2 * (0.5 + r * 1.6666666666666666e-01)
+    middle = (4.1666666666666664e-02 + r * 8.333333333333333e-03) + r2 * (
+        1.388888888888889e-03 + r * 1.984126984126984e-04
+    )
+    high = (2.48015873015873e-05 + r * 2.7557319223985893e-06) + r2 * (
+        2.755731922398589e-07 + r * 2.505210838544172e-08
+    )
+    top = 2.08767569878681e-09 + r * 1.6059043836821613e-10
+    p = low + r4 * (middle + r4 * (high + r4 * top))
     scale = bits_float((float_bits(shifted) << 52) + 0x3FF0000000000000)
     return p * scale if inside else 0.0
+
+
+@step(fastmath={"contract"})
+def small_exp(x):
+    """exp(x) for |x| ≤ 1/32, to rounding."""
+    high = 1.3888888888888889e-03 + x * 1.9841269841269841e-04
+    low = 4.1666666666666664e-02 + x * 8.3333333333333332e-03
+    return 1.0 + x * (1.0 + x * (0.5 + x * (1.6666666666666666e-01 + x * (low + x * x * high))))

@@ -1,7 +1,7 @@
 """The memory of the engine: a few flat arrays, and the named views that the kernels read.
 
 Calling a compiled function costs time for every array it is given, so everything is packed into one array
-per type (`Memory`) and taken apart inside (`unpack`). The views have the names used in the equations.
+per type (`Memory`) and taken apart inside (`unpack`) into pointers with the names used in the equations.
 """
 
 from __future__ import annotations
@@ -11,60 +11,95 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.kernels._jit import step
+from sidelight.kernels.pointers import cells
 from sidelight.kernels.store import Store
 
 # How an arm comes to be seen
 SEEN_BY_EDGES, SEEN_BY_SELF, SEEN_BY_BLOCK, SEEN_BY_OTHERS, SEEN_BY_ALL = range(5)
 
+# What a play reveals, when all arms are alike
+MANY_SHAPES, OWN_LOSS, OWN_BLOCK, ALL_OTHERS = range(4)
+
 # State.numbers
-TOP_PAID, GAMMA_SUM, FIXED_TOTAL, ADAPTIVE_TOTAL, ROUND, PENDING = range(6)
-N_NUMBERS = 6
+GAMMA, TOP_PAID, GAMMA_SUM, FIXED_TOTAL, ADAPTIVE_TOTAL, ROUND, PENDING, WHOLE, HEAVY = range(9)
+N_NUMBERS = 9
 
 # Machine.switches
-N_BLOCKS, N_TOP_GROUPS, ANY_FIXED, ANY_LOCAL, ANY_ADAPTIVE, SEEN_BY, IN_ORDER, SINGLETONS, BROADCAST = range(
-    9
-)
-N_SWITCHES = 9
+(
+    N_ARMS,
+    N_BLOCKS,
+    N_TOP_GROUPS,
+    N_FIXED,
+    N_ADAPTIVE,
+    N_UNIVERSAL,
+    ANY_LOCAL,
+    ANY_SPREAD,
+    SEEN_BY,
+    SHAPE,
+    IN_ORDER,
+    SINGLETONS,
+    PLAIN_BLOCKS,
+    BLOCK_SIZE,
+    DEGREE,
+    IN_DEGREE,
+    FETCHES,
+) = range(17)
+N_SWITCHES = 17
 
 
 class Machine(NamedTuple):
-    """Everything that is fixed before round one, except the potentials, which are in the store."""
+    """Everything that is fixed before round one, except the potentials, which are in the store.
 
+    Arms are addressed by *slot*: their place when blocks are laid out one after another.
+    """
+
+    n_arms: int
     n_blocks: int
     n_top_groups: int
-    any_fixed: int
+    n_fixed: int  # slots with constant exploration
+    n_adaptive: int  # blocks with adaptive exploration
+    n_universal: int
     any_local: int
-    any_adaptive: int
+    any_spread: int
     seen_by: int  # how every arm is seen, −1 if they differ
+    shape: int  # what every play reveals
     in_order: int  # is slot i always arm i?
     singletons: int  # are all blocks singletons?
-    broadcast: int  # every arm is a singleton seen by all others, under one entropy: a loop-less clique
+    plain_blocks: int  # has every block two arms or more, under one potential?
+    block_size: int  # size of every block, −1 if they differ
+    degree: int  # explicit out-degree of every arm, −1 if they differ
+    in_degree: int
+    fetches: int  # is memory so large that it pays to ask for it ahead?
     block_start: np.ndarray  # (m+1,) slots of block k are block_start[k]..block_start[k+1]
     arm_at: np.ndarray  # (n,) slot -> arm
     slot_of: np.ndarray  # (n,) arm -> slot
-    block_of: np.ndarray  # (n,) slot -> block
-    block_group: np.ndarray  # (m,) group in the store, −1 for a singleton
+    home: np.ndarray  # (n,) slot -> 2·block, plus one if the slot has constant or local exploration
+    block_group: np.ndarray  # (m,) first group in the store, −1 for a singleton
     block_simplex: np.ndarray  # (m,) simplex in the store, −1 for a singleton
+    slot_group: np.ndarray  # (n,) group of each slot, where a block mixes potentials; else empty
     top_group: np.ndarray  # (m,) group of the block's coordinate on the top level
-    seen_how: np.ndarray  # (n,) by arm
-    universal: np.ndarray  # arms that every other arm reveals
+    seen_how: np.ndarray  # (n,) by slot
+    universal: np.ndarray  # slots of the arms that every other arm reveals
     parent: np.ndarray  # (n,) the slot that explores on behalf of each slot, −1 for none
     child_start: np.ndarray  # (n+1,) the inverse of parent
     child: np.ndarray
     adaptive_blocks: np.ndarray  # blocks with adaptive exploration
-    fixed_slots: np.ndarray  # slots with fixed exploration
+    fixed_slots: np.ndarray  # slots with constant exploration
     fixed_other: np.ndarray
     local_other: np.ndarray  # (n,)
-    top_rate: np.ndarray  # (m,)
-    block_rate: np.ndarray  # (m,)
+    near_start: np.ndarray  # (n+1,) the slots that each slot explores for by spreading …
+    near: np.ndarray
+    owed_start: np.ndarray  # (n+1,) … and the inverse
+    owed: np.ndarray
     fixed: np.ndarray  # (n,) constant global exploration by slot
-    fixed_in_block: np.ndarray  # (m,)
     fixed_keep: np.ndarray
     local: np.ndarray  # (n,) local exploration by slot
-    local_total: np.ndarray  # (m,)
     local_keep: np.ndarray  # (n,)
     adaptive: np.ndarray  # (m,) coefficient of the adaptive exploration, 0 for none
-    out_indptr: np.ndarray  # the graph's explicit edges, by arm
+    spread: np.ndarray  # (m,) coefficient of the spread exploration, 0 for none
+    cover: np.ndarray  # (n,) x*
+    relief: np.ndarray  # (n,) 1/load, 0 where nothing is owed
+    out_indptr: np.ndarray  # the graph's explicit edges, from slot to slot
     out_indices: np.ndarray
     in_indptr: np.ndarray
     in_indices: np.ndarray
@@ -74,15 +109,16 @@ class State(NamedTuple):
     """Everything that changes, except the simplices, which are in the store."""
 
     numbers: np.ndarray  # scalars, see above
-    whole: np.ndarray  # (1,) Σ L̂ of the only block, when there is only one
-    paid: np.ndarray  # (m,) Σ_t ⟨ℓ̂_k, X_k⟩
     roots: np.ndarray  # (m,) Σ √X_k in adaptive blocks
+    spreading: np.ndarray  # (n,) spread exploration of each slot
+    spread_node: np.ndarray  # the sum tree over it
     block_loss: np.ndarray  # (m,) scratch: L̂ of this round
     amounts: np.ndarray  # scratch: what is to be added to which coordinate, this round
     targets: np.ndarray  # int32 scratch: those coordinates
     owners: np.ndarray  # int32 scratch: their groups
     touched: np.ndarray  # (m,) int32 scratch: blocks touched this round
     marked: np.ndarray  # (m,) int32: is the block in `touched`?
+    leader: np.ndarray  # (n,) int32: the slot for whose sake a slot spreads as much as it does
     words: np.ndarray  # (4,) uint64: the random stream
 
 
@@ -106,9 +142,10 @@ FIXED_INTS = (
     "block_start",
     "arm_at",
     "slot_of",
-    "block_of",
+    "home",
     "block_group",
     "block_simplex",
+    "slot_group",
     "top_group",
     "seen_how",
     "universal",
@@ -119,53 +156,63 @@ FIXED_INTS = (
     "fixed_slots",
     "fixed_other",
     "local_other",
+    "near_start",
+    "near",
+    "owed_start",
+    "owed",
     "first_group",
     "origin",
     "form",
-    "bucketed",
+    "extra",
 )
 FIXED_FLOATS = (
-    "top_rate",
-    "block_rate",
     "fixed",
-    "fixed_in_block",
     "fixed_keep",
     "local",
-    "local_total",
     "local_keep",
     "adaptive",
+    "spread",
+    "cover",
+    "relief",
     "power",
     "scale",
     "offset",
     "binomial",
 )
-INTS = ("targets", "owners", "touched", "marked", "occupant", "place", "start", "span")
+INTS = ("targets", "owners", "touched", "marked", "leader", "occupant", "place", "start", "span", "renewed")
 FLOATS = (
     "numbers",
-    "whole",
-    "paid",
     "roots",
+    "spreading",
+    "spread_node",
     "block_loss",
     "amounts",
     "cap",
     "key",
     "weight",
+    "node",
     "scalars",
     "multiplier",
     "ref",
     "moments",
     "carry",
     "inverse",
+    "series",
+    "sum_at",
 )
 _PACKED = ((FIXED_INTS, np.int32), (FIXED_FLOATS, np.float64), (INTS, np.int32), (FLOATS, np.float64))
 SCRATCH = ("block_loss", "amounts", "targets", "owners", "touched", "marked")
 
+# Where the boundaries of each packed array begin in `layout`
+_F = len(FIXED_INTS) + 1
+_I = _F + len(FIXED_FLOATS) + 1
+_X = _I + len(INTS) + 1
 
 Edges = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def pack(arrays: dict[str, np.ndarray], switches: np.ndarray, edges: Edges, words: np.ndarray) -> Memory:
-    """Copy named arrays into one array per type; `edges` are the CSR arrays of the graph, out then in."""
+    """Copy named arrays into one array per type; `edges` are CSR arrays by slot, out then in."""
     bounds = []
     packed = []
     for names, dtype in _PACKED:
@@ -193,12 +240,16 @@ def pack(arrays: dict[str, np.ndarray], switches: np.ndarray, edges: Edges, word
 def views(memory: Memory) -> dict[str, np.ndarray]:
     """Named views of the arrays that change, for saving and looking."""
     named: dict[str, np.ndarray] = {}
-    at = len(FIXED_INTS) + 1 + len(FIXED_FLOATS) + 1
-    for names, array in ((INTS, memory.ints), (FLOATS, memory.floats)):
+    for at, names, array in ((_I, INTS, memory.ints), (_X, FLOATS, memory.floats)):
         edges = memory.layout[at : at + len(names) + 1]
         named |= {name: array[a:b] for name, a, b in zip(names, edges[:-1], edges[1:], strict=True)}
-        at += len(names) + 1
     return named | {"words": memory.words}
+
+
+@step()
+def part(array, bounds, at):
+    """The view whose boundaries are bounds[at], bounds[at + 1]."""
+    return cells(array, bounds[at], bounds[at + 1])
 
 
 @step()
@@ -211,79 +262,96 @@ def unpack(memory):
     n = memory.ints
     x = memory.floats
     machine = Machine(
+        switches[N_ARMS],
         switches[N_BLOCKS],
         switches[N_TOP_GROUPS],
-        switches[ANY_FIXED],
+        switches[N_FIXED],
+        switches[N_ADAPTIVE],
+        switches[N_UNIVERSAL],
         switches[ANY_LOCAL],
-        switches[ANY_ADAPTIVE],
+        switches[ANY_SPREAD],
         switches[SEEN_BY],
+        switches[SHAPE],
         switches[IN_ORDER],
         switches[SINGLETONS],
-        switches[BROADCAST],
-        i[e[0] : e[1]],
-        i[e[1] : e[2]],
-        i[e[2] : e[3]],
-        i[e[3] : e[4]],
-        i[e[4] : e[5]],
-        i[e[5] : e[6]],
-        i[e[6] : e[7]],
-        i[e[7] : e[8]],
-        i[e[8] : e[9]],
-        i[e[9] : e[10]],
-        i[e[10] : e[11]],
-        i[e[11] : e[12]],
-        i[e[12] : e[13]],
-        i[e[13] : e[14]],
-        i[e[14] : e[15]],
-        i[e[15] : e[16]],
-        f[e[21] : e[22]],
-        f[e[22] : e[23]],
-        f[e[23] : e[24]],
-        f[e[24] : e[25]],
-        f[e[25] : e[26]],
-        f[e[26] : e[27]],
-        f[e[27] : e[28]],
-        f[e[28] : e[29]],
-        f[e[29] : e[30]],
-        memory.out_indptr,
-        memory.out_indices,
-        memory.in_indptr,
-        memory.in_indices,
+        switches[PLAIN_BLOCKS],
+        switches[BLOCK_SIZE],
+        switches[DEGREE],
+        switches[IN_DEGREE],
+        switches[FETCHES],
+        part(i, e, 0),
+        part(i, e, 1),
+        part(i, e, 2),
+        part(i, e, 3),
+        part(i, e, 4),
+        part(i, e, 5),
+        part(i, e, 6),
+        part(i, e, 7),
+        part(i, e, 8),
+        part(i, e, 9),
+        part(i, e, 10),
+        part(i, e, 11),
+        part(i, e, 12),
+        part(i, e, 13),
+        part(i, e, 14),
+        part(i, e, 15),
+        part(i, e, 16),
+        part(i, e, 17),
+        part(i, e, 18),
+        part(i, e, 19),
+        part(i, e, 20),
+        part(f, e, _F),
+        part(f, e, _F + 1),
+        part(f, e, _F + 2),
+        part(f, e, _F + 3),
+        part(f, e, _F + 4),
+        part(f, e, _F + 5),
+        part(f, e, _F + 6),
+        part(f, e, _F + 7),
+        cells(memory.out_indptr, 0, memory.out_indptr.size),
+        cells(memory.out_indices, 0, memory.out_indices.size),
+        cells(memory.in_indptr, 0, memory.in_indptr.size),
+        cells(memory.in_indices, 0, memory.in_indices.size),
     )
     state = State(
-        x[e[44] : e[45]],
-        x[e[45] : e[46]],
-        x[e[46] : e[47]],
-        x[e[47] : e[48]],
-        x[e[48] : e[49]],
-        x[e[49] : e[50]],
-        n[e[35] : e[36]],
-        n[e[36] : e[37]],
-        n[e[37] : e[38]],
-        n[e[38] : e[39]],
-        memory.words,
+        part(x, e, _X),
+        part(x, e, _X + 1),
+        part(x, e, _X + 2),
+        part(x, e, _X + 3),
+        part(x, e, _X + 4),
+        part(x, e, _X + 5),
+        part(n, e, _I),
+        part(n, e, _I + 1),
+        part(n, e, _I + 2),
+        part(n, e, _I + 3),
+        part(n, e, _I + 4),
+        cells(memory.words, 0, 4),
     )
     store = Store(
-        i[e[16] : e[17]],
-        i[e[17] : e[18]],
-        i[e[18] : e[19]],
-        i[e[19] : e[20]],
-        f[e[30] : e[31]],
-        f[e[31] : e[32]],
-        f[e[32] : e[33]],
-        f[e[33] : e[34]],
-        x[e[50] : e[51]],
-        x[e[51] : e[52]],
-        x[e[52] : e[53]],
-        x[e[53] : e[54]],
-        x[e[54] : e[55]],
-        x[e[55] : e[56]],
-        x[e[56] : e[57]],
-        x[e[57] : e[58]],
-        x[e[58] : e[59]],
-        n[e[39] : e[40]],
-        n[e[40] : e[41]],
-        n[e[41] : e[42]],
-        n[e[42] : e[43]],
+        part(i, e, 21),
+        part(i, e, 22),
+        part(i, e, 23),
+        part(i, e, 24),
+        part(f, e, _F + 8),
+        part(f, e, _F + 9),
+        part(f, e, _F + 10),
+        part(f, e, _F + 11),
+        part(x, e, _X + 6),
+        part(x, e, _X + 7),
+        part(x, e, _X + 8),
+        part(x, e, _X + 9),
+        part(x, e, _X + 10),
+        part(x, e, _X + 11),
+        part(x, e, _X + 12),
+        part(x, e, _X + 13),
+        part(x, e, _X + 14),
+        part(x, e, _X + 15),
+        part(x, e, _X + 16),
+        part(x, e, _X + 17),
+        part(n, e, _I + 5),
+        part(n, e, _I + 6),
+        part(n, e, _I + 7),
+        part(n, e, _I + 8),
+        part(n, e, _I + 9),
     )
     return machine, state, store

@@ -7,8 +7,20 @@ import numpy as np
 from numba import cfunc
 
 from sidelight.kernels._jit import kernel, step
-from sidelight.kernels.engine import ask, learn
-from sidelight.kernels.memory import SEEN_BY_OTHERS, unpack
+from sidelight.kernels.engine import (
+    arm_at,
+    ask,
+    block_of,
+    end_edge,
+    end_slot,
+    fetch_slot,
+    first_edge,
+    first_slot,
+    is_own,
+    learn,
+)
+from sidelight.kernels.memory import MANY_SHAPES, OWN_BLOCK, OWN_LOSS, unpack
+from sidelight.kernels.pointers import cells, fetch, refer
 from sidelight.kernels.random import arm_unit, round_word
 
 COINS, TABLE, FUNCTION = range(3)
@@ -49,19 +61,24 @@ def loss_of(world, function, word, t, arm):
 
 
 @step()
-def reveal(machine, world, function, word, t, arm, losses):
-    """Write the losses that `arm` reveals in the engine's order; False if one is outside [0, 1]."""
+def reveal(machine, world, function, word, t, slot, losses):
+    """Write the losses that `slot` reveals in engine order; False if one is outside [0, 1]."""
+    if machine.shape == OWN_LOSS:
+        losses[0] = loss_of(world, function, word, t, arm_at(machine, slot))
+        return 0.0 <= losses[0] <= 1.0
+    if machine.shape != MANY_SHAPES:
+        return reveal_run(machine, world, function, word, t, slot, losses)
     at = 0
-    start = machine.out_indptr[arm]
-    n_explicit = machine.out_indptr[arm + 1] - start
-    for index in range(n_explicit + machine.universal.size):
+    begin = first_edge(machine, slot)
+    n_explicit = end_edge(machine, slot) - begin
+    for index in range(n_explicit + machine.n_universal):
         if index < n_explicit:
-            v = machine.out_indices[start + index]
+            v = machine.out_indices[begin + index]
         else:
             v = machine.universal[index - n_explicit]
-            if v == arm and machine.seen_how[v] == SEEN_BY_OTHERS:
+            if is_own(machine, slot, v):
                 continue
-        loss = loss_of(world, function, word, t, v)
+        loss = loss_of(world, function, word, t, arm_at(machine, v))
         if not 0.0 <= loss <= 1.0:
             return False
         losses[at] = loss
@@ -70,14 +87,36 @@ def reveal(machine, world, function, word, t, arm, losses):
 
 
 @step()
-def flip_coins(world, word, t, arm, losses):
-    """`reveal` for coins on a loop-less clique: all arms but `arm`, without a branch."""
+def reveal_run(machine, world, function, word, t, slot, losses):
+    """`reveal` where a play reveals a run of slots but itself."""
+    first, size = 0, machine.n_arms
+    if machine.shape == OWN_BLOCK:
+        k = block_of(machine, slot)
+        first = first_slot(machine, k)
+        size = end_slot(machine, k) - first
+    if world.kind == COINS and machine.in_order:
+        flip_coins(row_of(world, t), word, first, size, losses)
+    else:
+        for i in range(size):
+            losses[i] = loss_of(world, function, word, t, arm_at(machine, first + i))
+            if not 0.0 <= losses[i] <= 1.0 and first + i != slot:
+                return False
+    losses[slot - first] = 0.0
+    return True
+
+
+@step()
+def row_of(world, t):
+    """The means in force in round t."""
     row = (t // world.period) % world.rows if world.rows > 1 else 0
-    means = world.table[row]
-    for i in range(means.size):
-        losses[i] = 1.0 if arm_unit(word, i) < means[i] else 0.0
-    for i in range(arm, means.size - 1):
-        losses[i] = losses[i + 1]
+    return cells(world.table[row], 0, world.table.shape[1])
+
+
+@step()
+def flip_coins(means, word, first, size, losses):
+    """Coins of `size` arms from `first` on, without a branch."""
+    for i in range(size):
+        losses[i] = 1.0 if arm_unit(word, first + i) < means[first + i] else 0.0
 
 
 @kernel()
@@ -88,13 +127,19 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
 
     `losses` is scratch for what one arm reveals and one more; `plays`, unless empty, counts plays by arm.
     """
-    machine, state, store = unpack(memory)
+    parts = unpack(memory)
+    machine, state, store = refer(parts[0]), refer(parts[1]), refer(parts[2])
+    told = cells(losses, 0, losses.size)
+    table = row_of(world, 0)
     for t in range(first, last):
-        arm = ask(machine, state, store)
+        slot = ask(machine, state, store)
+        arm = arm_at(machine, slot)
+        if machine.fetches:
+            fetch_slot(machine, store, slot)
+            if world.kind != FUNCTION and world.rows == 1:
+                fetch(table, arm)
         word = round_word(key, t)
-        if machine.broadcast and world.kind == COINS:
-            flip_coins(world, word, t, arm, losses)
-        elif not reveal(machine, world, function, word, t, arm, losses):
+        if not reveal(machine, world, function, word, t, slot, told):
             return math.nan
         if world.kind == FUNCTION:
             cost += function(t, arm)
@@ -102,7 +147,7 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
             cost += mean_of(world, t, arm)
         if plays.size > 0:
             plays[arm] += 1
-        learn(machine, state, store, arm, losses)
+        learn(machine, state, store, slot, told)
     return cost
 
 

@@ -5,7 +5,9 @@ The player draws from xoshiro256++ (Blackman & Vigna), losses come from a counte
 """
 
 import numpy as np
-from numba import njit, uint64
+from numba import int64, njit, uint64
+
+from sidelight.kernels.bits import bits_float
 
 _TO_UNIT = 2.0**-53
 
@@ -49,8 +51,12 @@ def round_word(key, round_):
 
 @njit(cache=True, error_model="numpy")
 def arm_unit(word, arm):
-    """Uniform on [0, 1) determined by the word of the round and the arm."""
-    return float(mix(word + uint64(0xD1B54A32D192ED03) * uint64(arm + 1)) >> uint64(11)) * _TO_UNIT
+    """Uniform on [0, 1) with 52 bits, determined by the word of the round and the arm.
+
+    The bits become the fraction of a double in [1, 2), which vectorises better than a conversion.
+    """
+    bits = mix(word + uint64(0xD1B54A32D192ED03) * uint64(arm + 1)) >> uint64(12)
+    return bits_float(int64(bits | uint64(0x3FF0000000000000))) - 1.0
 
 
 @njit(cache=True, error_model="numpy")

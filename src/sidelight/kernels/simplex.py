@@ -9,7 +9,7 @@ decreasing and log-convex, and a bracket is known in closed form.
 
 import math
 
-from sidelight.kernels._jit import kernel, routine, step
+from sidelight.kernels._jit import apart, kernel, routine, step
 from sidelight.kernels.buckets import (
     evaluate_buckets,
     inverse_power,
@@ -21,15 +21,17 @@ from sidelight.kernels.buckets import (
     sort_into_buckets,
 )
 from sidelight.kernels.exponential import exp_nonpositive
+from sidelight.kernels.pointers import refer
 from sidelight.kernels.random import next_unit
 from sidelight.kernels.store import (
+    BASE,
     CHANGE,
     CURVE,
     ENTROPY_LIST,
+    ENTROPY_TREE,
     FACTOR,
     FLOOR,
     LAMBDA,
-    LEAST,
     MASS,
     POWER_BUCKETS,
     POWER_LIST,
@@ -37,43 +39,70 @@ from sidelight.kernels.store import (
     SLOPE,
     TOTAL,
     TWIST,
+    end_of,
+    first_of,
     head,
+    laid_open,
 )
+from sidelight.kernels.tree import draw_leaf, renew_leaf, renew_tree, tree_total
 
 MOST_STEPS = 400
 REBASE = 1024.0
 """|λ| beyond which sums are shifted so that λ + s keeps its digits over 10⁹ rounds."""
+LEAST_TOTAL = 2.0**-40
+"""Total of entropy weights below which they are written afresh relative to the present least sum."""
+STRIDE = 64
+"""Weights are scanned in strides of this many: a stride is added up at once, and entered only at the end."""
+
+
+@step()
+def is_entropy(store, g):
+    """Does group g carry the entropy?"""
+    return store.form[g] >= ENTROPY_LIST
 
 
 @step()
 def value(store, g, coordinate):
     """x of a coordinate of group g."""
-    position = store.place[coordinate]
-    if store.form[g] == ENTROPY_LIST:
-        return store.weight[position] * store.scalars[head(g) + FACTOR]
-    return inverse_power(store.scalars[head(g) + LAMBDA] + store.key[position], store.power[g])
+    if is_entropy(store, g):
+        return store.weight[coordinate] * store.scalars[head(g) + FACTOR]
+    return inverse_power(store.scalars[head(g) + LAMBDA] + store.key[coordinate], store.power[g])
 
 
 @step()
 def root(store, g, coordinate):
     """1/d = x^(1−h) of a Tsallis coordinate."""
-    return 1.0 / (store.scalars[head(g) + LAMBDA] + store.key[store.place[coordinate]])
+    return 1.0 / (store.scalars[head(g) + LAMBDA] + store.key[coordinate])
 
 
 @step()
 def add(store, g, coordinate, amount):
     """Add `amount` ≥ 0 (scaled) to the sum of a coordinate; the point is stale until `solve`."""
-    position = store.place[coordinate]
-    if store.form[g] == ENTROPY_LIST:
-        store.key[position] += amount
-        store.scalars[head(g) + CHANGE] = -1.0  # only a flag here: the weights are stale
+    before = store.key[coordinate]
+    after = before + amount
+    form = store.form[g]
+    if form == POWER_BUCKETS:
+        store.scalars[head(g) + CHANGE] = -1.0
+        raise_sum(store, g, store.extra[g], coordinate, before, after)
         return
+    store.key[coordinate] = after
+    if form == POWER_LIST:
+        note_change(store, g, before, after)
+        return
+    store.scalars[head(g) + CHANGE] = -1.0
+    store.weight[coordinate] = exp_nonpositive(store.scalars[head(g) + BASE] - after)
+    if form == ENTROPY_TREE:
+        first = first_of(store, g)
+        renew_leaf(store.weight, first, end_of(store, g) - first, store.node, store.extra[g], coordinate - first)
+
+
+@step()
+def note_change(store, g, before, after):
+    """How F and its Taylor coefficients at the present λ change when a listed sum grows."""
     q = store.power[g]
     at = head(g)
     scalars = store.scalars
     multiplier = scalars[at + LAMBDA]
-    before = store.key[position]
-    after = before + amount
     inv, inv_after = 1.0 / (multiplier + before), 1.0 / (multiplier + after)
     if q == 2.0:
         x, x_after = inv * inv, inv_after * inv_after
@@ -87,19 +116,15 @@ def add(store, g, coordinate, amount):
     x_after *= 0.5 * (q + 1.0) * inv_after
     scalars[at + CURVE] += x_after - x
     scalars[at + TWIST] += (q + 2.0) * (1.0 / 3.0) * (x_after * inv_after - x * inv)
-    if store.form[g] == POWER_BUCKETS:
-        raise_sum(store, g, store.bucketed[g], position, after)
-    else:
-        store.key[position] = after
 
 
 @step()
 def evaluate(store, g, multiplier):
     """F_g(λ) and its first three Taylor coefficients in the direction of falling λ."""
     if store.form[g] == POWER_BUCKETS:
-        return evaluate_buckets(store, store.bucketed[g], multiplier)
-    if store.form[g] == ENTROPY_LIST:
-        f = store.scalars[head(g) + TOTAL] * math.exp(-(multiplier + store.scalars[head(g) + LEAST]))
+        return evaluate_buckets(store, store.extra[g], multiplier)
+    if is_entropy(store, g):
+        f = store.scalars[head(g) + TOTAL] * math.exp(-(multiplier + store.scalars[head(g) + BASE]))
         return f, f, 0.5 * f, f / 6.0
     return evaluate_list(store, g, multiplier)
 
@@ -108,9 +133,9 @@ def evaluate(store, g, multiplier):
 def evaluate_list(store, g, multiplier):
     """`evaluate` for coordinates visited one by one."""
     q = store.power[g]
+    keys = store.key
     f0 = f1 = f2 = f3 = 0.0
-    keys = store.key[store.origin[g] : store.origin[g + 1]]  # from 0: only such loops vectorise
-    for i in range(keys.size):
+    for i in range(first_of(store, g), end_of(store, g)):
         d = multiplier + keys[i]
         inv = 1.0 / d
         x = inv * inv if q == 2.0 else inverse_power(d, q)
@@ -123,51 +148,81 @@ def evaluate_list(store, g, multiplier):
     return f0, q * f1, 0.5 * q * (q + 1.0) * f2, q * (q + 1.0) * (q + 2.0) * (1.0 / 6.0) * f3
 
 
+# -- entropy weights ------------------------------------------------------------------------------------
+
+
 @step()
-def refresh_weights(store, g):
-    """Weights exp(least − s) of an entropy group and their sum, from the sums."""
-    first, last = store.origin[g], store.origin[g + 1]
-    least = least_key(store, first, last)
-    total = fill_weights(store, first, last, least)
-    store.scalars[head(g) + LEAST] = least
+def total_weights(store, g):
+    """Bring the total of an entropy group up to date with its weights."""
+    first, end = first_of(store, g), end_of(store, g)
+    if store.form[g] == ENTROPY_TREE:
+        total = tree_total(end - first, store.node, store.extra[g])
+    else:
+        total = sum_weights(store.weight, first, end)
     store.scalars[head(g) + TOTAL] = total
-    store.scalars[head(g) + CHANGE] = 0.0
+    if total < LEAST_TOTAL:
+        refill_weights(store, g)
+
+
+@step()
+def accept_weights(store, g):
+    """The point of a simplex that is one entropy group, from its weights and their total."""
+    at = head(g)
+    if store.scalars[at + TOTAL] < LEAST_TOTAL:
+        refill_weights(store, g)
+    store.scalars[at + CHANGE] = 0.0
+    store.scalars[at + FACTOR] = 1.0 / store.scalars[at + TOTAL]
+    if store.scalars[at + BASE] > REBASE:  # weights are relative to the base, so they stay as they are
+        shift_sums(store, g, -store.scalars[at + BASE])
+        store.scalars[at + BASE] = 0.0
+
+
+@routine()
+def refill_weights(store, g):
+    """Write all weights of an entropy group afresh, the greatest as 1."""
+    apart()
+    first, end = first_of(store, g), end_of(store, g)
+    at = head(g)
+    base = least_key(store, first, end)
+    store.scalars[at + BASE] = base
+    keys, weights = store.key, store.weight
+    for i in range(first, end):
+        weights[i] = exp_nonpositive(base - keys[i])
+    if store.form[g] == ENTROPY_TREE:
+        renew_tree(store.weight, first, end - first, store.node, store.extra[g])
+        store.scalars[at + TOTAL] = tree_total(end - first, store.node, store.extra[g])
+    else:
+        store.scalars[at + TOTAL] = sum_weights(store.weight, first, end)
 
 
 @step(fastmath={"nnan", "nsz", "reassoc"})
 def least_key(store, first, last):
     """min of the sums."""
     least = math.inf
-    keys = store.key[first:last]
-    for i in range(keys.size):
+    keys = store.key
+    for i in range(first, last):
         s = keys[i]
         if s < least:
             least = s
     return least
 
 
-@step()
-def fill_weights(store, first, last, least):
-    """Write the weights, then add them up; two passes, so that the first vectorises with exact rounding."""
-    keys = store.key[first:last]
-    weights = store.weight[first:last]
-    for i in range(keys.size):
-        weights[i] = exp_nonpositive(least - keys[i])
-    return total_weight(weights)
-
-
 @step(fastmath={"reassoc", "nsz"})
-def total_weight(weights):
+def sum_weights(weight, first, end):
     """Σ of the weights."""
     total = 0.0
-    for i in range(weights.size):
-        total += weights[i]
+    for i in range(first, end):
+        total += weight[i]
     return total
 
 
-@step()
+# -- solving --------------------------------------------------------------------------------------------
+
+
+@routine()
 def solve(store, j):
     """Find the point of simplex j that belongs to its sums."""
+    apart()
     g = store.first_group[j]
     at = head(g)
     scalars = store.scalars
@@ -177,16 +232,17 @@ def solve(store, j):
     change = scalars[at + CHANGE]
     if change == 0.0:
         return
-    if store.form[g] == ENTROPY_LIST:
-        refresh_weights(store, g)
-        scalars[at + FACTOR] = 1.0 / scalars[at + TOTAL]
-        if scalars[at + LEAST] > REBASE:
-            shift_sums(store, g, -scalars[at + LEAST])
-            refresh_weights(store, g)
+    if is_entropy(store, g):
+        total_weights(store, g)
+        accept_weights(store, g)
         return
-    slope, curve, twist = scalars[at + SLOPE], scalars[at + CURVE], scalars[at + TWIST]
     multiplier = scalars[at + LAMBDA]
     bucketed = store.form[g] == POWER_BUCKETS
+    if bucketed:
+        f0, slope, curve, twist = evaluate_buckets(store, store.extra[g], multiplier)
+        change = f0 - 1.0
+    else:
+        slope, curve, twist = scalars[at + SLOPE], scalars[at + CURVE], scalars[at + TWIST]
     solved = False
     if slope > 0.0:
         # Series reversion of −change = slope·r + curve·r² + twist·r³ predicts how far λ falls.
@@ -204,7 +260,7 @@ def solve(store, j):
     if not solved:
         walk(store, j)
     if bucketed and scalars[at + LAMBDA] < scalars[at + FLOOR]:
-        refresh(store, g, store.bucketed[g])
+        refresh(store, g, store.extra[g])
     if scalars[at + LAMBDA] < -REBASE:
         rebase(store, j)
 
@@ -233,12 +289,13 @@ def accept(store, g, multiplier, f1, f2, f3):
 @routine()
 def solve_mixed(store, j):
     """`solve` for a simplex whose coordinates carry several potentials or rates."""
+    apart()
     stale = False
     for g in range(store.first_group[j], store.first_group[j + 1]):
         if store.scalars[head(g) + CHANGE] != 0.0:
             stale = True
-            if store.form[g] == ENTROPY_LIST:
-                refresh_weights(store, g)
+            if is_entropy(store, g):
+                total_weights(store, g)
     if not stale:
         return
     walk(store, j)
@@ -246,10 +303,43 @@ def solve_mixed(store, j):
     for g in range(store.first_group[j], store.first_group[j + 1]):
         at = head(g)
         if store.form[g] == POWER_BUCKETS and store.scalars[at + LAMBDA] < store.scalars[at + FLOOR]:
-            refresh(store, g, store.bucketed[g])
+            refresh(store, g, store.extra[g])
         worst = max(worst, abs(store.scalars[at + LAMBDA]))
     if worst > REBASE:
         rebase(store, j)
+
+
+@step()
+def n_coordinates(store, first, last):
+    """Number of coordinates of the groups first..last."""
+    total = 0
+    for g in range(first, last):
+        total += end_of(store, g) - first_of(store, g)
+    return total
+
+
+@step()
+def evaluate_all(store, first, last, top, afresh):
+    """F(Λ) of a simplex and two Taylor coefficients, noting the share and the series of every group.
+
+    `afresh` visits all Tsallis coordinates one by one, whatever the state of their buckets.
+    """
+    f0 = f1 = f2 = 0.0
+    for g in range(first, last):
+        scale = store.scale[g]
+        multiplier = scale * top + store.offset[g]
+        if afresh and not is_entropy(store, g):
+            e0, e1, e2, e3 = evaluate_list(store, g, multiplier)
+        else:
+            e0, e1, e2, e3 = evaluate(store, g, multiplier)
+        store.scalars[head(g) + MASS] = e0
+        store.scalars[head(g) + SLOPE] = e1
+        store.scalars[head(g) + CURVE] = e2
+        store.scalars[head(g) + TWIST] = e3
+        f0 += e0
+        f1 += scale * e1
+        f2 += scale * scale * e2
+    return f0, f1, f2
 
 
 @routine()
@@ -259,21 +349,12 @@ def walk(store, j):
     log F is convex and decreasing in Λ: a Newton step from left of the root stays left of it, and one from the
     right lands left of it. After too many steps everything is rebuilt from the sums.
     """
+    apart()
     first, last = store.first_group[j], store.first_group[j + 1]
-    most = MOST_STEPS if store.origin[last] - store.origin[first] > 512 else 40
+    most = MOST_STEPS if n_coordinates(store, first, last) > 512 else 40
     for _ in range(most):
         top = store.multiplier[j]
-        f0 = f1 = f2 = 0.0
-        for g in range(first, last):
-            scale = store.scale[g]
-            e0, e1, e2, e3 = evaluate(store, g, scale * top + store.offset[g])
-            store.scalars[head(g) + MASS] = e0
-            store.scalars[head(g) + SLOPE] = e1
-            store.scalars[head(g) + CURVE] = e2
-            store.scalars[head(g) + TWIST] = e3
-            f0 += e0
-            f1 += scale * e1
-            f2 += scale * scale * e2
+        f0, f1, f2 = evaluate_all(store, first, last, top, False)
         if not (f0 > 0.0 and f1 > 0.0 and math.isfinite(f0)):
             break
         excess = f0 - 1.0
@@ -287,9 +368,8 @@ def walk(store, j):
                 store.scalars[at + LAMBDA] = scale * (top + move) + store.offset[g]
                 store.scalars[at + MASS] -= scale * move * store.scalars[at + SLOPE]
                 store.scalars[at + CHANGE] = 0.0
-                if store.form[g] == ENTROPY_LIST:
-                    least = store.scalars[at + LEAST]
-                    store.scalars[at + FACTOR] = math.exp(-(store.scalars[at + LAMBDA] + least))
+                if is_entropy(store, g):
+                    store.scalars[at + FACTOR] = math.exp(-(store.scalars[at + LAMBDA] + store.scalars[at + BASE]))
             return
         after = top + math.log(f0) * f0 / f1
         limited = after
@@ -308,7 +388,7 @@ def walk(store, j):
                 at = head(g)
                 store.scalars[at + LAMBDA] = store.scale[g] * store.multiplier[j] + store.offset[g]
                 if store.form[g] == POWER_BUCKETS and store.scalars[at + LAMBDA] < store.scalars[at + FLOOR]:
-                    refresh(store, g, store.bucketed[g])
+                    refresh(store, g, store.extra[g])
     rebuild(store, j)
 
 
@@ -320,12 +400,12 @@ def past_pole(store, first, last, multiplier):
     """
     for g in range(first, last):
         if store.form[g] == POWER_LIST:
-            least = least_key(store, store.origin[g], store.origin[g + 1])
+            least = least_key(store, first_of(store, g), end_of(store, g))
             if store.scale[g] * multiplier + store.offset[g] + least <= 0.0:
                 return True
-        elif store.form[g] == ENTROPY_LIST:
-            least = store.scalars[head(g) + LEAST]
-            if store.scale[g] * multiplier + store.offset[g] + least < -700.0:
+        elif is_entropy(store, g):
+            base = store.scalars[head(g) + BASE]
+            if store.scale[g] * multiplier + store.offset[g] + base < -700.0:
                 return True
     return False
 
@@ -333,14 +413,16 @@ def past_pole(store, first, last, multiplier):
 @step()
 def shift_sums(store, g, amount):
     """Add `amount` to every sum of a group."""
-    for i in range(store.origin[g], store.origin[g + 1]):
-        store.key[i] += amount
+    keys = store.key
+    for i in range(first_of(store, g), end_of(store, g)):
+        keys[i] += amount
     store.scalars[head(g) + SHIFT] += amount
 
 
 @routine()
 def rebase(store, j):
     """Shift all sums of a simplex by its multiplier, so that Λ becomes 0 and no coordinate changes."""
+    apart()
     top = store.multiplier[j]
     for g in range(store.first_group[j], store.first_group[j + 1]):
         shift_sums(store, g, store.scale[g] * top)
@@ -351,15 +433,16 @@ def rebase(store, j):
 @routine()
 def rebuild(store, j):
     """The point of simplex j from its sums alone, in O(n): Newton over all coordinates inside a bracket."""
+    apart()
     first, last = store.first_group[j], store.first_group[j + 1]
-    log_share = -math.log(float(store.origin[last] - store.origin[first]))
+    log_share = -math.log(float(n_coordinates(store, first, last)))
     lo = hi = -math.inf
     for g in range(first, last):
-        if store.form[g] == ENTROPY_LIST:
-            refresh_weights(store, g)
-        least = least_key(store, store.origin[g], store.origin[g + 1])
+        if is_entropy(store, g):
+            refill_weights(store, g)
+        least = least_key(store, first_of(store, g), end_of(store, g))
         # No coordinate exceeds 1, and some coordinate is at least 1/n.
-        if store.form[g] == ENTROPY_LIST:
+        if is_entropy(store, g):
             at_one, at_share = -least, -log_share - least
         else:
             at_one, at_share = 1.0 - least, math.exp(-log_share / store.power[g]) - least
@@ -368,19 +451,7 @@ def rebuild(store, j):
     top = store.multiplier[j] if lo < store.multiplier[j] < hi else lo
     best = math.inf
     for _ in range(200):
-        f0 = f1 = 0.0
-        for g in range(first, last):
-            scale = store.scale[g]
-            if store.form[g] == ENTROPY_LIST:
-                e0, e1, e2, e3 = evaluate(store, g, scale * top + store.offset[g])
-            else:
-                e0, e1, e2, e3 = evaluate_list(store, g, scale * top + store.offset[g])
-            store.scalars[head(g) + MASS] = e0
-            store.scalars[head(g) + SLOPE] = e1
-            store.scalars[head(g) + CURVE] = e2
-            store.scalars[head(g) + TWIST] = e3
-            f0 += e0
-            f1 += scale * e1
+        f0, f1, _ = evaluate_all(store, first, last, top, True)
         excess = f0 - 1.0
         if excess >= 0.0:
             lo = max(lo, top)
@@ -402,21 +473,22 @@ def rebuild(store, j):
         at = head(g)
         store.scalars[at + LAMBDA] = store.scale[g] * top + store.offset[g]
         store.scalars[at + CHANGE] = 0.0
-        if store.form[g] == ENTROPY_LIST:
+        if is_entropy(store, g):
             if last - first == 1:
                 store.scalars[at + FACTOR] = 1.0 / store.scalars[at + TOTAL]
             else:
-                least = store.scalars[at + LEAST]
-                store.scalars[at + FACTOR] = math.exp(-(store.scalars[at + LAMBDA] + least))
+                store.scalars[at + FACTOR] = math.exp(-(store.scalars[at + LAMBDA] + store.scalars[at + BASE]))
         elif store.form[g] == POWER_BUCKETS:
-            sort_into_buckets(store, g, store.bucketed[g])
+            sort_into_buckets(store, g, store.extra[g])
 
 
 @kernel()
 def rebuild_all(store):
-    """`rebuild` every simplex."""
+    """`rebuild` every simplex of a store of arrays."""
+    opened = laid_open(store)
+    reference = refer(opened)
     for j in range(store.multiplier.size):
-        rebuild(store, j)
+        rebuild(reference, j)
 
 
 @step()
@@ -424,16 +496,20 @@ def root_sum(store, g):
     """Σ √x over a Tsallis-½ group."""
     multiplier = store.scalars[head(g) + LAMBDA]
     if store.form[g] == POWER_BUCKETS:
-        return root_sum_buckets(store, store.bucketed[g], multiplier)
+        return root_sum_buckets(store, store.extra[g], multiplier)
     total = 0.0
-    for i in range(store.origin[g], store.origin[g + 1]):
+    for i in range(first_of(store, g), end_of(store, g)):
         total += 1.0 / (multiplier + store.key[i])
     return total
 
 
-@step()
+# -- sampling -------------------------------------------------------------------------------------------
+
+
+@routine()
 def sample(store, j, words):
     """A coordinate of simplex j with probability x, exactly."""
+    apart()
     g = store.first_group[j]
     last = store.first_group[j + 1]
     if last - g > 1:
@@ -446,50 +522,65 @@ def sample(store, j, words):
             if target < 0.0:
                 break
             g += 1
-    if store.form[g] == POWER_BUCKETS:
-        return sample_buckets(store, g, store.bucketed[g], words)
+    form = store.form[g]
+    if form == POWER_BUCKETS:
+        return sample_buckets(store, g, store.extra[g], words)
+    first, end = first_of(store, g), end_of(store, g)
+    if form == ENTROPY_LIST:
+        return sample_weights(store.weight, first, end, next_unit(words) * store.scalars[head(g) + TOTAL])
+    if form == ENTROPY_TREE:
+        return first + draw_leaf(store.weight, first, end - first, store.node, store.extra[g], words)
     return sample_list(store, g, words)
 
 
 @step()
-def sample_list(store, g, words):
-    """A coordinate of a listed group with probability ∝ x; never one of probability zero."""
-    first, last = store.origin[g], store.origin[g + 1]
-    at = head(g)
+def sample_weights(weight, first, end, target):
+    """The coordinate at which the running sum of the weights passes `target`; never one of weight zero."""
+    while end - first > STRIDE:
+        stride = sum_weights(weight, first, first + STRIDE)
+        if target < stride:
+            end = first + STRIDE
+        else:
+            target -= stride
+            first += STRIDE
     chosen = first
-    if store.form[g] == ENTROPY_LIST:
-        target = next_unit(words) * store.scalars[at + TOTAL]
-        for i in range(first, last):
-            if store.weight[i] > 0.0:
-                chosen = i
-                target -= store.weight[i]
-                if target < 0.0:
-                    break
-    else:
-        q = store.power[g]
-        multiplier = store.scalars[at + LAMBDA]
-        target = next_unit(words) * store.scalars[at + MASS]
-        for i in range(first, last):
-            x = inverse_power(multiplier + store.key[i], q)
-            if x > 0.0:
-                chosen = i
-                target -= x
-                if target < 0.0:
-                    break
-    return store.occupant[chosen]
+    for i in range(first, end):
+        if weight[i] > 0.0:
+            chosen = i
+            target -= weight[i]
+            if target < 0.0:
+                break
+    return chosen
+
+
+@step()
+def sample_list(store, g, words):
+    """A coordinate of a listed Tsallis group with probability ∝ x; never one of probability zero."""
+    q = store.power[g]
+    multiplier = store.scalars[head(g) + LAMBDA]
+    target = next_unit(words) * store.scalars[head(g) + MASS]
+    chosen = first_of(store, g)
+    for i in range(first_of(store, g), end_of(store, g)):
+        x = inverse_power(multiplier + store.key[i], q)
+        if x > 0.0:
+            chosen = i
+            target -= x
+            if target < 0.0:
+                break
+    return chosen
 
 
 @step()
 def sample_root(store, g, words):
     """A coordinate of a Tsallis group with probability ∝ 1/d = x^(1−h)."""
     if store.form[g] == POWER_BUCKETS:
-        return sample_root_buckets(store, g, store.bucketed[g], words)
+        return sample_root_buckets(store, g, store.extra[g], words)
     multiplier = store.scalars[head(g) + LAMBDA]
     target = next_unit(words) * root_sum(store, g)
-    chosen = store.origin[g]
-    for i in range(store.origin[g], store.origin[g + 1]):
+    chosen = first_of(store, g)
+    for i in range(first_of(store, g), end_of(store, g)):
         chosen = i
         target -= 1.0 / (multiplier + store.key[i])
         if target < 0.0:
             break
-    return store.occupant[chosen]
+    return chosen

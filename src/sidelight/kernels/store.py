@@ -1,15 +1,16 @@
 """Where simplices live: arrays shared by the top level and every block.
 
 A *simplex* is a point Σ x = 1 held by sums and a multiplier; its coordinates are split into *groups* of equal
-potential and rate. A group is kept in one of three forms, with the same meaning and different costs:
+potential and rate, each a run of consecutive coordinates. A group is kept in one of four forms, with the same
+meaning and different costs:
 
     POWER_LIST      x = d^(−q), d = λ + s: visited one by one; best for a few dozen coordinates
     POWER_BUCKETS   the same, never written out (see `buckets`): best for many coordinates, few revealed
-    ENTROPY_LIST    x = exp(−(λ + s)): weights exp(min − s) kept, recomputed in one vectorised pass when sums change
+    ENTROPY_LIST    x = exp(−(λ + s)): weights exp(base − s) are kept and added up; best when few, or all, change
+    ENTROPY_TREE    the same with the weights under a sum tree (see `tree`): many coordinates, few revealed
 
 Sums s are scaled by the group's rate; the multiplier of group g is λ_g = scale_g·Λ + offset_g with Λ that of
-its simplex. Coordinates are numbered once for all simplices: block k's coordinate on the top level is k, the
-coordinate of slot i inside its block is m + i. `place` maps a coordinate to its position in `key`.
+its simplex.
 """
 
 from typing import NamedTuple
@@ -17,56 +18,117 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.kernels._jit import step
+from sidelight.kernels.pointers import cells
 
-POWER_LIST, POWER_BUCKETS, ENTROPY_LIST = range(3)
+POWER_LIST, POWER_BUCKETS, ENTROPY_LIST, ENTROPY_TREE = range(4)
 
 N_BUCKETS = 64
 N_MOMENTS = 8
 
-# Store.scalars, per group
+# Store.scalars, per group: a record of two cache lines, what is read most in the first
 (
     LAMBDA,  # λ_g
-    CHANGE,  # change of F_g at λ_g by the sums added since the last solution
-    SLOPE,  # Taylor coefficients of F_g at λ_g in the direction of falling λ
+    CHANGE,  # lists: change of F_g at λ_g by the sums added since the last solution;  others: not 0 if stale
+    FLOOR,  # buckets: least λ_g that the series reach;  entropy: the base of the weights, at most any sum
+    WEIGHT,  # buckets: total proposal weight;  entropy: Σ weights
+    ROOT_WEIGHT,  # buckets: total proposal weight for 1/d;  entropy: x = weight · this factor
+    RATE,  # the factor that turns losses into sums
+    SHARE,  # the owner's: what the point keeps when local exploration is mixed in
+    HELD,  # the owner's: constant exploration inside the block
+    PAID,  # the owner's: Σ_t ⟨ℓ̂, x⟩
+    STABILITY,  # the owner's: Σ_t Σ_i x_i^(2−h) ℓ̂_i²
+    SLOPE,  # lists: Taylor coefficients of F_g at λ_g in the direction of falling λ
     CURVE,
     TWIST,
     MASS,  # F_g at the solution: the share of the group in its simplex
-    FLOOR,  # buckets: least λ_g that the moments reach;  entropy: the least sum
-    WEIGHT,  # buckets: total proposal weight;  entropy: Σ weights
-    ROOT_WEIGHT,  # buckets: total proposal weight for 1/d;  entropy: x = weight · this factor
     SHIFT,  # what has been added to all sums to keep their digits
-) = range(10)
-N_SCALARS = 10
-LEAST, TOTAL, FACTOR = FLOOR, WEIGHT, ROOT_WEIGHT  # their names for entropy groups
+) = range(15)
+N_SCALARS = 16
+BASE, TOTAL, FACTOR = FLOOR, WEIGHT, ROOT_WEIGHT  # their names for entropy groups
+
+# Store.series, per bucketed group: F as a power series around a centre, then
+CARRY = N_MOMENTS  # what rounding took from its first coefficient
+INVERSE = N_MOMENTS + 1  # Σ 1/d at the centre
+CENTER = N_MOMENTS + 2  # that λ
+RENEWED = N_MOMENTS + 3  # 1 when some bucket was refreshed (see `renewed`); for the owner to read and clear
+N_SERIES = N_MOMENTS + 4
 
 
 class Store(NamedTuple):
     """All simplices: first what is fixed, then what changes."""
 
     first_group: np.ndarray  # (J+1,) int32: groups of each simplex
-    origin: np.ndarray  # (G+1,) int32: first position of each group
+    origin: np.ndarray  # (2G,) int32: group g has the coordinates origin[2g]..origin[2g+1]
     form: np.ndarray  # (G,) int32
-    bucketed: np.ndarray  # (G,) int32: index among the bucketed groups, −1 for others
+    extra: np.ndarray  # (G,) int32: index among the bucketed groups; first node of a tree
     power: np.ndarray  # (G,) q, 0 for entropy
     scale: np.ndarray  # (G,)
     offset: np.ndarray  # (G,)
     binomial: np.ndarray  # (H·P,) C(q+p−1, p) of each bucketed group
     cap: np.ndarray  # (H·B,) (lo(1−ρ))^(−q) of the buckets of each bucketed group
-    key: np.ndarray  # (N,) sums s by position
-    weight: np.ndarray  # (N,) exp(least − s) in entropy groups
+    key: np.ndarray  # (N,) sums s
+    weight: np.ndarray  # (N,) exp(base − s) in entropy groups
+    node: np.ndarray  # nodes of the sum trees
     scalars: np.ndarray  # (G·N_SCALARS,)
     multiplier: np.ndarray  # (J,) Λ
     ref: np.ndarray  # (H·B,) λ at the last refresh of each bucket
     moments: np.ndarray  # (H·P·B,) A_p, laid out [group][p][bucket]
     carry: np.ndarray  # (H·B,) what rounding took from A_0
     inverse: np.ndarray  # (H·B,) Σ 1/(ref + s)
+    series: np.ndarray  # (H·N_SERIES,) see above
+    sum_at: np.ndarray  # (N,) sums by position, in bucketed groups: sampling and refreshing go by position
     occupant: np.ndarray  # (N,) int32: position -> coordinate
     place: np.ndarray  # (N,) int32: coordinate -> position
     start: np.ndarray  # (H·(B+1),) int32: first position of each bucket
     span: np.ndarray  # (2H,) int32: buckets outside span[2h]..span[2h+1] (inclusive) are empty
+    renewed: np.ndarray  # (H·B,) int32: was the bucket refreshed since the owner looked?
 
 
 @step()
 def head(g):
     """Where the scalars of group g begin."""
     return g * N_SCALARS
+
+
+@step()
+def first_of(store, g):
+    """The first coordinate of group g."""
+    return store.origin[2 * g]
+
+
+@step()
+def end_of(store, g):
+    """One past the last coordinate of group g."""
+    return store.origin[2 * g + 1]
+
+
+@step()
+def laid_open(store):
+    """A store of arrays as one of pointers, which is what the kernels are compiled for."""
+    return Store(
+        cells(store.first_group, 0, store.first_group.size),
+        cells(store.origin, 0, store.origin.size),
+        cells(store.form, 0, store.form.size),
+        cells(store.extra, 0, store.extra.size),
+        cells(store.power, 0, store.power.size),
+        cells(store.scale, 0, store.scale.size),
+        cells(store.offset, 0, store.offset.size),
+        cells(store.binomial, 0, store.binomial.size),
+        cells(store.cap, 0, store.cap.size),
+        cells(store.key, 0, store.key.size),
+        cells(store.weight, 0, store.weight.size),
+        cells(store.node, 0, store.node.size),
+        cells(store.scalars, 0, store.scalars.size),
+        cells(store.multiplier, 0, store.multiplier.size),
+        cells(store.ref, 0, store.ref.size),
+        cells(store.moments, 0, store.moments.size),
+        cells(store.carry, 0, store.carry.size),
+        cells(store.inverse, 0, store.inverse.size),
+        cells(store.series, 0, store.series.size),
+        cells(store.sum_at, 0, store.sum_at.size),
+        cells(store.occupant, 0, store.occupant.size),
+        cells(store.place, 0, store.place.size),
+        cells(store.start, 0, store.start.size),
+        cells(store.span, 0, store.span.size),
+        cells(store.renewed, 0, store.renewed.size),
+    )

@@ -17,7 +17,7 @@ from sidelight.kernels import engine
 from sidelight.kernels.memory import PENDING, ROUND, views
 from sidelight.kernels.random import seeded_words
 from sidelight.policy import saved
-from sidelight.policy.machine import build_memory
+from sidelight.policy.machine import block_order, build_memory
 
 if TYPE_CHECKING:
     from sidelight.planning import Plan
@@ -61,12 +61,11 @@ class Policy:
         arm = self.pending
         if arm is None:
             raise TurnError("no arm is pending: call ask() before telling what it revealed")
-        revealed = self.graph.out_neighbors(arm)
-        values = self._aligned(arm, revealed, losses)
-        if not engine.tell_once(self.memory, self._in_engine_order(revealed, values)):
+        values = self._aligned(arm, losses)
+        if not engine.tell_once(self.memory, values, self.scratch):
             at = int(np.argmin((values >= 0.0) & (values <= 1.0)))
             raise InvalidFeedback(
-                f"the loss of arm {revealed[at]} must be in [0, 1], got {values[at]}; "
+                f"the loss of arm {self.graph.out_neighbors(arm)[at]} must be in [0, 1], got {values[at]}; "
                 "rescale losses before telling them"
             )
 
@@ -82,8 +81,10 @@ class Policy:
     @property
     def block_probabilities(self) -> npt.NDArray[np.float64]:
         """Y: the distribution over the blocks of the partition, before exploration."""
-        out = np.empty(len(self.plan.partition.blocks))
-        engine.fill_blocks(self.memory, out)
+        ordered = np.empty(len(self.plan.partition.blocks))
+        engine.fill_blocks(self.memory, ordered)
+        out = np.empty_like(ordered)
+        out[block_order(self.plan.tuning)] = ordered
         return out
 
     @property
@@ -131,6 +132,12 @@ class Policy:
         return twin
 
     @cached_property
+    def _degrees(self) -> list[int]:
+        """How many arms each arm reveals."""
+        degrees: list[int] = self.graph.out_degree.tolist()
+        return degrees
+
+    @cached_property
     def scratch(self) -> npt.NDArray[np.float64]:
         """Room for the losses that one arm reveals, and one more."""
         return np.zeros(1 + int(self.graph.out_degree.max()))
@@ -151,12 +158,16 @@ class Policy:
 
     # -- checking feedback ----------------------------------------------------------------------------
 
-    def _aligned(self, arm: int, revealed: Arms, losses: object) -> Losses:
+    def _aligned(self, arm: int, losses: object) -> Losses:
         """One float per revealed arm, or an error naming what is wrong; their range is checked by the engine."""
         if isinstance(losses, Mapping):
-            return self._from_mapping(arm, revealed, losses)
-        values = _as_floats(losses, revealed)
-        if values.shape != revealed.shape:
+            return self._from_mapping(arm, self.graph.out_neighbors(arm), losses)
+        if type(losses) is np.ndarray and losses.dtype == np.float64 and losses.flags.c_contiguous:
+            values = losses
+        else:
+            values = _as_floats(losses, self.graph.out_neighbors(arm))
+        if values.shape != (self._degrees[arm],):
+            revealed = self.graph.out_neighbors(arm)
             raise InvalidFeedback(
                 f"arm {arm} reveals {revealed.size} arms ({listing(revealed.tolist())}), "
                 f"got losses of shape {values.shape}; align them with graph.out_neighbors({arm})"
@@ -179,13 +190,6 @@ class Policy:
                 f"it reveals {listing(expected) or 'nothing'}"
             )
         return _as_floats([losses[v] for v in expected], revealed)
-
-    def _in_engine_order(self, revealed: Arms, losses: Losses) -> Losses:
-        """Explicit out-neighbours first, then universal arms: the order in which the engine visits them."""
-        if self.graph.universal.size == 0:
-            return losses
-        universal = self.graph.is_universal[revealed]
-        return np.concatenate([losses[~universal], losses[universal]])
 
 
 def checked_seed(seed: object) -> int:

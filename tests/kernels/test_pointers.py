@@ -1,0 +1,91 @@
+"""Pointers and bundles of them mean what views and tuples mean."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from numba import njit
+from numpy.testing import assert_array_equal
+
+from kernel_entries import INTERPRETED
+from sidelight.kernels._jit import apart
+from sidelight.kernels.pointers import cells, fetch, refer
+
+
+class Pair(NamedTuple):
+    count: int
+    numbers: np.ndarray
+    names: np.ndarray
+
+
+@njit
+def doubled(array, start, stop):
+    part = cells(array, start, stop)
+    for i in range(stop - start):
+        part[i] *= 2
+    return part[0]
+
+
+@njit
+def double_through(pair):
+    apart()
+    for i in range(pair.count):
+        pair.numbers[i] *= 2.0
+        pair.names[i] += 1
+    return pair.numbers[0]
+
+
+@njit
+def through_a_reference(numbers, names, first, last):
+    pair = Pair(last - first, cells(numbers, first, last), cells(names, first, last))
+    reference = refer(pair)
+    fetch(reference.numbers, 0)
+    return double_through(reference) + double_through(reference)
+
+
+@njit
+def two_references(numbers):
+    low = Pair(1, cells(numbers, 0, 1), cells(numbers, 1, 2))
+    high = Pair(2, cells(numbers, 2, 3), cells(numbers, 3, 4))
+    one, other = refer(low), refer(high)
+    one.numbers[0] = other.names[0] + other.count
+    other.numbers[0] = one.names[0] - one.count
+    return one.numbers[0]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int32, np.int64, np.uint64])
+def test_cells_are_those_of_the_array(dtype):
+    array = np.arange(10).astype(dtype)
+    assert doubled(array, 3, 7) == 6
+    assert_array_equal(array, [0, 1, 2, 6, 8, 10, 12, 7, 8, 9])
+
+
+def test_what_is_written_through_a_reference_is_in_the_arrays():
+    numbers, names = np.arange(6.0), np.arange(6, dtype=np.int32)
+    assert through_a_reference(numbers, names, 1, 4) == 2.0 + 4.0
+    assert_array_equal(numbers, [0.0, 4.0, 8.0, 12.0, 4.0, 5.0])
+    assert_array_equal(names, [0, 3, 4, 5, 4, 5])
+
+
+def test_references_are_apart():
+    numbers = np.array([1.0, 10.0, 100.0, 1000.0])
+    assert two_references(numbers) == 1002.0
+    assert_array_equal(numbers, [1002.0, 10.0, 9.0, 1000.0])
+
+
+@pytest.mark.skipif(INTERPRETED, reason="there is no machine code to look at")
+def test_apart_keeps_a_function_out_of_its_callers():
+    through_a_reference(np.arange(6.0), np.arange(6, dtype=np.int32), 1, 4)
+    (code,) = through_a_reference.inspect_llvm().values()
+    calls = [line for line in code.splitlines() if "call" in line and "double_through" in line]
+    assert len(calls) == 2
+    assert "noinline" in code
+
+
+@pytest.mark.skipif(not INTERPRETED, reason="compiled, these are intrinsics")
+def test_interpreted_cells_are_views_and_bundles_refer_to_themselves():
+    array = np.arange(5.0)
+    assert np.shares_memory(cells(array, 1, 3), array)
+    pair = Pair(1, array, array)
+    assert refer(pair) is pair
+    assert apart() is None

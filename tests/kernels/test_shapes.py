@@ -1,0 +1,202 @@
+"""Where every play reveals alike, one pass learns it all: the same as learning it arm by arm.
+
+And losses arrive by rising arm, whatever the order of the engine.
+"""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import sidelight as sl
+from dense_engine import Dense, HandTuning
+from instances import clique, cycle, loops, universal
+from kernel_entries import INTERPRETED, unpack
+from sidelight.environment.environment import environment_key
+from sidelight.kernels import engine, layout, play
+from sidelight.kernels import memory as names
+from sidelight.kernels.memory import views
+from sidelight.kernels.store import N_SCALARS, STABILITY
+from sidelight.policy import machine
+
+ROUNDS = 60 if INTERPRETED else 3000
+
+
+def dense(n, edges, blocks, **fields):
+    return Dense(sl.FeedbackGraph.from_edges(n, edges), HandTuning.of(blocks, **fields))
+
+
+def bandit(n, **fields):
+    return dense(n, loops(range(n)), [[v] for v in range(n)], **fields)
+
+
+def cliques(blocks, **fields):
+    edges = [edge for block in blocks for edge in clique(block)]
+    return dense(sum(map(len, blocks)), edges, blocks, inner=(0.0, 0.1), **fields)
+
+
+def loopless_clique(n, **fields):
+    return dense(n, clique(range(n)), [[v] for v in range(n)], **fields)
+
+
+INTERLEAVED = [[0, 3, 6, 9], [1, 4, 7], [2, 5, 8, 10, 11]]
+RAGGED = 0.002 * np.array([3, 0, 1, 0, 0, 2, 1, 1, 0, 4, 0, 2])
+ALIKE = {
+    "bandit": (names.OWN_LOSS, lambda: bandit(7)),
+    "bandit, two rates": (names.OWN_LOSS, lambda: bandit(7, top=[(2.0, 0.02 * (1 + v % 2)) for v in range(7)])),
+    "bandit, every potential": (
+        names.OWN_LOSS,
+        lambda: bandit(12, top=4 * [(2.0, 0.05), (0.0, 0.03), (3.0, 0.02)], global_exploration=RAGGED),
+    ),
+    "bandit under the entropy": (names.OWN_LOSS, lambda: bandit(7, top=(0.0, 0.02))),
+    "bandit of sixty": (names.OWN_LOSS, lambda: bandit(60)),
+    "cliques in order": (names.OWN_BLOCK, lambda: cliques([[0, 1, 2], [3, 4, 5, 6]])),
+    "cliques interleaved": (names.OWN_BLOCK, lambda: cliques(INTERLEAVED)),
+    "cliques, blocks out of order": (
+        names.OWN_BLOCK,
+        lambda: cliques(INTERLEAVED, top=[(2.0, 0.05), (2.0, 0.01), (0.0, 0.02)]),
+    ),
+    "cliques that explore": (
+        names.OWN_BLOCK,
+        lambda: cliques(INTERLEAVED, global_exploration=RAGGED, local_exploration=10.0 * RAGGED),
+    ),
+    "cliques under the entropy": (
+        names.OWN_BLOCK,
+        lambda: cliques(INTERLEAVED, top=(0.0, 0.03), local_exploration=5.0 * RAGGED),
+    ),
+    "thirty cliques": (names.OWN_BLOCK, lambda: cliques(np.arange(90).reshape(3, 30).T.tolist())),
+    "loop-less clique": (names.ALL_OTHERS, lambda: loopless_clique(6, top=(0.0, 0.05))),
+    "loop-less clique that explores": (
+        names.ALL_OTHERS,
+        lambda: loopless_clique(6, top=(0.0, 0.05), global_exploration=np.full(6, 0.01)),
+    ),
+    "loop-less clique of ninety": (names.ALL_OTHERS, lambda: loopless_clique(90, top=(0.0, 0.1))),
+}
+each_alike = pytest.mark.parametrize(("shape", "make"), ALIKE.values(), ids=ALIKE.keys())
+
+
+@pytest.fixture(params=[24, 0], ids=["", "buckets"])
+def _forms(request, monkeypatch):
+    monkeypatch.setattr(layout, "LARGEST_LIST", request.param)
+
+
+def losses_of(rng, t, n):
+    """Zeros, ones and fractions; the best arm changes."""
+    best = (t // 700) % n
+    losses = rng.random(n) * (rng.random(n) < np.where(np.arange(n) == best, 0.15, 0.8))
+    return np.where(rng.random(n) < 0.2, np.round(losses), losses)
+
+
+@pytest.mark.usefixtures("_forms")
+@each_alike
+def test_one_pass_is_arm_by_arm(shape, make, monkeypatch):
+    game = make()
+    fast = game.begin(4)
+    with monkeypatch.context() as patched:
+        patched.setattr(machine, "_shape", lambda *_: names.MANY_SHAPES)
+        slow = game.begin(4)
+    assert (fast.switches[names.SHAPE], slow.switches[names.SHAPE]) == (shape, names.MANY_SHAPES)
+    rng = np.random.default_rng(5)
+    for t in range(ROUNDS):
+        losses = losses_of(rng, t, game.n)
+        arm = int(engine.ask_once(fast))
+        assert arm == engine.ask_once(slow)
+        game.tell(fast, arm, losses)
+        game.tell(slow, arm, losses)
+        if t % 20 == 0:
+            for one, other in zip(game.probabilities(fast), game.probabilities(slow), strict=True):
+                assert_allclose(one, other, rtol=0, atol=1e-10)
+    for one, other in zip(game.sums(fast), game.sums(slow), strict=True):
+        assert_allclose(one, other, rtol=1e-10)
+    for arm in range(game.n):
+        assert_allclose(game.ledger(fast, arm), game.ledger(slow, arm), rtol=1e-9, atol=1e-7)
+    stability = [views(memory)["scalars"][STABILITY::N_SCALARS] for memory in (fast, slow)]
+    assert_allclose(*stability, rtol=1e-8)
+    assert stability[0].any()
+
+
+@each_alike
+def test_one_pass_is_unbiased(shape, make):
+    game = make()
+    if game.n > 12 and INTERPRETED:
+        pytest.skip("ninety copies of ninety arms are for compiled kernels")
+    memory = game.played(ROUNDS // 10, seed=6)
+    game.assert_unbiased(memory, np.random.default_rng(7).random(game.n))
+
+
+# -- the order of losses -------------------------------------------------------------------------------------
+
+
+def rows_and_universal(blocks, **fields):
+    """Nine arms: 1 and 8 are revealed by all others, 4 by all; rows of their own besides."""
+    rng = np.random.default_rng(8)
+    edges = universal([1, 4, 8], 9) + [(4, 4)] + loops([0, 3, 6])
+    edges += [(int(u), int(v)) for u, v in rng.integers(0, 9, size=(18, 2)) if v not in (1, 8)]
+    edges += cycle([2, 5, 7])
+    return dense(9, sorted(set(edges)), blocks, **fields)
+
+
+RATES = [(2.0, 0.02), (0.0, 0.03), (2.0, 0.05), (0.0, 0.01), (2.0, 0.02), (2.0, 0.05), (0.0, 0.03)]
+ORDERS = {
+    "in order": lambda: rows_and_universal([[v] for v in (0, 1)] + [list(range(2, 9))]),
+    "blocks out of order": lambda: rows_and_universal(
+        [[0], [1], [2, 5, 7], [3], [4], [6], [8]], top=RATES, inner=(2.0, 0.05)
+    ),
+    "universal arms inside blocks": lambda: rows_and_universal(
+        [[3], [0, 1, 6, 8], [2, 4, 5, 7]], top=RATES[:3], inner=(0.0, 0.05)
+    ),
+    "potentials inside a block": lambda: rows_and_universal(
+        [[0, 1, 2, 3, 4, 5, 6, 7, 8]], inner=[(2.0, 0.05), (0.0, 0.02), (2.0, 0.01)] * 3
+    ),
+    "potentials inside blocks": lambda: rows_and_universal(
+        [[0, 2, 4, 5, 7], [1, 3, 6, 8]], top=RATES[1:3], inner=[(3.0, 0.05), (0.0, 0.02), (2.0, 0.01)] * 3
+    ),
+    "everything revealed": lambda: dense(
+        6, clique(range(6)) + loops(range(6)), [[0], [1, 3, 5], [2], [4]], top=RATES[:4], inner=(0.0, 0.05)
+    ),
+    "some loops in a clique": lambda: dense(
+        6, clique(range(6)) + loops([1, 4]), [[5], [1, 3], [0, 2], [4]], top=RATES[:4], inner=(2.0, 0.05)
+    ),
+}
+each_order = pytest.mark.parametrize("make", ORDERS.values(), ids=ORDERS.keys())
+
+
+@each_order
+def test_every_loss_reaches_its_arm(make):
+    """Each through `tell_once`, from every arm: an estimate is the loss of that very arm over P."""
+    game = make()
+    memory = game.played(ROUNDS // 10, seed=9)
+    game.assert_unbiased(memory, np.random.default_rng(10).permutation(np.linspace(0.1, 1.0, game.n)))
+
+
+def test_slots_are_not_always_arms():
+    moved = [not unpack(make().begin())[0].in_order for make in ORDERS.values()]
+    assert sum(moved) >= 4
+
+
+@pytest.mark.usefixtures("_forms")
+@pytest.mark.parametrize(
+    "make", [*ORDERS.values(), *(make for _, make in ALIKE.values())], ids=[*ORDERS.keys(), *ALIKE.keys()]
+)
+@pytest.mark.parametrize("kind", ["table", "coins"])
+def test_playing_many_rounds_is_asking_and_telling(make, kind):
+    """Bit for bit, with losses made on demand for each shape."""
+    game = make()
+    rng = np.random.default_rng(11)
+    rounds = 40 if INTERPRETED else 500
+    if kind == "table":
+        world = sl.environments.matrix(rng.random((7, game.n)), repeat=True)
+    else:
+        world = sl.environments.bernoulli(rng.random(game.n))
+    key = environment_key(13)
+    together, apart = game.begin(12), game.begin(12)
+    plays = np.zeros(game.n, dtype=np.int64)
+    play.play(together, world.world, world.function, key, 0, rounds, 0.0, game.scratch, plays)
+    counts = np.zeros(game.n, dtype=np.int64)
+    for t in range(rounds):
+        arm = int(engine.ask_once(apart))
+        counts[arm] += 1
+        game.tell(apart, arm, world.losses(13, t, np.arange(game.n)))
+    assert_array_equal(counts, plays)
+    for name, view in views(together).items():
+        if name not in names.SCRATCH:
+            assert_array_equal(view, views(apart)[name], err_msg=name)
