@@ -128,7 +128,7 @@ class Dense:
             k = self.block_of[arm]
             if machine.block_group[k] >= 0:
                 coordinate = self.m + machine.slot_of[arm]
-                arms[arm] = kept(coordinate, machine.block_group[k], self.tuning.block_rate[k])
+                arms[arm] = kept(coordinate, machine.block_group[k], self.tuning.inner_rate[arm])
         return arms, blocks
 
     def ledger(self, memory, arm):
@@ -153,7 +153,7 @@ def test_what_is_played_is_the_mixture(instance, realization):
     dense = Dense(plan_of(instance.name, realization))
     memory = dense.played(15)
     Z, Y, X = dense.probabilities(memory)
-    gamma = dense.tuning.exploration(X)
+    gamma = dense.tuning.exploration(dense.graph, X)
     assert_allclose(Z, (1 - gamma.sum()) * Y[dense.block_of] * dense.mixed(X) + gamma, rtol=1e-11)
     assert abs(math.fsum(Z) - 1.0) < 1e-11
     assert abs(math.fsum(Y) - 1.0) < 1e-12
@@ -304,7 +304,7 @@ def test_ledger_is_the_sum_over_rounds(instance, realization):
         arm = int(engine.ask_once(memory))
         _, Y, X = dense.probabilities(memory)
         guess, block_guess = dense.estimates(memory, arm, losses)
-        gamma = dense.tuning.exploration(X).sum()
+        gamma = dense.tuning.exploration(dense.graph, X).sum()
         for best in range(dense.n):
             k = dense.block_of[best]
             block = dense.blocks[k]
@@ -326,7 +326,7 @@ def test_regret_is_at_most_the_four_parts(instance, realization):
     memory = dense.played(10, seed=9)
     losses = np.random.default_rng(10).random(dense.n)
     Z, Y, X = dense.probabilities(memory)
-    gamma = dense.tuning.exploration(X)
+    gamma = dense.tuning.exploration(dense.graph, X)
     parts = np.zeros((dense.n, 4))
     for arm in range(dense.n):
         after = told(dense, memory, arm, losses)

@@ -145,7 +145,7 @@ def test_a_machine_is_what_its_plan_says(instance, realization):
     for k in np.flatnonzero(machine.block_group >= 0):
         group = machine.block_group[k]
         assert store.first_group[machine.block_simplex[k]] == group
-        assert store.power[group] == tuning.block_power[k]
+        assert store.power[group] == tuning.inner_power[tuning.block_arms[tuning.block_start[k]]]
         assert_array_equal(
             np.sort(store.occupant[store.origin[group] : store.origin[group + 1]]),
             m + np.arange(tuning.block_start[k], tuning.block_start[k + 1]),

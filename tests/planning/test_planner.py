@@ -80,10 +80,10 @@ def test_every_horizon_gives_a_correct_tuning(instance, realization, horizon):
     assert_allclose(totals[p.weak], 0 if alone else made.parameters["alpha"])
     assert totals[p.strong_loop].sum() == totals[p.strong_loopless].sum() == 0
     for inner in inner_points(made, np.random.default_rng(5)):
-        gamma = tuning.exploration(inner)
+        gamma = tuning.exploration(made.graph, inner)
         assert (gamma >= 0).all()
         assert gamma.sum() <= 0.5 * (1 + 1e-12)
-    assert (tuning.block_rate[p.weak] > 0).all()
+    assert ((tuning.inner_rate > 0) == (p.sizes > 1)[p.block_of]).all()
     assert made.bound.certified == (horizon >= made.bound.valid_from)
 
 
@@ -113,8 +113,8 @@ def test_tuning_agrees_with_the_twin(instance, realization):
         assert_allclose(tuning.top_rate[p.strong_loopless], expected.eta_loopless)
     for k, potential in expected.block_potential.items():
         power, factor = (0, 1) if potential == "entropy" else (2, 2)
-        assert tuning.block_power[k] == power
-        assert tuning.block_rate[k] == pytest.approx(factor * expected.block_rate[k])
+        assert (tuning.inner_power[p.blocks[k]] == power).all()
+        assert_allclose(tuning.inner_rate[p.blocks[k]], factor * expected.block_rate[k])
     assert tuning.top_power[p.strong_loopless].tolist() == [0] * p.strong_loopless.size
     assert (tuning.top_power[np.concatenate([p.weak, p.strong_loop])] == 2).all()
 
@@ -125,7 +125,7 @@ def test_what_the_proofs_need_of_exploration(instance, realization):
     made = planned(instance, realization, 10**7)
     tuning, p, g = made.tuning, made.partition, made.graph
     for inner in inner_points(made, np.random.default_rng(11)):
-        gamma = tuning.exploration(inner)
+        gamma = tuning.exploration(made.graph, inner)
         for k, step, choice in zip(p.weak, made.parameters["eta_blocks"], made.choices, strict=True):
             inside = set(p.blocks[k].tolist())
             for arm in p.blocks[k]:

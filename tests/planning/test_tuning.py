@@ -12,12 +12,15 @@ EXAMPLE = Tuning(
     block_arms=np.array([2, 0, 1, 3]),
     top_power=np.array([0.0, 2.0]),
     top_rate=np.array([0.1, 0.2]),
-    block_power=np.array([0.0, 2.0]),
-    block_rate=np.array([0.0, 0.3]),
+    inner_power=np.array([2.0, 2.0, 0.0, 2.0]),
+    inner_rate=np.array([0.3, 0.3, 0.0, 0.3]),
     global_exploration=np.array([0.0, 0.0, 0.05, 0.0]),
     local_exploration=np.array([0.1, 0.1, 0.0, 0.0]),
     adaptive=np.array([0.0, 0.2]),
     parent=np.array([1, 0, -1, 0]),
+    spread=np.zeros(2),
+    cover=np.zeros(4),
+    load=np.zeros(4),
 )
 
 

@@ -64,7 +64,8 @@ def build_memory(
     block_simplex[big] = len(simplices) + np.arange(big.size)
     for k in big:
         coordinates = np.arange(m + starts[k], m + starts[k + 1], dtype=np.int32)
-        simplices.append([Group(coordinates, float(tuning.block_power[k]), float(tuning.block_rate[k]))])
+        first = arm_at[starts[k]]
+        simplices.append([Group(coordinates, float(tuning.inner_power[first]), float(tuning.inner_rate[first]))])
     store = make_store(simplices, m + n)
 
     fixed = np.asarray(tuning.global_exploration, dtype=np.float64)[arm_at]
@@ -115,7 +116,7 @@ def build_memory(
         "fixed_other": fixed_other,
         "local_other": local_other,
         "top_rate": tuning.top_rate,
-        "block_rate": tuning.block_rate,
+        "block_rate": np.asarray(tuning.inner_rate)[arm_at[starts[:-1]]],
         "fixed": fixed,
         "fixed_in_block": np.add.reduceat(fixed, starts[:-1]),
         "fixed_keep": fixed_keep,
