@@ -30,8 +30,8 @@ ACCURACY = 1e-8
 def check_certificate(plan: Plan) -> tuple[Condition, ...]:
     """Every inequality that the bound of `plan` rests on, re-evaluated; the bound follows if all of them hold.
 
-    The last one compares the bound computed here with the one claimed. A plan that is not certified has
-    failing conditions here too.
+    The last one compares the bound computed here with the one claimed. These inequalities are not weaker than
+    the theorems' conditions, but not the same: a plan that misses a condition of its theorem may pass.
 
     >>> from sidelight.graph import FeedbackGraph
     >>> from sidelight.planning import plan

@@ -57,7 +57,7 @@ def best_h(
     of arms of the block that plays, where `sizes` counts only those that are covered.
 
     >>> best_h(np.array([2.0, 50.0, 400.0]), np.array([2.0, 50.0, 1.1])).round(3)
-    array([0.464, 0.457, 1.   ])
+    array([1.   , 0.654, 1.   ])
     """
     lazy = lazy_factor(sizes if played is None else played)
     pairs, inverse = np.unique(np.column_stack([sizes, deltas, lazy]), axis=0, return_inverse=True)
@@ -65,7 +65,7 @@ def best_h(
     size = diameter if corners else height
 
     def cost(h: FloatArray) -> FloatArray:
-        return np.log(size(h, n)) + h * logs
+        return np.asarray(np.log(size(h, n)) + h * logs)
 
     grid = np.linspace(LEAST_H, LARGEST_H, GRID)
     values = np.stack([cost(np.full(len(n), h)) for h in grid])
@@ -79,7 +79,7 @@ def best_h(
     h = (low + high) / 2
     ends = np.ones(len(n))
     chosen = np.where(cost(h) + np.log(factor) < cost(ends) - 1e-12, h, ends)
-    return np.asarray(chosen[np.asarray(inverse).ravel()], dtype=np.float64)
+    return np.asarray(chosen)[np.asarray(inverse).ravel()]
 
 
 def entropy_height(n: int) -> float:

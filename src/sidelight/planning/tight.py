@@ -53,7 +53,7 @@ class TightCandidate:
         return TwoLevel(
             n_loop=p.strong_loop.size,
             n_loopless=p.strong_loopless.size,
-            deltas=(float(deltas.sum()), float((1 / deltas).sum()), least),
+            deltas=(float(deltas.sum()), float((1 / deltas).sum()), least, float((deltas**2).sum())),
             n_weak=p.weak.size,
             demand=self.inner.demand,
             supply=self.inner.supply,
@@ -110,7 +110,7 @@ class TightCandidate:
         )
         parameters: dict[str, Any] = {"alpha": levers.alpha} | ({"b": levers.b} if p.weak.size else {})
         if p.weak.size and not problem.alone:
-            parameters["eta"] = float(top_rate[p.weak[0]] / 2 * sqrt(self.weak.deltas[0]))
+            parameters |= {"eta_top": (top_rate[p.weak] / 2).tolist(), "weighted": levers.weighted}
         if p.strong_loop.size and not problem.alone:
             parameters["eta_loop"] = float(top_rate[p.strong_loop[0]] / 2)
         if p.strong_loopless.size:
@@ -151,10 +151,12 @@ class TightCandidate:
         p = self.partition
         power, rate = np.full(p.n_blocks, 2.0), np.ones(p.n_blocks)
         if not self.problem.alone:
-            if p.weak.size + p.strong_loop.size:
-                unit = 1 / (levers.scale * sqrt(2 * T / (1 - gamma_bar)))  # η_k = unit/√d_k
-                rate[p.weak] = 2 * unit * np.sqrt(levers.alpha / self.weak.deltas)
-                rate[p.strong_loop] = 2 * unit
+            unit = sqrt(2 * T / (1 - gamma_bar))
+            if p.weak.size:
+                weights = self.weak.deltas if levers.weighted else self.problem.weights(levers)[2]
+                rate[p.weak] = 2 / (levers.scale * unit) * np.sqrt(levers.alpha / weights)
+            if p.strong_loop.size:
+                rate[p.strong_loop] = 2 / (levers.scale_loop * unit)
             power[p.strong_loopless] = 0.0
             rate[p.strong_loopless] = levers.eta_loopless
         return power, rate

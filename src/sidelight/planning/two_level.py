@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import cbrt, exp, inf, isfinite, sqrt
+from typing import Any
 
 from sidelight.planning.bound import Condition
 from sidelight.planning.interpolation import entropy_height
@@ -24,9 +25,11 @@ class Levers:
 
     b: float = 0.0  # exploration of the weak blocks is between b·supply and b·M
     alpha: float = 0.0  # local exploration of each weak block
-    scale: float = 0.0  # 1/η_k = scale·√(2ρT·d_k) with d_k = δ_k/α on U2 and 1 on U1S
+    scale: float = 0.0  # 1/η_k = scale·√(2ρT·w_k/α) on U2, w_k = δ_k if weighted, else √(Σ δ_k²/m2)
+    scale_loop: float = 0.0  # 1/η_S = scale_loop·√(2ρT) on U1S
     eta_loopless: float = 0.0  # rate of negative entropy on U1N
     extra: float = 0.0  # chance to see any loop-less arm by exploration meant for them
+    weighted: bool = True  # does the top level weigh its blocks by δ_k?
 
 
 @dataclass(frozen=True)
@@ -35,12 +38,15 @@ class TwoLevel:
 
     With M, m2, δ̄ = Σ δ_k over the weak blocks U2, n_S and n_N singletons with and without self-loop:
 
-        R ≤ √(2T/b) + γ̄T + αT + D_Ψ + 2ρT·‖η·d‖ + (U1N) ½ρφη_N·T + 2ρf·C·‖η‖·T.
+        R ≤ √(2T/b) + γ̄T + αT + D_Ψ + 2ρT·‖η·d‖ + (U1N) ½ρφη_N·T + 2ρf·C·‖η‖·T
+
+    where d_k = δ_k/α on U2 and 1 on U1S. Weighting minimises ‖1/η‖·‖η·d‖; where blocks are few and unequal, equal
+    rates can still win, because D_Ψ = ‖1/η‖ − min 1/η. Both are tried.
     """
 
     n_loop: int
     n_loopless: int
-    deltas: tuple[float, float, float]  # Σ δ_k, Σ 1/δ_k, min δ_k over U2; zeros without weak blocks
+    deltas: tuple[float, float, float, float]  # Σ δ_k, Σ 1/δ_k, min δ_k, Σ δ_k² over U2; zeros if U2 = ∅
     n_weak: int
     demand: float  # M
     supply: float
@@ -66,13 +72,31 @@ class TwoLevel:
         """p: every loop-less arm is seen at least so often by exploration."""
         return levers.extra + levers.b * self.supply
 
-    def inverse_rates(self, T: float, levers: Levers) -> tuple[float, float, float]:
-        """√Σ 1/η_k², min 1/η_k and √Σ η_k² over U2 and U1S."""
-        if self.n_weak + self.n_loop == 0:
-            return 0.0, 0.0, 0.0
-        total, reciprocal, least = self._difficulties(levers.alpha)
-        unit = levers.scale * sqrt(2 * T / (1 - self.gamma_bar(levers)))
-        return unit * sqrt(total), unit * sqrt(least), sqrt(reciprocal) / unit
+    def weights(self, levers: Levers) -> tuple[float, float, float]:
+        """Σ w_k, Σ 1/w_k and min w_k over U2."""
+        total, reciprocal, least, squares = self.deltas
+        if levers.weighted:
+            return total, reciprocal, least
+        mean = sqrt(squares / self.n_weak)
+        return self.n_weak * mean, self.n_weak / mean, mean
+
+    def norms(self, T: float, levers: Levers) -> tuple[float, float, float, float]:
+        """‖1/η‖, min 1/η, ‖η·d‖ and ‖η‖ over U2 and U1S."""
+        unit = 2 * T / (1 - self.gamma_bar(levers))
+        inverse = least = steep = rates = 0.0
+        if self.n_loop:
+            square = levers.scale_loop**2 * unit
+            inverse, least, steep = self.n_loop * square, square, self.n_loop / square
+            rates = self.n_loop / square
+        if self.n_weak:
+            square = levers.scale**2 * unit
+            total, reciprocal, smallest = self.weights(levers)
+            inverse += square * total / levers.alpha
+            steep += total / levers.alpha / square  # Σ d_k²/w_k·α is Σ w_k/α for both kinds of weights
+            rates += reciprocal * levers.alpha / square
+            corner = square * smallest / levers.alpha
+            least = min(least, corner) if self.n_loop else corner
+        return sqrt(inverse), sqrt(least), sqrt(steep), sqrt(rates)
 
     def terms(self, T: float, levers: Levers) -> dict[str, float]:
         """The bound, term by term, for parameters that satisfy the conditions."""
@@ -85,11 +109,10 @@ class TwoLevel:
             return terms or {"one arm": 0.0}
         if self.n_weak:
             terms["local exploration"] = levers.alpha * T
-        norm, least, rates = self.inverse_rates(T, levers)
+        norm, least, steep, rates = self.norms(T, levers)
         if self.n_weak + self.n_loop:
-            total = self._difficulties(levers.alpha)[0]
             diameter = norm if self.n_loopless else norm - least
-            terms["projection"] = diameter + sqrt(2 * rho * T * total) / levers.scale
+            terms["projection"] = diameter + 2 * rho * T * steep
         if self.n_loopless:
             p, eta = self.seen(levers), levers.eta_loopless
             learning = entropy_height(self.n_loopless) / eta + 0.5 * rho * exp(eta / p) * eta * T
@@ -118,17 +141,8 @@ class TwoLevel:
 
     def overshoot(self, T: float, levers: Levers) -> float:
         """2·max η·√(ρ/p), by which a shift can lengthen 1/√y at most."""
-        _, least, _ = self.inverse_rates(T, levers)
+        _, least, _, _ = self.norms(T, levers)
         return 2 / least * sqrt(1 / ((1 - self.gamma_bar(levers)) * self.seen(levers)))
-
-    def _difficulties(self, alpha: float) -> tuple[float, float, float]:
-        """Σ d_k, Σ 1/d_k and min d_k with d_k = δ_k/α on U2, 1 on U1S."""
-        total, reciprocal, least = float(self.n_loop), float(self.n_loop), 1.0 if self.n_loop else inf
-        if self.n_weak:
-            sums = self.deltas
-            total, reciprocal = total + sums[0] / alpha, reciprocal + sums[1] * alpha
-            least = min(least, sums[2] / alpha)
-        return total, reciprocal, least
 
     # -- choosing -------------------------------------------------------------------------------------
 
@@ -156,7 +170,8 @@ class TwoLevel:
         names = ["b"] if self.n_weak else []
         if not self.alone:
             names += ["alpha"] if self.n_weak else []
-            names += ["scale"] if self.n_weak + self.n_loop else []
+            names += ["scale"] if self.n_weak and self.n_loopless else []
+            names += ["scale_loop"] if self.n_loop and (self.n_weak or self.n_loopless) else []
             names += ["eta_loopless", "extra"] if self.n_loopless else []
         return names
 
@@ -167,6 +182,7 @@ class TwoLevel:
             "b": b,
             "alpha": min(cbrt(4 * self.deltas[0] / T), 1.0),
             "scale": 4.0 if self.n_loopless else 1.0,
+            "scale_loop": 4.0 if self.n_loopless else 1.0,
             "eta_loopless": min(eta, 0.05),
             "extra": 0.08 * min(1.0, 40 * eta),
         }
@@ -182,20 +198,35 @@ class TwoLevel:
 
 @lru_cache(maxsize=4096)
 def _levers(problem: TwoLevel, T: float) -> Levers:
-    names = problem._names()
-    start = problem._start(T)
+    if problem.alone and problem.n_weak:  # √(2T/b) + b·M·T has its minimum in closed form
+        return Levers(b=min(1 / cbrt(2 * T * problem.demand**2), MOST_EXPLORATION / problem.demand))
+    if problem.alone:
+        return Levers()
+    kinds = (True, False) if problem.n_weak > 1 else (True,)
+    found = [_least(problem, T, weighted) for weighted in kinds]
+    return min(found, key=lambda levers: problem._evaluate(T, levers))
+
+
+def _least(problem: TwoLevel, T: float, weighted: bool) -> Levers:
+    names, start = problem._names(), problem._start(T)
+    even = Levers(scale=1.0, scale_loop=1.0, weighted=weighted)
+
+    def made(point: Vector) -> Levers:
+        chosen: dict[str, Any] = dict(zip(names, point, strict=True))
+        levers = replace(even, **chosen)
+        if problem.n_loopless or problem.gamma_bar(levers) > MOST_EXPLORATION:
+            return levers
+        norm, least, steep, _ = problem.norms(T, levers)  # s·D + S/s is least at s = √(S/D)
+        s = sqrt(2 * T / (1 - problem.gamma_bar(levers)) * steep / (norm - least))
+        return replace(levers, scale=s * levers.scale, scale_loop=s * levers.scale_loop)
 
     def value(point: Vector) -> float:
-        return problem._evaluate(T, Levers(**dict(zip(names, point, strict=True))))
+        return problem._evaluate(T, made(point))
 
-    if names == ["b"]:  # √(2T/b) + b·M·T has its minimum in closed form
-        point: Vector = (min(1 / cbrt(2 * T * problem.demand**2), MOST_EXPLORATION / problem.demand),)
-    else:
-        point = tuple(start[name] for name in names)
-        for _ in range(60):  # slower learning is feasible in the end, whatever T
-            if isfinite(value(point)):
-                break
-            harder = {"scale": 2.0, "eta_loopless": 0.5}
-            point = tuple(x * harder.get(name, 1.0) for name, x in zip(names, point, strict=True))
-        point = minimise(value, point)
-    return Levers(**dict(zip(names, point, strict=True)))
+    point = tuple(start[name] for name in names)
+    slower = {"scale": 2.0, "scale_loop": 2.0, "eta_loopless": 0.5}
+    for _ in range(60):  # slower learning is feasible in the end, whatever T
+        if isfinite(value(point)):
+            break
+        point = tuple(x * slower.get(name, 1.0) for name, x in zip(names, point, strict=True))
+    return made(minimise(value, point))
