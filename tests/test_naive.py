@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import naive
 from instances import CASE_IDS, CASES, INSTANCES
-from naive import Entropy, Instance, Tsallis, TwoLevelOSMD
+from naive import Entropy, Instance, Power, Tsallis, TwoLevelOSMD
 
 exact = settings(deadline=None, derandomize=True, max_examples=60)
 
@@ -147,9 +147,11 @@ def test_weights_and_parents_must_fit_the_block():
 @st.composite
 def steps(draw):
     m = draw(st.integers(1, 6))
-    kinds = st.sampled_from([Tsallis, Entropy])
     rates = st.floats(1e-4, 3)
-    potentials = [draw(kinds)(draw(rates)) for _ in range(m)]
+    kinds = st.one_of(
+        st.builds(Tsallis, rates), st.builds(Entropy, rates), st.builds(Power, st.floats(0.1, 0.9), rates)
+    )
+    potentials = [draw(kinds) for _ in range(m)]
     log_y = np.array(draw(st.lists(st.floats(-12, 0), min_size=m, max_size=m)))
     y = np.exp(log_y) / np.exp(log_y).sum()
     losses = draw(st.lists(st.floats(-2, 200), min_size=m, max_size=m))
@@ -157,6 +159,8 @@ def steps(draw):
 
 
 def value(psi, y):
+    if isinstance(psi, Power):
+        return -(y**psi.h) / (psi.h * (1 - psi.h) * psi.rate)
     return -np.sqrt(y) / psi.rate if isinstance(psi, Tsallis) else y * np.log(y) / psi.rate
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 Vector = tuple[float, ...]
 
-STEP, SHRINK, LEAST_STEP = 0.5, 0.3, 1e-5
+STEP, SHRINK, LEAST_STEP = 0.5, 0.25, 1e-4
 
 
 def minimise(value: Callable[[Vector], float], start: Vector) -> Vector:
