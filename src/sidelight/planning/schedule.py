@@ -49,7 +49,7 @@ def epoch_start(t: int) -> int:
     """First round of the epoch of round t.
 
     >>> [epoch_start(t) for t in (1, 2, 17, 18, 19, 1000)]
-    [1, 2, 17, 17, 19, 968]
+    [1, 2, 17, 17, 19, 952]
     """
     if t < 1:
         raise InvalidOption(f"rounds are counted from 1, got {t}")

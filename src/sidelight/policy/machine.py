@@ -65,7 +65,9 @@ def build_memory(
     for k in big:
         coordinates = np.arange(m + starts[k], m + starts[k + 1], dtype=np.int32)
         first = arm_at[starts[k]]
-        simplices.append([Group(coordinates, float(tuning.inner_power[first]), float(tuning.inner_rate[first]))])
+        simplices.append(
+            [Group(coordinates, float(tuning.inner_power[first]), float(tuning.inner_rate[first]))]
+        )
     store = make_store(simplices, m + n)
 
     fixed = np.asarray(tuning.global_exploration, dtype=np.float64)[arm_at]
