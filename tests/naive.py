@@ -218,7 +218,24 @@ class Entropy:
         return 1 / (self.rate * y)
 
 
-Potential = Tsallis | Entropy
+@dataclass(frozen=True)
+class Power:
+    """ψ(x) = −x^h/(h(1−h)η), 0 < h < 1; ψ'' = x^{h−2}/η, as for x log x/η when h = 1."""
+
+    h: float
+    rate: float
+
+    def gradient(self, x):
+        return -(x ** (self.h - 1)) / ((1 - self.h) * self.rate)
+
+    def inverse_gradient(self, dual):
+        return ((1 - self.h) * self.rate * -dual) ** (-1 / (1 - self.h))
+
+    def curvature(self, x):
+        return x ** (self.h - 2) / self.rate
+
+
+Potential = Tsallis | Entropy | Power
 Solver = Callable[[Sequence[Potential], Sequence[float]], np.ndarray]
 
 
@@ -300,6 +317,35 @@ def mirror_step(
 
 
 @dataclass(frozen=True, eq=False)
+class Spread:
+    """γ(k, j) = β g_j(X),  g_j(X) = x_j max_{i ∈ Nout(j) ∩ V_k owed} X_i^{1−h}/c_i,  c_i = Σ_{j ∈ Nin(i) ∩ V_k} x_j.
+
+    For every X and every owed arm i:  (a) Σ_{j ∈ Nin(i)} g_j ≥ X_i^{1−h},  (b) Σ_j g_j ≤ (Σ_j x_j)^h.
+    """
+
+    beta: float
+    h: float
+    cover: np.ndarray  # (n_k,) x
+    owed: np.ndarray  # (n_k,) bool
+
+    def shape(self, instance: Instance, k: int, X: np.ndarray) -> np.ndarray:
+        """g(X), by the definition."""
+        V = instance.blocks[k]
+        inside = instance.A[np.ix_(V, V)]
+        c = inside.T @ self.cover
+        g = np.zeros(len(V))
+        for j in range(len(V)):
+            needs = [X[i] ** (1 - self.h) / c[i] for i in range(len(V)) if inside[j, i] and self.owed[i]]
+            g[j] = self.cover[j] * max(needs, default=0.0)
+        return g
+
+
+def diameter(h: float, n: int) -> float:
+    """D_h(n) = (n^{1−h} − 1)/(h(1−h)), the range of −Σ x^h/(h(1−h)) on the simplex; log n for h = 1."""
+    return math.log(n) if h == 1 else (n ** (1 - h) - 1) / (h * (1 - h))
+
+
+@dataclass(frozen=True, eq=False)
 class Parameters:
     """Everything that is fixed before round 1."""
 
@@ -313,6 +359,9 @@ class Parameters:
     block_potential: Mapping[int, str] = field(default_factory=dict)  # k ∈ U2 → "entropy" | "tsallis"
     block_rate: Mapping[int, float] = field(default_factory=dict)  # k ∈ U2 → η_k
     adaptive: Mapping[int, float] = field(default_factory=dict)  # k ∈ U2 → c_k of the adaptive exploration
+    arm_potential: Sequence[Potential] | None = None  # (n,) with its rate, instead of the two mappings above
+    top_potential: Sequence[Potential] | None = None  # (m,) instead of eta, eta_loop, eta_loopless
+    spread: Mapping[int, Spread] = field(default_factory=dict)  # k ∈ U2 → exploration that follows X^{1−h}
 
     def gamma(self, instance: Instance, X: Sequence[np.ndarray]) -> np.ndarray:
         """γ(k, j) = constant + c_k Σ_{i : parent(i) = j} √X_k(i)."""
@@ -320,12 +369,15 @@ class Parameters:
         for k, c in self.adaptive.items():
             for i, x in zip(instance.blocks[k], X[k], strict=True):
                 gamma[self.parent[i]] += c * np.sqrt(x)
+        for k, spread in self.spread.items():
+            gamma[instance.blocks[k]] += spread.beta * spread.shape(instance, k, X[k])
         return gamma
 
     def largest_exploration(self, instance: Instance) -> float:
         """The largest total γ̄ over all X: Σ_i √X(i) ≤ √n_k."""
         adaptive = sum(c * np.sqrt(len(instance.blocks[k])) for k, c in self.adaptive.items())
-        return float(self.gamma_constant.sum() + adaptive)
+        spread = sum(s.beta * s.cover.sum() ** s.h for s in self.spread.values())
+        return float(self.gamma_constant.sum() + adaptive + spread)
 
 
 def clustered_parameters(instance: Instance, T: float, weights: Mapping[int, np.ndarray]) -> Parameters:
@@ -424,6 +476,87 @@ def hybrid_parameters(
     return _within_half(instance, printed)
 
 
+def interpolated_parameters(
+    instance: Instance,
+    T: float,
+    weights: Mapping[int, np.ndarray],
+    h: Mapping[int, float],
+    b: float,
+    alpha: float,
+    top: Sequence[Potential],
+    extra: float = 0.0,
+) -> Parameters:
+    """Every block of U2 plays Tsallis-h:  β_k = b D_k,  η_k = √(2 D_k β_k/T),  γ(k, j) = β_k g_j(X_k).
+
+    At h = 1 the exploration is constant, β_k x_j max_i 1/c_i. `b`, `alpha`, the rates of Ψ in `top` and `extra`
+    are free: any that satisfy the conditions of the bound will do. `extra` is what loop-less singletons see: on
+    the covers of U2, else even on U1S, else n/(n−1) times as much even on U1N.
+    """
+    delta = checked_domination(instance, weights)
+    gamma, local = np.zeros(instance.n), np.zeros(instance.n)
+    potential: list[Potential] = [Entropy(1.0)] * instance.n
+    spreads = {}
+    for k in instance.U2:
+        V = instance.blocks[k]
+        D = diameter(h[k], len(V))
+        beta = b * D
+        eta = math.sqrt(2 * D * beta / T)
+        spread = Spread(beta, h[k], np.asarray(weights[k]), np.ones(len(V), dtype=bool))
+        if h[k] == 1:
+            gamma[V] = beta * spread.shape(instance, k, np.ones(len(V)))
+        else:
+            spreads[k] = spread
+        for v in V:
+            potential[v] = Entropy(eta) if h[k] == 1 else Power(h[k], eta)
+        gamma[V] += extra * weights[k] / sum(delta.values())
+        local[V] = alpha * weights[k] / delta[k]
+    if not instance.U2:
+        n_N = len(instance.U1N)
+        carriers = instance.U1S or instance.U1N
+        total = extra if instance.U1S or n_N < 2 else extra * n_N / (n_N - 1)
+        for k in carriers:
+            gamma[instance.blocks[k]] = total / len(carriers)
+    return Parameters(
+        alpha, None, None, None, gamma, local, np.full(instance.n, -1),
+        arm_potential=potential, top_potential=top, spread=spreads,
+    )  # fmt: skip
+
+
+def flat_parameters(
+    instance: Instance,
+    cover: np.ndarray,
+    owed: np.ndarray,
+    h: float,
+    beta: float,
+    eta: float,
+    eta_loop: float = 0.0,
+    eta_loopless: float = 0.0,
+    extra: float = 0.0,
+) -> Parameters:
+    """One block: owed arms play Tsallis-h, other arms −√x/η_S if they have a loop, else x log x/η_N.
+
+    γ(j) = β g_j(X) over the owed arms only, and `extra` spread evenly over the arms that are not loop-less
+    strong. `cover` must give every owed arm 1.
+    """
+    if instance.m != 1 or (instance.A.T @ cover < 1 - 1e-9)[owed].any() or (cover < 0).any():
+        raise ValueError("a flat plan needs one block and a cover of its owed arms")
+    loops = np.diag(instance.A)
+    potential: list[Potential] = []
+    for v in range(instance.n):
+        if owed[v]:
+            potential.append(Entropy(eta) if h == 1 else Power(h, eta))
+        else:
+            potential.append(Tsallis(eta_loop) if loops[v] else Entropy(eta_loopless))
+    gamma = np.where(owed | loops, extra / np.sum(owed | loops), 0.0)
+    spread = Spread(beta, h, cover, owed)
+    if h == 1:
+        gamma = gamma + beta * spread.shape(instance, 0, np.ones(instance.n))
+    return Parameters(
+        0.0, None, None, None, gamma, np.zeros(instance.n), np.full(instance.n, -1),
+        arm_potential=potential, spread={} if h == 1 else {0: spread},
+    )  # fmt: skip
+
+
 def _shared_parameters(
     instance: Instance, T: float, weights: Mapping[int, np.ndarray], delta: Mapping[int, float]
 ) -> Parameters:
@@ -509,16 +642,20 @@ class TwoLevelOSMD:
         p, U1S, U1N = self.parameters, self.instance.U1S, self.instance.U1N
         if self.instance.m == 1:
             return [Tsallis(1.0)]  # Y ≡ 1 whatever the rate
+        if p.top_potential is not None:
+            return list(p.top_potential)
         return [
             Tsallis(p.eta_loop) if k in U1S else Entropy(p.eta_loopless) if k in U1N else Tsallis(p.eta)
             for k in range(self.instance.m)
         ]
 
     def _Phi(self, k: int) -> list[Potential]:
-        """Φ_k, without its step η_k; a singleton has nothing to choose."""
+        """Φ_k, without its step η_k unless every arm has its own; a singleton has nothing to choose."""
         size = len(self.instance.blocks[k])
         if size == 1:
             return [Entropy(1.0)]
+        if self.parameters.arm_potential is not None:
+            return [self.parameters.arm_potential[v] for v in self.instance.blocks[k]]
         return [Entropy(1.0) if self.parameters.block_potential[k] == "entropy" else Tsallis(1.0)] * size
 
     def tilde(self, k: int) -> np.ndarray:
@@ -558,7 +695,7 @@ class TwoLevelOSMD:
         """X_k ← argmin η_k⟨x, ℓ̂_k⟩ + B_{Φ_k}(x, X_k);   Y ← argmin ⟨y, L̂ − c·1⟩ + B_Ψ(y, Y)."""
         estimate, L = self.estimates(arm, losses)
         for k in self.instance.U2:
-            loss = self.parameters.block_rate[k] * estimate[self.instance.blocks[k]]
+            loss = self.parameters.block_rate.get(k, 1.0) * estimate[self.instance.blocks[k]]
             self.X[k] = mirror_step(self._Phi(k), self.X[k], loss, self.solve)
         if self.instance.m > 1:
             self.Y = mirror_step(self.Psi, self.Y, L - self.shift(L), self.solve)

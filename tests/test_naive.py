@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import naive
 from instances import CASE_IDS, CASES, INSTANCES
-from naive import Entropy, Instance, Tsallis, TwoLevelOSMD
+from naive import Entropy, Instance, Power, Tsallis, TwoLevelOSMD
 
 exact = settings(deadline=None, derandomize=True, max_examples=60)
 
@@ -24,9 +24,35 @@ def parameters_of(instance, realization, horizon, entropy_blocks=None):
         return naive.clustered_parameters(instance, horizon, weights)
     if realization == "adaptive":
         return naive.adaptive_parameters(instance, horizon, weights, parent)
+    if realization == "interpolated":
+        return interpolated_of(instance, horizon, weights)
+    if realization == "flat":
+        return flat_of(instance, horizon)
     if entropy_blocks is None:
         entropy_blocks = instance.U2[::2]
     return naive.hybrid_parameters(instance, horizon, weights, parent, entropy_blocks)
+
+
+def interpolated_of(instance, horizon, weights):
+    """Blocks with h = 1/4, 1/2, 3/4, 1 in turn, and a quarter of exploration at most."""
+    h = {k: (0.25, 0.5, 0.75, 1.0)[at % 4] for at, k in enumerate(instance.U2)}
+    shares = [naive.diameter(h[k], len(instance.blocks[k])) * weights[k].sum() ** h[k] for k in instance.U2]
+    b = 0.25 / sum(shares) if shares else 0.0
+    top = [
+        Entropy(0.1) if k in instance.U1N else Tsallis(1 / np.sqrt(horizon + k)) for k in range(instance.m)
+    ]
+    extra = 0.1 if instance.U1N else 0.0
+    return naive.interpolated_parameters(instance, horizon, weights, h, b, 0.2, top, extra)
+
+
+def flat_of(instance, horizon):
+    """Arms that are not strong are owed exploration, at h = 2/3; the others have potentials of their own."""
+    A = instance.A
+    owed = np.array([naive.observability(A, v) == "weak" for v in range(instance.n)])
+    cover = np.ones(instance.n) if owed.any() else np.zeros(instance.n)
+    h = 2 / 3
+    beta = 0.2 / max(cover.sum(), 1.0) ** h
+    return naive.flat_parameters(instance, cover, owed, h, beta, 1 / horizon, 0.3, 0.1, 0.1)
 
 
 def instance_of(named):
@@ -59,7 +85,9 @@ def games(draw):
     """A twin some rounds into a game, and the losses of its next round."""
     instance = draw(legal_instances())
     horizon = draw(st.sampled_from([1, 30, 1_000, 100_000]))
-    realization = draw(st.sampled_from(["clustered", "adaptive", "hybrid"])) if instance.U2 else "clustered"
+    kinds = ["clustered", "adaptive", "hybrid"] if instance.U2 else ["clustered"]
+    kinds += ["interpolated"] + ["flat"] * (instance.m == 1 and instance.n > 1)
+    realization = draw(st.sampled_from(kinds))
     entropy_blocks = [k for k in instance.U2 if draw(st.booleans())]
     twin = TwoLevelOSMD(instance, parameters_of(instance, realization, horizon, entropy_blocks))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -147,9 +175,11 @@ def test_weights_and_parents_must_fit_the_block():
 @st.composite
 def steps(draw):
     m = draw(st.integers(1, 6))
-    kinds = st.sampled_from([Tsallis, Entropy])
     rates = st.floats(1e-4, 3)
-    potentials = [draw(kinds)(draw(rates)) for _ in range(m)]
+    kinds = st.one_of(
+        st.builds(Tsallis, rates), st.builds(Entropy, rates), st.builds(Power, st.floats(0.1, 0.9), rates)
+    )
+    potentials = [draw(kinds) for _ in range(m)]
     log_y = np.array(draw(st.lists(st.floats(-12, 0), min_size=m, max_size=m)))
     y = np.exp(log_y) / np.exp(log_y).sum()
     losses = draw(st.lists(st.floats(-2, 200), min_size=m, max_size=m))
@@ -157,6 +187,8 @@ def steps(draw):
 
 
 def value(psi, y):
+    if isinstance(psi, Power):
+        return -(y**psi.h) / (psi.h * (1 - psi.h) * psi.rate)
     return -np.sqrt(y) / psi.rate if isinstance(psi, Tsallis) else y * np.log(y) / psi.rate
 
 
@@ -300,6 +332,39 @@ def test_below_the_thresholds_only_exploration_is_scaled():
     assert p.alpha == 1
     assert_allclose(p.eta, 0.5 * (2 / 8) ** 0.25)
     assert_allclose(p.gamma_constant, np.full(4, 0.125))  # printed 2^{−1/3}(4 log 2)^{1/3}, scaled to ½
+
+
+@exact
+@given(legal_instances(), st.integers(0, 2**32 - 1))
+def test_interpolated_blocks_are_balanced_and_covered(instance, seed):
+    """D/η + ηT/(2β) is √(2T/b) in every block, and each arm is seen β·X^{1−h} or more, for at most b·Σ D·δ^h."""
+    T = 5_000
+    p = parameters_of(instance, "interpolated", T)
+    weights, rng = naive.optimal_weights(instance), np.random.default_rng(seed)
+    X = [rng.dirichlet(np.full(len(V), 0.3)) for V in instance.blocks]
+    gamma, budget, least = p.gamma(instance, X), 0.0, []
+    for at, k in enumerate(instance.U2):
+        h, V = (0.25, 0.5, 0.75, 1.0)[at % 4], instance.blocks[k]
+        D, delta = naive.diameter(h, len(V)), weights[k].sum()
+        eta = p.arm_potential[V[0]].rate
+        beta = eta**2 * T / (2 * D)
+        least.append(D / eta + eta * T / (2 * beta))
+        seen = instance.A[np.ix_(V, V)].T @ gamma[V]
+        assert (seen >= beta * X[k] ** (1 - h) * (1 - 1e-9)).all()
+        budget += beta * delta**h
+    assert_allclose(least, least[:1] * len(least), rtol=1e-9)
+    extra = 0.2 if instance.U1N else 0.0
+    assert gamma.sum() <= budget + extra + 1e-9
+    assert budget <= 0.25 + 1e-9
+
+
+def test_flat_needs_a_cover():
+    ring = Instance.from_edges(3, [(0, 1), (1, 2), (2, 0)], [[0, 1, 2]])
+    owed = np.ones(3, dtype=bool)
+    naive.flat_parameters(ring, np.ones(3), owed, 0.5, 0.1, 0.1)
+    for cover in (np.array([1.0, 1.0, 0.5]), np.array([2.0, 2.0, -1.0])):
+        with pytest.raises(ValueError, match="cover"):
+            naive.flat_parameters(ring, cover, owed, 0.5, 0.1, 0.1)
 
 
 # -- laws of the algorithm -------------------------------------------------------------------------------

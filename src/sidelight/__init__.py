@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from sidelight.experiment import Run, simulate
     from sidelight.graph import FeedbackGraph, families, read_graph, write_graph
     from sidelight.partition import Partition
-    from sidelight.planning import Bound, Plan, plan
+    from sidelight.planning import AnytimeBound, AnytimePlan, Bound, Plan, check_certificate, plan
     from sidelight.policy import Policy
 
 _HOMES = {
@@ -67,13 +67,15 @@ _HOMES = {
     "sidelight.experiment": ("Run", "simulate"),
     "sidelight.graph": ("FeedbackGraph", "families", "read_graph", "write_graph"),
     "sidelight.partition": ("Partition",),
-    "sidelight.planning": ("Bound", "Plan", "plan"),
+    "sidelight.planning": ("AnytimeBound", "AnytimePlan", "Bound", "Plan", "check_certificate", "plan"),
     "sidelight.policy": ("Policy",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 _MODULES = ("environments", "partitions")
 
 __all__ = [
+    "AnytimeBound",
+    "AnytimePlan",
     "Bound",
     "Domination",
     "FeedbackGraph",
@@ -94,6 +96,7 @@ __all__ = [
     "TurnError",
     "UnobservableGraph",
     "__version__",
+    "check_certificate",
     "environments",
     "families",
     "fractional_domination",

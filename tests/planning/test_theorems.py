@@ -184,7 +184,7 @@ def test_hybrid():
     assert made.parameters["b"] == pytest.approx(b)
     assert made.tuning.adaptive.tolist() == pytest.approx([0, 4 * b * sqrt(80)])
     assert made.tuning.global_exploration[:6].tolist() == pytest.approx([b * log(6) / 5] * 6)
-    assert made.tuning.block_power.tolist() == [0, 2]
+    assert made.tuning.inner_power.tolist() == [0] * 6 + [2] * 80
     for name in ("clustered", "adaptive"):
         other = planned(86, edges, [[*range(6)], [*range(6, 86)]], name)
         assert made.bound.value < other.bound.value

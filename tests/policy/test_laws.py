@@ -74,7 +74,8 @@ def twin_of(plan):
     def rate(kind, per_step):
         return tuning.top_rate[kind[0]] / per_step if kind else None
 
-    entropy = {k: tuning.block_power[k] == 0 for k in instance.U2}
+    first = {k: instance.blocks[k][0] for k in instance.U2}
+    entropy = {k: tuning.inner_power[first[k]] == 0 for k in instance.U2}
     parameters = naive.Parameters(
         alpha=float("nan"),  # only its consequence, gamma_local, is played
         eta=rate(instance.U2, 2),
@@ -84,7 +85,7 @@ def twin_of(plan):
         gamma_local=tuning.local_exploration,
         parent=tuning.parent,
         block_potential={k: "entropy" if entropy[k] else "tsallis" for k in instance.U2},
-        block_rate={k: tuning.block_rate[k] / (1 if entropy[k] else 2) for k in instance.U2},
+        block_rate={k: tuning.inner_rate[first[k]] / (1 if entropy[k] else 2) for k in instance.U2},
         adaptive={k: tuning.adaptive[k] for k in instance.U2 if tuning.adaptive[k] > 0},
     )
     return naive.TwoLevelOSMD(instance, parameters)

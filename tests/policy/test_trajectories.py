@@ -44,7 +44,8 @@ def mixed_plan(name):
     weak = [k for k, block in enumerate(named.blocks) if len(block) > 1]
     choice = {k: ("clustered", "adaptive")[at % 2] for at, k in enumerate(weak)}
     plan = plan_of(named, choice)
-    assert_array_equal(plan.tuning.block_power[weak], [2 * (at % 2) for at in range(len(weak))])
+    first = [named.blocks[k][0] for k in weak]
+    assert_array_equal(plan.tuning.inner_power[first], [2 * (at % 2) for at in range(len(weak))])
     return named, plan
 
 
@@ -71,7 +72,7 @@ def twin_of(named, plan, realization):
     elif realization == "adaptive":
         parameters = naive.adaptive_parameters(instance, named.horizon, weights, tuning.parent)
     else:
-        entropy = [k for k in instance.U2 if tuning.block_power[k] == 0]
+        entropy = [k for k in instance.U2 if tuning.inner_power[instance.blocks[k][0]] == 0]
         parameters = naive.hybrid_parameters(instance, named.horizon, weights, tuning.parent, entropy)
     return instance, parameters
 
@@ -153,8 +154,9 @@ def test_tuning_is_the_papers(named, realization):
         assert_allclose(tuning.adaptive[k], p.adaptive.get(k, 0.0), rtol=1e-12)
         if k in instance.U2:
             entropy = p.block_potential[k] == "entropy"
-            assert tuning.block_power[k] == (0 if entropy else 2)
-            assert_allclose(tuning.block_rate[k], (1 if entropy else 2) * p.block_rate[k], rtol=1e-9)
+            V = instance.blocks[k]
+            assert (tuning.inner_power[V] == (0 if entropy else 2)).all()
+            assert_allclose(tuning.inner_rate[V], (1 if entropy else 2) * p.block_rate[k], rtol=1e-9)
         if instance.m > 1:
             power, rate = (
                 (0, p.eta_loopless)
@@ -168,4 +170,4 @@ def test_tuning_is_the_papers(named, realization):
 def test_hybrid_mixes_realizations_on_its_own():
     """Among the instances there is one where the hybrid is neither clustered nor adaptive everywhere."""
     named = next(named for named in INSTANCES if named.name == "clique_and_long_directed_cycle")
-    assert_array_equal(plan_of(named, "hybrid").tuning.block_power, [2, 0])
+    assert_array_equal(plan_of(named, "hybrid").tuning.inner_power, [2] * 60 + [0] * 5)

@@ -1,20 +1,28 @@
 """Plans: potentials, realizations, bounds, and the planner that picks among them."""
 
+from sidelight.planning.anytime import AnytimeBound
 from sidelight.planning.bound import Bound, Condition
-from sidelight.planning.planner import REALIZATIONS, Considered, Plan, plan, register_policy
+from sidelight.planning.checker import check_certificate
+from sidelight.planning.planner import REALIZATIONS, AnytimePlan, Considered, Plan, plan, register_policy
 from sidelight.planning.potentials import NegativeEntropy, Potential, Tsallis
-from sidelight.planning.tuning import Tuning
+from sidelight.planning.schedule import Schedule
+from sidelight.planning.tuning import LAZY_FACTOR, Tuning
 
 __all__ = [
+    "LAZY_FACTOR",
     "REALIZATIONS",
+    "AnytimeBound",
+    "AnytimePlan",
     "Bound",
     "Condition",
     "Considered",
     "NegativeEntropy",
     "Plan",
     "Potential",
+    "Schedule",
     "Tsallis",
     "Tuning",
+    "check_certificate",
     "plan",
     "register_policy",
 ]

@@ -146,26 +146,37 @@ def bound_at(
         theorem=theorem,
         conditions=conditions(float(horizon)),
         valid_from=first(valid),
-        informative_from=first(informative),
+        informative_from=first(informative, _guess(value, horizon)),
         certified=valid(horizon),
         informative=informative(horizon),
     )
 
 
-def first(holds: Callable[[int], bool]) -> int:
-    """Least T ≥ 1 with holds(T), for a property that stays true once true.
+def first(holds: Callable[[int], bool], guess: int = 1) -> int:
+    """Least T ≥ 1 with holds(T), for a property that stays true once true; quick when `guess` is near.
 
     >>> first(lambda T: T * T >= 50)
     8
     """
-    above = 1
-    while not holds(above):
-        above *= 2
-    below = above // 2  # holds(below) is false, or below is 0
-    while above - below > 1:
+    above, below, step = guess, guess, 1
+    if holds(guess):
+        while below > 0 and holds(below):
+            above, below, step = below, max(below - step, 0), 2 * step
+    else:
+        while not holds(above):
+            below, above, step = above, above + step, 2 * step
+    while above - below > 1:  # holds(above) is true, and holds(below) is false or below is 0
         middle = (above + below) // 2
         if holds(middle):
             above = middle
         else:
             below = middle
     return above
+
+
+def _guess(value: Callable[[int], float], horizon: int) -> int:
+    """About where value(T) = T, for a value that grows like T^{2/3} or slower."""
+    T = horizon
+    for _ in range(4):
+        T = max(1, min(round(T * min((value(T) / T) ** 3, 1e12)), 2**62))
+    return T

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -41,9 +41,45 @@ class WeakBlocks:
         return np.array([found.value for found in self.dominations])
 
 
+class Way(Protocol):
+    """A way to play one partition: everything about it is a function of the horizon."""
+
+    @property
+    def name(self) -> str:
+        """Name of the partition."""
+        ...
+
+    @property
+    def realization(self) -> str:
+        """Name of the realization."""
+        ...
+
+    @property
+    def partition(self) -> Partition:
+        """The blocks that are played."""
+        ...
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """How each weak block plays, in words."""
+        ...
+
+    def score(self, horizon: int) -> tuple[float, bool]:
+        """Value of the bound at `horizon` and whether it is certified: `bound` without its thresholds."""
+        ...
+
+    def bound(self, horizon: int) -> Bound:
+        """The bound at `horizon`."""
+        ...
+
+    def tune(self, horizon: int) -> tuple[Tuning, dict[str, Any]]:
+        """The tuning at `horizon` and its parameters by name."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A way to play: everything about it is a function of the horizon."""
+    """A partition with one of the paper's realizations."""
 
     weak: WeakBlocks
     projection: Projection
@@ -58,16 +94,42 @@ class Candidate:
             weak, Projection(p.strong_loop.size, p.strong_loopless.size, p.weak.size, squares), restriction
         )
 
+    @property
+    def name(self) -> str:
+        """Name of the partition."""
+        return self.weak.name
+
+    @property
+    def realization(self) -> str:
+        """Name of the realization."""
+        return self.restriction.name
+
+    @property
+    def partition(self) -> Partition:
+        """The blocks that are played."""
+        return self.weak.partition
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """(m2,) "clustered" or "adaptive"."""
+        adaptive = self.restriction.blocks(1.0).adaptive > 0
+        return tuple("adaptive" if follows else "clustered" for follows in adaptive)
+
+    def score(self, horizon: int) -> tuple[float, bool]:
+        """Value of the bound at `horizon` and whether it is certified."""
+        T = float(horizon)
+        return sum(self._terms(T).values()), all(condition.holds for condition in self._conditions(T))
+
     def bound(self, horizon: int) -> Bound:
         """The theorem's bound at `horizon`: its value is the formula's, whether or not it is certified."""
+        theorem = self.restriction.theorem(self.projection.case)
+        return bound_at(horizon, theorem, self._terms, self._conditions)
 
-        def terms(T: float) -> dict[str, float]:
-            return self.projection.terms(T) | self.restriction.terms(T)
+    def _terms(self, T: float) -> dict[str, float]:
+        return self.projection.terms(T) | self.restriction.terms(T)
 
-        def conditions(T: float) -> tuple[Condition, ...]:
-            return self.projection.conditions(T, self.restriction.most(T), self.restriction.least(T))
-
-        return bound_at(horizon, self.restriction.theorem(self.projection.case), terms, conditions)
+    def _conditions(self, T: float) -> tuple[Condition, ...]:
+        return self.projection.conditions(T, self.restriction.most(T), self.restriction.least(T))
 
     def tune(self, horizon: int) -> tuple[Tuning, dict[str, Any]]:
         """The tuning at `horizon` and its parameters by name.
@@ -94,12 +156,15 @@ class Candidate:
             block_arms=np.concatenate(p.blocks),
             top_power=top_power,
             top_rate=top_rate,
-            block_power=self._per_block(inner.power),
-            block_rate=self._per_block(inner.rate),
+            inner_power=self._per_block(inner.power)[p.block_of],
+            inner_rate=self._per_block(inner.rate)[p.block_of],
             global_exploration=scale * constant,
             local_exploration=local,
             adaptive=scale * self._per_block(inner.adaptive),
             parent=parents(p, p.weak[inner.adaptive > 0]),
+            spread=np.zeros(p.n_blocks),
+            cover=np.zeros(p.graph.n_arms),
+            load=np.zeros(p.graph.n_arms),
         )
         gamma_bar = min(wanted, MOST_EXPLORATION)
         parameters: dict[str, Any] = {"alpha": alpha} | inner.parameters

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
+import numpy.typing as npt
 
-from sidelight.analysis import Domination, block_dominations, observability
+from sidelight.analysis import (
+    Domination,
+    Observability,
+    block_dominations,
+    fractional_domination,
+    observability,
+)
 from sidelight.errors import (
     IllegalPartition,
     InfeasibleRequest,
@@ -20,14 +27,18 @@ from sidelight.errors import (
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
 from sidelight.planning.adaptive import Adaptive
+from sidelight.planning.anytime import AnytimeBound, AnytimeCandidate
 from sidelight.planning.bound import Bound
-from sidelight.planning.candidate import Candidate, WeakBlocks
+from sidelight.planning.candidate import Candidate, Way, WeakBlocks
 from sidelight.planning.clustered import Clustered
+from sidelight.planning.flat import FlatCandidate
 from sidelight.planning.hybrid import Hybrid
+from sidelight.planning.interpolated import Interpolated
 from sidelight.planning.restriction import NoWeakBlocks, Restriction
+from sidelight.planning.tight import TightCandidate
 from sidelight.planning.tuning import Tuning
 
-REALIZATIONS = ("adaptive", "clustered", "hybrid")
+REALIZATIONS = ("adaptive", "clustered", "flat", "hybrid", "interpolated")
 """Realizations that `plan` knows; "auto" is the best of them."""
 
 MOST_ROUNDS = 2**63 - 1
@@ -56,7 +67,7 @@ class Plan:
     partition: Partition
     horizon: int
     realization: str
-    choices: tuple[str, ...]  # (m2,) "clustered" or "adaptive"
+    choices: tuple[str, ...]  # (m2,) "clustered", "adaptive", "interpolated h=0.83" or "flat h=0.5"
     parameters: dict[str, Any]  # the paper's names: alpha, beta or b, eta, eta_loop, …
     bound: Bound
     tuning: Tuning
@@ -70,13 +81,21 @@ class Plan:
             )
         return _policy_factory(self, seed)
 
+    def bound_at(self, t: int) -> Bound:
+        """The bound on the regret of t rounds, which here must be all of them; see `AnytimePlan`."""
+        if checked_horizon(t) != self.horizon:
+            raise InvalidOption(
+                f"this plan's bound is for {self.horizon} rounds, not for {t}; plan with horizon=None for all t"
+            )
+        return self.bound
+
     def summary(self) -> str:
         """The plan for human readers."""
         p = self.partition
         kinds = f"U1S {p.strong_loop.size:,}, U1N {p.strong_loopless.size:,}, U2 {p.weak.size:,}"
         parameters = {k: v for k, v in self.parameters.items() if isinstance(v, float)}
         lines = [
-            f"{self.realization} plan for {self.graph.n_arms:,} arms and {self.horizon:,} rounds",
+            f"{self.realization} plan for {self.graph.n_arms:,} arms and {self._rounds}",
             f"{p.n_blocks:,} {'block' if p.n_blocks == 1 else 'blocks'} ({kinds})",
             ", ".join(f"{name} = {value:.4g}" for name, value in parameters.items()),
             self.bound.summary(),
@@ -85,7 +104,7 @@ class Plan:
             lines.append("considered:")
             for c in self.considered:
                 status = "certified" if c.certified else "not certified"
-                lines.append(f"  {c.partition:<11} {c.realization:<10} {c.value:>14,.2f}  {status}")
+                lines.append(f"  {c.partition:<11} {c.realization:<12} {c.value:>14,.2f}  {status}")
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -97,6 +116,10 @@ class Plan:
             f"n_blocks={self.partition.n_blocks}, horizon={self.horizon}, bound={self.bound.value:.6g}, "
             f"certified={self.bound.certified})"
         )
+
+    @property
+    def _rounds(self) -> str:
+        return f"{self.horizon:,} rounds"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the graph in plain numbers, strings, lists and dicts, ready for JSON."""
@@ -111,24 +134,69 @@ class Plan:
         }
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class AnytimePlan(Plan):
+    """A plan for any number of rounds: `horizon` is None, and the bound is a function of the round."""
+
+    horizon: None  # type: ignore[assignment]  # code that needs a horizon must ask which kind of plan it has
+    bound: AnytimeBound  # type: ignore[assignment]
+
+    def bound_at(self, t: int) -> Bound:
+        """The bound on the regret of the first t rounds."""
+        return self.bound.at(checked_horizon(t))
+
+    def __repr__(self) -> str:
+        return f"AnytimePlan(n_arms={self.graph.n_arms}, bound={self.bound.summary()!r})"
+
+    @property
+    def _rounds(self) -> str:
+        return "any number of rounds"
+
+
 def register_policy(factory: Callable[[Plan, int | None], Any]) -> None:
     """Say how `Plan.policy` makes a policy; called by the policy layer when it is imported."""
     global _policy_factory
     _policy_factory = factory
 
 
+@overload
 def plan(
     g: FeedbackGraph,
     horizon: int,
+    partition: Partition | None = None,
+    realization: str | Mapping[int, str] = "auto",
+) -> Plan: ...
+
+
+@overload
+def plan(
+    g: FeedbackGraph,
+    horizon: None,
+    partition: Partition | None = None,
+    realization: str | Mapping[int, str] = "auto",
+) -> AnytimePlan: ...
+
+
+def plan(
+    g: FeedbackGraph,
+    horizon: int | None,
     partition: Partition | None = None,
     realization: str | Mapping[int, str] = "auto",
 ) -> Plan:
     """The plan with the smallest certified bound, or the smallest bound if none is certified.
 
     Without a `partition` the natural ones are tried: single, components, corrupted, singletons and
-    hypercube, where they exist. `realization` is "clustered" (Theorem realized-upper-bound), "adaptive"
-    (Theorem adapt-realized-upper-bound), "hybrid" (each weak block its own), "auto" (the best of these) or,
-    with a partition, a mapping from every weak block to "clustered" or "adaptive".
+    hypercube, where they exist. `realization` is one of
+
+        "clustered"     Theorem realized-upper-bound
+        "adaptive"      Theorem adapt-realized-upper-bound
+        "hybrid"        each weak block plays the better of these two
+        "interpolated"  each weak block its own Tsallis potential, constants minimised at this horizon
+        "flat"          one simplex for all arms, no partition needed
+        "auto"          the best of all these
+
+    or, with a partition, a mapping from every weak block to "clustered", "adaptive" or "interpolated".
+    `horizon=None` gives a flat plan for any number of rounds, whose bound is a function of the round.
 
     >>> two_pairs = FeedbackGraph.from_edges(4, [(0, 1), (1, 0), (2, 3), (3, 2)])
     >>> plan(two_pairs, horizon=100_000, realization="clustered")
@@ -136,50 +204,53 @@ def plan(
     """
     if not isinstance(g, FeedbackGraph):
         raise InvalidGraph(f"plan needs a FeedbackGraph, got {type(g).__name__}")
-    T = checked_horizon(horizon)
+    T = None if horizon is None else checked_horizon(horizon)
     _check_realization(realization, partition)
-    if partition is None:
-        candidates = list(_natural_candidates(g, realization))
-        if not candidates:
+    if partition is not None:
+        _check_partition(g, partition)
+    if T is None:
+        return _anytime(g, partition, realization)
+    if realization == "flat":
+        _check_one_block(partition)
+        ways = list(_flat_ways(g, _observable(g), _Dominations(g)))
+    elif partition is None:
+        ways = list(_natural_ways(g, realization))
+        if not ways:
             raise InfeasibleRequest(
                 f"no natural partition of this graph can be played as {realization!r};"
                 ' use realization="clustered" or pass a partition with a block of two arms or more'
             )
     else:
-        _check_partition(g, partition)
-        candidates = _candidates(_Dominations(g).solve("given", partition), realization)
-        if not candidates:
+        ways = _ways(_Dominations(g).solve("given", partition), realization)
+        if not ways:
             raise InfeasibleRequest(
                 "the adaptive realization needs a block of two arms or more, and this partition has none;"
                 ' use realization="clustered" or merge arms into a block'
             )
-    bounds = [candidate.bound(T) for candidate in candidates]
-    best = min(range(len(candidates)), key=lambda i: _preference(candidates[i], bounds[i]))
+    scores = [way.score(T) for way in ways]
+    best = min(range(len(ways)), key=lambda i: _preference(ways[i], *scores[i]))
     considered = tuple(
-        Considered(c.weak.name, c.restriction.name, b.value, b.certified)
-        for c, b in zip(candidates, bounds, strict=True)
+        Considered(way.name, way.realization, value, certified)
+        for way, (value, certified) in zip(ways, scores, strict=True)
     )
-    return _made(candidates[best], bounds[best], T, considered)
+    return _made(ways[best], T, considered)
 
 
-def _made(candidate: Candidate, bound: Bound, T: int, considered: tuple[Considered, ...]) -> Plan:
-    tuning, parameters = candidate.tune(T)
-    p = candidate.weak.partition
-    choices = tuple("adaptive" if coefficient > 0 else "clustered" for coefficient in tuning.adaptive[p.weak])
-    return Plan(p.graph, p, T, candidate.restriction.name, choices, parameters, bound, tuning, considered)
+def _made(way: Way, T: int, considered: tuple[Considered, ...]) -> Plan:
+    tuning, parameters = way.tune(T)
+    p = way.partition
+    return Plan(p.graph, p, T, way.realization, way.choices, parameters, way.bound(T), tuning, considered)
 
 
-def _preference(candidate: Candidate, bound: Bound) -> tuple[bool, float, int, str, str]:
+def _preference(way: Way, value: float, certified: bool) -> tuple[bool, float, int, str, str]:
     """Certified first, then the smallest bound; equal up to rounding: fewer blocks, then names."""
-    value = float(f"{bound.value:.12g}")
-    name = candidate.restriction.name
-    return not bound.certified, value, candidate.weak.partition.n_blocks, name, candidate.weak.name
+    return not certified, float(f"{value:.12g}"), way.partition.n_blocks, way.realization, way.name
 
 
 # -- candidates -------------------------------------------------------------------------------------------
 
 
-def _natural_candidates(g: FeedbackGraph, realization: str | Mapping[int, str]) -> Iterator[Candidate]:
+def _observable(g: FeedbackGraph) -> Observability:
     found = observability(g)
     if found.unobservable.size:
         raise UnobservableGraph(
@@ -187,6 +258,11 @@ def _natural_candidates(g: FeedbackGraph, realization: str | Mapping[int, str]) 
             " add an edge into each or leave them out",
             found.unobservable.tolist(),
         )
+    return found
+
+
+def _natural_ways(g: FeedbackGraph, realization: str | Mapping[int, str]) -> Iterator[Way]:
+    found = _observable(g)
     makers = {"single": natural.single}
     # On strongly observable graphs nothing is corrupted and the corrupted partition is the singletons.
     makers |= (
@@ -202,18 +278,76 @@ def _natural_candidates(g: FeedbackGraph, realization: str | Mapping[int, str]) 
             continue
         if partition not in seen:
             seen.append(partition)
-            yield from _candidates(dominations.solve(name, partition), realization)
+            yield from _ways(dominations.solve(name, partition), realization)
+    if realization == "auto":
+        for way in _flat_ways(g, found, dominations):
+            if isinstance(way, FlatCandidate):  # the others are interpolated plans of natural partitions
+                yield way
 
 
-def _candidates(weak: WeakBlocks, realization: str | Mapping[int, str]) -> list[Candidate]:
-    return [Candidate.of(weak, restriction) for restriction in _restrictions(weak, realization)]
+def _flat_ways(g: FeedbackGraph, found: Observability, dominations: _Dominations) -> Iterator[Way]:
+    """One simplex: all arms covered, or those without self-loop, or those that are not strongly observable."""
+    if found.graph == "strong":
+        yield _tight(dominations.solve("singletons", natural.singletons(g)), "flat")
+    if g.n_arms == 1:
+        return
+    single = natural.single(g)
+    yield _tight(dominations.solve("single", single), "flat")
+    loopless = np.flatnonzero(~g.has_loop)
+    if 0 < loopless.size < g.n_arms:
+        yield FlatCandidate("covered", single, dominations.cover(loopless))
+    if 0 < found.weak.size < loopless.size:
+        yield FlatCandidate("shifted", single, dominations.cover(found.weak))
+
+
+def _anytime(
+    g: FeedbackGraph, partition: Partition | None, realization: str | Mapping[int, str]
+) -> AnytimePlan:
+    """The flat plan with the smallest leading constant among those that know no horizon."""
+    if realization not in ("auto", "flat"):
+        raise InfeasibleRequest(
+            f'without a horizon only flat plans are proved; use realization="flat" instead of {realization!r},'
+            " or give a horizon"
+        )
+    _check_one_block(partition)
+    _observable(g)
+    single, dominations = natural.single(g), _Dominations(g)
+    loopless = np.flatnonzero(~g.has_loop)
+    ways = [AnytimeCandidate("loops", single, None)] if loopless.size == 0 else []
+    if g.n_arms > 1:
+        if 0 < loopless.size < g.n_arms:
+            ways.append(AnytimeCandidate("covered", single, dominations.cover(loopless)))
+        ways.append(AnytimeCandidate("single", single, dominations.cover(np.arange(g.n_arms))))
+    best = min(ways, key=lambda way: (way.bound.exponent, float(f"{way.bound.constant:.12g}"), way.name))
+    tuning, parameters = best.tune()
+    return AnytimePlan(g, single, None, best.realization, best.choices, parameters, best.bound, tuning)
+
+
+def _ways(weak: WeakBlocks, realization: str | Mapping[int, str]) -> list[Way]:
+    """The realizations asked for, as far as the partition admits them."""
+    if not isinstance(realization, str):
+        choices = _checked_choices(weak, realization)
+        if "interpolated" in choices:
+            return [TightCandidate(weak, Interpolated.chosen(weak.sizes, weak.deltas, choices))]
+    ways: list[Way] = []
+    if realization != "interpolated":
+        ways += [Candidate.of(weak, restriction) for restriction in _restrictions(weak, realization)]
+    if realization in ("auto", "interpolated"):
+        ways.append(_tight(weak, "interpolated"))
+    return ways
+
+
+def _tight(weak: WeakBlocks, realization: str) -> TightCandidate:
+    return TightCandidate(weak, Interpolated.best(weak.sizes, weak.deltas), realization)
 
 
 def _restrictions(weak: WeakBlocks, realization: str | Mapping[int, str]) -> list[Restriction]:
-    """The realizations asked for, as far as the partition admits them."""
+    """The paper's realizations among those asked for."""
     sizes, deltas = weak.sizes, weak.deltas
     if not isinstance(realization, str):
-        return [_chosen(weak, realization)]
+        choices = _checked_choices(weak, realization)
+        entropy = np.array([choice == "clustered" for choice in choices])
+        return [Hybrid(sizes, deltas, entropy) if choices else NoWeakBlocks("hybrid")]
     if sizes.size == 0:
         return (
             []
@@ -228,8 +362,8 @@ def _restrictions(weak: WeakBlocks, realization: str | Mapping[int, str]) -> lis
     return list(restrictions.values()) if realization == "auto" else [restrictions[realization]]
 
 
-def _chosen(weak: WeakBlocks, choices: Mapping[int, str]) -> Restriction:
-    """A realization for every weak block, by hand."""
+def _checked_choices(weak: WeakBlocks, choices: Mapping[int, str]) -> list[str]:
+    """A realization for every weak block, by hand, in the order of the blocks."""
     wanted = weak.partition.weak.tolist()
     unknown = [block for block in choices if isinstance(block, bool) or block not in set(wanted)]
     missing = [block for block in wanted if block not in choices]
@@ -239,13 +373,10 @@ def _chosen(weak: WeakBlocks, choices: Mapping[int, str]) -> Restriction:
             f"realization must name every weak block of the partition ({listing(wanted)}): {what} "
             f"{'among them' if unknown else 'it'}"
         )
-    wrong = [choice for choice in choices.values() if choice not in ("clustered", "adaptive")]
+    wrong = [choice for choice in choices.values() if choice not in ("clustered", "adaptive", "interpolated")]
     if wrong:
-        raise InvalidOption(f"a block plays 'clustered' or 'adaptive', got {listing(wrong)}")
-    if not wanted:
-        return NoWeakBlocks("hybrid")
-    entropy = np.array([choices[block] == "clustered" for block in wanted])
-    return Hybrid(weak.sizes, weak.deltas, entropy)
+        raise InvalidOption(f"a block plays 'clustered', 'adaptive' or 'interpolated', got {listing(wrong)}")
+    return [choices[block] for block in wanted]
 
 
 class _Dominations:
@@ -262,6 +393,12 @@ class _Dominations:
         solved = block_dominations(self._graph, [blocks[i] for i in new]) if new else []
         self._known |= {keys[i]: found for i, found in zip(new, solved, strict=True)}
         return WeakBlocks(name, partition, [self._known[key] for key in keys])
+
+    def cover(self, targets: npt.NDArray[np.int64]) -> Domination:
+        """The cheapest cover of `targets` from any arm."""
+        if targets.size == self._graph.n_arms:
+            return self.solve("single", natural.single(self._graph)).dominations[0]
+        return fractional_domination(self._graph, cover=targets)
 
 
 # -- input ------------------------------------------------------------------------------------------------
@@ -288,7 +425,15 @@ def _check_realization(realization: object, partition: Partition | None) -> None
     elif not isinstance(realization, str) or realization not in ("auto", *REALIZATIONS):
         raise InvalidOption(
             f"unknown realization {realization!r}; choose from auto, {', '.join(REALIZATIONS)},"
-            " or map every weak block to 'clustered' or 'adaptive'"
+            " or map every weak block to 'clustered', 'adaptive' or 'interpolated'"
+        )
+
+
+def _check_one_block(partition: Partition | None) -> None:
+    if partition is not None and partition.n_blocks != 1:
+        raise InvalidOption(
+            f"a flat plan plays one block, but the partition has {partition.n_blocks}; leave the partition out or"
+            ' use realization="interpolated"'
         )
 
 

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sidelight.errors import InvalidOption
+from sidelight.planning.covers import largest_revealed
+from sidelight.planning.schedule import Schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sidelight.graph import FeedbackGraph
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -16,56 +23,88 @@ IntArray = npt.NDArray[np.int64]
 MOST_EXPLORATION = 0.5
 """The proofs need γ̄ ≤ ½; below their horizons exploration is scaled down to it."""
 
+LAZY_FACTOR = (64 / 63) ** 2
+"""In blocks of more than `EXACT_SPREAD` arms the spread that is played lies between g and this times g."""
+
+EXACT_SPREAD = 24
+"""Blocks of up to so many arms play their spread exactly."""
+
+
+def lazy_factor(n_arms: npt.ArrayLike) -> FloatArray:
+    """How far the spread of blocks of `n_arms` arms may exceed the formula: 1 or `LAZY_FACTOR`."""
+    return np.where(np.asarray(n_arms) > EXACT_SPREAD, LAZY_FACTOR, 1.0)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tuning:
     """Two levels of mirror descent with fixed potentials, and the exploration mixed into them.
 
-    Arm j of block k is played with probability (1−γ̄)·Y_k·X̃_k(j) + γ(j), where
+    Arm j of block k is played with probability (1−γ̄)·Y_k·X̃_k(j) + γ(j), where γ̄ = Σ_j γ(j) ≤ ½ and
 
         X̃_k = (1 − Σ local)·X_k + local
-        γ(j) = global(j) + adaptive_k·Σ_{i : parent(i) = j} √X_k(i),      γ̄ = Σ_j γ(j) ≤ ½.
+        γ(j) = global(j) + adaptive_k·Σ_{i : parent(i) = j} √X_k(i)
+                         + spread_k·cover(j)·max_{i ∈ Nout(j) ∩ V_k, load(i) > 0} X_k(i)^{1−h}/load(i).
 
     A potential is a pair (power q, rate a): with S_i the cumulative loss estimates and Λ the multiplier,
-    x_i = (a(Λ+S_i))^{−q}, or exp(−1−a(Λ+S_i)) where q = 0. Singletons have no inner potential: (0, 0).
+    x_i = (a(Λ+S_i))^{−q}, or exp(−1−a(Λ+S_i)) where q = 0. Singletons have no inner potential: (0, 0). Arms of
+    one block may differ in both; those with a load share one power q = 1/(1−h). With a `schedule`, rates
+    and exploration fall as rounds go by; the arrays hold their values in round 1.
     """
 
     block_start: IntArray  # (m+1,)
     block_arms: IntArray  # (n,) arms of block k: block_arms[block_start[k]:block_start[k+1]]
     top_power: FloatArray  # (m,)
     top_rate: FloatArray  # (m,)
-    block_power: FloatArray  # (m,)
-    block_rate: FloatArray  # (m,)
+    inner_power: FloatArray  # (n,) by arm
+    inner_rate: FloatArray  # (n,) by arm
     global_exploration: FloatArray  # (n,) constant part of γ
     local_exploration: FloatArray  # (n,)
     adaptive: FloatArray  # (m,) coefficient of the adaptive part of γ, 0 for none
     parent: IntArray  # (n,) −1 where the block is not adaptive
+    spread: FloatArray  # (m,) β_k of the interpolated part of γ, 0 for none
+    cover: FloatArray  # (n,) x* where the block has a spread, else 0
+    load: FloatArray  # (n,) Σ_{j ∈ Nin(i) ∩ V_k} cover(j), 0 where the arm is owed nothing
+    schedule: Schedule | None = None
 
     def __post_init__(self) -> None:
         m, n = len(self.block_start) - 1, len(self.block_arms)
-        shapes = {"block_start": m + 1} | dict.fromkeys(
-            ("block_arms", "global_exploration", "local_exploration", "parent"), n
-        )
+        by_block = ("top_power", "top_rate", "adaptive", "spread")
+        shapes = {"block_start": m + 1} | dict.fromkeys(by_block, m)
         whole = ("block_start", "block_arms", "parent")
-        for field in fields(self):
-            dtype = np.int64 if field.name in whole else np.float64
-            array: npt.NDArray[Any] = np.array(getattr(self, field.name), dtype=dtype)
-            if array.shape != (shapes.get(field.name, m),):
-                raise InvalidOption(
-                    f"{field.name} has shape {array.shape}, not {(shapes.get(field.name, m),)}"
-                )
-            if field.name not in whole and not ((array >= 0) & np.isfinite(array)).all():
-                raise InvalidOption(f"{field.name} must be finite and not negative")
+        for name in (field.name for field in fields(self) if field.name != "schedule"):
+            dtype = np.int64 if name in whole else np.float64
+            array: npt.NDArray[Any] = np.array(getattr(self, name), dtype=dtype)
+            if array.shape != (shapes.get(name, n),):
+                raise InvalidOption(f"{name} has shape {array.shape}, not {(shapes.get(name, n),)}")
+            if name not in whole and not ((array >= 0) & np.isfinite(array)).all():
+                raise InvalidOption(f"{name} must be finite and not negative")
             array.flags.writeable = False
-            object.__setattr__(self, field.name, array)
+            object.__setattr__(self, name, array)
         if self.block_start[0] != 0 or self.block_start[-1] != n or (np.diff(self.block_start) < 1).any():
             raise InvalidOption(f"block_start must rise from 0 to the number of arms {n}")
+        if not np.array_equal(np.sort(self.block_arms), np.arange(n)):
+            raise InvalidOption(f"block_arms must hold each of the arms 0..{n - 1} once")
         if not ((self.parent >= -1) & (self.parent < n)).all():
             raise InvalidOption(f"parent must be an arm in 0..{n - 1}, or −1")
         if not (self.top_rate > 0).all():
             raise InvalidOption("every block needs a positive rate on the top simplex")
+        if self.schedule is not None and self.schedule.inner_rate.shape != (n,):
+            raise InvalidOption(f"the schedule is for {self.schedule.inner_rate.size} arms, not for {n}")
+        self._check_spread()
         if self.most_exploration > MOST_EXPLORATION * (1 + 1e-9):
             raise InvalidOption(f"total exploration may reach {self.most_exploration}, more than ½")
+
+    def _check_spread(self) -> None:
+        owed = self.load > 0
+        powers = self.inner_power[owed]
+        if not (powers > 1).all():
+            raise InvalidOption("an arm with a load needs a Tsallis potential, power q = 1/(1−h) > 1")
+        low, high = self._owed_powers()
+        if (high > low).any():
+            raise InvalidOption("the arms with a load in one block must share one power")
+        lacking = np.flatnonzero((self.spread > 0) & (high == 0))
+        if lacking.size:
+            raise InvalidOption(f"block {lacking[0]} has a spread, but no arm of it has a load")
 
     @property
     def n_arms(self) -> int:
@@ -83,18 +122,65 @@ class Tuning:
         return np.diff(self.block_start)
 
     @property
-    def most_exploration(self) -> float:
-        """The largest γ̄ can be: Σ √X_k is at most √n_k."""
-        return float(self.global_exploration.sum() + np.sum(self.adaptive * np.sqrt(self.sizes)))
+    def block_of(self) -> IntArray:
+        """(n,) the block of each arm."""
+        owner = np.empty(self.n_arms, dtype=np.int64)
+        owner[self.block_arms] = np.repeat(np.arange(self.n_blocks), self.sizes)
+        return owner
 
-    def exploration(self, inner: FloatArray) -> FloatArray:
+    @property
+    def most_exploration(self) -> float:
+        """The largest γ̄ can be: Σ √X_k is at most √n_k, and Σ_j g_j at most δ_k^h (Hölder)."""
+        constant_and_adaptive = self.global_exploration.sum() + np.sum(self.adaptive * np.sqrt(self.sizes))
+        return float(constant_and_adaptive + np.sum(self.most_spread))
+
+    @property
+    def most_spread(self) -> FloatArray:
+        """(m,) the largest total spread of each block: β_k·δ_k^h, with the factor of lazy play."""
+        _, power = self._owed_powers()
+        h = 1 - 1 / np.where(power > 0, power, 1.0)
+        masses = np.bincount(self.block_of, weights=self.cover, minlength=self.n_blocks)
+        return np.where(self.spread > 0, self.spread * lazy_factor(self.sizes) * masses**h, 0.0)
+
+    def exploration(self, graph: FeedbackGraph, inner: FloatArray) -> FloatArray:
         """(n,) γ when the distributions inside the blocks put inner[j] on arm j of their block."""
+        owner = self.block_of
         gamma = self.global_exploration.copy()
         watched = np.flatnonzero(self.parent >= 0)
-        coefficient = np.empty(self.n_arms)
-        coefficient[self.block_arms] = np.repeat(self.adaptive, self.sizes)
-        np.add.at(gamma, self.parent[watched], coefficient[watched] * np.sqrt(inner[watched]))
+        np.add.at(gamma, self.parent[watched], self.adaptive[owner[watched]] * np.sqrt(inner[watched]))
+        if (self.spread > 0).any():
+            owed = self.load > 0
+            need = np.zeros(self.n_arms)
+            need[owed] = inner[owed] ** (1 / self.inner_power[owed]) / self.load[owed]
+            gamma += self.spread[owner] * self.cover * largest_revealed(graph, owner, need)
         return gamma
+
+    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """The arrays by name, the schedule's included: all that `from_arrays` needs."""
+        arrays = {f.name: np.asarray(getattr(self, f.name)) for f in fields(self) if f.name != "schedule"}
+        if self.schedule is not None:
+            pair = [self.schedule.exploration, float(self.schedule.start)]
+            arrays |= {"schedule_inner_rate": self.schedule.inner_rate, "schedule_rest": np.array(pair)}
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Tuning:
+        """The tuning that `to_arrays` took apart; KeyError names what is missing."""
+        schedule = None
+        if "schedule_inner_rate" in arrays:
+            exploration, start = arrays["schedule_rest"].tolist()
+            schedule = Schedule(arrays["schedule_inner_rate"], exploration, int(start))
+        known = {f.name: arrays[f.name] for f in fields(cls) if f.name != "schedule"}
+        return cls(**known, schedule=schedule)
+
+    def _owed_powers(self) -> tuple[FloatArray, FloatArray]:
+        """(m,) smallest and largest power among the arms with a load in each block; 0 where there are none."""
+        owed = np.flatnonzero(self.load > 0)
+        owner = self.block_of[owed]
+        low, high = np.full(self.n_blocks, np.inf), np.zeros(self.n_blocks)
+        np.minimum.at(low, owner, self.inner_power[owed])
+        np.maximum.at(high, owner, self.inner_power[owed])
+        return np.where(high > 0, low, 0.0), high
 
     def __repr__(self) -> str:
         return f"Tuning(n_arms={self.n_arms}, n_blocks={self.n_blocks}, γ̄ ≤ {self.most_exploration:.4g})"

@@ -15,7 +15,6 @@ temporary name in the same folder, flushed to disk and renamed, so a crash leave
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import zipfile
@@ -66,8 +65,7 @@ def write(path: str | PathLike[str], plan: Plan, memory: Memory) -> None:
         "graph.universal": graph.universal,
         "graph.has_loop": graph.has_loop,
     }
-    for field in dataclasses.fields(plan.tuning):
-        arrays[f"tuning.{field.name}"] = np.asarray(getattr(plan.tuning, field.name))
+    arrays |= {f"tuning.{name}": array for name, array in plan.tuning.to_arrays().items()}
     arrays |= {f"state.{name}": view for name, view in views(memory).items() if name not in SCRATCH}
     header = {
         "format": FORMAT,
@@ -95,7 +93,8 @@ def read(path: str | PathLike[str]) -> tuple[Plan, Arrays]:
     arrays, header = _members(Path(path))
     try:
         graph = _graph(arrays, header)
-        tuning = Tuning(**{f.name: arrays[f"tuning.{f.name}"] for f in dataclasses.fields(Tuning)})
+        mine = {name.removeprefix("tuning."): a for name, a in arrays.items() if name.startswith("tuning.")}
+        tuning = Tuning.from_arrays(mine)
         blocks = np.split(tuning.block_arms, tuning.block_start[1:-1])
         plan = Plan(
             graph=graph,

@@ -1,0 +1,67 @@
+"""Sums and maxima over the neighbours of an arm inside its block, without writing universal arms out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from sidelight.graph import FeedbackGraph
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+def loads(graph: FeedbackGraph, block_of: IntArray, cover: FloatArray) -> FloatArray:
+    """(n,) c_i = Σ_{j ∈ Nin(i) ∩ V_k} cover(j), k the block of i. O(n + edges)."""
+    source = graph.in_indices
+    target = np.repeat(np.arange(graph.n_arms), np.diff(graph.in_indptr))
+    inside = block_of[source] == block_of[target]
+    found: FloatArray = np.bincount(
+        target[inside], weights=cover[source[inside]], minlength=graph.n_arms
+    ).astype(np.float64)
+    arms = graph.universal
+    totals = np.bincount(block_of, weights=cover)
+    found[arms] = totals[block_of[arms]] - np.where(graph.has_loop[arms], 0.0, cover[arms])
+    return found
+
+
+def largest_revealed(graph: FeedbackGraph, block_of: IntArray, values: FloatArray) -> FloatArray:
+    """(n,) max of `values` ≥ 0 over Nout(j) ∩ V_k, k the block of j; 0 if j reveals nothing there. O(n + edges)."""
+    n = graph.n_arms
+    best = np.zeros(n)
+    rows = np.flatnonzero(np.diff(graph.out_indptr) > 0)
+    if rows.size:
+        source = np.repeat(np.arange(n), np.diff(graph.out_indptr))
+        inside = block_of[source] == block_of[graph.out_indices]
+        listed = np.where(inside, values[graph.out_indices], 0.0)
+        best[rows] = np.maximum.reduceat(listed, graph.out_indptr[rows])
+    arms = graph.universal.astype(np.int64)
+    if arms.size:
+        first, leader, second = _two_largest(block_of, arms, values)
+        everywhere = first[block_of]
+        led = leader[leader >= 0]
+        loopless = led[
+            ~graph.has_loop[led]
+        ]  # the leader of a block does not reveal itself: the runner-up counts
+        everywhere[loopless] = second[block_of[loopless]]
+        best = np.maximum(best, everywhere)
+    return best
+
+
+def _two_largest(
+    block_of: IntArray, arms: IntArray, values: FloatArray
+) -> tuple[FloatArray, IntArray, FloatArray]:
+    """By block: the largest value among `arms`, an arm that has it (−1 for none), the next largest value."""
+    m = int(block_of.max()) + 1
+    first, second = np.zeros(m), np.zeros(m)
+    leader = np.full(m, -1, dtype=np.int64)
+    order = arms[np.lexsort((arms, values[arms]))]  # the last entry of a block wins the assignment
+    leader[block_of[order]] = order
+    some = np.flatnonzero(leader >= 0)
+    first[some] = values[leader[some]]
+    others = arms[leader[block_of[arms]] != arms]
+    np.maximum.at(second, block_of[others], values[others])
+    return first, leader, second

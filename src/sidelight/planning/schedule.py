@@ -1,0 +1,59 @@
+"""How the numbers of a tuning change with the round, for plans that do not know their horizon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.errors import InvalidOption
+
+FloatArray = npt.NDArray[np.float64]
+
+STRETCH = 1 / 16
+"""Epochs grow by this fraction: [t, ⌈t·(1 + 1/16)⌉)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """In round t a number is (max(t, start)/start)^exponent times its value in round 1.
+
+    It keeps the value of the first round of an epoch until the epoch ends; epochs start at
+    t₁ = 1, t_{e+1} = ⌈t_e·(1 + 1/16)⌉, so the first round of the epoch of t is above t·16/17. Exponents are
+    not positive: numbers never rise.
+    """
+
+    inner_rate: FloatArray  # (n,) exponent of the inner rate of each arm
+    exploration: float  # exponent of spread and global exploration
+    start: int = 1  # numbers stay as in round 1 until here
+
+    def __post_init__(self) -> None:
+        exponents = np.array(self.inner_rate, dtype=np.float64)
+        if exponents.ndim != 1 or not ((exponents <= 0) & np.isfinite(exponents)).all():
+            raise InvalidOption("the exponents of a schedule must be finite and not positive")
+        if not -np.inf < self.exploration <= 0:
+            raise InvalidOption(f"the exponent of exploration must be finite and ≤ 0, got {self.exploration}")
+        if self.start < 1:
+            raise InvalidOption(f"a schedule starts in round 1 or later, got {self.start}")
+        exponents.flags.writeable = False
+        object.__setattr__(self, "inner_rate", exponents)
+
+    def factors(self, t: int) -> tuple[FloatArray, float]:
+        """Of the inner rates (n,) and of the exploration, in round t."""
+        growth = max(epoch_start(t), self.start) / self.start
+        return growth**self.inner_rate, growth**self.exploration
+
+
+def epoch_start(t: int) -> int:
+    """First round of the epoch of round t.
+
+    >>> [epoch_start(t) for t in (1, 2, 17, 18, 19, 1000)]
+    [1, 2, 17, 17, 19, 952]
+    """
+    if t < 1:
+        raise InvalidOption(f"rounds are counted from 1, got {t}")
+    start = 1
+    while (following := -(-start * 17 // 16)) <= t:
+        start = following
+    return start

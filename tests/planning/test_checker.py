@@ -1,0 +1,157 @@
+"""The independent checker accepts every certified plan and refuses tampered ones."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from instances import INSTANCES, clique, cycle, loops
+from sidelight.errors import InvalidOption
+from sidelight.graph import FeedbackGraph
+from sidelight.partition import Partition, natural
+from sidelight.planning import Bound, check_certificate, plan
+from sidelight.planning.checker import _corner, _height
+
+
+def holds(made):
+    return all(condition.holds for condition in check_certificate(made))
+
+
+def failing(made):
+    return [condition.name for condition in check_certificate(made) if not condition.holds]
+
+
+@pytest.mark.parametrize("named", INSTANCES, ids=lambda named: named.name)
+def test_accepts_every_certified_plan(named):
+    graph = FeedbackGraph.from_edges(named.n_arms, named.edges)
+    partition = Partition(graph, named.blocks)
+    for horizon in (3, named.horizon, 10**6):
+        plans = [plan(graph, horizon, partition, r) for r in (*named.realizations, "interpolated")]
+        plans += [plan(graph, horizon, realization="flat"), plan(graph, horizon)]
+        for made in plans:
+            if made.bound.certified:
+                assert failing(made) == []
+    assert holds(plan(graph, None))
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(st.integers(0, 10**6), st.sampled_from([5, 10**3, 10**6]))
+def test_accepts_random_graphs(seed, horizon):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 12))
+    A = rng.random((n, n)) < rng.choice([0.1, 0.3, 0.8])
+    for v in range(n):
+        if not A[:, v].any():
+            A[rng.integers(n), v] = True
+    graph = FeedbackGraph.from_adjacency(A)
+    for realization in ("auto", "flat", "interpolated"):
+        assert failing(plan(graph, horizon, realization=realization)) == []
+    assert failing(plan(graph, None)) == []
+
+
+def examples():
+    ring = FeedbackGraph.from_edges(9, cycle(range(9)))
+    mixed = FeedbackGraph.from_edges(14, cycle(range(9)) + clique(range(9, 12)) + loops([12, 13]))
+    blocks = Partition(mixed, [[*range(9)], [9, 10, 11], [12], [13]])
+    return {
+        "spread": plan(ring, 10**5, natural.single(ring), "interpolated"),
+        "two levels": plan(mixed, 10**5, blocks, "interpolated"),
+        "adaptive": plan(mixed, 10**5, blocks, "adaptive"),
+        "flat": plan(mixed, 10**5, realization="flat"),
+    }
+
+
+def claiming(made, value):
+    """The plan with a smaller claim."""
+    saved = made.bound.to_dict() | {"value": value, "terms": {"claim": value}}
+    return replace(made, bound=Bound.from_dict(saved))
+
+
+@pytest.mark.parametrize("name", examples())
+def test_refuses_smaller_claims(name):
+    made = examples()[name]
+    assert holds(made)
+    assert failing(claiming(made, made.bound.value * 0.5)) == ["computed bound ≤ claimed bound"]
+
+
+TAMPERED = {
+    "slower inside": lambda t: {"inner_rate": t.inner_rate * 0.5},
+    "faster inside": lambda t: {"inner_rate": t.inner_rate * 2},
+    "less exploration": lambda t: {
+        "spread": t.spread * 0.5, "global_exploration": t.global_exploration * 0.5, "adaptive": t.adaptive * 0.5,
+    },
+    "more exploration": lambda t: {"global_exploration": t.global_exploration + 0.1 / t.n_arms},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", TAMPERED)
+@pytest.mark.parametrize("name", ["spread", "two levels", "flat"])
+def test_refuses_tampered_tunings(name, change):
+    made = examples()[name]
+    tampered = replace(made, tuning=replace(made.tuning, **TAMPERED[change](made.tuning)))
+    assert "computed bound ≤ claimed bound" in failing(tampered)
+
+
+def test_refuses_wrong_covers_and_loads():
+    made = examples()["spread"]
+    t = made.tuning
+    assert t.spread[0] > 0
+    lowered = replace(t, cover=t.cover * np.where(np.arange(9) == 4, 0.5, 1.0))
+    assert "loads are the sums of their cover" in failing(replace(made, tuning=lowered))
+    both = replace(t, cover=t.cover * 0.5, load=t.load * 0.5)
+    assert "every load is at least 1 (LP, Hölder)" in failing(replace(made, tuning=both))
+
+
+def test_refuses_top_levels_that_do_not_follow():
+    made = examples()["two levels"]
+    t = made.tuning
+    assert failing(replace(made, tuning=replace(t, top_rate=t.top_rate * 3)))
+    assert failing(replace(made, tuning=replace(t, local_exploration=t.local_exploration * 0.3)))
+    nothing = replace(t, local_exploration=np.zeros(14))
+    assert "arms of weak blocks that are not watched" in failing(replace(made, tuning=nothing))
+    entropy = replace(t, top_power=np.zeros(4))
+    assert "top potentials of the wrong kind" in failing(replace(made, tuning=entropy))
+    mixed = t.inner_rate.copy()
+    mixed[3] *= 1.01
+    assert "potentials inside one of several blocks" in failing(
+        replace(made, tuning=replace(t, inner_rate=mixed))
+    )
+
+
+def test_refuses_wrong_parents_and_blocks():
+    made = examples()["adaptive"]
+    t = made.tuning
+    parent = t.parent.copy()
+    parent[0] = 3  # does not reveal arm 0
+    assert "arms of weak blocks that are not watched" in failing(
+        replace(made, tuning=replace(t, parent=parent))
+    )
+    other = Partition(made.graph, [[*range(9)], [9, 10, 11, 12], [13]])
+    assert "blocks played that are not the partition's" in failing(replace(made, partition=other))
+
+
+def test_refuses_tampered_anytime_plans():
+    graph = FeedbackGraph.from_edges(9, cycle(range(9)))
+    made = plan(graph, None)
+    assert holds(made)
+    assert failing(replace(made, bound=replace(made.bound, weak=made.bound.weak * 0.9)))
+    t = made.tuning
+    assert failing(replace(made, tuning=replace(t, inner_rate=t.inner_rate * 2)))
+    assert failing(replace(made, tuning=replace(t, schedule=replace(t.schedule, exploration=-0.5))))
+    assert failing(replace(made, tuning=replace(t, schedule=None)))
+
+
+def test_heights_by_hand():
+    """n equal coordinates −√x/η: √n/η; entropy: log n/η from three coordinates on, n/e below beside a free one."""
+    assert _height([(9, 2.0, 0.5)]) == pytest.approx(3 / 0.25)
+    assert _height([(5, 0.0, 0.1)]) == pytest.approx(10 * np.log(5))
+    assert _corner(2.0, 0.5) == pytest.approx(4.0)
+    assert _height([(1, 0.0, 1.0), (1, 2.0, 1e9)]) == pytest.approx(1 / np.e, rel=1e-6)
+    assert _height([(9, 2.0, 0.5), (16, 2.0, 0.25)]) == pytest.approx(np.hypot(3 / 0.25, 4 / 0.125))
+
+
+def test_needs_a_plan():
+    with pytest.raises(InvalidOption, match="needs a Plan"):
+        check_certificate("plan")
