@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from sidelight import environments, partitions
     from sidelight.analysis import (
         Domination,
+        Minimax,
         Observability,
         fractional_domination,
+        minimax,
         observability,
         packing_independent_set,
         packing_lower_bound,
@@ -45,8 +47,10 @@ if TYPE_CHECKING:
 _HOMES = {
     "sidelight.analysis": (
         "Domination",
+        "Minimax",
         "Observability",
         "fractional_domination",
+        "minimax",
         "observability",
         "packing_independent_set",
         "packing_lower_bound",
@@ -83,6 +87,7 @@ __all__ = [
     "InvalidFeedback",
     "InvalidGraph",
     "InvalidOption",
+    "Minimax",
     "Observability",
     "Partition",
     "Plan",
@@ -97,6 +102,7 @@ __all__ = [
     "environments",
     "families",
     "fractional_domination",
+    "minimax",
     "observability",
     "packing_independent_set",
     "packing_lower_bound",

@@ -3,16 +3,19 @@
 from sidelight.analysis.block_domination import block_dominations
 from sidelight.analysis.domination import Domination, fractional_domination
 from sidelight.analysis.lower_bound import LowerBound, packing_lower_bound
+from sidelight.analysis.minimax import Minimax, minimax
 from sidelight.analysis.observability import Observability, observability
 from sidelight.analysis.packing import PackingSet, packing_independent_set
 
 __all__ = [
     "Domination",
     "LowerBound",
+    "Minimax",
     "Observability",
     "PackingSet",
     "block_dominations",
     "fractional_domination",
+    "minimax",
     "observability",
     "packing_independent_set",
     "packing_lower_bound",
