@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from sidelight import environments, partitions
     from sidelight.analysis import (
         Domination,
+        IndependenceNumber,
         Minimax,
         Observability,
         fractional_domination,
+        independence_number,
         minimax,
         observability,
         packing_independent_set,
@@ -47,9 +49,11 @@ if TYPE_CHECKING:
 _HOMES = {
     "sidelight.analysis": (
         "Domination",
+        "IndependenceNumber",
         "Minimax",
         "Observability",
         "fractional_domination",
+        "independence_number",
         "minimax",
         "observability",
         "packing_independent_set",
@@ -83,6 +87,7 @@ __all__ = [
     "FeedbackGraph",
     "GraphFileError",
     "IllegalPartition",
+    "IndependenceNumber",
     "InfeasibleRequest",
     "InvalidFeedback",
     "InvalidGraph",
@@ -102,6 +107,7 @@ __all__ = [
     "environments",
     "families",
     "fractional_domination",
+    "independence_number",
     "minimax",
     "observability",
     "packing_independent_set",
