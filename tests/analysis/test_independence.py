@@ -258,9 +258,9 @@ def test_greedy_sets_and_swaps_are_independent_and_maximal(seed):
     assert len(better) >= len(start)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_no_swap_is_left(seed):
-    graph = random_adjacency(seed)
+    graph = random_adjacency(seed, n=16, p=0.25)
     chosen = set(swapped(graph, greedy_set(graph)))
     for out in chosen:
         for pair in itertools.combinations(sorted(set(range(graph.n)) - chosen), 2):
