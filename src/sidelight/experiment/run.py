@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.errors import InvalidOption
+from sidelight.planning import AnytimePlan
 
 if TYPE_CHECKING:
     import pyarrow
     from matplotlib.axes import Axes
 
-    from sidelight.planning import Plan
+    from sidelight.planning import Bound, Plan
 
 Floats = npt.NDArray[np.float64]
 LEDGER = ("projection", "restriction", "global exploration", "local exploration")
@@ -90,6 +91,13 @@ class Run:
             columns[name.replace(" ", "_")] = self.ledger[:, :, index].ravel()
         return pyarrow.table(columns)
 
+    @property
+    def bound(self) -> Bound:
+        """The plan's bound: at its own horizon, or at the last round for a plan without one."""
+        if isinstance(self.plan, AnytimePlan):
+            return self.plan.bound_at(int(self.checkpoints[-1]))
+        return self.plan.bound
+
     def plot(self, axes: Axes | None = None) -> Axes:
         """Mean regret with the band of the seeds and the plan's bound, on log axes."""
         if axes is None:
@@ -101,9 +109,7 @@ class Run:
         if len(self.seeds) > 1:
             low, high = np.nanmin(self.regret, axis=0), np.nanmax(self.regret, axis=0)
             axes.fill_between(self.checkpoints, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
-        axes.axhline(
-            self.plan.bound.value, color=line.get_color(), linestyle="--", label="bound at the horizon"
-        )
+        axes.axhline(self.bound.value, color=line.get_color(), linestyle="--", label="bound at the horizon")
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xlabel("round")

@@ -22,8 +22,9 @@ from sidelight.graph.building import checked_count
 from sidelight.kernels import engine
 from sidelight.kernels.play import play
 from sidelight.planning import Plan
-from sidelight.planning.planner import checked_horizon
+from sidelight.planning.planner import AnytimePlan, checked_horizon
 from sidelight.policy import Policy
+from sidelight.policy.epochs import rounds_left
 
 _Value = TypeVar("_Value")
 
@@ -73,6 +74,8 @@ def simulate(
             f"simulate plays a Plan or a Policy, got {type(plan).__name__}; make one with sl.plan"
         )
     policy = plan if isinstance(plan, Policy) else Policy(plan, seed=0)
+    if horizon is None and isinstance(policy.plan, AnytimePlan):
+        raise InvalidOption("this plan has no horizon of its own: say how many rounds to play, horizon=")
     rounds = policy.plan.horizon if horizon is None else checked_horizon(horizon)
     if not isinstance(environment, Environment):
         raise InvalidOption(
@@ -136,6 +139,9 @@ class _Task:
         while self.next_point < self.points.size and not stop.is_set():
             target = int(self.points[self.next_point])
             last = min(self.round + chunk, target)
+            left = rounds_left(self.clone.plan.tuning, self.clone.round)
+            if left is not None:
+                last = min(last, self.round + left)
             before = time.perf_counter()
             self.total = self._play(last)
             spent = time.perf_counter() - before
@@ -165,6 +171,7 @@ class _Task:
             raise InvalidOption(
                 f"a loss outside [0, 1] was met in rounds {self.round}..{last - 1}; rescale the loss function"
             )
+        self.clone.turn()
         return cost
 
     def _play_in_python(self, last: int) -> float:

@@ -169,8 +169,12 @@ def root_sum_buckets(store, h, multiplier):
     at = h * N_SERIES
     series = store.series
     r = series[at + CENTER] - multiplier
-    tail = series[at + 5] * (1.0 / 6.0) + r * (series[at + 6] * (1.0 / 7.0) + r * (series[at + 7] * (1.0 / 8.0)))
-    middle = series[at + 2] * (1.0 / 3.0) + r * (series[at + 3] * 0.25 + r * (series[at + 4] * 0.2 + r * tail))
+    tail = series[at + 5] * (1.0 / 6.0) + r * (
+        series[at + 6] * (1.0 / 7.0) + r * (series[at + 7] * (1.0 / 8.0))
+    )
+    middle = series[at + 2] * (1.0 / 3.0) + r * (
+        series[at + 3] * 0.25 + r * (series[at + 4] * 0.2 + r * tail)
+    )
     return series[at + INVERSE] + r * (series[at] + r * (series[at + 1] * 0.5 + r * middle))
 
 

@@ -46,6 +46,7 @@ from sidelight.kernels.simplex import (
     accept_weights,
     add,
     is_entropy,
+    rebuild,
     refill_weights,
     root,
     root_sum,
@@ -243,7 +244,9 @@ def played(machine, state, store, slot, rest):
     k = block_of(machine, slot)
     share = rest * block_value(machine, store, k)
     g = group_of(machine, k, slot)
-    explores = (machine.any_local or machine.n_fixed > 0) and (machine.singletons or (machine.home[slot] & 1) != 0)
+    explores = (machine.any_local or machine.n_fixed > 0) and (
+        machine.singletons or (machine.home[slot] & 1) != 0
+    )
     if g >= 0:
         inside = value(store, g, machine.n_blocks + slot)
         if machine.any_local:
@@ -295,9 +298,7 @@ def ask(machine, state, store):
     if machine.any_local:
         total = 1.0 - store.scalars[head(record_of(machine, k)) + SHARE]
         if total > 0.0 and next_unit(words) < total:
-            return draw_alias(
-                machine.local_keep, machine.local_other, first, end_slot(machine, k), words
-            )
+            return draw_alias(machine.local_keep, machine.local_other, first, end_slot(machine, k), words)
     return sample(store, simplex_of(machine, k), words) - machine.n_blocks
 
 
@@ -463,7 +464,9 @@ def add_to_all(machine, state, store, losses, rest):
         stability += weight * guess * guess
         x = rate * guess
         keys[i] += x
-        fourths += (x * x) * (x * x)  # at least the fourth power of the largest step; a maximum does not vectorise
+        fourths += (x * x) * (
+            x * x
+        )  # at least the fourth power of the largest step; a maximum does not vectorise
         weight *= small_exp(-x)
         weights[i] = weight
         total += weight
@@ -708,9 +711,11 @@ def is_own(machine, slot, v):
 
 @kernel()
 def start(memory):
-    """Quantities that follow from the initial point."""
+    """Everything that follows from sums, rates and exploration: at the beginning, and when those have changed."""
     parts = unpack(memory)
     machine, state, store = refer(parts[0]), refer(parts[1]), refer(parts[2])
+    for j in range(machine.n_simplices):
+        rebuild(store, j)
     for index in range(machine.n_adaptive):
         k = machine.adaptive_blocks[index]
         state.roots[k] = root_sum(store, record_of(machine, k))
@@ -724,7 +729,6 @@ def start(memory):
             total += machine.fixed[slot]
     state.numbers[FIXED_TOTAL] = total
     total_exploration(machine, state)
-    state.numbers[PENDING] = -1.0
 
 
 @kernel()

@@ -54,7 +54,9 @@ def make_store(simplices: Sequence[Sequence[Group]], n_coordinates: int) -> Stor
     form = np.array([group.form for group in groups], dtype=np.int32)
     bucketed, tree = form == POWER_BUCKETS, form == ENTROPY_TREE
     h = int(bucketed.sum())
-    nodes = np.array([n_nodes(group.size) if group.form == ENTROPY_TREE else 0 for group in groups], dtype=np.int64)
+    nodes = np.array(
+        [n_nodes(group.size) if group.form == ENTROPY_TREE else 0 for group in groups], dtype=np.int64
+    )
     extra = np.where(bucketed, np.cumsum(bucketed) - 1, np.where(tree, np.cumsum(nodes) - nodes, -1))
 
     scale = np.ones(len(groups))

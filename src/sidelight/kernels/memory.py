@@ -43,12 +43,15 @@ N_NUMBERS = 9
     DEGREE,
     IN_DEGREE,
     FETCHES,
-) = range(17)
-N_SWITCHES = 17
+    N_SIMPLICES,
+) = range(18)
+N_SWITCHES = 18
 
 
 class Machine(NamedTuple):
     """Everything that is fixed before round one, except the potentials, which are in the store.
+
+    Where the horizon is unknown, `fixed`, `adaptive` and `spread` fall from epoch to epoch, as rates do.
 
     Arms are addressed by *slot*: their place when blocks are laid out one after another.
     """
@@ -70,6 +73,7 @@ class Machine(NamedTuple):
     degree: int  # explicit out-degree of every arm, −1 if they differ
     in_degree: int
     fetches: int  # is memory so large that it pays to ask for it ahead?
+    n_simplices: int
     block_start: np.ndarray  # (m+1,) slots of block k are block_start[k]..block_start[k+1]
     arm_at: np.ndarray  # (n,) slot -> arm
     slot_of: np.ndarray  # (n,) arm -> slot
@@ -166,16 +170,12 @@ FIXED_INTS = (
     "extra",
 )
 FIXED_FLOATS = (
-    "fixed",
     "fixed_keep",
     "local",
     "local_keep",
-    "adaptive",
-    "spread",
     "cover",
     "relief",
     "power",
-    "scale",
     "offset",
     "binomial",
 )
@@ -199,6 +199,10 @@ FLOATS = (
     "inverse",
     "series",
     "sum_at",
+    "fixed",
+    "adaptive",
+    "spread",
+    "scale",
 )
 _PACKED = ((FIXED_INTS, np.int32), (FIXED_FLOATS, np.float64), (INTS, np.int32), (FLOATS, np.float64))
 SCRATCH = ("block_loss", "amounts", "targets", "owners", "touched", "marked")
@@ -279,6 +283,7 @@ def unpack(memory):
         switches[DEGREE],
         switches[IN_DEGREE],
         switches[FETCHES],
+        switches[N_SIMPLICES],
         part(i, e, 0),
         part(i, e, 1),
         part(i, e, 2),
@@ -300,14 +305,14 @@ def unpack(memory):
         part(i, e, 18),
         part(i, e, 19),
         part(i, e, 20),
+        part(x, e, _X + 18),
         part(f, e, _F),
         part(f, e, _F + 1),
         part(f, e, _F + 2),
+        part(x, e, _X + 19),
+        part(x, e, _X + 20),
         part(f, e, _F + 3),
         part(f, e, _F + 4),
-        part(f, e, _F + 5),
-        part(f, e, _F + 6),
-        part(f, e, _F + 7),
         cells(memory.out_indptr, 0, memory.out_indptr.size),
         cells(memory.out_indices, 0, memory.out_indices.size),
         cells(memory.in_indptr, 0, memory.in_indptr.size),
@@ -332,10 +337,10 @@ def unpack(memory):
         part(i, e, 22),
         part(i, e, 23),
         part(i, e, 24),
-        part(f, e, _F + 8),
-        part(f, e, _F + 9),
-        part(f, e, _F + 10),
-        part(f, e, _F + 11),
+        part(f, e, _F + 5),
+        part(x, e, _X + 21),
+        part(f, e, _F + 6),
+        part(f, e, _F + 7),
         part(x, e, _X + 6),
         part(x, e, _X + 7),
         part(x, e, _X + 8),

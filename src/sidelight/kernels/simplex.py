@@ -93,7 +93,9 @@ def add(store, g, coordinate, amount):
     store.weight[coordinate] = exp_nonpositive(store.scalars[head(g) + BASE] - after)
     if form == ENTROPY_TREE:
         first = first_of(store, g)
-        renew_leaf(store.weight, first, end_of(store, g) - first, store.node, store.extra[g], coordinate - first)
+        renew_leaf(
+            store.weight, first, end_of(store, g) - first, store.node, store.extra[g], coordinate - first
+        )
 
 
 @step()
@@ -369,7 +371,9 @@ def walk(store, j):
                 store.scalars[at + MASS] -= scale * move * store.scalars[at + SLOPE]
                 store.scalars[at + CHANGE] = 0.0
                 if is_entropy(store, g):
-                    store.scalars[at + FACTOR] = math.exp(-(store.scalars[at + LAMBDA] + store.scalars[at + BASE]))
+                    store.scalars[at + FACTOR] = math.exp(
+                        -(store.scalars[at + LAMBDA] + store.scalars[at + BASE])
+                    )
             return
         after = top + math.log(f0) * f0 / f1
         limited = after
@@ -477,7 +481,9 @@ def rebuild(store, j):
             if last - first == 1:
                 store.scalars[at + FACTOR] = 1.0 / store.scalars[at + TOTAL]
             else:
-                store.scalars[at + FACTOR] = math.exp(-(store.scalars[at + LAMBDA] + store.scalars[at + BASE]))
+                store.scalars[at + FACTOR] = math.exp(
+                    -(store.scalars[at + LAMBDA] + store.scalars[at + BASE])
+                )
         elif store.form[g] == POWER_BUCKETS:
             sort_into_buckets(store, g, store.extra[g])
 

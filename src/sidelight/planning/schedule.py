@@ -57,3 +57,12 @@ def epoch_start(t: int) -> int:
     while (following := -(-start * 17 // 16)) <= t:
         start = following
     return start
+
+
+def next_epoch(t: int) -> int:
+    """First round of the epoch after that of round t.
+
+    >>> [next_epoch(t) for t in (1, 17, 18)]
+    [2, 19, 19]
+    """
+    return -(-epoch_start(t) * 17 // 16)

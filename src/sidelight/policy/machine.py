@@ -26,11 +26,13 @@ from sidelight.kernels.memory import (
     N_BLOCKS,
     N_FIXED,
     N_NUMBERS,
+    N_SIMPLICES,
     N_SWITCHES,
     N_TOP_GROUPS,
     N_UNIVERSAL,
     OWN_BLOCK,
     OWN_LOSS,
+    PENDING,
     PLAIN_BLOCKS,
     SEEN_BY,
     SEEN_BY_ALL,
@@ -118,6 +120,7 @@ def build_memory(
     switches[DEGREE] = _common(np.diff(graph.out_indptr))
     switches[IN_DEGREE] = _common(np.diff(graph.in_indptr))
     switches[FETCHES] = n >= FETCHED
+    switches[N_SIMPLICES] = len(layout.simplices)
     switches[SHAPE] = _shape(switches, store, fixed, any_adaptive or any_spread)
     arrays = store._asdict() | {
         "block_start": slots.starts,
@@ -149,7 +152,7 @@ def build_memory(
         "spread": spread,
         "cover": near.cover,
         "relief": near.relief,
-        "numbers": np.zeros(N_NUMBERS),
+        "numbers": np.where(np.arange(N_NUMBERS) == PENDING, -1.0, 0.0),
         "roots": np.zeros(m if any_adaptive else 0),
         "spreading": np.zeros(n if any_spread else 0),
         "spread_node": np.zeros(n_nodes(n) if any_spread else 0),
@@ -182,11 +185,30 @@ def _laid_out(tuning: Tuning) -> Slots:
     arms = tuning.block_arms[np.arange(n) + np.repeat(tuning.block_start[order] - starts[:-1], sizes)]
     block_of = np.repeat(np.arange(m, dtype=np.int32), sizes)
     owed_last = np.asarray(tuning.load)[arms] == 0.0
-    inside = np.lexsort((arms, tuning.inner_rate[arms], tuning.inner_power[arms], owed_last, block_of))
+    exponent = _exponents(tuning)[arms]
+    inside = np.lexsort(
+        (arms, exponent, tuning.inner_rate[arms], tuning.inner_power[arms], owed_last, block_of)
+    )
     arm_at = arms[inside].astype(np.int32)
     slot_of = np.empty(n, dtype=np.int32)
     slot_of[arm_at] = np.arange(n, dtype=np.int32)
     return Slots(order, starts, sizes, arm_at, slot_of, block_of)
+
+
+def coordinate_groups(tuning: Tuning) -> list[tuple[int, int, int | None]]:
+    """Of every group its coordinates first..end, and one of its arms (None on the top level)."""
+    slots = _laid_out(tuning)
+    layout = _simplices(tuning, slots, 1)
+    groups = [group for simplex in layout.simplices for group in simplex]
+    m = tuning.n_blocks
+    return [
+        (
+            group.first,
+            group.first + group.size,
+            int(slots.arm_at[group.first - m]) if g >= layout.n_top else None,
+        )
+        for g, group in enumerate(groups)
+    ]
 
 
 class Simplices(NamedTuple):
@@ -215,10 +237,11 @@ def _simplices(tuning: Tuning, slots: Slots, changes: int) -> Simplices:
     block_simplex = np.full(m, -1, dtype=np.int32)
     slot_group = np.full(n, -1, dtype=np.int32)
     power, rate = tuning.inner_power[slots.arm_at], tuning.inner_rate[slots.arm_at]
+    exponent = _exponents(tuning)[slots.arm_at]
     g, mixed = n_top, False
     for k in np.flatnonzero(slots.sizes > 1):
         a, b = int(slots.starts[k]), int(slots.starts[k + 1])
-        runs = _runs(power[a:b], rate[a:b])
+        runs = _runs(power[a:b], rate[a:b], exponent[a:b])
         block_simplex[k] = len(simplices)
         block_group[k] = g if len(runs) == 1 else -2 - g
         simplices.append([Group(m + a + c, d - c, p, r, changes) for c, d, p, r in runs])
@@ -236,9 +259,17 @@ def _simplices(tuning: Tuning, slots: Slots, changes: int) -> Simplices:
     )
 
 
-def _runs(power: Floats, rate: Floats) -> list[tuple[int, int, float, float]]:
-    """Runs first..end of neighbours with the same potential."""
-    breaks = np.flatnonzero((np.diff(power) != 0.0) | (np.diff(rate) != 0.0)) + 1
+def _exponents(tuning: Tuning) -> Floats:
+    """(n,) how the rate of each arm falls with the rounds."""
+    return np.zeros(tuning.n_arms) if tuning.schedule is None else tuning.schedule.inner_rate
+
+
+def _runs(power: Floats, rate: Floats, *more: Floats) -> list[tuple[int, int, float, float]]:
+    """Runs first..end of neighbours with the same potential (and the same of anything more)."""
+    differ = np.zeros(power.size - 1, dtype=bool)
+    for values in (power, rate, *more):
+        differ |= np.diff(values) != 0.0
+    breaks = np.flatnonzero(differ) + 1
     firsts = [0, *breaks.tolist()]
     ends = [*breaks.tolist(), power.size]
     return [(a, b, float(power[a]), float(rate[a])) for a, b in zip(firsts, ends, strict=True)]

@@ -16,7 +16,7 @@ from sidelight.graph import building
 from sidelight.kernels import engine
 from sidelight.kernels.memory import PENDING, ROUND, views
 from sidelight.kernels.random import seeded_words
-from sidelight.policy import saved
+from sidelight.policy import epochs, saved
 from sidelight.policy.machine import block_order, build_memory
 
 if TYPE_CHECKING:
@@ -68,6 +68,11 @@ class Policy:
                 f"the loss of arm {self.graph.out_neighbors(arm)[at]} must be in [0, 1], got {values[at]}; "
                 "rescale losses before telling them"
             )
+        self.turn()
+
+    def turn(self) -> None:
+        """Move on to the rates of the next round; does nothing unless the plan has no horizon."""
+        epochs.turn(self.memory, self.plan.tuning, self.round)
 
     # -- looking --------------------------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ from sidelight.graph.atomic import replacing
 from sidelight.kernels.memory import PENDING, SCRATCH, Memory, views
 from sidelight.kernels.store import N_BUCKETS
 from sidelight.partition import Partition
-from sidelight.planning import Bound, Plan, Tuning
+from sidelight.planning import AnytimeBound, AnytimePlan, Bound, Plan, Tuning
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -96,16 +96,19 @@ def read(path: str | PathLike[str]) -> tuple[Plan, Arrays]:
         mine = {name.removeprefix("tuning."): a for name, a in arrays.items() if name.startswith("tuning.")}
         tuning = Tuning.from_arrays(mine)
         blocks = np.split(tuning.block_arms, tuning.block_start[1:-1])
-        plan = Plan(
-            graph=graph,
-            partition=Partition(graph, blocks),
-            horizon=_horizon(header["horizon"]),
-            realization=header["realization"],
-            choices=tuple(header["choices"]),
-            parameters=header["parameters"],
-            bound=Bound.from_dict(header["bound"]),
-            tuning=tuning,
-        )
+        about: dict[str, Any] = {
+            "graph": graph,
+            "partition": Partition(graph, blocks),
+            "realization": header["realization"],
+            "choices": tuple(header["choices"]),
+            "parameters": header["parameters"],
+            "tuning": tuning,
+        }
+        if header["horizon"] is None:
+            plan: Plan = AnytimePlan(horizon=None, bound=AnytimeBound.from_dict(header["bound"]), **about)
+        else:
+            bound = Bound.from_dict(header["bound"])
+            plan = Plan(horizon=_horizon(header["horizon"]), bound=bound, **about)
     except (SidelightError, KeyError, TypeError, ValueError, IndexError) as error:
         raise SavedStateError(f"{path} is not a consistent saved policy: {error}") from error
     return plan, arrays

@@ -79,7 +79,7 @@ def draw_regret(axes: Axes, run: Run) -> None:
     for regret in run.regret:
         axes.plot(rounds, regret, color="tab:blue", alpha=0.25, linewidth=0.8)
     axes.plot(rounds, run.mean, color="tab:blue", linewidth=2, label=f"mean of {len(run.seeds)} runs")
-    bound = run.plan.bound
+    bound = run.bound
     label = "bound" if bound.certified else "bound (conditions fail at this horizon)"
     axes.axhline(bound.value, color="tab:red", linestyle="--", label=f"{label}: {bound.value:,.0f}")
     axes.plot(rounds, rounds, color="0.6", linestyle=":", label="one loss per round")
@@ -88,7 +88,7 @@ def draw_regret(axes: Axes, run: Run) -> None:
     axes.set_ylim(bottom=0.5)
     axes.set_xlabel("round")
     axes.set_ylabel("regret")
-    axes.set_title(f"{run.plan.realization}, T = {run.plan.horizon:,}", fontsize=10)
+    axes.set_title(f"{run.plan.realization}, T = {run.checkpoints[-1]:,}", fontsize=10)
     axes.legend(fontsize=8)
     axes.grid(alpha=0.3)
 

@@ -1,0 +1,52 @@
+"""Policies whose rates fall with the rounds: what changes when an epoch begins.
+
+Inside an epoch nothing changes, so rounds run at full speed. Between two epochs every sum is scaled to its new
+rate, exploration to its new size, and the points that belong to them are found afresh, in O(n). There are
+about 16·log t epochs in t rounds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sidelight.kernels import engine
+from sidelight.kernels.memory import Memory, views
+from sidelight.kernels.store import HELD, N_SCALARS, RATE, SHIFT
+from sidelight.planning.schedule import epoch_start, next_epoch
+from sidelight.policy.machine import coordinate_groups
+
+if TYPE_CHECKING:
+    from sidelight.planning import Tuning
+
+
+def rounds_left(tuning: Tuning, done: int) -> int | None:
+    """Rounds that may still be played before `turn`, after `done` rounds; None if there are no epochs."""
+    return None if tuning.schedule is None else next_epoch(done + 1) - 1 - done
+
+
+def turn(memory: Memory, tuning: Tuning, done: int) -> None:
+    """Bring the numbers to those of the next round, if an epoch begins with it."""
+    schedule = tuning.schedule
+    t = done + 1
+    if schedule is None or t == 1 or epoch_start(t) != t:
+        return
+    (rate, exploration), (last_rate, last_exploration) = schedule.factors(t), schedule.factors(t - 1)
+    if exploration == last_exploration and np.array_equal(rate, last_rate):
+        return
+    named = views(memory)
+    for name in ("fixed", "adaptive", "spread"):
+        named[name] *= exploration / last_exploration
+    scalars = named["scalars"]
+    scalars[HELD::N_SCALARS] *= exploration / last_exploration
+    for g, (first, end, arm) in enumerate(coordinate_groups(tuning)):
+        if arm is None:  # the top level has one rate for all rounds
+            continue
+        fall = rate[arm] / last_rate[arm]
+        named["key"][first:end] *= fall
+        scalars[g * N_SCALARS + RATE] *= fall
+        scalars[g * N_SCALARS + SHIFT] *= fall
+        if named["scale"][g] != 1.0:  # one multiplier for several rates
+            named["scale"][g] *= fall
+    engine.start(memory)
