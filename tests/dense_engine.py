@@ -50,7 +50,14 @@ class HandTuning:
         """`top` and `inner` are one potential for all, or one for every block or arm; the rest defaults to none."""
         n, m = sum(len(block) for block in blocks), len(blocks)
         top, inner = np.broadcast_to(top, (m, 2)), np.broadcast_to(inner, (n, 2))
-        none = {"adaptive": m, "spread": m, "global_exploration": n, "local_exploration": n, "cover": n, "load": n}
+        none = {
+            "adaptive": m,
+            "spread": m,
+            "global_exploration": n,
+            "local_exploration": n,
+            "cover": n,
+            "load": n,
+        }
         given = {name: np.zeros(size) for name, size in none.items()}
         given |= {"parent": np.full(n, -1)} | {name: np.asarray(value) for name, value in fields.items()}
         return cls(

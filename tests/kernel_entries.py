@@ -54,7 +54,11 @@ def interpreted(function):
     source = plain(function)
     stand_ins = {"cells": pointers._view, "refer": pointers._itself, "apart": lambda: None}
     known = {
-        name: stand_ins[name] if name in stand_ins else interpreted(value) if hasattr(value, "py_func") else value
+        name: stand_ins[name]
+        if name in stand_ins
+        else interpreted(value)
+        if hasattr(value, "py_func")
+        else value
         for name, value in source.__globals__.items()
         if name in source.__code__.co_names
     }

@@ -242,7 +242,7 @@ class Cliques(Dense):
         self.size = int(tuning.sizes[0])
         self.local, self.fixed = tuning.local_exploration.copy(), tuning.global_exploration.copy()
         kept = [1.0 - self.fixed.sum(), 1.0 - self.local[: self.size].sum()]  # after exploration
-        self.rates = np.array([tuning.top_rate[0], tuning.block_rate[0], *kept])
+        self.rates = np.array([tuning.top_rate[0], tuning.inner_rate[0], *kept])
         self.block = np.arange(self.keys.size) // self.size
         self.sums = np.zeros(m)
         self.multiplier = np.array([math.sqrt(m)])
@@ -267,7 +267,7 @@ class Cycle(Dense):
     def __init__(self, plan, means, seed):
         super().__init__(plan, means, seed)
         tuning = plan.tuning
-        self.coefficient, self.rate = float(tuning.adaptive[0]), float(tuning.block_rate[0])
+        self.coefficient, self.rate = float(tuning.adaptive[0]), float(tuning.inner_rate[0])
         self.parent = tuning.parent.copy()
         self.multiplier = np.array([math.sqrt(self.keys.size)])
         self.root = np.empty(self.keys.size)

@@ -46,7 +46,7 @@ class Plain:
 class Cliques(Plain):
     def set_up(self, tuning):
         self.m, self.size = tuning.n_blocks, int(tuning.sizes[0])
-        self.top_rate, self.block_rate = tuning.top_rate[0], tuning.block_rate[0]
+        self.top_rate, self.block_rate = tuning.top_rate[0], tuning.inner_rate[0]
         self.sums = np.zeros(self.m)
         self.keys = self.keys.reshape(self.m, self.size)
         self.local = tuning.local_exploration.reshape(self.m, self.size)
@@ -78,7 +78,7 @@ class Cliques(Plain):
 
 class Cycle(Plain):
     def set_up(self, tuning):
-        self.rate, self.coefficient = tuning.block_rate[0], tuning.adaptive[0]
+        self.rate, self.coefficient = tuning.inner_rate[0], tuning.adaptive[0]
         self.parent = tuning.parent
         self.multiplier = np.sqrt(self.n)
         self.mix()

@@ -156,7 +156,6 @@ def assert_group_in_order(look):
     assert look.weight <= total * (1.0 + 1e-9)
     assert_allclose(look.root_weight, math.fsum(look.count / (low * (1.0 - rho))), rtol=1e-9)
 
-
     # the series is centred where every bucket's own series reaches, and no higher than λ has been since
     center = look.series[CENTER]
     assert center >= look.multiplier - 1e-12 * (1.0 + abs(center))

@@ -83,7 +83,9 @@ def test_lists_and_trees_are_the_definition(potentials, amount, monkeypatch, sca
             for bench in benches:
                 groups = [(q, rate, bench.sums(g)) for g, (q, rate, _) in enumerate(potentials)]
                 _, exact = exact_point(groups)
-                assert_allclose(point(bench), [float(x) for group in exact for x in group], rtol=0, atol=1e-12)
+                assert_allclose(
+                    point(bench), [float(x) for group in exact for x in group], rtol=0, atol=1e-12
+                )
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -42,7 +42,10 @@ INTERLEAVED = [[0, 3, 6, 9], [1, 4, 7], [2, 5, 8, 10, 11]]
 RAGGED = 0.002 * np.array([3, 0, 1, 0, 0, 2, 1, 1, 0, 4, 0, 2])
 ALIKE = {
     "bandit": (names.OWN_LOSS, lambda: bandit(7)),
-    "bandit, two rates": (names.OWN_LOSS, lambda: bandit(7, top=[(2.0, 0.02 * (1 + v % 2)) for v in range(7)])),
+    "bandit, two rates": (
+        names.OWN_LOSS,
+        lambda: bandit(7, top=[(2.0, 0.02 * (1 + v % 2)) for v in range(7)]),
+    ),
     "bandit, every potential": (
         names.OWN_LOSS,
         lambda: bandit(12, top=4 * [(2.0, 0.05), (0.0, 0.03), (3.0, 0.02)], global_exploration=RAGGED),

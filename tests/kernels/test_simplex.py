@@ -341,7 +341,12 @@ def test_heavy_coordinates_fall_and_others_take_over(potentials, forms, most_exp
 def test_forms_are_chosen_by_size():
     size, sums = layout.LARGEST_LIST, 2 * layout.LARGEST_SUM
     store = Bench.of(
-        (2.0, 1.0, size), (2.0, 2.0, size + 1), (0.0, 1.0, sums), (3.0, 1.0, size + 2), (0.0, 2.0, sums + 1), (0.0, 3.0, 600)
+        (2.0, 1.0, size),
+        (2.0, 2.0, size + 1),
+        (0.0, 1.0, sums),
+        (3.0, 1.0, size + 2),
+        (0.0, 2.0, sums + 1),
+        (0.0, 3.0, 600),
     ).store
     lists, trees = [POWER_LIST, ENTROPY_LIST], [ENTROPY_TREE, ENTROPY_TREE]
     assert store.form.tolist() == [lists[0], POWER_BUCKETS, lists[1], POWER_BUCKETS, *trees]

@@ -103,7 +103,9 @@ def play_and_check(dense, lazy, seed=3):
             if lazy:
                 assert (held >= due * (1.0 - 1e-11) - 1e-15).all()
                 assert (held <= kappa(q) * due * (1.0 + 1e-11) + 1e-15).all()
-                moved.append(np.max(held[due > 0.0] / due[due > 0.0]) - np.min(held[due > 0.0] / due[due > 0.0]))
+                moved.append(
+                    np.max(held[due > 0.0] / due[due > 0.0]) - np.min(held[due > 0.0] / due[due > 0.0])
+                )
             else:
                 assert_allclose(held, due, rtol=1e-11, atol=1e-17)
             gamma = held + t.global_exploration

@@ -121,5 +121,5 @@ class Run:
         state = "complete" if self.complete else "interrupted"
         return (
             f"Run({len(self.seeds)} seeds, {self.checkpoints[-1]:,} rounds, mean regret "
-            f"{self.mean[-1]:,.1f}, bound {self.plan.bound.value:,.1f}, {state})"
+            f"{self.mean[-1]:,.1f}, bound {self.bound.value:,.1f}, {state})"
         )

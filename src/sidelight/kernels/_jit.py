@@ -15,8 +15,10 @@ Left alone, LLVM copies routines that are called from few places, and compiling 
 """
 
 from functools import partial
+from typing import Any
 
-from numba import config, njit, types
+from numba import njit, types
+from numba.core import config
 from numba.extending import intrinsic
 
 kernel = partial(njit, cache=True, error_model="numpy", _nrt=False, nogil=True)
@@ -37,5 +39,5 @@ def _nothing() -> None:
     """Interpreted, every function is on its own."""
 
 
-apart = _nothing if config.DISABLE_JIT else _apart
+apart: Any = _nothing if config.DISABLE_JIT else _apart
 """Called at the beginning of a routine, keeps its code out of its callers."""

@@ -13,10 +13,12 @@ take the pointers they need into variables first.
 Interpreted, cells are ordinary views and a bundle refers to itself.
 """
 
+from typing import Any
+
 import numpy as np
 from llvmlite import ir
-from numba import config, types
-from numba.core import cgutils
+from numba import types
+from numba.core import cgutils, config
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
     infer_getattr,
@@ -55,7 +57,7 @@ class _ReferenceModel(models.PrimitiveModel):
 class _Fields(AttributeTemplate):
     key = Reference
 
-    def generic_resolve(self, typ, attr):
+    def generic_resolve(self, typ, attr):  # type: ignore[override]
         return typ.to.types[typ.to.fields.index(attr)] if attr in typ.to.fields else None
 
 
@@ -89,7 +91,7 @@ def _view(array: np.ndarray, start: int, stop: int) -> np.ndarray:
     return array[start:stop]
 
 
-def _itself(bundle: tuple) -> tuple:
+def _itself(bundle: Any) -> Any:
     return bundle
 
 
@@ -97,9 +99,9 @@ def _nothing(pointer: np.ndarray, index: int) -> None:
     pass
 
 
-cells = _view if config.DISABLE_JIT else _cells
+cells: Any = _view if config.DISABLE_JIT else _cells
 """cells(array, start, stop): the cells start..stop of a one-dimensional array."""
-refer = _itself if config.DISABLE_JIT else _refer
+refer: Any = _itself if config.DISABLE_JIT else _refer
 """refer(bundle): a reference to a named tuple, valid as long as the calling kernel runs."""
-fetch = _nothing if config.DISABLE_JIT else _fetch
+fetch: Any = _nothing if config.DISABLE_JIT else _fetch
 """fetch(cells, index): ask the memory for a cell that will be read soon; changes nothing."""
