@@ -1,10 +1,8 @@
 """The engine held by its memory, and what it should believe, computed with dense matrices by arm.
 
-`Dense` is a graph and a tuning; a tuning is anything with the fields that `build_memory` reads. `HandTuning` is one
-that no theorem asks for: several potentials in one block, exploration of every kind.
+`Dense` is a graph and a tuning. `hand_tuning` makes tunings that no theorem asks for: several potentials in one block,
+exploration of every kind.
 """
-
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +11,7 @@ from sidelight.kernels import engine
 from sidelight.kernels import memory as names
 from sidelight.kernels.memory import views
 from sidelight.kernels.store import N_SCALARS, RATE, SHIFT
+from sidelight.planning import Tuning
 from sidelight.policy.machine import block_order, build_memory
 
 
@@ -27,60 +26,25 @@ def copy(memory):
     )
 
 
-@dataclass
-class HandTuning:
-    """A tuning by hand; blocks are lists of arms, potentials (power, rate) by block or by arm."""
+def hand_tuning(blocks, top=(2.0, 0.05), inner=(2.0, 0.1), **fields):
+    """A tuning that no theorem asks for; blocks are lists of arms.
 
-    block_start: np.ndarray
-    block_arms: np.ndarray
-    top_power: np.ndarray
-    top_rate: np.ndarray
-    inner_power: np.ndarray  # (n,)
-    inner_rate: np.ndarray  # (n,)
-    global_exploration: np.ndarray
-    local_exploration: np.ndarray
-    adaptive: np.ndarray
-    parent: np.ndarray
-    spread: np.ndarray
-    cover: np.ndarray
-    load: np.ndarray
-
-    @classmethod
-    def of(cls, blocks, top=(2.0, 0.05), inner=(2.0, 0.1), **fields):
-        """`top` and `inner` are one potential for all, or one for every block or arm; the rest defaults to none."""
-        n, m = sum(len(block) for block in blocks), len(blocks)
-        top, inner = np.broadcast_to(top, (m, 2)), np.broadcast_to(inner, (n, 2))
-        none = {
-            "adaptive": m,
-            "spread": m,
-            "global_exploration": n,
-            "local_exploration": n,
-            "cover": n,
-            "load": n,
-        }
-        given = {name: np.zeros(size) for name, size in none.items()}
-        given |= {"parent": np.full(n, -1)} | {name: np.asarray(value) for name, value in fields.items()}
-        return cls(
-            block_start=np.concatenate([[0], np.cumsum([len(block) for block in blocks])]),
-            block_arms=np.concatenate([np.sort(block) for block in blocks]).astype(np.int64),
-            top_power=top[:, 0].copy(),
-            top_rate=top[:, 1].copy(),
-            inner_power=inner[:, 0].copy(),
-            inner_rate=inner[:, 1].copy(),
-            **given,
-        )
-
-    @property
-    def n_arms(self):
-        return len(self.block_arms)
-
-    @property
-    def n_blocks(self):
-        return len(self.block_start) - 1
-
-    @property
-    def sizes(self):
-        return np.diff(self.block_start)
+    `top` and `inner` are one potential (power, rate) for all, or one for every block or arm; the rest defaults to
+    none.
+    """
+    n, m = sum(len(block) for block in blocks), len(blocks)
+    top, inner = np.broadcast_to(top, (m, 2)), np.broadcast_to(inner, (n, 2))
+    none = {name: np.zeros(m) for name in ("adaptive", "spread")}
+    none |= {name: np.zeros(n) for name in ("global_exploration", "local_exploration", "cover", "load")}
+    return Tuning(
+        block_start=np.concatenate([[0], np.cumsum([len(block) for block in blocks])]),
+        block_arms=np.concatenate([np.sort(block) for block in blocks]),
+        top_power=top[:, 0],
+        top_rate=top[:, 1],
+        inner_power=inner[:, 0],
+        inner_rate=inner[:, 1],
+        **none | {"parent": np.full(n, -1)} | fields,
+    )
 
 
 class Dense:

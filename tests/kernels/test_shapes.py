@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sidelight as sl
-from dense_engine import Dense, HandTuning
+from dense_engine import Dense, hand_tuning
 from instances import clique, cycle, loops, universal
 from kernel_entries import INTERPRETED, unpack
 from sidelight.environment.environment import environment_key
@@ -22,7 +22,7 @@ ROUNDS = 60 if INTERPRETED else 3000
 
 
 def dense(n, edges, blocks, **fields):
-    return Dense(sl.FeedbackGraph.from_edges(n, edges), HandTuning.of(blocks, **fields))
+    return Dense(sl.FeedbackGraph.from_edges(n, edges), hand_tuning(blocks, **fields))
 
 
 def bandit(n, **fields):

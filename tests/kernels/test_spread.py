@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 import sidelight as sl
-from dense_engine import Dense, HandTuning, copy
+from dense_engine import Dense, hand_tuning, copy
 from kernel_entries import INTERPRETED, unpack
 from sidelight.kernels import engine, layout
 from sidelight.kernels import memory as names
@@ -65,7 +65,7 @@ def random_game(q, looped, loopless, n_blocks, mixed, seed=0, n=14):
         fixed[blocks[0]] = 0.002 * rng.integers(0, 3, size=blocks[0].size)
         local[blocks[1]] = 0.01 * rng.integers(0, 3, size=blocks[1].size)
     most = cover.sum() / load[owed].min()  # Σ g ≤ Σ x*/min load, as X ≤ 1
-    tuning = HandTuning.of(
+    tuning = hand_tuning(
         blocks,
         top=[(2.0, 0.02), (0.0, 0.01)][:n_blocks],
         inner=inner,
@@ -158,7 +158,7 @@ def test_a_long_cycle_stays_within_the_factor(q):
     n = 40 if INTERPRETED else 200
     arms = np.arange(n)
     edges = [*zip(arms, (arms + 1) % n, strict=True), *zip(arms, (arms - 1) % n, strict=True)]
-    tuning = HandTuning.of(
+    tuning = hand_tuning(
         [arms],
         inner=(q, 0.02),
         spread=[0.4 / n],
@@ -196,7 +196,7 @@ def test_leaders_are_those_that_need_it_most(q, largest_list, monkeypatch):
 def test_renewals_are_forgotten_once_followed():
     n = 60
     arms = np.arange(n)
-    tuning = HandTuning.of([arms], inner=(2.0, 0.05), spread=[0.005], cover=np.ones(n), load=np.ones(n))
+    tuning = hand_tuning([arms], inner=(2.0, 0.05), spread=[0.005], cover=np.ones(n), load=np.ones(n))
     dense = Dense(sl.FeedbackGraph.from_edges(n, zip(arms, (arms + 1) % n, strict=True)), tuning)
     memory = dense.begin()
     rng = np.random.default_rng(0)
@@ -244,7 +244,7 @@ def test_spreading_beside_adaptive_exploration():
     cycle = [(0, 1), (1, 2), (2, 0)]
     pair = [(3, 4), (4, 5), (5, 3), (3, 0)]
     parent = [-1, -1, -1, 5, 3, 4, -1]
-    tuning = HandTuning.of(
+    tuning = hand_tuning(
         [[0, 1, 2], [3, 4, 5], [6]],
         top=[(2.0, 0.03), (2.0, 0.05), (2.0, 0.01)],
         inner=(2.0, 0.1),

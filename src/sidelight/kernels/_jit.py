@@ -39,5 +39,5 @@ def _nothing() -> None:
     """Interpreted, every function is on its own."""
 
 
-apart: Any = _nothing if config.DISABLE_JIT else _apart
+apart: Any = _nothing if config.DISABLE_JIT else _apart  # type: ignore[attr-defined]
 """Called at the beginning of a routine, keeps its code out of its callers."""

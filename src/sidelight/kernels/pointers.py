@@ -99,9 +99,9 @@ def _nothing(pointer: np.ndarray, index: int) -> None:
     pass
 
 
-cells: Any = _view if config.DISABLE_JIT else _cells
+cells: Any = _view if config.DISABLE_JIT else _cells  # type: ignore[attr-defined]
 """cells(array, start, stop): the cells start..stop of a one-dimensional array."""
-refer: Any = _itself if config.DISABLE_JIT else _refer
+refer: Any = _itself if config.DISABLE_JIT else _refer  # type: ignore[attr-defined]
 """refer(bundle): a reference to a named tuple, valid as long as the calling kernel runs."""
-fetch: Any = _nothing if config.DISABLE_JIT else _fetch
+fetch: Any = _nothing if config.DISABLE_JIT else _fetch  # type: ignore[attr-defined]
 """fetch(cells, index): ask the memory for a cell that will be read soon; changes nothing."""
