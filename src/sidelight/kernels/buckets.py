@@ -583,6 +583,27 @@ def sample_buckets(store, g, h, words):
 
 
 @step()
+def fetch_proposal(store, g, h, unit, other):
+    """Ask for the member that `sample_buckets` will propose first, given the uniforms that it will draw.
+
+    Should a member change its bucket until then, the proposal is the neighbour of this one, in the same line of
+    the cache.
+    """
+    row = h * (N_BUCKETS + 1)
+    target = unit * store.scalars[head(g) + WEIGHT]
+    b = store.span[2 * h]
+    count = store.start[row + b + 1] - store.start[row + b]
+    target -= count * store.cap[h * N_BUCKETS + b]
+    while target >= 0.0 and b < store.span[2 * h + 1]:
+        b += 1
+        count = store.start[row + b + 1] - store.start[row + b]
+        target -= count * store.cap[h * N_BUCKETS + b]
+    position = store.start[row + b] + int(other * count)
+    fetch(store.sum_at, position)
+    fetch(store.occupant, position)
+
+
+@step()
 def sample_root_buckets(store, g, h, words):
     """A coordinate of the group with probability ∝ 1/d = x^(1−h), exactly."""
     row = h * (N_BUCKETS + 1)

@@ -19,6 +19,7 @@ or everything, but itself, whole runs of slots are revealed: then one loss for e
 
 from sidelight.kernels._jit import apart, kernel, routine, step
 from sidelight.kernels.alias import draw_alias
+from sidelight.kernels.buckets import fetch_proposal
 from sidelight.kernels.exponential import exp_nonpositive, small_exp
 from sidelight.kernels.memory import (
     ADAPTIVE_TOTAL,
@@ -41,7 +42,7 @@ from sidelight.kernels.memory import (
     unpack,
 )
 from sidelight.kernels.pointers import cells, fetch, refer
-from sidelight.kernels.random import next_unit
+from sidelight.kernels.random import coming_units, next_unit
 from sidelight.kernels.simplex import (
     accept_weights,
     add,
@@ -63,6 +64,7 @@ from sidelight.kernels.store import (
     HELD,
     LAMBDA,
     PAID,
+    POWER_BUCKETS,
     RATE,
     SHARE,
     SHIFT,
@@ -203,6 +205,15 @@ def fetch_slot(machine, store, slot):
             fetch(machine.home, slot)
     elif machine.shape == OWN_LOSS:
         fetch(store.place, slot)
+        fetch(store.key, slot)
+
+
+@step()
+def fetch_next(machine, state, store):
+    """Ask for what the draw of the next round will read first: its random numbers are known already."""
+    if store.form[0] == POWER_BUCKETS and store.first_group[1] == 1:
+        unit, other = coming_units(state.words, 1 if state.numbers[GAMMA] > 0.0 else 0)
+        fetch_proposal(store, 0, store.extra[0], unit, other)
 
 
 # -- probabilities ------------------------------------------------------------------------------------
@@ -269,9 +280,48 @@ def seen_by_edges(machine, state, store, slot, rest):
     has closed forms for them.
     """
     probability = 0.0
-    for e in range(first_in_edge(machine, slot), end_in_edge(machine, slot)):
-        probability += played(machine, state, store, machine.in_indices[e], rest)
+    first, end = first_in_edge(machine, slot), end_in_edge(machine, slot)
+    if not machine.usual:
+        for e in range(first, end):
+            probability += played(machine, state, store, machine.in_indices[e], rest)
+        return probability
+    # `played` for entropy blocks under one Tsallis-½ simplex, where most of a round is spent here
+    multiplier = store.scalars[LAMBDA]
+    keys, weights, scalars, homes, edges = store.key, store.weight, store.scalars, machine.home, machine.in_indices
+    for e in range(first, end):
+        u = edges[e]
+        home = homes[u]
+        k = home >> 1
+        d = multiplier + keys[k]
+        record = head(machine.n_top_groups + k)
+        inside = weights[machine.n_blocks + u] * scalars[record + FACTOR] * scalars[record + SHARE]
+        if home & 1:
+            if machine.any_local:
+                inside += machine.local[u]
+            if machine.n_fixed > 0:
+                probability += machine.fixed[u]
+        probability += rest * inside / (d * d)
     return probability
+
+
+@step()
+def fetch_edges(machine, store, slot, losses):
+    """Ask for what the estimates of all that a slot reveals will read, first the arms, then their blocks."""
+    begin, end = first_edge(machine, slot), end_edge(machine, slot)
+    for turn in range(2):
+        for index in range(end - begin):
+            if losses[index] == 0.0:
+                continue
+            v = machine.out_indices[begin + index]
+            for e in range(first_in_edge(machine, v), end_in_edge(machine, v)):
+                u = machine.in_indices[e]
+                if turn == 0:
+                    fetch(machine.home, u)
+                    fetch(store.weight, machine.n_blocks + u)
+                else:
+                    k = machine.home[u] >> 1
+                    fetch(store.key, k)
+                    fetch(store.scalars, head(machine.n_top_groups + k))
 
 
 # -- the two turns ------------------------------------------------------------------------------------
@@ -487,6 +537,8 @@ def learn_edges(machine, state, store, slot, losses, rest):
     current = -1  # the block whose numbers are at hand: revealed arms tend to share one
     record = -1
     y = whole = 0.0
+    if machine.fetches and machine.usual:
+        fetch_edges(machine, store, slot, losses)
     # All estimates first: they use this round's distribution.
     for index in range(n_explicit + machine.n_universal):
         if index < n_explicit:

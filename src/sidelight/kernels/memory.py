@@ -44,8 +44,9 @@ N_NUMBERS = 9
     IN_DEGREE,
     FETCHES,
     N_SIMPLICES,
-) = range(18)
-N_SWITCHES = 18
+    USUAL,
+) = range(19)
+N_SWITCHES = 19
 
 
 class Machine(NamedTuple):
@@ -74,6 +75,7 @@ class Machine(NamedTuple):
     in_degree: int
     fetches: int  # is memory so large that it pays to ask for it ahead?
     n_simplices: int
+    usual: int  # entropy blocks under one Tsallis-½ simplex, without exploration that varies
     block_start: np.ndarray  # (m+1,) slots of block k are block_start[k]..block_start[k+1]
     arm_at: np.ndarray  # (n,) slot -> arm
     slot_of: np.ndarray  # (n,) arm -> slot
@@ -284,6 +286,7 @@ def unpack(memory):
         switches[IN_DEGREE],
         switches[FETCHES],
         switches[N_SIMPLICES],
+        switches[USUAL],
         part(i, e, 0),
         part(i, e, 1),
         part(i, e, 2),

@@ -13,6 +13,7 @@ from sidelight.kernels.engine import (
     block_of,
     end_edge,
     end_slot,
+    fetch_next,
     fetch_slot,
     first_edge,
     first_slot,
@@ -138,6 +139,7 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
             fetch_slot(machine, store, slot)
             if world.kind != FUNCTION and world.rows == 1:
                 fetch(table, arm)
+            fetch_next(machine, state, store)
         word = round_word(key, t)
         if not reveal(machine, world, function, word, t, slot, told):
             return math.nan

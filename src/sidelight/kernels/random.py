@@ -13,19 +13,37 @@ _TO_UNIT = 2.0**-53
 
 
 @njit(cache=True, error_model="numpy")
-def next_word(words):
-    """Advance xoshiro256++ in place and return 64 random bits."""
-    s0, s1, s2, s3 = words[0], words[1], words[2], words[3]
+def following(s0, s1, s2, s3):
+    """64 random bits from a state of xoshiro256++, and the state after it."""
     total = uint64(s0 + s3)
     result = uint64(uint64((total << uint64(23)) | (total >> uint64(41))) + s0)
     t = uint64(s1 << uint64(17))
     s2 = uint64(s2 ^ s0)
     s3 = uint64(s3 ^ s1)
-    words[1] = uint64(s1 ^ s2)
-    words[0] = uint64(s0 ^ s3)
-    words[2] = uint64(s2 ^ t)
-    words[3] = uint64((s3 << uint64(45)) | (s3 >> uint64(19)))
+    s1 = uint64(s1 ^ s2)
+    s0 = uint64(s0 ^ s3)
+    return result, s0, s1, uint64(s2 ^ t), uint64((s3 << uint64(45)) | (s3 >> uint64(19)))
+
+
+@njit(cache=True, error_model="numpy")
+def next_word(words):
+    """Advance xoshiro256++ in place and return 64 random bits."""
+    result, s0, s1, s2, s3 = following(words[0], words[1], words[2], words[3])
+    words[0] = s0
+    words[1] = s1
+    words[2] = s2
+    words[3] = s3
     return result
+
+
+@njit(cache=True, error_model="numpy")
+def coming_units(words, skipped):
+    """The two uniforms that come after `skipped` others, without advancing."""
+    word, s0, s1, s2, s3 = following(words[0], words[1], words[2], words[3])
+    for _ in range(skipped):
+        word, s0, s1, s2, s3 = following(s0, s1, s2, s3)
+    second = following(s0, s1, s2, s3)[0]
+    return float(word >> uint64(11)) * _TO_UNIT, float(second >> uint64(11)) * _TO_UNIT
 
 
 @njit(cache=True, error_model="numpy")

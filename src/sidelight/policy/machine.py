@@ -42,6 +42,7 @@ from sidelight.kernels.memory import (
     SEEN_BY_SELF,
     SHAPE,
     SINGLETONS,
+    USUAL,
     Edges,
     Memory,
     pack,
@@ -121,6 +122,11 @@ def build_memory(
     switches[IN_DEGREE] = _common(np.diff(graph.in_indptr))
     switches[FETCHES] = n >= FETCHED
     switches[N_SIMPLICES] = len(layout.simplices)
+    entropy_inside = bool((store.power[layout.n_top :] == 0.0).all())
+    one_root_above = layout.n_top == 1 and store.power[0] == 2.0
+    switches[USUAL] = bool(
+        switches[PLAIN_BLOCKS] and entropy_inside and one_root_above and not (any_adaptive or any_spread)
+    )
     switches[SHAPE] = _shape(switches, store, fixed, any_adaptive or any_spread)
     arrays = store._asdict() | {
         "block_start": slots.starts,
