@@ -1,7 +1,7 @@
 """The engine held by its memory, and what it should believe, computed with dense matrices by arm.
 
-`Dense` is a graph and a tuning. `hand_tuning` makes tunings that no theorem asks for: several potentials in one block,
-exploration of every kind.
+`Dense` is a graph and a tuning. `hand_tuning` makes tunings that no theorem asks for: several potentials in one
+block, exploration of every kind.
 """
 
 import numpy as np

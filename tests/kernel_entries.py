@@ -16,7 +16,7 @@ import sidelight.kernels
 from sidelight.kernels import buckets, memory, pointers, simplex, tree
 from sidelight.kernels._jit import kernel
 from sidelight.kernels.alias import draw_alias
-from sidelight.kernels.exponential import exp_nonpositive
+from sidelight.kernels.exponential import exp_nonpositive, small_exp
 from sidelight.kernels.layout import Group, make_store
 from sidelight.kernels.pointers import cells, refer
 from sidelight.kernels.random import hashed_unit, seeded_words
@@ -170,6 +170,13 @@ def exponentials(xs, out):
     """`exp_nonpositive` of every element."""
     for i in range(xs.size):
         out[i] = exp_nonpositive(xs[i])
+
+
+@kernel()
+def small_exponentials(xs, out):
+    """`small_exp` of every element."""
+    for i in range(xs.size):
+        out[i] = small_exp(xs[i])
 
 
 class Bench:

@@ -43,7 +43,16 @@ if TYPE_CHECKING:
     from sidelight.experiment import Run, simulate
     from sidelight.graph import FeedbackGraph, families, read_graph, write_graph
     from sidelight.partition import Partition
-    from sidelight.planning import AnytimeBound, AnytimePlan, Bound, Plan, check_certificate, plan
+    from sidelight.planning import (
+        AnytimeBound,
+        AnytimePlan,
+        Bound,
+        Comparison,
+        Plan,
+        check_certificate,
+        compare_bounds,
+        plan,
+    )
     from sidelight.policy import Policy
 
 _HOMES = {
@@ -75,7 +84,16 @@ _HOMES = {
     "sidelight.experiment": ("Run", "simulate"),
     "sidelight.graph": ("FeedbackGraph", "families", "read_graph", "write_graph"),
     "sidelight.partition": ("Partition",),
-    "sidelight.planning": ("AnytimeBound", "AnytimePlan", "Bound", "Plan", "check_certificate", "plan"),
+    "sidelight.planning": (
+        "AnytimeBound",
+        "AnytimePlan",
+        "Bound",
+        "Comparison",
+        "Plan",
+        "check_certificate",
+        "compare_bounds",
+        "plan",
+    ),
     "sidelight.policy": ("Policy",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -85,6 +103,7 @@ __all__ = [
     "AnytimeBound",
     "AnytimePlan",
     "Bound",
+    "Comparison",
     "Domination",
     "FeedbackGraph",
     "GraphFileError",
@@ -107,6 +126,7 @@ __all__ = [
     "UnobservableGraph",
     "__version__",
     "check_certificate",
+    "compare_bounds",
     "environments",
     "families",
     "fractional_domination",

@@ -1,5 +1,37 @@
-"""Ready-made legal partitions: `sidelight.partitions.single(g)` and friends."""
+"""Ready-made legal partitions: `sidelight.partitions.single(g)` and friends, and the search for a better one."""
 
-from sidelight.partition.natural import components, corrupted, hypercube, single, singletons
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["components", "corrupted", "hypercube", "single", "singletons"]
+from sidelight.partition.natural import (
+    components,
+    corrupted,
+    hypercube,
+    single,
+    singletons,
+    strongly_connected,
+)
+
+if TYPE_CHECKING:
+    from sidelight.planning.search import Search, search, searched
+
+__all__ = [
+    "Search",
+    "components",
+    "corrupted",
+    "hypercube",
+    "search",
+    "searched",
+    "single",
+    "singletons",
+    "strongly_connected",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ("Search", "search", "searched"):
+        raise AttributeError(f"module 'sidelight.partitions' has no attribute {name!r}")
+    from sidelight.planning import search as home  # the search needs bounds, which partitions do without
+
+    value = getattr(home, name)
+    globals()[name] = value
+    return value

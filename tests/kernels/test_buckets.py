@@ -113,6 +113,7 @@ def assert_in_order(bench):
         assert_array_equal(np.sort(store.occupant[members]), members)
         if store.form[g] == POWER_BUCKETS:
             assert_group_in_order(Look(bench, g))
+            assert_array_equal(store.sum_at[members], store.key[store.occupant[members]])
         elif store.form[g] in (ENTROPY_LIST, ENTROPY_TREE):
             assert_weights_in_order(bench, g)
         if store.form[g] != POWER_BUCKETS:  # nobody is moved
@@ -156,9 +157,12 @@ def assert_group_in_order(look):
     assert look.weight <= total * (1.0 + 1e-9)
     assert_allclose(look.root_weight, math.fsum(look.count / (low * (1.0 - rho))), rtol=1e-9)
 
-    # the series is centred where every bucket's own series reaches, and no higher than λ has been since
+    # The series is centred at λ or above, inside the window of every bucket; a last Newton step from the right of
+    # the root may have taken λ past it by the square of its length before the series was centred there.
     center = look.series[CENTER]
-    assert center >= look.multiplier - 1e-12 * (1.0 + abs(center))
+    slack = 1e-12 * (1.0 + abs(center))
+    assert center - look.multiplier <= rho * low[full[0]] * (1.0 + 1e-6) + slack
+    assert look.multiplier - center <= (look.q + 1.0) * rho**2 * low[full[0]] + slack
 
 
 def assert_series_is_the_sum(bench, g=0, shares=(0.0, 0.5, 1.0), tolerance=1e-13):

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from mpmath import mp
 
-from kernel_entries import exponentials
+from kernel_entries import exponentials, small_exponentials
 from sidelight.kernels.bits import bits_float, float_bits
+from sidelight.kernels.engine import LARGEST_STEP
 
 
 def exponential(x):
@@ -31,6 +32,27 @@ def test_exponential_on_a_sweep():
 @pytest.mark.parametrize("x", [-708.0, -745.0, -1e9, -math.inf])
 def test_exponential_vanishes_below_the_normal_range(x):
     assert exponential(x) == 0.0
+
+
+def small(xs):
+    out = np.empty(len(xs))
+    small_exponentials(np.asarray(xs, dtype=np.float64), out)
+    return out
+
+
+def test_small_exponentials_are_exact_to_rounding():
+    """Up to the largest step for which the engine uses them, on both sides of zero."""
+    xs = np.concatenate([np.linspace(-LARGEST_STEP, LARGEST_STEP, 401), LARGEST_STEP * 0.5 ** np.arange(60)])
+    with mp.workdps(40):
+        for x, found in zip(xs, small(xs), strict=True):
+            assert abs(found / mp.exp(mp.mpf(x)) - 1) < 3e-16, x
+
+
+def test_small_exponentials_are_not_exact_far_beyond():
+    """So steps must be watched: at −1/2 only seven digits are left."""
+    assert LARGEST_STEP == 1 / 32
+    assert small([0.0]).tolist() == [1.0]
+    assert 1e-9 < abs(small([-0.5])[0] / math.exp(-0.5) - 1) < 1e-5
 
 
 def test_bits_round_trip():

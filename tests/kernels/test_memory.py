@@ -7,19 +7,22 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import sidelight as sl
-from instances import CASE_IDS, CASES
+from instances import CASE_IDS, CASES, cycle, loops
 from kernel_entries import unpack
 from sidelight.kernels import memory as layout
 from sidelight.kernels._jit import kernel
 from sidelight.kernels.memory import Machine, Memory, State, pack, views
 from sidelight.kernels.pointers import refer
 from sidelight.kernels.store import N_SCALARS, RATE, Store
+from sidelight.policy import machine as machine_module
 from sidelight.policy.machine import block_order, build_memory
+from stronger_twins import flat_plan
 
 FIXED = (*layout.FIXED_INTS, *layout.FIXED_FLOATS)
 CHANGING = (*layout.INTS, *layout.FLOATS)
 EDGES = ("out_indptr", "out_indices", "in_indptr", "in_indices")
-SWITCHES = [name for name in Machine._fields if name not in FIXED and name not in EDGES]
+SWITCHES = [name for name in Machine._fields if name not in (*FIXED, *CHANGING, *EDGES)]
+FALLING = {"fixed", "adaptive", "spread"}  # fixed but for the beginnings of epochs
 
 
 def numbered():
@@ -48,7 +51,8 @@ def test_every_name_is_packed_once():
 
 def test_what_is_fixed_is_packed_apart_from_what_changes():
     assert not set(State._fields) & set(FIXED)
-    assert not set(Machine._fields) & set(CHANGING)
+    assert set(Machine._fields) & set(CHANGING) == FALLING
+    assert not FALLING & set(layout.SCRATCH)
     assert set(layout.SCRATCH) < set(CHANGING)
 
 
@@ -116,6 +120,11 @@ def test_empty_arrays_are_packed():
         assert_array_equal(named[name], array, err_msg=name)
 
 
+def common(values):
+    """What all are, −1 if they differ."""
+    return values[0] if len(set(values.tolist())) == 1 else -1
+
+
 @pytest.mark.parametrize(("instance", "realization"), CASES[::3], ids=CASE_IDS[::3])
 def test_a_machine_is_what_its_plan_says(instance, realization):
     g = sl.FeedbackGraph.from_edges(instance.n_arms, instance.edges)
@@ -160,16 +169,67 @@ def test_a_machine_is_what_its_plan_says(instance, realization):
     for k, size in enumerate(tuning.sizes[order]):
         group = machine.block_group[k]
         assert (group == -1) == (size == 1)
+        assert group >= -1  # one potential in each block
         if group >= 0:
             assert store.first_group[machine.block_simplex[k]] == group
-            assert store.power[group] == tuning.block_power[order[k]]
-            assert store.scalars[group * N_SCALARS + RATE] == tuning.block_rate[order[k]]
+            arms = blocks[order[k]]
+            assert (store.power[group] == tuning.inner_power[arms]).all()
+            assert (store.scalars[group * N_SCALARS + RATE] == tuning.inner_rate[arms]).all()
             assert_array_equal(store.origin[2 * group : 2 * group + 2], m + machine.block_start[k : k + 2])
+    assert machine.n_simplices == store.multiplier.size == (m > 1) + (tuning.sizes > 1).sum()
+    assert machine.block_size == common(tuning.sizes)
+    assert machine.degree == common(np.diff(g.out_indptr))
+    assert machine.in_degree == common(np.diff(g.in_indptr))
+    assert not machine.fetches
+    plain = (tuning.sizes > 1).all() and m > 1 and (tuning.inner_power == 0).all()
+    alike = (tuning.top_power == 2).all() and len(set(tuning.top_rate.tolist())) == 1
+    assert machine.usual == (plain and alike)
     if m > 1:
         assert_array_equal(store.power[machine.top_group], tuning.top_power[order])
         assert_array_equal(store.scalars[machine.top_group * N_SCALARS + RATE], tuning.top_rate[order])
     assert state.amounts.size == state.targets.size == state.owners.size >= 2 * g.out_degree.max()
     assert_array_equal(state.words, build_memory(g, tuning, seed=3).words)
+
+
+def test_blocks_that_mix_potentials_are_split_by_slot():
+    """Arms with self-loops beside others, one simplex: arms of a group are neighbours, those owed something first."""
+    edges = (
+        [(70 + i, i) for i in range(8)]
+        + [(i, 70 + i) for i in range(8)]
+        + cycle(range(78))
+        + loops(range(70, 78))
+    )
+    g = sl.FeedbackGraph.from_edges(78, sorted({(int(u), int(v)) for u, v in edges}))
+    tuning = flat_plan(g, 10**6, "covered", np.arange(70)).tuning
+    machine, _, store = unpack(build_memory(g, tuning, seed=3))
+    assert (machine.n_blocks, machine.n_simplices) == (1, 1)
+    assert machine.block_group[0] == -2  # the first of several groups is group 0
+    assert store.power.size > 1
+    for slot, arm in enumerate(machine.arm_at):
+        group = machine.slot_group[slot]
+        assert store.origin[2 * group] <= 1 + slot < store.origin[2 * group + 1]
+        assert store.power[group] == tuning.inner_power[arm]
+        assert store.scalars[group * N_SCALARS + RATE] == store.scale[group] == tuning.inner_rate[arm]
+    owed = tuning.load[machine.arm_at] > 0
+    assert (np.diff(owed.astype(int)) <= 0).all()
+    assert_array_equal(machine.slot_group[owed], 0)
+    assert_array_equal(machine.spread, tuning.spread)
+    assert_array_equal(machine.cover, tuning.cover[machine.arm_at])
+    for slot, arm in enumerate(machine.arm_at):
+        near = machine.arm_at[machine.near[machine.near_start[slot] : machine.near_start[slot + 1]]]
+        revealed = g.out_neighbors(arm)
+        expected = revealed[tuning.load[revealed] > 0] if tuning.cover[arm] > 0 else []
+        assert_array_equal(np.sort(near), expected)
+        for i in machine.owed[machine.owed_start[slot] : machine.owed_start[slot + 1]]:
+            assert slot in machine.near[machine.near_start[i] : machine.near_start[i + 1]]
+
+
+def test_large_memories_are_asked_for_ahead(monkeypatch):
+    assert 10_000 < machine_module.FETCHED < 100_000  # where measurements say
+    monkeypatch.setattr(machine_module, "FETCHED", 7)
+    for n, expected in ((6, 0), (7, 1)):
+        plan = sl.plan(sl.families.mab(n), 10**6, realization="clustered")
+        assert unpack(build_memory(plan.graph, plan.tuning, seed=0))[0].fetches == expected
 
 
 def test_compiled_and_interpreted_views_are_the_same():
@@ -182,6 +242,7 @@ def test_compiled_and_interpreted_views_are_the_same():
     expected += [machine.relief[0], machine.out_indptr[0], machine.in_indices[0], state.numbers[0]]
     expected += [state.leader[0], state.words[3], store.first_group[0], store.extra[0], store.power[0]]
     expected += [store.binomial[0], store.cap[0], store.series[0], store.occupant[0], store.renewed[0]]
+    expected += [machine.n_simplices, machine.adaptive[0], machine.spread[0], store.scale[0], store.sum_at[0]]
     seen = np.zeros(len(expected))
     look(memory, seen)
     assert_array_equal(seen, expected)
@@ -210,3 +271,8 @@ def look(memory, seen):
     seen[16] = store.series[0]
     seen[17] = store.occupant[0]
     seen[18] = store.renewed[0]
+    seen[19] = machine.n_simplices
+    seen[20] = machine.adaptive[0]
+    seen[21] = machine.spread[0]
+    seen[22] = store.scale[0]
+    seen[23] = store.sum_at[0]

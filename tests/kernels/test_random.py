@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sidelight.kernels.random import hashed_unit, mix, next_unit, next_word, seeded_words
+from sidelight.kernels.random import coming_units, hashed_unit, mix, next_unit, next_word, seeded_words
 
 MASK = 2**64 - 1
 
@@ -80,3 +80,13 @@ def test_seeds_give_distinct_streams_and_never_the_zero_state():
     states = {tuple(seeded_words(seed).tolist()) for seed in range(100)}
     assert len(states) == 100
     assert all(any(state) for state in states)
+
+
+@pytest.mark.parametrize("skipped", [0, 1, 2, 5])
+def test_coming_units_are_those_that_come(skipped):
+    words = seeded_words(6)
+    before = words.copy()
+    coming = coming_units(words, skipped)
+    np.testing.assert_array_equal(words, before)
+    units = [next_unit(words) for _ in range(skipped + 2)]
+    assert list(coming) == units[-2:]

@@ -132,7 +132,7 @@ def test_one_pass_is_unbiased(shape, make):
 def rows_and_universal(blocks, **fields):
     """Nine arms: 1 and 8 are revealed by all others, 4 by all; rows of their own besides."""
     rng = np.random.default_rng(8)
-    edges = universal([1, 4, 8], 9) + [(4, 4)] + loops([0, 3, 6])
+    edges = [*universal([1, 4, 8], 9), (4, 4), *loops([0, 3, 6])]
     edges += [(int(u), int(v)) for u, v in rng.integers(0, 9, size=(18, 2)) if v not in (1, 8)]
     edges += cycle([2, 5, 7])
     return dense(9, sorted(set(edges)), blocks, **fields)
@@ -203,3 +203,24 @@ def test_playing_many_rounds_is_asking_and_telling(make, kind):
     for name, view in views(together).items():
         if name not in names.SCRATCH:
             assert_array_equal(view, views(apart)[name], err_msg=name)
+
+
+@pytest.mark.parametrize(
+    "make", [*ORDERS.values(), *(make for _, make in ALIKE.values())], ids=[*ORDERS.keys(), *ALIKE.keys()]
+)
+def test_asking_for_memory_ahead_changes_nothing(make, monkeypatch):
+    """Bit for bit, whatever the shape: only large graphs do it on their own."""
+    rounds = 20 if INTERPRETED else 300
+    memories = []
+    for least in (10**9, 0):
+        monkeypatch.setattr(machine, "FETCHED", least)
+        game = make()
+        world = sl.environments.bernoulli(np.linspace(0.1, 0.9, game.n))
+        memory = game.begin(14)
+        assert memory.switches[names.FETCHES] == (least == 0)
+        nothing = np.zeros(0, dtype=np.int64)
+        key = environment_key(15)
+        play.play(memory, world.world, world.function, key, 0, rounds, 0.0, game.scratch, nothing)
+        memories.append(views(memory))
+    for name, view in memories[0].items():
+        assert_array_equal(view, memories[1][name], err_msg=name)

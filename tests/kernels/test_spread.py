@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 import sidelight as sl
-from dense_engine import Dense, hand_tuning, copy
+from dense_engine import Dense, copy, hand_tuning
 from kernel_entries import INTERPRETED, unpack
 from sidelight.kernels import engine, layout
 from sidelight.kernels import memory as names

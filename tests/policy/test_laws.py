@@ -4,20 +4,23 @@ The twin of `naive.py` is given the numbers of `plan.tuning` and the arms that t
 same state, and expectations over the arm are sums over all arms: exact, never flaky.
 """
 
+import functools
 import itertools
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy.stats import chisquare
 
 import naive
 import sidelight as sl
 from instances import INSTANCES
+from stronger_twins import flat_plan, flat_ways, hand_plan, instance_of, potential_of, weights_of
 
 REALIZATIONS = ("clustered", "adaptive", "hybrid", "by hand")
+STRONGER = ("interpolated", "flat", "covered", "shifted", "spread 0.3", "spread 0.5", "spread 0.7")
 PARTS = ("projection", "restriction", "global exploration", "local exploration")
 
 
@@ -59,7 +62,40 @@ def plans(draw):
     return sl.plan(g, horizon, partition=partition, realization=realization)
 
 
-games = st.tuples(plans(), st.integers(0, 10**6), st.integers(0, 8))
+def spreading(g, partition, h):
+    """Tsallis-h in every weak block, and exploration that follows it: small graphs do not choose that themselves."""
+    plan = sl.plan(g, 1_000, partition=partition, realization="interpolated")
+    instance, weights = instance_of(plan), weights_of(plan)
+    shares = [naive.diameter(h, len(instance.blocks[k])) * weights[k].sum() ** h for k in instance.U2]
+    top = [naive.Entropy(0.05) if k in instance.U1N else naive.Tsallis(0.01) for k in range(instance.m)]
+    parameters = naive.interpolated_parameters(
+        instance, 1_000, weights, dict.fromkeys(instance.U2, h), 0.25 / sum(shares) if shares else 0.0, 0.1, top,
+        0.1 if instance.U1N else 0.0,
+    )  # fmt: skip
+    return hand_plan(plan, instance, parameters)
+
+
+@functools.cache
+def stronger_plan(named_at, realization):
+    """A plan that the paper does not have, on a small named instance; None where it does not exist."""
+    named = SMALL[named_at]
+    g = sl.FeedbackGraph.from_edges(named.n_arms, named.edges)
+    partition = sl.Partition(g, named.blocks)
+    if realization == "interpolated":
+        return sl.plan(g, named.horizon, partition=partition, realization=realization)
+    if realization == "flat":
+        return sl.plan(g, named.horizon, realization=realization)
+    if realization.startswith("spread"):
+        return spreading(g, partition, float(realization.split()[1])) if partition.weak.size else None
+    owed = dict(flat_ways(g)).get(realization)
+    return None if owed is None else flat_plan(g, named.horizon, realization, owed)
+
+
+SMALL = [named for named in INSTANCES if named.n_arms <= 8]
+stronger_plans = st.builds(stronger_plan, st.integers(0, len(SMALL) - 1), st.sampled_from(STRONGER)).filter(
+    lambda plan: plan is not None
+)
+games = st.tuples(st.one_of(plans(), stronger_plans), st.integers(0, 10**6), st.integers(0, 8))
 
 
 def twin_of(plan):
@@ -71,22 +107,25 @@ def twin_of(plan):
     blocks = [tuning.block_arms[a:b] for a, b in itertools.pairwise(tuning.block_start)]
     instance = naive.Instance(A, tuple(blocks))
 
-    def rate(kind, per_step):
-        return tuning.top_rate[kind[0]] / per_step if kind else None
-
-    first = {k: instance.blocks[k][0] for k in instance.U2}
-    entropy = {k: tuning.inner_power[first[k]] == 0 for k in instance.U2}
+    spreads = {}
+    for k in np.flatnonzero(tuning.spread):
+        V = instance.blocks[k]
+        (q,) = np.unique(tuning.inner_power[V][tuning.load[V] > 0])
+        spreads[int(k)] = naive.Spread(tuning.spread[k], 1 - 1 / q, tuning.cover[V], tuning.load[V] > 0)
     parameters = naive.Parameters(
         alpha=float("nan"),  # only its consequence, gamma_local, is played
-        eta=rate(instance.U2, 2),
-        eta_loop=rate(instance.U1S, 2),
-        eta_loopless=rate(instance.U1N, 1),
+        eta=None,
+        eta_loop=None,
+        eta_loopless=None,
         gamma_constant=tuning.global_exploration,
         gamma_local=tuning.local_exploration,
         parent=tuning.parent,
-        block_potential={k: "entropy" if entropy[k] else "tsallis" for k in instance.U2},
-        block_rate={k: tuning.inner_rate[first[k]] / (1 if entropy[k] else 2) for k in instance.U2},
         adaptive={k: tuning.adaptive[k] for k in instance.U2 if tuning.adaptive[k] > 0},
+        arm_potential=[
+            potential_of(*both) for both in zip(tuning.inner_power, tuning.inner_rate, strict=True)
+        ],
+        top_potential=[potential_of(*both) for both in zip(tuning.top_power, tuning.top_rate, strict=True)],
+        spread=spreads,
     )
     return naive.TwoLevelOSMD(instance, parameters)
 
@@ -113,7 +152,7 @@ def played(game):
 
 
 @given(games)
-@settings(deadline=None, derandomize=True, max_examples=200)
+@settings(deadline=None, derandomize=True, max_examples=100)
 def test_distributions_are_on_the_simplex(game):
     policy, _, _ = played(game)
     for p in (policy.probabilities, policy.block_probabilities):
@@ -124,7 +163,7 @@ def test_distributions_are_on_the_simplex(game):
 
 
 @given(games)
-@settings(deadline=None, derandomize=True, max_examples=100)
+@settings(deadline=None, derandomize=True, max_examples=60)
 def test_policy_and_twin_agree(game):
     policy, twin, _ = played(game)
     assert_allclose(policy.probabilities, twin.distribution(), rtol=1e-9, atol=1e-9)
@@ -132,7 +171,7 @@ def test_policy_and_twin_agree(game):
 
 
 @given(games)
-@settings(deadline=None, derandomize=True, max_examples=100)
+@settings(deadline=None, derandomize=True, max_examples=60)
 def test_every_arm_can_be_seen(game):
     """P(v) = Σ_{u ∈ Nin(v)} Z(u) > 0: no estimate divides by zero."""
     policy, _, _ = played(game)
@@ -142,7 +181,7 @@ def test_every_arm_can_be_seen(game):
 
 
 @given(games)
-@settings(deadline=None, derandomize=True, max_examples=100)
+@settings(deadline=None, derandomize=True, max_examples=60)
 def test_exploration_is_a_floor(game):
     """Z ≥ γ, and Z(V_k) ≥ (1−γ̄)·Y(k): the policy explores as much as its plan says."""
     policy, _, _ = played(game)
@@ -157,7 +196,7 @@ def test_exploration_is_a_floor(game):
 
 
 @given(games)
-@settings(deadline=None, derandomize=True, max_examples=100)
+@settings(deadline=None, derandomize=True, max_examples=60)
 def test_estimates_are_unbiased(game):
     """E ℓ̂ = ℓ and E L̂(k) = ⟨X̃_k, ℓ_k⟩, summing over every arm the policy may draw now."""
     policy, twin, rng = played(game)
@@ -171,7 +210,7 @@ def test_estimates_are_unbiased(game):
 
 
 @given(games)
-@settings(deadline=None, derandomize=True, max_examples=100)
+@settings(deadline=None, derandomize=True, max_examples=60)
 def test_regret_decomposes_round_by_round(game):
     """Lemma regret: ⟨ℓ, Z − e_{a*}⟩ ≤ projection + restriction + global + local, for every a*."""
     policy, twin, rng = played(game)
@@ -183,7 +222,7 @@ def test_regret_decomposes_round_by_round(game):
 
 
 @given(games)
-@settings(deadline=None, derandomize=True, max_examples=100)
+@settings(deadline=None, derandomize=True, max_examples=60)
 def test_ledger_records_the_parts_of_the_arm_played(game):
     """What `tell` adds to the ledger is what the estimates of the arm actually drawn say, for every a*."""
     policy, twin, rng = played(game)
@@ -270,7 +309,7 @@ def test_arms_are_drawn_from_the_probabilities(name):
         arm = policy.ask()
         counts[arm] += 1
         policy.tell(np.zeros(g.out_degree[arm]))
-    assert_array_equal(policy.probabilities, p)
+    assert_allclose(policy.probabilities, p, rtol=1e-12)  # weights are written afresh now and then
     assert chi_square(counts, p) > 1e-3
 
 

@@ -220,7 +220,7 @@ def test_files_that_are_something_else(path, tmp_path):
     np.save(tmp_path / "array.npy", np.ones(3))
     (tmp_path / "empty").write_bytes(b"")
     (tmp_path / "text").write_text("a policy, honestly\n")
-    (tmp_path / "json").write_text('{"format": "sidelight-policy", "version": 1}')
+    (tmp_path / "json").write_text('{"format": "sidelight-policy", "version": 2}')
     (tmp_path / "noise").write_bytes(np.random.default_rng(1).bytes(5_000))
     with zipfile.ZipFile(tmp_path / "zip", "w") as archive:
         archive.writestr("header", "not an array")
@@ -306,7 +306,7 @@ def test_the_documented_format(path, policy):
     header, arrays = contents(path)
     assert (header["format"], header["version"], header["sidelight"]) == (
         "sidelight-policy",
-        1,
+        2,
         sl.__version__,
     )
     assert header["horizon"] == policy.plan.horizon
@@ -317,7 +317,7 @@ def test_the_documented_format(path, policy):
     assert_array_equal(sl.Policy.load(path).probabilities, policy.probabilities)
 
 
-@pytest.mark.parametrize("version", [0, 2, 99, "1", None, 1.5])
+@pytest.mark.parametrize("version", [0, 1, 99, "2", None, 1.5])
 def test_other_versions(path, version):
     header, arrays = contents(path)
     forge(path, header | {"version": version}, arrays)

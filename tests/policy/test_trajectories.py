@@ -9,6 +9,10 @@ are one algorithm.
 Both run freely for all rounds: the twin is never reset to the policy's state. Estimates ℓ/P feed rounding
 back (an error ε of P becomes ε/P²), most of all far below the thresholds, where some seeds reach 1e−10. So
 those games are also compared one step at a time from the policy's state, where nothing can build up.
+
+For interpolated and flat plans the twin computes what follows from h, β and the rates, which those plans are free to
+choose. Where exploration follows the distribution in small blocks it is played exactly, so trajectories agree as
+they do for the paper's realizations; large blocks keep it lazily, and `test_lazy_spread.py` has the laws of that.
 """
 
 import itertools
@@ -21,8 +25,19 @@ import naive
 import sidelight as sl
 from instances import CASE_IDS, CASES, INSTANCES
 from sidelight.kernels import layout
+from stronger_twins import (
+    flat_plan,
+    flat_twin,
+    flat_ways,
+    hand_plan,
+    instance_of,
+    interpolated_twin,
+    twin_of_flat,
+    weights_of,
+)
 
 ROUNDS = 1_000
+FEWER = 150  # the twin takes a millisecond a round
 BELOW = ("cliques_far_below_threshold", "every_kind_below_threshold")
 MIXED = ("cliques", "dense_and_sparse", "every_kind", *BELOW)
 
@@ -100,9 +115,12 @@ def play(plan, losses, seed):
 
 
 def check_trajectory(named, plan, realization):
-    losses = hostile_losses(ROUNDS, named.n_arms, seed=len(named.name))
+    check_against(named, plan, *twin_of(named, plan, realization))
+
+
+def check_against(named, plan, instance, parameters, rounds=ROUNDS):
+    losses = hostile_losses(rounds, named.n_arms, seed=len(named.name))
     arms, announced = play(plan, losses, seed=11)
-    instance, parameters = twin_of(named, plan, realization)
     expected = np.array(naive.run(instance, parameters, arms, losses))
     assert_allclose(announced.sum(axis=1), 1, rtol=0, atol=1e-12)
     assert_allclose(announced, expected, rtol=0, atol=1e-9)
@@ -165,6 +183,102 @@ def test_tuning_is_the_papers(named, realization):
             )
             assert tuning.top_power[k] == power
             assert_allclose(tuning.top_rate[k], rate, rtol=1e-9)
+
+
+# -- interpolated and flat plans -------------------------------------------------------------------------------
+
+EXACT = [named for named in INSTANCES if named.n_arms <= 24]  # spread, if any, is played exactly
+by_name = pytest.mark.parametrize("named", EXACT, ids=lambda named: named.name)
+FLAT = [
+    (named, name)
+    for named in EXACT
+    for name, _ in flat_ways(sl.FeedbackGraph.from_edges(named.n_arms, named.edges))
+]
+by_flat = pytest.mark.parametrize(("named", "name"), FLAT, ids=lambda case: getattr(case, "name", case))
+
+
+def flat_game(named, name):
+    g = sl.FeedbackGraph.from_edges(named.n_arms, named.edges)
+    owed = dict(flat_ways(g))[name]
+    return flat_plan(g, named.horizon, name, owed), owed
+
+
+@pytest.mark.usefixtures("_form")
+@by_name
+def test_interpolated_plans_follow_their_twin(named):
+    plan = plan_of(named, "interpolated")
+    check_against(named, plan, *interpolated_twin(plan), rounds=FEWER)
+
+
+@pytest.mark.usefixtures("_form")
+@by_name
+def test_flat_plans_follow_their_twin(named):
+    """One simplex: a block of covered arms, or strong arms alone."""
+    g = sl.FeedbackGraph.from_edges(named.n_arms, named.edges)
+    plan = sl.plan(g, named.horizon, realization="flat")
+    check_against(named, plan, *twin_of_flat(plan), rounds=FEWER)
+
+
+@pytest.mark.usefixtures("_form")
+@by_flat
+def test_flat_plans_beside_strong_arms_follow_their_twin(named, name):
+    """Covered arms, arms with self-loops and loop-less strong arms, each with its own potential, in one block."""
+    plan, owed = flat_game(named, name)
+    check_against(named, plan, *flat_twin(plan, owed), rounds=FEWER)
+
+
+def test_flat_games_have_every_kind_of_arm():
+    kinds = {name for _, name in FLAT}
+    assert kinds == {"covered", "shifted"}
+    groups = []
+    for named, name in FLAT:
+        tuning = flat_game(named, name)[0].tuning
+        groups.append(len({*zip(tuning.inner_power.tolist(), tuning.inner_rate.tolist(), strict=True)}))
+    assert max(groups) == 3
+    assert min(groups) == 2
+
+
+def spreading_game(named, h):
+    """The instance with every block at Tsallis-h, exploring at most a quarter of the time, and its twin."""
+    plan = plan_of(named, "interpolated")
+    instance, weights = instance_of(plan), weights_of(plan)
+    shares = [naive.diameter(h, len(instance.blocks[k])) * weights[k].sum() ** h for k in instance.U2]
+    top = [
+        naive.Entropy(0.05) if k in instance.U1N else naive.Tsallis(0.4 / np.sqrt(named.horizon + k))
+        for k in range(instance.m)
+    ]
+    parameters = naive.interpolated_parameters(
+        instance, named.horizon, weights, dict.fromkeys(instance.U2, h), 0.25 / sum(shares), 0.1, top,
+        0.1 if instance.U1N else 0.0,
+    )  # fmt: skip
+    return hand_plan(plan, instance, parameters), instance, parameters
+
+
+WEAK = [named for named in EXACT if any(len(block) > 1 for block in named.blocks)]
+
+
+@pytest.mark.parametrize("h", [0.5, 0.7])
+@pytest.mark.parametrize("named", WEAK, ids=lambda named: named.name)
+def test_spread_exploration_follows_its_twin(named, h):
+    plan, instance, parameters = spreading_game(named, h)
+    assert (plan.tuning.spread[instance.U2] > 0).all()
+    check_against(named, plan, instance, parameters, rounds=FEWER)
+
+
+@pytest.mark.parametrize("h", [0.5, 0.7])
+@by_flat
+def test_spread_beside_strong_arms_follows_its_twin(named, name, h):
+    """Exploration follows the covered arms of a block only; the others have potentials of their own."""
+    plan, owed = flat_game(named, name)
+    instance, printed = flat_twin(plan, owed)
+    covered = np.isin(np.arange(instance.n), owed)
+    cover = instance.A[:, owed].any(axis=1).astype(float)
+    beta, eta = 0.2 / cover.sum() ** h, 0.4 / np.sqrt(named.horizon)
+    rest = {psi for psi, is_owed in zip(printed.arm_potential, covered, strict=True) if not is_owed}
+    loop = max([psi.rate for psi in rest if isinstance(psi, naive.Tsallis)], default=0.0)
+    loopless = max([psi.rate for psi in rest if isinstance(psi, naive.Entropy)], default=0.0)
+    parameters = naive.flat_parameters(instance, cover, covered, h, beta, eta, loop, loopless, 0.1)
+    check_against(named, hand_plan(plan, instance, parameters), instance, parameters, rounds=FEWER)
 
 
 def test_hybrid_mixes_realizations_on_its_own():

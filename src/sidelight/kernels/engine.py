@@ -287,7 +287,13 @@ def seen_by_edges(machine, state, store, slot, rest):
         return probability
     # `played` for entropy blocks under one Tsallis-½ simplex, where most of a round is spent here
     multiplier = store.scalars[LAMBDA]
-    keys, weights, scalars, homes, edges = store.key, store.weight, store.scalars, machine.home, machine.in_indices
+    keys, weights, scalars, homes, edges = (
+        store.key,
+        store.weight,
+        store.scalars,
+        machine.home,
+        machine.in_indices,
+    )
     for e in range(first, end):
         u = edges[e]
         home = homes[u]

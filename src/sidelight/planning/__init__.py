@@ -3,6 +3,7 @@
 from sidelight.planning.anytime import AnytimeBound
 from sidelight.planning.bound import Bound, Condition
 from sidelight.planning.checker import check_certificate
+from sidelight.planning.comparison import Comparison, compare_bounds
 from sidelight.planning.planner import REALIZATIONS, AnytimePlan, Considered, Plan, plan, register_policy
 from sidelight.planning.potentials import NegativeEntropy, Potential, Tsallis
 from sidelight.planning.schedule import Schedule
@@ -14,6 +15,7 @@ __all__ = [
     "AnytimeBound",
     "AnytimePlan",
     "Bound",
+    "Comparison",
     "Condition",
     "Considered",
     "NegativeEntropy",
@@ -23,6 +25,7 @@ __all__ = [
     "Tsallis",
     "Tuning",
     "check_certificate",
+    "compare_bounds",
     "plan",
     "register_policy",
 ]

@@ -13,11 +13,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sidelight.analysis import independence_number
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import legality_violations
 from sidelight.planning.bound import Condition
 from sidelight.planning.planner import AnytimePlan, Plan
+from sidelight.planning.strong import directed_sight, growth, sight
 from sidelight.planning.tuning import LAZY_FACTOR, Tuning
 
 FloatArray = npt.NDArray[np.float64]
@@ -50,6 +52,8 @@ def check_certificate(plan: Plan) -> tuple[Condition, ...]:
         return tuple(conditions)
     T = float(plan.horizon)
     found, listed = _flat(facts, T) if facts.m == 1 else _two_levels(facts, T)
+    if facts.m == facts.n > 1:
+        found, listed = min((found, listed), _one_simplex(facts, T), key=lambda result: result[0])
     return (*conditions, *listed, _at_most("computed bound ≤ claimed bound", found, plan.bound.value))
 
 
@@ -283,6 +287,53 @@ def _two_levels(facts: _Facts, T: float) -> tuple[float, list[Condition]]:
     groups = [(int(count), float(q), float(a)) for (q, a), count in zip(pairs, counts, strict=True)]
     diameter = _height(groups) - min(_corner(q, a) for _, q, a in groups)
     return diameter + T * (per_round + facts.gamma_bar) + worst, listed
+
+
+def _one_simplex(facts: _Facts, T: float) -> tuple[float, list[Condition]]:
+    """Singletons that all share one potential, on a strongly observable graph: docs/theory/strong.md."""
+    tuning, graph, rho, n = facts.tuning, facts.graph, facts.rho, facts.n
+    alike = (tuning.top_power == tuning.top_power[0]).all() and (tuning.top_rate == tuning.top_rate[0]).all()
+    if not alike or not (graph.has_loop | graph.is_universal).all():
+        return inf, []
+    group = _Group(np.arange(n), float(tuning.top_power[0]), float(tuning.top_rate[0]))
+    loops, listed, Q = np.flatnonzero(graph.has_loop), list[Condition](), 0.0
+    if loops.size:
+        Q, listed = _sight(graph, float(tuning.global_exploration[loops].min()))
+    if loops.size < n:
+        p = facts.seen_loopless(np.flatnonzero(~graph.has_loop))
+        if p <= 0 or group.power:
+            return inf, listed
+        per_round = 0.5 * group.eta * rho * growth(group.eta / p) * (Q + 1)
+    elif not group.power and graph.universal.size == n:
+        per_round = group.eta / 8  # Hoeffding: nothing is estimated
+    else:
+        per_round = 0.5 * group.eta * rho ** (2 - group.h) * Q**group.h if Q else inf
+    size = _height([(n, group.power, group.rate)]) - _corner(group.power, group.rate)
+    return size + T * (per_round + facts.gamma_bar), listed
+
+
+def _sight(graph: FeedbackGraph, least: float) -> tuple[float, list[Condition]]:
+    """Q with Σ x/P ≤ Q on the arms with self-loops, from clique covers that are verified here."""
+    found = sight(graph)
+    if found is None:
+        return 0.0, []
+    listed: list[Condition] = []
+    if found.mutual is not None and found.cover is not None:
+        one_way = sum(
+            not (graph.reveals(found.arms[i], found.arms[j]) and graph.reveals(found.arms[j], found.arms[i]))
+            for i, j in found.mutual.edges()
+        )
+        listed.append(Condition("edges of cliques that go one way", float(one_way), 0.0))
+        found.cover.verify(found.mutual)
+        listed.append(
+            _at_most("independent ≤ clique cover", float(found.cover.lower), float(found.cover.upper))
+        )
+    Q = float(found.value)
+    if least > 0 and not found.symmetric:
+        whole = independence_number(graph)
+        whole.verify(graph)
+        Q = min(Q, directed_sight(whole.upper, int(graph.has_loop.sum()), least))
+    return Q, listed
 
 
 def _shift_of_roots(rates: list[tuple[float, int]], rho: float, p: float) -> tuple[float, list[Condition]]:

@@ -35,6 +35,7 @@ from sidelight.planning.flat import FlatCandidate
 from sidelight.planning.hybrid import Hybrid
 from sidelight.planning.interpolated import Interpolated
 from sidelight.planning.restriction import NoWeakBlocks, Restriction
+from sidelight.planning.strong import StrongCandidate
 from sidelight.planning.tight import TightCandidate
 from sidelight.planning.tuning import Tuning
 
@@ -165,6 +166,8 @@ def plan(
     horizon: int,
     partition: Partition | None = None,
     realization: str | Mapping[int, str] = "auto",
+    *,
+    search: float | None = None,
 ) -> Plan: ...
 
 
@@ -174,6 +177,8 @@ def plan(
     horizon: None,
     partition: Partition | None = None,
     realization: str | Mapping[int, str] = "auto",
+    *,
+    search: None = None,
 ) -> AnytimePlan: ...
 
 
@@ -182,6 +187,8 @@ def plan(
     horizon: int | None,
     partition: Partition | None = None,
     realization: str | Mapping[int, str] = "auto",
+    *,
+    search: float | None = None,
 ) -> Plan:
     """The plan with the smallest certified bound, or the smallest bound if none is certified.
 
@@ -196,6 +203,7 @@ def plan(
         "auto"          the best of all these
 
     or, with a partition, a mapping from every weak block to "clustered", "adaptive" or "interpolated".
+    With `search`, a number of seconds, the partition that `partitions.search` finds is tried as well.
     `horizon=None` gives a flat plan for any number of rounds, whose bound is a function of the round.
 
     >>> two_pairs = FeedbackGraph.from_edges(4, [(0, 1), (1, 0), (2, 3), (3, 2)])
@@ -208,6 +216,11 @@ def plan(
     _check_realization(realization, partition)
     if partition is not None:
         _check_partition(g, partition)
+    if search is not None and (T is None or partition is not None or realization == "flat"):
+        raise InvalidOption(
+            f"search={search!r} looks for a partition at a given horizon; it goes with neither a partition,"
+            ' nor horizon=None, nor realization="flat"'
+        )
     if T is None:
         return _anytime(g, partition, realization)
     if realization == "flat":
@@ -215,6 +228,7 @@ def plan(
         ways = list(_flat_ways(g, _observable(g), _Dominations(g)))
     elif partition is None:
         ways = list(_natural_ways(g, realization))
+        ways += [] if search is None else _searched_ways(g, T, realization, search, ways)
         if not ways:
             raise InfeasibleRequest(
                 f"no natural partition of this graph can be played as {realization!r};"
@@ -281,8 +295,22 @@ def _natural_ways(g: FeedbackGraph, realization: str | Mapping[int, str]) -> Ite
             yield from _ways(dominations.solve(name, partition), realization)
     if realization == "auto":
         for way in _flat_ways(g, found, dominations):
-            if isinstance(way, FlatCandidate):  # the others are interpolated plans of natural partitions
+            if isinstance(
+                way, FlatCandidate | StrongCandidate
+            ):  # the others are interpolated plans of natural partitions
                 yield way
+
+
+def _searched_ways(
+    g: FeedbackGraph, T: int, realization: str | Mapping[int, str], seconds: float, ways: list[Way]
+) -> list[Way]:
+    """Ways to play the partition that a search of so many seconds finds, unless it is a natural one."""
+    from sidelight.planning.search import search as find
+
+    found = find(g, T, budget=seconds)
+    if any(way.partition == found for way in ways):
+        return []
+    return _ways(_Dominations(g).solve("searched", found), realization)
 
 
 def _flat_ways(g: FeedbackGraph, found: Observability, dominations: _Dominations) -> Iterator[Way]:
@@ -291,6 +319,8 @@ def _flat_ways(g: FeedbackGraph, found: Observability, dominations: _Dominations
         yield _tight(dominations.solve("singletons", natural.singletons(g)), "flat")
     if g.n_arms == 1:
         return
+    if found.graph == "strong":
+        yield StrongCandidate(natural.singletons(g))
     single = natural.single(g)
     yield _tight(dominations.solve("single", single), "flat")
     loopless = np.flatnonzero(~g.has_loop)

@@ -40,13 +40,14 @@ def turn(memory: Memory, tuning: Tuning, done: int) -> None:
         named[name] *= exploration / last_exploration
     scalars = named["scalars"]
     scalars[HELD::N_SCALARS] *= exploration / last_exploration
-    for g, (first, end, arm) in enumerate(coordinate_groups(tuning)):
+    groups = coordinate_groups(tuning)
+    for g, (first, end, arm) in enumerate(groups):
         if arm is None:  # the top level has one rate for all rounds
             continue
         fall = rate[arm] / last_rate[arm]
         named["key"][first:end] *= fall
         scalars[g * N_SCALARS + RATE] *= fall
         scalars[g * N_SCALARS + SHIFT] *= fall
-        if named["scale"][g] != 1.0:  # one multiplier for several rates
+        if len(groups) > 1:  # one multiplier for several rates (plans with epochs have one block)
             named["scale"][g] *= fall
     engine.start(memory)

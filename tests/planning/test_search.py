@@ -1,0 +1,297 @@
+import time
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from sidelight import partitions
+from sidelight.analysis import fractional_domination
+from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption, UnobservableGraph
+from sidelight.graph import FeedbackGraph, families
+from sidelight.partition import Partition, legality_violations
+from sidelight.planning import plan, search_exact
+from sidelight.planning import search as home
+from sidelight.planning.search import search, searched
+from sidelight.planning.search_blocks import BlockBook
+from sidelight.planning.search_estimate import estimate, floor, two_level
+from sidelight.planning.search_simplex import stacked_dominations
+from sidelight.planning.search_starts import natural_starts
+from sidelight.planning.search_state import State
+
+
+def random_graph(n, seed):
+    rng = np.random.default_rng([n, seed])
+    while True:
+        reveals = rng.random((n, n)) < rng.choice([0.1, 0.2, 0.4])
+        np.fill_diagonal(reveals, rng.random(n) < rng.choice([0.0, 0.5, 0.9]))
+        if reveals.any(axis=0).all():
+            return FeedbackGraph.from_adjacency(reveals)
+
+
+def linked_bandit(n, c):
+    """Self-loops, c arms that are watched by one other arm each, and a path through all others."""
+    edges = [(i, i) for i in range(n - c)] + [(i, n - c + i) for i in range(c)]
+    return FeedbackGraph.from_edges(n, edges + [(i, i + 1) for i in range(n - c - 1)])
+
+
+def set_partitions(n):
+    """Every partition of 0..n−1, by adding one arm after the other."""
+    if n == 0:
+        yield []
+        return
+    for blocks in set_partitions(n - 1):
+        yield [*blocks, [n - 1]]
+        for k in range(len(blocks)):
+            yield [*blocks[:k], [*blocks[k], n - 1], *blocks[k + 1 :]]
+
+
+def four_arms():
+    """Every observable digraph with 4 arms up to isomorphism, by the least code of its class."""
+    codes = np.arange(1 << 16)
+    bits = ((codes[:, None] >> np.arange(16)) & 1).reshape(-1, 4, 4)
+    least = codes.copy()
+    for order in permutations(range(4)):
+        least = np.minimum(least, bits[:, order][:, :, order].reshape(-1, 16) @ (1 << np.arange(16)))
+    return bits[(least == codes) & bits.any(axis=1).all(axis=1)]
+
+
+# -- pieces -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [2, 5, 9, 16])
+def test_stacked_simplex_agrees_with_the_linear_program(n):
+    graphs = [random_graph(n, seed) for seed in range(12)]
+    reveals = np.array([g.to_sparse().toarray() for g in graphs]).astype(bool)
+    values = stacked_dominations(reveals, np.ones((12, n), dtype=bool))
+    np.testing.assert_allclose(values, [fractional_domination(g).value for g in graphs], rtol=1e-9)
+
+
+def test_book_tells_legal_blocks_and_their_domination_numbers():
+    g = random_graph(7, 3)
+    book = BlockBook(g)
+    for mask in range(1, 1 << 7):
+        block = np.flatnonzero((mask >> np.arange(7)) & 1)
+        rest = np.setdiff1d(np.arange(7), block)
+        reasons = legality_violations(g, [block, *([rest] if rest.size else [])])
+        row = book.rows([block])[0]
+        assert np.isfinite(row).all() == (not any(reason.blocks == (0,) for reason in reasons))
+        if block.size > 1 and np.isfinite(row).all():
+            assert row[3] == pytest.approx(fractional_domination(g, block).value, rel=1e-9)
+
+
+def test_inherited_covers_are_never_below_the_domination_number():
+    g = families.bounded_in_degree(400, 6, 1)
+    book, whole = BlockBook(g), np.arange(400)
+    book.learn([fractional_domination(g)])
+    for arm in range(0, 400, 40):
+        block = np.delete(whole, arm)
+        row = book.rows([block], [[whole]])[0]
+        if np.isfinite(row).all():
+            assert row[3] >= fractional_domination(g, block).lower * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("horizon", [50, 10**4, 10**9])
+def test_floor_is_below_every_bound_and_the_estimate_near(horizon):
+    off = []
+    for seed in range(3):
+        g = random_graph(5, seed)
+        book = BlockBook(g)
+        for blocks in set_partitions(5):
+            if legality_violations(g, blocks):
+                continue
+            rows = book.rows([np.array(block) for block in blocks])
+            least = np.where(rows[:, 2] > 0, rows[:, 3], np.inf).min()
+            total = rows.sum(axis=0)
+            problem = two_level(total, float(least))
+            value = sum(problem.terms(float(horizon), problem.levers(float(horizon))).values())
+            made = plan(g, horizon, Partition(g, blocks), "interpolated")
+            assert made.bound.value == pytest.approx(value, rel=1e-6)
+            assert floor(total[None], float(horizon))[0] <= value
+            if value and total[1] == 0:
+                off.append(estimate(total[None], np.array([least]), float(horizon))[0] / value - 1)
+    assert np.median(np.abs(off)) < 0.02
+
+
+def test_incremental_sums_agree_with_starting_afresh():
+    g = random_graph(12, 1)
+    state = State(BlockBook(g), [np.arange(12)], 10**6)
+    rng = np.random.default_rng(0)
+    for _ in range(25):
+        changes = home.neighbours(state, rng, 64)
+        values = state.weigh(changes)
+        legal = np.flatnonzero(np.isfinite(values))
+        if legal.size == 0:
+            break
+        pick = int(rng.choice(legal))
+        state.apply(changes[pick])
+        fresh = State(BlockBook(g), list(state.partition().blocks), 10**6)
+        assert state.value == pytest.approx(values[pick], rel=1e-9)
+        assert fresh.value == pytest.approx(state.value, rel=1e-9)
+
+
+@pytest.mark.parametrize(("n", "bell"), [(1, 1), (3, 5), (5, 52), (7, 877)])
+def test_enumeration_has_every_partition_once(n, bell):
+    found = {frozenset(blocks) for blocks in search_exact.legal_partitions([True] * (1 << n), n)}
+    assert len(found) == bell
+    assert all(sum(blocks) == (1 << n) - 1 for blocks in found)
+
+
+# -- against the optimum ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_exact_search_is_the_best_plan_of_all_partitions(seed):
+    g = random_graph(5, seed)
+    horizon = (100, 10**5, 10**9)[seed % 3]
+    legal = [blocks for blocks in set_partitions(5) if not legality_violations(g, blocks)]
+    scores = [plan(g, horizon, Partition(g, blocks)).bound for blocks in legal]
+    best = min(bound.value for bound in scores if bound.certified)
+    found = searched(g, horizon, exact=True)
+    assert found.exact
+    assert found.moves == len(legal)
+    assert found.bound == pytest.approx(best, rel=1e-9)
+
+
+def gaps(graphs, moves):
+    horizons = (10**4, 10**6, 10**9)
+    found = []
+    for i, g in enumerate(graphs):
+        best = searched(g, horizons[i % 3], exact=True).bound
+        near = searched(g, horizons[i % 3], exact=False, moves=moves, budget=600).bound
+        assert near >= best * (1 - 1e-9)
+        found.append(near / best - 1 if best else 0.0)
+    return np.array(found)
+
+
+@pytest.mark.slow
+def test_gap_on_observable_digraphs_with_four_arms():
+    """Every 20th class; benchmarks/bench_search.py goes through all of them."""
+    matrices = four_arms()
+    assert len(matrices) == 2_340
+    found = gaps([FeedbackGraph.from_adjacency(matrix) for matrix in matrices[::20]], 40)
+    assert np.median(found) == pytest.approx(0, abs=1e-9)
+    assert found.max() < 0.05
+
+
+@pytest.mark.slow
+def test_gap_on_random_graphs():
+    found = gaps([random_graph(5 + seed % 3, seed) for seed in range(24)], 100)
+    assert np.median(found) == pytest.approx(0, abs=1e-9)
+    assert found.max() < 0.05
+
+
+# -- promises ---------------------------------------------------------------------------------------------
+
+
+def test_a_search_can_beat_every_natural_partition():
+    g, horizon = linked_bandit(10_000, 50), 10**8
+    natural = min(plan(g, horizon, p, "interpolated").bound.value for _, p in natural_starts(g))
+    found = searched(g, horizon, budget=8)
+    assert found.bound < 0.95 * natural
+    assert plan(g, horizon, found.partition).bound.value == pytest.approx(found.bound, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_never_worse_than_natural_and_always_legal(seed):
+    g = random_graph(14, seed)
+    found = searched(g, 10**5, moves=300, budget=60, seed=seed)
+    assert legality_violations(g, found.partition.blocks) == ()
+    for _, partition in natural_starts(g):
+        assert found.bound <= plan(g, 10**5, partition).bound.value * (1 + 1e-9)
+
+
+def test_same_seed_same_result():
+    g = random_graph(16, 2)
+    first, second = (searched(g, 10**6, moves=400, budget=600, seed=5) for _ in range(2))
+    assert first.partition == second.partition
+    assert [tried[:4] for tried in first.history] == [tried[:4] for tried in second.history]
+    assert first.moves == second.moves
+
+
+def test_interrupt_returns_the_best_so_far(monkeypatch):
+    g = random_graph(14, 0)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(home, "neighbours", interrupt)
+    found = searched(g, 10**5)
+    assert found.stopped == "interrupted"
+    assert found.bound == min(tried.value for tried in found.history)
+
+
+def test_interrupt_before_anything_was_scored_is_passed_on(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(home, "natural_starts", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        searched(random_graph(10, 0), 10**5)
+
+
+def test_budget_is_kept_on_ten_thousand_arms():
+    g = families.cycle(10_000)
+    start = time.monotonic()
+    found = searched(g, 10**7, budget=3)
+    assert time.monotonic() - start < 9  # a step that has begun is finished, and the machine may be busy
+    assert found.stopped == "budget"
+
+
+def test_progress_shows_on_request_only(capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # a terminal, for all that the bar can tell
+    g = random_graph(12, 1)
+    search(g, 10**5, moves=100)
+    assert capsys.readouterr().err == ""
+    search(g, 10**5, moves=100, progress=True)
+    assert "searching" in capsys.readouterr().err
+
+
+def test_public_names():
+    assert partitions.search is search
+    assert partitions.searched is searched
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = partitions.nothing
+
+
+def test_plan_considers_the_searched_partition():
+    g = linked_bandit(3_000, 30)
+    natural, made = plan(g, 10**8), plan(g, 10**8, search=6)
+    assert made.bound.value <= natural.bound.value * (1 + 1e-9)
+    assert any(candidate.partition == "searched" for candidate in made.considered)
+    with pytest.raises(InvalidOption, match="search=3"):
+        plan(g, 10**8, Partition(g, [np.arange(3_000)]), search=3)
+    with pytest.raises(InvalidOption, match="search=3"):
+        plan(g, None, search=3)
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"budget": 0}, InvalidOption),
+        ({"budget": "1"}, InvalidOption),
+        ({"budget": float("nan")}, InvalidOption),
+        ({"moves": 0}, InvalidOption),
+        ({"moves": 1.5}, InvalidOption),
+        ({"seed": -1}, InvalidOption),
+        ({"exact": "yes"}, InvalidOption),
+        ({"exact": True}, InfeasibleRequest),
+    ],
+)
+def test_bad_options_are_refused(options, error):
+    with pytest.raises(error):
+        search(random_graph(10, 0), 100, **options)
+
+
+def test_bad_graphs_are_refused():
+    with pytest.raises(InvalidGraph):
+        search("cycle", 100)
+    with pytest.raises(UnobservableGraph):
+        search(FeedbackGraph.from_edges(2, [(0, 0)]), 100)
+    with pytest.raises(InvalidOption):
+        search(families.cycle(5), 0)
+
+
+def test_one_arm():
+    found = searched(families.mab(1), 100)
+    assert found.partition.n_blocks == 1
+    assert found.bound == 0

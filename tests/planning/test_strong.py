@@ -1,0 +1,229 @@
+"""Plans for strongly observable graphs: the lemmas at random points, the engine, and the certificates."""
+
+from dataclasses import replace
+from math import e, log, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sidelight.analysis import independence_number
+from sidelight.graph import FeedbackGraph, families
+from sidelight.planning import Tuning, check_certificate, plan
+from sidelight.planning.interpolation import diameter
+from sidelight.planning.strong import Strong, StrongLevers, directed_sight, growth, q_of_ftrl, sight
+from sidelight.policy import Policy
+
+
+def adjacency(seed, n, density, loops=1.0, symmetric=False):
+    """Random reveals; arms without self-loop are revealed by all others, so all are strongly observable."""
+    rng = np.random.default_rng(seed)
+    A = rng.random((n, n)) < density
+    if symmetric:
+        A |= A.T
+    looped = rng.random(n) < loops
+    A[:, ~looped] = True
+    np.fill_diagonal(A, looped)
+    return A
+
+
+def simplex(rng, n):
+    """Distributions from nearly even to nearly a corner, with geometric ones in random order between."""
+    kind = rng.integers(3)
+    x = rng.dirichlet(np.full(n, (5.0, 0.2, 1.0)[kind])) if kind < 2 else 0.5 ** rng.permutation(n)
+    return x / x.sum()
+
+
+graphs = st.builds(
+    adjacency,
+    seed=st.integers(0, 10**6),
+    n=st.integers(2, 12),
+    density=st.sampled_from([0.0, 0.1, 0.3, 0.6, 1.0]),
+    loops=st.sampled_from([0.0, 0.5, 1.0]),
+    symmetric=st.booleans(),
+)
+
+
+# -- lemmas ------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, derandomize=True, max_examples=150)
+@given(graphs, st.integers(0, 10**6))
+def test_sight_bounds_the_weighted_squares(A, seed):
+    """Σ_S x^{2−h}/P ≤ Q^h at random x for every h."""
+    rng = np.random.default_rng(seed)
+    found = sight(FeedbackGraph.from_adjacency(A))
+    S = np.flatnonzero(A.diagonal())
+    if S.size == 0:
+        assert found is None
+        return
+    for x in (simplex(rng, len(A)) for _ in range(5)):
+        P = A.T.astype(float) @ x
+        for h in (1.0, 0.9, 0.5, 0.1):
+            assert np.sum(x[S] ** (2 - h) / P[S]) <= found.value**h * (1 + 1e-12)
+
+
+@settings(deadline=None, derandomize=True, max_examples=100)
+@given(graphs)
+def test_mutual_edges_go_both_ways_and_symmetry_is_known(A):
+    found = sight(FeedbackGraph.from_adjacency(A))
+    if found is None:
+        return
+    assert found.symmetric == np.array_equal(A, A.T)
+    if found.mutual is not None:
+        for i, j in found.mutual.edges():
+            assert A[found.arms[i], found.arms[j]]
+            assert A[found.arms[j], found.arms[i]]
+        assert found.cover.verify(found.mutual)
+    if found.symmetric and A.diagonal().all():
+        assert found.value == independence_number(FeedbackGraph.from_adjacency(A)).upper
+
+
+@settings(deadline=None, derandomize=True, max_examples=100)
+@given(graphs, st.integers(0, 10**6), st.sampled_from([0.5, 0.1, 0.01, 1e-4]))
+def test_directed_sight(A, seed, gamma):
+    """Equation (2), against Z that explores evenly; and it is at most Lemma 5 of Alon et al."""
+    S = np.flatnonzero(A.diagonal())
+    if S.size == 0:
+        return
+    alpha, eps = independence_number(FeedbackGraph.from_adjacency(A)).lower, gamma / S.size
+    Z = (1 - gamma) * simplex(np.random.default_rng(seed), len(A))
+    Z[S] += eps
+    P = A.T.astype(float) @ Z
+    Q = directed_sight(alpha, S.size, eps)
+    assert np.sum(Z[S] / P[S]) <= Q
+    assert 4 * alpha * log(4 * S.size / (alpha * eps)) * (1 + 1e-12) >= Q
+
+
+def test_growth_is_the_best_constant():
+    for y in (1e-8, 1e-3, 0.1, 1.0, 4.0):
+        u = np.linspace(-y, 20, 400)
+        u = u[np.abs(u) > 1e-2]
+        assert (np.exp(-u) - 1 + u <= 0.5 * growth(y) * u * u * (1 + 1e-9)).all()
+    assert growth(1e-3 - 1e-12) == pytest.approx(growth(1e-3), rel=1e-8)
+
+
+@settings(deadline=None, derandomize=True, max_examples=80)
+@given(graphs, st.integers(0, 10**6), st.sampled_from([0.01, 0.1, 0.5]), st.sampled_from([0.01, 0.3]))
+def test_expected_cost_of_a_round_of_exponential_weights(A, seed, eta, gamma):
+    """Exact: all plays enumerated, all losses 1 (worst) or random; E[Bregman] ≤ η·stability."""
+    rng = np.random.default_rng(seed)
+    g = FeedbackGraph.from_adjacency(A)
+    n, S = len(A), A.diagonal()
+    X = simplex(rng, n)
+    carriers = S if S.any() else np.ones(n, dtype=bool)
+    Z = (1 - gamma) * X + gamma * carriers / carriers.sum()
+    P = A.T.astype(float) @ Z
+    found = sight(g)
+    problem = Strong(int(S.sum()), int((~S).sum()), False, found.value if found else 0, 0)
+    allowed = eta * problem.stability(StrongLevers(1.0, eta, gamma))
+    for losses in (np.ones(n), rng.random(n)):
+        estimates = A * losses / P  # (played, arm)
+        cost = (np.log(np.exp(-eta * estimates) @ X) + eta * (estimates @ X)) / eta
+        assert Z @ cost <= allowed * (1 + 1e-9) + 1e-12
+
+
+# -- baselines as special cases --------------------------------------------------------------------------------
+
+
+def test_known_algorithms_are_special_cases():
+    T, n = 10_000.0, 50
+    hedge = Strong(n, 0, True, 1, 0)
+    assert hedge.value(T, hedge.levers(T)) == pytest.approx(sqrt(T * log(n) / 2))
+    assert hedge.levers(T).eta == pytest.approx(sqrt(8 * log(n) / T))
+    bandit = Strong(n, 0, False, n, 0)
+    assert bandit.value(T, StrongLevers(1.0, sqrt(2 * log(n) / (n * T)))) == pytest.approx(
+        sqrt(2 * n * T * log(n))
+    )
+    best = bandit.value(T, bandit.levers(T))
+    assert best <= min(sqrt(2 * n * T * log(n)), sqrt(8 * T * sqrt(n) * (sqrt(n) - 1)))
+
+
+@pytest.mark.parametrize("n", [2, 3, 10, 1000, 10**6])
+def test_q_ftrl_constant(n):
+    """√(2D_q(N)α^q T) ≤ 2√(eαT(2 + log(N/α))) for its q, and the plan is at most either."""
+    for alpha in {1, 2, max(n // 10, 1), max(n // 2, 1), n}:
+        q = q_of_ftrl(n / alpha)
+        published = 2 * sqrt(e * alpha * (2 + log(n / alpha)))
+        at_q = sqrt(2 * float(diameter(q, n)) * alpha**q)
+        assert at_q <= published
+        problem = Strong(n, 0, False, alpha, 0)
+        assert problem.value(1.0, problem.levers(1.0)) <= at_q * (1 + 1e-12)
+
+
+# -- plans ------------------------------------------------------------------------------------------------------
+
+STRONG = {
+    "full": families.full(9),
+    "bandit": families.mab(9),
+    "loop-less clique": families.loopless_clique(9),
+    "newsvendor": families.newsvendor(40),
+    "undirected": FeedbackGraph.from_adjacency(adjacency(3, 30, 0.1, symmetric=True)),
+    "directed": FeedbackGraph.from_adjacency(adjacency(4, 30, 0.3)),
+    "with loop-less arms": FeedbackGraph.from_adjacency(adjacency(5, 30, 0.2, loops=0.9)),
+}
+
+
+@pytest.mark.parametrize("name", STRONG)
+@pytest.mark.parametrize("horizon", [1, 100, 10**6])
+def test_certificates_are_checked(name, horizon):
+    made = plan(STRONG[name], horizon, realization="flat")
+    failing = [str(condition) for condition in check_certificate(made) if not condition.holds]
+    assert failing == []
+    assert made.bound.certified
+
+
+@pytest.mark.parametrize("name", STRONG)
+def test_large_horizons_play_one_simplex(name):
+    """At T = 10⁶ the new plan wins on each of these, and tampering with it is noticed."""
+    made = plan(STRONG[name], 10**6)
+    assert (made.realization, made.partition.n_blocks) == ("flat", STRONG[name].n_arms)
+    assert made.bound.value == min(c.value for c in made.considered)
+    arrays = made.tuning.to_arrays()
+    faster = Tuning.from_arrays(arrays | {"top_rate": 2 * arrays["top_rate"]})
+    assert not all(c.holds for c in check_certificate(replace(made, tuning=faster)))
+    cheaper = replace(
+        made.bound,
+        value=sum(t / 2 for t in made.bound.terms.values()),
+        terms={k: t / 2 for k, t in made.bound.terms.items()},
+    )
+    assert not all(c.holds for c in check_certificate(replace(made, bound=cheaper)))
+
+
+def test_exploration_is_what_loopless_and_directed_arms_need():
+    gamma = {name: plan(g, 10**6).parameters["gamma_bar"] for name, g in STRONG.items()}
+    assert gamma["full"] == gamma["bandit"] == gamma["undirected"] == 0.0
+    assert 0 < gamma["newsvendor"] < 0.01
+    assert 0 < gamma["loop-less clique"] < 0.01
+
+
+@pytest.mark.parametrize("name", STRONG)
+def test_engine_plays_the_formula(name):
+    """Probabilities after 60 rounds are those of mirror descent computed densely."""
+    g = STRONG[name]
+    made = plan(g, 10**6)
+    policy: Policy = made.policy(seed=1)
+    A = np.array([[g.reveals(i, j) for j in range(g.n_arms)] for i in range(g.n_arms)], dtype=float)
+    fixed = made.tuning.global_exploration
+    h, eta = made.parameters["h"], made.parameters["eta"]
+    rng, S = np.random.default_rng(0), np.zeros(g.n_arms)
+    for _ in range(60):
+        Z = (1 - fixed.sum()) * dense_point(S, h, eta) + fixed
+        np.testing.assert_allclose(policy.probabilities, Z, rtol=1e-8, atol=1e-12)
+        arm, losses = policy.ask(), rng.random(g.n_arms)
+        policy.tell(dict(zip(g.out_neighbors(arm).tolist(), losses[g.out_neighbors(arm)], strict=True)))
+        S += A[arm] * losses / (A.T @ Z)
+
+
+def dense_point(S, h, eta):
+    """argmin ⟨S, x⟩ − Σ x^h/(h(1−h)η), or with negative entropy at h = 1, by bisection."""
+    if h == 1:
+        w = np.exp(-eta * (S - S.min()))
+        return w / w.sum()
+    q, a = 1 / (1 - h), (1 - h) * eta
+    low, high = 1 / a - S.min(), len(S) ** (1 / q) / a - S.min()
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if ((a * (middle + S)) ** -q).sum() > 1 else (low, middle)
+    return (a * (high + S)) ** -q
