@@ -156,13 +156,10 @@ def assert_group_in_order(look):
     assert look.weight >= total * (1.0 - 1e-9)
     assert look.weight <= total * (1.0 + 1e-9)
     assert_allclose(look.root_weight, math.fsum(look.count / (low * (1.0 - rho))), rtol=1e-9)
-
-    # The series is centred at λ or above, inside the window of every bucket; a last Newton step from the right of
-    # the root may have taken λ past it by the square of its length before the series was centred there.
-    center = look.series[CENTER]
-    slack = 1e-12 * (1.0 + abs(center))
-    assert center - look.multiplier <= rho * low[full[0]] * (1.0 + 1e-6) + slack
-    assert look.multiplier - center <= (look.q + 1.0) * rho**2 * low[full[0]] + slack
+    # λ only falls from where a bucket was refreshed and the series centred: what follows a refresh relies on it
+    tiny = 1e-11 * (1.0 + abs(look.multiplier))
+    assert look.series[CENTER] >= look.multiplier - tiny
+    assert (look.ref[full] >= look.multiplier - tiny).all()
 
 
 def assert_series_is_the_sum(bench, g=0, shares=(0.0, 0.5, 1.0), tolerance=1e-13):
@@ -441,36 +438,34 @@ def test_series_does_not_drift(q, scale):
     assert_series_is_the_sum(bench)
 
 
-@pytest.mark.parametrize("q", [2.0, 5.7])
-def test_what_is_refreshed_is_noted_until_the_owner_has_looked(q):
-    """A member of a bucket not noted has fallen by at most ρ·lo since the notes were cleared."""
-    n = 80
+@pytest.mark.parametrize("q", [2.0, 5.7, 12.0])
+@pytest.mark.parametrize("n", [3, 80])
+def test_between_renewals_nobody_falls_far(q, n, scale):
+    """d ≥ (1 − ρ)·d as of the last time a member was in a bucket noted as refreshed, or was added to."""
     bench = Bench.of((q, 1.0, n))
     look = Look(bench)
-    assert look.series[RENEWED] == 1.0  # laid out afresh
+    assert look.series[RENEWED] == 1.0  # laid out afresh: everyone is noted
     assert look.renewed.all()
     rng = np.random.default_rng(32)
-    noted = 0
-    d_then = look.multiplier + bench.sums()
-    for _ in range(150):
-        look = Look(bench)
-        if rng.random() < 0.3:  # the owner looks
-            look.renewed[:] = 0
-            look.series[RENEWED] = 0.0
-            d_then = look.multiplier + bench.sums()
-        c = int(rng.integers(n))
-        amount = float(10.0 ** rng.uniform(-3, 0))
-        bench.add(0, c, amount)
+    noted = []
+    then = look.multiplier + bench.sums()
+    for _ in range(80 + 20 * scale):
+        look.renewed[:] = 0
+        look.series[RENEWED] = 0.0
+        c = int(np.argmax(bench.values())) if rng.random() < 0.2 else int(rng.integers(n))
+        bench.add(0, c, float(10.0 ** rng.uniform(-3, 2 if rng.random() < 0.1 else 0)))
         bench.solve()
         look = Look(bench)
-        d_then[c] = max(d_then[c], look.multiplier + bench.sums()[c])  # it grew: the owner knows
-        assert (look.series[RENEWED] != 0.0) == look.renewed.any()
-        for b in np.flatnonzero((look.count > 0) & (look.renewed == 0)):
-            members = bench.store.occupant[look.start[b] : look.start[b + 1]]
-            d = look.multiplier + bench.sums()[members]
-            assert (d >= d_then[members] * (1.0 - look.rho) * (1.0 - 1e-12)).all() or c in members
-        noted += int(look.renewed.any())
-    assert 0 < noted < 150
+        assert look.series[RENEWED] != 0.0 or not look.renewed.any()
+        now = look.multiplier + bench.sums()
+        renewed = np.zeros(n, dtype=bool)
+        renewed[c] = True
+        for b in np.flatnonzero(look.renewed):
+            renewed[bench.store.occupant[look.start[b] : look.start[b + 1]]] = True
+        then[renewed] = now[renewed]
+        assert (now >= then * (1.0 - look.rho) * (1.0 - 1e-9)).all()
+        noted.append(look.renewed.any())
+    assert 0 < sum(noted) < len(noted)
 
 
 def test_truncation_is_what_the_bound_says():

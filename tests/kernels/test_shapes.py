@@ -66,7 +66,10 @@ ALIKE = {
         names.OWN_BLOCK,
         lambda: cliques(INTERLEAVED, top=(0.0, 0.03), local_exploration=5.0 * RAGGED),
     ),
-    "thirty cliques": (names.OWN_BLOCK, lambda: cliques(np.arange(90).reshape(3, 30).T.tolist())),
+    "thirty cliques": (
+        names.OWN_BLOCK,
+        lambda: cliques(np.arange(90).reshape(3, 30).T.tolist(), global_exploration=np.full(90, 0.002)),
+    ),
     "loop-less clique": (names.ALL_OTHERS, lambda: loopless_clique(6, top=(0.0, 0.05))),
     "loop-less clique that explores": (
         names.ALL_OTHERS,
@@ -124,6 +127,37 @@ def test_one_pass_is_unbiased(shape, make):
         pytest.skip("ninety copies of ninety arms are for compiled kernels")
     memory = game.played(ROUNDS // 10, seed=6)
     game.assert_unbiased(memory, np.random.default_rng(7).random(game.n))
+
+
+# -- an arm with most of the probability -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.2, 3.0])
+@pytest.mark.parametrize("n", [2, 5, 40])
+def test_an_overwhelming_arm_is_learnt_exactly(n, rate):
+    """Nobody but one arm is played for long; then that arm fails, and its estimates are huge steps.
+
+    Weights are kept by multiplication for up to 256 rounds: every round they must belong to their sums.
+    """
+    game = loopless_clique(n, top=(0.0, rate))
+    memory = game.begin(1)
+    assert memory.switches[names.SHAPE] == names.ALL_OTHERS
+    rng = np.random.default_rng(2)
+    largest = 0.0
+    for t in range(120 if INTERPRETED else 1500):
+        best = 0 if t % 300 < 150 else n - 1
+        losses = np.where(np.arange(n) == best, 0.02, 0.5 + 0.5 * rng.random(n))
+        arms, _ = game.sums(memory)
+        arm = int(engine.ask_once(memory))
+        guess, _ = game.estimates(memory, arm, losses)
+        game.tell(memory, arm, losses)
+        assert_allclose(game.sums(memory)[0], arms + guess, rtol=1e-9, atol=1e-9)
+        _, Y, _ = game.probabilities(memory)
+        keys = rate * game.sums(memory)[0]
+        exact = np.exp(keys.min() - keys)
+        assert_allclose(Y, exact / exact.sum(), rtol=0, atol=1e-12)
+        largest = max(largest, Y.max())
+    assert largest > (0.5 if rate > 0.1 else 1.0 / n)
 
 
 # -- the order of losses -------------------------------------------------------------------------------------

@@ -386,8 +386,9 @@ def walk(store, j):
         if past_pole(store, first, last, limited):
             break  # a step from the right of the root may jump over a pole, where F has another root
         store.multiplier[j] = limited
-        if limited > after:
-            store.multiplier[j] = limited - 1e-9 * (abs(limited) + 1e-3)
+        # Past the floor only if the solution is: a bucket refreshed below the solution has its reference below λ.
+        if limited > after and evaluate_all(store, first, last, limited, False)[0] < 1.0:
+            store.multiplier[j] = limited - 1e-12 * (abs(limited) + 1e-3)
             for g in range(first, last):
                 at = head(g)
                 store.scalars[at + LAMBDA] = store.scale[g] * store.multiplier[j] + store.offset[g]

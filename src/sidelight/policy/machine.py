@@ -190,7 +190,8 @@ def _laid_out(tuning: Tuning) -> Slots:
     # entry e of the new row of block k is entry e of its old row
     arms = tuning.block_arms[np.arange(n) + np.repeat(tuning.block_start[order] - starts[:-1], sizes)]
     block_of = np.repeat(np.arange(m, dtype=np.int32), sizes)
-    owed_last = np.asarray(tuning.load)[arms] == 0.0
+    spreads = (tuning.spread[order] > 0.0)[block_of]
+    owed_last = spreads & (tuning.load[arms] == 0.0)  # the owed form the first groups of their block
     exponent = _exponents(tuning)[arms]
     inside = np.lexsort(
         (arms, exponent, tuning.inner_rate[arms], tuning.inner_power[arms], owed_last, block_of)
