@@ -201,18 +201,11 @@ class AnytimeCandidate:
                 cover, owed = np.zeros(n), np.zeros(n)
         if n == 1:
             power, rate = np.zeros(1), np.zeros(1)
-        tuning = Tuning(
-            block_start=np.array([0, n]),
-            block_arms=p.blocks[0],
-            top_power=np.array([2.0]),
-            top_rate=np.array([1.0]),
-            inner_power=power,
-            inner_rate=rate,
-            global_exploration=constant,
-            local_exploration=np.zeros(n),
-            adaptive=np.zeros(1),
-            parent=np.full(n, -1),
-            spread=np.array([beta if h < 1 else 0.0]),
+        tuning = Tuning.one_block(
+            power=power,
+            rate=rate,
+            constant=constant,
+            spread=beta if h < 1 else 0.0,
             cover=cover,
             load=owed,
             schedule=Schedule(exponent, -1 / 3, self.start),

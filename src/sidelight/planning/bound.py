@@ -34,6 +34,16 @@ class Condition:
         """Is left ≤ right, up to the rounding of the two formulas?"""
         return self.left <= self.right + ROUNDING * abs(self.right)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and strings, ready for JSON."""
+        return {
+            "name": self.name,
+            "left": self.left,
+            "right": self.right,
+            "slack": self.slack,
+            "holds": self.holds,
+        }
+
     def __str__(self) -> str:
         return f"{self.name}: {self.left:.6g} ≤ {self.right:.6g} {'holds' if self.holds else 'FAILS'}"
 
@@ -89,10 +99,7 @@ class Bound:
             "value": self.value,
             "terms": dict(self.terms),
             "theorem": self.theorem,
-            "conditions": [
-                {"name": c.name, "left": c.left, "right": c.right, "slack": c.slack, "holds": c.holds}
-                for c in self.conditions
-            ],
+            "conditions": [condition.to_dict() for condition in self.conditions],
             "valid_from": self.valid_from,
             "informative_from": self.informative_from,
             "certified": self.certified,

@@ -61,10 +61,7 @@ class Row:
             "value": self.value,
             "source": self.source,
             "theorem": self.theorem,
-            "conditions": [
-                {"name": c.name, "left": c.left, "right": c.right, "slack": c.slack, "holds": c.holds}
-                for c in self.conditions
-            ],
+            "conditions": [condition.to_dict() for condition in self.conditions],
             "certified": self.certified,
             "informative": self.informative,
             "learns": self.learns,

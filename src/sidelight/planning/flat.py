@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from sidelight.analysis import Domination
 from sidelight.partition import Partition
-from sidelight.planning.bound import Bound, Condition, bound_at
+from sidelight.planning.bound import Bound
 from sidelight.planning.covers import largest_revealed, loads
 from sidelight.planning.interpolation import best_h
+from sidelight.planning.least import least_bound, score_at
 from sidelight.planning.mixed import Mixed
 from sidelight.planning.tuning import Tuning, lazy_factor
 
@@ -72,27 +73,11 @@ class FlatCandidate:
 
     def score(self, horizon: int) -> tuple[float, bool]:
         """Value of the bound at `horizon` and whether it is certified."""
-        T, problem = float(horizon), self.problem
-        levers = problem.levers(T)
-        return sum(problem.terms(T, levers).values()), all(c.holds for c in problem.conditions(T, levers))
+        return score_at(self.problem, horizon)
 
     def bound(self, horizon: int) -> Bound:
         """The right-hand side of Theorem general regret at its smallest."""
-        problem = self.problem
-
-        def terms(T: float) -> dict[str, float]:
-            return problem.terms(T, problem.levers(T))
-
-        def conditions(T: float) -> tuple[Condition, ...]:
-            listed = problem.conditions(T, problem.levers(T))
-            closed = problem.closed_form(T)
-            if isfinite(closed):
-                listed += (Condition("minimised ≤ closed form", sum(terms(T).values()), closed),)
-            return listed
-
-        return bound_at(
-            horizon, f"Flat plan with strong arms ({self.name}), minimised at T", terms, conditions
-        )
+        return least_bound(self.problem, horizon, f"Flat plan with strong arms ({self.name}), minimised at T")
 
     def tune(self, horizon: int) -> tuple[Tuning, dict[str, Any]]:
         """The tuning at `horizon` and its parameters by name."""
@@ -116,18 +101,11 @@ class FlatCandidate:
         if self.loopless.size:
             others = np.setdiff1d(np.arange(n), self.loopless)
             constant[others] += levers.extra / others.size
-        tuning = Tuning(
-            block_start=np.array([0, n]),
-            block_arms=p.blocks[0],
-            top_power=np.array([2.0]),
-            top_rate=np.array([1.0]),
-            inner_power=power,
-            inner_rate=rate,
-            global_exploration=constant,
-            local_exploration=np.zeros(n),
-            adaptive=np.zeros(1),
-            parent=np.full(n, -1),
-            spread=np.array([levers.beta if h < 1 else 0.0]),
+        tuning = Tuning.one_block(
+            power=power,
+            rate=rate,
+            constant=constant,
+            spread=levers.beta if h < 1 else 0.0,
             cover=cover,
             load=owed,
         )

@@ -8,6 +8,7 @@ from math import cbrt, exp, inf, isfinite, log, sqrt
 
 from sidelight.planning.bound import Condition
 from sidelight.planning.interpolation import entropy_height
+from sidelight.planning.least import feasible_value
 from sidelight.planning.minimise import Vector, minimise
 from sidelight.planning.tuning import MOST_EXPLORATION
 from sidelight.planning.two_level import MOST_OVERSHOOT, SHIFT_PEAK
@@ -159,10 +160,7 @@ class Mixed:
     def _evaluate(self, T: float, levers: FlatLevers) -> float:
         if self.gamma_bar(levers) > MOST_EXPLORATION:
             return inf
-        if not all(condition.left <= condition.right for condition in self.conditions(T, levers)):
-            return inf
-        value = sum(self.terms(T, levers).values())
-        return value if isfinite(value) else inf
+        return feasible_value(self.terms(T, levers), self.conditions(T, levers))
 
 
 def _peak(base: float, slope: float, root: float) -> float:

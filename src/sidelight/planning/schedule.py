@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,17 @@ FloatArray = npt.NDArray[np.float64]
 
 STRETCH = 1 / 16
 """Epochs grow by this fraction: [t, ⌈t·(1 + 1/16)⌉)."""
+
+
+def _starts() -> tuple[int, ...]:
+    """First rounds of all epochs up to more rounds than can be counted."""
+    starts = [1]
+    while starts[-1] < 2**64:
+        starts.append(-(-starts[-1] * 17 // 16))
+    return tuple(starts)
+
+
+_STARTS = _starts()
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +65,7 @@ def epoch_start(t: int) -> int:
     """
     if t < 1:
         raise InvalidOption(f"rounds are counted from 1, got {t}")
-    start = 1
-    while (following := -(-start * 17 // 16)) <= t:
-        start = following
-    return start
+    return _STARTS[bisect_right(_STARTS, t) - 1]
 
 
 def next_epoch(t: int) -> int:
@@ -65,4 +74,4 @@ def next_epoch(t: int) -> int:
     >>> [next_epoch(t) for t in (1, 17, 18)]
     [2, 19, 19]
     """
-    return -(-epoch_start(t) * 17 // 16)
+    return _STARTS[bisect_right(_STARTS, t)]

@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.partition import Partition
-from sidelight.planning.bound import Bound, Condition, bound_at
+from sidelight.planning.bound import Bound
 from sidelight.planning.candidate import WeakBlocks
 from sidelight.planning.covers import largest_revealed, loads
 from sidelight.planning.interpolated import Interpolated
+from sidelight.planning.least import least_bound, score_at
 from sidelight.planning.pruning import parents
 from sidelight.planning.tuning import Tuning
 from sidelight.planning.two_level import Levers, TwoLevel
@@ -61,27 +62,12 @@ class TightCandidate:
 
     def score(self, horizon: int) -> tuple[float, bool]:
         """Value of the bound at `horizon` and whether it is certified."""
-        levers = self.problem.levers(float(horizon))
-        return sum(self.problem.terms(float(horizon), levers).values()), all(
-            condition.holds for condition in self.problem.conditions(float(horizon), levers)
-        )
+        return score_at(self.problem, horizon)
 
     def bound(self, horizon: int) -> Bound:
         """The right-hand side of Theorem general regret at its smallest."""
-        problem = self.problem
-
-        def terms(T: float) -> dict[str, float]:
-            return problem.terms(T, problem.levers(T))
-
-        def conditions(T: float) -> tuple[Condition, ...]:
-            listed = problem.conditions(T, problem.levers(T))
-            closed = problem.closed_form(T)
-            if isfinite(closed):
-                listed += (Condition("minimised ≤ closed form", sum(terms(T).values()), closed),)
-            return listed
-
-        return bound_at(
-            horizon, "Theorem general regret with interpolated blocks, minimised at T", terms, conditions
+        return least_bound(
+            self.problem, horizon, "Theorem general regret with interpolated blocks, minimised at T"
         )
 
     def tune(self, horizon: int) -> tuple[Tuning, dict[str, Any]]:

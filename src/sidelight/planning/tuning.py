@@ -66,6 +66,36 @@ class Tuning:
     load: FloatArray  # (n,) Σ_{j ∈ Nin(i) ∩ V_k} cover(j), 0 where the arm is owed nothing
     schedule: Schedule | None = None
 
+    @classmethod
+    def one_block(
+        cls,
+        power: FloatArray,
+        rate: FloatArray,
+        constant: FloatArray,
+        spread: float,
+        cover: FloatArray,
+        load: FloatArray,
+        schedule: Schedule | None = None,
+    ) -> Tuning:
+        """All arms in one block, which is always played; there is no local and no parents' exploration."""
+        n = len(power)
+        return cls(
+            block_start=np.array([0, n]),
+            block_arms=np.arange(n),
+            top_power=np.array([2.0]),
+            top_rate=np.array([1.0]),
+            inner_power=power,
+            inner_rate=rate,
+            global_exploration=constant,
+            local_exploration=np.zeros(n),
+            adaptive=np.zeros(1),
+            parent=np.full(n, -1),
+            spread=np.array([spread]),
+            cover=cover,
+            load=load,
+            schedule=schedule,
+        )
+
     def __post_init__(self) -> None:
         m, n = len(self.block_start) - 1, len(self.block_arms)
         by_block = ("top_power", "top_rate", "adaptive", "spread")

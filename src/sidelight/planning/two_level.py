@@ -9,6 +9,7 @@ from typing import Any
 
 from sidelight.planning.bound import Condition
 from sidelight.planning.interpolation import entropy_height
+from sidelight.planning.least import feasible_value
 from sidelight.planning.minimise import Vector, minimise
 from sidelight.planning.tuning import MOST_EXPLORATION
 
@@ -190,10 +191,7 @@ class TwoLevel:
     def _evaluate(self, T: float, levers: Levers) -> float:
         if self.gamma_bar(levers) > MOST_EXPLORATION:
             return inf
-        if not all(condition.left <= condition.right for condition in self.conditions(T, levers)):
-            return inf
-        value = sum(self.terms(T, levers).values())
-        return value if isfinite(value) else inf
+        return feasible_value(self.terms(T, levers), self.conditions(T, levers))
 
 
 @lru_cache(maxsize=4096)
