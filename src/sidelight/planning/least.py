@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf, isfinite
 from typing import Any, Protocol
 
@@ -28,11 +29,11 @@ class Problem(Protocol):
         ...
 
 
-def feasible_value(terms: dict[str, float], conditions: tuple[Condition, ...]) -> float:
-    """Σ terms, or infinity where a condition fails by however little."""
+def feasible_value(conditions: tuple[Condition, ...], terms: Callable[[], dict[str, float]]) -> float:
+    """Σ terms, or infinity where a condition fails by however little: there the terms may have no value."""
     if not all(condition.left <= condition.right for condition in conditions):
         return inf
-    value = sum(terms.values())
+    value = sum(terms().values())
     return value if isfinite(value) else inf
 
 

@@ -160,7 +160,7 @@ class Mixed:
     def _evaluate(self, T: float, levers: FlatLevers) -> float:
         if self.gamma_bar(levers) > MOST_EXPLORATION:
             return inf
-        return feasible_value(self.terms(T, levers), self.conditions(T, levers))
+        return feasible_value(self.conditions(T, levers), lambda: self.terms(T, levers))
 
 
 def _peak(base: float, slope: float, root: float) -> float:

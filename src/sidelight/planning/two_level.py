@@ -191,7 +191,7 @@ class TwoLevel:
     def _evaluate(self, T: float, levers: Levers) -> float:
         if self.gamma_bar(levers) > MOST_EXPLORATION:
             return inf
-        return feasible_value(self.terms(T, levers), self.conditions(T, levers))
+        return feasible_value(self.conditions(T, levers), lambda: self.terms(T, levers))
 
 
 @lru_cache(maxsize=4096)
