@@ -1,0 +1,78 @@
+"""What a run or a sweep leaves behind: one record per cell, enough for every table and figure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from sidelight.experiment.run import Run
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One policy on one graph against one environment, for all seeds."""
+
+    id: str  # stable: a function of what the cell is, not of where it stands in a spec
+    graph: str
+    policy: str
+    environment: str
+    horizon: int
+    seeds: npt.NDArray[np.int64]  # (S,)
+    checkpoints: npt.NDArray[np.int64]  # (C,)
+    regret: Floats  # (S, C)
+    cost: Floats  # (S, C)
+    ledger: Floats | None  # (S, C, 4), None for a policy that keeps none
+    plays: npt.NDArray[np.int64] | None  # (n,) over all seeds, None where they were not counted
+    bound: dict[str, Any] | None  # Bound.to_dict(), None for a policy without one
+    nanoseconds_per_round: float
+    provenance: dict[str, Any] = field(default_factory=dict)  # version, spec hash, platform
+
+    @property
+    def mean(self) -> Floats:
+        """(C,) mean regret over the seeds."""
+        mean: Floats = self.regret.mean(axis=0)
+        return mean
+
+    @property
+    def standard_error(self) -> Floats:
+        """(C,) of that mean; zero for a single seed."""
+        if len(self.seeds) < 2:
+            return np.zeros(len(self.checkpoints))
+        error: Floats = self.regret.std(axis=0, ddof=1) / np.sqrt(len(self.seeds))
+        return error
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The finished cells of a run or sweep, in the order of its spec."""
+
+    cells: tuple[Cell, ...]
+    title: str = ""
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+
+def cell_of(run: Run, *, id: str, graph: str, policy: str, environment: str) -> Cell:
+    """The record of a complete run."""
+    kept = np.isfinite(run.ledger).all()
+    bound = getattr(run.plan, "bound", None)
+    return Cell(
+        id=id,
+        graph=graph,
+        policy=policy,
+        environment=environment,
+        horizon=int(run.checkpoints[-1]),
+        seeds=run.seeds,
+        checkpoints=run.checkpoints,
+        regret=run.regret,
+        cost=run.cost,
+        ledger=run.ledger if kept else None,
+        plays=None if run.plays is None else run.plays.sum(axis=0),
+        bound=None if bound is None else run.bound.to_dict(),
+        nanoseconds_per_round=run.nanoseconds_per_round,
+    )
