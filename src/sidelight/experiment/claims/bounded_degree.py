@@ -22,8 +22,8 @@ from sidelight.planning import lower, plan
 
 GROUP = "bounded degree"
 RIVALS = {"rivals": ("chlz21", "exp3g")}
-PLAYED = {"arms": (24, 48, 96), "horizon": 262_144, "seeds": 6} | RIVALS
-PLAYED_FULL = {"arms": (24, 48, 96, 192), "horizon": 2_097_152, "seeds": 24} | RIVALS
+PLAYED = {"arms": (24, 48, 96), "horizon": 262_144, "seeds": 16} | RIVALS
+PLAYED_FULL = {"arms": (24, 48, 96, 192), "horizon": 2_097_152, "seeds": 32} | RIVALS
 
 paper = with_partition(partitions.single, "adaptive")
 

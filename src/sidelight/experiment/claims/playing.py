@@ -64,7 +64,7 @@ class Played:
 
 
 def play(player: Any, environments: Mapping[str, Environment], seeds: int, horizon: int) -> Played:
-    """A plan, or a rule of a baseline, in every environment, `seeds` times each. An interrupt ends the claim, not just the run."""
+    """Any player in every environment, `seeds` times each. An interrupt ends the claim, not just the run."""
     regrets = {}
     for name, environment in environments.items():
         run = simulate(
