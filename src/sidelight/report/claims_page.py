@@ -89,13 +89,15 @@ def claim_figure(outcome: Outcome) -> Figure:
     FigureCanvasAgg(figure)
     axes = figure.subplots()
     palette = {"measured": 0, "baseline": 0}
+    listed = "see the table" in outcome.x_label or outcome.x_label.startswith(("random", "draw", "run"))
     for curve in outcome.curves:
         style = _style(curve.role, palette)
+        if listed and "marker" in style:  # cases in a list are not joined by a line
+            style |= {"linestyle": "none", "markersize": 5 if len(curve.x) < 60 else 2}
         axes.plot(curve.x, curve.y, label=curve.label, **style)
         if curve.low is not None and curve.high is not None:
             axes.fill_between(curve.x, curve.low, curve.high, color=style["color"], alpha=0.2, linewidth=0)
     numbers = [y for curve in outcome.curves for y in curve.y]
-    listed = "see the table" in outcome.x_label or outcome.x_label.startswith(("random", "draw", "run"))
     if numbers and min(numbers) > 0:
         axes.set_yscale("log")
         _plain_ticks(axes.yaxis, min(numbers), max(numbers))
@@ -135,13 +137,13 @@ def _style(role: str, used: dict[str, int]) -> dict[str, Any]:
 def _plain_ticks(axis: Any, low: float, high: float) -> None:
     """Over less than two decades, powers of ten leave the axis bare: say 200, 500, 1000 instead."""
     if high / low < 100:
-        from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+        from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-        subs = (1.0, 2.0, 5.0) if high / low > 4 else tuple(i / 10 for i in range(10, 100, 2))
-        axis.set_major_locator(LogLocator(subs=subs, numticks=12))
+        even = [tick for tick in MaxNLocator(5).tick_values(low, high) if tick > 0]
+        wide = high / low > 6
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12) if wide else FixedLocator(even))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.4g}"))
         axis.set_minor_locator(NullLocator())
-        axis.set_minor_formatter(NullFormatter())
 
 
 def write_claims_page(reproduction: Reproduction, folder: str | PathLike[str]) -> Path:
