@@ -6,36 +6,10 @@ import sys
 
 import pytest
 
-from sidelight import __version__
-from sidelight.cli import main as module
-from sidelight.cli.main import main
+from cli_checks import assert_one_line
 
 PNG = b"\x89PNG\r\n\x1a\n"
 QUICK = ("--horizon", "300", "--runs", "2")
-
-
-@pytest.fixture
-def run(monkeypatch, capfd):
-    """Run `sidelight …` in this process: (exit code, standard output, standard error)."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["sidelight", *map(str, arguments)])
-        try:
-            main()
-            code = 0
-        except SystemExit as end:
-            code = end.code or 0
-        out, err = capfd.readouterr()
-        return code, out, err
-
-    return run
-
-
-def assert_one_line(err):
-    """One line that says what is wrong, never a traceback."""
-    assert "Traceback" not in err
-    assert len(err.strip().splitlines()) == 1
-    assert err.strip().startswith("error: ")
 
 
 # -- success ----------------------------------------------------------------------------------------------
@@ -90,19 +64,6 @@ def test_one_run_and_one_round(run, tmp_path):
         code, out, err = run("demo", *options, "-o", tmp_path)
         assert code == 0, err
         assert "nan" not in out.lower()
-
-
-@pytest.mark.parametrize("flag", ["--help", "-h"])
-@pytest.mark.parametrize("command", [(), ("demo",)])
-def test_help(run, command, flag):
-    code, out, _ = run(*command, flag)
-    assert code == 0
-    assert out.startswith("Usage:")
-    assert "demo" in out
-
-
-def test_version(run):
-    assert run("--version")[:2] == (0, f"sidelight, version {__version__}\n")
 
 
 # -- what a user can get wrong ----------------------------------------------------------------------------
@@ -172,11 +133,6 @@ def test_interruption_exits_with_130(run, monkeypatch, tmp_path):
     assert "Traceback" not in err
 
 
-def test_exit_codes_are_documented():
-    for code in ("0 success", "1 a request", "2 wrong usage", "130 interrupted"):
-        assert code in module.__doc__
-
-
 # -- as a program -----------------------------------------------------------------------------------------
 
 
@@ -189,16 +145,3 @@ def test_the_program(tmp_path):
     failed = subprocess.run([*command, "--runs", "0"], capture_output=True, text=True, timeout=300)
     assert failed.returncode == 1
     assert_one_line(failed.stderr)
-
-
-def test_help_starts_without_heavy_imports():
-    code = (
-        "import sys; from click.testing import CliRunner; from sidelight.cli.main import cli\n"
-        "done = CliRunner().invoke(cli, ['demo', '--help'])\n"
-        "heavy = {'numpy', 'scipy', 'numba', 'matplotlib', 'networkx', 'rich'} & set(sys.modules)\n"
-        "print(done.exit_code, sorted(heavy))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert done.stdout == "0 []\n"

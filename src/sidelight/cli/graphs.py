@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,12 +32,15 @@ class GraphRequest:
 
     def load(self) -> LoadedGraph:
         """The graph, every arm of it observable; refuses others, naming the arms and the ways out."""
-        from sidelight.errors import InvalidOption
+        from sidelight.errors import GraphFileError, InvalidOption
         from sidelight.graph import families, read_graph
         from sidelight.graph.mending import observable_part, with_loops
 
         if self.is_file:
-            graph = read_graph(self.text, n_arms=self.arms, named=self.named)
+            try:
+                graph = read_graph(self.text, n_arms=self.arms, named=self.named)
+            except GraphFileError as error:
+                raise GraphFileError(_in_options(str(error))) from error
         elif self.arms is not None or self.named is not None:
             raise InvalidOption(
                 f"--arms, --named and --numbered are for csv files, {self.text!r} is a family"
@@ -97,6 +101,12 @@ def _refuse_unobservable(graph: FeedbackGraph) -> None:
         " (also: --add-loops, --undirected)",
         blind,
     )
+
+
+def _in_options(message: str) -> str:
+    """What the library calls arguments, as options of the command line."""
+    message = re.sub(r"pass n_arms(=\d+)?", "use --arms", message)
+    return message.replace("pass named=True", "use --named").replace("or named=True", "or --named")
 
 
 def _some(values: list[Any]) -> str:
