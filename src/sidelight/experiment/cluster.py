@@ -1,0 +1,108 @@
+"""Cells on a Dask cluster: a lost worker's cells are played again by the others.
+
+Workers need sidelight in the same version and nothing else: graphs from files travel with the tasks, and
+results travel back to the process that runs the sweep, so no folder has to be shared.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import secrets
+import warnings
+from collections.abc import Generator, Sequence
+from typing import Any
+
+from sidelight._version import __version__
+from sidelight.errors import InvalidOption, WorkerError
+from sidelight.experiment.execution import Outcome, absent, execute
+from sidelight.experiment.graph_source import GraphSource, Packed, built, packed
+from sidelight.experiment.spec import CellSpec
+
+CONNECT_SECONDS = 20
+
+
+def on_cluster(
+    cells: Sequence[CellSpec], spec_hash: str, address: str | None, jobs: int
+) -> Generator[Outcome, None, None]:
+    """Cells in the order in which they finish, played at `address`, or by `jobs` workers started for this."""
+    distributed = _distributed()
+    with contextlib.ExitStack() as held:
+        client = held.enter_context(_client(distributed, held, address, jobs))
+        token = secrets.token_hex(
+            4
+        )  # results of an earlier sweep that the scheduler still knows are not ours
+        graphs = _graphs(client, cells, token)
+        futures = {}
+        for cell in cells:
+            arguments = (cell, spec_hash, graphs.get(cell.graph))
+            key = f"sidelight-{cell.id}-{token}"
+            futures[key] = (cell, client.submit(execute, *arguments, key=key, pure=False))
+        held.callback(_cancel, client, [future for _, future in futures.values()])
+        for future in distributed.as_completed([future for _, future in futures.values()], loop=client.loop):
+            cell, _ = futures.pop(future.key)
+            yield _outcome(future, cell)
+
+
+def _outcome(future: Any, cell: CellSpec) -> Outcome:
+    if future.status in ("cancelled", "lost"):
+        raise WorkerError("the scheduler was lost; finished cells are kept, run the sweep again to continue")
+    if future.status == "error":  # `execute` itself does not raise: too many of its workers have died
+        error = future.exception()
+        return absent(cell, "failed", f"{type(error).__name__}: {error}")
+    found: Outcome = future.result()
+    theirs = found.provenance.get("sidelight")
+    if theirs != __version__:
+        raise WorkerError(
+            f"a worker runs sidelight {theirs}, this is {__version__}; install the same version"
+        )
+    return found
+
+
+def _client(distributed: Any, held: contextlib.ExitStack, address: str | None, jobs: int) -> Any:
+    try:
+        if address is None:
+            cluster = distributed.LocalCluster(
+                n_workers=jobs,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+            )
+            address = held.enter_context(cluster)
+        return distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, RuntimeError, ValueError) as error:  # timeouts are OSErrors
+        raise WorkerError(f"no Dask cluster at {address or 'this machine'}: {error}") from error
+
+
+def _graphs(client: Any, cells: Sequence[CellSpec], token: str) -> dict[GraphSource, Any]:
+    """Graphs from files as tasks of their own: unlike scattered data they outlive the worker that has them."""
+    graphs = {}
+    for source in {cell.graph for cell in cells if cell.graph.path is not None}:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")  # once per graph, and meant
+            key = f"sidelight-graph-{source.digest[:16]}-{token}"
+            graphs[source] = client.submit(_same, packed(built(source)), key=key, pure=False)
+    return graphs
+
+
+def _same(parts: Packed) -> Packed:
+    return parts
+
+
+def _cancel(client: Any, futures: list[Any]) -> None:
+    """What is still running when the sweep ends early would keep the cluster busy for nobody."""
+    unfinished = [future for future in futures if not future.done()]
+    if unfinished:
+        with contextlib.suppress(Exception):
+            client.cancel(unfinished, force=True)
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise InvalidOption(
+            "a Dask engine needs distributed, which is not installed: pip install sidelight[cluster]"
+        ) from None
+    return distributed
