@@ -10,7 +10,10 @@ import pytest
 
 from cli_checks import assert_one_line
 
-FOLDERS = {"demo": ("demo", "--horizon", "300", "--runs", "1")}
+FOLDERS = {
+    "demo": ("demo", "--horizon", "300", "--runs", "1"),
+    "run": ("run", "cycle:5", "-T", "100", "--seeds", "1"),
+}
 """Commands that write into a folder."""
 
 

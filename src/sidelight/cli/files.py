@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from sidelight.errors import InvalidOption
@@ -12,11 +14,9 @@ from sidelight.errors import InvalidOption
 def writable_folder(path: str) -> Path:
     """The folder, made if need be; called before the long work, so that an unwritable place costs little."""
     folder = Path(path)
-    try:
+    with written(folder):
         folder.mkdir(parents=True, exist_ok=True)
         _try(folder)
-    except OSError as error:
-        raise InvalidOption(f"cannot write to the folder {folder}: {_reason(error)}") from None
     return folder
 
 
@@ -41,6 +41,15 @@ def write_file(file: Path, text: str) -> None:
             stream.write(text.encode())
     except OSError as error:
         raise InvalidOption(f"cannot write {file}: {_reason(error)}") from None
+
+
+@contextlib.contextmanager
+def written(folder: Path) -> Iterator[None]:
+    """Errors of the file system while something is written into `folder`, as one line."""
+    try:
+        yield
+    except OSError as error:
+        raise InvalidOption(f"cannot write to the folder {folder}: {_reason(error)}") from None
 
 
 def _try(folder: Path) -> None:

@@ -34,6 +34,12 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON o
 quiet = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 
 
+jobs = click.option("--jobs", "-j", type=count, metavar="N", help="Processes, all cores by default.")
+figures = click.option(
+    "--figures/--no-figures", default=True, show_default=True, help="Also write every figure as PNG and PDF."
+)
+
+
 def horizon(**settings: Any) -> Callable[[Command], Command]:
     """--horizon T."""
     return click.option("--horizon", "-T", type=count, metavar="T", help="Rounds to play.", **settings)
