@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sidelight._version import __version__
 
 if TYPE_CHECKING:
-    from sidelight import environments, partitions
+    from sidelight import baselines, environments, partitions
     from sidelight.analysis import (
         Domination,
         IndependenceNumber,
@@ -97,7 +97,7 @@ _HOMES = {
     "sidelight.policy": ("Policy",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
-_MODULES = ("environments", "partitions")
+_MODULES = ("baselines", "environments", "partitions")
 
 __all__ = [
     "AnytimeBound",
@@ -125,6 +125,7 @@ __all__ = [
     "TurnError",
     "UnobservableGraph",
     "__version__",
+    "baselines",
     "check_certificate",
     "compare_bounds",
     "environments",

@@ -80,8 +80,9 @@ def draw_regret(axes: Axes, run: Run) -> None:
         axes.plot(rounds, regret, color="tab:blue", alpha=0.25, linewidth=0.8)
     axes.plot(rounds, run.mean, color="tab:blue", linewidth=2, label=f"mean of {len(run.seeds)} runs")
     bound = run.bound
-    label = "bound" if bound.certified else "bound (conditions fail at this horizon)"
-    axes.axhline(bound.value, color="tab:red", linestyle="--", label=f"{label}: {bound.value:,.0f}")
+    if bound is not None:
+        label = "bound" if bound.certified else "bound (conditions fail at this horizon)"
+        axes.axhline(bound.value, color="tab:red", linestyle="--", label=f"{label}: {bound.value:,.0f}")
     axes.plot(rounds, rounds, color="0.6", linestyle=":", label="one loss per round")
     axes.set_xscale("log")
     axes.set_yscale("log")
