@@ -24,8 +24,8 @@ def hedge(g: FeedbackGraph, horizon: int) -> Plan:
     """
     g, T = checked_graph(g, "hedge"), checked_horizon(horizon)
     n = g.n_arms
-    if not (g.universal.size == n and g.has_loop.all()):
-        lacking = int((g.out_degree < n).sum())
+    lacking = int((g.out_degree < n).sum())
+    if lacking:
         raise InfeasibleRequest(
             f"hedge needs full feedback, but {lacking} of {n} arms do not reveal all arms; "
             "use exp3 (self-loops), chlz21 or sl.plan"

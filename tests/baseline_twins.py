@@ -11,7 +11,7 @@ from math import cbrt, log, sqrt
 import numpy as np
 from scipy.integrate import quad
 from scipy.optimize import brentq
-from scipy.stats import beta
+from scipy.special import betainc, betaincinv, betaln, xlog1py, xlogy
 
 
 def matrix(graph):
@@ -164,14 +164,15 @@ class Ftl(Counting):
 class TsN(Counting):
     @property
     def probabilities(self):
-        arms = [beta(1 + loss, 1 + seen - loss) for loss, seen in zip(self.L, self.O, strict=True)]
-        landmarks = sorted(arm.ppf(level) for arm in arms for level in (0.01, 0.5, 0.99))
+        a, b = 1 + self.L, 1 + self.O - self.L
+        landmarks = np.unique(betaincinv(a, b, np.array([[0.01], [0.5], [0.99]])))
 
         def least(i):
             def integrand(x):
-                return arms[i].pdf(x) * np.prod([arm.sf(x) for j, arm in enumerate(arms) if j != i])
+                density = np.exp(xlogy(a[i] - 1, x) + xlog1py(b[i] - 1, -x) - betaln(a[i], b[i]))
+                return density * np.delete(1 - betainc(a, b, x), i).prod()
 
-            return quad(integrand, 0, 1, points=landmarks, epsabs=1e-12, epsrel=1e-12, limit=400)[0]
+            return quad(integrand, 0, 1, points=landmarks, epsabs=1e-11, epsrel=1e-11, limit=400)[0]
 
         return np.array([least(i) for i in range(self.n)])
 
