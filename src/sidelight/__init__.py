@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sidelight._version import __version__
 
 if TYPE_CHECKING:
-    from sidelight import environments, partitions
+    from sidelight import baselines, environments, partitions
     from sidelight.analysis import (
         Domination,
         IndependenceNumber,
@@ -105,7 +105,7 @@ _HOMES = {
     "sidelight.policy": ("Policy",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
-_MODULES = ("environments", "partitions")
+_MODULES = ("baselines", "environments", "partitions")
 
 __all__ = [
     "AnytimeBound",
@@ -139,6 +139,7 @@ __all__ = [
     "UnobservableGraph",
     "WorkerError",
     "__version__",
+    "baselines",
     "check_certificate",
     "compare",
     "compare_bounds",

@@ -96,7 +96,7 @@ class Results:
 def cell_of(run: Run, *, id: str, graph: str, policy: str, environment: str) -> Cell:
     """The record of a complete run."""
     kept = np.isfinite(run.ledger).all()
-    bound = getattr(run.plan, "bound", None)
+    bound = run.bound
     return Cell(
         id=id,
         graph=graph,
@@ -109,6 +109,6 @@ def cell_of(run: Run, *, id: str, graph: str, policy: str, environment: str) -> 
         cost=run.cost,
         ledger=run.ledger if kept else None,
         plays=None if run.plays is None else run.plays.sum(axis=0),
-        bound=None if bound is None else run.bound.to_dict(),
+        bound=None if bound is None else bound.to_dict(),
         nanoseconds_per_round=run.nanoseconds_per_round,
     )

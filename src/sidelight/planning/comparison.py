@@ -315,14 +315,18 @@ def _self_loops(g: FeedbackGraph, T: int, alpha: int | None) -> Iterator[Row]:
         yield Row("q-FTRL", "upper", value, "Eldowa, Esposito, Cesari & Cesa-Bianchi 2023", theorem)
 
 
-def dominating_set(g: FeedbackGraph) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Arms that together reveal all arms, greedily: the one that reveals most of the missing ones first.
+def dominating_set(
+    g: FeedbackGraph, targets: np.ndarray[Any, np.dtype[np.bool_]] | None = None
+) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Arms that together reveal all arms, or all `targets` (n,), of which there must be some.
+
+    Greedily: the arm that reveals most of the missing ones first.
 
     >>> from sidelight.graph import families
     >>> dominating_set(families.cycle(6)).size
     4
     """
-    missing = ~g.is_universal.copy()
+    missing = ~g.is_universal if targets is None else targets & ~g.is_universal
     source = np.repeat(np.arange(g.n_arms), np.diff(g.out_indptr))
     gains = np.bincount(source[missing[g.out_indices]], minlength=g.n_arms)
     queue = [(-int(gain), arm) for arm, gain in enumerate(gains.tolist()) if gain]
@@ -339,8 +343,10 @@ def dominating_set(g: FeedbackGraph) -> np.ndarray[Any, np.dtype[np.int64]]:
             heappush(queue, (-gain, arm))
     if g.universal.size and not chosen:
         chosen.append(int(g.universal[0]))
-    if len(chosen) == 1 and g.is_universal[chosen[0]] and not g.has_loop[chosen[0]]:
-        chosen.append(int((chosen[0] + 1) % g.n_arms))  # the only arm that it does not reveal is itself
+    first = chosen[0]
+    wanted = targets is None or targets[first]
+    if len(chosen) == 1 and wanted and g.is_universal[first] and not g.has_loop[first]:
+        chosen.append(int((first + 1) % g.n_arms))  # the only arm that it does not reveal is itself
     return np.sort(np.array(chosen, dtype=np.int64))
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +16,13 @@ from sidelight.errors import InvalidFeedback, InvalidOption, TurnError, listing
 from sidelight.graph import building
 from sidelight.kernels import engine
 from sidelight.kernels.memory import PENDING, ROUND, views
+from sidelight.kernels.play import play
 from sidelight.kernels.random import seeded_words
 from sidelight.policy import epochs, saved
 from sidelight.policy.machine import block_order, build_memory
 
 if TYPE_CHECKING:
+    from sidelight.kernels.play import World
     from sidelight.planning import Plan
 
 Losses = npt.NDArray[np.float64]
@@ -50,7 +53,7 @@ class Policy:
         """Draw the next arm to play."""
         if self.pending is not None:
             raise TurnError(f"arm {self.pending} is still to be told: call tell() before asking again")
-        return int(engine.ask_once(self.memory))
+        return self._draw()
 
     def tell(self, losses: Mapping[int, float] | Sequence[float] | npt.ArrayLike) -> None:
         """Report the losses that the pending arm revealed.
@@ -62,13 +65,20 @@ class Policy:
         if arm is None:
             raise TurnError("no arm is pending: call ask() before telling what it revealed")
         values = self._aligned(arm, losses)
-        if not engine.tell_once(self.memory, values, self.scratch):
+        if not self._learn(values):
             at = int(np.argmin((values >= 0.0) & (values <= 1.0)))
             raise InvalidFeedback(
                 f"the loss of arm {self.graph.out_neighbors(arm)[at]} must be in [0, 1], got {values[at]}; "
                 "rescale losses before telling them"
             )
         self.turn()
+
+    def _draw(self) -> int:
+        return int(engine.ask_once(self.memory))
+
+    def _learn(self, values: Losses) -> bool:
+        """Take in losses in the order of `out_neighbors`; False, and no change, if one is outside [0, 1]."""
+        return bool(engine.tell_once(self.memory, values, self.scratch))
 
     def turn(self) -> None:
         """Move on to the rates of the next round; does nothing unless the plan has no horizon."""
@@ -115,14 +125,43 @@ class Policy:
         if not (isinstance(arm, int | np.integer) and 0 <= arm < self.graph.n_arms):
             raise InvalidOption(f"arm {arm!r} does not exist: the graph has arms 0..{self.graph.n_arms - 1}")
         parts = np.empty(4)
-        engine.ledger(self.memory, arm, parts)
+        self.fill_ledger(int(arm), parts)
         names = ("projection", "restriction", "global exploration", "local exploration")
         return dict(zip(names, parts.tolist(), strict=True))
+
+    def fill_ledger(self, arm: int, out: Losses) -> None:
+        """Write the four parts of the ledger to `out`; NaN for a policy that keeps none."""
+        engine.ledger(self.memory, arm, out)
 
     def __repr__(self) -> str:
         return f"Policy({self.plan!r}, round={self.round}, pending={self.pending})"
 
     # -- copying and simulating -----------------------------------------------------------------------
+
+    def play(
+        self,
+        world: World,
+        function: Any,
+        key: np.uint64,
+        first: int,
+        last: int,
+        cost: float,
+        plays: npt.NDArray[np.int64],
+    ) -> float:
+        """Play rounds first..last of a compiled environment, as `ask` and `tell` would; `sl.simulate` calls this.
+
+        Returns `cost` plus what the rounds cost, NaN if a loss was outside [0, 1]. `plays`, unless empty, counts
+        plays by arm. No rounds, first = last, compile the loop and change nothing.
+        """
+        while True:
+            left = epochs.rounds_left(self.plan.tuning, self.round)
+            end = last if left is None else min(last, first + left)
+            cost = float(play(self.memory, world, function, key, first, end, cost, self.scratch, plays))
+            if first < end:
+                self.turn()
+            first = end
+            if first >= last or math.isnan(cost):
+                return cost
 
     def copy(self, seed: int | None = None) -> Policy:
         """An independent policy in the same state; with a seed, on that seed's random stream."""
@@ -155,11 +194,15 @@ class Policy:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Policy:
-        """Read a saved policy; it continues bit for bit, random stream included."""
+        """Read a saved policy of any kind; it continues bit for bit, random stream included."""
         plan, arrays = saved.read(path)
-        policy = cls(plan, seed=0)
-        saved.restore(path, policy.memory, arrays)
+        policy: Policy = plan.policy(seed=0)
+        policy.restore(path, arrays)
         return policy
+
+    def restore(self, path: str | PathLike[str], arrays: saved.Arrays) -> None:
+        """Take over a saved state, refusing one that does not fit."""
+        saved.restore(path, self.memory, arrays)
 
     # -- checking feedback ----------------------------------------------------------------------------
 

@@ -9,6 +9,9 @@ Format, version 2. An uncompressed `.npz` archive (a zip of `.npy` arrays, reada
     tuning.*      the arrays of `sidelight.planning.Tuning`
     state.*       the changing arrays of `sidelight.kernels.memory`, the random stream included
 
+Small policies (`sidelight.policy.rule`) have no tuning: their header names the `rule` and the horizon, and state.*
+are the changing arrays of `sidelight.kernels.desk`.
+
 `digest` is the SHA-256 of the names, types, shapes and bytes of all other members. The file is written to a
 temporary name in the same folder, flushed to disk and renamed, so a crash leaves the old file or the new one.
 """
@@ -37,6 +40,8 @@ from sidelight.planning import AnytimeBound, AnytimePlan, Bound, Plan, Tuning
 if TYPE_CHECKING:
     from os import PathLike
 
+    from sidelight.policy.rule import Rule
+
 FORMAT = "sidelight-policy"
 VERSION = 2
 
@@ -57,28 +62,35 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 def write(path: str | PathLike[str], plan: Plan, memory: Memory) -> None:
     """Save `plan` and the state of its policy to `path`, replacing it atomically."""
-    graph = plan.graph
-    arrays: Arrays = {
-        "graph.n_arms": np.array(graph.n_arms),
-        "graph.out_indptr": graph.out_indptr,
-        "graph.out_indices": graph.out_indices,
-        "graph.universal": graph.universal,
-        "graph.has_loop": graph.has_loop,
-    }
-    arrays |= {f"tuning.{name}": array for name, array in plan.tuning.to_arrays().items()}
+    arrays = {f"tuning.{name}": array for name, array in plan.tuning.to_arrays().items()}
     arrays |= {f"state.{name}": view for name, view in views(memory).items() if name not in SCRATCH}
-    header = {
-        "format": FORMAT,
-        "version": VERSION,
-        "sidelight": __version__,
+    about = {
         "horizon": plan.horizon,
         "realization": plan.realization,
         "choices": list(plan.choices),
         "parameters": plan.parameters,
         "bound": plan.bound.to_dict(),
-        "labels": graph.labels,
-        "digest": _digest(arrays),
     }
+    _write(path, plan.graph, about, arrays)
+
+
+def write_rule(
+    path: str | PathLike[str], graph: FeedbackGraph, name: str, horizon: int | None, state: Arrays
+) -> None:
+    """Save a small policy: the name of its rule and its state."""
+    _write(path, graph, {"rule": name, "horizon": horizon}, {f"state.{key}": a for key, a in state.items()})
+
+
+def _write(path: str | PathLike[str], graph: FeedbackGraph, about: dict[str, Any], arrays: Arrays) -> None:
+    arrays = {
+        "graph.n_arms": np.array(graph.n_arms),
+        "graph.out_indptr": graph.out_indptr,
+        "graph.out_indices": graph.out_indices,
+        "graph.universal": graph.universal,
+        "graph.has_loop": graph.has_loop,
+    } | arrays
+    header = {"format": FORMAT, "version": VERSION, "sidelight": __version__, **about}
+    header |= {"labels": graph.labels, "digest": _digest(arrays)}
     encoded = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     target = Path(path)
     try:
@@ -88,11 +100,13 @@ def write(path: str | PathLike[str], plan: Plan, memory: Memory) -> None:
         raise SavedStateError(f"cannot save the policy to {target}: {error.strerror or error}") from error
 
 
-def read(path: str | PathLike[str]) -> tuple[Plan, Arrays]:
-    """The plan in the file and the arrays of its state; everything is checked before it is used."""
+def read(path: str | PathLike[str]) -> tuple[Plan | Rule, Arrays]:
+    """The plan or rule in the file and the arrays of its state; everything is checked before it is used."""
     arrays, header = _members(Path(path))
     try:
         graph = _graph(arrays, header)
+        if "rule" in header:
+            return _rule(graph, header), arrays
         mine = {name.removeprefix("tuning."): a for name, a in arrays.items() if name.startswith("tuning.")}
         tuning = Tuning.from_arrays(mine)
         blocks = np.split(tuning.block_arms, tuning.block_start[1:-1])
@@ -185,6 +199,14 @@ def _graph(arrays: Arrays, header: dict[str, Any]) -> FeedbackGraph:
         return FeedbackGraph._from_arrays(n, sources, indices, header["labels"])
     chosen = explicit.checked_arms(universal)
     return FeedbackGraph._from_arrays(n, sources, indices, header["labels"], chosen, has_loop[chosen])
+
+
+def _rule(graph: FeedbackGraph, header: dict[str, Any]) -> Rule:
+    """The rule of this name, made anew for the graph: it refuses graphs to which it does not apply."""
+    from sidelight.policy import registry
+
+    horizon = None if header["horizon"] is None else _horizon(header["horizon"])
+    return registry.rule(header["rule"], graph, horizon)
 
 
 def _horizon(value: object) -> int:

@@ -34,12 +34,13 @@ def draw_run(axes: Axes, run: Run) -> None:
     for regret in run.regret:
         axes.plot(rounds, regret, color=COLOURS[0], alpha=0.25, linewidth=0.7)
     axes.plot(rounds, run.mean, color=COLOURS[0], linewidth=1.8, label=f"mean of {len(run.seeds)} runs")
-    label = "bound" if bound.certified else "bound (conditions fail at this horizon)"
-    axes.axhline(bound.value, color=COLOURS[1], linestyle="--", label=f"{label}: {number(bound.value)}")
+    if bound is not None:
+        label = "bound" if bound.certified else "bound (conditions fail at this horizon)"
+        axes.axhline(bound.value, color=COLOURS[1], linestyle="--", label=f"{label}: {number(bound.value)}")
     axes.plot(rounds, rounds, color=GREY, linestyle=":", linewidth=1, label="one loss per round")
     last = float(max(rounds[-1], 2))
     log_axis(axes, "x", 1, last)
-    log_axis(axes, "y", 0.5, 1.5 * max(last, bound.value))
+    log_axis(axes, "y", 0.5, 1.5 * max(last, 0.0 if bound is None else bound.value))
     axes.set_xlabel("round")
     axes.set_ylabel("regret")
     axes.set_title(f"{run.plan.realization}, T = {run.checkpoints[-1]:,}")
