@@ -19,7 +19,7 @@ from sidelight.environment.environment import (
 )
 from sidelight.errors import InvalidOption
 from sidelight.graph.building import checked_count
-from sidelight.kernels.play import COINS, World
+from sidelight.kernels.world import COINS, World
 
 if TYPE_CHECKING:
     from sidelight.analysis import PackingSet

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.errors import InvalidOption
-from sidelight.kernels.play import World, no_function
 from sidelight.kernels.random import fill_hashed_units
+from sidelight.kernels.world import World, no_function
 
 Floats = npt.NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sidelight.environment.environment import Environment, Floats, checked_unit_table
 from sidelight.errors import InvalidOption
-from sidelight.kernels.play import TABLE, World
+from sidelight.kernels.world import TABLE, World
 
 
 @dataclass(frozen=True, eq=False)
