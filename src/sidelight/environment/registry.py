@@ -165,7 +165,7 @@ def _numbers(words: list[str], *defaults: float) -> list[float]:
 
 
 def _whole(number: float) -> int:
-    if not number.is_integer():
+    if not float(number).is_integer():
         raise ValueError(f"{number:g} must be a whole number")
     return int(number)
 
