@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -104,6 +105,22 @@ def test_a_file_with_every_kind_of_graph(tmp_path):
     assert (spec.title, spec.text) == ("Small", TOML)
     assert [graph.name for graph in spec.graphs] == ["cycle:6", "roads.csv", "both ways"]
     assert [graph.build().n_edges for graph in spec.graphs] == [12, 3, 6]
+
+
+def test_the_example_of_the_documentation(tmp_path):
+    text = (Path(__file__).parents[2] / "docs" / "sweeps.md").read_text(encoding="utf-8")
+    example = text.split("```toml")[1].split("```")[0]
+    (tmp_path / "roads.csv").write_text("src,dst\n0,1\n1,2\n")
+    (tmp_path / "spec.toml").write_text(example, encoding="utf-8")
+    spec = sl.Spec.read(tmp_path / "spec.toml")
+    assert [graph.name for graph in spec.graphs] == ["cycle:100", "roads.csv", "roads, both ways", "one way"]
+    assert len(spec.cells) == 48
+    for choice in ("seeds", "checkpoints"):  # and with each of the lines that are commented out
+        for line in re.findall(rf"^# ({choice} = .*)$", example, flags=re.MULTILINE):
+            (tmp_path / "spec.toml").write_text(
+                re.sub(rf"(?m)^{choice} = .*$", line, example), encoding="utf-8"
+            )
+            assert getattr(sl.Spec.read(tmp_path / "spec.toml"), choice) != getattr(spec, choice)
 
 
 def test_self_loops_where_asked(tmp_path):

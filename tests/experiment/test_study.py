@@ -1,5 +1,7 @@
 """Comparisons on one graph."""
 
+import sys
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -64,8 +66,6 @@ def test_a_policy_that_does_not_apply_says_why():
 
 
 def test_an_interrupt_returns_the_policies_that_are_finished(monkeypatch):
-    import sys
-
     module = sys.modules["sidelight.experiment.simulation"]
     real, calls = module._wait, []
 
@@ -103,9 +103,7 @@ def test_an_interrupt_returns_the_policies_that_are_finished(monkeypatch):
 )
 def test_mistakes_are_found_before_anything_runs(change, message):
     with pytest.raises(sl.SpecError, match=message):
-        sl.compare(
-            **{**{"graph": "mab:4", "policies": ["flat"], "environment": "gap", "horizon": 100}, **change}
-        )
+        sl.compare(**{"graph": "mab:4", "policies": ["flat"], "environment": "gap", "horizon": 100, **change})
 
 
 def test_graphs_and_environments_that_do_not_exist():

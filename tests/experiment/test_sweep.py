@@ -1,6 +1,7 @@
 """Sweeps: the same bytes on any engine, on any number of cores, after any accident."""
 
 import contextlib
+import json
 import os
 import random
 import signal
@@ -45,8 +46,6 @@ def finished(folder):
 
 def started(spec, folder, engine="local"):
     """The sweep in a process of its own, that can be killed."""
-    import json
-
     source = str(Path(sl.__file__).parents[1])
     return subprocess.Popen(
         [sys.executable, "-c", RUN, json.dumps(spec), str(folder), engine],
@@ -143,44 +142,29 @@ def test_an_interrupt_in_this_process(tmp_path, monkeypatch):
     assert finished(tmp_path) == 0
 
 
-def deadly(monkeypatch, doomed, times):
-    """Workers die of the cell `doomed` that many times."""
-    give, deaths = workers._Worker.give, []
+def test_dead_workers_are_replaced_and_their_cells_tried_again_up_to_three_times(tmp_path, monkeypatch):
+    sl.sweep(SMALL, tmp_path / "whole", jobs=1)
+    unlucky, deadly = (sl.Spec.from_dict(SMALL).cells[i].id for i in (1, 6))
+    give, deaths = workers._Worker.give, {unlucky: 0, deadly: 0}
 
     def kill(self, cell):
-        if cell.id == doomed and len(deaths) < times:
-            deaths.append(self.process.pid)
+        if cell.id == deadly or (cell.id == unlucky and deaths[cell.id] < 1):
+            deaths[cell.id] += 1
             self.process.kill()
             self.process.join()
         give(self, cell)
 
     monkeypatch.setattr(workers._Worker, "give", kill)
-    return deaths
-
-
-def test_workers_that_die_are_replaced_and_their_cells_played_again(tmp_path, monkeypatch):
-    sl.sweep(SMALL, tmp_path / "whole", jobs=1)
-    doomed = sl.Spec.from_dict(SMALL).cells[2].id
-    deaths = deadly(monkeypatch, doomed, 2)
     results = sl.sweep(SMALL, tmp_path / "out", jobs=2)
-    assert len(deaths) == 2
-    assert results.complete
-    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
-
-
-def test_a_cell_that_kills_every_worker_is_reported_and_the_rest_is_kept(tmp_path, monkeypatch):
-    doomed = sl.Spec.from_dict(SMALL).cells[2].id
-    deaths = deadly(monkeypatch, doomed, 99)
-    results = sl.sweep(SMALL, tmp_path, jobs=2)
-    assert len(deaths) == 3
+    assert deaths == {unlucky: 1, deadly: 3}
     assert not results.complete
     (failed,) = results.absent
-    assert (failed.id, failed.status) == (doomed, "failed")
-    assert "died 3 times" in failed.reason
-    assert "-9" in failed.reason
-    assert len(results.cells) == finished(tmp_path) == 7
+    assert (failed.id, failed.status) == (deadly, "failed")
+    assert failed.reason == "its worker died 3 times, at last with exit code -9"
+    assert len(results.cells) == finished(tmp_path / "out") == 7
     monkeypatch.undo()
-    assert sl.sweep(SMALL, tmp_path, jobs=1).complete  # tried again
+    assert sl.sweep(SMALL, tmp_path / "out", jobs=1).complete  # a failed cell is tried again
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
 def test_an_error_of_ours_fails_one_cell_and_is_tried_again(tmp_path, monkeypatch):
@@ -293,7 +277,7 @@ def test_engines_that_do_not_exist(tmp_path):
 
 def test_a_scheduler_that_does_not_answer(tmp_path, monkeypatch):
     monkeypatch.setattr("sidelight.experiment.cluster.CONNECT_SECONDS", 1)
-    with pytest.raises(sl.WorkerError, match="no Dask cluster at tcp://127.0.0.1:9"):
+    with pytest.raises(sl.WorkerError, match=r"no Dask cluster at tcp://127\.0\.0\.1:9"):
         sl.sweep(SMALL, tmp_path, engine="dask://127.0.0.1:9")
 
 
