@@ -28,19 +28,20 @@ def on_cluster(
     """Cells in the order in which they finish, played at `address`, or by `jobs` workers started for this."""
     distributed = _distributed()
     with contextlib.ExitStack() as held:
-        client = held.enter_context(_client(distributed, held, address, jobs))
+        client = held.enter_context(_client(distributed, held, address, min(jobs, len(cells))))
         token = secrets.token_hex(
             4
         )  # results of an earlier sweep that the scheduler still knows are not ours
         graphs = _graphs(client, cells, token)
-        futures = {}
+        futures: dict[str, tuple[CellSpec, Any]] = {}
+        held.callback(_cancel, client, futures)
         for cell in cells:
-            arguments = (cell, spec_hash, graphs.get(cell.graph))
             key = f"sidelight-{cell.id}-{token}"
-            futures[key] = (cell, client.submit(execute, *arguments, key=key, pure=False))
-        held.callback(_cancel, client, [future for _, future in futures.values()])
-        for future in distributed.as_completed([future for _, future in futures.values()], loop=client.loop):
-            cell, _ = futures.pop(future.key)
+            graph = graphs.get(cell.graph)
+            futures[key] = (cell, client.submit(execute, cell, spec_hash, graph, key=key, pure=False))
+        finished = distributed.as_completed([future for _, future in futures.values()], loop=client.loop)
+        for future in finished:
+            cell, _ = futures.pop(future.key)  # the cluster forgets a result once nobody holds its future
             yield _outcome(future, cell)
 
 
@@ -90,12 +91,11 @@ def _same(parts: Packed) -> Packed:
     return parts
 
 
-def _cancel(client: Any, futures: list[Any]) -> None:
+def _cancel(client: Any, futures: dict[str, tuple[CellSpec, Any]]) -> None:
     """What is still running when the sweep ends early would keep the cluster busy for nobody."""
-    unfinished = [future for future in futures if not future.done()]
-    if unfinished:
+    if futures:
         with contextlib.suppress(Exception):
-            client.cancel(unfinished, force=True)
+            client.cancel([future for _, future in futures.values()], force=True)
 
 
 def _distributed() -> Any:

@@ -42,11 +42,11 @@ def sweep(
         jobs: worker processes of an engine on this machine, all cores by default; 1 plays in this process.
         progress: show a bar with the time left; by default only at a terminal.
     """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise WorkerError(f"a worker must not start a sweep of its own; {GUARD}")
     asked = spec if isinstance(spec, Spec) else _read(spec)
     workers = _cores() if jobs is None else checked_count("jobs", jobs)
     address = _address(engine)
-    if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise WorkerError(f"a worker must not start a sweep of its own; {GUARD}")
     with ResultsFolder(folder, asked) as store:
         found, damaged = store.finished()
         waiting = [cell for cell in asked.cells if cell.id not in found]

@@ -44,11 +44,8 @@ def on_processes(cells: Sequence[CellSpec], spec_hash: str, jobs: int) -> Genera
                 except (EOFError, OSError):
                     code = worker.end()
                     workers.remove(worker)
-                    if worker.ready:
-                        stillborn = 0
-                    else:
-                        stillborn += 1
-                    if stillborn >= MOST_ATTEMPTS:
+                    stillborn = 0 if worker.ready else stillborn + 1
+                    if stillborn >= MOST_ATTEMPTS or (stillborn and code is not None and code > 0):
                         raise WorkerError(
                             f"workers end (exit code {code}) before they are ready; {GUARD}"
                         ) from None
