@@ -40,7 +40,7 @@ def ids(spec):
 
 def test_every_combination_is_a_cell_of_its_own():
     spec = spec_with()
-    combinations = {(c.graph.name, c.policy, c.environment, c.horizon) for c in spec.cells}
+    combinations = {(c.graph.name, c.policy, c.environment.name, c.horizon) for c in spec.cells}
     assert len(spec.cells) == len(ids(spec)) == len(combinations) == 16
 
 
@@ -218,7 +218,9 @@ def test_every_key_of_a_spec_is_needed(key):
 
 
 def test_an_environment_may_fit_some_graphs_only():
-    assert spec_with(environments=["gap:0.2,5"]).environments == ("gap:0.2,5",)  # arm 5: in cycle:6 alone
+    assert (
+        spec_with(environments=["gap:0.2,5"]).environments[0].name == "gap:0.2,5"
+    )  # arm 5: in cycle:6 alone
 
 
 def test_mistakes_in_files_name_the_file(tmp_path):

@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from sidelight.environment import registry as environments
 from sidelight.errors import SidelightError, SolverError
 from sidelight.experiment.graph_source import Packed, built, unpacked
 from sidelight.experiment.provenance import here
@@ -31,8 +30,9 @@ def execute(cell: CellSpec, spec_hash: str, shipped: Packed | None = None) -> Ou
     provenance = {**here(), "spec": spec_hash}
     try:
         graph = built(cell.graph) if shipped is None else _arrived(cell.graph.digest, shipped)
+        cell.environment.verify()
         try:
-            environment = environments.parse(cell.environment, graph, cell.horizon)
+            environment = cell.environment.make(graph, cell.horizon)
             policy = _made(cell.policy, graph, cell.horizon)
             run = simulate(
                 policy, environment, cell.seeds, cell.horizon, checkpoints=cell.rounds, jobs=1, progress=False
@@ -45,7 +45,9 @@ def execute(cell: CellSpec, spec_hash: str, shipped: Packed | None = None) -> Ou
         return absent(cell, "failed", f"{type(error).__name__}: {error}", provenance)
     if not run.complete:
         raise KeyboardInterrupt  # simulate returns what it has; half a cell is worth nothing here
-    found = cell_of(run, id=cell.id, graph=cell.graph.name, policy=cell.policy, environment=cell.environment)
+    found = cell_of(
+        run, id=cell.id, graph=cell.graph.name, policy=cell.policy, environment=cell.environment.name
+    )
     return replace(found, provenance=provenance)
 
 

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.experiment.graph_source import GraphSource
+from sidelight.experiment.loss_source import LossSource
 from sidelight.experiment.simulation import logarithmic_checkpoints
 
 ID_FORMAT = 1
@@ -33,7 +34,7 @@ class CellSpec:
 
     graph: GraphSource
     policy: str
-    environment: str
+    environment: LossSource
     horizon: int
     seeds: tuple[int, ...]
     checkpoints: int | tuple[int, ...]  # how many on a logarithmic scale, or which
@@ -45,7 +46,7 @@ class CellSpec:
             "format": ID_FORMAT,
             "graph": self.graph.identity,
             "policy": self.policy,
-            "environment": self.environment,
+            "environment": self.environment.identity,
             "horizon": self.horizon,
             "seeds": self.seeds,
             "checkpoints": self.checkpoints,
@@ -65,7 +66,7 @@ class CellSpec:
         return {
             "graph": self.graph.name,
             "policy": self.policy,
-            "environment": self.environment,
+            "environment": self.environment.name,
             "horizon": self.horizon,
         }
 
@@ -76,7 +77,7 @@ class Spec:
 
     policies: tuple[str, ...]
     graphs: tuple[GraphSource, ...]
-    environments: tuple[str, ...]
+    environments: tuple[LossSource, ...]
     horizons: tuple[int, ...]
     seeds: tuple[int, ...]
     checkpoints: int | tuple[int, ...]
@@ -92,7 +93,7 @@ class Spec:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], folder: str | os.PathLike[str] = ".") -> Spec:
-        """The spec with the keys of the TOML file; graph files are looked up in `folder`.
+        """The spec with the keys of the TOML file; files are looked up in `folder`.
 
         >>> spec = Spec.from_dict({"policies": ["auto", "flat"], "graphs": ["cycle:6"],
         ...                        "environments": ["gap"], "horizons": [1000], "seeds": 5})
@@ -117,7 +118,7 @@ class Spec:
     @cached_property
     def hash(self) -> str:
         """Of the set of cells and their names: order, title, comments and layout do not matter."""
-        return _hash(sorted([cell.id, cell.graph.name] for cell in self.cells))
+        return _hash(sorted([cell.id, cell.graph.name, cell.environment.name] for cell in self.cells))
 
     def _points(self, horizon: int) -> int | tuple[int, ...]:
         if isinstance(self.checkpoints, int):

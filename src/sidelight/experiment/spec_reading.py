@@ -9,9 +9,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from sidelight.environment import registry as environments
 from sidelight.errors import SidelightError, SpecError, listing
 from sidelight.experiment.graph_source import LOOPS, GraphSource, is_file
+from sidelight.experiment.loss_source import LossSource
 from sidelight.experiment.spec import Spec
 from sidelight.graph import FeedbackGraph
 from sidelight.policy import registry as policies
@@ -53,7 +53,7 @@ def checked_spec(values: object, folder: Path, where: str, text: str = "") -> Sp
     return Spec(
         policies=reader.listed("policies", values["policies"], reader.policy),
         graphs=sources,
-        environments=reader.environments(values["environments"], graphs, horizons),
+        environments=reader.environments(values["environments"], folder.absolute(), graphs, horizons),
         horizons=horizons,
         seeds=reader.seeds(values["seeds"]),
         checkpoints=reader.checkpoints(values.get("checkpoints", DEFAULT_CHECKPOINTS), max(horizons)),
@@ -146,32 +146,21 @@ class Reader:
         return name
 
     def environments(
-        self, value: object, graphs: Sequence[FeedbackGraph], horizons: Sequence[int]
-    ) -> tuple[str, ...]:
+        self, value: object, folder: Path, graphs: Sequence[FeedbackGraph], horizons: Sequence[int]
+    ) -> tuple[LossSource, ...]:
         """Environments that exist for one graph and horizon at least: elsewhere they do not apply."""
 
-        def refusal(text: str) -> SidelightError | None:
-            first: SidelightError | None = None
-            for graph in graphs:
-                for horizon in horizons:
-                    try:
-                        environments.parse(text, graph, horizon)
-                    except SidelightError as error:
-                        first = first or error
-                    else:
-                        return None
-            return first
-
-        def read(key: str, entry: object) -> str:
-            text = self.text(key, entry)
-            if (refused := refusal(text)) is not None:
+        def read(key: str, entry: object) -> LossSource:
+            source = LossSource.from_text(self.text(key, entry), folder)
+            if (refused := _refusal(source, graphs, horizons)) is not None:
                 self.fail(key, str(refused))
-            name, _, rest = text.partition(":")
-            words = [word.strip() for word in rest.split(",")] if rest.strip() else []
-            kind = name.strip().lower().replace("-", "_")
-            return f"{kind}:{','.join(words)}" if words else kind
+            return source.checked()
 
-        return self.listed("environments", value, read)
+        sources = tuple(
+            read(f"environments[{i}]", entry) for i, entry in enumerate(self.items("environments", value))
+        )
+        self.distinct("environments", [str(source.identity) for source in sources], [s.name for s in sources])
+        return sources
 
     def seeds(self, value: object) -> tuple[int, ...]:
         """A number of seeds 0, 1, …; or a table with `first` and `count`; or the seeds themselves."""
@@ -241,3 +230,19 @@ class Reader:
             n_arms=None if n_arms is None else self.whole(f"{key}.n_arms", n_arms, 1, 2**31 - 1),
             named=None if named is None else self.flag(f"{key}.named", named),
         )
+
+
+def _refusal(
+    source: LossSource, graphs: Sequence[FeedbackGraph], horizons: Sequence[int]
+) -> SidelightError | None:
+    """Why the environment exists for no graph and horizon; None if it does for one."""
+    first: SidelightError | None = None
+    for graph in graphs:
+        for horizon in horizons:
+            try:
+                source.make(graph, horizon)
+            except SidelightError as error:
+                first = first or error
+            else:
+                return None
+    return first

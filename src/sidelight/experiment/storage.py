@@ -129,7 +129,7 @@ def manifest(spec: Spec) -> dict[str, Any]:
         "title": spec.title,
         "policies": list(spec.policies),
         "graphs": {graph.name: dict(graph.identity) for graph in spec.graphs},
-        "environments": list(spec.environments),
+        "environments": {source.name: source.identity for source in spec.environments},
         "horizons": list(spec.horizons),
         "seeds": list(spec.seeds),
         "checkpoints": spec.checkpoints if isinstance(spec.checkpoints, int) else list(spec.checkpoints),
@@ -202,7 +202,7 @@ def _refusal(folder: Path, old: dict[str, Any], new: dict[str, Any]) -> str:
         changes += [f"{key}: removed {listing([repr(v) for v in removed])}"] * bool(removed)
         if isinstance(before, dict) and isinstance(after, dict):
             other = [name for name in after if name in before and after[name] != before[name]]
-            changes += [f"{key}: {listing([repr(v) for v in other])} is another graph now"] * bool(other)
+            changes += [f"{key}: {listing([repr(v) for v in other])} is not what it was"] * bool(other)
     return (
         f"{folder} holds results of another spec ({'; '.join(changes)}). Give another folder, or go back to the"
         f" spec of this one, or delete {folder} to start anew"

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from sidelight.environment import Environment
-from sidelight.environment import registry as environments
 from sidelight.errors import SidelightError, SolverError
 from sidelight.experiment.execution import absent
 from sidelight.experiment.graph_source import GraphSource, graph_digest
+from sidelight.experiment.loss_source import LossSource
 from sidelight.experiment.provenance import here
 from sidelight.experiment.results import Absent, Cell, Results, cell_of
 from sidelight.experiment.simulation import simulate
@@ -57,12 +57,7 @@ def compare(
     source, played = _graph(reader, graph)
     rounds = reader.horizon("horizon", horizon)
     wanted = _policies(reader, policies)
-    world = (
-        environment
-        if isinstance(environment, Environment)
-        else environments.parse(environment, played, rounds)
-    )
-    label = environment if isinstance(environment, str) else getattr(world, "name", type(world).__name__)
+    losses, world = _environment(reader, environment, played, rounds)
     chosen = reader.seeds(_plain(seeds))
     points = reader.checkpoints(_plain(checkpoints), rounds)
     points = points if isinstance(points, int) else tuple(sorted({*points, rounds}))
@@ -70,7 +65,7 @@ def compare(
     missing: list[Absent] = []
     stopped = False
     for name, policy in wanted.items():
-        cell = CellSpec(source, name, label, rounds, chosen, points)
+        cell = CellSpec(source, name, losses, rounds, chosen, points)
         if stopped:
             missing.append(absent(cell, "interrupted", "stopped before this policy"))
             continue
@@ -85,7 +80,7 @@ def compare(
             missing.append(absent(cell, "not applicable", str(error), here()))
             continue
         if run.complete:
-            found = cell_of(run, id=cell.id, graph=source.name, policy=name, environment=label)
+            found = cell_of(run, id=cell.id, graph=source.name, policy=name, environment=losses.name)
             cells.append(replace(found, provenance=here()))
         else:
             stopped = True
@@ -99,6 +94,16 @@ def _graph(reader: Reader, graph: object) -> tuple[GraphSource, FeedbackGraph]:
         return GraphSource(name, digest=graph_digest(graph)), graph
     entry = {"file": os.fspath(graph)} if isinstance(graph, os.PathLike) else graph
     return reader.source("graph", entry, Path.cwd()).checked()
+
+
+def _environment(
+    reader: Reader, environment: object, graph: FeedbackGraph, horizon: int
+) -> tuple[LossSource, Environment]:
+    if isinstance(environment, Environment):
+        return LossSource(getattr(environment, "name", type(environment).__name__)), environment
+    source = LossSource.from_text(reader.text("environment", environment), Path.cwd())
+    made = source.make(graph, horizon)
+    return source.checked(), made
 
 
 def _policies(reader: Reader, policies: object) -> dict[str, str | Plan | Policy]:
