@@ -14,9 +14,9 @@ from sidelight.kernels.desk import (
     list_revealed,
 )
 from sidelight.kernels.observed import best_index, best_sample
-from sidelight.kernels.play import FUNCTION, loss_of, mean_of
 from sidelight.kernels.random import round_word
 from sidelight.kernels.weighted import draw, estimate, weigh
+from sidelight.kernels.world import FUNCTION, loss_of, mean_of
 
 
 @routine()

@@ -22,7 +22,7 @@ from sidelight.policy import epochs, saved
 from sidelight.policy.machine import block_order, build_memory
 
 if TYPE_CHECKING:
-    from sidelight.kernels.play import World
+    from sidelight.kernels.world import World
     from sidelight.planning import Plan
 
 Losses = npt.NDArray[np.float64]

@@ -33,7 +33,7 @@ from sidelight.policy.posterior import least_probabilities
 if TYPE_CHECKING:
     from os import PathLike
 
-    from sidelight.kernels.play import World
+    from sidelight.kernels.world import World
     from sidelight.planning import Bound
 
 Floats = npt.NDArray[np.float64]
