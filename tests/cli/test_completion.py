@@ -110,6 +110,14 @@ def test_policies_complete_after_a_comma():
     assert found == ["auto,flat"]
 
 
+def test_environments_and_claims(offered):
+    assert ("plain", "gap") in offered("run", "cycle:5", "--env", "g")
+    assert offered("run", "cycle:5", "--env", "rep") == [("plain", "replay:")]
+    assert {value for _, value in offered("run", "cycle:5", "--policy", "auto,exp3g")} >= {"auto,exp3g"}
+    assert ("plain", "decomposition") in offered("reproduce", "dec")
+    assert not [value for _, value in offered("run", "cycle:5", "--env", "F")]
+
+
 def test_the_program_completes(tmp_path):
     asked = {"_SIDELIGHT_COMPLETE": "bash_complete", "COMP_WORDS": "sidelight analyze cli", "COMP_CWORD": "2"}
     command = [sys.executable, "-m", "sidelight.cli.main"]

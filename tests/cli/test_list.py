@@ -6,6 +6,7 @@ import pytest
 
 from cli_checks import assert_usage
 from sidelight.environment import registry as environments
+from sidelight.experiment import claims
 from sidelight.graph import families
 from sidelight.policy import registry as policies
 
@@ -13,6 +14,7 @@ EXPECTED = {
     "families": list(families.usages()),
     "policies": list(policies.names()),
     "environments": list(environments.usages()),
+    "claims": list(claims.names()),
 }
 
 

@@ -162,4 +162,4 @@ def test_ctrl_c_exits_with_130(tmp_path):
 def test_json_is_all_there_is_on_standard_output():
     done = subprocess.run([*PROGRAM, "list", "--json"], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
-    assert set(json.loads(done.stdout)) == {"families", "policies", "environments"}
+    assert set(json.loads(done.stdout)) == {"families", "policies", "environments", "claims"}

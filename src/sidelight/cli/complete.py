@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Offer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
-KINDS = ("families", "policies", "environments")
+KINDS = ("families", "policies", "environments", "claims")
 
 
 def graph(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -33,6 +33,11 @@ def graph(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[C
 def environment(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Environments."""
     return _offered("environments", incomplete)
+
+
+def claim(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Claims."""
+    return _offered("claims", incomplete)
 
 
 def policies(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -54,8 +59,9 @@ def one_of(names: tuple[str, ...], files: bool = False) -> Offer:
 
 
 def known() -> dict[str, list[str]]:
-    """Usages of families and environments and names of policies, as `sidelight list` prints them."""
+    """Usages of families and environments, names of policies and claims, as `sidelight list` prints them."""
     from sidelight.environment import registry as environments
+    from sidelight.experiment import claims
     from sidelight.graph import families
     from sidelight.policy import registry as policies
 
@@ -63,6 +69,7 @@ def known() -> dict[str, list[str]]:
         "families": list(families.usages()),
         "policies": list(policies.names()),
         "environments": list(environments.usages()),
+        "claims": list(claims.names()),
     }
 
 
@@ -86,7 +93,8 @@ def remembered() -> dict[str, list[str]]:
 def _stamp() -> str:
     """Changes when a source file of the library does."""
     home = Path(__file__).parents[1]
-    sources = [*home.glob("policy/*.py"), *home.glob("environment/*.py"), home / "graph" / "families.py"]
+    folders = ("policy", "environment", "experiment/claims", "graph")
+    sources = [source for folder in folders for source in (home / folder).rglob("*.py")]
     newest = max(source.stat().st_mtime_ns for source in sources)
     return f"{home} {len(sources)} {newest}"
 
@@ -99,7 +107,7 @@ def _offered(kind: str, incomplete: str, before: str = "") -> list[CompletionIte
         return [
             CompletionItem(before + _typed(usage), help=usage)
             for usage in remembered()[kind]
-            if _typed(usage).startswith(start)
+            if _typed(usage).startswith(start) and usage[0].islower()  # FILE.py:FUNCTION is nothing to type
         ]
     return []
 

@@ -1,15 +1,15 @@
-"""`sidelight demo`: what the library does, on one screen and one figure."""
+"""`sidelight demo`: what the library does, on one screen and one page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sidelight.cli import complete, options
-from sidelight.cli.files import writable_folder
+from sidelight.cli.files import writable_folder, written
 from sidelight.cli.screen import emit, emit_json, facts, safe
 from sidelight.cli.words import blocks, bound_rows, numbers
 from sidelight.errors import InvalidOption
@@ -17,7 +17,10 @@ from sidelight.errors import InvalidOption
 if TYPE_CHECKING:
     import sidelight as sl
 
-GAP = 0.3
+RIVALS = ("exp3g", "chlz21", "ftl", "uniform")
+"""What the plan is compared with: two algorithms of the literature, a greedy one, and no learning at all."""
+
+ENVIRONMENT = "gap:0.3"
 """All arms lose half of the time, except one that loses less by this much."""
 
 
@@ -33,15 +36,15 @@ GAP = 0.3
 )
 @options.horizon(default=20_000, show_default=True)
 @click.option(
-    "--runs", type=options.count, default=5, show_default=True, metavar="N", help="Independent runs."
+    "--runs", type=options.count, default=5, show_default=True, metavar="N", help="Runs of each policy."
 )
 @click.option(
     "--seed", type=options.count, default=7, show_default=True, metavar="S", help="Seed of the first run."
 )
-@options.out_folder("sidelight-demo", "Folder for the figure.")
+@options.out_folder("Folder for the report.", default="sidelight-demo", show_default=True)
 @options.as_json
 def command(spec: str, horizon: int, runs: int, seed: int, output: str, as_json: bool) -> None:
-    """The main job on a built-in graph: analysis, plan, a short played run, a figure."""
+    """The main job on a built-in graph: analysis, plan, and a played comparison with a report."""
     run_demo(spec, horizon, runs, seed, output, as_json)
 
 
@@ -51,35 +54,36 @@ def run_demo(spec: str, horizon: int, runs: int, seed: int, output: str, as_json
         raise InvalidOption(f"--runs must be at least 1, got {runs}")
     if seed < 0:
         raise InvalidOption(f"--seed must not be negative, got {seed}")
-    import numpy as np
-
     import sidelight as sl
-    from sidelight.report.figures import run_figure, save_figure
+    from sidelight.cli.study import sections
+    from sidelight.report.page import write_report
+    from sidelight.report.tables import results_rows, results_table
 
     graph = sl.families.parse(spec)
     seen = sl.observability(graph)
     plan = sl.plan(graph, horizon=horizon)
     domination = sl.fractional_domination(graph)
-    means = np.full(graph.n_arms, 0.5)
-    means[graph.n_arms // 2] -= GAP
-    environment = sl.environments.bernoulli(means)
     folder = writable_folder(output)
-    run = sl.simulate(plan, environment, seeds=range(seed, seed + runs))
-    if not run.complete:
+    seeds = range(seed, seed + runs)
+    results = sl.compare(spec, ("auto", *RIVALS), ENVIRONMENT, horizon=horizon, seeds=seeds)
+    if not results.complete:
         raise click.Abort  # interrupted: half a demo would show numbers that are not there
-
-    picture = folder / "demo.png"
-    save_figure(run_figure(run, f"{spec}: plan and play"), picture)
+    with written(folder):
+        report = write_report(folder, results, sections({spec: graph}, results), files=False)
 
     if as_json:
-        emit_json(_as_json(spec, seen, domination, run, picture))
+        answer = _as_json(spec, seen, domination, plan)
+        emit_json(answer | {"results": results_rows(results), "report": str(report)})
         return
+    rounds = f"{len(seeds)} runs of {horizon:,} rounds, {ENVIRONMENT}"
     emit(
         facts(f"Graph {safe(spec)}", _graph_rows(graph, seen, domination)),
         facts(f"Plan for T = {plan.horizon:,}", _plan_rows(plan)),
         facts("Bound", bound_rows(plan.bound)),
-        facts(f"{len(run.seeds)} simulated runs of {run.plan.horizon:,} rounds", _run_rows(run)),
-        f"figure: [bold]{safe(str(picture))}[/bold]",
+        f"[bold]Regret of {rounds}[/bold]",
+        results_table(replace(results, title="")),
+        *(safe(f"{cell.policy}: {cell.status}: {cell.reason}") for cell in results.absent),
+        f"report: [bold]{safe(str(report))}[/bold]",
     )
 
 
@@ -103,31 +107,11 @@ def _plan_rows(plan: sl.Plan) -> Iterator[tuple[str, str]]:
     yield from numbers(plan.parameters)
 
 
-def _run_rows(run: sl.Run) -> Iterator[tuple[str, str]]:
-    from sidelight.experiment.run import LEDGER
-
-    yield "environment", f"Bernoulli losses, best arm {run.best_arm[0]} by {GAP}"
-    final = run.regret[:, -1]
-    spread = f" ± {final.std(ddof=1) / len(final) ** 0.5:,.1f}" if len(final) > 1 else ""
-    yield "pseudo-regret", f"{final.mean():,.1f}{spread} (bound {run.plan.bound.value:,.1f})"
-    for name, value in zip(LEDGER, run.ledger[:, -1].mean(axis=0), strict=True):
-        yield f"  {name}", f"{value:,.1f}"
-    if run.plays is not None:
-        share = run.plays[:, run.best_arm[0]].mean() / run.plan.horizon
-        yield "plays of the best arm", f"{share:.1%}"
-    yield "speed", f"{run.nanoseconds_per_round:,.0f} ns per round"
-
-
-def _as_json(
-    spec: str, seen: sl.Observability, domination: sl.Domination, run: sl.Run, picture: Path
-) -> dict[str, Any]:
-    plan = run.plan
+def _as_json(spec: str, seen: sl.Observability, domination: sl.Domination, plan: sl.Plan) -> dict[str, Any]:
     return {
         "graph": {"spec": spec, "arms": plan.graph.n_arms, "edges": plan.graph.n_edges, "class": seen.graph},
         "domination": {"value": domination.value, "lower": domination.lower, "gap": domination.gap},
         "partition": [block.tolist() for block in plan.partition.blocks],
         "plan": {"realization": plan.realization, "horizon": plan.horizon, "parameters": plan.parameters},
         "bound": plan.bound.to_dict(),
-        "regret": run.regret[:, -1].tolist(),
-        "figure": str(picture),
     }

@@ -8,11 +8,11 @@ from sidelight.cli import complete, options
 from sidelight.cli.screen import emit, emit_json
 
 
-@click.command(short_help="Families, policies, environments.")
+@click.command(short_help="Families, policies, environments, claims.")
 @click.argument("kind", type=click.Choice(complete.KINDS), required=False)
 @options.as_json
 def command(kind: str | None, as_json: bool) -> None:
-    """Families, policies and environments, as they are written on the command line and in sweep files."""
+    """Families, policies, environments and claims, as commands and sweep files write them."""
     kinds = (kind,) if kind else complete.KINDS
     known = complete.known()
     if as_json:

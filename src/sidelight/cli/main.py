@@ -20,7 +20,18 @@ from sidelight._version import __version__
 from sidelight.cli.screen import give_up_output
 from sidelight.errors import SidelightError
 
-COMMANDS = ("demo", "analyze", "plan", "run", "sweep", "report", "list", "doctor", "completion")
+COMMANDS = (
+    "demo",
+    "analyze",
+    "plan",
+    "run",
+    "sweep",
+    "report",
+    "reproduce",
+    "list",
+    "doctor",
+    "completion",
+)
 
 
 class _Commands(click.Group):

@@ -45,18 +45,9 @@ def horizon(**settings: Any) -> Callable[[Command], Command]:
     return click.option("--horizon", "-T", type=count, metavar="T", help="Rounds to play.", **settings)
 
 
-def out_folder(default: str | None, help: str) -> Callable[[Command], Command]:
-    """-o DIR."""
-    return click.option(
-        "--output",
-        "-o",
-        default=default,
-        show_default=default is not None,
-        required=default is None,
-        metavar="DIR",
-        type=click.Path(file_okay=True),  # a file in the way is reported with everything else, in one line
-        help=help,
-    )
+def out_folder(help: str, **settings: Any) -> Callable[[Command], Command]:
+    """-o DIR. A file in the way is reported with everything else that is wrong with a place, in one line."""
+    return click.option("--output", "-o", metavar="DIR", type=click.Path(), help=help, **settings)
 
 
 def takes_graph(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 )
 @click.option("--seed", type=options.count, default=0, show_default=True, metavar="S", help="The first seed.")
 @options.out_folder(
-    None, "Folder for results, report.html and figures; an unfinished run there is continued."
+    "Folder for results, report.html and figures; an unfinished run there is continued.", required=True
 )
 @options.jobs
 @options.figures
@@ -76,7 +76,7 @@ def command(
     spec = sl.Spec(
         policies=reader.listed("policies", names, reader.policy),
         graphs=(source_of(Path(output), loaded),),
-        environments=reader.environments(list(environments), [loaded.graph], [rounds]),
+        environments=reader.environments(list(environments), Path.cwd(), [loaded.graph], [rounds]),
         horizons=(rounds,),
         seeds=reader.seeds({"first": seed, "count": seeds}),
         checkpoints=DEFAULT_CHECKPOINTS,
@@ -84,7 +84,7 @@ def command(
     )
     folder = writable_folder(output)
     keep_graph(folder, loaded.source, loaded.graph)
-    if len(spec.cells) == 1:
+    if jobs is None and len(spec.cells) == 1:
         jobs = 1  # nothing to share: this process will do
     results = sl.sweep(spec, folder, jobs=jobs, progress=False if quiet else None)
     graphs = {loaded.source: loaded.graph}

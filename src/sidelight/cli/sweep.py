@@ -11,7 +11,7 @@ from sidelight.cli.files import writable_folder
 @click.command(short_help="Play every cell of a spec file; resumable; report.")
 @click.argument("spec", metavar="SPEC.toml", type=click.Path())
 @options.out_folder(
-    None, "Folder for results, report.html and figures; an unfinished sweep there is continued."
+    "Folder for results, report.html and figures; an unfinished sweep there is continued.", required=True
 )
 @click.option(
     "--engine",
