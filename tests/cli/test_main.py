@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -163,3 +164,29 @@ def test_json_is_all_there_is_on_standard_output():
     done = subprocess.run([*PROGRAM, "list", "--json"], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     assert set(json.loads(done.stdout)) == {"families", "policies", "environments", "claims"}
+
+
+# -- documentation ----------------------------------------------------------------------------------------
+
+DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
+
+
+def test_every_command_and_option_is_documented(run):
+    page = DOCS.read_text(encoding="utf-8")
+    for name in COMMANDS:
+        section = page.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+        assert section, name
+        shared = page.partition("\n## Graphs\n")[2].partition("\n## ")[0]
+        for option in re.findall(r"^  .*?(--[a-z-]+)", run(name, "--help")[1], re.MULTILINE):
+            assert option == "--help" or option in section or option in shared, (name, option)
+    for code in (0, 1, 2, 3, 4, 130, 141):
+        assert f"\n| {code} | " in page
+
+
+def test_the_keys_of_json_are_documented(run):
+    page = DOCS.read_text(encoding="utf-8")
+    cases = {"analyze": ("cycle:5", "-T", 100), "plan": ("cycle:5", "-T", 100), "list": (), "doctor": ("--no-run",)}
+    for name, arguments in cases.items():
+        section = page.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+        for key in json.loads(run(name, *arguments, "--json")[1]):
+            assert f"`{key}`" in section, (name, key)
