@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import cbrt
 
 from sidelight.experiment.claims.claim import Claim, Estimate, Evidence, Prediction, Sizes
@@ -20,7 +21,6 @@ from sidelight.experiment.claims.sweeps import (
 from sidelight.experiment.claims.two_level import FULL, QUICK, growth, with_partition
 from sidelight.graph import FeedbackGraph, families
 from sidelight.partition import natural as partitions
-from sidelight.planning import plan
 from sidelight.planning.bound import first
 
 GROUP = "corrupted graphs"
@@ -93,18 +93,18 @@ def measure_abrupt(sizes: Sizes) -> Evidence:
     """Exponents in T with no corrupted arm and with one."""
     horizons = [int(T) for T in sizes["horizons"]]
     estimates, drawn, rows = {}, [], []
-    for c, power, environments in ((0, 1 / 2, strong_environments), (1, 2 / 3, weak_environments)):
-        graph = families.corrupted_mab(10, c)
-        played = [
-            play(plan(graph, T, realization="flat"), environments(graph, T), sizes["seeds"], T)
-            for T in horizons
-        ]
+    for c, power, make, environments in (
+        (0, 1 / 2, with_partition(partitions.singletons, "clustered"), strong_environments),
+        (1, 2 / 3, paper, weak_environments),
+    ):
+        graph = families.corrupted_mab(4, c)
+        played = [play(make(graph, T), environments(graph, T), sizes["seeds"], T) for T in horizons]
+        bounds = [make(graph, T).bound.value for T in horizons]
         estimates[f"exponent in T, C = {c}"] = worst_exponent(horizons, played)
-        bounds = [plan(graph, T, realization="flat").bound.value for T in horizons]
-        for curve in curves(horizons, played, bounds, power):
-            drawn.append(
-                type(curve)(f"C = {c}: {curve.label}", curve.role, curve.x, curve.y, curve.low, curve.high)
-            )
+        drawn += [
+            replace(curve, label=f"C = {c}: {curve.label}")
+            for curve in curves(horizons, played, bounds, power)
+        ]
         rows += [
             {"C": c, "T": T, "regret": found.worst, "environment": found.hardest, "bound": bound}
             for T, found, bound in zip(horizons, played, bounds, strict=True)
@@ -181,13 +181,13 @@ CLAIMS = (
         GROUP,
         "One arm that loses its loop turns √T into T^{2/3}.",
         ("thm:c-corrupted intro",),
-        "corrupted_mab:10,0 and corrupted_mab:10,1",
+        "corrupted_mab:4,0 and corrupted_mab:4,1",
         (
             Prediction.near("exponent in T, C = 0", 1 / 2, 0.07, "strongly observable: √T"),
             Prediction.near("exponent in T, C = 1", 2 / 3, 0.07, "one weakly observable arm: T^{2/3}"),
         ),
         measure_abrupt,
-        QUICK | {"seeds": 16},
-        FULL,
+        QUICK | {"seeds": 32},
+        FULL | {"seeds": 96},
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -62,12 +63,12 @@ class Played:
         return interval(self.worst / other.worst, self.replicates / other.replicates)
 
 
-def play(plan: Plan, environments: Mapping[str, Environment], seeds: int, horizon: int) -> Played:
-    """The plan in every environment, `seeds` times each. An interrupt ends the claim, not just the run."""
+def play(player: Any, environments: Mapping[str, Environment], seeds: int, horizon: int) -> Played:
+    """Any player in every environment, `seeds` times each. An interrupt ends the claim, not just the run."""
     regrets = {}
     for name, environment in environments.items():
         run = simulate(
-            plan, environment, seeds=range(seeds), horizon=horizon, checkpoints=[horizon], progress=False
+            player, environment, seeds=range(seeds), horizon=horizon, checkpoints=[horizon], progress=False
         )
         if not run.complete:
             raise KeyboardInterrupt
@@ -85,9 +86,9 @@ def play_rivals(
             skipped[name] = "no policy of this name in this version"
             continue
         try:
-            plan = registry.make(name, graph, T)
+            player = registry.make(name, graph, T)
         except SidelightError as error:
             skipped[name] = str(error)
             continue
-        played[name] = play(plan, environments, seeds, T)
+        played[name] = play(player, environments, seeds, T)
     return played, skipped
