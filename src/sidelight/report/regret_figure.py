@@ -35,7 +35,7 @@ DECADES_SHOWN = 4
 def regret_figure(
     group: Group, policies: Mapping[str, Stroke] | None = None, floor: float | None = None
 ) -> Figure:
-    """One panel: mean regret of every policy with its band, exponent and bound; `floor` is a lower bound."""
+    """One panel: mean regret of every policy with its band, exponent and bound; `floor` is a lower bound at T."""
     with styled():
         figure = new_figure(PAGE, max(3.4, 1.6 + 0.27 * len(group.cells)))
         draw_regret(figure.subplots(), group, policies, floor)
@@ -136,11 +136,13 @@ def _end_labels(axes: Axes, group: Group, policies: Mapping[str, Stroke]) -> Non
 
 
 def _legend(axes: Axes, group: Group, floored: bool) -> None:
+    from matplotlib.artist import Artist
     from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
 
-    marks = [Line2D([], [], color=GREY, linestyle=":", linewidth=1, label="one loss per round")]
+    marks: list[Artist] = [Line2D([], [], color=GREY, linestyle=":", linewidth=1, label="one loss per round")]
     if any(len(cell.seeds) > 1 for cell in group.cells):
-        marks.insert(0, Line2D([], [], color=GREY, alpha=0.3, linewidth=6, label="95 % interval of the mean"))
+        marks.insert(0, Patch(color=GREY, alpha=0.3, linewidth=0, label="95 % interval of the mean"))
     certified = {bool(cell.bound["certified"]) for cell in group.cells if cell.bound is not None}
     for holds, label in ((True, "bound at T, certified"), (False, "bound at T, conditions fail")):
         if holds in certified:
@@ -157,7 +159,9 @@ def _legend(axes: Axes, group: Group, floored: bool) -> None:
                 )
             )
     if floored:
-        marks.append(Line2D([], [], linestyle="", marker="^", color=INK, label="no policy can do better"))
+        marks.append(
+            Line2D([], [], linestyle="", marker="^", color=INK, label="lower bound at T, worst case")
+        )
     figure = axes.get_figure(root=True)
     assert figure is not None
     figure.legend(

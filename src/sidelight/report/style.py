@@ -110,7 +110,7 @@ def new_figure(width: float = PAGE, height: float = 3.2) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = Figure(figsize=(width, height), layout="constrained", dpi=DPI)
     FigureCanvasAgg(figure)
     return figure
 
@@ -126,6 +126,7 @@ def settle(figure: Figure) -> None:
     """Arrange the figure once and for all: each file it is saved to would else arrange it again."""
     with styled():
         figure.draw_without_rendering()
+        figure.draw_without_rendering()  # names beside the axes change how wide these may be
         figure.set_layout_engine("none")
 
 
