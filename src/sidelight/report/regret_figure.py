@@ -64,6 +64,7 @@ def draw_regret(
                 rounds, above, band.high, color=stroke.colour, alpha=0.16, linewidth=0, zorder=2
             )
     bounds = [(cell, float(cell.bound["value"])) for cell in group.cells if cell.bound is not None]
+    bounds = [(cell, value) for cell, value in bounds if value > 0]
     heights += [value for _, value in bounds] + ([floor] if floor and floor > 0 else [])
     low = max(min(heights), max(heights) * 1e-6) / 1.6
     log_axis(axes, "x", start, horizon)

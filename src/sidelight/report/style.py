@@ -115,11 +115,13 @@ def new_figure(width: float = PAGE, height: float = 3.2) -> Figure:
     return figure
 
 
-def save_figure(figure: Figure, target: str | PathLike[str] | IO[bytes], form: str | None = None) -> None:
+def save_figure(
+    figure: Figure, target: str | PathLike[str] | IO[bytes], form: str | None = None, dpi: int = DPI
+) -> None:
     """Write the figure fit for print, to a path or an open file; `form` (png, pdf, svg) is a path's suffix."""
     form = form or Path(str(target)).suffix.lstrip(".")
     with styled():
-        figure.savefig(target, format=form, dpi=DPI, metadata=_undated(form))
+        figure.savefig(target, format=form, dpi=dpi, metadata=_undated(form))
 
 
 def settle(figure: Figure) -> None:
@@ -205,6 +207,7 @@ def log_axis(axes: Axes, which: str, low: float, high: float) -> None:
     """A logarithmic axis from `low` to `high` with few, readable ticks, at least two of them labelled."""
     from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter
 
+    high = max(high, 2 * low)  # a single round still needs a place
     if which == "x":
         axes.set_xscale("log")
         axes.set_xlim(low, high)
