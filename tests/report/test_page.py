@@ -157,7 +157,9 @@ def test_long_sweeps_are_tabulated_beyond_the_first(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "MOST_GROUPS_DRAWN", 1)
     cells = [cell(horizon=100 + k, plays=None) for k in range(3)]
     parsed = Page(write_report(tmp_path, results(*cells), files=False).read_text(encoding="utf-8"))
-    assert len(parsed.images) == 2  # regret and timing of the first comparison
+    assert (
+        len(parsed.images) == 3
+    )  # regret and timing of the first comparison, and growth over three horizons
     assert all(f"T = {100 + k}" in parsed.text for k in range(3))
     assert parsed.text.count("first 1 comparisons only") == 2
 

@@ -15,11 +15,11 @@ from sidelight.report.style import (
     INK,
     PAGE,
     Stroke,
+    label_ends,
     log_axis,
     nested_widths,
     new_figure,
     short,
-    spread_labels,
     strokes,
     styled,
 )
@@ -79,7 +79,7 @@ def draw_regret(
     axes.set_xlabel("round t")
     axes.set_ylabel("regret")
     axes.grid(which="major")
-    _end_labels(axes, group, policies)
+    label_ends(axes, [(curve_label(c), float(c.mean[-1]), policies[c.policy].colour) for c in group.cells])
     _legend(axes, group, floor is not None and floor > low)
 
 
@@ -101,39 +101,6 @@ def _triangle(axes: Axes, horizon: int, value: float, colour: str, certified: bo
         clip_on=False,
         zorder=6,
     )
-
-
-def _end_labels(axes: Axes, group: Group, policies: Mapping[str, Stroke]) -> None:
-    """Names at the right end of their curves, moved apart where curves end together."""
-    low, high = axes.get_ylim()
-
-    def place(value: float) -> float:
-        return float(np.log(np.clip(value, low, high) / low) / np.log(high / low))
-
-    figure_height = float(axes.get_figure(root=True).get_size_inches()[1])  # type: ignore[union-attr]
-    gap = 0.155 / (figure_height - 1.1)
-    ends = [place(float(cell.mean[-1])) for cell in group.cells]
-    for cell, end, at in zip(group.cells, ends, spread_labels(ends, gap, 0.0, 1.0), strict=True):
-        colour = policies[cell.policy].colour
-        axes.annotate(
-            curve_label(cell),
-            xy=(1.015, end),
-            xytext=(1.07, at),
-            xycoords="axes fraction",
-            textcoords="axes fraction",
-            color=colour,
-            fontsize=7.5,
-            va="center",
-            arrowprops={
-                "arrowstyle": "-",
-                "color": colour,
-                "linewidth": 0.6,
-                "shrinkA": 1,
-                "shrinkB": 0,
-                "relpos": (0, 0.5),
-            },
-            annotation_clip=False,
-        )
 
 
 def _legend(axes: Axes, group: Group, floored: bool) -> None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 COLUMN, PAGE = 3.5, 7.2
 """Widths in inches of one column and of the text of a two-column paper."""
 DPI = 240
+LINE_HEIGHT = 0.155
+"""Inches between two names beside a figure."""
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#6A3D9A", "#4D4D4D")
 """Told apart with any common colour vision, and dark enough for lines on white (Okabe and Ito, adapted)."""
@@ -277,3 +279,32 @@ def spread_labels(
     placed = np.empty(len(order))
     placed[order] = np.clip(level, low, last) + shifts
     return placed
+
+
+def label_ends(axes: Axes, ends: Sequence[tuple[str, float, str]]) -> None:
+    """Name curves of a log axis at their right ends: (text, last value, colour), moved apart where needed."""
+    low, high = axes.get_ylim()
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    gap = LINE_HEIGHT / (float(figure.get_size_inches()[1]) - 1.1)  # an inch or so is not the axes'
+    heights = [float(np.log(np.clip(value, low, high) / low) / np.log(high / low)) for _, value, _ in ends]
+    for (text, _, colour), end, at in zip(ends, heights, spread_labels(heights, gap), strict=True):
+        axes.annotate(
+            text,
+            xy=(1.015, end),
+            xytext=(1.07, at),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            color=colour,
+            fontsize=7.5,
+            va="center",
+            arrowprops={
+                "arrowstyle": "-",
+                "color": colour,
+                "linewidth": 0.6,
+                "shrinkA": 1,
+                "shrinkB": 0,
+                "relpos": (0, 0.5),
+            },
+            annotation_clip=False,
+        )
