@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
+from finished_cells import cell
 from sidelight.errors import InvalidOption
-from sidelight.experiment.results import Cell
 from sidelight.experiment.statistics import compare_cells, growth_exponent, mean_band, paired_difference
 
 ROUNDS = np.geomspace(1, 10**6, 80)
@@ -16,26 +16,6 @@ def noisy(exponent, seeds, noise, seed=0):
     """Curves c_s·t^exponent with independent positive factors c_s of mean one."""
     factors = np.random.default_rng(seed).lognormal(-(noise**2) / 2, noise, (seeds, ROUNDS.size))
     return factors * ROUNDS**exponent
-
-
-def cell(policy="auto", final=(1.0, 2.0, 3.0), seeds=None, **changes):
-    final = np.asarray(final)
-    fields = {
-        "id": policy,
-        "graph": "cycle:4",
-        "policy": policy,
-        "environment": "gap",
-        "horizon": 100,
-        "seeds": np.arange(len(final)) if seeds is None else np.asarray(seeds),
-        "checkpoints": np.array([10, 100]),
-        "regret": np.column_stack([final / 2, final]),
-        "cost": np.column_stack([final, final]),
-        "ledger": None,
-        "plays": None,
-        "bound": None,
-        "nanoseconds_per_round": 100.0,
-    }
-    return Cell(**{**fields, **changes})
 
 
 # -- bands ------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from sidelight.report.ledger_figure import ledger_figure
 from sidelight.report.picture import Picture, picture, slug
 from sidelight.report.plays_figure import plays_figure
 from sidelight.report.regret_figure import curve_label, regret_figure
+from sidelight.report.scaling_figure import Scaling, scaling_figure, scaling_label, scalings_of
 from sidelight.report.section import GraphSection
 from sidelight.report.style import Stroke, counted, number, strokes
 from sidelight.report.tables import bounds_rows, result_row, result_texts
@@ -31,6 +32,10 @@ MOST_GRAPHS_DRAWN = 12
 REGRET = (
     "Mean regret with its 95 % interval. Triangles at the right edge are bounds at T. Above the dotted line a "
     "bound says nothing. Curves that coincide are drawn as stripes."
+)
+SCALING = (
+    "Mean regret at the end of runs of different length, each planned for its own T, with 95 % intervals. T^a is "
+    "fitted to all horizons, its interval a bootstrap over the seeds they share. Dashed: bounds, where certified."
 )
 LEDGER = (
     "The regret as the theory takes it apart, estimated from what the policy saw. Exploration is charged a full "
@@ -70,6 +75,10 @@ def write_report(
         "groups": [
             _group(group, sections.get(group.graph), colours, k, folder, files)
             for k, group in enumerate(groups, 1)
+        ],
+        "scalings": [
+            _scaling(scaling, colours, k, folder, files)
+            for k, scaling in enumerate(scalings_of(results)[:MOST_GRAPHS_DRAWN], 1)
         ],
         "provenance": list(_provenance(results)),
         "most_graphs": MOST_GRAPHS_DRAWN,
@@ -273,6 +282,21 @@ def _pictures(
         if figure is not None:
             name = f"{index:02d}-{slug(f'{group.graph} {group.environment}')}-{group.horizon}-{kind}"
             yield picture(figure, name, alt, caption, folder, files=files)
+
+
+def _scaling(
+    scaling: Scaling, colours: Mapping[str, Stroke], index: int, folder: Path, files: bool
+) -> dict[str, Any]:
+    lines = "; ".join(scaling_label(name, cells) for name, cells in scaling.cells.items())
+    drawn = picture(
+        scaling_figure(scaling, colours),
+        f"scaling-{index:02d}-{slug(f'{scaling.graph} {scaling.environment}')}",
+        f"Final regret against the horizon for {scaling.title}: {lines}.",
+        SCALING,
+        folder,
+        files=files,
+    )
+    return {"anchor": f"scaling-{index}", "title": f"{scaling.title}: growth with T", "figure": drawn}
 
 
 def _provenance(results: Results) -> Iterator[tuple[str, str]]:

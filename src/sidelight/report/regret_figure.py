@@ -15,11 +15,11 @@ from sidelight.report.style import (
     INK,
     PAGE,
     Stroke,
+    label_ends,
     log_axis,
     nested_widths,
     new_figure,
     short,
-    spread_labels,
     strokes,
     styled,
 )
@@ -35,7 +35,7 @@ DECADES_SHOWN = 4
 def regret_figure(
     group: Group, policies: Mapping[str, Stroke] | None = None, floor: float | None = None
 ) -> Figure:
-    """One panel: mean regret of every policy with its band, exponent and bound; `floor` is a lower bound."""
+    """One panel: mean regret of every policy with its band, exponent and bound; `floor` is a lower bound at T."""
     with styled():
         figure = new_figure(PAGE, max(3.4, 1.6 + 0.27 * len(group.cells)))
         draw_regret(figure.subplots(), group, policies, floor)
@@ -64,6 +64,7 @@ def draw_regret(
                 rounds, above, band.high, color=stroke.colour, alpha=0.16, linewidth=0, zorder=2
             )
     bounds = [(cell, float(cell.bound["value"])) for cell in group.cells if cell.bound is not None]
+    bounds = [(cell, value) for cell, value in bounds if value > 0]
     heights += [value for _, value in bounds] + ([floor] if floor and floor > 0 else [])
     low = max(min(heights), max(heights) * 1e-6) / 1.6
     log_axis(axes, "x", start, horizon)
@@ -78,7 +79,7 @@ def draw_regret(
     axes.set_xlabel("round t")
     axes.set_ylabel("regret")
     axes.grid(which="major")
-    _end_labels(axes, group, policies)
+    label_ends(axes, [(curve_label(c), float(c.mean[-1]), policies[c.policy].colour) for c in group.cells])
     _legend(axes, group, floor is not None and floor > low)
 
 
@@ -102,45 +103,14 @@ def _triangle(axes: Axes, horizon: int, value: float, colour: str, certified: bo
     )
 
 
-def _end_labels(axes: Axes, group: Group, policies: Mapping[str, Stroke]) -> None:
-    """Names at the right end of their curves, moved apart where curves end together."""
-    low, high = axes.get_ylim()
-
-    def place(value: float) -> float:
-        return float(np.log(np.clip(value, low, high) / low) / np.log(high / low))
-
-    figure_height = float(axes.get_figure(root=True).get_size_inches()[1])  # type: ignore[union-attr]
-    gap = 0.155 / (figure_height - 1.1)
-    ends = [place(float(cell.mean[-1])) for cell in group.cells]
-    for cell, end, at in zip(group.cells, ends, spread_labels(ends, gap, 0.0, 1.0), strict=True):
-        colour = policies[cell.policy].colour
-        axes.annotate(
-            curve_label(cell),
-            xy=(1.015, end),
-            xytext=(1.07, at),
-            xycoords="axes fraction",
-            textcoords="axes fraction",
-            color=colour,
-            fontsize=7.5,
-            va="center",
-            arrowprops={
-                "arrowstyle": "-",
-                "color": colour,
-                "linewidth": 0.6,
-                "shrinkA": 1,
-                "shrinkB": 0,
-                "relpos": (0, 0.5),
-            },
-            annotation_clip=False,
-        )
-
-
 def _legend(axes: Axes, group: Group, floored: bool) -> None:
+    from matplotlib.artist import Artist
     from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
 
-    marks = [Line2D([], [], color=GREY, linestyle=":", linewidth=1, label="one loss per round")]
+    marks: list[Artist] = [Line2D([], [], color=GREY, linestyle=":", linewidth=1, label="one loss per round")]
     if any(len(cell.seeds) > 1 for cell in group.cells):
-        marks.insert(0, Line2D([], [], color=GREY, alpha=0.3, linewidth=6, label="95 % interval of the mean"))
+        marks.insert(0, Patch(color=GREY, alpha=0.3, linewidth=0, label="95 % interval of the mean"))
     certified = {bool(cell.bound["certified"]) for cell in group.cells if cell.bound is not None}
     for holds, label in ((True, "bound at T, certified"), (False, "bound at T, conditions fail")):
         if holds in certified:
@@ -157,7 +127,9 @@ def _legend(axes: Axes, group: Group, floored: bool) -> None:
                 )
             )
     if floored:
-        marks.append(Line2D([], [], linestyle="", marker="^", color=INK, label="no policy can do better"))
+        marks.append(
+            Line2D([], [], linestyle="", marker="^", color=INK, label="lower bound at T, worst case")
+        )
     figure = axes.get_figure(root=True)
     assert figure is not None
     figure.legend(

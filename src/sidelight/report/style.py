@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 COLUMN, PAGE = 3.5, 7.2
 """Widths in inches of one column and of the text of a two-column paper."""
 DPI = 240
+LINE_HEIGHT = 0.155
+"""Inches between two names beside a figure."""
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#6A3D9A", "#4D4D4D")
 """Told apart with any common colour vision, and dark enough for lines on white (Okabe and Ito, adapted)."""
@@ -110,22 +112,25 @@ def new_figure(width: float = PAGE, height: float = 3.2) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = Figure(figsize=(width, height), layout="constrained", dpi=DPI)
     FigureCanvasAgg(figure)
     return figure
 
 
-def save_figure(figure: Figure, target: str | PathLike[str] | IO[bytes], form: str | None = None) -> None:
+def save_figure(
+    figure: Figure, target: str | PathLike[str] | IO[bytes], form: str | None = None, dpi: int = DPI
+) -> None:
     """Write the figure fit for print, to a path or an open file; `form` (png, pdf, svg) is a path's suffix."""
     form = form or Path(str(target)).suffix.lstrip(".")
     with styled():
-        figure.savefig(target, format=form, dpi=DPI, metadata=_undated(form))
+        figure.savefig(target, format=form, dpi=dpi, metadata=_undated(form))
 
 
 def settle(figure: Figure) -> None:
     """Arrange the figure once and for all: each file it is saved to would else arrange it again."""
     with styled():
         figure.draw_without_rendering()
+        figure.draw_without_rendering()  # names beside the axes change how wide these may be
         figure.set_layout_engine("none")
 
 
@@ -204,6 +209,7 @@ def log_axis(axes: Axes, which: str, low: float, high: float) -> None:
     """A logarithmic axis from `low` to `high` with few, readable ticks, at least two of them labelled."""
     from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter
 
+    high = max(high, 2 * low)  # a single round still needs a place
     if which == "x":
         axes.set_xscale("log")
         axes.set_xlim(low, high)
@@ -273,3 +279,32 @@ def spread_labels(
     placed = np.empty(len(order))
     placed[order] = np.clip(level, low, last) + shifts
     return placed
+
+
+def label_ends(axes: Axes, ends: Sequence[tuple[str, float, str]]) -> None:
+    """Name curves of a log axis at their right ends: (text, last value, colour), moved apart where needed."""
+    low, high = axes.get_ylim()
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    gap = LINE_HEIGHT / (float(figure.get_size_inches()[1]) - 1.1)  # an inch or so is not the axes'
+    heights = [float(np.log(np.clip(value, low, high) / low) / np.log(high / low)) for _, value, _ in ends]
+    for (text, _, colour), end, at in zip(ends, heights, spread_labels(heights, gap), strict=True):
+        axes.annotate(
+            text,
+            xy=(1.015, end),
+            xytext=(1.07, at),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            color=colour,
+            fontsize=7.5,
+            va="center",
+            arrowprops={
+                "arrowstyle": "-",
+                "color": colour,
+                "linewidth": 0.6,
+                "shrinkA": 1,
+                "shrinkB": 0,
+                "relpos": (0, 0.5),
+            },
+            annotation_clip=False,
+        )

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from sidelight.errors import InvalidOption
 from sidelight.experiment.results import Cell
-from sidelight.experiment.statistics import LEVEL, PairedDifference, compare_cells, mean_band
+from sidelight.experiment.statistics import LEVEL, PairedDifference, compare_cells, growth_exponent, mean_band
 from sidelight.planning import Comparison
 from sidelight.report.groups import Group
 from sidelight.report.style import counted, number
 
+LINEAR = 0.97
+"""A growth exponent from here on is called linear."""
+
 
 def verdict(group: Group, comparison: Comparison | None = None) -> tuple[str, ...]:
     """One sentence each: the least regret, noise, whether bounds hold, vacuous bounds, what beats the plan."""
-    sentences = [*_least(group), *_bounds(group)]
+    sentences = [*_least(group), *_linear(group), *_bounds(group)]
     if comparison is not None:
         sentences += _beaten(comparison)
     return tuple(sentences)
@@ -40,53 +45,53 @@ def bound_status(cell: Cell) -> str:
 
 
 def _least(group: Group) -> list[str]:
-    best, *others = group.ranked
-    seeds = counted(len(best.seeds), "seed")
-    same = [cell for cell in others if _identical(best, cell)]
-    rivals = [cell for cell in others if not _identical(best, cell)]
-    measured = f"{_measured(best)} over {seeds}"
-    if not others:
-        return [f"{best.policy} has a mean regret of {measured}."]
-    if same:
-        names = _names([best, *same])
-        sentence = f"{names} played alike and have the least mean regret: {measured}"
-    else:
-        sentence = f"{best.policy} has the least mean regret: {measured}"
+    best, *rivals = _alike(group.ranked)
+    measured = f"{_measured(best[0])} over {counted(len(best[0].seeds), 'seed')}"
+    played = f"{_names(best)} played alike and" if len(best) > 1 else best[0].policy
+    have = "have" if len(best) > 1 else "has"
     if not rivals:
-        return [f"{names} played alike, with a mean regret of {measured}."]
+        return [f"{played} {have} a mean regret of {measured}."]
     second = rivals[0]
-    sentences = [f"{sentence}; next is {second.policy} with {_measured(second)}."]
-    return [*sentences, *_noise(best, rivals)]
+    least = f"{played} {have} the least mean regret: {measured}; next {'are' if len(second) > 1 else 'is'}"
+    return [f"{least} {_names(second)} with {_measured(second[0])}.", *_noise(best[0], rivals)]
 
 
-def _noise(best: Cell, rivals: list[Cell]) -> list[str]:
+def _noise(best: Cell, rivals: list[list[Cell]]) -> list[str]:
     level = 1 - (1 - LEVEL) / len(rivals)  # the best was picked by looking: all comparisons share the risk
-    found: list[tuple[Cell, PairedDifference]] = []
-    apart = []
-    for cell in rivals:
+    found: list[tuple[list[Cell], PairedDifference]] = []
+    apart: list[Cell] = []
+    for cells in rivals:
         try:
-            found.append((cell, compare_cells(cell, best, level)))
+            found.append((cells, compare_cells(cells[0], best, level)))
         except InvalidOption:
-            apart.append(cell)
+            apart += cells
     sentences = []
-    single = [cell for cell, difference in found if difference.n_seeds < 2]
-    if single:
+    if any(difference.n_seeds < 2 for _, difference in found):
         sentences.append("With a single seed, nothing tells these differences from noise.")
-    close = [cell for cell, difference in found if difference.n_seeds > 1 and not difference.decided]
-    clear = [(cell, difference) for cell, difference in found if difference.decided]
-    how = "paired by seed, 95 % " + (
-        "interval" if len(rivals) == 1 else f"intervals for {len(rivals)} comparisons"
-    )
+    close = [cell for cells, d in found for cell in cells if d.n_seeds > 1 and not d.decided]
+    clear = [f"{_names(cells)} by {_interval(d)}" for cells, d in found if d.decided]
+    how = "95 % interval" if len(rivals) == 1 else f"95 % intervals for {len(rivals)} comparisons"
     if close:
-        sentences.append(f"Within noise of {best.policy}: {_names(close)} ({how}).")
+        sentences.append(f"Within noise of {best.policy}: {_names(close)} (paired by seed, {how}).")
     if clear:
-        worse = ", ".join(
-            f"{cell.policy} by {number(d.mean)} [{number(d.low)}, {number(d.high)}]" for cell, d in clear
-        )
-        sentences.append(f"Beyond noise, {best.policy} loses less than {worse} ({how}).")
+        sentences.append(f"Beyond noise, {best.policy} beats {'; '.join(clear)} (paired by seed, {how}).")
     if apart:
         sentences.append(f"Not paired, for want of a common seed: {_names(apart)}.")
     return sentences
+
+
+def _linear(group: Group) -> list[str]:
+    """Policies that have not begun to learn: the longest curve of their regret is a straight line."""
+    found = []
+    for cell in group.cells:
+        growth = growth_exponent(cell.checkpoints, cell.regret)
+        if growth is not None and (growth.value if np.isnan(growth.low) else growth.low) >= LINEAR:
+            found.append(cell)
+    if not found:
+        return []
+    return [
+        f"Regret still grows linearly at T for {_names(found)}: too short a horizon, or a policy that does not learn."
+    ]
 
 
 def _bounds(group: Group) -> list[str]:
@@ -95,8 +100,8 @@ def _bounds(group: Group) -> list[str]:
         by_status.setdefault(bound_status(cell), []).append(cell)
     sentences = []
     if "holds" in by_status:
-        names = ", ".join(f"{cell.policy} ({_share(cell)} of it used)" for cell in by_status["holds"])
-        sentences.append(f"The certified bound holds for {names}.")
+        used = ", ".join(f"{_share(cells[0])} ({_names(cells)})" for cells in _alike(by_status["holds"]))
+        sentences.append(f"Certified bounds hold; mean regret takes up so much of them: {used}.")
     if "exceeded" in by_status:
         sentences.append(
             f"The certified bound is EXCEEDED by {_names(by_status['exceeded'])}: "
@@ -107,9 +112,7 @@ def _bounds(group: Group) -> list[str]:
             f"Too few seeds to tell whether the bound holds for {_names(by_status['undecided'])}."
         )
     if "vacuous" in by_status:
-        worth = [
-            f"{cell.policy} ({number(float((cell.bound or {})['value']))})" for cell in by_status["vacuous"]
-        ]
+        worth = [f"{cell.policy} ({number(_value(cell))})" for cell in by_status["vacuous"]]
         sentences.append(
             f"At T = {group.horizon:,} the bound is vacuous, no less than one loss per round, for {', '.join(worth)}."
         )
@@ -128,16 +131,33 @@ def _beaten(comparison: Comparison) -> list[str]:
             f"The plan's bound, {number(comparison.auto.value or 0.0)}, is beaten by a certified bound of {rows}."
         )
     floor, best = comparison.floor, comparison.best
+    learns = "" if best.learns else ", which learns nothing"
     if floor.value and best.value and best.informative:
         sentences.append(
             f"No policy can promise less than {number(floor.value)} ({floor.name}); the best certified bound, "
-            f"{number(best.value)} ({best.name}), is {number(best.value / floor.value)} times that."
+            f"{number(best.value)} ({best.name}{learns}), is {number(best.value / floor.value)} times that."
         )
     return sentences
 
 
-def _identical(first: Cell, second: Cell) -> bool:
-    return np.array_equal(first.seeds, second.seeds) and np.array_equal(first.regret, second.regret)
+def _alike(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """Cells with the same regret on every seed together, in the order of the first of each."""
+    found: list[list[Cell]] = []
+    for cell in cells:
+        for others in found:
+            same = np.array_equal(others[0].seeds, cell.seeds) and np.array_equal(
+                others[0].regret, cell.regret
+            )
+            if same and np.isclose(_value(others[0]), _value(cell), rtol=1e-9, equal_nan=True):
+                others.append(cell)
+                break
+        else:
+            found.append([cell])
+    return found
+
+
+def _value(cell: Cell) -> float:
+    return float("nan") if cell.bound is None else float(cell.bound["value"])
 
 
 def _measured(cell: Cell) -> str:
@@ -146,9 +166,13 @@ def _measured(cell: Cell) -> str:
     return number(float(band.mean[0])) + ("" if np.isnan(spread) else f" ± {number(spread)}")
 
 
+def _interval(difference: PairedDifference) -> str:
+    return f"{number(difference.mean)} [{number(difference.low)}, {number(difference.high)}]"
+
+
 def _share(cell: Cell) -> str:
-    share = float(cell.mean[-1]) / float((cell.bound or {})["value"])
-    return f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
+    share = float(cell.mean[-1]) / _value(cell)
+    return f"{share:.1%}" if abs(share) < 0.1 else f"{share:.0%}"
 
 
 def _names(cells: list[Cell]) -> str:
