@@ -9,6 +9,7 @@ import pytest
 
 import sidelight as sl
 from sidelight.experiment.graph_source import graph_digest, packed, unpacked, with_loops
+from sidelight.experiment.loss_source import LossSource
 
 VALID = {
     "policies": ["auto", "flat"],
@@ -238,3 +239,28 @@ def test_mistakes_in_files_name_the_file(tmp_path):
     file.write_text(TOML.replace("seeds = 3", "sedes = 3"))
     with pytest.raises(sl.SpecError, match=re.escape(f"{file}: sedes: unknown key")):
         sl.Spec.read(file)
+
+
+# -- losses from files -------------------------------------------------------------------------------------
+
+
+def test_environments_with_files_count_by_what_these_hold(tmp_path):
+    for name in ("A.npy", "b.npy"):
+        (tmp_path / name).write_bytes(b"losses")
+    one, two, repeated = (
+        LossSource.from_text(text, tmp_path).checked()
+        for text in ("Replay: A.npy", "replay:b.npy", "replay:A.npy, repeat")
+    )
+    assert (one.name, repeated.name) == ("replay:A.npy", "replay:A.npy,repeat")
+    assert one.identity == two.identity != repeated.identity
+    assert one.path == tmp_path / "A.npy"
+    assert one.told(f"'replay:{tmp_path}/A.npy' is odd") == "'replay:A.npy' is odd"
+    (tmp_path / "A.npy").write_bytes(b"other losses")
+    two.verify()
+    with pytest.raises(sl.ResultsError, match=r"A\.npy has changed"):
+        one.verify()
+    (tmp_path / "A.npy").unlink()
+    with pytest.raises(sl.ResultsError, match=r"A\.npy cannot be read: No such file"):
+        one.verify()
+    own = LossSource.from_text("Mine.py:World", tmp_path)
+    assert (own.name, own.path, own.after) == ("Mine.py:World", tmp_path / "Mine.py", ":World")

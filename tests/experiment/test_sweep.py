@@ -29,9 +29,20 @@ SPEC = {
 SMALL = {**SPEC, "policies": ["auto", "flat"], "graphs": ["cycle:6"]}
 
 RUN = """
-import json, sys
+import itertools, json, os, signal, sys, threading
 import sidelight as sl
-results = sl.sweep(json.loads(sys.argv[1]), sys.argv[2], engine=sys.argv[3], jobs=2)
+from sidelight.experiment.storage import ResultsFolder
+
+spec, folder, engine, moment, delay = sys.argv[1:]
+count, write = itertools.count(1), ResultsFolder.write
+
+def counted(self, outcome):  # once `moment` cells are written, this process has `delay` seconds to live
+    write(self, outcome)
+    if next(count) == int(moment):
+        threading.Timer(float(delay), os.kill, (os.getpid(), signal.SIGKILL)).start()
+
+ResultsFolder.write = counted
+results = sl.sweep(json.loads(spec), folder, engine=engine, jobs=2)
 print(len(results.cells), results.complete)
 """
 
@@ -44,11 +55,11 @@ def finished(folder):
     return len(list((Path(folder) / "cells").glob("*.parquet")))
 
 
-def started(spec, folder, engine="local"):
+def started(spec, folder, engine="local", moment=0, delay=0.0):
     """The sweep in a process of its own, that can be killed."""
     source = str(Path(sl.__file__).parents[1])
     return subprocess.Popen(
-        [sys.executable, "-c", RUN, json.dumps(spec), str(folder), engine],
+        [sys.executable, "-c", RUN, json.dumps(spec), str(folder), engine, str(moment), str(delay)],
         env={**os.environ, "PYTHONPATH": source},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -64,16 +75,15 @@ def wait_until(true, seconds=120):
         time.sleep(0.002)
 
 
-def children(pid):
-    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    return [int(word) for word in text.split()]
-
-
-def alive(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+def running(session):
+    """Processes of a session that are alive."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, _, of = status.read_text().rpartition(")")[2].split()[:4]
+            if int(of) == session and state != "Z":
+                found.append(status.parent.name)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -93,18 +103,14 @@ def whole(tmp_path_factory):
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 def test_killed_three_times_and_resumed_gives_the_same_bytes(whole, tmp_path):
     chance = random.Random(11)
-    moments = sorted(chance.sample(range(1, 55), 3))
-    for moment in moments:
-        process = started(SPEC, tmp_path)
-        with process:
-            wait_until(lambda: finished(tmp_path) >= moment or process.poll() is not None)  # noqa: B023
-            time.sleep(chance.uniform(0, 0.02))
-            assert process.poll() is None
-            family = children(process.pid)
-            process.kill()
-        assert moment <= finished(tmp_path) < 60
-        assert family
-        wait_until(lambda: not any(alive(pid) for pid in family), 20)  # noqa: B023
+    before = 0
+    for moment in chance.sample(range(1, 16), 3):
+        process = started(SPEC, tmp_path, moment=moment, delay=chance.uniform(0, 0.03))
+        process.communicate(timeout=120)
+        assert process.returncode == -signal.SIGKILL
+        assert before + moment <= finished(tmp_path) < 60
+        before = finished(tmp_path)
+        wait_until(lambda: not running(process.pid), 20)  # noqa: B023: workers end with their parent
     process = started(SPEC, tmp_path)
     output, errors = process.communicate(timeout=120)
     assert (output, errors) == ("60 True\n", "")
@@ -112,20 +118,21 @@ def test_killed_three_times_and_resumed_gives_the_same_bytes(whole, tmp_path):
     assert {file.name for file in tmp_path.iterdir()} == {file.name for file in whole.iterdir()}
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 def test_an_interrupt_keeps_what_is_done(whole, tmp_path):
-    process = started(SPEC, tmp_path)
+    endless = {**SPEC, "horizons": [200, 10**9]}  # ten short cells come first
+    process = started(endless, tmp_path)
     wait_until(lambda: finished(tmp_path) >= 4 or process.poll() is not None)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: parent and workers
     output, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (0, "")
-    count, complete = output.split()
-    assert complete == "False"
-    assert 4 <= int(count) == finished(tmp_path) < 60
-    expected = contents(whole)
-    assert all(data == expected[name] for name, data in contents(tmp_path).items())
-    results = sl.sweep(SPEC, tmp_path, jobs=1)
-    assert results.complete
-    assert contents(tmp_path) == expected
+    assert output == f"{finished(tmp_path)} False\n"
+    assert 4 <= finished(tmp_path) <= 10
+    assert not running(process.pid)
+    expected = {cell.id: cell for cell in sl.Results.read(whole).cells}
+    results = sl.Results.read(tmp_path)
+    assert all((cell.regret == expected[cell.id].regret).all() for cell in results.cells)
+    assert {cell.status for cell in results.absent} == {"interrupted"}
 
 
 def test_an_interrupt_in_this_process(tmp_path, monkeypatch):
@@ -220,7 +227,7 @@ def cluster():
     import distributed
 
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL
     ) as running:
         yield running
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import secrets
+import signal
 import warnings
 from collections.abc import Generator, Sequence
 from typing import Any
@@ -20,6 +21,7 @@ from sidelight.experiment.graph_source import GraphSource, Packed, built, packed
 from sidelight.experiment.spec import CellSpec
 
 CONNECT_SECONDS = 20
+LOST = "the scheduler was lost; finished cells are kept, run the sweep again to continue"
 
 
 def on_cluster(
@@ -28,6 +30,7 @@ def on_cluster(
     """Cells in the order in which they finish, played at `address`, or by `jobs` workers started for this."""
     distributed = _distributed()
     with contextlib.ExitStack() as held:
+        held.enter_context(_quiet())
         client = held.enter_context(_client(distributed, held, address, min(jobs, len(cells))))
         token = secrets.token_hex(
             4
@@ -40,14 +43,22 @@ def on_cluster(
             graph = graphs.get(cell.graph)
             futures[key] = (cell, client.submit(execute, cell, spec_hash, graph, key=key, pure=False))
         finished = distributed.as_completed([future for _, future in futures.values()], loop=client.loop)
-        for future in finished:
-            cell, _ = futures.pop(future.key)  # the cluster forgets a result once nobody holds its future
-            yield _outcome(future, cell)
+        try:
+            for future in finished:
+                cell, _ = futures.pop(future.key)  # the cluster forgets a result once nobody holds its future
+                yield _outcome(future, cell)
+        except OSError as error:
+            raise WorkerError(LOST) from error
+
+
+def dask_setup(worker: object) -> None:
+    """Called by every worker that is started for a sweep: ctrl-C is the parent's business."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _outcome(future: Any, cell: CellSpec) -> Outcome:
     if future.status in ("cancelled", "lost"):
-        raise WorkerError("the scheduler was lost; finished cells are kept, run the sweep again to continue")
+        raise WorkerError(LOST)
     if future.status == "error":  # `execute` itself does not raise: too many of its workers have died
         error = future.exception()
         return absent(cell, "failed", f"{type(error).__name__}: {error}")
@@ -67,8 +78,9 @@ def _client(distributed: Any, held: contextlib.ExitStack, address: str | None, j
                 n_workers=jobs,
                 threads_per_worker=1,
                 processes=True,
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",  # any free port: sweeps may run side by side
                 silence_logs=logging.CRITICAL,
+                preload=[__name__],
             )
             address = held.enter_context(cluster)
         return distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
@@ -96,6 +108,20 @@ def _cancel(client: Any, futures: dict[str, tuple[CellSpec, Any]]) -> None:
     if futures:
         with contextlib.suppress(Exception):
             client.cancel([future for _, future in futures.values()], force=True)
+
+
+@contextlib.contextmanager
+def _quiet() -> Generator[None, None, None]:
+    """What goes wrong is raised; tracebacks of the connection beside it help nobody."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
 
 
 def _distributed() -> Any:

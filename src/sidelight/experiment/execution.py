@@ -40,7 +40,7 @@ def execute(cell: CellSpec, spec_hash: str, shipped: Packed | None = None) -> Ou
         except SolverError:
             raise  # a matter of numbers, not of the cell
         except SidelightError as error:
-            return absent(cell, "not applicable", str(error), provenance)
+            return absent(cell, "not applicable", cell.environment.told(str(error)), provenance)
     except Exception as error:
         return absent(cell, "failed", f"{type(error).__name__}: {error}", provenance)
     if not run.complete:

@@ -43,8 +43,15 @@ class LossSource:
 
     def make(self, graph: FeedbackGraph, horizon: int) -> Environment:
         """The environment for this graph; it may not apply to it."""
-        text = self.name if self.path is None else f"{self.before}{self.path}{self.after}"
-        return registry.parse(text, graph, horizon)
+        return registry.parse(self._text, graph, horizon)
+
+    def told(self, message: str) -> str:
+        """A message about this environment as the spec names it: results do not depend on the folder."""
+        return message.replace(self._text, self.name)
+
+    @property
+    def _text(self) -> str:
+        return self.name if self.path is None else f"{self.before}{self.path}{self.after}"
 
     def checked(self) -> LossSource:
         """The same source knowing what its file holds."""

@@ -19,13 +19,12 @@ from sidelight.experiment.simulation import simulate
 from sidelight.experiment.spec import CellSpec
 from sidelight.experiment.spec_reading import DEFAULT_CHECKPOINTS, Reader
 from sidelight.graph import FeedbackGraph
-from sidelight.planning import Plan
-from sidelight.policy import Policy, registry
+from sidelight.policy import registry
 
 
 def compare(
     graph: FeedbackGraph | str | os.PathLike[str],
-    policies: Iterable[str] | Mapping[str, str | Plan | Policy],
+    policies: Iterable[str] | Mapping[str, Any],
     environment: Environment | str,
     horizon: int,
     seeds: int | Iterable[int] = 20,
@@ -38,7 +37,8 @@ def compare(
 
     Args:
         graph: a graph, a family such as "cycle:100", or a graph file.
-        policies: names, or what to play by the name it shall have in the results.
+        policies: names; or a mapping from what the results shall call it to a name, or to anything that
+            `simulate` plays.
         environment: as text such as "gap:0.2", or made by `sidelight.environments`.
         horizon: rounds to play.
         seeds: how many, or which; the same for all policies, who therefore meet the same losses.
@@ -106,11 +106,11 @@ def _environment(
     return source.checked(), made
 
 
-def _policies(reader: Reader, policies: object) -> dict[str, str | Plan | Policy]:
+def _policies(reader: Reader, policies: object) -> dict[str, Any]:
     if isinstance(policies, Mapping):
         names = {str(name): value for name, value in policies.items()}
         return {
-            name: value if isinstance(value, Plan | Policy) else reader.policy(f"policies[{name!r}]", value)
+            name: value if hasattr(value, "graph") else reader.policy(f"policies[{name!r}]", value)
             for name, value in names.items()
         }
     listed = reader.listed("policies", _plain(policies), reader.policy)
