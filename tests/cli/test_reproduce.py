@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +16,10 @@ def test_a_claim_that_holds(run, tmp_path):
     code, out, err = run("reproduce", CLAIM, "--quick", "-o", tmp_path / "out", "--json")
     assert (code, err) == (0, "")
     answer = json.loads(out)
-    assert set(answer) == {"quick", "complete", "resumed", "counts", "provenance", "outcomes"}
+    assert set(answer) == {"quick", "complete", "resumed", "counts", "provenance", "outcomes", "page"}
     (outcome,) = answer["outcomes"]
     assert (outcome["claim"], outcome["verdict"]) == (CLAIM, HOLDS)
+    assert CLAIM in Path(answer["page"]).read_text()
     again = json.loads(run("reproduce", CLAIM, "--quick", "-o", tmp_path / "out", "--json")[1])
     assert again["resumed"] == [CLAIM]
     fresh = json.loads(run("reproduce", CLAIM, "--quick", "-o", tmp_path / "out", "--fresh", "--json")[1])

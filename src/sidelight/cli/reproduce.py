@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from sidelight.cli import complete, options
 from sidelight.cli.files import writable_folder
-from sidelight.cli.screen import columns, emit, emit_json, safe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sidelight.experiment.claims import Outcome
+from sidelight.cli.screen import emit, emit_json, safe
 
 REFUTED = 3
 """Exit code when a claim fails."""
@@ -23,7 +16,7 @@ REFUTED = 3
 @click.argument("claims", nargs=-1, metavar="[CLAIM]...", shell_complete=complete.claim)
 @click.option("--quick", is_flag=True, help="Sizes for minutes instead of an hour.")
 @click.option("--fresh", is_flag=True, help="Measure again what DIR holds already.")
-@options.out_folder("Folder for outcomes; an unfinished reproduction there is continued.")
+@options.out_folder("Folder for outcomes and a page; an unfinished reproduction there is continued.")
 @options.quiet
 @options.as_json
 @click.pass_context
@@ -41,32 +34,17 @@ def command(
     sidelight list claims shows their names.
     """
     from sidelight.experiment.claims import FAILS, registry, reproduce
+    from sidelight.report.claims_page import claims_table, write_claims_page
 
     registry.find(claims)  # before a folder is made for a name that nobody knows
     folder = None if output is None else writable_folder(output)
-    found = reproduce(
-        claims, quick=quick, folder=folder, fresh=fresh, progress=False if quiet or as_json else None
-    )
+    found = reproduce(claims, quick=quick, folder=folder, fresh=fresh, progress=False if quiet else None)
+    page = None if folder is None else write_claims_page(found, folder)
     if as_json:
-        emit_json(found.to_dict())
+        emit_json(found.to_dict() | {"page": None if page is None else str(page)})
     elif not quiet:
-        rows = [row for outcome in found.outcomes for row in _rows(outcome)]
-        heads = ("claim", "verdict", "predicted", "range", "measured")
-        emit(columns("Claims", heads, rows))
-        counts = [f"{count} {verdict}" for verdict, count in found.counts.items() if count]
-        emit(", ".join(counts) or "nothing measured")
+        emit(claims_table(found), *([] if page is None else [f"page: [bold]{safe(str(page))}[/bold]"]))
     if not found.complete:
         raise click.Abort
     if any(outcome.verdict == FAILS for outcome in found.outcomes):
         ctx.exit(REFUTED)
-
-
-def _rows(outcome: Outcome) -> Iterator[tuple[str, ...]]:
-    """The claim with its first check, then the others."""
-    head = (outcome.claim, outcome.verdict)
-    for check in outcome.checks:
-        yield (*head, safe(check.name), safe(check.predicted), safe(check.measured))
-        head = ("", "")
-    for name in outcome.beaten_by:
-        ratio = outcome.rivals[name]
-        yield "", "", f"regret over that of {safe(name)}", "", f"{ratio['ratio']:.3g}: it plays better here"
