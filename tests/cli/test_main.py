@@ -178,7 +178,7 @@ def test_every_command_and_option_is_documented(run):
         assert section, name
         shared = page.partition("\n## Graphs\n")[2].partition("\n## ")[0]
         for option in re.findall(r"^  .*?(--[a-z-]+)", run(name, "--help")[1], re.MULTILINE):
-            short = {"--output": " -o ", "--help": "sidelight"}.get(option, option)
+            short = {"--output": "-o ", "--help": "sidelight"}.get(option, option)
             assert short in section or option in shared, (name, option)
     for code in (0, 1, 2, 3, 4, 130, 141):
         assert f"\n| {code} | " in page
