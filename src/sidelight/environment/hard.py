@@ -17,7 +17,6 @@ from sidelight.environment.environment import checked_arms
 from sidelight.errors import InfeasibleRequest, InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.building import checked_count, checked_seed
-from sidelight.kernels.random import hashed_unit
 from sidelight.planning.lower import (
     KL_ONE,
     KL_TWO,
@@ -162,5 +161,5 @@ def _gap(asked: float | None, tuned: float) -> float:
 
 def _drawn(size: int, seed: int) -> int:
     """Uniform on 0..size−1, the same in every version of everything."""
-    key = np.random.SeedSequence(checked_seed(seed), spawn_key=(2,)).generate_state(1, np.uint64)[0]
-    return int(hashed_unit(key, 0, 0) * size)
+    word = np.random.SeedSequence(checked_seed(seed), spawn_key=(2,)).generate_state(1, np.uint64)[0]
+    return int(word) * size >> 64
