@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight.environment.coins import bernoulli
+from sidelight.environment.coins import Coins
 from sidelight.environment.environment import Environment, Floats
 from sidelight.environment.matrix import Matrix
 from sidelight.environment.newsvendor import newsvendor
@@ -170,7 +170,7 @@ def _clicks(root: Path, card: dict[str, Any], n_arms: int) -> Environment:
         arm = int(np.argmin(shown))
         raise InvalidOption(f"data set {card['name']!r} never shows arm {arm}: its click rate is not known")
     clicks = np.bincount(item, weights=table.values[:, table.names.index("click")], minlength=n_arms)
-    return bernoulli(1.0 - clicks / shown)
+    return Coins(1.0 - (clicks / shown)[None, :], name=str(card["name"]))
 
 
 # -- files ------------------------------------------------------------------------------------------------
