@@ -22,7 +22,7 @@ COINS, TABLE, FUNCTION, BOUNDED, DRIFTING, OPPOSED = range(6)
 
 
 def _nothing(dtype: type) -> np.ndarray:
-    empty = np.zeros(0, dtype=dtype)
+    empty: np.ndarray = np.zeros(0, dtype=dtype)
     empty.flags.writeable = False  # like all arrays of a world: one type, compiled once
     return empty
 
