@@ -74,6 +74,10 @@ def test_demand_becomes_a_newsvendor_problem(folder):
     assert found.graph == sl.families.newsvendor(5)
     first = env.dataset("dishes", folder, orders=[0, 2])
     assert_array_equal(first.environment.table, env.newsvendor([2, 1], [0, 2]).table)
+    three = env.dataset("dishes", folder, series="stew", orders=3)
+    assert_array_equal(three.environment.table, env.newsvendor([4, 3], [0, 2, 4]).table)
+    with pytest.raises(sl.InvalidOption, match="orders=1"):
+        env.dataset("dishes", folder, orders=1)
     with pytest.raises(sl.InvalidOption, match=r"'pie'.*soup, stew"):
         env.dataset("dishes", folder, series="pie")
 

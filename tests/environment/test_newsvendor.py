@@ -56,6 +56,7 @@ def test_extremes_are_reached():
         ({"orders": [0]}, "not be all 0"),
         ({"over": -1}, "over.*-1"),
         ({"under": np.inf}, "under.*inf"),
+        ({"over": "much"}, "over.*much"),
         ({"over": 0, "under": 0}, "both"),
     ],
 )

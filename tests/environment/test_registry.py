@@ -79,8 +79,10 @@ def test_recorded_losses(tmp_path, monkeypatch):
     tea = parse("dataset:shop,tea,repeat", CYCLE, 99)
     assert tea.repeat
     assert_array_equal(tea.table, env.newsvendor([5, 2], range(6)).table)
-    with pytest.raises(sl.InvalidOption, match=r"shop,pie.*2 arms.*6"):
-        parse("dataset:shop,pie", CYCLE, 2)
+    few = parse("dataset:shop,tea", sl.families.newsvendor(3), 2)  # as many orders as the graph has arms
+    assert_array_equal(few.table, env.newsvendor([5, 2], [0, 2.5, 5]).table)
+    with pytest.raises(sl.InvalidOption, match=r"l\.npy.*6 arms.*4"):
+        parse(f"replay:{tmp_path / 'l.npy'}", sl.families.cycle(4), 30)
 
 
 @pytest.fixture

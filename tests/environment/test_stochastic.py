@@ -185,7 +185,9 @@ def test_opposed_large_graphs_without_writing_all_edges():
 
 
 @pytest.mark.parametrize(
-    "pairs", [[(0, 3)], [(-1, 0)], [0, 1], [(0, 1, 2)], [(0.5, 1)], [("a", "b")]], ids=repr
+    "pairs",
+    [[(0, 3)], [(-1, 0)], [0, 1], [(0, 1, 2)], [(0.5, 1)], [("a", "b")], [(0, 1), (2,)], 7, None],
+    ids=repr,
 )
 def test_neighbors_that_are_none(pairs):
     with pytest.raises(sl.InvalidOption, match="neighbors"):

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sidelight.environment.environment import (
     Floats,
     checked_arms,
+    checked_number,
     checked_unit_table,
     coin_losses,
     flat_means,
@@ -63,8 +64,8 @@ def bernoulli(means: npt.ArrayLike) -> Coins:
 def gap(n_arms: int, best: int = 0, gap: float = 0.2, others: float = 0.5) -> Coins:
     """All arms lose with probability `others`, except `best`, which loses less by `gap`."""
     checked_count("n_arms", n_arms)
-    means = np.full(n_arms, others)
-    means[checked_arms([best], n_arms, "the best arm")] -= gap
+    means = np.full(n_arms, checked_number("others", others))
+    means[checked_arms([best], n_arms, "the best arm")] -= checked_number("gap", gap)
     return bernoulli(means)
 
 
@@ -84,8 +85,8 @@ def leading_means(n_arms: int, arms: Sequence[int] | None, gap: float, others: f
             f"{len(order):,} rows of means for {n_arms:,} arms do not fit in memory; "
             "name fewer leaders, such as arms=range(10)"
         )
-    means = np.full((len(order), n_arms), others)
-    means[np.arange(len(order)), order] -= gap
+    means = np.full((len(order), n_arms), checked_number("others", others))
+    means[np.arange(len(order)), order] -= checked_number("gap", gap)
     return means
 
 
@@ -100,5 +101,5 @@ def packing(n_arms: int, packing_set: PackingSet | Sequence[int], hidden: int = 
     hidden = int(checked_arms([hidden], arms.size, "hidden")[0])
     means = np.ones(n_arms)
     means[arms] = 0.5
-    means[arms[hidden]] = 0.5 - gap
+    means[arms[hidden]] = 0.5 - checked_number("gap", gap)
     return Coins(means[None, :], name="packing")

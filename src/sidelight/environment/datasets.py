@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight.environment.coins import bernoulli
+from sidelight.environment.coins import Coins
 from sidelight.environment.environment import Environment, Floats
 from sidelight.environment.matrix import Matrix
 from sidelight.environment.newsvendor import newsvendor
 from sidelight.environment.tables import read_table
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph, families, read_graph
-from sidelight.graph.building import from_pairs, pairs
+from sidelight.graph.building import checked_count, from_pairs, pairs
 
 VARIABLE = "SIDELIGHT_DATA"
 """Environment variable that names the folder of data sets."""
@@ -49,7 +49,7 @@ def dataset(
     folder: str | os.PathLike[str] | None = None,
     *,
     series: str | None = None,
-    orders: Sequence[float] | None = None,
+    orders: Sequence[float] | int | None = None,
     over: float = 1.0,
     under: float = 1.0,
     self_loops: bool = False,
@@ -58,9 +58,10 @@ def dataset(
     """The data set of that name in `folder`, by default the one that the variable SIDELIGHT_DATA names.
 
     Matrices of values become losses as their card says. Demand series become a newsvendor problem for one
-    column, `series` (the first by default), with `orders`, `over` and `under` as in `newsvendor`; closed days
-    are left out. Logged clicks become coins with the click rates of the log. `self_loops` lets every arm of a
-    recorded graph reveal itself too; `repeat` starts over after the last round.
+    column, `series` (the first by default), with `orders`, `over` and `under` as in `newsvendor`; a number of
+    orders means that many, evenly spaced up to the largest demand. Closed days are left out. Logged clicks
+    become coins with the click rates of the log. `self_loops` lets every arm of a recorded graph reveal itself
+    too; `repeat` starts over after the last round.
 
     A graph recorded anew every round is reduced to the edges that are there in all of them.
     """
@@ -131,7 +132,7 @@ def _demand(
     root: Path,
     card: dict[str, Any],
     series: str | None,
-    orders: Sequence[float] | None,
+    orders: Sequence[float] | int | None,
     over: float,
     under: float,
     repeat: bool,
@@ -147,16 +148,17 @@ def _demand(
     if "is_closed" in table.names:
         values = values[values[:, table.names.index("is_closed")] == 0]
     demand = values[:, table.names.index(wanted)]
-    environment = newsvendor(demand, order_sizes(demand) if orders is None else orders, over, under, repeat)
+    sizes = order_sizes(demand, orders) if orders is None or isinstance(orders, int) else orders
+    environment = newsvendor(demand, sizes, over, under)
     return Matrix(environment.table, repeat=repeat, name=f"{card['name']}, {wanted}")
 
 
 def order_sizes(demand: Floats, count: int | None = None) -> Floats:
-    """Orders from 0 to the largest demand: every whole number if there are few, else `count` of them."""
+    """`count` orders from 0 to the largest demand, by default every whole number unless there are too many."""
     largest = max(float(np.max(demand)), 1.0)
     if count is None:
         count = int(min(np.ceil(largest) + 1, MOST_ORDERS))
-    sizes: Floats = np.linspace(0.0, np.ceil(largest), count)
+    sizes: Floats = np.linspace(0.0, np.ceil(largest), checked_count("orders", count, least=2))
     return sizes
 
 
@@ -168,7 +170,7 @@ def _clicks(root: Path, card: dict[str, Any], n_arms: int) -> Environment:
         arm = int(np.argmin(shown))
         raise InvalidOption(f"data set {card['name']!r} never shows arm {arm}: its click rate is not known")
     clicks = np.bincount(item, weights=table.values[:, table.names.index("click")], minlength=n_arms)
-    return bernoulli(1.0 - clicks / shown)
+    return Coins(1.0 - (clicks / shown)[None, :], name=str(card["name"]))
 
 
 # -- files ------------------------------------------------------------------------------------------------

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sidelight.environment.coins import Coins, packing
-from sidelight.environment.environment import checked_arms
+from sidelight.environment.environment import checked_arms, checked_number
 from sidelight.errors import InfeasibleRequest, InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.building import checked_count, checked_seed
-from sidelight.kernels.random import hashed_unit
 from sidelight.planning.lower import (
     KL_ONE,
     KL_TWO,
@@ -45,7 +44,7 @@ def hard(graph: FeedbackGraph, horizon: int, seed: int = 0) -> Coins:
     from sidelight.analysis import independence_number, observability, packing_independent_set
 
     horizon = checked_horizon(horizon)
-    n = graph.n_arms
+    n = _checked_graph(graph).n_arms
     if n < 2:
         raise InfeasibleRequest("one arm has no regret: a hard instance needs a graph with at least two arms")
     ways: list[tuple[float, Callable[[], Coins]]]
@@ -119,6 +118,8 @@ def hard_packing(
     each: whatever `sl.packing_independent_set` finds. Source: Proposition packing-lb.
     """
     checked_count("n_arms", n_arms, least=2)
+    if not (hasattr(packing_set, "arms") and hasattr(packing_set, "t")):
+        raise InvalidOption(f"a packing set is made by sl.packing_independent_set, got {packing_set!r}")
     size, t = len(packing_set.arms), packing_set.t
     if size < 2:
         raise InvalidOption(f"the packing set must have at least two arms to hide among, got {packing_set!r}")
@@ -135,7 +136,7 @@ def hard_weak_arm(graph: FeedbackGraph, horizon: int, seed: int = 0, gap: float 
     """
     from sidelight.analysis import observability
 
-    weak = observability(graph).weak
+    weak = observability(_checked_graph(graph)).weak
     if not weak.size:
         raise InfeasibleRequest("every arm is strongly observable or unobservable: no weak arm to hide")
     width = _gap(gap, (KL_TWO * checked_horizon(horizon)) ** (-1 / 3))
@@ -157,10 +158,16 @@ def _hiding(n_arms: int, members: np.ndarray, gap: float, seed: int, name: str) 
 
 def _gap(asked: float | None, tuned: float) -> float:
     """The gap asked for, else the tuned one, at most ¼: beyond, the proofs' constants do not hold."""
-    return min(tuned, LARGEST_BIAS) if asked is None else asked
+    return min(tuned, LARGEST_BIAS) if asked is None else checked_number("gap", asked)
+
+
+def _checked_graph(graph: object) -> FeedbackGraph:
+    if not isinstance(graph, FeedbackGraph):
+        raise InvalidOption(f"a hard instance is made for a FeedbackGraph, got {graph!r}")
+    return graph
 
 
 def _drawn(size: int, seed: int) -> int:
     """Uniform on 0..size−1, the same in every version of everything."""
-    key = np.random.SeedSequence(checked_seed(seed), spawn_key=(2,)).generate_state(1, np.uint64)[0]
-    return int(hashed_unit(key, 0, 0) * size)
+    word = np.random.SeedSequence(checked_seed(seed), spawn_key=(2,)).generate_state(1, np.uint64)[0]
+    return int(word) * size >> 64

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.environment.environment import Floats
+from sidelight.environment.environment import Floats, checked_number
 from sidelight.environment.matrix import Matrix
 from sidelight.errors import InvalidOption
 
@@ -31,9 +31,7 @@ def newsvendor(
     wanted, sizes = _checked("demand", demand), _checked("orders", orders)
     if not (np.diff(sizes) > 0).all() or sizes[-1] <= 0:
         raise InvalidOption(f"orders must increase from arm to arm, and not be all 0, got {orders!r}")
-    for name, price in (("over", over), ("under", under)):
-        if not (np.isfinite(price) and price >= 0):
-            raise InvalidOption(f"{name} must be a cost of at least 0, got {price!r}")
+    over, under = checked_number("over", over, least=0.0), checked_number("under", under, least=0.0)
     if over + under == 0:
         raise InvalidOption(f"over and under must not both be 0, got over={over!r}, under={under!r}")
     largest = sizes[-1]

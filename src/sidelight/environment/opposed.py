@@ -132,7 +132,10 @@ def _undirected(edges: Ints) -> Ints:
 
 
 def _checked_pairs(values: Any, n: int) -> Ints:
-    pairs = np.asarray(values) if len(values) else np.zeros((0, 2), dtype=np.int64)
+    try:
+        pairs = np.asarray(values) if len(values) else np.zeros((0, 2), dtype=np.int64)
+    except (TypeError, ValueError):  # no sequence, or pairs of different lengths
+        pairs = np.zeros(0)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
         raise InvalidOption(f"neighbors must be a graph or pairs of arms, got {values!r}")
     if pairs.size and not (pairs.min() >= 0 and pairs.max() < n):

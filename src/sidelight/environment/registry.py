@@ -87,7 +87,8 @@ def _replay(words: list[str], graph: FeedbackGraph, horizon: int) -> Environment
 
 def _dataset(words: list[str], graph: FeedbackGraph, horizon: int) -> Environment:
     named, repeat = _named(words, 2)
-    return dataset(named[0], series=named[1] if len(named) > 1 else None, repeat=repeat).environment
+    series = named[1] if len(named) > 1 else None
+    return dataset(named[0], series=series, orders=graph.n_arms, repeat=repeat).environment
 
 
 def _python(words: list[str], graph: FeedbackGraph, horizon: int) -> Environment:

@@ -22,7 +22,7 @@ COINS, TABLE, FUNCTION, BOUNDED, DRIFTING, OPPOSED = range(6)
 
 
 def _nothing(dtype: type) -> np.ndarray:
-    empty = np.zeros(0, dtype=dtype)
+    empty: np.ndarray = np.zeros(0, dtype=dtype)
     empty.flags.writeable = False  # like all arrays of a world: one type, compiled once
     return empty
 
@@ -35,9 +35,7 @@ class World(NamedTuple):
     rows: int  # rows of the table; row (t // period) mod rows is in force in round t
     table: np.ndarray  # (rows, n) means or losses
     width: np.ndarray = _nothing(np.float64)  # (n,) BOUNDED: how far losses are from their mean at most
-    source: np.ndarray = _nothing(
-        np.int64
-    )  # (n,) OPPOSED: arm whose random number is used, ~arm: its opposite
+    source: np.ndarray = _nothing(np.int64)  # (n,) OPPOSED: arm whose number is used, ~arm: its opposite
 
 
 @cfunc("float64(int64, int64)", cache=True)
