@@ -4,6 +4,9 @@ from math import cbrt, sqrt
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import sidelight as sl
 from baseline_twins import (
     Chlz21,
     Exp3,
@@ -18,9 +21,6 @@ from baseline_twins import (
     UcbN,
     Uniform,
 )
-from numpy.testing import assert_allclose, assert_array_equal
-
-import sidelight as sl
 from sidelight.planning.comparison import dominating_set
 from sidelight.policy import registry
 
