@@ -4,6 +4,9 @@ from math import cbrt, sqrt
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import sidelight as sl
 from baseline_twins import (
     Chlz21,
     Exp3,
@@ -18,9 +21,6 @@ from baseline_twins import (
     UcbN,
     Uniform,
 )
-from numpy.testing import assert_allclose, assert_array_equal
-
-import sidelight as sl
 from sidelight.planning.comparison import dominating_set
 from sidelight.policy import registry
 
@@ -28,13 +28,22 @@ HORIZON = 3_000
 LOOPS = ["mab:5", "full:6", "pricing:6", "loopy_star:6"]
 UNDIRECTED = ["mab:5", "full:6", "loopy_ring"]
 STRONG = ["mab:5", "loopless_clique:5", "pricing:6", "hidden"]
-WEAK = ["cycle:6", "corrupted_full:7,2", "revealing_action:5", "corrupted_mab:8,2", "cycle:7:directed"]
+WEAK = [
+    "cycle:6",
+    "corrupted_full:7,2",
+    "revealing_action:5",
+    "corrupted_mab:8,2",
+    "cycle:7:directed",
+    "star",
+]
 
 
 def graph_of(spec):
     if spec == "loopy_ring":
         edges = [(i, j % 7) for i in range(7) for j in (i - 1, i, i + 1)]
         return sl.FeedbackGraph.from_edges(7, edges)
+    if spec == "star":  # the centre, which all leaves reveal, reveals all leaves, and nothing reveals itself
+        return sl.families.parse("complete_bipartite:1,3")
     if spec == "hidden":  # two arms with self-loops, and two without that all others reveal
         return sl.FeedbackGraph.from_edges(
             4, [(0, 0), (1, 1)] + [(i, j) for j in (2, 3) for i in range(4) if i != j]
@@ -262,6 +271,16 @@ def test_short_horizons_are_played_without_a_certificate():
         assert plan.bound.valid_from == pytest.approx(
             4 * 3 * np.log(6) if name == "chlz21" else 8 * 4 * np.log(6), abs=1
         )
+
+
+@pytest.mark.parametrize("spec", WEAK)
+def test_the_weak_exp3g_watches_every_arm_without_self_loop(spec):
+    """On the star the centre alone reveals the weak arms, but not itself: a leaf must join it."""
+    g = graph_of(spec)
+    chosen = np.flatnonzero(sl.baselines.exp3g_weak(g, HORIZON).tuning.global_exploration)
+    watched = {int(v) for i in chosen for v in g.out_neighbors(int(i))}
+    assert set(np.flatnonzero(~g.has_loop).tolist()) <= watched
+    assert (spec != "star") or chosen.size == 2
 
 
 def test_the_weak_exp3g_pays_for_self_loops_it_does_not_watch():

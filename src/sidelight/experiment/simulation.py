@@ -163,7 +163,7 @@ class _Task:
             if last == target:
                 self.cost[self.next_point] = self.total
                 if _is_compiled(self.clone):
-                    self.clone.fill_ledger(self.best_arm, self.ledger[self.next_point])
+                    self.ledger[self.next_point] = self.clone.ledger_parts(self.best_arm)
                 self.next_point += 1
         if self.next_point == self.points.size:
             self.clone = None

@@ -124,14 +124,14 @@ class Policy:
         """The four parts of the regret against `arm`, as estimated so far (Lemma regret)."""
         if not (isinstance(arm, int | np.integer) and 0 <= arm < self.graph.n_arms):
             raise InvalidOption(f"arm {arm!r} does not exist: the graph has arms 0..{self.graph.n_arms - 1}")
-        parts = np.empty(4)
-        self.fill_ledger(int(arm), parts)
         names = ("projection", "restriction", "global exploration", "local exploration")
-        return dict(zip(names, parts.tolist(), strict=True))
+        return dict(zip(names, self.ledger_parts(int(arm)).tolist(), strict=True))
 
-    def fill_ledger(self, arm: int, out: Losses) -> None:
-        """Write the four parts of the ledger to `out`; NaN for a policy that keeps none."""
-        engine.ledger(self.memory, arm, out)
+    def ledger_parts(self, arm: int) -> Losses:
+        """(4,) the ledger as an array; NaN for a policy that keeps none."""
+        parts = np.empty(4)
+        engine.ledger(self.memory, arm, parts)
+        return parts
 
     def __repr__(self) -> str:
         return f"Policy({self.plan!r}, round={self.round}, pending={self.pending})"

@@ -26,7 +26,7 @@ def chlz21(g: FeedbackGraph, horizon: int) -> Plan:
 
     >>> import sidelight as sl
     >>> round(sl.baselines.chlz21(sl.families.cycle(6), 10_000).bound.value)
-    1938
+    1936
     """
     g, T = need_observable(g, "chlz21"), checked_horizon(horizon)
     n, cover = g.n_arms, fractional_domination(g)

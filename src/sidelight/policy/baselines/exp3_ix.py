@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import ceil, log, sqrt
 
 from sidelight.analysis import independence_number
@@ -24,14 +25,18 @@ def exp3_ix(g: FeedbackGraph, horizon: int | None = None) -> Rule:
     942
     """
     n = need_loops(g, "exp3_ix").n_arms
-    seen = sight(g)
-    assert seen is not None  # every arm has a self-loop
-    cliques = seen.value
-    alpha = cliques if seen.symmetric else independence_number(g).upper
+
+    @cache
+    def numbers() -> tuple[int, int]:
+        """q and α, from above; only the bound needs them, so playing a large graph does not wait for them."""
+        seen = sight(g)
+        assert seen is not None  # every arm has a self-loop
+        return seen.value, seen.value if seen.symmetric else independence_number(g).upper
 
     def terms(t: float) -> dict[str, float]:
         if n == 1:
             return {"one arm": 0.0}
+        cliques, alpha = numbers()
         H = log(1 + (ceil(n * n * sqrt(n * t / log(n))) + n) / alpha)
         return {"regret": 4 * sqrt((n + t * min(float(cliques), 2 * alpha * H + 2)) * log(n))}
 
