@@ -110,7 +110,7 @@ def test_killed_three_times_and_resumed_gives_the_same_bytes(whole, tmp_path):
         assert process.returncode == -signal.SIGKILL
         assert before + moment <= finished(tmp_path) < 60
         before = finished(tmp_path)
-        wait_until(lambda: not running(process.pid), 20)  # noqa: B023: workers end with their parent
+        wait_until(lambda session=process.pid: not running(session), 20)  # workers end with their parent
     process = started(SPEC, tmp_path)
     output, errors = process.communicate(timeout=120)
     assert (output, errors) == ("60 True\n", "")
