@@ -379,6 +379,19 @@ def test_an_interrupt_keeps_what_is_finished(toys, tmp_path):
     assert toys == ["first", "second", "third"]
 
 
+def test_a_failure_surprises_unless_it_is_known(toys):
+    wrong = (Prediction.near("value", 2.0, 0.1, "wrong"),)
+    CLAIMS["first"] = replace(CLAIMS["first"], predictions=wrong)
+    CLAIMS["second"] = replace(CLAIMS["second"], predictions=wrong, known_false=True)
+    found = reproduce(quick=True, progress=False)
+    assert found.counts[FAILS] == 2
+    assert found.surprises == ("first",)
+
+
+def test_one_printed_theorem_is_known_to_be_false():
+    assert [claim.name for claim in CLAIMS.values() if claim.known_false] == ["out-degree-as-printed"]
+
+
 def test_nothing_is_written_without_a_folder(toys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert reproduce(quick=True, progress=False).complete

@@ -142,8 +142,12 @@ def _plain_ticks(axis: Any, low: float, high: float) -> None:
         even = [tick for tick in MaxNLocator(5).tick_values(low, high) if tick > 0]
         wide = high / low > 6
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12) if wide else FixedLocator(even))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.4g}"))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value)))
         axis.set_minor_locator(NullLocator())
+
+
+def _tick(value: float) -> str:
+    return f"{value:,.0f}" if 1_000 <= value < 1e7 else f"{value:.4g}"
 
 
 def write_claims_page(reproduction: Reproduction, folder: str | PathLike[str]) -> Path:

@@ -133,6 +133,7 @@ class Claim:
     measure: Callable[[Sizes], Evidence]
     quick: Sizes = field(default_factory=dict)
     full: Sizes = field(default_factory=dict)
+    known_false: bool = False  # printed somewhere, refuted here: "fails" is no news
 
     def sizes(self, quick: bool) -> dict[str, Any]:
         """The sizes of the quick or of the full experiment."""

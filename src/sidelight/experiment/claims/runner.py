@@ -18,7 +18,7 @@ import numpy as np
 from sidelight._version import __version__
 from sidelight.errors import InvalidOption
 from sidelight.experiment.claims import registry
-from sidelight.experiment.claims.claim import VERDICTS, Claim, Outcome
+from sidelight.experiment.claims.claim import FAILS, VERDICTS, Claim, Outcome
 from sidelight.graph.atomic import replacing
 from sidelight.policy import registry as policies
 
@@ -38,6 +38,12 @@ class Reproduction:
         """How many claims got each verdict."""
         return {verdict: sum(o.verdict == verdict for o in self.outcomes) for verdict in VERDICTS}
 
+    @property
+    def surprises(self) -> tuple[str, ...]:
+        """Claims that fail though they are not known to be false."""
+        false = {name for name, claim in registry.CLAIMS.items() if claim.known_false}
+        return tuple(o.claim for o in self.outcomes if o.verdict == FAILS and o.claim not in false)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
@@ -45,6 +51,7 @@ class Reproduction:
             "complete": self.complete,
             "resumed": list(self.resumed),
             "counts": self.counts,
+            "surprises": list(self.surprises),
             "provenance": self.provenance,
             "outcomes": [outcome.to_dict() for outcome in self.outcomes],
         }
