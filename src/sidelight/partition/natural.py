@@ -1,4 +1,4 @@
-"""Partitions that come with the graph: nothing is searched, everything is O(n + edges)."""
+"""Partitions that come with the graph: nothing is searched, everything takes about O(n + edges)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,20 @@ from scipy.sparse.csgraph import connected_components
 from sidelight.analysis.observability import observability
 from sidelight.errors import UnobservableGraph, listing
 from sidelight.graph import FeedbackGraph
+from sidelight.partition.communities import communities
 from sidelight.partition.hypercube import hypercube
 from sidelight.partition.partition import Partition
 
-__all__ = ["components", "corrupted", "hypercube", "single", "singletons", "strongly_connected"]
+__all__ = [
+    "communities",
+    "components",
+    "corrupted",
+    "greedy_cover",
+    "hypercube",
+    "single",
+    "singletons",
+    "strongly_connected",
+]
 
 Vector = npt.NDArray[np.int64]
 
@@ -58,15 +68,18 @@ def corrupted(graph: FeedbackGraph) -> Partition:
     target = np.repeat(np.arange(graph.n_arms), np.diff(graph.in_indptr))
     revealed = np.zeros(graph.n_arms, dtype=bool)
     revealed[target[block[graph.in_indices]]] = True
-    block[_greedy_cover(graph, block & ~revealed)] = True
+    block[greedy_cover(graph, block & ~revealed)] = True
     labels = np.arange(graph.n_arms)
     if block.any():
         labels[block] = np.flatnonzero(block)[0]
     return Partition.from_labels(graph, labels)
 
 
-def _greedy_cover(graph: FeedbackGraph, waiting: npt.NDArray[np.bool_]) -> list[int]:
-    """Arms that together reveal every waiting arm, none of them universal; each reveals one more at least."""
+def greedy_cover(graph: FeedbackGraph, waiting: npt.NDArray[np.bool_]) -> list[int]:
+    """Arms that together reveal every waiting arm, none of these universal: the most helpful one first.
+
+    Each reveals one more at least. Ties: the smallest arm.
+    """
     waiting = waiting.copy()
     target = np.repeat(np.arange(graph.n_arms), np.diff(graph.in_indptr))
     gains = np.bincount(graph.in_indices[waiting[target]], minlength=graph.n_arms)
