@@ -1,4 +1,4 @@
-"""Communities of a graph as a legal partition: Louvain's method, then blocks in need join their watchers."""
+"""Communities of a graph by Louvain's method, and how groups of arms become legal blocks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from scipy.sparse.csgraph import connected_components
 from sidelight.analysis.observability import observability
 from sidelight.graph import FeedbackGraph
 from sidelight.kernels.communities import move_vertices
-from sidelight.partition.partition import Partition
 
 Vector = npt.NDArray[np.int64]
 
@@ -18,17 +17,12 @@ PASSES = 10
 """Passes over the vertices on each level; later ones move next to nothing."""
 
 
-def communities(graph: FeedbackGraph, seed: int = 0) -> Partition:
-    """Groups of arms with many edges inside and few between, merged until they are a legal partition.
+def louvain(graph: FeedbackGraph, rng: np.random.Generator) -> Vector:
+    """(n,) community of each arm; directions do not count, universal arms only by what they reveal.
 
-    Directions do not count. Vertices move to the neighbouring community that gains most modularity, communities
-    become vertices, until nothing moves (Blondel, Guillaume, Lambiotte & Lefebvre 2008). Deterministic by `seed`.
+    Vertices move to the neighbouring community that gains most modularity, communities become vertices, until nothing
+    moves (Blondel, Guillaume, Lambiotte & Lefebvre 2008).
     """
-    return Partition.from_labels(graph, mended(graph, _louvain(graph, np.random.default_rng(seed))))
-
-
-def _louvain(graph: FeedbackGraph, rng: np.random.Generator) -> Vector:
-    """(n,) community of each arm, universal arms counted only by what they reveal."""
     n = graph.n_arms
     source = np.repeat(np.arange(n), np.diff(graph.out_indptr))
     ones = np.ones(source.size)

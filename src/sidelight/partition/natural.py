@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from sidelight.analysis.observability import observability
 from sidelight.errors import UnobservableGraph, listing
 from sidelight.graph import FeedbackGraph
-from sidelight.partition.communities import communities
+from sidelight.partition.communities import louvain, mended
 from sidelight.partition.hypercube import hypercube
 from sidelight.partition.partition import Partition
 
@@ -53,6 +53,12 @@ def strongly_connected(graph: FeedbackGraph) -> Partition:
     """Strongly connected components: legal when those of one arm are strongly observable."""
     _require_observable(graph)
     return Partition.from_labels(graph, _component_labels(graph, "strong"))
+
+
+def communities(graph: FeedbackGraph, seed: int = 0) -> Partition:
+    """Groups of arms with many edges inside and few between, merged until they are legal; drawn by `seed`."""
+    _require_observable(graph)
+    return Partition.from_labels(graph, mended(graph, louvain(graph, np.random.default_rng(seed))))
 
 
 def corrupted(graph: FeedbackGraph) -> Partition:

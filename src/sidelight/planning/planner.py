@@ -232,6 +232,7 @@ def best_of(ways: list[Way], T: int) -> Plan:
     considered = tuple(
         Considered(way.name, way.realization, value, certified)
         for way, (value, certified) in zip(ways, scores, strict=True)
+        if way.realization != "uniform" or way is ways[best]  # worth a line only where it is the answer
     )
     return _made(ways[best], T, considered)
 
