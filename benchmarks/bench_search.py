@@ -2,7 +2,7 @@
 
 Gaps: every observable digraph with 4 arms up to isomorphism (2 340 of the 3 044 digraphs with loops allowed), and 200
 random ones with 5 to 8 arms. "moves alone" is the gap when natural partitions and made starts are left out and the
-search starts from the legal partition with the largest estimate. --large: seconds over budget and gains on large graphs.
+search starts from the legal partition with the largest estimate. --large: time and gains on large graphs.
 """
 
 import argparse

@@ -9,10 +9,10 @@ from sidelight.planning import check_certificate, compare_bounds, plan
 
 
 @pytest.mark.parametrize("make", [families.mab, families.cycle, families.loopless_clique, families.full])
-@pytest.mark.parametrize("n", [3, 16])
-def test_auto_is_uniform_exactly_where_nothing_else_is_smaller(make, n):
+def test_auto_is_uniform_exactly_where_nothing_else_is_smaller(make):
+    n = 6
     g, kinds = make(n), []
-    for horizon in (1, 2, 4, 10, 30, 100, 300, 1_000, 10_000, 100_000):
+    for horizon in (1, 20, 400, 100_000):
         made, found = plan(g, horizon), compare_bounds(g, horizon)
         others = [
             row.value for row in found.upper if row.certified and row.name not in ("auto", "uniform play")

@@ -166,7 +166,7 @@ def compare_bounds(g: FeedbackGraph, horizon: int) -> Comparison:
     found = observable(g)
     ways = list(natural_ways(g, "auto", Dominations(g)))
     chosen = best_of(ways, T)  # `plan(g, T)`, without solving everything again
-    rows = [*_upper(g, T, found, ways, chosen), *_lower(g, T, found)]
+    rows = [*_upper(g, T, found, ways, chosen), *_lower(g, T, found, ways)]
     best = _best(rows).value or 1.0
     trivial = 1 - 1 / g.n_arms
 
@@ -334,7 +334,7 @@ def dominating_set(g: FeedbackGraph) -> np.ndarray[Any, np.dtype[np.int64]]:
 # -- lower bounds --------------------------------------------------------------------------------------------
 
 
-def _lower(g: FeedbackGraph, T: int, found: Observability) -> Iterator[Row]:
+def _lower(g: FeedbackGraph, T: int, found: Observability, ways: list[Way]) -> Iterator[Row]:
     n = g.n_arms
     yield Row(
         "one round", "lower", 1 - 1 / n, "exact minimax value of one round", "R ≥ 1 − 1/N", learns=False
@@ -343,7 +343,7 @@ def _lower(g: FeedbackGraph, T: int, found: Observability) -> Iterator[Row]:
         return
     value = lower.full_information(n, T)
     yield Row("full information", "lower", value, OURS, "fair coins: max{½E|S_T|, E max(T/2 − B_i)}")
-    yield from _independent(g, T)
+    yield from _independent(g, T, ways)
     if found.graph == "weak":
         yield from _packings(g, T)
     if n * T <= MINIMAX_BITS:
@@ -356,8 +356,12 @@ def _lower(g: FeedbackGraph, T: int, found: Observability) -> Iterator[Row]:
         )
 
 
-def _independent(g: FeedbackGraph, T: int) -> Iterator[Row]:
-    size = independence_number(g).lower
+def _independent(g: FeedbackGraph, T: int, ways: list[Way]) -> Iterator[Row]:
+    seen = next((way.sight for way in ways if isinstance(way, StrongCandidate)), None)
+    if seen is not None and seen.symmetric and seen.cover is not None and seen.arms.size == g.n_arms:
+        size = seen.cover.lower  # all edges are mutual among arms with self-loops: the planner has it already
+    else:
+        size = independence_number(g).lower
     if size < 2:
         return
     theorem = f"an independent set of {size} arms, of order √(αT)"
