@@ -81,10 +81,10 @@ def corrupted(graph: FeedbackGraph) -> Partition:
     return Partition.from_labels(graph, labels)
 
 
-def greedy_cover(graph: FeedbackGraph, waiting: npt.NDArray[np.bool_]) -> list[int]:
+def greedy_cover(graph: FeedbackGraph, waiting: npt.NDArray[np.bool_], least: int = 1) -> list[int]:
     """Arms that together reveal every waiting arm, none of these universal: the most helpful one first.
 
-    Each reveals one more at least. Ties: the smallest arm.
+    Each reveals `least` more, or the cover stops short of the rest. Ties: the smallest arm.
     """
     waiting = waiting.copy()
     target = np.repeat(np.arange(graph.n_arms), np.diff(graph.in_indptr))
@@ -94,7 +94,7 @@ def greedy_cover(graph: FeedbackGraph, waiting: npt.NDArray[np.bool_]) -> list[i
     heapify(queue)
     chosen: list[int] = []
     left = int(waiting.sum())
-    while left:
+    while left and queue[0][0] <= -least:
         promised, arm = heappop(queue)
         row = graph.out_indices[graph.out_indptr[arm] : graph.out_indptr[arm + 1]]
         helped = row[waiting[row]]

@@ -70,7 +70,8 @@ def hubs(graph: FeedbackGraph, horizon: int, most: int = 3) -> list[Partition]:
     for k in corrupted.weak:
         base[corrupted.blocks[k]] = True
     entered = np.where(base, 0, n + 1)
-    chosen = [arm for arm in natural.greedy_cover(graph, ~base & ~graph.is_universal) if graph.has_loop[arm]]
+    waiting = ~base & ~graph.is_universal
+    chosen = [arm for arm in natural.greedy_cover(graph, waiting, least=2) if graph.has_loop[arm]]
     for rank, arm in enumerate(chosen, start=1):
         row = graph.out_indices[graph.out_indptr[arm] : graph.out_indptr[arm + 1]]
         entered[row[entered[row] > rank]] = rank
@@ -83,8 +84,7 @@ def hubs(graph: FeedbackGraph, horizon: int, most: int = 3) -> list[Partition]:
     deltas = np.minimum(tried + base.sum(), sizes)
     sums = weak_rows(sizes, deltas)
     sums[:, 0], sums[:, 1] = (~inside & graph.has_loop).sum(axis=1), (~inside & ~graph.has_loop).sum(axis=1)
-    values = np.where(sizes > 1, estimate(sums, deltas, float(horizon)), np.inf)
-    best = [int(i) for i in np.argsort(values, kind="stable")[:most] if np.isfinite(values[i])]
+    best = np.argsort(estimate(sums, deltas, float(horizon)), kind="stable")[:most]
     made = [_legal(graph, np.where(inside[i], 0, np.arange(1, n + 1))) for i in best]
     return [partition for partition in made if partition is not None]
 
