@@ -19,12 +19,10 @@ from sidelight.environment.environment import environment_key
 from sidelight.errors import InvalidOption
 from sidelight.experiment.run import LEDGER, Run
 from sidelight.graph.building import checked_count
-from sidelight.kernels import engine
 from sidelight.kernels.play import play
 from sidelight.planning import Plan
 from sidelight.planning.planner import AnytimePlan, checked_horizon
 from sidelight.policy import Policy
-from sidelight.policy.epochs import rounds_left
 
 _Value = TypeVar("_Value")
 
@@ -128,6 +126,7 @@ class _Task:
         self.seconds = 0.0
         self.cost = np.full(self.points.size, np.nan)
         self.ledger = np.full((self.points.size, len(LEDGER)), np.nan)
+        self.certificate = np.full(self.points.size, np.nan)
         counted = self.policy.graph.n_arms <= MOST_COUNTED_ARMS
         self.plays = np.zeros(self.policy.graph.n_arms if counted else 0, dtype=np.int64)
 
@@ -139,7 +138,7 @@ class _Task:
         while self.next_point < self.points.size and not stop.is_set():
             target = int(self.points[self.next_point])
             last = min(self.round + chunk, target)
-            left = rounds_left(self.clone.plan.tuning, self.clone.round)
+            left = self.clone.rounds_left
             if left is not None:
                 last = min(last, self.round + left)
             before = time.perf_counter()
@@ -152,7 +151,8 @@ class _Task:
                 chunk = int(min(max(chunk * CHUNK_SECONDS / spent, 64), 4 * chunk))
             if last == target:
                 self.cost[self.next_point] = self.total
-                engine.ledger(self.clone.memory, self.best_arm, self.ledger[self.next_point])
+                self.ledger[self.next_point] = self.clone.ledger_parts(self.best_arm)
+                self.certificate[self.next_point] = self.clone.certificate_parts(None).sum()
                 self.next_point += 1
         if self.next_point == self.points.size:
             self.clone = None
@@ -220,6 +220,7 @@ def _run(
         cost=cost,
         regret=cost - best,
         ledger=np.stack([task.ledger for task in tasks]),
+        certificate=np.stack([task.certificate for task in tasks]),
         best_arm=np.array([task.best_arm for task in tasks], dtype=np.int64),
         plays=np.stack([task.plays for task in tasks]) if tasks[0].plays.size else None,
         seconds=sum(task.seconds for task in tasks),
