@@ -35,7 +35,7 @@ from sidelight._version import __version__
 from sidelight.errors import SavedStateError, SidelightError
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.atomic import replacing
-from sidelight.kernels.memory import PENDING, SCRATCH, Memory, views
+from sidelight.kernels.memory import PENDING, ROUND, SCRATCH, Memory, views
 from sidelight.kernels.store import N_BUCKETS
 from sidelight.partition import Partition
 from sidelight.planning import AnytimeBound, AnytimePlan, Bound, DoublingPlan, Plan, Tuning
@@ -142,8 +142,8 @@ def _doubling(
     """The saved stage is played to its end as it was saved; later ones are planned when they begin."""
     stage = _plan(graph, tuning, header["stage"])
     k = stage.horizon.bit_length() - 1
-    if stage.horizon != 2**k:
-        raise ValueError(f"a stage has 1, 2, 4, … rounds, not {stage.horizon}")
+    if stage.horizon != 2**k or not 0 <= arrays["state.numbers"][ROUND] < stage.horizon:
+        raise ValueError(f"a stage has 1, 2, 4, … rounds and is not over, got one of {stage.horizon} rounds")
     past = Past(stage.horizon - 1, arrays["past.ledgers"], arrays["past.certificates"])
     for array in (past.ledgers, past.certificates):
         if array.shape != (graph.n_arms if k else 0, 4) or array.dtype != np.float64 or np.isnan(array).any():
