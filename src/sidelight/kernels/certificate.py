@@ -8,7 +8,7 @@ accumulated for it: minimum and payments are in the store. Proof and meaning: do
 import math
 
 from sidelight.kernels._jit import kernel, step
-from sidelight.kernels.buckets import inverse_power
+from sidelight.kernels.buckets import fineness, inverse_power, lower_end
 from sidelight.kernels.engine import (
     block_of,
     end_slot,
@@ -26,7 +26,10 @@ from sidelight.kernels.store import (
     BASE,
     LAMBDA,
     MASS,
+    N_BUCKETS,
+    N_MOMENTS,
     PAID,
+    POWER_BUCKETS,
     RATE,
     SHARE,
     SHIFT,
@@ -40,14 +43,55 @@ from sidelight.kernels.store import (
 @step()
 def power_sum(store, g):
     """Σ x^h over a Tsallis group: x^h = x·d, as x = d^(−q) and 1 − h = 1/q."""
-    if store.power[g] == 2.0:
+    q = store.power[g]
+    if q == 2.0:
         return root_sum(store, g)
     multiplier = store.scalars[head(g) + LAMBDA]
+    if store.form[g] == POWER_BUCKETS and q > 2.0:  # then buckets are narrow
+        return power_sum_buckets(store, g, store.extra[g], multiplier)
     total = 0.0
     for i in range(first_of(store, g), end_of(store, g)):
         d = multiplier + store.key[i]
-        total += d * inverse_power(d, store.power[g])
+        total += d * inverse_power(d, q)
     return total
+
+
+@step()
+def power_sum_buckets(store, g, h, multiplier):
+    """Σ d^(1−q) from the moments of the buckets, to about 10⁻⁷; the last bucket, which has no end, one by one."""
+    q = store.power[g]
+    fine = fineness(q)
+    row = h * (N_BUCKETS + 1)
+    total = 0.0
+    for b in range(store.span[2 * h], min(store.span[2 * h + 1] + 1, N_BUCKETS - 1)):
+        if store.start[row + b] < store.start[row + b + 1]:
+            center = 0.5 * (1.0 / lower_end(b, fine) + 1.0 / lower_end(b + 1, fine))
+            total += power_sum_bucket(store, h, b, q, multiplier, center)
+    for position in range(store.start[row + N_BUCKETS - 1], store.start[row + N_BUCKETS]):
+        d = multiplier + store.sum_at[position]
+        total += d * inverse_power(d, q)
+    return total
+
+
+@step()
+def power_sum_bucket(store, h, b, q, multiplier, center):
+    """Σ d^(1−q) over bucket b, in which u = 1/d is near `center`.
+
+    At its reference, Σ u^q/u with 1/u ≈ (1/c)·Σ_{k<8} (1 − u/c)^k: a combination of the moments Σ u^(q+j).
+    From there to λ the derivative is (q−1)·Σ u^q, a series in the same moments.
+    """
+    moments = store.moments
+    at = h * N_MOMENTS * N_BUCKETS + b
+    r = store.ref[h * N_BUCKETS + b] - multiplier
+    near = shift = 0.0
+    weight = float(N_MOMENTS) / center  # (−1)^j·C(8, j+1)/c^(j+1)
+    power = r
+    for j in range(N_MOMENTS):
+        near += weight * moments[at + j * N_BUCKETS] / store.binomial[h * N_MOMENTS + j]
+        shift += power * moments[at + j * N_BUCKETS] / (j + 1.0)
+        weight *= -(N_MOMENTS - 1.0 - j) / ((j + 2.0) * center)
+        power *= r
+    return near + (q - 1.0) * shift
 
 
 @step()
