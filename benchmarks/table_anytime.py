@@ -1,8 +1,8 @@
-"""Not knowing the horizon: the anytime plan against doubling, as a markdown table: python benchmarks/table_anytime.py.
+"""Not knowing the horizon, as a markdown table: python benchmarks/table_anytime.py.
 
-One row for each graph and number of rounds t: the bound of the plan that knows t, and how many times larger the bounds
-of the anytime plan and of the doubling plan are after t rounds. "–" where a bound is not below t, so that it says
-nothing. Doubling is at its best at the end of a stage, 2^20 − 1, and near its worst soon after, 2^20·17/16.
+One row for each graph and number of rounds t: the bound of the plan that knows t, and how many times larger the
+bounds of the anytime plan and of the doubling plan are after t rounds. "–" where a bound is not below t, so that it
+says nothing. Doubling is at its best at the end of a stage, 2^20 − 1, and near its worst soon after, 2^20·17/16.
 """
 
 import argparse
@@ -10,8 +10,10 @@ import argparse
 from sidelight.graph import families
 from sidelight.planning import plan
 
-SPECS = ("cycle:6", "cycle:64", "hypercube:6", "revealing_action:64", "cliques:8,8,8,8", "corrupted_mab:64,4", "mab:16",
-         "mab:64", "full:64", "loopless_clique:64")  # fmt: skip
+SPECS = (
+    "cycle:6", "cycle:64", "hypercube:6", "revealing_action:64", "cliques:8,8,8,8", "corrupted_mab:64,4",
+    "mab:16", "mab:64", "full:64", "loopless_clique:64",
+)  # fmt: skip
 ROUNDS = (10**2, 10**3, 10**4, 10**5, 10**6, 2**20 - 1, 2**20 * 17 // 16, 10**7, 10**8)
 
 

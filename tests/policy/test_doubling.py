@@ -12,7 +12,16 @@ from sidelight.experiment import simulation
 from sidelight.kernels.memory import ROUND, SCRATCH, views
 from sidelight.planning import Doubling, DoublingPlan
 
-SPECS = ["cycle:6", "cycle:40", "cliques:4,3", "corrupted_mab:9,3", "loopless_clique:5", "mab:1", "mab:30", "full:7"]
+SPECS = [
+    "cycle:6",
+    "cycle:40",
+    "cliques:4,3",
+    "corrupted_mab:9,3",
+    "loopless_clique:5",
+    "mab:1",
+    "mab:30",
+    "full:7",
+]
 ROUNDS = 600
 each = pytest.mark.parametrize("spec", SPECS)
 
@@ -74,7 +83,9 @@ def test_it_never_falls(spec):
     assert (np.diff(values) <= 1 + 1e-9).all()
 
 
-@pytest.mark.parametrize("spec", ["cycle:6", "cycle:64", "hypercube:4", "revealing_action:20", "mab:16", "mab:64"])
+@pytest.mark.parametrize(
+    "spec", ["cycle:6", "cycle:64", "hypercube:4", "revealing_action:20", "mab:16", "mab:64"]
+)
 def test_knowing_no_horizon_beats_doubling(spec):
     """From 10⁴ to 10⁸ rounds, at the beginning and at the end of stages."""
     g = sl.families.parse(spec)
