@@ -354,8 +354,8 @@ def _anytime(
         return doubling(g)
     if realization not in ("auto", "flat"):
         raise InfeasibleRequest(
-            f'without a horizon only flat and doubling plans are proved; use realization="flat" or "doubling" '
-            f"instead of {realization!r}, or give a horizon"
+            'without a horizon only flat plans are proved, and doubling; use realization="flat" or "doubling"'
+            f" instead of {realization!r}, or give a horizon"
         )
     _check_one_block(partition)
     _observable(g)
