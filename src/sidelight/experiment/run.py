@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sidelight.errors import InvalidOption
 from sidelight.planning import AnytimePlan
 from sidelight.policy import Rule
+from sidelight.policy.certificate import LEDGER as LEDGER
 
 if TYPE_CHECKING:
     import pyarrow
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from sidelight.planning import Bound
 
 Floats = npt.NDArray[np.float64]
-LEDGER = ("projection", "restriction", "global exploration", "local exploration")
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,10 @@ class Run:
     ledger: (
         Floats  # (S, C, 4) the four parts of the estimated regret against the best arm; NaN without a ledger
     )
-    best_arm: npt.NDArray[np.int64]  # (S,) that arm
+    certificate: (
+        Floats  # (S, C) what the policy certifies by then, against every arm; see `Policy.certificate`
+    )
+    best_arm: npt.NDArray[np.int64]  # (S,) the arm of the ledger
     plays: npt.NDArray[np.int64] | None  # (S, n) how often each arm was played, if counted
     seconds: float  # of processor time spent playing, all seeds together
     _resume: Callable[[], Run] | None = field(default=None, repr=False)
@@ -89,6 +92,7 @@ class Run:
             "round": np.tile(self.checkpoints, shape[0]),
             "cost": self.cost.ravel(),
             "regret": self.regret.ravel(),
+            "certificate": self.certificate.ravel(),
         }
         for index, name in enumerate(LEDGER):
             columns[name.replace(" ", "_")] = self.ledger[:, :, index].ravel()

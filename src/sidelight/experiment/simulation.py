@@ -141,6 +141,7 @@ class _Task:
         self.seconds = 0.0
         self.cost = np.full(self.points.size, np.nan)
         self.ledger = np.full((self.points.size, len(LEDGER)), np.nan)
+        self.certificate = np.full(self.points.size, np.nan)
         counted = self.policy.graph.n_arms <= MOST_COUNTED_ARMS
         self.plays = np.zeros(self.policy.graph.n_arms if counted else 0, dtype=np.int64)
 
@@ -164,6 +165,7 @@ class _Task:
                 self.cost[self.next_point] = self.total
                 if _is_compiled(self.clone):
                     self.ledger[self.next_point] = self.clone.ledger_parts(self.best_arm)
+                    self.certificate[self.next_point] = self.clone.certificate_parts(None).sum()
                 self.next_point += 1
         if self.next_point == self.points.size:
             self.clone = None
@@ -227,6 +229,7 @@ def _run(
         cost=cost,
         regret=cost - best,
         ledger=np.stack([task.ledger for task in tasks]),
+        certificate=np.stack([task.certificate for task in tasks]),
         best_arm=np.array([task.best_arm for task in tasks], dtype=np.int64),
         plays=np.stack([task.plays for task in tasks]) if tasks[0].plays.size else None,
         seconds=sum(task.seconds for task in tasks),

@@ -18,6 +18,7 @@ from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import legality_violations
 from sidelight.planning.bound import Condition
+from sidelight.planning.doubling import DoublingPlan
 from sidelight.planning.planner import AnytimePlan, Plan
 from sidelight.planning.strong import directed_sight, growth, sight
 from sidelight.planning.tuning import LAZY_FACTOR, Tuning
@@ -43,6 +44,10 @@ def check_certificate(plan: Plan) -> tuple[Condition, ...]:
     """
     if not isinstance(plan, Plan):
         raise InvalidOption(f"check_certificate needs a Plan, got {type(plan).__name__}")
+    if isinstance(plan, DoublingPlan):
+        raise InvalidOption(
+            "a doubling plan plays many plans: check plan.bound.stage(k), k = 0, 1, 2, …, instead"
+        )
     facts = _Facts(plan.graph, plan.tuning)
     conditions = [*_blocks_agree(plan, facts), *facts.conditions()]
     if isinstance(plan, AnytimePlan):

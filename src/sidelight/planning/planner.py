@@ -21,6 +21,9 @@ from sidelight.planning.ways import flat_ways, natural_ways, observable, ways_of
 REALIZATIONS = ("adaptive", "clustered", "flat", "hybrid", "interpolated")
 """Realizations that `plan` knows; "auto" is the best of them."""
 
+DOUBLING = "doubling"
+"""The realization of plans without a horizon that play plans with one, each twice as long as the one before."""
+
 MOST_ROUNDS = 2**63 - 1
 """Longest horizon: rounds are counted in 64 bits."""
 
@@ -85,7 +88,7 @@ class Plan:
             for c in self.considered:
                 status = "certified" if c.certified else "not certified"
                 lines.append(f"  {c.partition:<11} {c.realization:<12} {c.value:>14,.2f}  {status}")
-        return "\n".join(lines)
+        return "\n".join(line for line in lines if line)
 
     def __str__(self) -> str:
         return self.summary()
@@ -184,7 +187,8 @@ def plan(
     or, with a partition, a mapping from every weak block to "clustered", "adaptive" or "interpolated".
     With `search`, a number of seconds, the partition that `partitions.search` finds is tried as well, so the
     bound is never larger than without.
-    `horizon=None` gives a flat plan for any number of rounds, whose bound is a function of the round.
+    `horizon=None` gives a flat plan for any number of rounds, whose bound is a function of the round; with
+    realization="doubling", plans for 1, 2, 4, … rounds one after another, for comparison.
 
     >>> two_pairs = FeedbackGraph.from_edges(4, [(0, 1), (1, 0), (2, 3), (3, 2)])
     >>> plan(two_pairs, horizon=100_000, realization="clustered")
@@ -193,7 +197,8 @@ def plan(
     if not isinstance(g, FeedbackGraph):
         raise InvalidGraph(f"plan needs a FeedbackGraph, got {type(g).__name__}")
     T = None if horizon is None else checked_horizon(horizon)
-    _check_realization(realization, partition)
+    if T is not None or realization != DOUBLING:
+        _check_realization(realization, partition)
     if partition is not None:
         _check_partition(g, partition)
     if search is not None and (T is None or partition is not None or realization == "flat"):
@@ -272,10 +277,18 @@ def _anytime(
     g: FeedbackGraph, partition: Partition | None, realization: str | Mapping[int, str]
 ) -> AnytimePlan:
     """The flat plan with the smallest leading constant among those that know no horizon."""
+    if realization == DOUBLING:
+        from sidelight.planning.doubling import doubling
+
+        if partition is not None:
+            raise InvalidOption(
+                "a doubling plan chooses a partition for every horizon; leave the partition out"
+            )
+        return doubling(g)
     if realization not in ("auto", "flat"):
         raise InfeasibleRequest(
-            f'without a horizon only flat plans are proved; use realization="flat" instead of {realization!r},'
-            " or give a horizon"
+            'without a horizon only flat plans are proved, and doubling; use realization="flat" or "doubling"'
+            f" instead of {realization!r}, or give a horizon"
         )
     _check_one_block(partition)
     observable(g)

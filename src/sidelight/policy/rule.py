@@ -206,8 +206,17 @@ class RulePolicy(Policy):
         """NaN: a rule keeps no ledger."""
         return np.full(4, np.nan)
 
+    def certificate_parts(self, arm: int | None) -> Floats:
+        """NaN: without a ledger nothing can be certified."""
+        return np.full(4, np.nan)
+
     def turn(self) -> None:
         """Nothing: rules change their rates by themselves."""
+
+    @property
+    def rounds_left(self) -> int | None:
+        """None: `turn` need not be called."""
+        return None
 
     def __repr__(self) -> str:
         return f"RulePolicy({self.plan!r}, round={self.round}, pending={self.pending})"
