@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
 FORMAT = "sidelight-policy"
-VERSION = 2
+VERSION = 3
 
 DAMAGE = (
     OSError,
