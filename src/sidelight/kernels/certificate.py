@@ -8,7 +8,7 @@ accumulated for it: minimum and payments are in the store. Proof and meaning: do
 import math
 
 from sidelight.kernels._jit import kernel, step
-from sidelight.kernels.buckets import fineness, inverse_power, lower_end
+from sidelight.kernels.buckets import fineness, inverse_power, lower_end, moments_of
 from sidelight.kernels.engine import (
     block_of,
     end_slot,
@@ -81,14 +81,14 @@ def power_sum_bucket(store, h, b, q, multiplier, center):
     From there to λ the derivative is (q−1)·Σ u^q, a series in the same moments.
     """
     moments = store.moments
-    at = h * N_MOMENTS * N_BUCKETS + b
+    at = moments_of(h, b)
     r = store.ref[h * N_BUCKETS + b] - multiplier
     near = shift = 0.0
     weight = float(N_MOMENTS) / center  # (−1)^j·C(8, j+1)/c^(j+1)
     power = r
     for j in range(N_MOMENTS):
-        near += weight * moments[at + j * N_BUCKETS] / store.binomial[h * N_MOMENTS + j]
-        shift += power * moments[at + j * N_BUCKETS] / (j + 1.0)
+        near += weight * moments[at + j] / store.binomial[h * N_MOMENTS + j]
+        shift += power * moments[at + j] / (j + 1.0)
         weight *= -(N_MOMENTS - 1.0 - j) / ((j + 2.0) * center)
         power *= r
     return near + (q - 1.0) * shift

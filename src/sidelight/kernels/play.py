@@ -2,21 +2,25 @@
 
 import math
 
-from sidelight.kernels._jit import kernel, step
+from sidelight.kernels._jit import apart, kernel, routine, step
 from sidelight.kernels.engine import (
+    PIECE,
+    add_to_piece,
     arm_at,
     ask,
     block_of,
+    count_round,
     end_edge,
     end_slot,
-    fetch_next,
+    fetch_ahead,
     fetch_slot,
     first_edge,
     first_slot,
     is_own,
     learn,
+    settle_all,
 )
-from sidelight.kernels.memory import MANY_SHAPES, OWN_BLOCK, OWN_LOSS, unpack
+from sidelight.kernels.memory import ALL_OTHERS, HEAVY, MANY_SHAPES, OWN_BLOCK, OWN_LOSS, unpack
 from sidelight.kernels.pointers import cells, fetch, refer
 from sidelight.kernels.random import round_word
 from sidelight.kernels.world import COINS, FUNCTION, cost_of, flip_coins, loss_of, row_of
@@ -67,6 +71,27 @@ def reveal_run(machine, world, function, word, t, slot, losses):
     return True
 
 
+@routine()
+def learn_coins(machine, state, store, slot, means, word, losses):
+    """`reveal` and `learn` for coins that are all revealed but one: made and used piece by piece."""
+    apart()
+    rest = count_round(state)
+    heavy = int(state.numbers[HEAVY])
+    loss = total = fourths = 0.0
+    for first in range(0, machine.n_arms, PIECE):
+        size = min(machine.n_arms - first, PIECE)
+        flip_coins(means, word, first, size, losses)
+        if first <= slot < first + size:
+            losses[slot - first] = 0.0
+        if first <= heavy < first + size:
+            loss = losses[heavy - first]
+            losses[heavy - first] = 0.0
+        more, larger = add_to_piece(machine, state, store, losses, 0, first, size, rest)
+        total += more
+        fourths += larger
+    settle_all(machine, state, store, heavy, loss, total, fourths, rest)
+
+
 @kernel()
 def play(memory, world, function, key, first, last, cost, losses, plays):
     """Play rounds first..last; return `cost` plus theirs, means where they are known, NaN for a bad loss.
@@ -83,11 +108,19 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
         slot = ask(machine, state, store)
         arm = arm_at(machine, slot)
         if machine.fetches:
+            coming = fetch_ahead(machine, state, store)
             fetch_slot(machine, store, slot)
             if world.kind != FUNCTION and world.rows == 1:
                 fetch(table, arm)
-            fetch_next(machine, state, store)
+                if coming >= 0 and machine.in_order:
+                    fetch(table, coming)
         word = round_word(key, t)
+        if machine.shape == ALL_OTHERS and world.kind == COINS:
+            cost += cost_of(world, function, t, arm)
+            if plays.size > 0:
+                plays[arm] += 1
+            learn_coins(machine, state, store, slot, row_of(world, t), word, told)
+            continue
         if not reveal(machine, world, function, word, t, slot, told):
             return math.nan
         cost += cost_of(world, function, t, arm)

@@ -23,8 +23,8 @@ from sidelight.policy.certificate import LEDGER, Certificate
 from sidelight.policy.machine import block_order, build_memory
 
 if TYPE_CHECKING:
-    from sidelight.kernels.world import World
     from sidelight.kernels.memory import Memory
+    from sidelight.kernels.world import World
     from sidelight.planning import Plan
 
 Losses = npt.NDArray[np.float64]

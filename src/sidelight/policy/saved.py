@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from sidelight.policy.rule import Rule
 
 FORMAT = "sidelight-policy"
-VERSION = 2
+VERSION = 3
 
 DAMAGE = (
     OSError,
