@@ -23,12 +23,12 @@ def naive_mix(z):
 
 @pytest.mark.parametrize("seed", [0, 1, 7, 2**40])
 def test_words_are_numbers_of_the_seed_s_own_splitmix(seed):
-    """Draw i of round t is number t + i·2⁴⁴ of the sequence mix(start + step·k)."""
+    """Draw i of round t is number t + i·2⁴² of the sequence mix(start + step·k)."""
     words = seeded_words(seed)
     start, step = int(words[0]), int(words[1])
     for turn in range(5):
         for draw in range(4):
-            number = turn + (draw << 44)
+            number = turn + (draw << 42)
             assert int(next_word(words)) == naive_mix((start + step * number) & MASK)
         next_turn(words)
 

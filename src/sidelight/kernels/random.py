@@ -2,7 +2,7 @@
 
 Both the player and the losses are counter-based: a number is a hash of where it is used. The player's stream is
 SplitMix64 (Steele, Lea & Flood) with a start and a step of its own per seed: draw i of round t is number
-t + i·2⁴⁴ of it. So what a later round will draw first is known now, however many draws this one takes. Losses are
+t + i·2⁴² of it. So what a later round will draw first is known now, however many draws this one takes. Losses are
 a hash of (key, round, arm): any loss can be recomputed in any order without storing it.
 """
 
@@ -12,7 +12,7 @@ from numba import int64, njit, uint64
 from sidelight.kernels.bits import bits_float
 
 _TO_UNIT = 2.0**-53
-_NEXT_DRAW = 1 << 44
+_NEXT_DRAW = 1 << 42  # at most 2²² draws in each of 2⁴² rounds
 
 # The words of a player's stream
 START, STEP, TURN, DRAWS = range(4)

@@ -14,14 +14,15 @@ from sidelight.kernels.desk import (
     list_revealed,
 )
 from sidelight.kernels.observed import best_index, best_sample
-from sidelight.kernels.random import round_word
+from sidelight.kernels.random import next_turn, round_word
 from sidelight.kernels.weighted import draw, estimate, weigh
-from sidelight.kernels.world import FUNCTION, loss_of, mean_of
+from sidelight.kernels.world import cost_of, loss_of
 
 
 @routine()
 def choose(desk):
     """The arm of this round."""
+    next_turn(desk.words)
     if desk.rule == LEADER or desk.rule == UCB:
         return best_index(desk)
     if desk.rule == THOMPSON:
@@ -83,10 +84,7 @@ def play_rule(desk, world, function, key, first, last, cost, plays):
             if not 0.0 <= loss <= 1.0:
                 return math.nan
             desk.told[index] = loss
-        if world.kind == FUNCTION:
-            cost += function(t, arm)
-        else:
-            cost += mean_of(world, t, arm)
+        cost += cost_of(world, function, t, arm)
         if plays.size > 0:
             plays[arm] += 1
         learn(desk, count)

@@ -10,7 +10,9 @@ from typing import Any
 from sidelight.graph import FeedbackGraph
 from sidelight.planning.bound import Bound
 from sidelight.planning.candidate import Way
-from sidelight.planning.planner import DOUBLING, MOST_ROUNDS, AnytimePlan, Plan, _natural_ways, best_of
+from sidelight.planning.dominations import Dominations
+from sidelight.planning.planner import DOUBLING, MOST_ROUNDS, AnytimePlan, Plan, best_of
+from sidelight.planning.ways import natural_ways
 
 THEOREM = "Doubling"
 
@@ -31,7 +33,7 @@ class Doubling:
 
     @cached_property
     def _ways(self) -> list[Way]:
-        return list(_natural_ways(self.graph, "auto"))
+        return list(natural_ways(self.graph, "auto", Dominations(self.graph)))
 
     def stage(self, k: int) -> Plan:
         """The plan of rounds 2^k..2^{k+1}−1."""

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -251,7 +251,7 @@ class Policy:
             policy: Policy = plan.policy(seed=0)
         else:
             policy = object.__new__(Policy)
-            policy.plan, policy.graph, policy.stage, policy.past = plan, plan.graph, stage, past
+            policy.plan, policy.graph, policy.stage, policy.past = cast("Plan", plan), plan.graph, stage, past
             policy._begin(build_memory(plan.graph, stage.tuning, 0))
         policy.restore(path, arrays)
         return policy
