@@ -1,10 +1,11 @@
-"""The auto plan against every other bound, as a markdown table: python benchmarks/table_bounds.py [--largest N].
+"""The auto plan against every other bound: python benchmarks/table_bounds.py [--markdown] [--sizes N …].
 
-One row for each graph and horizon: the auto plan's bound, the best certified bound of anyone else who learns (the
-paper's theorems, CHLZ21, Exp3.G, EXP3, Hedge, Tsallis-INF, Exp3-SET, q-FTRL), the best certified lower bound, and the
-verdict: is auto ≤ each certified row? Families with n from 4 to 4096, then the graphs in ../shared/data if that
-folder is there, symmetrised where their card says so and with a self-loop on every arm that nothing reveals. The last
-line counts the verdicts; the exit code is 1 if one is "no". --rows prints all rows of every table.
+One row for each graph and horizon: the auto plan's bound, the best certified bound of anyone else (the paper's
+theorems, CHLZ21, Exp3.G, EXP3, Hedge, Tsallis-INF, Exp3-SET, q-FTRL, uniform play), the best certified lower bound,
+and the verdict: is auto ≤ each certified row? Families with n from 4 to 4096, then the graphs in ../shared/data if
+that folder is there, symmetrised where their card says so and with a self-loop on every arm that nothing reveals. The
+last line counts the verdicts; the exit code is 1 if one is "no". --markdown prints docs/bounds.md: the same rows
+without times. --rows prints all rows of every comparison.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from sidelight.planning.comparison import OURS
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data" / "graphs"
 SIZES = (4, 16, 64, 256, 1024, 4096)
-HORIZONS = (1_000, 100_000, 10_000_000)
+HORIZONS = (10**4, 10**6, 10**8)
 
 
 def looped_cliques(n):
@@ -77,22 +78,31 @@ def data_names():
     return sorted(path.name.removesuffix(".json") for path in DATA.glob("*.json")) if DATA.is_dir() else []
 
 
-def show(name, g, horizon, rows=False):
+HEAD = """# The plan's bound against all others
+
+Printed by `python benchmarks/table_bounds.py --markdown`. For every family with 4 to 4 096 arms, every graph of the
+data collection made observable, and three horizons: the bound of `sl.plan(g, T)`, the best certified bound of
+`sl.compare_bounds(g, T)` that is not ours, the best certified lower bound, and whether auto ≤ each certified row,
+uniform play included. "uniform" marks horizons at which no plan that learns has a bound below (1 − 1/N)·T: there the
+plan is uniform play, and says that its bound is not informative (docs/theory/search.md).
+"""
+
+
+def show(name, g, horizon, options):
     """Print one row; True if auto ≤ each certified row."""
     start = time.perf_counter()
     found = compare_bounds(g, horizon)
-    seconds = time.perf_counter() - start
-    rivals = [row for row in found.upper if row.certified and row.learns and row.source != OURS]
-    best = min(rivals, key=lambda row: row.value, default=None)
-    rival = f"{best.value:,.0f} ({best.name})" if best else "–"
+    seconds = "" if options.markdown else f" {time.perf_counter() - start:.1f} s |"
+    rivals = [row for row in found.upper if row.certified and row.source != OURS]
+    best = min(rivals, key=lambda row: row.value)
     verdict = "no: " + ", ".join(row.name for row in found.ahead) if found.ahead else "yes"
-    auto = f"{found.auto.value:,.0f}{'' if found.auto.informative else ' *'}"
     print(
-        f"| {name} | {g.n_arms:,} | {observability(g).graph} | {horizon:,} | {auto} | {rival} | "
-        f"{found.floor.value:,.1f} ({found.floor.name}) | {len(rivals)} | {verdict} | {seconds:.1f} s |",
+        f"| {name} | {g.n_arms:,} | {observability(g).graph} | {horizon:.0e} | {found.auto.value:,.0f} | "
+        f"{found.plan.realization} | {best.value:,.0f} ({best.name}) | "
+        f"{found.floor.value:,.1f} ({found.floor.name}) | {len(rivals)} | {verdict} |{seconds}",
         flush=True,
     )
-    if rows:
+    if options.rows:
         print(f"\n```\n{found.summary()}\n```\n")
     return not found.ahead and found.floor.value <= found.best.value * (1 + 1e-9)
 
@@ -101,25 +111,38 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--largest", type=int, default=max(SIZES), help="largest family member")
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="arms of the family members")
     parser.add_argument("--largest-data", type=int, default=10**6, help="most arms of a graph in shared/data")
     parser.add_argument("--horizons", type=int, nargs="+", default=HORIZONS)
+    parser.add_argument("--markdown", action="store_true", help="as in docs/bounds.md")
     parser.add_argument("--rows", action="store_true", help="print the whole comparison below each row")
     options = parser.parse_args()
-    print(
-        "| graph | arms | class | T | auto (* above T) | best other | best lower | others | auto ≤ all | time |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    if options.markdown:
+        print(HEAD)
+    columns = [
+        "graph",
+        "arms",
+        "class",
+        "T",
+        "auto",
+        "plays",
+        "best other",
+        "best lower",
+        "others",
+        "auto ≤ all",
+    ]
+    columns += [] if options.markdown else ["time"]
+    print("| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|")
     verdicts = []
     for name, make in FAMILIES.items():
-        for n in SIZES:
-            if n <= min(options.largest, LARGEST.get(name, n)):
+        for n in options.sizes:
+            if n <= LARGEST.get(name, n):
                 g = make(n)
-                verdicts += [show(name, g, T, options.rows) for T in options.horizons]
-    for name in data_names():
-        g = data_graph(name)
+                verdicts += [show(name, g, T, options) for T in options.horizons]
+    graphs = {name: data_graph(name) for name in data_names()}
+    for name, g in sorted(graphs.items(), key=lambda item: item[1].n_arms):
         if g.n_arms <= options.largest_data:
-            verdicts += [show(name, g, T, options.rows) for T in options.horizons]
+            verdicts += [show(name, g, T, options) for T in options.horizons]
     print(f"\nauto ≤ every certified row in {sum(verdicts)} of {len(verdicts)} cases")
     return 0 if all(verdicts) else 1
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sidelight._version import __version__
 
 if TYPE_CHECKING:
-    from sidelight import environments, partitions
+    from sidelight import baselines, environments, partitions
     from sidelight.analysis import (
         Domination,
         IndependenceNumber,
@@ -34,13 +34,17 @@ if TYPE_CHECKING:
         InvalidFeedback,
         InvalidGraph,
         InvalidOption,
+        ResultsError,
         SavedStateError,
         SidelightError,
         SolverError,
+        SpecChanged,
+        SpecError,
         TurnError,
         UnobservableGraph,
+        WorkerError,
     )
-    from sidelight.experiment import Run, simulate
+    from sidelight.experiment import Results, Run, Spec, compare, simulate, sweep
     from sidelight.graph import FeedbackGraph, families, read_graph, write_graph
     from sidelight.partition import Partition
     from sidelight.planning import (
@@ -75,13 +79,17 @@ _HOMES = {
         "InvalidFeedback",
         "InvalidGraph",
         "InvalidOption",
+        "ResultsError",
         "SavedStateError",
         "SidelightError",
         "SolverError",
+        "SpecChanged",
+        "SpecError",
         "TurnError",
         "UnobservableGraph",
+        "WorkerError",
     ),
-    "sidelight.experiment": ("Run", "simulate"),
+    "sidelight.experiment": ("Results", "Run", "Spec", "compare", "simulate", "sweep"),
     "sidelight.graph": ("FeedbackGraph", "families", "read_graph", "write_graph"),
     "sidelight.partition": ("Partition",),
     "sidelight.planning": (
@@ -97,7 +105,7 @@ _HOMES = {
     "sidelight.policy": ("Policy",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
-_MODULES = ("environments", "partitions")
+_MODULES = ("baselines", "environments", "partitions")
 
 __all__ = [
     "AnytimeBound",
@@ -118,14 +126,22 @@ __all__ = [
     "Partition",
     "Plan",
     "Policy",
+    "Results",
+    "ResultsError",
     "Run",
     "SavedStateError",
     "SidelightError",
     "SolverError",
+    "Spec",
+    "SpecChanged",
+    "SpecError",
     "TurnError",
     "UnobservableGraph",
+    "WorkerError",
     "__version__",
+    "baselines",
     "check_certificate",
+    "compare",
     "compare_bounds",
     "environments",
     "families",
@@ -139,6 +155,7 @@ __all__ = [
     "plan",
     "read_graph",
     "simulate",
+    "sweep",
     "write_graph",
 ]
 

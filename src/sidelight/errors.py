@@ -58,6 +58,22 @@ class SavedStateError(SidelightError, ValueError):
     """A saved policy that is damaged, foreign, or of an unknown version."""
 
 
+class SpecError(SidelightError, ValueError):
+    """A sweep spec that says something impossible, unknown or twice; the message names file, key and value."""
+
+
+class ResultsError(SidelightError, RuntimeError):
+    """A folder of results that cannot be written, read or continued."""
+
+
+class SpecChanged(ResultsError):
+    """The folder holds results of another spec; the message names what differs."""
+
+
+class WorkerError(SidelightError, RuntimeError):
+    """Worker processes or a cluster that cannot be started, reached or trusted."""
+
+
 def listing(values: Sequence[object], most: int = 10) -> str:
     """Format `values` for an error message, cutting a long list and saying how much was cut."""
     shown = ", ".join(str(value) for value in values[:most])

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from sidelight.partition.natural import (
+    communities,
     components,
     corrupted,
     hypercube,
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Search",
+    "communities",
     "components",
     "corrupted",
     "hypercube",

@@ -20,6 +20,10 @@ ENVIRONMENTS = {
     "switching": sl.environments.switching(5, period=20),
     "matrix": sl.environments.matrix(LOSSES),
     "repeated matrix": sl.environments.matrix(LOSSES[:13], repeat=True),
+    "bounded": sl.environments.bounded([0.3, 0.5, 0.6, 0.7, 0.8]),
+    "drifting": sl.environments.drifting(5, period=25),
+    "opposed": sl.environments.opposed([0.3, 0.5, 0.6, 0.7, 0.8], [(0, 1), (1, 2), (3, 4)]),
+    "newsvendor": sl.environments.newsvendor(np.arange(60) % 7, range(5)),
     "function": sl.environments.function(stairs, 5),
     "compiled function": sl.environments.function(njit(stairs), 5),
 }

@@ -93,7 +93,7 @@ class Look:
         )
         self.renewed = store.renewed[row]
         self.series = store.series[h * N_SERIES : (h + 1) * N_SERIES]
-        self.moments = store.moments.reshape(-1, N_MOMENTS, N_BUCKETS)[h]
+        self.moments = store.moments.reshape(-1, N_BUCKETS, N_MOMENTS)[h]
         ends = zip(self.start[:-1], self.start[1:], strict=True)
         self.keys = [store.key[store.occupant[a:b]] for a, b in ends]
 
@@ -135,11 +135,11 @@ def assert_group_in_order(look):
         assert abs(look.ref[b] - look.multiplier) <= rho * low[b] * (1.0 + 1e-6)
     for b in range(N_BUCKETS):
         if look.count[b] == 0:
-            assert not look.moments[:, b].any()
+            assert not look.moments[b].any()
             assert look.carry[b] == look.inverse[b] == 0.0
             continue
         exact, inverse = look.fresh_moments(b)
-        kept = look.moments[:, b].copy()
+        kept = look.moments[b].copy()
         kept[0] += look.carry[b]
         # The last bucket has no upper end: a small member that leaves may leave behind rounding of its size.
         slack = 1e-10 if b == N_BUCKETS - 1 else 0.0

@@ -11,7 +11,7 @@ from instances import CASE_IDS, CASES, cycle, loops
 from kernel_entries import unpack
 from sidelight.kernels import memory as layout
 from sidelight.kernels._jit import kernel
-from sidelight.kernels.memory import Machine, Memory, State, pack, views
+from sidelight.kernels.memory import SEEN_BY_EDGES, Machine, Memory, State, pack, views
 from sidelight.kernels.pointers import refer
 from sidelight.kernels.store import N_SCALARS, RATE, Store
 from sidelight.policy import machine as machine_module
@@ -184,6 +184,8 @@ def test_a_machine_is_what_its_plan_says(instance, realization):
     plain = (tuning.sizes > 1).all() and m > 1 and (tuning.inner_power == 0).all()
     alike = (tuning.top_power == 2).all() and len(set(tuning.top_rate.tolist())) == 1
     assert machine.usual == (plain and alike)
+    adaptive = m == 1 and bool((tuning.adaptive > 0).all()) and (g.in_degree[g.universal] == 0).all()
+    assert machine.lone == (adaptive and (machine.seen_how == SEEN_BY_EDGES).all())
     if m > 1:
         assert_array_equal(store.power[machine.top_group], tuning.top_power[order])
         assert_array_equal(store.scalars[machine.top_group * N_SCALARS + RATE], tuning.top_rate[order])
@@ -243,6 +245,7 @@ def test_compiled_and_interpreted_views_are_the_same():
     expected += [state.leader[0], state.words[3], store.first_group[0], store.extra[0], store.power[0]]
     expected += [store.binomial[0], store.cap[0], store.series[0], store.occupant[0], store.renewed[0]]
     expected += [machine.n_simplices, machine.adaptive[0], machine.spread[0], store.scale[0], store.sum_at[0]]
+    expected += [machine.lone, store.portion[0]]
     seen = np.zeros(len(expected))
     look(memory, seen)
     assert_array_equal(seen, expected)
@@ -276,3 +279,5 @@ def look(memory, seen):
     seen[21] = machine.spread[0]
     seen[22] = store.scale[0]
     seen[23] = store.sum_at[0]
+    seen[24] = machine.lone
+    seen[25] = store.portion[0]

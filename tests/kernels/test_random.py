@@ -2,32 +2,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sidelight.kernels.random import coming_units, hashed_unit, mix, next_unit, next_word, seeded_words
+from sidelight.kernels.random import (
+    coming_unit,
+    hashed_unit,
+    mix,
+    next_turn,
+    next_unit,
+    next_word,
+    seeded_words,
+)
 
 MASK = 2**64 - 1
-
-
-def rotate_left(x, k):
-    return ((x << k) | (x >> (64 - k))) & MASK
-
-
-class NaiveXoshiro:
-    """xoshiro256++ as published, on Python integers."""
-
-    def __init__(self, words):
-        self.s = [int(w) for w in words]
-
-    def next(self):
-        s = self.s
-        result = (rotate_left((s[0] + s[3]) & MASK, 23) + s[0]) & MASK
-        t = (s[1] << 17) & MASK
-        s[2] ^= s[0]
-        s[3] ^= s[1]
-        s[1] ^= s[2]
-        s[0] ^= s[3]
-        s[2] ^= t
-        s[3] = rotate_left(s[3], 45)
-        return result
 
 
 def naive_mix(z):
@@ -37,16 +22,38 @@ def naive_mix(z):
 
 
 @pytest.mark.parametrize("seed", [0, 1, 7, 2**40])
-def test_words_follow_the_published_generator(seed):
+def test_words_are_numbers_of_the_seed_s_own_splitmix(seed):
+    """Draw i of round t is number t + i·2⁴² of the sequence mix(start + step·k)."""
     words = seeded_words(seed)
-    twin = NaiveXoshiro(words)
-    assert [int(next_word(words)) for _ in range(200)] == [twin.next() for _ in range(200)]
+    start, step = int(words[0]), int(words[1])
+    for turn in range(5):
+        for draw in range(4):
+            number = turn + (draw << 42)
+            assert int(next_word(words)) == naive_mix((start + step * number) & MASK)
+        next_turn(words)
 
 
-def test_first_words_of_the_reference_state():
-    words = np.array([1, 2, 3, 4], dtype=np.uint64)
-    assert int(next_word(words)) == 41943041  # rotl(1 + 4, 23) + 1
-    assert int(next_word(words)) == 58720359
+def test_steps_are_odd_and_alternate_often():
+    for seed in range(2000):
+        step = int(seeded_words(seed)[1])
+        assert step % 2 == 1
+        assert (step ^ (step >> 1)).bit_count() >= 24
+
+
+def test_rounds_do_not_resemble_each_other(scale):
+    """First draws of rounds, later draws of the same rounds, first draws under another seed: all unrelated."""
+    n = 500 * scale
+    table = np.empty((3, n))
+    words, others = seeded_words(4), seeded_words(5)
+    for t in range(n):
+        table[:, t] = next_unit(words), next_unit(words), next_unit(others)
+        next_turn(words)
+        next_turn(others)
+    for draws in table:
+        assert stats.kstest(draws, "uniform").pvalue > 0.01
+    lagged = np.vstack([table[:, :-1], table[:, 1:]])
+    correlations = np.corrcoef(lagged)[np.triu_indices(6, 1)]
+    assert np.abs(correlations).max() < 4.5 / np.sqrt(n)
 
 
 def test_units_are_uniform(scale):
@@ -76,17 +83,35 @@ def test_hashed_units_are_uniform_along_rounds_and_along_arms(scale):
     assert abs(np.corrcoef(along_rounds, along_arms)[0, 1]) < 4 / np.sqrt(along_arms.size)
 
 
-def test_seeds_give_distinct_streams_and_never_the_zero_state():
-    states = {tuple(seeded_words(seed).tolist()) for seed in range(100)}
-    assert len(states) == 100
-    assert all(any(state) for state in states)
+def test_hashed_coins_of_neighbouring_arms_are_independent(scale):
+    """Parities of coins over pairs and fours of arms that differ in one bit, and the spread of totals of a round."""
+    rounds, arms = 20 * scale, 64
+    units = np.array([[hashed_unit(9, t, v) for v in range(arms)] for t in range(rounds)])
+    coins = units < 0.5
+    for bit in (1, 2, 4, 8, 16, 32):
+        pairs = coins ^ coins[:, np.arange(arms) ^ bit]
+        assert abs(pairs.mean() - 0.5) < 4.5 / np.sqrt(2 * coins.size)  # each pair is counted twice
+    fours = coins[:, 0::4] ^ coins[:, 1::4] ^ coins[:, 2::4] ^ coins[:, 3::4]
+    assert abs(fours.mean() - 0.5) < 4.5 * 0.5 / np.sqrt(fours.size)
+    assert stats.kstest(units.ravel(), "uniform").pvalue > 0.01
+    ratio = coins.sum(axis=1).var() / (arms / 4)
+    assert abs(ratio - 1) < 4.5 * np.sqrt(2 / rounds)
 
 
-@pytest.mark.parametrize("skipped", [0, 1, 2, 5])
-def test_coming_units_are_those_that_come(skipped):
+def test_seeds_give_distinct_streams():
+    assert len({tuple(seeded_words(seed).tolist()) for seed in range(100)}) == 100
+
+
+@pytest.mark.parametrize("turns", [0, 1, 2, 7])
+@pytest.mark.parametrize("skipped", [0, 1, 5])
+def test_coming_units_are_those_that_come(turns, skipped):
     words = seeded_words(6)
+    next_word(words)  # however many draws this round takes
     before = words.copy()
-    coming = coming_units(words, skipped)
+    coming = coming_unit(words, turns, skipped)
     np.testing.assert_array_equal(words, before)
-    units = [next_unit(words) for _ in range(skipped + 2)]
-    assert list(coming) == units[-2:]
+    words[3] = 0
+    for _ in range(turns):
+        next_word(words)
+        next_turn(words)
+    assert [next_unit(words) for _ in range(skipped + 1)][-1] == coming

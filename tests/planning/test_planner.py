@@ -16,8 +16,8 @@ from sidelight.errors import (
 )
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
+from sidelight.planning import dominations, planner
 from sidelight.planning import plan as make_plan
-from sidelight.planning import planner
 from sidelight.planning.planner import register_policy
 
 every_case = pytest.mark.parametrize(("instance", "realization"), CASES, ids=CASE_IDS)
@@ -218,7 +218,7 @@ def test_each_block_is_solved_once(monkeypatch):
         solved.extend(block.tobytes() for block in blocks)
         return block_dominations(g, blocks)
 
-    monkeypatch.setattr(planner, "block_dominations", counting)
+    monkeypatch.setattr(dominations, "block_dominations", counting)
     edges = clique(range(3)) + cycle(range(3, 8)) + loops(range(8, 12))
     make_plan(FeedbackGraph.from_edges(12, edges), 10**5)
     assert len(solved) == len(set(solved))

@@ -114,17 +114,17 @@ def test_floor_is_below_every_bound_and_the_estimate_near(horizon):
 
 def test_incremental_sums_agree_with_starting_afresh():
     g = random_graph(12, 1)
-    state = State(BlockBook(g), [np.arange(12)], 10**6)
+    state = State(BlockBook(g), Partition(g, [np.arange(12)]), 10**6)
     rng = np.random.default_rng(0)
     for _ in range(25):
-        changes = home.neighbours(state, rng, 64)
+        changes, _ = home.neighbours(state, rng, 64)
         values = state.weigh(changes)
         legal = np.flatnonzero(np.isfinite(values))
         if legal.size == 0:
             break
         pick = int(rng.choice(legal))
         state.apply(changes[pick])
-        fresh = State(BlockBook(g), list(state.partition().blocks), 10**6)
+        fresh = State(BlockBook(g), Partition.from_labels(g, state.labels()), 10**6)
         assert state.value == pytest.approx(values[pick], rel=1e-9)
         assert fresh.value == pytest.approx(state.value, rel=1e-9)
 
@@ -165,30 +165,88 @@ def gaps(graphs, moves):
 
 @pytest.mark.slow
 def test_gap_on_observable_digraphs_with_four_arms():
-    """Every 20th class; benchmarks/bench_search.py goes through all of them."""
+    """Every 90th class; benchmarks/bench_search.py goes through all of them."""
     matrices = four_arms()
     assert len(matrices) == 2_340
-    found = gaps([FeedbackGraph.from_adjacency(matrix) for matrix in matrices[::20]], 40)
+    found = gaps([FeedbackGraph.from_adjacency(matrix) for matrix in matrices[::90]], 40)
     assert np.median(found) == pytest.approx(0, abs=1e-9)
     assert found.max() < 0.05
 
 
 @pytest.mark.slow
 def test_gap_on_random_graphs():
-    found = gaps([random_graph(5 + seed % 3, seed) for seed in range(24)], 100)
+    found = gaps([random_graph(5 + seed % 3, seed) for seed in range(9)], 100)
     assert np.median(found) == pytest.approx(0, abs=1e-9)
     assert found.max() < 0.05
+
+
+@pytest.mark.slow
+def test_moves_alone_lead_to_the_optimum(monkeypatch):
+    """On so few arms the best partition is natural, so the gap above says little of the moves: start elsewhere."""
+    monkeypatch.setattr(home._Run, "_make_starts", lambda run: None)
+    monkeypatch.setattr(home, "natural_starts", lambda g, seed: [("worst", worst_start(g))])
+    found = []
+    for seed in range(10):
+        g = random_graph(5 + seed % 2, seed)
+        with monkeypatch.context() as plain:
+            plain.setattr(home, "natural_starts", natural_starts)
+            best = searched(g, 10**5, exact=True).bound
+        start = plan(g, 10**5, worst_start(g)).bound.value
+        near = searched(g, 10**5, exact=False, moves=300, budget=600).bound
+        assert best * (1 - 1e-9) <= near <= start * (1 + 1e-9)
+        found.append((near / best - 1, start / best - 1))
+    gap, before = np.array(found).T
+    assert np.median(before) > 0.1  # the starts are bad
+    assert np.median(gap) == pytest.approx(0, abs=1e-9)
+
+
+def worst_start(g):
+    """The legal partition with the largest estimate."""
+    legal = [blocks for blocks in set_partitions(g.n_arms) if not legality_violations(g, blocks)]
+    book = BlockBook(g)
+    return max((Partition(g, blocks) for blocks in legal), key=lambda p: State(book, p, 10**5).value)
 
 
 # -- promises ---------------------------------------------------------------------------------------------
 
 
-def test_a_search_can_beat_every_natural_partition():
-    g, horizon = linked_bandit(10_000, 50), 10**8
-    natural = min(plan(g, horizon, p, "interpolated").bound.value for _, p in natural_starts(g))
-    found = searched(g, horizon, budget=8)
-    assert found.bound < 0.95 * natural
+def hidden_star(leaves, loops, seed=0):
+    """A bandit on a path, at the end of which one arm reveals `leaves` others; names are shuffled."""
+    n = 1 + leaves + loops
+    edges = [(i, i) for i in range(n)] + [(0, j) for j in range(1, leaves + 1)]
+    edges += [(i, i + 1) for i in range(leaves, n - 1)]
+    return FeedbackGraph.from_edges(n, np.random.default_rng(seed).permutation(n)[np.array(edges)])
+
+
+def test_a_search_can_beat_every_natural_partition_and_every_flat_plan():
+    """The star as a block beside a bandit; no component, community or class of arms is that block."""
+    g, horizon = hidden_star(6_000, 300), 10**6
+    auto = plan(g, horizon).bound.value
+    found = searched(g, horizon, budget=10, moves=1_000)
+    natural = [
+        tried.value for tried in found.history if tried.name in {name for name, _ in natural_starts(g)}
+    ]
+    assert found.bound < 0.7 * min(natural)
+    assert found.bound < 0.7 * auto
     assert plan(g, horizon, found.partition).bound.value == pytest.approx(found.bound, rel=1e-9)
+
+
+def test_moves_gather_a_star(monkeypatch):
+    """Without the start that is made for hubs, the moves find the same block."""
+    monkeypatch.setattr(home, "hubs", lambda *_: [])
+    g, horizon = hidden_star(3_000, 40), 10**5
+    found = searched(g, horizon, budget=30, moves=2_000)
+    assert found.partition.n_blocks < 100
+    assert found.bound < 0.75 * plan(g, horizon).bound.value
+
+
+def test_a_search_finds_weak_arms_their_watchers():
+    g, horizon = linked_bandit(4_000, 50), 10**8
+    found = searched(g, horizon, budget=8, moves=2_000)
+    natural = [
+        tried.value for tried in found.history if tried.name in {name for name, _ in natural_starts(g)}
+    ]
+    assert found.bound <= min(natural)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -229,12 +287,31 @@ def test_interrupt_before_anything_was_scored_is_passed_on(monkeypatch):
         searched(random_graph(10, 0), 10**5)
 
 
-def test_budget_is_kept_on_ten_thousand_arms():
-    g = families.cycle(10_000)
-    start = time.monotonic()
-    found = searched(g, 10**7, budget=3)
-    assert time.monotonic() - start < 9  # a step that has begun is finished, and the machine may be busy
+@pytest.mark.parametrize("make", [lambda: families.cycle(10_000), lambda: families.cliques([10] * 10_000)])
+def test_budget_is_kept(make):
+    """By the processor's time of the process, which other programs do not use up."""
+    g = make()
+    start = time.process_time()
+    found = searched(g, 10**7, budget=4)
+    assert time.process_time() - start < 8  # a step that has begun is finished; libraries may use two threads
     assert found.stopped == "budget"
+
+
+def test_natural_partitions_are_scored_whatever_the_budget():
+    g = families.cliques([3] * 300)
+    found = searched(g, 10**7, budget=1e-9)
+    assert [tried.name for tried in found.history] == [name for name, _ in natural_starts(g)]
+    assert found.stopped == "budget"
+
+
+def test_most_moves_are_about_weak_blocks():
+    """Arms on their own outnumber the others by 50 to 1, yet most changes touch a weak block."""
+    g = linked_bandit(2_000, 20)
+    state = State(BlockBook(g), dict(natural_starts(g))["corrupted"], 10**6)
+    weak = set(state.weak)
+    changes, _ = home.neighbours(state, np.random.default_rng(0), 256)
+    about = [bool(weak & set(change.removed)) for change in changes]
+    assert np.mean(about) > 0.5
 
 
 def test_progress_shows_on_request_only(capsys, monkeypatch):

@@ -328,3 +328,19 @@ def test_regret_stays_below_the_bound_at_every_checkpoint():
         run = sl.simulate(plan, sl.environments.gap(n, best=n // 2, gap=0.3), seeds=range(4), horizon=20_000)
         bounds = np.array([plan.bound_at(int(t)).value for t in run.checkpoints])
         assert (run.regret <= bounds).all(), spec
+
+
+def test_playing_no_rounds_changes_nothing():
+    """Not even where an epoch begins with the next round, which `tell` has already prepared."""
+    plan = sl.plan(sl.families.cycle(6), None)
+    environment = sl.environments.gap(6)
+    policy = plan.policy(seed=1)
+    none = np.zeros(0, dtype=np.int64)
+    for done in range(plan.bound.start + 40):
+        before = policy.probabilities
+        assert (
+            policy.play(environment.world, environment.function, np.uint64(1), done, done, 0.5, none) == 0.5
+        )
+        assert_array_equal(policy.probabilities, before)
+        policy.ask()
+        policy.tell(np.full(2, 0.5))

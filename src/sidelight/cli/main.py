@@ -1,64 +1,112 @@
 """The `sidelight` command: parse, call the library, print. Nothing else happens here.
 
-Exit codes: 0 success, 1 a request that cannot be met (the message says why), 2 wrong usage, 130 interrupted.
+Exit codes: 0 success, 1 a request that cannot be met (the message says why), 2 wrong usage, 3 the answer is no
+(`doctor` found something essential broken, `reproduce` a claim refuted), 4 an error of our own, 130 interrupted,
+141 whoever read the output went away.
 """
 
 from __future__ import annotations
 
+import contextlib
+import difflib
+import io
+import os
 import sys
+from importlib import import_module
 
 import click
 
 from sidelight._version import __version__
+from sidelight.cli.screen import give_up_output
+from sidelight.errors import SidelightError
+
+COMMANDS = (
+    "demo",
+    "analyze",
+    "plan",
+    "run",
+    "sweep",
+    "report",
+    "reproduce",
+    "list",
+    "doctor",
+    "completion",
+)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """Commands live in modules of their name, imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"sidelight.cli.{cmd_name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            close = difflib.get_close_matches(name, COMMANDS, n=1)
+            hint = f"did you mean {close[0]!r}? " if close else ""
+            ctx.fail(f"unknown command {name!r}; {hint}Commands: {', '.join(COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+)
 @click.version_option(__version__, prog_name="sidelight")
 def cli() -> None:
-    """Bandits with graph feedback: analyse a graph, plan with a certified bound, play."""
+    """Bandits with graph feedback: analyse a graph, plan with a certified bound, play, compare, report.
 
-
-@cli.command()
-@click.option("--graph", "spec", default="teams:4x3", show_default=True, help="A family such as cycle:12.")
-@click.option("--horizon", default=20_000, show_default=True, help="Rounds to play.")
-@click.option("--runs", default=5, show_default=True, help="Independent runs.")
-@click.option("--seed", default=7, show_default=True, help="Seed of the first run.")
-@click.option(
-    "--output",
-    "-o",
-    default="sidelight-demo",
-    show_default=True,
-    help="Folder for the figure.",
-    metavar="DIR",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
-def demo(spec: str, horizon: int, runs: int, seed: int, output: str, as_json: bool) -> None:
-    """The main job on a built-in graph: analysis, plan, a short played run, a figure."""
-    from sidelight.cli.demo import run_demo
-
-    run_demo(spec, horizon, runs, seed, output, as_json)
+    GRAPH is a file (.csv, .csv.gz, .npz, .mtx, .graphml, .json) or a family such as cycle:100 or cliques:5x20;
+    `sidelight list families` shows them all.
+    """
 
 
 def main() -> None:
     """Run the command line; errors that a user can cause end in one line, never in a traceback."""
-    from sidelight.errors import SidelightError
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # Greek letters on a terminal that has none
+    sys.exit(_exit_code())
 
+
+def _exit_code() -> int:
     try:
-        cli.main(standalone_mode=False)
+        return cli.main(prog_name="sidelight", standalone_mode=False) or 0
     except SidelightError as error:
-        click.echo(f"error: {error}", err=True)
-        sys.exit(1)
+        return _failed(str(error))
     except click.exceptions.Abort:
-        click.echo("interrupted", err=True)
-        sys.exit(130)
+        with contextlib.suppress(OSError):
+            click.echo("interrupted", err=True)
+        return 130
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
-    except BrokenPipeError:
-        sys.exit(1)
+        return error.exit_code
     except OSError as error:
-        click.echo(f"error: {error}", err=True)
-        sys.exit(1)
+        give_up_output()
+        return _failed(str(error))
+    except MemoryError as error:
+        return _failed(f"not enough memory{f': {error}' if str(error) else ''}; use a smaller graph")
+    except Exception as error:
+        if os.environ.get("SIDELIGHT_TRACEBACK"):
+            raise
+        return _failed(
+            f"{type(error).__name__}: {error} (a mistake in sidelight, please report it;"
+            " SIDELIGHT_TRACEBACK=1 shows where)",
+            code=4,
+        )
+
+
+def _failed(message: str, code: int = 1) -> int:
+    click.echo(f"error: {' '.join(message.split())}", err=True)
+    return code
 
 
 if __name__ == "__main__":

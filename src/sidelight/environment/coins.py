@@ -10,27 +10,29 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.environment.environment import (
-    Environment,
     Floats,
     checked_arms,
-    checked_numbers,
+    checked_number,
     checked_unit_table,
     coin_losses,
+    flat_means,
 )
+from sidelight.environment.means import KnownMeans
 from sidelight.errors import InvalidOption
 from sidelight.graph.building import checked_count
-from sidelight.kernels.play import COINS, World
+from sidelight.kernels.world import COINS, World
 
 if TYPE_CHECKING:
     from sidelight.analysis import PackingSet
 
 
-@dataclass(frozen=True, eq=False)
-class Coins(Environment):
-    """Arm i costs 1 with probability means[row, i], else 0; row = (round // period) mod rows.
+MOST_CELLS = 10**8
+"""Largest table of means that is written out, in numbers."""
 
-    Regret is pseudo-regret: costs are the means.
-    """
+
+@dataclass(frozen=True, eq=False)
+class Coins(KnownMeans):
+    """Arm i costs 1 with probability means[row, i], else 0; row = (round // period) mod rows."""
 
     means: Floats  # (rows, n) in [0, 1]
     period: int = 1
@@ -40,38 +42,9 @@ class Coins(Environment):
         object.__setattr__(self, "means", checked_unit_table(self.means, "means"))
         checked_count("period", self.period)
 
-    @property
-    def n_arms(self) -> int:  # type: ignore[override]
-        """Number of arms."""
-        return int(self.means.shape[1])
-
-    def row(self, round_: int) -> Floats:
-        """The means in force in a round."""
-        means: Floats = self.means[(round_ // self.period) % len(self.means)]
-        return means
-
     def losses(self, seed: int, round_: int, arms: npt.ArrayLike) -> Floats:
         """Coin flips of `arms` in this round."""
         return coin_losses(seed, round_, arms, self.row(round_)[np.asarray(arms, dtype=np.int64)])
-
-    def costs(self, seed: int, round_: int, arm: int) -> float:
-        """The mean of the arm in this round."""
-        return float(self.row(round_)[arm])
-
-    def totals(self, rounds: npt.NDArray[np.int64], seed: int = 0) -> Floats:
-        """(len(rounds), n) total means of every arm over the rounds before each of `rounds`."""
-        rows = len(self.means)
-        cycle = rows * self.period
-        within = np.clip(rounds[:, None] % cycle - np.arange(rows) * self.period, 0, self.period)
-        in_force = (rounds // cycle)[:, None] * self.period + within
-        totals: Floats = in_force @ self.means
-        return totals
-
-    def best_totals(self, rounds: npt.NDArray[np.int64], seed: int = 0) -> Floats:
-        """Least total mean of one arm, one checkpoint at a time: there may be a million arms."""
-        if len(self.means) == 1:
-            return np.asarray(rounds * self.means.min(), dtype=np.float64)
-        return np.array([self.totals(rounds[i : i + 1]).min() for i in range(rounds.size)])
 
     @property
     def world(self) -> World:
@@ -85,17 +58,14 @@ def bernoulli(means: npt.ArrayLike) -> Coins:
     >>> bernoulli([0.5, 0.2]).best_arm(horizon=100)
     1
     """
-    values = checked_numbers(means, "means").copy()
-    if values.ndim != 1 or values.size == 0:
-        raise InvalidOption(f"means must be a flat, non-empty sequence, got shape {values.shape}")
-    return Coins(values[None, :], name="bernoulli")
+    return Coins(flat_means(means), name="bernoulli")
 
 
 def gap(n_arms: int, best: int = 0, gap: float = 0.2, others: float = 0.5) -> Coins:
     """All arms lose with probability `others`, except `best`, which loses less by `gap`."""
     checked_count("n_arms", n_arms)
-    means = np.full(n_arms, others)
-    means[checked_arms([best], n_arms, "the best arm")] -= gap
+    means = np.full(n_arms, checked_number("others", others))
+    means[checked_arms([best], n_arms, "the best arm")] -= checked_number("gap", gap)
     return bernoulli(means)
 
 
@@ -103,11 +73,21 @@ def switching(
     n_arms: int, period: int, arms: Sequence[int] | None = None, gap: float = 0.2, others: float = 0.5
 ) -> Coins:
     """The best arm changes every `period` rounds, going through `arms` (all of them by default) in turn."""
+    return Coins(leading_means(n_arms, arms, gap, others), period=period, name="switching")
+
+
+def leading_means(n_arms: int, arms: Sequence[int] | None, gap: float, others: float) -> Floats:
+    """One row for each of `arms` (all by default), in which it is better than the others by `gap`."""
     checked_count("n_arms", n_arms)
     order = np.arange(n_arms) if arms is None else checked_arms(arms, n_arms, "arms")
-    means = np.full((len(order), n_arms), others)
-    means[np.arange(len(order)), order] -= gap
-    return Coins(means, period=period, name="switching")
+    if len(order) * n_arms > MOST_CELLS:
+        raise InvalidOption(
+            f"{len(order):,} rows of means for {n_arms:,} arms do not fit in memory; "
+            "name fewer leaders, such as arms=range(10)"
+        )
+    means = np.full((len(order), n_arms), checked_number("others", others))
+    means[np.arange(len(order)), order] -= checked_number("gap", gap)
+    return means
 
 
 def packing(n_arms: int, packing_set: PackingSet | Sequence[int], hidden: int = 0, gap: float = 0.1) -> Coins:
@@ -121,5 +101,5 @@ def packing(n_arms: int, packing_set: PackingSet | Sequence[int], hidden: int = 
     hidden = int(checked_arms([hidden], arms.size, "hidden")[0])
     means = np.ones(n_arms)
     means[arms] = 0.5
-    means[arms[hidden]] = 0.5 - gap
+    means[arms[hidden]] = 0.5 - checked_number("gap", gap)
     return Coins(means[None, :], name="packing")

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.errors import InvalidOption
-from sidelight.kernels.play import World, no_function
 from sidelight.kernels.random import fill_hashed_units
+from sidelight.kernels.world import World, no_function
 
 Floats = npt.NDArray[np.float64]
 
@@ -68,12 +68,25 @@ def environment_key(seed: int) -> np.uint64:
     return np.uint64(np.random.SeedSequence(seed, spawn_key=(1,)).generate_state(1, np.uint64)[0])
 
 
-def coin_losses(seed: int, round_: int, arms: npt.ArrayLike, means: Floats) -> Floats:
-    """Coin flips with `means` (aligned with `arms`), the same that the kernels make."""
+def arm_units(seed: int, round_: int, arms: npt.ArrayLike) -> Floats:
+    """The random numbers in [0, 1) that belong to `arms` in a round, the same that the kernels use."""
     chosen = np.asarray(arms, dtype=np.int64)
     units = np.empty(chosen.shape)
     fill_hashed_units(environment_key(seed), round_, chosen, units)
-    return (units < means).astype(np.float64)
+    return units
+
+
+def coin_losses(seed: int, round_: int, arms: npt.ArrayLike, means: Floats) -> Floats:
+    """Coin flips with `means` (aligned with `arms`)."""
+    return (arm_units(seed, round_, arms) < means).astype(np.float64)
+
+
+def flat_means(means: npt.ArrayLike) -> Floats:
+    """Means of all arms as a table of one row of its own."""
+    values = checked_numbers(means, "means").copy()
+    if values.ndim != 1 or values.size == 0:
+        raise InvalidOption(f"means must be a flat, non-empty sequence, got shape {values.shape}")
+    return values[None, :]
 
 
 def checked_numbers(values: npt.ArrayLike, what: str) -> Floats:
@@ -82,6 +95,15 @@ def checked_numbers(values: npt.ArrayLike, what: str) -> Floats:
         return np.asarray(values, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise InvalidOption(f"{what} must be numbers in [0, 1], got {values!r} ({error})") from None
+
+
+def checked_number(name: str, value: object, least: float = -np.inf) -> float:
+    """A finite number of at least `least`."""
+    number = value if isinstance(value, int | float | np.integer | np.floating) else np.nan
+    if isinstance(value, bool) or not (np.isfinite(number) and number >= least):
+        limit = "" if least == -np.inf else f" of at least {least:g}"
+        raise InvalidOption(f"{name} must be a finite number{limit}, got {name}={value!r}")
+    return float(number)
 
 
 def checked_arms(values: Any, n_arms: int, what: str) -> npt.NDArray[np.int64]:
@@ -98,8 +120,9 @@ def checked_unit_table(values: npt.ArrayLike, what: str) -> Floats:
     table = checked_numbers(values, what)
     if table.ndim != 2 or table.size == 0:
         raise InvalidOption(f"{what} must be a non-empty matrix (rows, arms), got shape {table.shape}")
-    for first in range(0, len(table), 4096):  # in pieces: the table may be a memory map
-        piece = table[first : first + 4096]
+    rows = max(1, 10**6 // table.shape[1])
+    for first in range(0, len(table), rows):  # in pieces: the table may be a memory map
+        piece = table[first : first + rows]
         inside = (piece >= 0.0) & (piece <= 1.0)
         if not inside.all():
             row, arm = np.argwhere(~inside)[0]

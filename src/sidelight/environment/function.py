@@ -13,7 +13,8 @@ import numpy.typing as npt
 from sidelight.environment.environment import Environment, Floats, frozen
 from sidelight.errors import InvalidOption
 from sidelight.graph.building import checked_count
-from sidelight.kernels.play import FUNCTION, World, total_losses
+from sidelight.kernels.play import total_losses
+from sidelight.kernels.world import FUNCTION, World
 
 Loss = Callable[[int, int], float]
 

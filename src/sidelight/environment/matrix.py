@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sidelight.environment.environment import Environment, Floats, checked_unit_table
 from sidelight.errors import InvalidOption
-from sidelight.kernels.play import TABLE, World
+from sidelight.kernels.world import TABLE, World
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,11 @@ class Matrix(Environment):
     name: str = "matrix"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "table", checked_unit_table(self.table, "the loss matrix"))
+        object.__setattr__(self, "table", checked_unit_table(self.table, self._called))
+
+    @property
+    def _called(self) -> str:
+        return "the loss matrix" if self.name == "matrix" else self.name
 
     @property
     def n_arms(self) -> int:  # type: ignore[override]
@@ -32,7 +36,7 @@ class Matrix(Environment):
         """Refuse horizons beyond the last row, unless the matrix repeats."""
         if horizon > len(self.table) and not self.repeat:
             raise InvalidOption(
-                f"the loss matrix has {len(self.table)} rows, not enough for {horizon} rounds; "
+                f"{self._called} has {len(self.table)} rows, not enough for {horizon} rounds; "
                 "shorten the horizon or pass repeat=True"
             )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from sidelight.experiment.run import Run
 
 Floats = npt.NDArray[np.float64]
+Status = Literal["not applicable", "failed", "interrupted"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,24 @@ class Cell:
         return error
 
 
+@dataclass(frozen=True)
+class Absent:
+    """A cell without numbers, and why.
+
+    "not applicable" is a property of the cell (the policy does not play on this graph) and is kept;
+    "failed" and "interrupted" cells are tried again when the sweep is run again.
+    """
+
+    id: str
+    graph: str
+    policy: str
+    environment: str
+    horizon: int
+    status: Status
+    reason: str
+    provenance: dict[str, Any] = field(default_factory=dict, compare=False)
+
+
 @dataclass(frozen=True, eq=False)
 class Results:
     """The finished cells of a run or sweep, in the order of its spec."""
@@ -55,12 +75,28 @@ class Results:
     cells: tuple[Cell, ...]
     title: str = ""
     provenance: dict[str, Any] = field(default_factory=dict)
+    absent: tuple[Absent, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Has every cell its numbers, or a reason why it can have none?"""
+        return all(cell.status == "not applicable" for cell in self.absent)
+
+    @classmethod
+    def read(cls, folder: str | os.PathLike[str]) -> Results:
+        """What a sweep has written to `folder` so far; a damaged file is an error that names it.
+
+        Needs pyarrow (`pip install sidelight[results]`).
+        """
+        from sidelight.experiment.storage import read_results
+
+        return read_results(folder)
 
 
 def cell_of(run: Run, *, id: str, graph: str, policy: str, environment: str) -> Cell:
     """The record of a complete run."""
     kept = np.isfinite(run.ledger).all()
-    bound = getattr(run.plan, "bound", None)
+    bound = run.bound
     return Cell(
         id=id,
         graph=graph,
@@ -73,6 +109,6 @@ def cell_of(run: Run, *, id: str, graph: str, policy: str, environment: str) -> 
         cost=run.cost,
         ledger=run.ledger if kept else None,
         plays=None if run.plays is None else run.plays.sum(axis=0),
-        bound=None if bound is None else run.bound.to_dict(),
+        bound=None if bound is None else bound.to_dict(),
         nanoseconds_per_round=run.nanoseconds_per_round,
     )

@@ -11,15 +11,16 @@ import numpy.typing as npt
 
 from sidelight.errors import InvalidOption
 from sidelight.planning import AnytimePlan
+from sidelight.policy import Rule
+from sidelight.policy.certificate import LEDGER as LEDGER
 
 if TYPE_CHECKING:
     import pyarrow
     from matplotlib.axes import Axes
 
-    from sidelight.planning import Bound, Plan
+    from sidelight.planning import Bound
 
 Floats = npt.NDArray[np.float64]
-LEDGER = ("projection", "restriction", "global exploration", "local exploration")
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,14 +31,19 @@ class Run:
     uninterrupted run gives.
     """
 
-    plan: Plan
+    plan: Any  # what was played: a Plan, a Rule, or a policy of the user's own
     environment: str
     seeds: npt.NDArray[np.int64]  # (S,)
     checkpoints: npt.NDArray[np.int64]  # (C,) rounds played
     cost: Floats  # (S, C) total cost so far: means where they are known, else losses
     regret: Floats  # (S, C) cost minus that of the best fixed arm over the same rounds
-    ledger: Floats  # (S, C, 4) the four parts of the estimated regret against the best arm of the horizon
-    best_arm: npt.NDArray[np.int64]  # (S,) that arm
+    ledger: (
+        Floats  # (S, C, 4) the four parts of the estimated regret against the best arm; NaN without a ledger
+    )
+    certificate: (
+        Floats  # (S, C) what the policy certifies by then, against every arm; see `Policy.certificate`
+    )
+    best_arm: npt.NDArray[np.int64]  # (S,) the arm of the ledger
     plays: npt.NDArray[np.int64] | None  # (S, n) how often each arm was played, if counted
     seconds: float  # of processor time spent playing, all seeds together
     _resume: Callable[[], Run] | None = field(default=None, repr=False)
@@ -86,17 +92,19 @@ class Run:
             "round": np.tile(self.checkpoints, shape[0]),
             "cost": self.cost.ravel(),
             "regret": self.regret.ravel(),
+            "certificate": self.certificate.ravel(),
         }
         for index, name in enumerate(LEDGER):
             columns[name.replace(" ", "_")] = self.ledger[:, :, index].ravel()
         return pyarrow.table(columns)
 
     @property
-    def bound(self) -> Bound:
-        """The plan's bound: at its own horizon, or at the last round for a plan without one."""
-        if isinstance(self.plan, AnytimePlan):
+    def bound(self) -> Bound | None:
+        """The plan's bound: at its own horizon, or at the last round if it holds in every round; None without one."""
+        if isinstance(self.plan, AnytimePlan | Rule):
             return self.plan.bound_at(int(self.checkpoints[-1]))
-        return self.plan.bound
+        bound: Bound | None = getattr(self.plan, "bound", None)
+        return bound
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Mean regret with the band of the seeds and the plan's bound, on log axes."""
@@ -104,12 +112,16 @@ class Run:
             from matplotlib import pyplot
 
             _, axes = pyplot.subplots()
-        label = f"{self.plan.realization} (mean of {len(self.seeds)})"
+        name = getattr(self.plan, "realization", type(self.plan).__name__)
+        label = f"{name} (mean of {len(self.seeds)})"
         (line,) = axes.plot(self.checkpoints, self.mean, label=label)
         if len(self.seeds) > 1:
             low, high = np.nanmin(self.regret, axis=0), np.nanmax(self.regret, axis=0)
             axes.fill_between(self.checkpoints, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
-        axes.axhline(self.bound.value, color=line.get_color(), linestyle="--", label="bound at the horizon")
+        if self.bound is not None:
+            axes.axhline(
+                self.bound.value, color=line.get_color(), linestyle="--", label="bound at the horizon"
+            )
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xlabel("round")
@@ -119,7 +131,8 @@ class Run:
 
     def __repr__(self) -> str:
         state = "complete" if self.complete else "interrupted"
+        bound = "no bound" if self.bound is None else f"bound {self.bound.value:,.1f}"
         return (
             f"Run({len(self.seeds)} seeds, {self.checkpoints[-1]:,} rounds, mean regret "
-            f"{self.mean[-1]:,.1f}, bound {self.bound.value:,.1f}, {state})"
+            f"{self.mean[-1]:,.1f}, {bound}, {state})"
         )

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +19,9 @@ from sidelight.environment.environment import environment_key
 from sidelight.errors import InvalidOption
 from sidelight.experiment.run import LEDGER, Run
 from sidelight.graph.building import checked_count
-from sidelight.kernels import engine
-from sidelight.kernels.play import play
 from sidelight.planning import Plan
-from sidelight.planning.planner import AnytimePlan, checked_horizon
-from sidelight.policy import Policy
-from sidelight.policy.epochs import rounds_left
+from sidelight.planning.planner import checked_horizon
+from sidelight.policy import Policy, Rule
 
 _Value = TypeVar("_Value")
 
@@ -36,7 +33,7 @@ MOST_COUNTED_ARMS = 100_000
 
 
 def simulate(
-    plan: Plan | Policy,
+    plan: Plan | Rule | Policy,
     environment: Environment,
     seeds: Iterable[int] = (0,),
     horizon: int | None = None,
@@ -52,7 +49,8 @@ def simulate(
     random stream replaced by the seed's.
 
     Args:
-        plan: what to play.
+        plan: what to play: a plan, a baseline, a policy of either, or a policy of your own that has `graph`,
+            `pending`, `ask`, `tell` and `copy` (see `sidelight.testing`), which is played from Python.
         environment: where losses come from; compiled environments run at full speed, a plain Python callable
             round by round.
         seeds: one run each; a run's player and losses are independent streams of its seed.
@@ -69,14 +67,12 @@ def simulate(
     >>> run.regret.shape[0], run.complete
     (4, True)
     """
-    if not isinstance(plan, Plan | Policy):
-        raise InvalidOption(
-            f"simulate plays a Plan or a Policy, got {type(plan).__name__}; make one with sl.plan"
-        )
-    policy = plan if isinstance(plan, Policy) else Policy(plan, seed=0)
-    if horizon is None and isinstance(policy.plan, AnytimePlan):
+    policy = _player(plan)
+    own = getattr(getattr(policy, "plan", None), "horizon", None)
+    wanted: int | None = own if horizon is None else checked_horizon(horizon)
+    if wanted is None:
         raise InvalidOption("this plan has no horizon of its own: say how many rounds to play, horizon=")
-    rounds = policy.plan.horizon if horizon is None else checked_horizon(horizon)
+    rounds = wanted
     if not isinstance(environment, Environment):
         raise InvalidOption(
             f"environment must be made by sidelight.environments, got {type(environment).__name__}; "
@@ -96,11 +92,24 @@ def simulate(
         _Task(policy, environment, seed, points, best_arm)
         for seed, best_arm in zip(chosen, best_arms, strict=True)
     ]
-    if environment.world is not None:  # no rounds: compile, or load from the cache, before the clock starts
+    if environment.world is not None and _is_compiled(
+        policy
+    ):  # no rounds: compile, or load from the cache, before the clock starts
         nothing = np.zeros(0, dtype=np.int64)
-        world, function, scratch = environment.world, environment.function, policy.scratch
-        play(policy.memory, world, function, np.uint64(0), 0, 0, 0.0, scratch, nothing)
+        policy.play(environment.world, environment.function, np.uint64(0), 0, 0, 0.0, nothing)
     return _run(policy, environment, tasks, points, jobs, progress)
+
+
+def _player(plan: object) -> Policy:
+    """What plays: of a plan or baseline a new policy, else anything with `ask`, `tell` and `copy`."""
+    if isinstance(plan, Plan | Rule):
+        made: Policy = plan.policy(seed=0)
+        return made
+    if all(callable(getattr(plan, name, None)) for name in ("ask", "tell", "copy")):
+        return cast(Policy, plan)
+    raise InvalidOption(
+        f"simulate plays a Plan or a Policy, got {type(plan).__name__}; make one with sl.plan"
+    )
 
 
 def logarithmic_checkpoints(horizon: int, count: int = 80) -> npt.NDArray[np.int64]:
@@ -108,6 +117,10 @@ def logarithmic_checkpoints(horizon: int, count: int = 80) -> npt.NDArray[np.int
     points = np.unique(np.round(np.geomspace(1, horizon, count)).astype(np.int64))
     points[-1] = horizon
     return points
+
+
+def _is_compiled(policy: Policy) -> bool:
+    return isinstance(policy, Policy)
 
 
 @dataclass(eq=False)
@@ -128,6 +141,7 @@ class _Task:
         self.seconds = 0.0
         self.cost = np.full(self.points.size, np.nan)
         self.ledger = np.full((self.points.size, len(LEDGER)), np.nan)
+        self.certificate = np.full(self.points.size, np.nan)
         counted = self.policy.graph.n_arms <= MOST_COUNTED_ARMS
         self.plays = np.zeros(self.policy.graph.n_arms if counted else 0, dtype=np.int64)
 
@@ -139,9 +153,6 @@ class _Task:
         while self.next_point < self.points.size and not stop.is_set():
             target = int(self.points[self.next_point])
             last = min(self.round + chunk, target)
-            left = rounds_left(self.clone.plan.tuning, self.clone.round)
-            if left is not None:
-                last = min(last, self.round + left)
             before = time.perf_counter()
             self.total = self._play(last)
             spent = time.perf_counter() - before
@@ -152,7 +163,9 @@ class _Task:
                 chunk = int(min(max(chunk * CHUNK_SECONDS / spent, 64), 4 * chunk))
             if last == target:
                 self.cost[self.next_point] = self.total
-                engine.ledger(self.clone.memory, self.best_arm, self.ledger[self.next_point])
+                if _is_compiled(self.clone):
+                    self.ledger[self.next_point] = self.clone.ledger_parts(self.best_arm)
+                    self.certificate[self.next_point] = self.clone.certificate_parts(None).sum()
                 self.next_point += 1
         if self.next_point == self.points.size:
             self.clone = None
@@ -160,18 +173,14 @@ class _Task:
     def _play(self, last: int) -> float:
         assert self.clone is not None
         world = self.environment.world
-        if world is None:
+        if world is None or not _is_compiled(self.clone):
             return self._play_in_python(last)
-        scratch = self.clone.scratch
-        key = environment_key(self.seed)
-        function = self.environment.function
-        memory = self.clone.memory
-        cost = float(play(memory, world, function, key, self.round, last, self.total, scratch, self.plays))
+        key, function = environment_key(self.seed), self.environment.function
+        cost = self.clone.play(world, function, key, self.round, last, self.total, self.plays)
         if np.isnan(cost):
             raise InvalidOption(
                 f"a loss outside [0, 1] was met in rounds {self.round}..{last - 1}; rescale the loss function"
             )
-        self.clone.turn()
         return cost
 
     def _play_in_python(self, last: int) -> float:
@@ -213,13 +222,14 @@ def _run(
     seeds = [task.seed for task in tasks]
     best = np.stack(_per_seed(environment, seeds, lambda seed: environment.best_totals(points, seed)))
     return Run(
-        plan=policy.plan,
+        plan=getattr(cast(Any, policy), "plan", policy),
         environment=getattr(environment, "name", type(environment).__name__),
         seeds=np.array(seeds, dtype=np.int64),
         checkpoints=points,
         cost=cost,
         regret=cost - best,
         ledger=np.stack([task.ledger for task in tasks]),
+        certificate=np.stack([task.certificate for task in tasks]),
         best_arm=np.array([task.best_arm for task in tasks], dtype=np.int64),
         plays=np.stack([task.plays for task in tasks]) if tasks[0].plays.size else None,
         seconds=sum(task.seconds for task in tasks),

@@ -48,8 +48,6 @@ from sidelight.kernels.store import (
     head,
 )
 
-_B1, _B2, _B3, _B4, _B5, _B6, _B7 = (p * N_BUCKETS for p in range(1, N_MOMENTS))
-
 # -- geometry of the buckets --------------------------------------------------------------------------
 
 
@@ -115,21 +113,85 @@ def general_inverse_power(d, q):
 
 
 @step()
+def moments_of(h, b):
+    """Where the moments of bucket b begin: one line of the cache."""
+    return (h * N_BUCKETS + b) * N_MOMENTS
+
+
+@step()
+def powers(d, q):
+    """1/d, then d^−(q+p) for p = 0..7."""
+    inv = 1.0 / d
+    inv2 = inv * inv
+    inv4 = inv2 * inv2
+    t0 = inv2 if q == 2.0 else inverse_power(d, q)
+    t1, t2, t3 = t0 * inv, t0 * inv2, t0 * (inv2 * inv)
+    return inv, t0, t1, t2, t3, t0 * inv4, t1 * inv4, t2 * inv4, t3 * inv4
+
+
+@step()
 def add_moments(store, g, h, b, r, sign):
     """Add (sign = 1) or remove (−1) a member with ref + s = r to the moments of bucket b."""
-    at = h * N_MOMENTS * N_BUCKETS + b
-    inv = 1.0 / r
-    term = sign * inverse_power(r, store.power[g])
-    # A_0 is kept with its rounding error: identical increments would make it drift systematically.
-    old = store.moments[at]
-    new = old + term
-    back = new - old
-    store.carry[h * N_BUCKETS + b] += (old - (new - back)) + (term - back)
-    store.moments[at] = new
+    inv, t0, t1, t2, t3, t4, t5, t6, t7 = powers(r, store.power[g])
+    at = moments_of(h, b)
+    add_precisely(store.moments, at, store.carry, h * N_BUCKETS + b, sign * t0)
     store.inverse[h * N_BUCKETS + b] += sign * inv
-    for p in range(1, N_MOMENTS):
-        term *= inv
-        store.moments[at + p * N_BUCKETS] += store.binomial[h * N_MOMENTS + p] * term
+    add_scaled(
+        store,
+        h,
+        store.moments,
+        at,
+        sign * t1,
+        sign * t2,
+        sign * t3,
+        sign * t4,
+        sign * t5,
+        sign * t6,
+        sign * t7,
+    )
+
+
+@step()
+def add_precisely(cell, at, carry, beside, amount):
+    """Add to a cell, keeping its rounding error: identical amounts would make it drift systematically."""
+    old = cell[at]
+    new = old + amount
+    back = new - old
+    carry[beside] += (old - (new - back)) + (amount - back)
+    cell[at] = new
+
+
+@step()
+def add_scaled(store, h, cell, at, t1, t2, t3, t4, t5, t6, t7):
+    """Add C(q+p−1, p)·t_p to cells at + 1..7."""
+    c = h * N_MOMENTS
+    binomial = store.binomial
+    cell[at + 1] += binomial[c + 1] * t1
+    cell[at + 2] += binomial[c + 2] * t2
+    cell[at + 3] += binomial[c + 3] * t3
+    cell[at + 4] += binomial[c + 4] * t4
+    cell[at + 5] += binomial[c + 5] * t5
+    cell[at + 6] += binomial[c + 6] * t6
+    cell[at + 7] += binomial[c + 7] * t7
+
+
+@step()
+def add_change(store, h, cell, at, carry, beside, before, after):
+    """Replace the terms of one member by those of another in a polynomial; both are `powers`."""
+    add_precisely(cell, at, carry, beside, after[1] - before[1])
+    add_scaled(
+        store,
+        h,
+        cell,
+        at,
+        after[2] - before[2],
+        after[3] - before[3],
+        after[4] - before[4],
+        after[5] - before[5],
+        after[6] - before[6],
+        after[7] - before[7],
+        after[8] - before[8],
+    )
 
 
 @step()
@@ -137,9 +199,8 @@ def clear_moments(store, h, b):
     """Exactly zero, for an empty bucket."""
     store.carry[h * N_BUCKETS + b] = 0.0
     store.inverse[h * N_BUCKETS + b] = 0.0
-    at = h * N_MOMENTS * N_BUCKETS + b
     for p in range(N_MOMENTS):
-        store.moments[at + p * N_BUCKETS] = 0.0
+        store.moments[moments_of(h, b) + p] = 0.0
 
 
 # -- the series of the whole group ----------------------------------------------------------------------
@@ -147,20 +208,34 @@ def clear_moments(store, h, b):
 
 @step()
 def evaluate_buckets(store, h, multiplier):
-    """F(λ) and its first three Taylor coefficients in the direction of falling λ.
-
-    F takes all terms. The coefficients only predict and correct small steps, so they may be cut earlier.
-    """
+    """F(λ) and its first three Taylor coefficients in the direction of falling λ."""
     at = h * N_SERIES
     series = store.series
     r = series[at + CENTER] - multiplier
     a1, a2, a3, a4 = series[at + 1], series[at + 2], series[at + 3], series[at + 4]
-    tail = series[at + 5] + r * (series[at + 6] + r * series[at + 7])
-    f0 = (series[at] + series[at + CARRY]) + r * (a1 + r * (a2 + r * (a3 + r * (a4 + r * tail))))
-    f1 = a1 + r * (2.0 * a2 + r * (3.0 * a3 + r * (4.0 * a4 + r * (5.0 * tail))))
-    f2 = a2 + r * (3.0 * a3 + r * (6.0 * a4))
-    f3 = a3 + r * (4.0 * a4)
+    a5, a6, a7 = series[at + 5], series[at + 6], series[at + 7]
+    r2 = r * r
+    r4 = r2 * r2
+    # halves side by side: what waits for what decides how long this takes
+    f0 = (series[at] + series[at + CARRY]) + (
+        (r * a1 + r2 * (a2 + r * a3)) + r4 * ((a4 + r * a5) + r2 * (a6 + r * a7))
+    )
+    f1 = ((a1 + r * (2.0 * a2)) + r2 * (3.0 * a3 + r * (4.0 * a4))) + r4 * (
+        (5.0 * a5 + r * (6.0 * a6)) + r2 * (7.0 * a7)
+    )
+    f2 = ((a2 + r * (3.0 * a3)) + r2 * (6.0 * a4 + r * (10.0 * a5))) + r4 * (15.0 * a6 + r * (21.0 * a7))
+    f3 = ((a3 + r * (4.0 * a4)) + r2 * (10.0 * a5 + r * (20.0 * a6))) + r4 * (35.0 * a7)
     return f0, f1, f2, f3
+
+
+@step()
+def fourth_buckets(store, h, multiplier):
+    """The Taylor coefficient after those of `evaluate_buckets`."""
+    at = h * N_SERIES
+    series = store.series
+    r = series[at + CENTER] - multiplier
+    a4, a5, a6, a7 = series[at + 4], series[at + 5], series[at + 6], series[at + 7]
+    return (a4 + r * (5.0 * a5)) + (r * r) * (15.0 * a6 + r * (35.0 * a7))
 
 
 @step()
@@ -182,26 +257,11 @@ def root_sum_buckets(store, h, multiplier):
 def change_series(store, g, h, before, after):
     """A sum grows from `before` to `after`."""
     at = h * N_SERIES
-    series = store.series
     q = store.power[g]
-    center = series[at + CENTER]
-    inv, inv_after = 1.0 / (center + before), 1.0 / (center + after)
-    if q == 2.0:
-        term, term_after = inv * inv, inv_after * inv_after
-    else:
-        term, term_after = inverse_power(center + before, q), inverse_power(center + after, q)
-    # The first term is kept with its rounding error: identical changes would make it drift systematically.
-    old = series[at]
-    change = term_after - term
-    new = old + change
-    back = new - old
-    series[at + CARRY] += (old - (new - back)) + (change - back)
-    series[at] = new
-    series[at + INVERSE] += inv_after - inv
-    for p in range(1, N_MOMENTS):
-        term *= inv
-        term_after *= inv_after
-        series[at + p] += store.binomial[h * N_MOMENTS + p] * (term_after - term)
+    center = store.series[at + CENTER]
+    old, new = powers(center + before, q), powers(center + after, q)
+    store.series[at + INVERSE] += new[0] - old[0]
+    add_change(store, h, store.series, at, store.series, at + CARRY, old, new)
 
 
 @routine(fastmath={"contract", "reassoc", "nsz"})
@@ -211,13 +271,12 @@ def recenter(store, g, h):
     moments, refs, inverses, carries = store.moments, store.ref, store.inverse, store.carry
     multiplier = store.scalars[head(g) + LAMBDA]
     row = h * N_BUCKETS
-    block = h * N_MOMENTS * N_BUCKETS
     s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = carry = inverse = 0.0
     for b in range(store.span[2 * h], store.span[2 * h + 1] + 1):
-        at = block + b
+        at = moments_of(h, b)
         r = refs[row + b] - multiplier
-        a0, a1, a2, a3 = moments[at], moments[at + _B1], moments[at + _B2], moments[at + _B3]
-        a4, a5, a6, a7 = moments[at + _B4], moments[at + _B5], moments[at + _B6], moments[at + _B7]
+        a0, a1, a2, a3 = moments[at], moments[at + 1], moments[at + 2], moments[at + 3]
+        a4, a5, a6, a7 = moments[at + 4], moments[at + 5], moments[at + 6], moments[at + 7]
         tail = a4 * 0.2 + r * (a5 * (1.0 / 6.0) + r * (a6 * (1.0 / 7.0) + r * (a7 * (1.0 / 8.0))))
         middle = a1 * 0.5 + r * (a2 * (1.0 / 3.0) + r * (a3 * 0.25 + r * tail))
         inverse += inverses[row + b] + r * (a0 + r * middle)
@@ -373,21 +432,11 @@ def raise_sum(store, g, h, coordinate, before, after):
 @step()
 def replace_in_moments(store, g, h, b, r, amount):
     """Change a member from ref + s = r to r + amount in one pass."""
-    at = h * N_MOMENTS * N_BUCKETS + b
     q = store.power[g]
-    inv, inv_after = 1.0 / r, 1.0 / (r + amount)
-    term, term_after = inverse_power(r, q), inverse_power(r + amount, q)
-    old = store.moments[at]
-    change = term_after - term
-    new = old + change
-    back = new - old
-    store.carry[h * N_BUCKETS + b] += (old - (new - back)) + (change - back)
-    store.moments[at] = new
-    store.inverse[h * N_BUCKETS + b] += inv_after - inv
-    for p in range(1, N_MOMENTS):
-        term *= inv
-        term_after *= inv_after
-        store.moments[at + p * N_BUCKETS] += store.binomial[h * N_MOMENTS + p] * (term_after - term)
+    old, new = powers(r, q), powers(r + amount, q)
+    beside = h * N_BUCKETS + b
+    store.inverse[beside] += new[0] - old[0]
+    add_change(store, h, store.moments, moments_of(h, b), store.carry, beside, old, new)
 
 
 # -- refreshing ---------------------------------------------------------------------------------------
@@ -435,21 +484,14 @@ def recount(store, g, h, b):
     multiplier = store.scalars[head(g) + LAMBDA]
     clear_moments(store, h, b)
     store.ref[h * N_BUCKETS + b] = multiplier
-    at = h * N_MOMENTS * N_BUCKETS + b
+    at = moments_of(h, b)
     position = store.start[row + b]
     last = store.start[row + b + 1]
     while position < last:
         stop = min(position + 512, last)
         a0, a1, a2, a3, a4, a5, a6, a7, inverse = raw_moments(store, q, multiplier, position, stop)
-        binomial = h * N_MOMENTS
         store.moments[at] += a0
-        store.moments[at + 1 * N_BUCKETS] += store.binomial[binomial + 1] * a1
-        store.moments[at + 2 * N_BUCKETS] += store.binomial[binomial + 2] * a2
-        store.moments[at + 3 * N_BUCKETS] += store.binomial[binomial + 3] * a3
-        store.moments[at + 4 * N_BUCKETS] += store.binomial[binomial + 4] * a4
-        store.moments[at + 5 * N_BUCKETS] += store.binomial[binomial + 5] * a5
-        store.moments[at + 6 * N_BUCKETS] += store.binomial[binomial + 6] * a6
-        store.moments[at + 7 * N_BUCKETS] += store.binomial[binomial + 7] * a7
+        add_scaled(store, h, store.moments, at, a1, a2, a3, a4, a5, a6, a7)
         store.inverse[h * N_BUCKETS + b] += inverse
         position = stop
 
@@ -557,77 +599,106 @@ def sort_into_buckets(store, g, h):
 
 @step()
 def sample_buckets(store, g, h, words):
-    """A coordinate of the group with probability ∝ x, exactly."""
-    row = h * (N_BUCKETS + 1)
-    q = store.power[g]
-    multiplier = store.scalars[head(g) + LAMBDA]
-    total = store.scalars[head(g) + WEIGHT] * (1.0 + 1e-12)
-    highest = store.span[2 * h + 1]
+    """A coordinate of the group with probability ∝ x, exactly.
+
+    One uniform decides everything: where it falls among the buckets, among the members of that bucket, and within
+    the member's share of the proposal, of which the lowest part, of length x, is accepted.
+    """
     while True:
-        target = next_unit(words) * total
-        b = store.span[2 * h]
-        count = 0
-        while b <= highest:
-            count = store.start[row + b + 1] - store.start[row + b]
-            target -= count * store.cap[h * N_BUCKETS + b]
-            if target < 0.0:
-                break
-            b += 1
-        if b > highest:
-            continue  # the total is a hair above the sum of the weights: draw again
-        position = store.start[row + b] + min(int(next_unit(words) * count), count - 1)
-        fetch(store.occupant, position)
-        x = inverse_power(multiplier + store.sum_at[position], q)
-        if next_unit(words) * store.cap[h * N_BUCKETS + b] < x:
-            return store.occupant[position]
+        position, room, fraction = proposal(store, g, h, next_unit(words))
+        if position >= 0:
+            fetch(store.occupant, position)
+            if is_accepted(store, g, position, room, fraction):
+                return store.occupant[position]
 
 
 @step()
-def fetch_proposal(store, g, h, unit, other):
-    """Ask for the member that `sample_buckets` will propose first, given the uniforms that it will draw.
-
-    Should a member change its bucket until then, the proposal is the neighbour of this one, in the same line of
-    the cache.
-    """
+def proposal(store, g, h, unit):
+    """The position that a uniform proposes, −1 for none, with 1/cap of its bucket and the place within its share."""
     row = h * (N_BUCKETS + 1)
-    target = unit * store.scalars[head(g) + WEIGHT]
-    b = store.span[2 * h]
-    count = store.start[row + b + 1] - store.start[row + b]
-    target -= count * store.cap[h * N_BUCKETS + b]
-    while target >= 0.0 and b < store.span[2 * h + 1]:
+    start, caps = store.start, store.cap
+    at = h * N_BUCKETS
+    target = unit * (store.scalars[head(g) + WEIGHT] * (1.0 + 1e-12))  # a hair above the sum: then none
+    b, highest = store.span[2 * h], store.span[2 * h + 1]
+    first, end = start[row + b], start[row + b + 1]
+    weight = (end - first) * caps[at + b]
+    while target >= weight and b < highest:
+        target -= weight
         b += 1
-        count = store.start[row + b + 1] - store.start[row + b]
-        target -= count * store.cap[h * N_BUCKETS + b]
-    position = store.start[row + b] + int(other * count)
-    fetch(store.sum_at, position)
-    fetch(store.occupant, position)
+        first, end = end, start[row + b + 1]
+        weight = (end - first) * caps[at + b]
+    if target >= weight:
+        return -1, 1.0, 0.0
+    q = store.power[g]
+    room = 1.0 / caps[at + b]
+    if q == 2.0:  # the same without a division, on which everything waits
+        low = lower_end(b, fineness(q)) * (1.0 - reach(q))
+        room = low * low
+    target *= room
+    index = min(int(target), end - first - 1)
+    return first + index, room, target - index
+
+
+@step()
+def is_accepted(store, g, position, room, fraction):
+    """Does x/cap exceed the fraction of a proposal?"""
+    d = store.scalars[head(g) + LAMBDA] + store.sum_at[position]
+    q = store.power[g]
+    if q == 2.0:
+        return fraction * (d * d) < room
+    return fraction < room * inverse_power(d, q)
+
+
+@step()
+def expected(store, g, h, unit, other):
+    """The coordinate that `sample_buckets` will draw if the point hardly moves, given the uniforms that come."""
+    position, room, fraction = proposal(store, g, h, unit)
+    if position < 0 or not is_accepted(store, g, position, room, fraction):
+        position = max(proposal(store, g, h, other)[0], first_of(store, g))
+    return store.occupant[position]
 
 
 @step()
 def sample_root_buckets(store, g, h, words):
-    """A coordinate of the group with probability ∝ 1/d = x^(1−h), exactly."""
+    """A coordinate of the group with probability ∝ 1/d = x^(1−h), exactly; one uniform decides, as above."""
+    multiplier = store.scalars[head(g) + LAMBDA]
+    while True:
+        position, low, fraction = root_proposal(store, g, h, next_unit(words))
+        if position >= 0:
+            fetch(store.occupant, position)
+            if fraction * (multiplier + store.sum_at[position]) < low:
+                return store.occupant[position]
+
+
+@step()
+def root_proposal(store, g, h, unit):
+    """`proposal` for `sample_root_buckets`: the cap of a bucket is 1/low."""
     row = h * (N_BUCKETS + 1)
     q = store.power[g]
     fine = fineness(q)
-    rho = reach(q)
-    multiplier = store.scalars[head(g) + LAMBDA]
-    total = store.scalars[head(g) + ROOT_WEIGHT] * (1.0 + 1e-12)
-    highest = store.span[2 * h + 1]
-    while True:
-        target = next_unit(words) * total
-        b = store.span[2 * h]
-        count = 0
-        low = 1.0
-        while b <= highest:
-            count = store.start[row + b + 1] - store.start[row + b]
-            low = lower_end(b, fine) * (1.0 - rho)
-            target -= count / low
-            if target < 0.0:
-                break
-            b += 1
-        if b > highest:
-            continue
-        position = store.start[row + b] + min(int(next_unit(words) * count), count - 1)
-        fetch(store.occupant, position)
-        if next_unit(words) * (multiplier + store.sum_at[position]) < low:
-            return store.occupant[position]
+    shrunk = 1.0 - reach(q)
+    start = store.start
+    target = unit * (store.scalars[head(g) + ROOT_WEIGHT] * (1.0 + 1e-12))
+    b, highest = store.span[2 * h], store.span[2 * h + 1]
+    first, end = start[row + b], start[row + b + 1]
+    low = lower_end(b, fine) * shrunk
+    while target * low >= end - first and b < highest:
+        target -= (end - first) / low
+        b += 1
+        first, end = end, start[row + b + 1]
+        low = lower_end(b, fine) * shrunk
+    target *= low
+    if target >= end - first:
+        return -1, low, 0.0
+    index = min(int(target), end - first - 1)
+    return first + index, low, target - index
+
+
+@step()
+def root_expected(store, g, h, unit, other):
+    """`expected` for `sample_root_buckets`."""
+    position, low, fraction = root_proposal(store, g, h, unit)
+    d = store.scalars[head(g) + LAMBDA] + store.sum_at[max(position, 0)]
+    if position < 0 or fraction * d >= low:
+        position = max(root_proposal(store, g, h, other)[0], first_of(store, g))
+    return store.occupant[position]

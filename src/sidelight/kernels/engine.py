@@ -19,7 +19,7 @@ or everything, but itself, whole runs of slots are revealed: then one loss for e
 
 from sidelight.kernels._jit import apart, kernel, routine, step
 from sidelight.kernels.alias import draw_alias
-from sidelight.kernels.buckets import fetch_proposal
+from sidelight.kernels.buckets import expected, proposal, root_expected, root_proposal
 from sidelight.kernels.exponential import exp_nonpositive, small_exp
 from sidelight.kernels.memory import (
     ADAPTIVE_TOTAL,
@@ -42,14 +42,12 @@ from sidelight.kernels.memory import (
     unpack,
 )
 from sidelight.kernels.pointers import cells, fetch, refer
-from sidelight.kernels.random import coming_units, next_unit
+from sidelight.kernels.random import coming_unit, next_turn, next_unit
 from sidelight.kernels.simplex import (
     accept_weights,
     add,
-    is_entropy,
     rebuild,
     refill_weights,
-    root,
     root_sum,
     sample,
     sample_root,
@@ -68,7 +66,6 @@ from sidelight.kernels.store import (
     RATE,
     SHARE,
     SHIFT,
-    STABILITY,
     TOTAL,
     head,
 )
@@ -76,6 +73,8 @@ from sidelight.kernels.tree import draw_leaf, tree_total
 
 LARGEST_ESTIMATE = 1e300
 """Estimates are capped here so that a vanished probability times a huge estimate is 0, never NaN."""
+PIECE = 1024
+"""Where everything is revealed, so many arms are dealt with at a time: their losses stay in the nearest cache."""
 LARGEST_STEP = 1.0 / 32.0
 """`small_exp` is exact to rounding up to here."""
 
@@ -209,11 +208,41 @@ def fetch_slot(machine, store, slot):
 
 
 @step()
-def fetch_next(machine, state, store):
-    """Ask for what the draw of the next round will read first: its random numbers are known already."""
-    if store.form[0] == POWER_BUCKETS and store.first_group[1] == 1:
-        unit, other = coming_units(state.words, 1 if state.numbers[GAMMA] > 0.0 else 0)
-        fetch_proposal(store, 0, store.extra[0], unit, other)
+def fetch_ahead(machine, state, store):
+    """Ask for what the next two rounds will read: their random numbers are known already.
+
+    Where the members are that the draw after the next may propose follows from its random numbers alone; which slot
+    or block the next draw will give is read where it was asked for a round ago. Returns that slot, −1 if unknown.
+    """
+    if store.form[0] != POWER_BUCKETS or store.first_group[1] != 1:
+        return -1
+    h = store.extra[0]
+    words = state.words
+    gamma = state.numbers[GAMMA]
+    skipped = 1 if gamma > 0.0 else 0
+    for draw in range(2):
+        if machine.lone and coming_unit(words, 2, 0) < gamma:
+            position = root_proposal(store, 0, h, coming_unit(words, 2, 2 + draw))[0]
+        else:
+            position = proposal(store, 0, h, coming_unit(words, 2, skipped + draw))[0]
+        fetch(store.sum_at, position)
+        fetch(store.occupant, position)
+    if machine.lone and coming_unit(words, 1, 0) < gamma:
+        slot = machine.parent[
+            root_expected(store, 0, h, coming_unit(words, 1, 2), coming_unit(words, 1, 3)) - 1
+        ]
+    else:
+        drawn = expected(store, 0, h, coming_unit(words, 1, skipped), coming_unit(words, 1, skipped + 1))
+        slot = drawn - machine.n_blocks
+        if machine.singletons:
+            slot = drawn
+        elif machine.n_blocks > 1:
+            slot = -1
+            if machine.plain_blocks:
+                fetch_block(machine, store, drawn)
+    if slot >= 0:
+        fetch_slot(machine, store, slot)
+    return slot
 
 
 # -- probabilities ------------------------------------------------------------------------------------
@@ -287,20 +316,14 @@ def seen_by_edges(machine, state, store, slot, rest):
         return probability
     # `played` for entropy blocks under one Tsallis-½ simplex, where most of a round is spent here
     multiplier = store.scalars[LAMBDA]
-    keys, weights, scalars, homes, edges = (
-        store.key,
-        store.weight,
-        store.scalars,
-        machine.home,
-        machine.in_indices,
-    )
+    keys, weights, portions, homes = store.key, store.weight, store.portion, machine.home
+    edges = machine.in_indices
     for e in range(first, end):
         u = edges[e]
         home = homes[u]
         k = home >> 1
         d = multiplier + keys[k]
-        record = head(machine.n_top_groups + k)
-        inside = weights[machine.n_blocks + u] * scalars[record + FACTOR] * scalars[record + SHARE]
+        inside = weights[machine.n_blocks + u] * portions[machine.n_top_groups + k]
         if home & 1:
             if machine.any_local:
                 inside += machine.local[u]
@@ -327,7 +350,7 @@ def fetch_edges(machine, store, slot, losses):
                 else:
                     k = machine.home[u] >> 1
                     fetch(store.key, k)
-                    fetch(store.scalars, head(machine.n_top_groups + k))
+                    fetch(store.portion, machine.n_top_groups + k)
 
 
 # -- the two turns ------------------------------------------------------------------------------------
@@ -338,6 +361,7 @@ def ask(machine, state, store):
     """Draw the slot of this round from Z."""
     apart()
     words = state.words
+    next_turn(words)
     gamma = state.numbers[GAMMA]
     if gamma > 0.0 and next_unit(words) < gamma:
         return draw_explored(machine, state, store, gamma)
@@ -383,17 +407,25 @@ def draw_explored(machine, state, store, gamma):
 @step()
 def learn(machine, state, store, slot, losses):
     """Take in what playing `slot` revealed and move to the next round."""
-    rest = 1.0 - state.numbers[GAMMA]
-    state.numbers[GAMMA_SUM] += state.numbers[GAMMA]
-    state.numbers[ROUND] += 1.0
+    rest = count_round(state)
     if machine.shape == OWN_LOSS:
         learn_own(machine, state, store, slot, losses, rest)
     elif machine.shape == OWN_BLOCK:
         learn_block(machine, state, store, slot, losses, rest)
     elif machine.shape == ALL_OTHERS:
         learn_all(machine, state, store, losses, rest)
+    elif machine.lone:
+        learn_lone(machine, state, store, slot, losses, rest)
     else:
         learn_edges(machine, state, store, slot, losses, rest)
+
+
+@step()
+def count_round(state):
+    """Note that a round is over; return 1 − γ̄ of it."""
+    state.numbers[GAMMA_SUM] += state.numbers[GAMMA]
+    state.numbers[ROUND] += 1.0
+    return 1.0 - state.numbers[GAMMA]
 
 
 @routine()
@@ -410,7 +442,6 @@ def learn_own(machine, state, store, slot, losses, rest):
         seen += machine.fixed[slot]
     guess = min(loss / seen, LARGEST_ESTIMATE)
     state.numbers[TOP_PAID] += y * guess
-    note_stability(store, g, slot, y, guess)
     add(store, g, slot, guess * store.scalars[head(g) + RATE])
     solve(store, 0)
 
@@ -440,7 +471,7 @@ def add_to_block(machine, state, store, g, first, end, losses, y, whole):
     base = store.scalars[at + BASE]
     keys, weights, local, fixed = store.key, store.weight, machine.local, machine.fixed
     any_local, any_fixed, coordinate = machine.any_local, machine.n_fixed > 0, machine.n_blocks + first
-    block_loss = paid = stability = 0.0
+    block_loss = paid = 0.0
     for i in range(end - first):
         c = coordinate + i
         inside = weights[c] * factor
@@ -453,12 +484,10 @@ def add_to_block(machine, state, store, g, first, end, losses, y, whole):
         guess = losses[i] / (seen if seen > 1.0 / LARGEST_ESTIMATE else 1.0 / LARGEST_ESTIMATE)
         block_loss += mixed * guess
         paid += inside * guess
-        stability += inside * guess * guess
         after = keys[c] + rate * guess
         keys[c] = after
         weights[c] = exp_nonpositive(base - after)
     store.scalars[at + PAID] += paid
-    store.scalars[at + STABILITY] += stability
     store.scalars[at + CHANGE] = -1.0
     return block_loss
 
@@ -476,14 +505,24 @@ def learn_all(machine, state, store, losses, rest):
     heavy = int(state.numbers[HEAVY])
     loss = losses[heavy]
     losses[heavy] = 0.0
-    total, fourths = add_to_all(machine, state, store, losses, rest)
+    total = fourths = 0.0
+    for first in range(0, machine.n_arms, PIECE):
+        size = min(machine.n_arms - first, PIECE)
+        more, larger = add_to_piece(machine, state, store, losses, first, first, size, rest)
+        total += more
+        fourths += larger
+    settle_all(machine, state, store, heavy, loss, total, fourths, rest)
+
+
+@step()
+def settle_all(machine, state, store, heavy, loss, total, fourths, rest):
+    """End of a round in which all weights but the heavy one were multiplied."""
     if loss > 0.0:
         weight = store.weight[heavy]
         y = weight * store.scalars[FACTOR]
         seen = 1.0 - rest * y - (machine.fixed[0] if machine.n_fixed > 0 else 0.0)
         guess = min(loss / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
         state.numbers[TOP_PAID] += y * guess
-        note_stability(store, 0, heavy, y, guess)
         store.key[heavy] += store.scalars[RATE] * guess
         store.weight[heavy] = exp_nonpositive(store.scalars[BASE] - store.key[heavy])
         total += store.weight[heavy] - weight
@@ -505,30 +544,72 @@ def heaviest(store, n):
 
 
 @step(fastmath={"contract", "reassoc", "nsz"})
-def add_to_all(machine, state, store, losses, rest):
-    """Add all estimates to their sums, multiply the weights; return their total and Σ steps⁴."""
+def add_to_piece(machine, state, store, losses, at, first, size, rest):
+    """Add the estimates of a run of arms to their sums, multiply their weights; return those' total and Σ steps⁴.
+
+    The losses begin at losses[at]. Σ steps⁴ is at least the fourth power of the largest step: unlike a maximum, it
+    vectorises.
+    """
     factor, rate = store.scalars[FACTOR], store.scalars[RATE]
     share = rest * factor
     fixed = machine.fixed[0] if machine.n_fixed > 0 else 0.0  # the same for all
     keys, weights = store.key, store.weight
-    paid = total = stability = fourths = 0.0
-    for i in range(machine.n_arms):
-        weight = weights[i]
+    paid = total = fourths = 0.0
+    for i in range(size):
+        weight = weights[first + i]
         seen = 1.0 - (share * weight + fixed)
-        guess = losses[i] / (seen if seen > 1.0 / LARGEST_ESTIMATE else 1.0 / LARGEST_ESTIMATE)
-        paid += weight * guess
-        stability += weight * guess * guess
-        x = rate * guess
-        keys[i] += x
-        fourths += (x * x) * (
-            x * x
-        )  # at least the fourth power of the largest step; a maximum does not vectorise
+        x = rate * losses[at + i] / (seen if seen > 1.0 / LARGEST_ESTIMATE else 1.0 / LARGEST_ESTIMATE)
+        keys[first + i] += x
+        paid += weight * x
+        square = x * x
+        fourths += square * square
         weight *= small_exp(-x)
-        weights[i] = weight
+        weights[first + i] = weight
         total += weight
-    state.numbers[TOP_PAID] += paid * factor
-    store.scalars[STABILITY] += stability * factor
+    state.numbers[TOP_PAID] += paid * (factor / rate)
     return total, fourths
+
+
+@routine()
+def learn_lone(machine, state, store, slot, losses, rest):
+    """`learn` for one adaptive block and nothing else, where x = r² and all exploration is Σ r over children."""
+    apart()
+    begin = first_edge(machine, slot)
+    multiplier, rate = store.scalars[LAMBDA], store.scalars[RATE]
+    keys, edges, starts, children = store.key, machine.in_indices, machine.child_start, machine.child
+    coefficient = machine.adaptive[0]
+    paid = 0.0
+    n_added = 0
+    for index in range(end_edge(machine, slot) - begin):
+        if losses[index] == 0.0:
+            continue
+        v = machine.out_indices[begin + index]
+        seen = explored = 0.0
+        for e in range(first_in_edge(machine, v), end_in_edge(machine, v)):
+            u = edges[e]
+            d = multiplier + keys[u + 1]
+            seen += 1.0 / (d * d)
+            for c in range(starts[u], starts[u + 1]):
+                explored += 1.0 / (multiplier + keys[children[c] + 1])
+        root_v = 1.0 / (multiplier + keys[v + 1])
+        guess = min(losses[index] / (rest * seen + coefficient * explored), LARGEST_ESTIMATE)
+        paid += root_v * root_v * guess
+        state.targets[n_added] = v + 1
+        state.amounts[n_added] = guess * rate
+        n_added += 1
+        if machine.fetches:
+            fetch(store.sum_at, store.place[v + 1])
+            fetch(store.occupant, store.place[v + 1])
+    if n_added == 0:
+        return
+    store.scalars[PAID] += paid
+    state.numbers[TOP_PAID] += paid
+    state.numbers[WHOLE] += paid
+    for index in range(n_added):
+        add(store, 0, state.targets[index], state.amounts[index])
+    solve(store, 0)
+    state.roots[0] = root_sum(store, 0)
+    state.numbers[ADAPTIVE_TOTAL] = state.numbers[GAMMA] = coefficient * state.roots[0]
 
 
 @routine()
@@ -597,7 +678,6 @@ def learn_edges(machine, state, store, slot, losses, rest):
         if g >= 0:
             state.block_loss[k] += mixed * guess
             store.scalars[record + PAID] += inside * guess
-            note_stability(store, g, machine.n_blocks + v, inside, guess)
             state.owners[n_added] = g
             state.targets[n_added] = machine.n_blocks + v
         elif machine.n_blocks == 1:  # a single arm: nothing to choose
@@ -607,22 +687,12 @@ def learn_edges(machine, state, store, slot, losses, rest):
         else:  # a singleton: its estimate is its block's loss
             state.numbers[TOP_PAID] += y * guess
             g = top_group_of(machine, k)
-            note_stability(store, g, k, y, guess)
             state.owners[n_added] = g
             state.targets[n_added] = k
         state.amounts[n_added] = guess * store.scalars[head(g) + RATE]
         n_added += 1
     if n_added > 0:
         settle(machine, state, store, n_touched, n_added)
-
-
-@step()
-def note_stability(store, g, coordinate, x, guess):
-    """Count x^(2−h)·ℓ̂² towards the certificate."""
-    term = x * guess * guess
-    if not is_entropy(store, g):
-        term *= root(store, g, coordinate)
-    store.scalars[head(g) + STABILITY] += term
 
 
 @step()
@@ -639,7 +709,6 @@ def settle(machine, state, store, n_touched, n_added):
             state.numbers[WHOLE] += loss
         else:
             g = top_group_of(machine, k)
-            note_stability(store, g, k, y, loss)
             state.owners[n_added] = g
             state.targets[n_added] = k
             state.amounts[n_added] = loss * store.scalars[head(g) + RATE]
@@ -672,7 +741,6 @@ def settle_top(machine, state, store, k, y, loss):
         state.numbers[WHOLE] += loss
         return
     g = top_group_of(machine, k)
-    note_stability(store, g, k, y, loss)
     add(store, g, k, loss * store.scalars[head(g) + RATE])
     solve(store, 0)
 

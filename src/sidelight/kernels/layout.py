@@ -83,6 +83,7 @@ def make_store(simplices: Sequence[Sequence[Group]], n_coordinates: int) -> Stor
         weight=np.zeros(n_coordinates),
         node=np.zeros(int(nodes.sum())),
         scalars=np.zeros(len(groups) * N_SCALARS),
+        portion=np.zeros(len(groups)),
         multiplier=np.zeros(len(simplices)),
         ref=np.zeros(h * N_BUCKETS),
         moments=np.zeros(h * N_MOMENTS * N_BUCKETS),

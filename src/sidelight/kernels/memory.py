@@ -45,8 +45,9 @@ N_NUMBERS = 9
     FETCHES,
     N_SIMPLICES,
     USUAL,
-) = range(19)
-N_SWITCHES = 19
+    LONE,
+) = range(20)
+N_SWITCHES = 20
 
 
 class Machine(NamedTuple):
@@ -76,6 +77,7 @@ class Machine(NamedTuple):
     fetches: int  # is memory so large that it pays to ask for it ahead?
     n_simplices: int
     usual: int  # entropy blocks under one Tsallis-½ simplex, without exploration that varies
+    lone: int  # one Tsallis-½ block with adaptive exploration only, all of whose arms are seen along edges
     block_start: np.ndarray  # (m+1,) slots of block k are block_start[k]..block_start[k+1]
     arm_at: np.ndarray  # (n,) slot -> arm
     slot_of: np.ndarray  # (n,) arm -> slot
@@ -205,6 +207,7 @@ FLOATS = (
     "adaptive",
     "spread",
     "scale",
+    "portion",
 )
 _PACKED = ((FIXED_INTS, np.int32), (FIXED_FLOATS, np.float64), (INTS, np.int32), (FLOATS, np.float64))
 SCRATCH = ("block_loss", "amounts", "targets", "owners", "touched", "marked")
@@ -287,6 +290,7 @@ def unpack(memory):
         switches[FETCHES],
         switches[N_SIMPLICES],
         switches[USUAL],
+        switches[LONE],
         part(i, e, 0),
         part(i, e, 1),
         part(i, e, 2),
@@ -349,6 +353,7 @@ def unpack(memory):
         part(x, e, _X + 8),
         part(x, e, _X + 9),
         part(x, e, _X + 10),
+        part(x, e, _X + 22),
         part(x, e, _X + 11),
         part(x, e, _X + 12),
         part(x, e, _X + 13),

@@ -1,64 +1,29 @@
 """Many rounds of the engine against losses made on demand."""
 
 import math
-from typing import NamedTuple
 
-import numpy as np
-from numba import cfunc
-
-from sidelight.kernels._jit import kernel, step
+from sidelight.kernels._jit import apart, kernel, routine, step
 from sidelight.kernels.engine import (
+    PIECE,
+    add_to_piece,
     arm_at,
     ask,
     block_of,
+    count_round,
     end_edge,
     end_slot,
-    fetch_next,
+    fetch_ahead,
     fetch_slot,
     first_edge,
     first_slot,
     is_own,
     learn,
+    settle_all,
 )
-from sidelight.kernels.memory import MANY_SHAPES, OWN_BLOCK, OWN_LOSS, unpack
+from sidelight.kernels.memory import ALL_OTHERS, HEAVY, MANY_SHAPES, OWN_BLOCK, OWN_LOSS, unpack
 from sidelight.kernels.pointers import cells, fetch, refer
-from sidelight.kernels.random import arm_unit, round_word
-
-COINS, TABLE, FUNCTION = range(3)
-"""Losses are coin flips with given means, entries of a table, or values of a compiled function."""
-
-
-class World(NamedTuple):
-    """Where losses come from."""
-
-    kind: int
-    period: int  # coins: rounds for which one row of means is in force
-    rows: int  # rows of the table; coins use row (t // period) mod rows, a table row t mod rows
-    table: np.ndarray  # (rows, n) means or losses
-
-
-@cfunc("float64(int64, int64)", cache=True)
-def no_function(round_, arm):
-    """Stands in for the loss function where there is none."""
-    return 0.0
-
-
-@step()
-def mean_of(world, t, arm):
-    """Expected loss of an arm for coins, the loss itself for a table."""
-    row = (t // world.period) % world.rows if world.rows > 1 else 0
-    return world.table[row, arm]
-
-
-@step()
-def loss_of(world, function, word, t, arm):
-    """The loss of an arm in round t; `word` is the random word of the round."""
-    if world.kind == FUNCTION:
-        return function(t, arm)
-    mean = mean_of(world, t, arm)
-    if world.kind == TABLE:
-        return mean
-    return 1.0 if arm_unit(word, arm) < mean else 0.0
+from sidelight.kernels.random import round_word
+from sidelight.kernels.world import COINS, FUNCTION, cost_of, flip_coins, loss_of, row_of
 
 
 @step()
@@ -106,18 +71,25 @@ def reveal_run(machine, world, function, word, t, slot, losses):
     return True
 
 
-@step()
-def row_of(world, t):
-    """The means in force in round t."""
-    row = (t // world.period) % world.rows if world.rows > 1 else 0
-    return cells(world.table[row], 0, world.table.shape[1])
-
-
-@step()
-def flip_coins(means, word, first, size, losses):
-    """Coins of `size` arms from `first` on, without a branch."""
-    for i in range(size):
-        losses[i] = 1.0 if arm_unit(word, first + i) < means[first + i] else 0.0
+@routine()
+def learn_coins(machine, state, store, slot, means, word, losses):
+    """`reveal` and `learn` for coins that are all revealed but one: made and used piece by piece."""
+    apart()
+    rest = count_round(state)
+    heavy = int(state.numbers[HEAVY])
+    loss = total = fourths = 0.0
+    for first in range(0, machine.n_arms, PIECE):
+        size = min(machine.n_arms - first, PIECE)
+        flip_coins(means, word, first, size, losses)
+        if first <= slot < first + size:
+            losses[slot - first] = 0.0
+        if first <= heavy < first + size:
+            loss = losses[heavy - first]
+            losses[heavy - first] = 0.0
+        more, larger = add_to_piece(machine, state, store, losses, 0, first, size, rest)
+        total += more
+        fourths += larger
+    settle_all(machine, state, store, heavy, loss, total, fourths, rest)
 
 
 @kernel()
@@ -136,17 +108,22 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
         slot = ask(machine, state, store)
         arm = arm_at(machine, slot)
         if machine.fetches:
+            coming = fetch_ahead(machine, state, store)
             fetch_slot(machine, store, slot)
             if world.kind != FUNCTION and world.rows == 1:
                 fetch(table, arm)
-            fetch_next(machine, state, store)
+                if coming >= 0 and machine.in_order:
+                    fetch(table, coming)
         word = round_word(key, t)
+        if machine.shape == ALL_OTHERS and world.kind == COINS:
+            cost += cost_of(world, function, t, arm)
+            if plays.size > 0:
+                plays[arm] += 1
+            learn_coins(machine, state, store, slot, row_of(world, t), word, told)
+            continue
         if not reveal(machine, world, function, word, t, slot, told):
             return math.nan
-        if world.kind == FUNCTION:
-            cost += function(t, arm)
-        else:
-            cost += mean_of(world, t, arm)
+        cost += cost_of(world, function, t, arm)
         if plays.size > 0:
             plays[arm] += 1
         learn(machine, state, store, slot, told)

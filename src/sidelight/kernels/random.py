@@ -1,7 +1,9 @@
 """Random numbers of our own, so that a stream is the same in every process and can be saved as four words.
 
-The player draws from xoshiro256++ (Blackman & Vigna), losses come from a counter-based hash of
-(key, round, arm): any loss can be recomputed in any order without storing it.
+Both the player and the losses are counter-based: a number is a hash of where it is used. The player's stream is
+SplitMix64 (Steele, Lea & Flood) with a start and a step of its own per seed: draw i of round t is number
+t + i·2⁴² of it. So what a later round will draw first is known now, however many draws this one takes. Losses are
+a hash of (key, round, arm): any loss can be recomputed in any order without storing it.
 """
 
 import numpy as np
@@ -10,40 +12,32 @@ from numba import int64, njit, uint64
 from sidelight.kernels.bits import bits_float
 
 _TO_UNIT = 2.0**-53
+_NEXT_DRAW = 1 << 42  # at most 2²² draws in each of 2⁴² rounds
+
+# The words of a player's stream
+START, STEP, TURN, DRAWS = range(4)
 
 
 @njit(cache=True, error_model="numpy")
-def following(s0, s1, s2, s3):
-    """64 random bits from a state of xoshiro256++, and the state after it."""
-    total = uint64(s0 + s3)
-    result = uint64(uint64((total << uint64(23)) | (total >> uint64(41))) + s0)
-    t = uint64(s1 << uint64(17))
-    s2 = uint64(s2 ^ s0)
-    s3 = uint64(s3 ^ s1)
-    s1 = uint64(s1 ^ s2)
-    s0 = uint64(s0 ^ s3)
-    return result, s0, s1, uint64(s2 ^ t), uint64((s3 << uint64(45)) | (s3 >> uint64(19)))
+def next_turn(words):
+    """Go on to the numbers of the next round."""
+    words[TURN] = uint64(words[TURN] + uint64(1))
+    words[DRAWS] = uint64(0)
 
 
 @njit(cache=True, error_model="numpy")
 def next_word(words):
-    """Advance xoshiro256++ in place and return 64 random bits."""
-    result, s0, s1, s2, s3 = following(words[0], words[1], words[2], words[3])
-    words[0] = s0
-    words[1] = s1
-    words[2] = s2
-    words[3] = s3
-    return result
+    """64 random bits."""
+    word = mix(words[START] + words[STEP] * (words[TURN] + words[DRAWS]))
+    words[DRAWS] = uint64(words[DRAWS] + uint64(_NEXT_DRAW))
+    return word
 
 
 @njit(cache=True, error_model="numpy")
-def coming_units(words, skipped):
-    """The two uniforms that come after `skipped` others, without advancing."""
-    word, s0, s1, s2, s3 = following(words[0], words[1], words[2], words[3])
-    for _ in range(skipped):
-        word, s0, s1, s2, s3 = following(s0, s1, s2, s3)
-    second = following(s0, s1, s2, s3)[0]
-    return float(word >> uint64(11)) * _TO_UNIT, float(second >> uint64(11)) * _TO_UNIT
+def coming_unit(words, turns, skipped):
+    """What `next_unit` will give `turns` rounds from now, after `skipped` other draws of that round."""
+    at = words[TURN] + uint64(turns) + uint64(skipped) * uint64(_NEXT_DRAW)
+    return float(mix(words[START] + words[STEP] * at) >> uint64(11)) * _TO_UNIT
 
 
 @njit(cache=True, error_model="numpy")
@@ -68,12 +62,24 @@ def round_word(key, round_):
 
 
 @njit(cache=True, error_model="numpy")
-def arm_unit(word, arm):
-    """Uniform on [0, 1) with 52 bits, determined by the word of the round and the arm.
+def multiplied(left, right):
+    """The product of two masked 32-bit halves, one step of a hash: processors multiply four such pairs at once."""
+    return uint64((left ^ uint64(0x53C5CA59)) * (right ^ uint64(0x74743C1B)))
 
-    The bits become the fraction of a double in [1, 2), which vectorises better than a conversion.
+
+@njit(cache=True, error_model="numpy")
+def arm_unit(word, arm):
+    """Uniform on [0, 1) with 52 bits, determined by the word of the round and the arm (below 2³²).
+
+    Three multiplications of halves in the manner of wyhash32. The bits become the fraction of a double in [1, 2),
+    which vectorises better than a conversion.
     """
-    bits = mix(word + uint64(0xD1B54A32D192ED03) * uint64(arm + 1)) >> uint64(12)
+    half, low = uint64(32), uint64(0xFFFFFFFF)
+    z = multiplied((word & low) ^ uint64(arm), word >> half)
+    z = multiplied(z & low, z >> half)
+    head = uint64(z ^ (z << half)) & uint64(0xFFFFFFFF00000000)
+    z = multiplied(z & low, z >> half)
+    bits = uint64(head | ((z ^ (z >> half)) & low)) >> uint64(12)
     return bits_float(int64(bits | uint64(0x3FF0000000000000))) - 1.0
 
 
@@ -92,9 +98,13 @@ def fill_hashed_units(key, round_, arms, out):
 
 
 def seeded_words(seed: int | np.random.SeedSequence) -> np.ndarray:
-    """Four words of generator state from a seed; distinct seeds give independent streams."""
+    """A player's stream from a seed; distinct seeds give independent streams.
+
+    A step whose bits rarely alternate would mix slowly: such a step gets every other bit flipped, as in SplitMix.
+    """
     sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
-    words = sequence.generate_state(4, np.uint64)
-    if not words.any():  # the all-zero state is the one fixed point of xoshiro
-        words[0] = np.uint64(1)
-    return words
+    start, step = (int(word) for word in sequence.generate_state(2, np.uint64))
+    step |= 1
+    if (step ^ (step >> 1)).bit_count() < 24:
+        step ^= 0xAAAAAAAAAAAAAAAA
+    return np.array([start, step, 0, 0], dtype=np.uint64)

@@ -36,13 +36,12 @@ N_MOMENTS = 8
     SHARE,  # the owner's: what the point keeps when local exploration is mixed in
     HELD,  # the owner's: constant exploration inside the block
     PAID,  # the owner's: Σ_t ⟨ℓ̂, x⟩
-    STABILITY,  # the owner's: Σ_t Σ_i x_i^(2−h) ℓ̂_i²
     SLOPE,  # lists: Taylor coefficients of F_g at λ_g in the direction of falling λ
     CURVE,
     TWIST,
     MASS,  # F_g at the solution: the share of the group in its simplex
     SHIFT,  # what has been added to all sums to keep their digits
-) = range(15)
+) = range(14)
 N_SCALARS = 16
 BASE, TOTAL, FACTOR = FLOOR, WEIGHT, ROOT_WEIGHT  # their names for entropy groups
 
@@ -70,9 +69,10 @@ class Store(NamedTuple):
     weight: np.ndarray  # (N,) exp(base − s) in entropy groups
     node: np.ndarray  # nodes of the sum trees
     scalars: np.ndarray  # (G·N_SCALARS,)
+    portion: np.ndarray  # (G,) FACTOR·SHARE, beside each other: whoever reads many groups reads little else
     multiplier: np.ndarray  # (J,) Λ
     ref: np.ndarray  # (H·B,) λ at the last refresh of each bucket
-    moments: np.ndarray  # (H·P·B,) A_p, laid out [group][p][bucket]
+    moments: np.ndarray  # (H·B·P,) A_p, laid out [group][bucket][p]
     carry: np.ndarray  # (H·B,) what rounding took from A_0
     inverse: np.ndarray  # (H·B,) Σ 1/(ref + s)
     series: np.ndarray  # (H·N_SERIES,) see above
@@ -103,6 +103,13 @@ def end_of(store, g):
 
 
 @step()
+def set_factor(store, g, factor):
+    """From the weights of an entropy group to its coordinates."""
+    store.scalars[head(g) + FACTOR] = factor
+    store.portion[g] = factor * store.scalars[head(g) + SHARE]
+
+
+@step()
 def laid_open(store):
     """A store of arrays as one of pointers, which is what the kernels are compiled for."""
     return Store(
@@ -119,6 +126,7 @@ def laid_open(store):
         cells(store.weight, 0, store.weight.size),
         cells(store.node, 0, store.node.size),
         cells(store.scalars, 0, store.scalars.size),
+        cells(store.portion, 0, store.portion.size),
         cells(store.multiplier, 0, store.multiplier.size),
         cells(store.ref, 0, store.ref.size),
         cells(store.moments, 0, store.moments.size),

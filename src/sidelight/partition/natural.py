@@ -1,4 +1,4 @@
-"""Partitions that come with the graph: nothing is searched, everything is O(n + edges)."""
+"""Partitions that come with the graph: nothing is searched, everything takes about O(n + edges)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,20 @@ from scipy.sparse.csgraph import connected_components
 from sidelight.analysis.observability import observability
 from sidelight.errors import UnobservableGraph, listing
 from sidelight.graph import FeedbackGraph
+from sidelight.partition.communities import louvain, mended
 from sidelight.partition.hypercube import hypercube
 from sidelight.partition.partition import Partition
 
-__all__ = ["components", "corrupted", "hypercube", "single", "singletons", "strongly_connected"]
+__all__ = [
+    "communities",
+    "components",
+    "corrupted",
+    "greedy_cover",
+    "hypercube",
+    "single",
+    "singletons",
+    "strongly_connected",
+]
 
 Vector = npt.NDArray[np.int64]
 
@@ -45,6 +55,12 @@ def strongly_connected(graph: FeedbackGraph) -> Partition:
     return Partition.from_labels(graph, _component_labels(graph, "strong"))
 
 
+def communities(graph: FeedbackGraph, seed: int = 0) -> Partition:
+    """Groups of arms with many edges inside and few between, merged until they are legal; drawn by `seed`."""
+    _require_observable(graph)
+    return Partition.from_labels(graph, mended(graph, louvain(graph, np.random.default_rng(seed))))
+
+
 def corrupted(graph: FeedbackGraph) -> Partition:
     """The C arms that are not strongly observable in one block of at most 2C arms, the rest singletons.
 
@@ -58,15 +74,18 @@ def corrupted(graph: FeedbackGraph) -> Partition:
     target = np.repeat(np.arange(graph.n_arms), np.diff(graph.in_indptr))
     revealed = np.zeros(graph.n_arms, dtype=bool)
     revealed[target[block[graph.in_indices]]] = True
-    block[_greedy_cover(graph, block & ~revealed)] = True
+    block[greedy_cover(graph, block & ~revealed)] = True
     labels = np.arange(graph.n_arms)
     if block.any():
         labels[block] = np.flatnonzero(block)[0]
     return Partition.from_labels(graph, labels)
 
 
-def _greedy_cover(graph: FeedbackGraph, waiting: npt.NDArray[np.bool_]) -> list[int]:
-    """Arms that together reveal every waiting arm, none of them universal; each reveals one more at least."""
+def greedy_cover(graph: FeedbackGraph, waiting: npt.NDArray[np.bool_], least: int = 1) -> list[int]:
+    """Arms that together reveal every waiting arm, none of these universal: the most helpful one first.
+
+    Each reveals `least` more, or the cover stops short of the rest. Ties: the smallest arm.
+    """
     waiting = waiting.copy()
     target = np.repeat(np.arange(graph.n_arms), np.diff(graph.in_indptr))
     gains = np.bincount(graph.in_indices[waiting[target]], minlength=graph.n_arms)
@@ -75,7 +94,7 @@ def _greedy_cover(graph: FeedbackGraph, waiting: npt.NDArray[np.bool_]) -> list[
     heapify(queue)
     chosen: list[int] = []
     left = int(waiting.sum())
-    while left:
+    while left and queue[0][0] <= -least:
         promised, arm = heappop(queue)
         row = graph.out_indices[graph.out_indptr[arm] : graph.out_indptr[arm + 1]]
         helped = row[waiting[row]]

@@ -4,6 +4,7 @@ from sidelight.planning.anytime import AnytimeBound
 from sidelight.planning.bound import Bound, Condition
 from sidelight.planning.checker import check_certificate
 from sidelight.planning.comparison import Comparison, compare_bounds
+from sidelight.planning.doubling import Doubling, DoublingPlan
 from sidelight.planning.planner import REALIZATIONS, AnytimePlan, Considered, Plan, plan, register_policy
 from sidelight.planning.potentials import NegativeEntropy, Potential, Tsallis
 from sidelight.planning.schedule import Schedule
@@ -18,6 +19,8 @@ __all__ = [
     "Comparison",
     "Condition",
     "Considered",
+    "Doubling",
+    "DoublingPlan",
     "NegativeEntropy",
     "Plan",
     "Potential",

@@ -11,6 +11,9 @@ from sidelight.errors import InvalidOption
 ROUNDING = 1e-12
 """Relative error granted to a formula in double precision; thresholds below 10¹¹ rounds are exact."""
 
+NEVER = 2**63 - 1
+"""`informative_from` of a bound that is of order T: more rounds than can be counted."""
+
 
 @dataclass(frozen=True)
 class Condition:
@@ -53,7 +56,7 @@ class Bound:
     """Regret after `horizon` rounds is at most `value` = Σ `terms`, provided all `conditions` hold.
 
     `valid_from` is the least horizon at which they hold, `informative_from` the least at which the
-    bound is below the trivial one, T (losses are in [0, 1]).
+    bound is below the trivial one, T (losses are in [0, 1]); `NEVER` for uniform play, which learns nothing.
     """
 
     value: float
@@ -86,7 +89,10 @@ class Bound:
         status = "certified" if self.certified else "NOT certified"
         lines.append(f"{status}: valid from T = {self.valid_from:,}")
         trivial = "informative" if self.informative else "not informative"
-        lines.append(f"{trivial}: below T from T = {self.informative_from:,}")
+        since = (
+            f"below T from T = {self.informative_from:,}" if self.informative_from < NEVER else "of order T"
+        )
+        lines.append(f"{trivial}: {since}")
         lines += [f"  {condition}" for condition in self.conditions]
         return "\n".join(lines)
 

@@ -18,6 +18,7 @@ from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import legality_violations
 from sidelight.planning.bound import Condition
+from sidelight.planning.doubling import DoublingPlan
 from sidelight.planning.planner import AnytimePlan, Plan
 from sidelight.planning.strong import directed_sight, growth, sight
 from sidelight.planning.tuning import LAZY_FACTOR, Tuning
@@ -43,6 +44,10 @@ def check_certificate(plan: Plan) -> tuple[Condition, ...]:
     """
     if not isinstance(plan, Plan):
         raise InvalidOption(f"check_certificate needs a Plan, got {type(plan).__name__}")
+    if isinstance(plan, DoublingPlan):
+        raise InvalidOption(
+            "a doubling plan plays many plans: check plan.bound.stage(k), k = 0, 1, 2, …, instead"
+        )
     facts = _Facts(plan.graph, plan.tuning)
     conditions = [*_blocks_agree(plan, facts), *facts.conditions()]
     if isinstance(plan, AnytimePlan):
@@ -195,6 +200,8 @@ def _flat(facts: _Facts, T: float) -> tuple[float, list[Condition]]:
     if facts.n == 1:
         return 0.0, []
     groups = _groups(facts.arms(0), facts.tuning.inner_power, facts.tuning.inner_rate)
+    if len(groups) == 1 and groups[0].power == 0 and facts.gamma_bar == 0:
+        return _still(facts.n, groups[0].rate, T), []
     universal, loops = facts.graph.is_universal, facts.graph.has_loop
     options = []
     for group in groups:
@@ -206,6 +213,16 @@ def _flat(facts: _Facts, T: float) -> tuple[float, list[Condition]]:
     if not tried:
         return inf, [Condition("groups of arms that nothing makes visible", 1.0, 0.0)]
     return min(tried, key=lambda result: result[0])
+
+
+def _still(n: int, rate: float, T: float) -> float:
+    """Exponential weights without exploration at a rate that hardly moves them: R ≤ T·(1 − min_i X_i).
+
+    While all weights are at least 1/(en), estimates are at most en. So they add up to at most enT, and weights are
+    at least exp(−η·enT)/n, which keeps them above 1/(en) as long as η·enT ≤ 1.
+    """
+    drift = rate * e * n * T
+    return T * (1 - exp(-drift) / n) if drift <= 1 else inf
 
 
 def _flat_as(

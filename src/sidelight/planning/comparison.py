@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from heapq import heapify, heappop, heappush
 from math import cbrt, e, log, sqrt
 from typing import Any
 
@@ -14,18 +13,21 @@ from sidelight.analysis import (
     Observability,
     independence_number,
     minimax,
-    observability,
     packing_independent_set,
 )
 from sidelight.errors import InfeasibleRequest, InvalidGraph
 from sidelight.graph import FeedbackGraph
+from sidelight.partition.natural import greedy_cover
 from sidelight.planning import lower
 from sidelight.planning.bound import Condition
 from sidelight.planning.candidate import Candidate, Way
+from sidelight.planning.dominations import Dominations
 from sidelight.planning.flat import FlatCandidate
-from sidelight.planning.planner import Plan, _natural_ways, checked_horizon, plan
+from sidelight.planning.planner import Plan, best_of, checked_horizon
 from sidelight.planning.strong import Strong, StrongCandidate, growth
 from sidelight.planning.tight import TightCandidate
+from sidelight.planning.uniform import UniformCandidate
+from sidelight.planning.ways import natural_ways, observable
 
 MINIMAX_BITS = 9
 """Largest N·T for which the exact value of the game joins the table: a fraction of a second."""
@@ -45,7 +47,7 @@ class Row:
     theorem: str
     conditions: tuple[Condition, ...] = ()
     learns: bool = True  # False for the bounds of play that ignores all feedback
-    informative: bool = False  # upper: below T; lower: above 1 − 1/N, the regret of one round
+    informative: bool = False  # upper: learns, and below T; lower: above 1 − 1/N, the regret of one round
     ratio: float | None = None  # value over the best certified upper bound
 
     @property
@@ -105,9 +107,9 @@ class Comparison:
 
     @property
     def ahead(self) -> tuple[Row, ...]:
-        """Certified upper bounds of algorithms that learn, smaller than the auto plan's: should be empty."""
+        """Certified upper bounds smaller than the auto plan's: should be empty."""
         most = self.auto.value
-        rivals = (row for row in self.upper if row.certified and row.learns)
+        rivals = (row for row in self.upper if row.certified)
         return tuple(
             row
             for row in rivals
@@ -161,16 +163,17 @@ def compare_bounds(g: FeedbackGraph, horizon: int) -> Comparison:
     if not isinstance(g, FeedbackGraph):
         raise InvalidGraph(f"compare_bounds needs a FeedbackGraph, got {type(g).__name__}")
     T = checked_horizon(horizon)
-    found, chosen = observability(g), plan(g, T)  # refuses graphs with arms that nothing reveals
-    ways = list(_natural_ways(g, "auto"))
-    rows = [*_upper(g, T, found, ways, chosen), *_lower(g, T, found)]
+    found = observable(g)
+    ways = list(natural_ways(g, "auto", Dominations(g)))
+    chosen = best_of(ways, T)  # `plan(g, T)`, without solving everything again
+    rows = [*_upper(g, T, found, ways, chosen), *_lower(g, T, found, ways)]
     best = _best(rows).value or 1.0
     trivial = 1 - 1 / g.n_arms
 
     def finished(row: Row) -> Row:
         if row.value is None:
             return row
-        tells = row.value < T * (1 - 1e-12) if row.kind == "upper" else row.value > trivial
+        tells = row.learns and row.value < T * (1 - 1e-12) if row.kind == "upper" else row.value > trivial
         return replace(row, informative=tells, ratio=row.value / best)
 
     rows.sort(key=_order)
@@ -199,9 +202,11 @@ def _best(rows: list[Row] | tuple[Row, ...]) -> Row:
 def _upper(g: FeedbackGraph, T: int, found: Observability, ways: list[Way], chosen: Plan) -> Iterator[Row]:
     n = g.n_arms
     bound = chosen.bound
-    yield Row("auto", "upper", bound.value, OURS, bound.theorem, bound.conditions)
+    learns = chosen.realization != "uniform"
+    yield Row("auto", "upper", bound.value, OURS, bound.theorem, bound.conditions, learns)
     for way in ways:
-        yield _of_way(way, T)
+        if not isinstance(way, UniformCandidate):
+            yield _of_way(way, T)
     yield Row("any play", "upper", float(T), "losses are in [0, 1]", "R ≤ T", learns=False)
     yield Row("uniform play", "upper", (1 - 1 / n) * T, "exact worst case", "R ≤ (1 − 1/N)·T", learns=False)
     if n == 1:
@@ -227,13 +232,9 @@ def _of_way(way: Way, T: int) -> Row:
         return Row(name, "upper", bound.value, PAPER, bound.theorem, bound.conditions)
     value, _ = way.score(T)
     name = f"ours: {way.realization}, {way.name}"
-    conditions: tuple[Condition, ...] = ()
-    if isinstance(way, TightCandidate):
-        conditions = way.problem.conditions(float(T), way.problem.levers(float(T)))
-    if isinstance(way, FlatCandidate):
-        conditions = way.problem.conditions(float(T), way.problem.levers(float(T)))
-    if isinstance(way, StrongCandidate):
-        conditions = way.problem.conditions(float(T), way.problem.levers(float(T)))
+    assert isinstance(way, TightCandidate | FlatCandidate | StrongCandidate)
+    problem: Any = way.problem  # each kind has levers of its own
+    conditions = problem.conditions(float(T), problem.levers(float(T)))
     return Row(name, "upper", value, OURS, "Theorem general regret, minimised at T", conditions)
 
 
@@ -269,7 +270,7 @@ def _exp3g_weak(g: FeedbackGraph, found: Observability, T: int) -> Iterator[Row]
 
 
 def _exp3g_strong(problem: Strong, T: int) -> Row:
-    """Its tuning in our analysis: uniform exploration γ, η = 2γ, and Q = 4α log(4N²/(αγ)) by its Lemma 5."""
+    """Its tuning in our analysis: uniform exploration γ, η = 2γ; Q = 4α log(4N²/(αγ)) by (2) of strong.md, s = 1."""
     n, alpha = problem.n, max(problem.alpha or problem.cliques, 1)
     gamma = problem.exp3g(float(T)).gamma
     Q = 4 * alpha * log(4 * n * n / (alpha * gamma)) if problem.n_loop else 0.0
@@ -280,7 +281,7 @@ def _exp3g_strong(problem: Strong, T: int) -> Row:
         "Exp3.G",
         "upper",
         value,
-        "Alon, Cesa-Bianchi, Dekel & Koren 2015, constants derived with its Lemma 5",
+        "Alon, Cesa-Bianchi, Dekel & Koren 2015; constants proved in docs/theory/strong.md, not taken from print",
         "log N/η + ½ηρφ(η/p)·4α log(4N²/(αγ))·T + γT, of order √(αT)·log(NT)",
         (Condition("γ = min(√(1/(αT)), 1/2) ≤ 1/2", gamma, 0.5),),
     )
@@ -315,39 +316,32 @@ def _self_loops(g: FeedbackGraph, T: int, alpha: int | None) -> Iterator[Row]:
         yield Row("q-FTRL", "upper", value, "Eldowa, Esposito, Cesari & Cesa-Bianchi 2023", theorem)
 
 
-def dominating_set(g: FeedbackGraph) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Arms that together reveal all arms, greedily: the one that reveals most of the missing ones first.
+def dominating_set(
+    g: FeedbackGraph, targets: np.ndarray[Any, np.dtype[np.bool_]] | None = None
+) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Arms that together reveal all arms, or all `targets` (n,), of which there must be some.
+
+    Greedily: the arm that reveals most of the missing ones first.
 
     >>> from sidelight.graph import families
     >>> dominating_set(families.cycle(6)).size
     4
     """
-    missing = ~g.is_universal.copy()
-    source = np.repeat(np.arange(g.n_arms), np.diff(g.out_indptr))
-    gains = np.bincount(source[missing[g.out_indices]], minlength=g.n_arms)
-    queue = [(-int(gain), arm) for arm, gain in enumerate(gains.tolist()) if gain]
-    heapify(queue)
-    chosen: list[int] = []
-    while missing.any():
-        promised, arm = heappop(queue)
-        row = g.out_indices[g.out_indptr[arm] : g.out_indptr[arm + 1]]
-        gain = int(missing[row].sum())
-        if gain == -promised:
-            chosen.append(arm)
-            missing[row] = False
-        elif gain:
-            heappush(queue, (-gain, arm))
+    missing = ~g.is_universal if targets is None else targets & ~g.is_universal
+    chosen = greedy_cover(g, missing)
     if g.universal.size and not chosen:
         chosen.append(int(g.universal[0]))
-    if len(chosen) == 1 and g.is_universal[chosen[0]] and not g.has_loop[chosen[0]]:
-        chosen.append(int((chosen[0] + 1) % g.n_arms))  # the only arm that it does not reveal is itself
+    first = chosen[0]
+    wanted = targets is None or targets[first]
+    if len(chosen) == 1 and wanted and g.is_universal[first] and not g.has_loop[first]:
+        chosen.append(int((first + 1) % g.n_arms))  # the only arm that it does not reveal is itself
     return np.sort(np.array(chosen, dtype=np.int64))
 
 
 # -- lower bounds --------------------------------------------------------------------------------------------
 
 
-def _lower(g: FeedbackGraph, T: int, found: Observability) -> Iterator[Row]:
+def _lower(g: FeedbackGraph, T: int, found: Observability, ways: list[Way]) -> Iterator[Row]:
     n = g.n_arms
     yield Row(
         "one round", "lower", 1 - 1 / n, "exact minimax value of one round", "R ≥ 1 − 1/N", learns=False
@@ -356,7 +350,7 @@ def _lower(g: FeedbackGraph, T: int, found: Observability) -> Iterator[Row]:
         return
     value = lower.full_information(n, T)
     yield Row("full information", "lower", value, OURS, "fair coins: max{½E|S_T|, E max(T/2 − B_i)}")
-    yield from _independent(g, T)
+    yield from _independent(g, T, ways)
     if found.graph == "weak":
         yield from _packings(g, T)
     if n * T <= MINIMAX_BITS:
@@ -369,8 +363,12 @@ def _lower(g: FeedbackGraph, T: int, found: Observability) -> Iterator[Row]:
         )
 
 
-def _independent(g: FeedbackGraph, T: int) -> Iterator[Row]:
-    size = independence_number(g).lower
+def _independent(g: FeedbackGraph, T: int, ways: list[Way]) -> Iterator[Row]:
+    seen = next((way.sight for way in ways if isinstance(way, StrongCandidate)), None)
+    if seen is not None and seen.symmetric and seen.cover is not None and seen.arms.size == g.n_arms:
+        size = seen.cover.lower  # all edges are mutual among arms with self-loops: the planner has it already
+    else:
+        size = independence_number(g).lower
     if size < 2:
         return
     theorem = f"an independent set of {size} arms, of order √(αT)"

@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, overload
 
 import numpy as np
-import numpy.typing as npt
 
-from sidelight.analysis import (
-    Domination,
-    Observability,
-    block_dominations,
-    fractional_domination,
-    observability,
-)
-from sidelight.errors import (
-    IllegalPartition,
-    InfeasibleRequest,
-    InvalidGraph,
-    InvalidOption,
-    UnobservableGraph,
-    listing,
-)
+from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
-from sidelight.planning.adaptive import Adaptive
 from sidelight.planning.anytime import AnytimeBound, AnytimeCandidate
 from sidelight.planning.bound import Bound
-from sidelight.planning.candidate import Candidate, Way, WeakBlocks
-from sidelight.planning.clustered import Clustered
-from sidelight.planning.flat import FlatCandidate
-from sidelight.planning.hybrid import Hybrid
-from sidelight.planning.interpolated import Interpolated
-from sidelight.planning.restriction import NoWeakBlocks, Restriction
-from sidelight.planning.strong import StrongCandidate
-from sidelight.planning.tight import TightCandidate
+from sidelight.planning.candidate import Way
+from sidelight.planning.dominations import Dominations
 from sidelight.planning.tuning import Tuning
+from sidelight.planning.ways import flat_ways, natural_ways, observable, ways_of
 
 REALIZATIONS = ("adaptive", "clustered", "flat", "hybrid", "interpolated")
 """Realizations that `plan` knows; "auto" is the best of them."""
+
+DOUBLING = "doubling"
+"""The realization of plans without a horizon that play plans with one, each twice as long as the one before."""
 
 MOST_ROUNDS = 2**63 - 1
 """Longest horizon: rounds are counted in 64 bits."""
@@ -106,7 +88,7 @@ class Plan:
             for c in self.considered:
                 status = "certified" if c.certified else "not certified"
                 lines.append(f"  {c.partition:<11} {c.realization:<12} {c.value:>14,.2f}  {status}")
-        return "\n".join(lines)
+        return "\n".join(line for line in lines if line)
 
     def __str__(self) -> str:
         return self.summary()
@@ -200,11 +182,13 @@ def plan(
         "hybrid"        each weak block plays the better of these two
         "interpolated"  each weak block its own Tsallis potential, constants minimised at this horizon
         "flat"          one simplex for all arms, no partition needed
-        "auto"          the best of all these
+        "auto"          the best of all these, or uniform play where every other bound exceeds (1 − 1/N)·T
 
     or, with a partition, a mapping from every weak block to "clustered", "adaptive" or "interpolated".
-    With `search`, a number of seconds, the partition that `partitions.search` finds is tried as well.
-    `horizon=None` gives a flat plan for any number of rounds, whose bound is a function of the round.
+    With `search`, a number of seconds, the partition that `partitions.search` finds is tried as well, so the
+    bound is never larger than without.
+    `horizon=None` gives a flat plan for any number of rounds, whose bound is a function of the round; with
+    realization="doubling", plans for 1, 2, 4, … rounds one after another, for comparison.
 
     >>> two_pairs = FeedbackGraph.from_edges(4, [(0, 1), (1, 0), (2, 3), (3, 2)])
     >>> plan(two_pairs, horizon=100_000, realization="clustered")
@@ -213,7 +197,8 @@ def plan(
     if not isinstance(g, FeedbackGraph):
         raise InvalidGraph(f"plan needs a FeedbackGraph, got {type(g).__name__}")
     T = None if horizon is None else checked_horizon(horizon)
-    _check_realization(realization, partition)
+    if T is not None or realization != DOUBLING:
+        _check_realization(realization, partition)
     if partition is not None:
         _check_partition(g, partition)
     if search is not None and (T is None or partition is not None or realization == "flat"):
@@ -223,29 +208,36 @@ def plan(
         )
     if T is None:
         return _anytime(g, partition, realization)
+    dominations = Dominations(g)
     if realization == "flat":
         _check_one_block(partition)
-        ways = list(_flat_ways(g, _observable(g), _Dominations(g)))
+        ways = list(flat_ways(g, observable(g), dominations))
     elif partition is None:
-        ways = list(_natural_ways(g, realization))
-        ways += [] if search is None else _searched_ways(g, T, realization, search, ways)
+        ways = list(natural_ways(g, realization, dominations))
+        ways += [] if search is None else _searched_ways(g, T, realization, search, ways, dominations)
         if not ways:
             raise InfeasibleRequest(
                 f"no natural partition of this graph can be played as {realization!r};"
                 ' use realization="clustered" or pass a partition with a block of two arms or more'
             )
     else:
-        ways = _ways(_Dominations(g).solve("given", partition), realization)
+        ways = ways_of(dominations.solve("given", partition), realization)
         if not ways:
             raise InfeasibleRequest(
                 "the adaptive realization needs a block of two arms or more, and this partition has none;"
                 ' use realization="clustered" or merge arms into a block'
             )
+    return best_of(ways, T)
+
+
+def best_of(ways: list[Way], T: int) -> Plan:
+    """The plan for T rounds with the smallest certified bound among `ways`."""
     scores = [way.score(T) for way in ways]
     best = min(range(len(ways)), key=lambda i: _preference(ways[i], *scores[i]))
     considered = tuple(
         Considered(way.name, way.realization, value, certified)
         for way, (value, certified) in zip(ways, scores, strict=True)
+        if way.realization != "uniform" or way is ways[best]  # worth a line only where it is the answer
     )
     return _made(ways[best], T, considered)
 
@@ -264,45 +256,13 @@ def _preference(way: Way, value: float, certified: bool) -> tuple[bool, float, i
 # -- candidates -------------------------------------------------------------------------------------------
 
 
-def _observable(g: FeedbackGraph) -> Observability:
-    found = observability(g)
-    if found.unobservable.size:
-        raise UnobservableGraph(
-            f"no arm reveals {listing(found.unobservable.tolist())}, so no plan can have sublinear regret;"
-            " add an edge into each or leave them out",
-            found.unobservable.tolist(),
-        )
-    return found
-
-
-def _natural_ways(g: FeedbackGraph, realization: str | Mapping[int, str]) -> Iterator[Way]:
-    found = _observable(g)
-    makers = {"single": natural.single}
-    # On strongly observable graphs nothing is corrupted and the corrupted partition is the singletons.
-    makers |= (
-        {"singletons": natural.singletons} if found.graph == "strong" else {"corrupted": natural.corrupted}
-    )
-    makers |= {"components": natural.components, "hypercube": natural.hypercube}
-    dominations = _Dominations(g)
-    seen: list[Partition] = []
-    for name, make in makers.items():
-        try:
-            partition = make(g)
-        except (IllegalPartition, InfeasibleRequest):
-            continue
-        if partition not in seen:
-            seen.append(partition)
-            yield from _ways(dominations.solve(name, partition), realization)
-    if realization == "auto":
-        for way in _flat_ways(g, found, dominations):
-            if isinstance(
-                way, FlatCandidate | StrongCandidate
-            ):  # the others are interpolated plans of natural partitions
-                yield way
-
-
 def _searched_ways(
-    g: FeedbackGraph, T: int, realization: str | Mapping[int, str], seconds: float, ways: list[Way]
+    g: FeedbackGraph,
+    T: int,
+    realization: str | Mapping[int, str],
+    seconds: float,
+    ways: list[Way],
+    dominations: Dominations,
 ) -> list[Way]:
     """Ways to play the partition that a search of so many seconds finds, unless it is a natural one."""
     from sidelight.planning.search import search as find
@@ -310,38 +270,29 @@ def _searched_ways(
     found = find(g, T, budget=seconds)
     if any(way.partition == found for way in ways):
         return []
-    return _ways(_Dominations(g).solve("searched", found), realization)
-
-
-def _flat_ways(g: FeedbackGraph, found: Observability, dominations: _Dominations) -> Iterator[Way]:
-    """One simplex: all arms covered, or those without self-loop, or those that are not strongly observable."""
-    if found.graph == "strong":
-        yield _tight(dominations.solve("singletons", natural.singletons(g)), "flat")
-    if g.n_arms == 1:
-        return
-    if found.graph == "strong":
-        yield StrongCandidate(natural.singletons(g))
-    single = natural.single(g)
-    yield _tight(dominations.solve("single", single), "flat")
-    loopless = np.flatnonzero(~g.has_loop)
-    if 0 < loopless.size < g.n_arms:
-        yield FlatCandidate("covered", single, dominations.cover(loopless))
-    if 0 < found.weak.size < loopless.size:
-        yield FlatCandidate("shifted", single, dominations.cover(found.weak))
+    return ways_of(dominations.solve("searched", found), realization)
 
 
 def _anytime(
     g: FeedbackGraph, partition: Partition | None, realization: str | Mapping[int, str]
 ) -> AnytimePlan:
     """The flat plan with the smallest leading constant among those that know no horizon."""
+    if realization == DOUBLING:
+        from sidelight.planning.doubling import doubling
+
+        if partition is not None:
+            raise InvalidOption(
+                "a doubling plan chooses a partition for every horizon; leave the partition out"
+            )
+        return doubling(g)
     if realization not in ("auto", "flat"):
         raise InfeasibleRequest(
-            f'without a horizon only flat plans are proved; use realization="flat" instead of {realization!r},'
-            " or give a horizon"
+            'without a horizon only flat plans are proved, and doubling; use realization="flat" or "doubling"'
+            f" instead of {realization!r}, or give a horizon"
         )
     _check_one_block(partition)
-    _observable(g)
-    single, dominations = natural.single(g), _Dominations(g)
+    observable(g)
+    single, dominations = natural.single(g), Dominations(g)
     loopless = np.flatnonzero(~g.has_loop)
     ways = [AnytimeCandidate("loops", single, None)] if loopless.size == 0 else []
     if g.n_arms > 1:
@@ -351,84 +302,6 @@ def _anytime(
     best = min(ways, key=lambda way: (way.bound.exponent, float(f"{way.bound.constant:.12g}"), way.name))
     tuning, parameters = best.tune()
     return AnytimePlan(g, single, None, best.realization, best.choices, parameters, best.bound, tuning)
-
-
-def _ways(weak: WeakBlocks, realization: str | Mapping[int, str]) -> list[Way]:
-    """The realizations asked for, as far as the partition admits them."""
-    if not isinstance(realization, str):
-        choices = _checked_choices(weak, realization)
-        if "interpolated" in choices:
-            return [TightCandidate(weak, Interpolated.chosen(weak.sizes, weak.deltas, choices))]
-    ways: list[Way] = []
-    if realization != "interpolated":
-        ways += [Candidate.of(weak, restriction) for restriction in _restrictions(weak, realization)]
-    if realization in ("auto", "interpolated"):
-        ways.append(_tight(weak, "interpolated"))
-    return ways
-
-
-def _tight(weak: WeakBlocks, realization: str) -> TightCandidate:
-    return TightCandidate(weak, Interpolated.best(weak.sizes, weak.deltas), realization)
-
-
-def _restrictions(weak: WeakBlocks, realization: str | Mapping[int, str]) -> list[Restriction]:
-    """The paper's realizations among those asked for."""
-    sizes, deltas = weak.sizes, weak.deltas
-    if not isinstance(realization, str):
-        choices = _checked_choices(weak, realization)
-        entropy = np.array([choice == "clustered" for choice in choices])
-        return [Hybrid(sizes, deltas, entropy) if choices else NoWeakBlocks("hybrid")]
-    if sizes.size == 0:
-        return (
-            []
-            if realization == "adaptive"
-            else [NoWeakBlocks("clustered" if realization == "auto" else realization)]
-        )
-    restrictions: dict[str, Restriction] = {
-        "adaptive": Adaptive(sizes, deltas),
-        "clustered": Clustered(sizes, deltas),
-        "hybrid": Hybrid.best(sizes, deltas),
-    }
-    return list(restrictions.values()) if realization == "auto" else [restrictions[realization]]
-
-
-def _checked_choices(weak: WeakBlocks, choices: Mapping[int, str]) -> list[str]:
-    """A realization for every weak block, by hand, in the order of the blocks."""
-    wanted = weak.partition.weak.tolist()
-    unknown = [block for block in choices if isinstance(block, bool) or block not in set(wanted)]
-    missing = [block for block in wanted if block not in choices]
-    if unknown or missing:
-        what = f"{listing(unknown)} are not" if unknown else f"{listing(missing)} are missing from"
-        raise InvalidOption(
-            f"realization must name every weak block of the partition ({listing(wanted)}): {what} "
-            f"{'among them' if unknown else 'it'}"
-        )
-    wrong = [choice for choice in choices.values() if choice not in ("clustered", "adaptive", "interpolated")]
-    if wrong:
-        raise InvalidOption(f"a block plays 'clustered', 'adaptive' or 'interpolated', got {listing(wrong)}")
-    return [choices[block] for block in wanted]
-
-
-class _Dominations:
-    """Dominations of blocks, each block solved once however many partitions share it."""
-
-    def __init__(self, g: FeedbackGraph) -> None:
-        self._graph = g
-        self._known: dict[bytes, Domination] = {}
-
-    def solve(self, name: str, partition: Partition) -> WeakBlocks:
-        blocks = [partition.blocks[k] for k in partition.weak]
-        keys = [block.tobytes() for block in blocks]
-        new = [i for i, key in enumerate(keys) if key not in self._known]
-        solved = block_dominations(self._graph, [blocks[i] for i in new]) if new else []
-        self._known |= {keys[i]: found for i, found in zip(new, solved, strict=True)}
-        return WeakBlocks(name, partition, [self._known[key] for key in keys])
-
-    def cover(self, targets: npt.NDArray[np.int64]) -> Domination:
-        """The cheapest cover of `targets` from any arm."""
-        if targets.size == self._graph.n_arms:
-            return self.solve("single", natural.single(self._graph)).dominations[0]
-        return fractional_domination(self._graph, cover=targets)
 
 
 # -- input ------------------------------------------------------------------------------------------------

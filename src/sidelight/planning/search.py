@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf, isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from sidelight.analysis import observability
 from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
-from sidelight.planning import planner
 from sidelight.planning.candidate import WeakBlocks
+from sidelight.planning.dominations import Dominations
+from sidelight.planning.planner import checked_horizon
 from sidelight.planning.search_blocks import BlockBook
 from sidelight.planning.search_exact import MOST_ARMS, exact_possible, exhaustive
 from sidelight.planning.search_moves import neighbours
-from sidelight.planning.search_starts import communities, made_from, natural_starts, watched
+from sidelight.planning.search_starts import hubs, natural_starts, shed, watched
 from sidelight.planning.search_state import State
+from sidelight.planning.ways import observable, ways_of
+
+IntArray = npt.NDArray[np.int64]
 
 EXACT_ARMS = 7
 """Up to so many arms the search is exact without being asked."""
@@ -73,10 +80,13 @@ def search(
 ) -> Partition:
     """The legal partition with the smallest certified bound at `horizon` that is found within the limits.
 
-    Never worse than any natural partition, which are all scored first whatever the `budget` in seconds. Ends
-    after `moves` changes were weighed; if the budget suffices for those, the result depends on `seed` alone. An
-    interrupt returns the best so far. `exact=True` goes through all legal partitions (up to 9 arms), None does so
-    up to 7. `progress` shows a bar; None does at a terminal. `searched` tells what was tried.
+    Never worse than any natural partition (single, components, corrupted, hypercube, strongly connected components,
+    communities), which are all scored first whatever the `budget` in seconds; a later step begins only if it
+    is likely to end in time. Ends after `moves` changes were weighed; if the budget cuts nothing short, the
+    result depends on `seed` alone. An interrupt returns the best so far. `exact=True` goes through all legal
+    partitions (up to 9 arms), None does so up to 7. `progress` shows a bar; None does at a terminal. `searched`
+    tells what was tried. Plans without a partition may have smaller bounds: `plan(g, horizon, search=seconds)`
+    takes the best of all.
 
     >>> two_loops = FeedbackGraph.from_edges(4, [(0, 0), (1, 1), (2, 3), (3, 2), (0, 2)])
     >>> search(two_loops, 10**6)
@@ -100,7 +110,7 @@ def searched(
     """`search` with everything it has to tell: bound, history, and why it stopped."""
     if not isinstance(g, FeedbackGraph):
         raise InvalidGraph(f"search needs a FeedbackGraph, got {type(g).__name__}")
-    T = planner.checked_horizon(horizon)
+    T = checked_horizon(horizon)
     seconds = _checked_budget(budget)
     limit = _checked_count("moves", moves)
     _checked_count("seed", seed)
@@ -138,34 +148,55 @@ class _Run:
 
     def __post_init__(self) -> None:
         self.started = time.monotonic()
-        planner._observable(self.graph)
+        self.pace = 0.0  # seconds per unit of work, the slowest so far
+        observable(self.graph)
         self.book = BlockBook(self.graph)
-        self.dominations = planner._Dominations(self.graph)
+        self.dominations = Dominations(self.graph)
         self.rng = np.random.default_rng(self.seed)
         self.best: tuple[tuple[bool, float, int], Partition, float, bool] | None = None
         self.known: dict[bytes, float] = {}  # partitions scored so far
 
     @property
+    def elapsed(self) -> float:
+        return time.monotonic() - self.started
+
+    @property
     def late(self) -> bool:
-        return time.monotonic() - self.started > self.budget
+        return self.elapsed > self.budget
+
+    def fits(self, unsolved: int) -> bool:
+        """Is there time to solve blocks of so many arms, at the slowest pace so far?"""
+        return self.elapsed + self.pace * self._work(unsolved) <= self.budget
+
+    def _work(self, unsolved: int) -> float:
+        return unsolved + 0.1 * self.graph.n_arms
 
     def score(self, name: str, partition: Partition) -> float:
         """The bound that `plan` gives the partition; ∞ if it is not certified and others are."""
         key = partition._canonical.tobytes()
         if key in self.known:
             return self.known[key]
+        before, unsolved = self.elapsed, self.dominations.unsolved(partition)
         weak = self.dominations.solve(name, partition)
         self.book.learn(weak.dominations)
-        scores = [way.score(self.horizon) for way in planner._ways(weak, "auto")]
+        scores = [way.score(self.horizon) for way in ways_of(weak, "auto")]
         value, certified = min(scores, key=lambda score: (not score[1], score[0]))
         rank = (not certified, float(f"{value:.12g}"), partition.n_blocks)
-        self.history.append(
-            Tried(name, partition.n_blocks, value, certified, time.monotonic() - self.started)
-        )
+        self.history.append(Tried(name, partition.n_blocks, value, certified, self.elapsed))
+        self.pace = max(self.pace, (self.elapsed - before) / self._work(unsolved))
         if self.best is None or rank < self.best[0]:
             self.best = (rank, partition, value, certified)
         self.known[key] = value if certified else inf
         return self.known[key]
+
+    def _score_in_time(self, name: str, partition: Partition) -> bool:
+        """Score the partition unless that would take too long."""
+        if partition._canonical.tobytes() in self.known:
+            return True
+        fits = self.fits(self.dominations.unsolved(partition))
+        if fits:
+            self.score(name, partition)
+        return fits
 
     def result(self, stopped: str, exact: bool) -> Search:
         assert self.best is not None
@@ -177,7 +208,7 @@ class _Run:
     def score_natural(self) -> None:
         """Whatever the budget: nothing found later may be worse."""
         self.starts: list[tuple[float, str, Partition]] = []
-        for name, partition in natural_starts(self.graph):
+        for name, partition in natural_starts(self.graph, self.seed):
             self.starts.append((self.score(name, partition), name, partition))
 
     def enumerate_all(self) -> str:
@@ -188,74 +219,70 @@ class _Run:
 
     def descend(self) -> str:
         """Local optima from every start and from shaken copies of the best, until a limit is reached."""
-        optima: dict[bytes, tuple[float, State]] = {}
-        for name, state in self._states():
-            if self._stop():
-                break
+        self._make_starts()
+        optima: dict[bytes, tuple[float, IntArray]] = {}  # estimate and labels
+        for name, state in self._states(optima):
             self._improve(state)
-            key = state.key()
-            if key not in optima:
-                optima[key] = (state.value, state)
-                if len(optima) > 4 * FINALISTS:
-                    del optima[max(optima, key=lambda known: optima[known][0])]
-            self.shaken = min((value, k) for k, (value, _) in optima.items())[1]
-            self.kept = optima
+            labels = state.labels()
+            optima[labels.tobytes()] = (state.value, labels)
+            if len(optima) > 4 * FINALISTS:
+                del optima[max(optima, key=lambda known: optima[known][0])]
             if self.graph.n_arms > 2_000:  # such a run may see few optima: score each while there is time
-                self.score(name, state.partition())
-        ranked = sorted(optima.values(), key=lambda pair: pair[0])
-        for value, state in ranked[:FINALISTS]:
-            if self.late and value > ranked[0][0]:
-                break
-            if not self.late:
-                self.score("local search", state.partition())
+                self._score_in_time(name, Partition.from_labels(self.graph, labels))
+        for _, labels in sorted(optima.values(), key=lambda pair: pair[0])[:FINALISTS]:
+            self._score_in_time("local search", Partition.from_labels(self.graph, labels))
         self._polish()
         return "budget" if self.late else "moves" if self.moves >= self.limit else "finished"
+
+    def _make_starts(self) -> None:
+        """Partitions made from the graph and from natural ones, scored as they come."""
+        g, weak, cover = self.graph, observability(self.graph).weak, self.dominations.cover
+        makers: list[tuple[str, int, Callable[[], list[Partition | None]]]] = [
+            ("hubs", 0, lambda: [*hubs(g, self.horizon)])
+        ]
+        if 0 < weak.size < g.n_arms:
+            makers.append(("watched", g.n_arms, lambda: [watched(g, cover(weak))]))
+        for _, name, partition in self.starts:
+            solved = self.dominations.solve(name, partition)
+            makers.append((f"{name}, shed", 0, partial(_listed_shed, solved)))
+        for name, unsolved, make in makers:
+            if self.fits(unsolved):
+                for found in make():
+                    if found is not None and self._score_in_time(name, found):
+                        self.starts.append((self.score(name, found), name, found))
 
     def _stop(self) -> bool:
         self.bar.update(self.moves, None if self.best is None else self.best[2])
         return self.late or self.moves >= self.limit
 
-    def _states(self) -> Iterator[tuple[str, State]]:
-        for name, partition in self._starts():
-            yield name, State(self.book, partition.blocks, self.horizon)
-        while True:  # restarts; the limits end them
-            state = State(self.book, list(self.kept[self.shaken][1].blocks.values()), self.horizon)
+    def _states(self, optima: dict[bytes, tuple[float, IntArray]]) -> Iterator[tuple[str, State]]:
+        """Every start, best first, then shaken copies of the best optimum."""
+        for _, name, partition in sorted(self.starts, key=lambda start: start[0]):
+            if self._stop():
+                return
+            yield name, State(self.book, partition, self.horizon)
+        while not self._stop():
+            _, labels = min(optima.values(), key=lambda pair: pair[0])
+            state = State(self.book, Partition.from_labels(self.graph, labels), self.horizon)
             for _ in range(1 + int(self.rng.integers(SHAKEN))):
-                changes = neighbours(state, self.rng, BATCH // 8)
+                changes, _ = neighbours(state, self.rng, BATCH // 8)
                 legal = np.flatnonzero(np.isfinite(state.weigh(changes)))
                 self.moves += max(len(changes), 1)
                 if legal.size:
                     state.apply(changes[int(self.rng.choice(legal))])
             yield "restart", state
 
-    def _starts(self) -> Iterator[tuple[str, Partition]]:
-        """Natural ones, best first, then what is made from them; scored as they come."""
-        natural = sorted(self.starts, key=lambda start: start[0])
-        for _, name, partition in natural:
-            yield name, partition
-        made: list[tuple[str, Partition | None]] = []
-        for _, name, partition in natural:
-            if self.late:
-                return
-            made += made_from(self._solved(name, partition))
-        for name, partition_or_none in made:
-            if partition_or_none is not None and not self.late:
-                self.score(name, partition_or_none)
-                yield name, partition_or_none
-        for name, make in (("watched", watched), ("communities", lambda g: communities(g, self.seed))):
-            found = None if self.late else make(self.graph)
-            if found is not None and not self.late:
-                self.score(name, found)
-                yield name, found
-
-    def _solved(self, name: str, partition: Partition) -> WeakBlocks:
-        return self.dominations.solve(name, partition)
-
     def _improve(self, state: State) -> None:
-        """Take the best of each batch of neighbours while it improves; stop after batches that do not."""
-        failures = 0
-        while failures < 2 and not self._stop():
-            changes = neighbours(state, self.rng, BATCH)
+        """Take the best of each batch of neighbours while it improves; stop after 2·BATCH that do not.
+
+        At most half of what is left is spent on one descent.
+        """
+        most_moves, most_time = (self.moves + self.limit) / 2, (self.elapsed + self.budget) / 2
+        failed = 0
+        while (
+            failed < 2 * BATCH and not self._stop() and self.moves < most_moves and self.elapsed < most_time
+        ):
+            changes, all_of_them = neighbours(state, self.rng, BATCH)
             if not changes:
                 return
             values = state.weigh(changes)
@@ -263,9 +290,11 @@ class _Run:
             best = int(np.argmin(values))
             if values[best] < state.value * (1 - 1e-9):
                 state.apply(changes[best])
-                failures = 0
+                failed = 0
+            elif all_of_them:
+                return
             else:
-                failures += 1 if len(changes) >= BATCH else 2
+                failed += len(changes)
 
     def _polish(self) -> None:
         """Minimised bounds of the most promising neighbours of the best partition, while that helps."""
@@ -273,16 +302,21 @@ class _Run:
         while improved and not self.late:
             assert self.best is not None
             before = self.best[0]
-            state = State(self.book, self.best[1].blocks, self.horizon)
-            changes = neighbours(state, self.rng, BATCH)
+            state = State(self.book, self.best[1], self.horizon)
+            changes, _ = neighbours(state, self.rng, BATCH)
             values = state.weigh(changes)
             for i in np.argsort(values, kind="stable")[:FINALISTS].tolist():
                 if not isfinite(values[i]) or values[i] > 1.1 * state.value or self.late:
                     break
-                near = State(self.book, list(state.blocks.values()), self.horizon)
-                near.apply(changes[i])
-                self.score("neighbour", near.partition())
+                labels = state.labels()
+                for block in changes[i].added:
+                    labels[block] = block[0]
+                self._score_in_time("neighbour", Partition.from_labels(self.graph, labels))
             improved = self.best[0] < before
+
+
+def _listed_shed(solved: WeakBlocks) -> list[Partition | None]:
+    return [shed(solved)]
 
 
 class _Progress:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,9 +28,17 @@ MEDIUM = 120
 MOST_SHARES = 100_000
 """Pairs (n, δ) whose row is remembered, whatever the graph: finding the best h is most of the work."""
 
+MOST_COVERED = 20_000_000
+"""Arms in the covers of large blocks that are remembered; the oldest are forgotten first."""
+
 _shares: dict[tuple[int, float], FloatArray] = {}
 
 ILLEGAL = np.full(COLUMNS, np.inf)
+
+
+def _key(block: npt.NDArray[np.integer[Any]]) -> bytes:
+    """The arms of a sorted block in few bytes."""
+    return block.tobytes() if block.size <= SMALL else blake2b(block.tobytes(), digest_size=16).digest()
 
 
 class BlockBook:
@@ -40,21 +50,22 @@ class BlockBook:
         self.strong[observability(graph).strong] = True
         self._rows: dict[bytes, FloatArray] = {}
         self._covers: dict[bytes, FloatArray] = {}  # of large blocks: weights aligned with their arms
+        self._covered = 0
         self._scratch = np.zeros(graph.n_arms)
 
     def learn(self, dominations: Iterable[Domination]) -> None:
         """Remember blocks that were solved elsewhere."""
-        fresh = [found for found in dominations if found.arms.tobytes() not in self._rows]
+        fresh = [found for found in dominations if _key(found.arms) not in self._rows]
         rows = self._weak([len(found.arms) for found in fresh], [found.value for found in fresh])
         for found, row in zip(fresh, rows, strict=True):
-            key = found.arms.tobytes()
+            key = _key(found.arms)
             self._rows[key] = row
             if len(found.arms) > MEDIUM:
-                self._covers[key] = found.weights
+                self._remember(key, found.weights)
 
     def rows(self, blocks: Sequence[IntArray], parents: Sequence[Sequence[IntArray]] = ()) -> FloatArray:
         """(B, 8) rows of sorted blocks; large new ones patch the covers of the `parents` they are made from."""
-        keys = [block.tobytes() for block in blocks]
+        keys = [_key(block) for block in blocks]
         new: dict[bytes, int] = {}
         for i, key in enumerate(keys):
             if key not in self._rows:
@@ -66,7 +77,7 @@ class BlockBook:
         small: list[IntArray] = []
         solved: list[tuple[bytes, int, float]] = []
         for block, origin in zip(blocks, parents, strict=True):
-            key = block.tobytes()
+            key = _key(block)
             if block.size == 1:
                 arm = int(block[0])
                 kind = LOOP if self.graph.has_loop[arm] else LOOPLESS
@@ -90,13 +101,13 @@ class BlockBook:
         reveals = np.array([self._reveals(block) for block in blocks])
         legal = np.all(np.any(reveals, axis=1), axis=1)
         self._rows |= {
-            block.tobytes(): ILLEGAL for block, fine in zip(blocks, legal.tolist(), strict=True) if not fine
+            _key(block): ILLEGAL for block, fine in zip(blocks, legal.tolist(), strict=True) if not fine
         }
         chosen = np.flatnonzero(legal)
         values = stacked_dominations(reveals[chosen], np.ones((chosen.size, blocks[0].size), dtype=bool))
         return [
             (
-                blocks[i].tobytes(),
+                _key(blocks[i]),
                 blocks[i].size,
                 float(value) if value == value else fractional_domination(self.graph, blocks[i]).value,
             )
@@ -111,7 +122,7 @@ class BlockBook:
         if block.size <= MEDIUM:
             return float(fractional_domination(self.graph, block).value)
         for parent in parents:
-            known = self._covers.get(parent.tobytes())
+            known = self._covers.get(_key(parent))
             if known is not None:
                 self._scratch[parent] = known
         x = self._scratch[block]
@@ -125,8 +136,14 @@ class BlockBook:
         asked = np.zeros(block.size)
         np.maximum.at(asked, source, (lacks / degree)[owner])
         x = x + asked + float((lacks / degree)[universal].max(initial=0.0))
-        self._covers[block.tobytes()] = x
+        self._remember(_key(block), x)
         return float(x.sum())
+
+    def _remember(self, key: bytes, cover: FloatArray) -> None:
+        self._covers[key] = cover
+        self._covered += cover.size
+        while self._covered > MOST_COVERED and len(self._covers) > 1:
+            self._covered -= self._covers.pop(next(iter(self._covers))).size
 
     def _inside(self, block: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         """In-degree inside the block, and its listed edges as (position of target, position of source)."""

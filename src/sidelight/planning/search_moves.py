@@ -1,4 +1,4 @@
-"""The neighbours of a partition: merged blocks, moved arms, arms on their own, split blocks."""
+"""The neighbours of a partition: blocks merged, split or dissolved, arms moved or gathered around their watcher."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from sidelight.planning.search_blocks import MEDIUM, SMALL
 from sidelight.planning.search_state import Change, State
 
 IntArray = npt.NDArray[np.int64]
@@ -17,51 +18,70 @@ FEW_BLOCKS, FEW_ARMS = 16, 24
 HALVED = 8
 """Blocks of up to so many arms are split in every way."""
 
+DISSOLVED = 2_000
+"""Up to so many strong arms are set free at once when a block is split."""
+
 VOLUME = 200_000
 """Arms in the blocks of one batch of neighbours, at most: what a batch may cost."""
 
+HANDLING, PROGRAM = 4, 8_000
+"""What a block costs beside its arms, and what a linear program costs."""
 
-def neighbours(state: State, rng: np.random.Generator, most: int) -> list[Change]:
-    """At most `most` changes, all of them if there are so few; a sample drawn by `rng` otherwise."""
+
+def neighbours(state: State, rng: np.random.Generator, most: int) -> tuple[list[Change], bool]:
+    """At most `most` changes, drawn by `rng`, and whether the partition is so small that they are about all."""
     found = list(_all(state, rng, most))
-    if len(found) > most:
-        found = [found[i] for i in np.sort(rng.choice(len(found), most, replace=False))]
     kept: list[Change] = []
-    volume = 0
-    for i in rng.permutation(len(found)) if len(found) else ():
-        volume += sum(block.size for block in found[i].added)
-        if volume > VOLUME and kept:
-            break
+    effort = 0
+    for i in rng.permutation(len(found)).tolist():
+        effort += sum(block.size + _handling(block.size) for block in found[i].added)
+        if kept and (effort > VOLUME or len(kept) == most):
+            return kept, False
         kept.append(found[i])
-    return kept
+    return kept, state.book.graph.n_arms <= FEW_ARMS and len(state.blocks) <= FEW_BLOCKS
+
+
+def _handling(size: int) -> int:
+    """What a block costs beside its arms: those of medium size are linear programs of their own."""
+    return PROGRAM if SMALL < size <= MEDIUM else HANDLING
 
 
 def _all(state: State, rng: np.random.Generator, most: int) -> Iterator[Change]:
-    numbers = np.array(list(state.blocks))
-    n = state.book.graph.n_arms
-    arms = (
-        np.arange(n) if n <= FEW_ARMS else np.sort(rng.choice(n, min(n, FEW_ARMS + most // 8), replace=False))
-    )
-    if numbers.size <= FEW_BLOCKS:
+    """Weak blocks come first: most arms that are drawn are in one, since those on their own can only be merged."""
+    numbers, n = np.array(list(state.blocks)), state.book.graph.n_arms
+    busy, weak = state.busy, np.array(state.weak, dtype=np.int64)
+    few = numbers.size <= FEW_BLOCKS
+    if few:
         pairs = [(k, q) for i, k in enumerate(numbers) for q in numbers[i + 1 :]]
     else:
-        pairs = list(_linked(state, rng, most // 4))
+        pairs = list(_linked(state, _drawn(busy, n, most // 4, rng), rng))
     for k, q in pairs:
         yield Change((int(k), int(q)), (_joined(state.blocks[k], state.blocks[q]),))
-    for arm in arms.tolist():
+    arms = busy if busy.size <= FEW_ARMS else rng.choice(busy, FEW_ARMS + most // 8)
+    for arm in np.unique(arms).tolist():
         yield from _moves(state, arm, numbers)
-    chosen = numbers if numbers.size <= FEW_BLOCKS else rng.choice(numbers, FEW_BLOCKS, replace=False)
-    for k in chosen.tolist():
+    for k in (weak if weak.size <= FEW_BLOCKS else rng.choice(weak, FEW_BLOCKS, replace=False)).tolist():
         for part in _parts(state, state.blocks[k], rng):
             rest = np.delete(state.blocks[k], np.searchsorted(state.blocks[k], part))
             if part.size and rest.size:
                 yield Change((k,), (part, rest))
+                if 1 < rest.size <= DISSOLVED and state.book.strong[rest].all():
+                    yield Change((k,), (part, *rest[:, None]))
+    for arm in _revealing(state, FEW_BLOCKS, rng):
+        yield from _gathered(state, arm)
 
 
-def _linked(state: State, rng: np.random.Generator, count: int) -> Iterator[tuple[int, int]]:
-    """Pairs of blocks at the ends of random edges, else of random arms."""
+def _drawn(busy: IntArray, n: int, count: int, rng: np.random.Generator) -> IntArray:
+    """Arms to look at: three of four in weak blocks, if there are any, the others anywhere."""
+    anywhere = rng.integers(n, size=count if busy.size == 0 else count // 4)
+    inside = rng.choice(busy, count - anywhere.size) if busy.size else busy
+    return np.concatenate([inside, anywhere])
+
+
+def _linked(state: State, arms: IntArray, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
+    """Pairs of blocks at the ends of random edges of the arms, else of random arms."""
     g, seen = state.book.graph, set()
-    for arm in rng.integers(g.n_arms, size=count).tolist():
+    for arm in arms.tolist():
         row = g.out_indices[g.out_indptr[arm] : g.out_indptr[arm + 1]]
         other = int(row[rng.integers(row.size)]) if row.size else int(rng.integers(g.n_arms))
         here, there = int(state.owner[arm]), int(state.owner[other])
@@ -69,6 +89,26 @@ def _linked(state: State, rng: np.random.Generator, count: int) -> Iterator[tupl
         if pair[0] != pair[1] and pair not in seen:
             seen.add(pair)
             yield pair
+
+
+def _revealing(state: State, count: int, rng: np.random.Generator) -> list[int]:
+    """Arms at the beginning of random edges: those that reveal many come up often."""
+    g = state.book.graph
+    if g.out_indices.size == 0:
+        return []
+    edges = rng.integers(g.out_indices.size, size=count)
+    return np.unique(np.searchsorted(g.out_indptr, edges, side="right") - 1).tolist()  # type: ignore[no-any-return]
+
+
+def _gathered(state: State, arm: int) -> Iterator[Change]:
+    """The arm's block takes in every arm on its own that the arm reveals."""
+    g, home = state.book.graph, int(state.owner[arm])
+    row = g.out_indices[g.out_indptr[arm] : g.out_indptr[arm + 1]].astype(np.int64)
+    owners = state.owner[row]
+    alone = [k for k in owners.tolist() if k != home and state.blocks[k].size == 1]
+    if alone:
+        joined = np.concatenate([state.blocks[home], *(state.blocks[k] for k in alone)])
+        yield Change((home, *alone), (np.sort(joined),))
 
 
 def _moves(state: State, arm: int, numbers: IntArray) -> Iterator[Change]:
@@ -105,7 +145,8 @@ def _parts(state: State, block: IntArray, rng: np.random.Generator) -> Iterator[
         strong = block[state.book.strong[block]]
         if 0 < strong.size < block.size:
             yield strong
-        for arm in rng.choice(block, 8).tolist():
+        degree = np.cumsum(np.diff(g.out_indptr)[block] + 1)  # arms that reveal many come up often
+        for arm in block[np.searchsorted(degree, rng.integers(degree[-1], size=8), side="right")].tolist():
             seen = g.out_indices[g.out_indptr[arm] : g.out_indptr[arm + 1]]
             seers = g.in_indices[g.in_indptr[arm] : g.in_indptr[arm + 1]]
             groups = [np.append(seen, arm), np.concatenate([seen, seers, [arm]])]

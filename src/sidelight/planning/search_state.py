@@ -18,7 +18,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 class Change(NamedTuple):
-    """Blocks to remove, by number, and the sorted blocks to put in their place."""
+    """Blocks to remove, by number, at most two of them weak, and the sorted blocks to put in their place."""
 
     removed: tuple[int, ...]
     added: tuple[IntArray, ...]
@@ -27,13 +27,12 @@ class Change(NamedTuple):
 class State:
     """Blocks of a legal partition, changed one `Change` at a time."""
 
-    def __init__(self, book: BlockBook, blocks: Sequence[IntArray], horizon: int) -> None:
+    def __init__(self, book: BlockBook, partition: Partition, horizon: int) -> None:
+        blocks = partition.blocks
         self.book, self.T = book, float(horizon)
         self.blocks = dict(enumerate(blocks))
         self._rows = dict(enumerate(book.rows(list(blocks))))
-        self.owner = np.empty(book.graph.n_arms, dtype=np.int64)
-        for number, block in self.blocks.items():
-            self.owner[block] = number
+        self.owner = partition.block_of.copy()
         self._next = len(blocks)
         self._sum = np.sum(list(self._rows.values()), axis=0)
         self._weak = {number: float(row[3]) for number, row in self._rows.items() if row[2]}
@@ -41,7 +40,7 @@ class State:
 
     def _settle(self) -> None:
         weak = ((delta, number) for number, delta in self._weak.items())
-        self._least = nsmallest(3, weak)  # a change removes two blocks at most
+        self._least = nsmallest(3, weak)  # a change removes two weak blocks at most
         self.value = float(estimate(self._sum[None, :], np.array([self._smallest(())]), self.T)[0])
 
     def _smallest(self, removed: tuple[int, ...]) -> float:
@@ -82,12 +81,19 @@ class State:
             self._next += 1
         self._settle()
 
-    def partition(self) -> Partition:
-        """The blocks as they are now, ordered by their smallest arms."""
-        _, first, label = np.unique(self.owner, return_index=True, return_inverse=True)
-        return Partition.from_labels(self.book.graph, first[label])
+    @property
+    def busy(self) -> IntArray:
+        """Arms in blocks of two or more: those that can leave their block."""
+        held = np.zeros(self._next, dtype=bool)
+        held[list(self._weak)] = True
+        return np.flatnonzero(held[self.owner])
 
-    def key(self) -> bytes:
-        """Equal for equal sets of blocks."""
+    @property
+    def weak(self) -> list[int]:
+        """Numbers of the blocks of two arms or more."""
+        return list(self._weak)
+
+    def labels(self) -> IntArray:
+        """(n,) smallest arm of each arm's block: equal for equal sets of blocks."""
         _, first, label = np.unique(self.owner, return_index=True, return_inverse=True)
-        return first[label].tobytes()
+        return np.asarray(first[label], dtype=np.int64)

@@ -78,7 +78,7 @@ def directed_sight(alpha: float, n: int, least: float) -> float:
         Q = min_s 2(1 + 1/s)·α·log(1 + (s/least + n)/α)
 
     Weights are rounded up to multiples of least/s and arms split into that many copies. Proof: docs/theory/strong.md;
-    s = 1 is at most the 4α·log(4n/(α·least)) of Lemma 5 of Alon, Cesa-Bianchi, Dekel & Koren (2015).
+    s = 1 is at most 4α·log(4n/(α·least)), the form in which Alon, Cesa-Bianchi, Dekel & Koren (2015) use it.
 
     >>> directed_sight(1, 10, 0.001) < 4 * log(4 * 10 / 0.001)
     True

@@ -1,8 +1,9 @@
-"""Policies: plans being played."""
+"""Policies: plans being played, and baselines."""
 
 from sidelight.planning import register_policy
 from sidelight.policy.policy import Policy
+from sidelight.policy.rule import Rule, RulePolicy
 
 register_policy(Policy)
 
-__all__ = ["Policy"]
+__all__ = ["Policy", "Rule", "RulePolicy"]

@@ -3,22 +3,30 @@
 Inside an epoch nothing changes, so rounds run at full speed. Between two epochs every sum is scaled to its new
 rate, exploration to its new size, and the points that belong to them are found afresh, in O(n). There are
 about 16·log t epochs in t rounds.
+
+A doubling plan starts anew instead: each of its stages is a plan of its own, and the `Past` keeps what finished
+stages owe.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from sidelight.kernels import engine
-from sidelight.kernels.memory import Memory, views
+from sidelight.kernels import certificate, engine
+from sidelight.kernels.memory import N_ARMS, ROUND, Memory, views
 from sidelight.kernels.store import HELD, N_SCALARS, RATE, SHIFT
+from sidelight.planning.doubling import DoublingPlan
 from sidelight.planning.schedule import epoch_start, next_epoch
 from sidelight.policy.machine import coordinate_groups
 
 if TYPE_CHECKING:
-    from sidelight.planning import Tuning
+    from sidelight.planning import Plan, Tuning
+
+Floats = npt.NDArray[np.float64]
 
 
 def rounds_left(tuning: Tuning, done: int) -> int | None:
@@ -51,3 +59,32 @@ def turn(memory: Memory, tuning: Tuning, done: int) -> None:
         if len(groups) > 1:  # one multiplier for several rates (plans with epochs have one block)
             named["scale"][g] *= fall
     engine.start(memory)
+
+
+def stage(plan: Plan, done: int) -> Plan:
+    """What is played after `done` rounds: the plan itself, unless it plays one plan after another."""
+    return plan.bound.stage_of(done + 1) if isinstance(plan, DoublingPlan) else plan
+
+
+@dataclass(frozen=True, eq=False)
+class Past:
+    """Finished stages: their rounds, and the four terms of ledger and certificate against every arm."""
+
+    rounds: int
+    ledgers: Floats  # (n, 4); empty while nothing is finished
+    certificates: Floats  # (n, 4)
+
+    @classmethod
+    def none(cls) -> Past:
+        """Before the first stage ends."""
+        return cls(0, np.zeros((0, 4)), np.zeros((0, 4)))
+
+    def with_stage(self, memory: Memory) -> Past:
+        """This and what is in `memory`."""
+        n = int(memory.switches[N_ARMS])
+        ledgers, certificates = np.empty((n, 4)), np.empty((n, 4))
+        certificate.fill_terms(memory, ledgers.ravel(), certificates.ravel())
+        if self.rounds:
+            ledgers += self.ledgers
+            certificates += self.certificates
+        return Past(self.rounds + int(views(memory)["numbers"][ROUND]), ledgers, certificates)

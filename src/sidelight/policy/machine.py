@@ -20,6 +20,7 @@ from sidelight.kernels.memory import (
     FETCHES,
     IN_DEGREE,
     IN_ORDER,
+    LONE,
     MANY_SHAPES,
     N_ADAPTIVE,
     N_ARMS,
@@ -126,6 +127,14 @@ def build_memory(
     one_root_above = layout.n_top == 1 and store.power[0] == 2.0
     switches[USUAL] = bool(
         switches[PLAIN_BLOCKS] and entropy_inside and one_root_above and not (any_adaptive or any_spread)
+    )
+    switches[LONE] = bool(
+        m == 1
+        and store.power.size == 1
+        and store.power[0] == 2.0
+        and any_adaptive
+        and not (any_local or any_spread or fixed_slots.size)
+        and switches[SEEN_BY] == SEEN_BY_EDGES
     )
     switches[SHAPE] = _shape(switches, store, fixed, any_adaptive or any_spread)
     arrays = store._asdict() | {

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from sidelight.errors import InvalidFeedback, InvalidOption, TurnError, listing
 from sidelight.graph import building
-from sidelight.kernels import engine
+from sidelight.kernels import certificate, engine
 from sidelight.kernels.memory import PENDING, ROUND, views
+from sidelight.kernels.play import play
 from sidelight.kernels.random import seeded_words
 from sidelight.policy import epochs, saved
+from sidelight.policy.certificate import LEDGER, Certificate
 from sidelight.policy.machine import block_order, build_memory
 
 if TYPE_CHECKING:
+    from sidelight.kernels.memory import Memory
+    from sidelight.kernels.world import World
     from sidelight.planning import Plan
 
 Losses = npt.NDArray[np.float64]
@@ -41,8 +46,13 @@ class Policy:
     def __init__(self, plan: Plan, seed: int | None = None) -> None:
         self.plan = plan
         self.graph = plan.graph
-        self.memory = build_memory(plan.graph, plan.tuning, checked_seed(seed))
-        self._numbers = views(self.memory)["numbers"]
+        self.stage = epochs.stage(plan, 0)
+        self.past = epochs.Past.none()
+        self._begin(build_memory(plan.graph, self.stage.tuning, checked_seed(seed)))
+
+    def _begin(self, memory: Memory) -> None:
+        self.memory = memory
+        self._numbers = views(memory)["numbers"]
 
     # -- the two turns --------------------------------------------------------------------------------
 
@@ -50,7 +60,7 @@ class Policy:
         """Draw the next arm to play."""
         if self.pending is not None:
             raise TurnError(f"arm {self.pending} is still to be told: call tell() before asking again")
-        return int(engine.ask_once(self.memory))
+        return self._draw()
 
     def tell(self, losses: Mapping[int, float] | Sequence[float] | npt.ArrayLike) -> None:
         """Report the losses that the pending arm revealed.
@@ -62,7 +72,7 @@ class Policy:
         if arm is None:
             raise TurnError("no arm is pending: call ask() before telling what it revealed")
         values = self._aligned(arm, losses)
-        if not engine.tell_once(self.memory, values, self.scratch):
+        if not self._learn(values):
             at = int(np.argmin((values >= 0.0) & (values <= 1.0)))
             raise InvalidFeedback(
                 f"the loss of arm {self.graph.out_neighbors(arm)[at]} must be in [0, 1], got {values[at]}; "
@@ -70,9 +80,30 @@ class Policy:
             )
         self.turn()
 
+    def _draw(self) -> int:
+        return int(engine.ask_once(self.memory))
+
+    def _learn(self, values: Losses) -> bool:
+        """Take in losses in the order of `out_neighbors`; False, and no change, if one is outside [0, 1]."""
+        return bool(engine.tell_once(self.memory, values, self.scratch))
+
     def turn(self) -> None:
         """Move on to the rates of the next round; does nothing unless the plan has no horizon."""
-        epochs.turn(self.memory, self.plan.tuning, self.round)
+        if self.stage is self.plan:
+            epochs.turn(self.memory, self.plan.tuning, self.round)
+        elif self.rounds_left == 0:  # this stage is over: begin the next, on the same random stream
+            self.past = self.past.with_stage(self.memory)
+            self.stage = epochs.stage(self.plan, self.past.rounds)
+            memory = build_memory(self.graph, self.stage.tuning, 0)
+            memory.words[:] = self.memory.words
+            self._begin(memory)
+
+    @property
+    def rounds_left(self) -> int | None:
+        """Rounds that may be played before `turn` must be called; None if it need not be."""
+        if self.stage is self.plan:
+            return epochs.rounds_left(self.plan.tuning, self.round)
+        return self.past.rounds + self.stage.horizon - self.round
 
     # -- looking --------------------------------------------------------------------------------------
 
@@ -86,10 +117,10 @@ class Policy:
     @property
     def block_probabilities(self) -> npt.NDArray[np.float64]:
         """Y: the distribution over the blocks of the partition, before exploration."""
-        ordered = np.empty(len(self.plan.partition.blocks))
+        ordered = np.empty(len(self.stage.partition.blocks))
         engine.fill_blocks(self.memory, ordered)
         out = np.empty_like(ordered)
-        out[block_order(self.plan.tuning)] = ordered
+        out[block_order(self.stage.tuning)] = ordered
         return out
 
     @property
@@ -108,32 +139,91 @@ class Policy:
     @property
     def round(self) -> int:
         """Number of completed rounds."""
-        return int(self._numbers[ROUND])
+        return self.past.rounds + int(self._numbers[ROUND])
 
     def ledger(self, arm: int) -> dict[str, float]:
         """The four parts of the regret against `arm`, as estimated so far (Lemma regret)."""
-        if not (isinstance(arm, int | np.integer) and 0 <= arm < self.graph.n_arms):
-            raise InvalidOption(f"arm {arm!r} does not exist: the graph has arms 0..{self.graph.n_arms - 1}")
+        return dict(zip(LEDGER, self.ledger_parts(self._checked_arm(arm)).tolist(), strict=True))
+
+    def ledger_parts(self, arm: int) -> Losses:
+        """(4,) the ledger as an array; NaN for a policy that keeps none."""
         parts = np.empty(4)
         engine.ledger(self.memory, arm, parts)
-        names = ("projection", "restriction", "global exploration", "local exploration")
-        return dict(zip(names, parts.tolist(), strict=True))
+        return parts + self.past.ledgers[arm] if self.past.rounds else parts
+
+    def certificate(self, arm: int | None = None) -> Certificate:
+        """What the rounds so far certify about the regret against `arm`, or against every arm.
+
+        In expectation it is at least the regret, and at most the plan's bound where that is certified and all
+        rounds are played; docs/theory/certificate.md says when. Takes no notes while playing.
+
+        >>> import sidelight as sl
+        >>> policy = sl.plan(sl.families.cycle(6), horizon=1000).policy(seed=7)
+        >>> policy.certificate().value <= policy.plan.bound.value
+        True
+        """
+        chosen = None if arm is None else self._checked_arm(arm)
+        terms = dict(zip(LEDGER, self.certificate_parts(chosen).tolist(), strict=True))
+        return Certificate(self.round, chosen, terms)
+
+    def certificate_parts(self, arm: int | None) -> Losses:
+        """(4,) the terms of the certificate as an array."""
+        parts = np.empty(4)
+        if arm is not None:
+            certificate.certify_arm(self.memory, arm, parts)
+            return parts + self.past.certificates[arm] if self.past.rounds else parts
+        if self.past.rounds == 0:
+            certificate.certify_worst(self.memory, parts, np.empty(4))
+            return parts
+        every = self.past.with_stage(self.memory).certificates
+        worst: Losses = every[np.argmax(every.sum(axis=1))]
+        return worst
+
+    def _checked_arm(self, arm: object) -> int:
+        if not (isinstance(arm, int | np.integer) and 0 <= arm < self.graph.n_arms):
+            raise InvalidOption(f"arm {arm!r} does not exist: the graph has arms 0..{self.graph.n_arms - 1}")
+        return int(arm)
 
     def __repr__(self) -> str:
         return f"Policy({self.plan!r}, round={self.round}, pending={self.pending})"
 
     # -- copying and simulating -----------------------------------------------------------------------
 
+    def play(
+        self,
+        world: World,
+        function: Any,
+        key: np.uint64,
+        first: int,
+        last: int,
+        cost: float,
+        plays: npt.NDArray[np.int64],
+    ) -> float:
+        """Play rounds first..last of a compiled environment, as `ask` and `tell` would; `sl.simulate` calls this.
+
+        Returns `cost` plus what the rounds cost, NaN if a loss was outside [0, 1]. `plays`, unless empty, counts
+        plays by arm. No rounds, first = last, compile the loop and change nothing.
+        """
+        while True:
+            left = self.rounds_left
+            end = last if left is None else min(last, first + left)
+            cost = float(play(self.memory, world, function, key, first, end, cost, self.scratch, plays))
+            if first < end:
+                self.turn()
+            first = end
+            if first >= last or math.isnan(cost):
+                return cost
+
     def copy(self, seed: int | None = None) -> Policy:
         """An independent policy in the same state; with a seed, on that seed's random stream."""
         twin = object.__new__(Policy)
         twin.plan = self.plan
         twin.graph = self.graph
+        twin.stage, twin.past = self.stage, self.past
         words = self.memory.words.copy() if seed is None else seeded_words(checked_seed(seed))
-        twin.memory = self.memory._replace(
-            ints=self.memory.ints.copy(), floats=self.memory.floats.copy(), words=words
+        twin._begin(
+            self.memory._replace(ints=self.memory.ints.copy(), floats=self.memory.floats.copy(), words=words)
         )
-        twin._numbers = views(twin.memory)["numbers"]
         return twin
 
     @cached_property
@@ -151,15 +241,24 @@ class Policy:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the policy to `path`, atomically; see `sidelight.policy.saved` for the format."""
-        saved.write(path, self.plan, self.memory)
+        saved.write(path, self.plan, self.stage, self.past, self.memory)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Policy:
-        """Read a saved policy; it continues bit for bit, random stream included."""
-        plan, arrays = saved.read(path)
-        policy = cls(plan, seed=0)
-        saved.restore(path, policy.memory, arrays)
+        """Read a saved policy of any kind; it continues bit for bit, random stream included."""
+        plan, stage, past, arrays = saved.read(path)
+        if stage is None:  # a rule
+            policy: Policy = plan.policy(seed=0)
+        else:
+            policy = object.__new__(Policy)
+            policy.plan, policy.graph, policy.stage, policy.past = cast("Plan", plan), plan.graph, stage, past
+            policy._begin(build_memory(plan.graph, stage.tuning, 0))
+        policy.restore(path, arrays)
         return policy
+
+    def restore(self, path: str | PathLike[str], arrays: saved.Arrays) -> None:
+        """Take over a saved state, refusing one that does not fit."""
+        saved.restore(path, self.memory, arrays)
 
     # -- checking feedback ----------------------------------------------------------------------------
 

@@ -9,6 +9,14 @@ Format, version 2. An uncompressed `.npz` archive (a zip of `.npy` arrays, reada
     tuning.*      the arrays of `sidelight.planning.Tuning`
     state.*       the changing arrays of `sidelight.kernels.memory`, the random stream included
 
+Small policies (`sidelight.policy.rule`) have no tuning: their header names the `rule` and the horizon, and state.*
+are the changing arrays of `sidelight.kernels.desk`.
+A doubling plan (horizon null, realization "doubling") is saved with the plan of its present stage: realization,
+choices, parameters and bound are the stage's, under the header's key `stage` with its horizon, tuning.* is its
+tuning, and there are
+
+    past.*        ledgers and certificates of the finished stages, four numbers for every arm; empty in the first
+
 `digest` is the SHA-256 of the names, types, shapes and bytes of all other members. The file is written to a
 temporary name in the same folder, flushed to disk and renamed, so a crash leaves the old file or the new one.
 """
@@ -29,16 +37,21 @@ from sidelight._version import __version__
 from sidelight.errors import SavedStateError, SidelightError
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.atomic import replacing
-from sidelight.kernels.memory import PENDING, SCRATCH, Memory, views
+from sidelight.kernels.memory import PENDING, ROUND, SCRATCH, Memory, views
 from sidelight.kernels.store import N_BUCKETS
 from sidelight.partition import Partition
-from sidelight.planning import AnytimeBound, AnytimePlan, Bound, Plan, Tuning
+from sidelight.planning import AnytimeBound, AnytimePlan, Bound, DoublingPlan, Plan, Tuning
+from sidelight.planning.doubling import doubling
+from sidelight.planning.planner import DOUBLING
+from sidelight.policy.epochs import Past
 
 if TYPE_CHECKING:
     from os import PathLike
 
+    from sidelight.policy.rule import Rule
+
 FORMAT = "sidelight-policy"
-VERSION = 2
+VERSION = 3
 
 DAMAGE = (
     OSError,
@@ -55,30 +68,34 @@ DAMAGE = (
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def write(path: str | PathLike[str], plan: Plan, memory: Memory) -> None:
-    """Save `plan` and the state of its policy to `path`, replacing it atomically."""
-    graph = plan.graph
-    arrays: Arrays = {
+def write(path: str | PathLike[str], plan: Plan, stage: Plan, past: Past, memory: Memory) -> None:
+    """Save `plan` and the state of its policy, which plays `stage`, to `path`, replacing it atomically."""
+    arrays: Arrays = {f"tuning.{name}": array for name, array in stage.tuning.to_arrays().items()}
+    arrays |= {f"state.{name}": view for name, view in views(memory).items() if name not in SCRATCH}
+    about = _described(plan)
+    if isinstance(plan, DoublingPlan):
+        about["stage"] = _described(stage)
+        arrays |= {"past.ledgers": past.ledgers, "past.certificates": past.certificates}
+    _write(path, plan.graph, about, arrays)
+
+
+def write_rule(
+    path: str | PathLike[str], graph: FeedbackGraph, name: str, horizon: int | None, state: Arrays
+) -> None:
+    """Save a small policy: the name of its rule and its state."""
+    _write(path, graph, {"rule": name, "horizon": horizon}, {f"state.{key}": a for key, a in state.items()})
+
+
+def _write(path: str | PathLike[str], graph: FeedbackGraph, about: dict[str, Any], arrays: Arrays) -> None:
+    arrays = {
         "graph.n_arms": np.array(graph.n_arms),
         "graph.out_indptr": graph.out_indptr,
         "graph.out_indices": graph.out_indices,
         "graph.universal": graph.universal,
         "graph.has_loop": graph.has_loop,
-    }
-    arrays |= {f"tuning.{name}": array for name, array in plan.tuning.to_arrays().items()}
-    arrays |= {f"state.{name}": view for name, view in views(memory).items() if name not in SCRATCH}
-    header = {
-        "format": FORMAT,
-        "version": VERSION,
-        "sidelight": __version__,
-        "horizon": plan.horizon,
-        "realization": plan.realization,
-        "choices": list(plan.choices),
-        "parameters": plan.parameters,
-        "bound": plan.bound.to_dict(),
-        "labels": graph.labels,
-        "digest": _digest(arrays),
-    }
+    } | arrays
+    header = {"format": FORMAT, "version": VERSION, "sidelight": __version__, **about}
+    header |= {"labels": graph.labels, "digest": _digest(arrays)}
     encoded = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     target = Path(path)
     try:
@@ -88,30 +105,66 @@ def write(path: str | PathLike[str], plan: Plan, memory: Memory) -> None:
         raise SavedStateError(f"cannot save the policy to {target}: {error.strerror or error}") from error
 
 
-def read(path: str | PathLike[str]) -> tuple[Plan, Arrays]:
-    """The plan in the file and the arrays of its state; everything is checked before it is used."""
+def _described(plan: Plan) -> dict[str, Any]:
+    return {
+        "horizon": plan.horizon,
+        "realization": plan.realization,
+        "choices": list(plan.choices),
+        "parameters": plan.parameters,
+        "bound": plan.bound.to_dict(),
+    }
+
+
+def read(path: str | PathLike[str]) -> tuple[Plan | Rule, Plan | None, Past, Arrays]:
+    """The plan in the file, its present stage, the past and the arrays of the state; checked before use.
+
+    A rule has no stages: None.
+    """
     arrays, header = _members(Path(path))
     try:
         graph = _graph(arrays, header)
+        if "rule" in header:
+            return _rule(graph, header), None, Past.none(), arrays
         mine = {name.removeprefix("tuning."): a for name, a in arrays.items() if name.startswith("tuning.")}
         tuning = Tuning.from_arrays(mine)
-        blocks = np.split(tuning.block_arms, tuning.block_start[1:-1])
-        about: dict[str, Any] = {
-            "graph": graph,
-            "partition": Partition(graph, blocks),
-            "realization": header["realization"],
-            "choices": tuple(header["choices"]),
-            "parameters": header["parameters"],
-            "tuning": tuning,
-        }
-        if header["horizon"] is None:
-            plan: Plan = AnytimePlan(horizon=None, bound=AnytimeBound.from_dict(header["bound"]), **about)
-        else:
-            bound = Bound.from_dict(header["bound"])
-            plan = Plan(horizon=_horizon(header["horizon"]), bound=bound, **about)
+        if header["horizon"] is None and header["realization"] == DOUBLING:
+            return *_doubling(graph, tuning, header, arrays), arrays
+        plan = _plan(graph, tuning, header)
     except (SidelightError, KeyError, TypeError, ValueError, IndexError) as error:
         raise SavedStateError(f"{path} is not a consistent saved policy: {error}") from error
-    return plan, arrays
+    return plan, plan, Past.none(), arrays
+
+
+def _plan(graph: FeedbackGraph, tuning: Tuning, header: dict[str, Any]) -> Plan:
+    blocks = np.split(tuning.block_arms, tuning.block_start[1:-1])
+    about: dict[str, Any] = {
+        "graph": graph,
+        "partition": Partition(graph, blocks),
+        "realization": header["realization"],
+        "choices": tuple(header["choices"]),
+        "parameters": header["parameters"],
+        "tuning": tuning,
+    }
+    if header["horizon"] is None:
+        return AnytimePlan(horizon=None, bound=AnytimeBound.from_dict(header["bound"]), **about)
+    return Plan(horizon=_horizon(header["horizon"]), bound=Bound.from_dict(header["bound"]), **about)
+
+
+def _doubling(
+    graph: FeedbackGraph, tuning: Tuning, header: dict[str, Any], arrays: Arrays
+) -> tuple[Plan, Plan, Past]:
+    """The saved stage is played to its end as it was saved; later ones are planned when they begin."""
+    stage = _plan(graph, tuning, header["stage"])
+    k = stage.horizon.bit_length() - 1
+    if stage.horizon != 2**k or not 0 <= arrays["state.numbers"][ROUND] < stage.horizon:
+        raise ValueError(f"a stage has 1, 2, 4, … rounds and is not over, got one of {stage.horizon} rounds")
+    past = Past(stage.horizon - 1, arrays["past.ledgers"], arrays["past.certificates"])
+    for array in (past.ledgers, past.certificates):
+        if array.shape != (graph.n_arms if k else 0, 4) or array.dtype != np.float64 or np.isnan(array).any():
+            raise ValueError("the terms of finished stages do not fit the graph")
+    plan = doubling(graph)
+    plan.bound.known[k] = stage
+    return plan, stage, past
 
 
 def restore(path: str | PathLike[str], memory: Memory, arrays: Arrays) -> None:
@@ -185,6 +238,14 @@ def _graph(arrays: Arrays, header: dict[str, Any]) -> FeedbackGraph:
         return FeedbackGraph._from_arrays(n, sources, indices, header["labels"])
     chosen = explicit.checked_arms(universal)
     return FeedbackGraph._from_arrays(n, sources, indices, header["labels"], chosen, has_loop[chosen])
+
+
+def _rule(graph: FeedbackGraph, header: dict[str, Any]) -> Rule:
+    """The rule of this name, made anew for the graph: it refuses graphs to which it does not apply."""
+    from sidelight.policy import registry
+
+    horizon = None if header["horizon"] is None else _horizon(header["horizon"])
+    return registry.rule(header["rule"], graph, horizon)
 
 
 def _horizon(value: object) -> int:

@@ -1,0 +1,47 @@
+"""Draw the figures of docs/report.md again: `python docs/figures/make.py` (about a minute)."""
+
+from pathlib import Path
+
+import sidelight as sl
+from sidelight.environment import registry as environments
+from sidelight.experiment.results import Results, cell_of
+from sidelight.policy import registry as policies
+from sidelight.report.graph_figure import graph_figure
+from sidelight.report.groups import groups_of
+from sidelight.report.ledger_figure import ledger_figure
+from sidelight.report.plays_figure import plays_figure
+from sidelight.report.regret_figure import regret_figure
+from sidelight.report.style import save_figure
+from sidelight.report.timing_figure import timing_figure
+
+HERE = Path(__file__).parent
+GRAPH, HORIZON, SEEDS = "cycle:12", 100_000, range(20)
+
+
+def main() -> None:
+    """Play, then draw every figure into this folder."""
+    graph = sl.families.parse(GRAPH)
+    cells = []
+    for name in ("auto", "adaptive"):
+        plan = policies.make(name, graph, HORIZON)
+        run = sl.simulate(plan, environments.parse("gap", graph, HORIZON), seeds=SEEDS)
+        cells.append(cell_of(run, id=name, graph=GRAPH, policy=name, environment="gap"))
+    (group,) = groups_of(Results(tuple(cells)))
+    comparison = sl.compare_bounds(graph, HORIZON)
+    corrupted = sl.families.corrupted_full(12, 4)
+    many = sl.families.parse("cliques:1000x10")
+    figures = {
+        "graph": graph_figure(corrupted, sl.partitions.corrupted(corrupted)),
+        "large-graph": graph_figure(many, sl.partitions.components(many)),
+        "regret": regret_figure(group, floor=comparison.floor.value),
+        "ledger": ledger_figure(group),
+        "plays": plays_figure(group, partition=comparison.plan.partition),
+        "timing": timing_figure(group),
+    }
+    for name, figure in figures.items():
+        if figure is not None:
+            save_figure(figure, HERE / f"{name}.png", dpi=130)
+
+
+if __name__ == "__main__":
+    main()

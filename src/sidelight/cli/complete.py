@@ -1,0 +1,119 @@
+"""What the shell may offer for an argument. Names come from the library and are remembered between keystrokes.
+
+The library takes a second to load, too long for a key; so its names are kept in the user's cache folder until a
+source file changes. Completion never fails: where nothing is known, nothing is offered.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import click
+    from click.shell_completion import CompletionItem
+
+    Offer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+KINDS = ("families", "policies", "environments", "claims")
+
+
+def graph(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Families, then files."""
+    from click.shell_completion import CompletionItem
+
+    return [*_offered("families", incomplete), CompletionItem(incomplete, type="file")]
+
+
+def environment(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Environments."""
+    return _offered("environments", incomplete)
+
+
+def claim(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Claims."""
+    return _offered("claims", incomplete)
+
+
+def policies(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Policies, also after a comma."""
+    done, comma, last = incomplete.rpartition(",")
+    return _offered("policies", last, before=done + comma)
+
+
+def one_of(names: tuple[str, ...], files: bool = False) -> Offer:
+    """Fixed names, and files where a name may be one."""
+
+    def offer(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
+        return [*found, CompletionItem(incomplete, type="file")] if files else found
+
+    return offer
+
+
+def known() -> dict[str, list[str]]:
+    """Usages of families and environments, names of policies and claims, as `sidelight list` prints them."""
+    from sidelight.environment import registry as environments
+    from sidelight.experiment import claims
+    from sidelight.graph import families
+    from sidelight.policy import registry as policies
+
+    return {
+        "families": list(families.usages()),
+        "policies": list(policies.names()),
+        "environments": list(environments.usages()),
+        "claims": list(claims.names()),
+    }
+
+
+def remembered() -> dict[str, list[str]]:
+    """`known()`, from the cache where that is as new as the sources."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sidelight" / "names.json"
+    stamp = _stamp()
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+        kept = json.loads(cache.read_text())
+        if kept["stamp"] == stamp:
+            return {kind: [str(name) for name in kept[kind]] for kind in KINDS}
+    found = known()
+    with contextlib.suppress(OSError):
+        cache.parent.mkdir(parents=True, exist_ok=True)
+        fresh = cache.with_name(f"names-{secrets.token_hex(4)}.tmp")
+        fresh.write_text(json.dumps({"stamp": stamp, **found}))
+        os.replace(fresh, cache)
+    return found
+
+
+def _stamp() -> str:
+    """Changes when a source file of the library does."""
+    home = Path(__file__).parents[1]
+    folders = ("policy", "environment", "experiment/claims", "graph")
+    sources = [source for folder in folders for source in (home / folder).rglob("*.py")]
+    newest = max(source.stat().st_mtime_ns for source in sources)
+    return f"{home} {len(sources)} {newest}"
+
+
+def _offered(kind: str, incomplete: str, before: str = "") -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    with contextlib.suppress(Exception):  # a broken installation must not print tracebacks into the prompt
+        start = incomplete.lower()
+        return [
+            CompletionItem(before + _typed(usage), help=usage)
+            for usage in remembered()[kind]
+            if _typed(usage).startswith(start) and usage[0].islower()  # FILE.py:FUNCTION is nothing to type
+        ]
+    return []
+
+
+def _typed(usage: str) -> str:
+    """The part of a usage that is always typed the same: `cycle:` of `cycle:N[:directed]`."""
+    name, bracket, _ = usage.partition("[")
+    head, colon, _ = name.partition(":")
+    return head if bracket and not colon else head + colon

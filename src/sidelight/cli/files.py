@@ -1,0 +1,63 @@
+"""Where commands write: refused at once when it cannot be, whole or not at all when it can."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from sidelight.errors import InvalidOption
+
+
+def writable_folder(path: str) -> Path:
+    """The folder, made if need be; called before the long work, so that an unwritable place costs little."""
+    folder = Path(path)
+    with written(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        _try(folder)
+    return folder
+
+
+def writable_file(path: str) -> Path:
+    """A place for a file, in a folder that exists."""
+    file = Path(path)
+    if file.is_dir():
+        raise InvalidOption(f"cannot write {file}: it is a folder, name a file")
+    try:
+        _try(file.parent)
+    except OSError as error:
+        raise InvalidOption(f"cannot write {file}: {_reason(error)}") from None
+    return file
+
+
+def write_file(file: Path, text: str) -> None:
+    """`text` in the place of `file`, or an error and what was there before."""
+    from sidelight.graph.atomic import replacing
+
+    try:
+        with replacing(file, pack=False) as stream:
+            stream.write(text.encode())
+    except OSError as error:
+        raise InvalidOption(f"cannot write {file}: {_reason(error)}") from None
+
+
+@contextlib.contextmanager
+def written(folder: Path) -> Iterator[None]:
+    """Errors of the file system while something is written into `folder`, as one line."""
+    try:
+        yield
+    except OSError as error:
+        raise InvalidOption(f"cannot write to the folder {folder}: {_reason(error)}") from None
+
+
+def _try(folder: Path) -> None:
+    """Raise what writing a small file into `folder` raises."""
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".sidelight-") as probe:
+        probe.write(b"\n")
+        probe.flush()
+
+
+def _reason(error: OSError) -> str:
+    return os.strerror(error.errno).lower() if error.errno else str(error)

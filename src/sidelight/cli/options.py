@@ -1,0 +1,84 @@
+"""Arguments and options that several commands share. Imports nothing heavy: `--help` and completion need it."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from sidelight.cli import complete
+from sidelight.cli.graphs import GraphRequest
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def count(text: str | int) -> int:
+    """A whole number, also as 1e6 or 1_000_000; its range is the library's business."""
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not number.is_integer():  # neither are infinity and NaN
+        raise click.BadParameter(f"{text!r} is not a whole number")
+    return int(number)
+
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+quiet = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+
+
+jobs = click.option("--jobs", "-j", type=count, metavar="N", help="Processes, all cores by default.")
+figures = click.option(
+    "--figures/--no-figures", default=True, show_default=True, help="Also write every figure as PNG and PDF."
+)
+
+
+def horizon(**settings: Any) -> Callable[[Command], Command]:
+    """--horizon T."""
+    return click.option("--horizon", "-T", type=count, metavar="T", help="Rounds to play.", **settings)
+
+
+def out_folder(help: str, **settings: Any) -> Callable[[Command], Command]:
+    """-o DIR. A file in the way is reported with everything else that is wrong with a place, in one line."""
+    return click.option("--output", "-o", metavar="DIR", type=click.Path(), help=help, **settings)
+
+
+def takes_graph(command: Callable[..., Any]) -> Callable[..., Any]:
+    """GRAPH and how to read and mend it, handed over as one `GraphRequest` named `graph`."""
+
+    @functools.wraps(command)
+    def collected(
+        graph: str,
+        undirected: bool,
+        add_loops: bool,
+        drop_unobservable: bool,
+        arms: int | None,
+        named: bool | None,
+        **rest: Any,
+    ) -> Any:
+        return command(
+            graph=GraphRequest(graph, undirected, add_loops, drop_unobservable, arms, named), **rest
+        )
+
+    options = (
+        click.argument("graph", metavar="GRAPH", shell_complete=complete.graph),
+        click.option("--undirected", is_flag=True, help="Every edge reveals both ways."),
+        click.option("--add-loops", is_flag=True, help="Every arm reveals itself too."),
+        click.option(
+            "--drop-unobservable",
+            is_flag=True,
+            help="Leave out arms that no arm reveals, until every arm left is revealed by one.",
+        ),
+        click.option(
+            "--arms", type=count, metavar="N", help="Number of arms, where a csv file does not tell."
+        ),
+        click.option("--named/--numbered", default=None, help="Are the ids of a csv file names or numbers?"),
+    )
+    return functools.reduce(lambda made, option: option(made), reversed(options), collected)

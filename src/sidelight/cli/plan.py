@@ -1,0 +1,144 @@
+"""`sidelight plan`: the best certified plan for a graph, and why it is that one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sidelight.cli import complete, options
+from sidelight.cli.files import writable_file, write_file
+from sidelight.cli.screen import columns, emit, emit_json, facts, plain, safe
+from sidelight.cli.words import blocks, bound_rows, numbers
+
+if TYPE_CHECKING:
+    import sidelight as sl
+    from sidelight.cli.graphs import GraphRequest, LoadedGraph
+
+REALIZATIONS = ("auto", "adaptive", "clustered", "flat", "hybrid", "interpolated")
+PARTITIONS = ("components", "corrupted", "hypercube", "single", "singletons", "strongly_connected")
+
+
+@click.command(short_help="The best certified plan and why.")
+@options.takes_graph
+@options.horizon()
+@click.option("--anytime", is_flag=True, help="A plan for any number of rounds, instead of --horizon.")
+@click.option(
+    "--realization",
+    type=click.Choice(REALIZATIONS),
+    default="auto",
+    show_default=True,
+    metavar="NAME",
+    help=f"How blocks are played: {', '.join(REALIZATIONS)}.",
+)
+@click.option(
+    "--partition",
+    metavar="NAME|FILE",
+    shell_complete=complete.one_of(PARTITIONS, files=True),
+    help=f"The blocks: {', '.join(PARTITIONS)}, or a JSON file with a list of blocks or a plan.",
+)
+@click.option(
+    "--search", type=float, metavar="SECONDS", help="Also search for a better partition for so long."
+)
+@click.option("--output", "-o", metavar="FILE", type=click.Path(), help="Write the plan to a JSON file.")
+@options.as_json
+def command(
+    graph: GraphRequest,
+    horizon: int | None,
+    anytime: bool,
+    realization: str,
+    partition: str | None,
+    search: float | None,
+    output: str | None,
+    as_json: bool,
+) -> None:
+    """The plan with the smallest certified bound on the regret of T rounds, and what else was weighed."""
+    if (horizon is None) != anytime:
+        raise click.UsageError("give either --horizon T or --anytime")
+    import sidelight as sl
+
+    loaded = graph.load()
+    g = loaded.graph
+    file = None if output is None else writable_file(output)
+    given = None if partition is None else _partition(g, partition)
+    make: Callable[..., sl.Plan] = sl.plan  # which options go together is for the library to say
+    found = make(g, horizon, given, realization, search=search)
+    checks = sl.check_certificate(found)
+    answer = {
+        "version": sl.__version__,
+        "graph": loaded.to_dict(),
+        **found.to_dict(),
+        "checks": [check.to_dict() for check in checks],
+    }
+    if file is not None:
+        write_file(file, json.dumps(plain(answer), indent=1, ensure_ascii=False) + "\n")
+    if as_json:
+        emit_json(answer)
+        return
+    holding = sum(check.holds for check in checks)
+    parts: list[Any] = [facts(_title(loaded, found), _plan_rows(loaded, found))]
+    rows = [("anytime", found.bound.summary())] if anytime else bound_rows(found.bound)
+    rows.append(("checked again", f"{holding} of {len(checks)} inequalities hold, from the tuning alone"))
+    parts.append(facts("Bound", rows))
+    if len(found.considered) > 1:
+        parts.append(_considered(found))
+    if file is not None:
+        parts.append(f"plan: {safe(str(file))}")
+    emit(*parts)
+
+
+def _title(loaded: LoadedGraph, found: sl.Plan) -> str:
+    rounds = "any number of rounds" if found.horizon is None else f"{found.horizon:,} rounds"
+    return f"Plan for {safe(loaded.source)}, {rounds}"
+
+
+def _plan_rows(loaded: LoadedGraph, found: sl.Plan) -> list[tuple[str, str]]:
+    rows = [("changed", change) for change in loaded.changes]
+    rows += [
+        ("arms, edges", f"{loaded.graph.n_arms:,}, {loaded.graph.n_edges:,}"),
+        ("partition", blocks(found.partition)),
+        ("realization", found.realization),
+    ]
+    kinds = sorted(set(found.choices))
+    if kinds and kinds != [found.realization]:
+        rows.append(("blocks play", ", ".join(kinds[:6]) + (", …" if len(kinds) > 6 else "")))
+    return rows + numbers(found.parameters)
+
+
+def _considered(found: sl.Plan) -> Any:
+    """Everything the planner weighed, the winner first."""
+    weighed = sorted(found.considered, key=lambda other: (not other.certified, other.value))
+    rows = [
+        (
+            other.partition,
+            other.realization,
+            f"{other.value:,.1f}",
+            "" if other.certified else "not certified",
+        )
+        for other in weighed
+    ]
+    return columns("Considered", ("partition", "realization", ">regret at most", ""), rows)
+
+
+def _partition(g: sl.FeedbackGraph, text: str) -> sl.Partition:
+    """A natural partition by name, or the blocks in a file."""
+    import sidelight as sl
+    from sidelight.errors import InvalidOption
+
+    if text in PARTITIONS:
+        found: sl.Partition = getattr(sl.partitions, text)(g)
+        return found
+    file = Path(text)
+    if not file.is_file():
+        raise InvalidOption(f"{text!r} is neither a file nor a partition; known are {', '.join(PARTITIONS)}")
+    try:
+        saved = json.loads(file.read_text())
+    except (ValueError, OSError) as error:
+        raise InvalidOption(f"{file} is not JSON: {error}") from None
+    blocks = saved.get("blocks") if isinstance(saved, dict) else saved
+    if not isinstance(blocks, list) or not all(isinstance(block, list) for block in blocks):
+        raise InvalidOption(f"{file} holds no list of blocks such as [[0, 1], [2, 3]], and no plan")
+    return sl.Partition(g, blocks)

@@ -1,0 +1,50 @@
+"""`sidelight reproduce`: the theory as experiments, each with a verdict."""
+
+from __future__ import annotations
+
+import click
+
+from sidelight.cli import complete, options
+from sidelight.cli.files import writable_folder
+from sidelight.cli.screen import emit, emit_json, safe
+
+REFUTED = 3
+"""Exit code when a claim fails."""
+
+
+@click.command(short_help="Measure the claims of the theory; verdicts.")
+@click.argument("claims", nargs=-1, metavar="[CLAIM]...", shell_complete=complete.claim)
+@click.option("--quick", is_flag=True, help="Sizes for minutes instead of an hour.")
+@click.option("--fresh", is_flag=True, help="Measure again what DIR holds already.")
+@options.out_folder("Folder for outcomes and a page; an unfinished reproduction there is continued.")
+@options.quiet
+@options.as_json
+@click.pass_context
+def command(
+    ctx: click.Context,
+    claims: tuple[str, ...],
+    quick: bool,
+    fresh: bool,
+    output: str | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Measure the named claims, or all of them, and say which hold. Exits with 3 if one fails.
+
+    sidelight list claims shows their names.
+    """
+    from sidelight.experiment.claims import FAILS, registry, reproduce
+    from sidelight.report.claims_page import claims_table, write_claims_page
+
+    registry.find(claims)  # before a folder is made for a name that nobody knows
+    folder = None if output is None else writable_folder(output)
+    found = reproduce(claims, quick=quick, folder=folder, fresh=fresh, progress=False if quiet else None)
+    page = None if folder is None else write_claims_page(found, folder)
+    if as_json:
+        emit_json(found.to_dict() | {"page": None if page is None else str(page)})
+    elif not quiet:
+        emit(claims_table(found), *([] if page is None else [f"page: [bold]{safe(str(page))}[/bold]"]))
+    if not found.complete:
+        raise click.Abort
+    if any(outcome.verdict == FAILS for outcome in found.outcomes):
+        ctx.exit(REFUTED)

@@ -1,0 +1,92 @@
+"""`sidelight run`: policies against one another on one graph, with a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sidelight.cli import complete, options
+from sidelight.cli.files import writable_folder
+
+if TYPE_CHECKING:
+    from sidelight.cli.graphs import GraphRequest
+
+
+@click.command(short_help="Play policies on a graph; regret, ledger, report.")
+@options.takes_graph
+@options.horizon(required=True)
+@click.option(
+    "--policy",
+    "policies",
+    multiple=True,
+    default=("auto",),
+    show_default=True,
+    metavar="NAME,...",
+    shell_complete=complete.policies,
+    help="What to play; several with commas or by repeating the option.",
+)
+@click.option(
+    "--env",
+    "environments",
+    multiple=True,
+    default=("gap",),
+    show_default=True,
+    metavar="NAME[:...]",
+    shell_complete=complete.environment,
+    help="Where losses come from; may be repeated.",
+)
+@click.option(
+    "--seeds", type=options.count, default=20, show_default=True, metavar="N", help="Runs of each policy."
+)
+@click.option("--seed", type=options.count, default=0, show_default=True, metavar="S", help="The first seed.")
+@options.out_folder(
+    "Folder for results, report.html and figures; an unfinished run there is continued.", required=True
+)
+@options.jobs
+@options.figures
+@options.quiet
+@options.as_json
+def command(
+    graph: GraphRequest,
+    horizon: int,
+    policies: tuple[str, ...],
+    environments: tuple[str, ...],
+    seeds: int,
+    seed: int,
+    output: str,
+    jobs: int | None,
+    figures: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Play policies on one graph against the same losses; end with a table and DIR/report.html.
+
+    sidelight list policies and sidelight list environments show what may be named.
+    """
+    import sidelight as sl
+    from sidelight.cli.study import finish, keep_graph, leave, source_of
+    from sidelight.experiment.spec_reading import DEFAULT_CHECKPOINTS, Reader
+
+    loaded = graph.load()
+    reader = Reader()
+    rounds = reader.horizon("--horizon", horizon)
+    names = [name for listed in policies for name in listed.split(",")]
+    spec = sl.Spec(
+        policies=reader.listed("policies", names, reader.policy),
+        graphs=(source_of(Path(output), loaded),),
+        environments=reader.environments(list(environments), Path.cwd(), [loaded.graph], [rounds]),
+        horizons=(rounds,),
+        seeds=reader.seeds({"first": seed, "count": seeds}),
+        checkpoints=DEFAULT_CHECKPOINTS,
+        title=loaded.source,
+    )
+    folder = writable_folder(output)
+    keep_graph(folder, loaded.source, loaded.graph)
+    if jobs is None and len(spec.cells) == 1:
+        jobs = 1  # nothing to share: this process will do
+    results = sl.sweep(spec, folder, jobs=jobs, progress=False if quiet else None)
+    graphs = {loaded.source: loaded.graph}
+    finish(folder, results, graphs, figures=figures, as_json=as_json, quiet=quiet, said=loaded.changes)
+    leave(folder, results)

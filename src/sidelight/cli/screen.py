@@ -1,0 +1,112 @@
+"""What commands print: one JSON object, or tables as wide as the terminal."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+WIDTH = 118
+"""Columns where no terminal says how many there are."""
+
+READER_GONE = 141
+"""Exit code when whoever read the output went away, as a shell reports it."""
+
+
+def emit_json(answer: Mapping[str, Any]) -> None:
+    """One JSON object on standard output; numbers that JSON cannot write are null."""
+    write(json.dumps(plain(answer), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def emit(*parts: RenderableType) -> None:
+    """Tables and lines of text on standard output."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else int(os.environ.get("COLUMNS", WIDTH))
+    console = Console(highlight=False, width=width)
+    with console.capture() as captured:
+        for part in parts:
+            console.print(part, soft_wrap=isinstance(part, str))
+    write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+
+
+def write(text: str) -> None:
+    """`text` on standard output, all of it; a reader that has gone away ends the command quietly."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        give_up_output()
+        raise click.exceptions.Exit(READER_GONE) from None
+
+
+def give_up_output() -> None:
+    """If standard output cannot be written to, drop what is buffered, or Python would try again when it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def facts(title: str, rows: Iterable[tuple[str, str]]) -> RenderableType:
+    """A table of names and values."""
+    from rich.table import Table
+
+    table = Table(show_header=False, box=None)
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return _titled(title, table)
+
+
+def columns(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> RenderableType:
+    """A table with a head; a head that begins with `>` is a column of numbers."""
+    from rich.table import Table
+
+    table = Table(header_style="dim", box=None, show_header=any(heads))
+    for head in heads:
+        numbers = head.startswith(">")
+        table.add_column(
+            head.lstrip(">"), justify="right" if numbers else "left", no_wrap=numbers, overflow="fold"
+        )
+    for row in rows:
+        table.add_row(*row)
+    return _titled(title, table)
+
+
+def _titled(title: str, table: Table) -> RenderableType:
+    """Above, not as the table's own title, which would be broken to the width of a narrow table."""
+    from rich.console import Group
+    from rich.text import Text
+
+    return Group(Text.from_markup(f"[bold]{title}[/bold]"), table)
+
+
+def safe(text: str) -> str:
+    """`text` of a user's making, with nothing in it that rich would take for markup."""
+    from rich.markup import escape
+
+    return escape(text)
+
+
+def plain(value: Any) -> Any:
+    """`value` in the types of JSON."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "tolist"):  # arrays and scalars of numpy
+        return plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

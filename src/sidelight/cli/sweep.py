@@ -1,0 +1,52 @@
+"""`sidelight sweep`: every cell of a spec file, on this machine or on a cluster, with a report."""
+
+from __future__ import annotations
+
+import click
+
+from sidelight.cli import complete, options
+from sidelight.cli.files import writable_folder
+
+
+@click.command(short_help="Play every cell of a spec file; resumable; report.")
+@click.argument("spec", metavar="SPEC.toml", type=click.Path())
+@options.out_folder(
+    "Folder for results, report.html and figures; an unfinished sweep there is continued.", required=True
+)
+@click.option(
+    "--engine",
+    default="local",
+    show_default=True,
+    metavar="ENGINE",
+    shell_complete=complete.one_of(("local", "dask", "dask://", "tcp://")),
+    help="local, dask (a cluster started here), or the address of a scheduler, dask://host:port.",
+)
+@options.jobs
+@options.figures
+@options.quiet
+@options.as_json
+def command(
+    spec: str, output: str, engine: str, jobs: int | None, figures: bool, quiet: bool, as_json: bool
+) -> None:
+    """Policies × graphs × environments × horizons of a TOML file, one parquet file per cell.
+
+    Run again, it continues where it stopped, however that was. It refuses a folder with results of another spec.
+
+    \b
+    policies = ["auto", "flat"]
+    graphs = ["cycle:12", "teams:4x3", {file = "sees.csv", undirected = true}]
+    environments = ["gap:0.2", "switching"]
+    horizons = [1000, 10000]
+    seeds = 20
+    """
+    import sidelight as sl
+    from sidelight.cli.study import finish, keep_graph, leave
+
+    read = sl.Spec.read(spec)
+    folder = writable_folder(output)
+    results = sl.sweep(read, folder, engine=engine, jobs=jobs, progress=False if quiet else None)
+    graphs = {source.name: source.build() for source in read.graphs}
+    for name, graph in graphs.items():  # after the sweep, which refuses a folder that is not its own
+        keep_graph(folder, name, graph)
+    finish(folder, results, graphs, figures=figures, as_json=as_json, quiet=quiet)
+    leave(folder, results)

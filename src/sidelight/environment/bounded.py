@@ -1,0 +1,75 @@
+"""Stochastic arms with losses anywhere in [0, 1], not just at its ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.environment.environment import (
+    Floats,
+    arm_units,
+    checked_numbers,
+    checked_unit_table,
+    flat_means,
+    frozen,
+)
+from sidelight.environment.means import KnownMeans
+from sidelight.errors import InvalidOption
+from sidelight.graph.building import checked_count
+from sidelight.kernels.world import BOUNDED, World
+
+ROUNDING = 1e-12
+"""How far mean ± width may leave [0, 1]: 0.9 + 0.1 is not always 1. Losses are clipped."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bounded(KnownMeans):
+    """The loss of arm i is uniform on [mean − width[i], mean + width[i]]; independent over arms and rounds."""
+
+    means: Floats  # (rows, n)
+    width: Floats  # (n,) ≥ 0, with mean ± width in [0, 1]
+    period: int = 1
+    name: str = "bounded"
+
+    def __post_init__(self) -> None:
+        means = checked_unit_table(self.means, "means")
+        width = checked_numbers(self.width, "width")
+        if width.ndim > 1 or width.size not in (1, means.shape[1]):
+            raise InvalidOption(f"width must be one number, or one per arm, got shape {width.shape}")
+        width = np.array(np.broadcast_to(width, means.shape[1:]))
+        inside = (width >= 0) & (means.min(axis=0) - width >= -ROUNDING)
+        inside &= means.max(axis=0) + width <= 1 + ROUNDING
+        if not inside.all():
+            arm = int(np.argmin(inside))
+            raise InvalidOption(
+                f"losses of arm {arm} must stay in [0, 1]: got mean {means[:, arm].tolist()[0]}, "
+                f"width {width[arm]}; choose a smaller width"
+            )
+        object.__setattr__(self, "means", means)
+        object.__setattr__(self, "width", frozen(width))
+        checked_count("period", self.period)
+
+    def losses(self, seed: int, round_: int, arms: npt.ArrayLike) -> Floats:
+        """Uniform draws of `arms` in this round."""
+        chosen = np.asarray(arms, dtype=np.int64)
+        spread = self.width[chosen] * (2.0 * arm_units(seed, round_, chosen) - 1.0)
+        losses: Floats = np.clip(self.row(round_)[chosen] + spread, 0.0, 1.0)
+        return losses
+
+    @property
+    def world(self) -> World:
+        """The same losses for the kernels."""
+        return World(BOUNDED, self.period, len(self.means), self.means, width=self.width)
+
+
+def bounded(means: npt.ArrayLike, width: npt.ArrayLike | None = None) -> Bounded:
+    """Losses uniform on [mean − width, mean + width], by default as wide as [0, 1] allows for each arm.
+
+    >>> bounded([0.5, 0.25]).width.tolist()
+    [0.5, 0.25]
+    """
+    table = checked_unit_table(flat_means(means), "means")
+    widest = np.minimum(table[0], 1.0 - table[0])
+    return Bounded(table, widest if width is None else width)  # type: ignore[arg-type]

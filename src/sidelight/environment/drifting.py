@@ -1,0 +1,71 @@
+"""An oblivious adversary that moves smoothly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.environment.coins import leading_means
+from sidelight.environment.environment import Floats, checked_unit_table, coin_losses
+from sidelight.environment.means import KnownMeans
+from sidelight.graph.building import checked_count
+from sidelight.kernels.world import DRIFTING, World
+
+
+@dataclass(frozen=True, eq=False)
+class Drifting(KnownMeans):
+    """Coins whose means are means[r] in round r·period and go to the next row in a straight line.
+
+    After the last row comes the first one again. Regret is pseudo-regret: costs are the means of the round.
+    """
+
+    means: Floats  # (rows, n) in [0, 1]
+    period: int = 1
+    name: str = "drifting"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "means", checked_unit_table(self.means, "means"))
+        checked_count("period", self.period)
+
+    def row(self, round_: int) -> Floats:
+        """The means of the round."""
+        leg = round_ // self.period
+        share = (round_ - leg * self.period) / self.period
+        rows = len(self.means)
+        means: Floats = (1.0 - share) * self.means[leg % rows] + share * self.means[(leg + 1) % rows]
+        return means
+
+    def losses(self, seed: int, round_: int, arms: npt.ArrayLike) -> Floats:
+        """Coin flips of `arms` in this round."""
+        return coin_losses(seed, round_, arms, self.row(round_)[np.asarray(arms, dtype=np.int64)])
+
+    def in_force(self, rounds: npt.NDArray[np.int64]) -> Floats:
+        """(len(rounds), rows) weight of each row: m rounds after row r give m(m−1)/(2·period) to row r+1.
+
+        That is Σ s/period over s < m; the rest of the m rounds goes to row r itself.
+        """
+        spent = super().in_force(rounds)  # in the leg that starts with each row
+        cycles, left = np.divmod(spent, self.period)
+        onwards = (cycles * (self.period - 1) + left * (left - 1) / self.period) / 2
+        return np.asarray(spent - onwards + np.roll(onwards, 1, axis=1), dtype=np.float64)
+
+    @property
+    def world(self) -> World:
+        """The same coins for the kernels."""
+        return World(DRIFTING, self.period, len(self.means), self.means)
+
+
+def drifting(
+    n_arms: int, period: int, arms: Sequence[int] | None = None, gap: float = 0.2, others: float = 0.5
+) -> Drifting:
+    """The lead passes gradually from one of `arms` (all of them by default) to the next, in `period` rounds.
+
+    Own paths: `Drifting(means, period)` with one row of means for every `period` rounds.
+
+    >>> drifting(3, period=10).row(5).tolist()
+    [0.4, 0.4, 0.5]
+    """
+    return Drifting(leading_means(n_arms, arms, gap, others), period=period)

@@ -1,0 +1,71 @@
+"""One cell, from its description to its numbers: the same in every process and on every machine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from sidelight.errors import SidelightError, SolverError
+from sidelight.experiment.graph_source import Packed, built, unpacked
+from sidelight.experiment.provenance import here
+from sidelight.experiment.results import Absent, Cell, Status, cell_of
+from sidelight.experiment.simulation import simulate
+from sidelight.experiment.spec import CellSpec
+from sidelight.graph import FeedbackGraph
+from sidelight.policy import registry as policies
+
+Outcome = Cell | Absent
+
+_ARRIVED: dict[str, FeedbackGraph] = {}
+"""The last few shipped graphs by their digests."""
+
+
+def execute(cell: CellSpec, spec_hash: str, shipped: Packed | None = None) -> Outcome:
+    """Play all seeds of `cell`, one after the other on one core.
+
+    A policy or an environment that refuses the graph makes the cell "not applicable"; anything else that
+    goes wrong makes it "failed". `shipped` is the graph for a worker that cannot reach its file.
+    """
+    provenance = {**here(), "spec": spec_hash}
+    try:
+        graph = built(cell.graph) if shipped is None else _arrived(cell.graph.digest, shipped)
+        cell.environment.verify()
+        try:
+            environment = cell.environment.make(graph, cell.horizon)
+            policy = _made(cell.policy, graph, cell.horizon)
+            run = simulate(
+                policy, environment, cell.seeds, cell.horizon, checkpoints=cell.rounds, jobs=1, progress=False
+            )
+        except SolverError:
+            raise  # a matter of numbers, not of the cell
+        except SidelightError as error:
+            return absent(cell, "not applicable", cell.environment.told(str(error)), provenance)
+    except Exception as error:
+        return absent(cell, "failed", f"{type(error).__name__}: {error}", provenance)
+    if not run.complete:
+        raise KeyboardInterrupt  # simulate returns what it has; half a cell is worth nothing here
+    found = cell_of(
+        run, id=cell.id, graph=cell.graph.name, policy=cell.policy, environment=cell.environment.name
+    )
+    return replace(found, provenance=provenance)
+
+
+def absent(cell: CellSpec, status: Status, reason: str, provenance: dict[str, Any] | None = None) -> Absent:
+    """The record of a cell without numbers."""
+    return Absent(id=cell.id, **cell.names, status=status, reason=reason, provenance=provenance or {})
+
+
+@lru_cache(maxsize=16)
+def _made(name: str, graph: FeedbackGraph, horizon: int) -> Any:
+    """The policy, remembered: cells that differ in their environment share it."""
+    return policies.make(name, graph, horizon)
+
+
+def _arrived(digest: str, parts: Packed) -> FeedbackGraph:
+    graph = _ARRIVED.get(digest)
+    if graph is None:
+        while len(_ARRIVED) >= 4:
+            _ARRIVED.pop(next(iter(_ARRIVED)), None)
+        graph = _ARRIVED[digest] = unpacked(parts)
+    return graph

@@ -1,0 +1,159 @@
+"""One cell as one parquet file: equal cells give equal bytes, and a damaged file does not pass for a cell.
+
+One row per seed and checkpoint; everything that is the same for all rows (the bound, provenance) is JSON in
+the metadata of the schema, under the key "sidelight". Timings are not here: they differ from run to run.
+A cell that is not applicable has no rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from typing import Any
+
+import numpy as np
+
+from sidelight.errors import InvalidOption, ResultsError
+from sidelight.experiment.results import Absent, Cell
+from sidelight.experiment.run import LEDGER
+
+FORMAT = 1
+KEY = b"sidelight"
+NAMES = ("cell", "graph", "policy", "environment")
+LEDGER_COLUMNS = tuple(name.replace(" ", "_") for name in LEDGER)
+FLOATS = ("cost", "regret", *LEDGER_COLUMNS)
+INTEGERS = ("horizon", "seed", "round")
+
+
+def pyarrow() -> Any:
+    """The pyarrow package with its parquet module, or an error that says how to get it."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise InvalidOption(
+            "results are kept as parquet, which needs pyarrow: pip install sidelight[results]"
+        ) from None
+    return pyarrow
+
+
+def encode(found: Cell | Absent) -> bytes:
+    """The file of a cell."""
+    pa = pyarrow()
+    columns = _columns(found)
+    described = _described(found)
+    described["digest"] = _digest(described, columns)
+    arrays = {name: pa.array(columns[name], type=kind) for name, kind in _types(pa).items()}
+    table = pa.table(arrays).replace_schema_metadata({KEY: json.dumps(described).encode()})
+    sink = io.BytesIO()
+    pa.parquet.write_table(table, sink, compression="zstd", write_page_checksum=True)
+    return sink.getvalue()
+
+
+def decode(data: bytes, where: str, nanoseconds_per_round: float = float("nan")) -> Cell | Absent:
+    """The cell of a file; `ResultsError` naming `where` if it is not exactly what was written."""
+    pa = pyarrow()
+    try:
+        table = pa.parquet.ParquetFile(io.BytesIO(data), page_checksum_verification=True).read(
+            use_threads=False
+        )
+        described = json.loads(table.schema.metadata[KEY])
+        if described.get("format") != FORMAT:
+            raise ResultsError(
+                f"{where} has format {described.get('format')!r}, this version reads {FORMAT}; use the version"
+                " of sidelight that wrote it"
+            )
+        columns = {name: _values(table[name], name) for name in _types(pa)}
+        if described.pop("digest") != _digest(described, columns):
+            raise ValueError("its contents do not match their checksum")
+        return _cell(described, columns, nanoseconds_per_round)
+    except ResultsError:
+        raise
+    except Exception as error:  # readers of damaged bytes raise all kinds
+        raise ResultsError(
+            f"{where} is damaged ({str(error) or type(error).__name__}); delete it and run the sweep again"
+        ) from error
+
+
+def _types(pa: Any) -> dict[str, Any]:
+    texts = dict.fromkeys(NAMES, pa.string())
+    numbers = dict.fromkeys(INTEGERS, pa.int64())
+    return {**texts, **numbers, **dict.fromkeys(FLOATS, pa.float64()), "plays": pa.list_(pa.int64())}
+
+
+def _columns(found: Cell | Absent) -> dict[str, Any]:
+    """Arrays of one value per row; `plays`, over all seeds, stands in the first row only."""
+    if isinstance(found, Absent):
+        return {name: [] for name in (*NAMES, *INTEGERS, *FLOATS, "plays")}
+    seeds, points = found.regret.shape
+    rows = seeds * points
+    names = (found.id, found.graph, found.policy, found.environment)
+    columns: dict[str, Any] = {name: [value] * rows for name, value in zip(NAMES, names, strict=True)}
+    columns["horizon"] = np.full(rows, found.horizon, dtype=np.int64)
+    columns["seed"] = np.repeat(found.seeds, points)
+    columns["round"] = np.tile(found.checkpoints, seeds)
+    columns["cost"], columns["regret"] = found.cost.ravel(), found.regret.ravel()
+    for i, name in enumerate(LEDGER_COLUMNS):
+        columns[name] = [None] * rows if found.ledger is None else found.ledger[:, :, i].ravel()
+    columns["plays"] = [found.plays, *[None] * (rows - 1)]
+    return columns
+
+
+def _described(found: Cell | Absent) -> dict[str, Any]:
+    described = {
+        "format": FORMAT,
+        "id": found.id,
+        "graph": found.graph,
+        "policy": found.policy,
+        "environment": found.environment,
+        "horizon": found.horizon,
+        "provenance": found.provenance,
+    }
+    if isinstance(found, Absent):
+        return {**described, "status": found.status, "reason": found.reason}
+    return {**described, "status": "complete", "shape": list(found.regret.shape), "bound": found.bound}
+
+
+def _digest(described: dict[str, Any], columns: dict[str, Any]) -> str:
+    """SHA-256 of everything in the file, as it is read back."""
+    digest = hashlib.sha256(json.dumps(described, sort_keys=True).encode())
+    for name in NAMES:
+        digest.update(json.dumps([name, *columns[name]]).encode())
+    for name in INTEGERS:
+        digest.update(np.asarray(columns[name], dtype="<i8").tobytes())
+    for name in FLOATS:
+        digest.update(np.asarray(columns[name], dtype="<f8").tobytes())
+    for plays in columns["plays"]:
+        digest.update(b"-" if plays is None else np.asarray(plays, dtype="<i8").tobytes())
+    return digest.hexdigest()
+
+
+def _values(column: Any, name: str) -> Any:
+    if name in NAMES:
+        return column.to_pylist()
+    if name == "plays":
+        return [row.values.to_numpy() if row.is_valid else None for row in column]
+    return column.to_numpy()
+
+
+def _cell(described: dict[str, Any], columns: dict[str, Any], nanoseconds: float) -> Cell | Absent:
+    names = {key: described[key] for key in ("id", "graph", "policy", "environment", "horizon")}
+    provenance = described["provenance"]
+    if described["status"] != "complete":
+        return Absent(**names, status=described["status"], reason=described["reason"], provenance=provenance)
+    shape = tuple(described["shape"])
+    ledger = np.stack([columns[name].reshape(shape) for name in LEDGER_COLUMNS], axis=-1)
+    plays = columns["plays"][0]
+    return Cell(
+        **names,
+        seeds=columns["seed"].reshape(shape)[:, 0].copy(),
+        checkpoints=columns["round"][: shape[1]].copy(),
+        regret=columns["regret"].reshape(shape),
+        cost=columns["cost"].reshape(shape),
+        ledger=None if np.isnan(ledger).all() else ledger,
+        plays=None if plays is None else np.array(plays),
+        bound=described["bound"],
+        nanoseconds_per_round=nanoseconds,
+        provenance=provenance,
+    )

@@ -1,0 +1,55 @@
+"""Small repairs of graphs that come from data."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.errors import InvalidGraph
+from sidelight.graph.feedback_graph import FeedbackGraph, _gather
+
+
+def with_loops(g: FeedbackGraph) -> FeedbackGraph:
+    """The graph in which, besides, every arm reveals itself.
+
+    >>> with_loops(FeedbackGraph.from_edges(2, [(0, 1)])).n_edges
+    3
+    """
+    arms = np.arange(g.n_arms)
+    sources = np.repeat(arms, np.diff(g.out_indptr))
+    ordinary = arms[~g.is_universal]
+    return FeedbackGraph._from_arrays(
+        g.n_arms,
+        np.concatenate([sources, ordinary]),
+        np.concatenate([g.out_indices, ordinary]),
+        g.labels,
+        g.universal,
+    )
+
+
+def observable_part(g: FeedbackGraph) -> tuple[FeedbackGraph, npt.NDArray[np.int64]]:
+    """The largest induced subgraph in which some arm reveals every arm, and the sorted arms that are not in it.
+
+    Leaving out an arm may leave others unseen, so this goes on until nothing changes. Linear in arms and edges.
+
+    >>> chain = FeedbackGraph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 2)])
+    >>> observable_part(chain)
+    (FeedbackGraph(n_arms=2, n_edges=2), array([0, 1]))
+    """
+    degree = g.in_degree.copy()
+    degree[g.is_universal] = 1  # seen as long as any other arm is left
+    dropped = np.zeros(g.n_arms, dtype=bool)
+    now = np.flatnonzero(degree == 0)
+    while now.size:
+        dropped[now] = True
+        lost = _gather(g.out_indices, g.out_indptr[now], g.out_indptr[now + 1])
+        np.subtract.at(degree, lost, 1)
+        touched = np.unique(lost)
+        now = touched[(degree[touched] == 0) & ~dropped[touched]]
+    kept = np.flatnonzero(~dropped)
+    if kept.size == 1 and not g.has_loop[kept[0]]:
+        kept = kept[:0]
+    if kept.size == 0:
+        raise InvalidGraph(f"none of the {g.n_arms} arms stays observable: no arm would be left")
+    gone = np.flatnonzero(dropped)
+    return (g if gone.size == 0 else g.subgraph(kept)), gone

@@ -1,0 +1,108 @@
+"""Where to draw the vertices of a small graph."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from sidelight.graph import FeedbackGraph
+from sidelight.partition import Partition
+
+Points = npt.NDArray[np.float64]
+
+STEPS = 200
+"""Of stress majorization: enough for pictures of 200 vertices, in a fraction of a second."""
+
+
+def layout(graph: FeedbackGraph) -> Points:
+    """(n, 2) positions in which drawn distances resemble numbers of edges; components side by side."""
+    n_parts, part = csgraph.connected_components(_both_ways(graph), directed=False)
+    pieces = [np.flatnonzero(part == k) for k in range(n_parts)]
+    return _side_by_side(graph.n_arms, [(arms, _connected(graph, arms)) for arms in pieces])
+
+
+def block_layout(partition: Partition) -> Points:
+    """(n, 2) positions of the arms: every block together, blocks placed by their incidence graph."""
+    if partition.n_blocks == 1 or partition.weak.size == 0:
+        return layout(partition.graph)
+    centres = layout(partition.incidence_graph())
+    pieces = [_piece(partition.graph, block) for block in partition.blocks]
+    gaps = np.linalg.norm(centres[:, None] - centres[None], axis=2)
+    np.fill_diagonal(gaps, np.inf)
+    radii = np.array([max(np.linalg.norm(piece, axis=1).max(), 0.35) for piece in pieces])
+    scale = float(((radii[:, None] + radii[None] + 0.9) / gaps).max())
+    at = np.empty((partition.graph.n_arms, 2))
+    for centre, block, piece in zip(centres, partition.blocks, pieces, strict=True):
+        at[block] = scale * centre + piece
+    return at
+
+
+def _piece(graph: FeedbackGraph, arms: npt.NDArray[np.int64]) -> Points:
+    at = layout(graph.subgraph(arms))
+    centred: Points = at - (at.max(axis=0) + at.min(axis=0)) / 2
+    return centred
+
+
+def _both_ways(graph: FeedbackGraph) -> sparse.csr_array:
+    one_way = graph.to_sparse()
+    return sparse.csr_array(one_way + one_way.T)
+
+
+def _connected(graph: FeedbackGraph, arms: npt.NDArray[np.intp]) -> Points:
+    """Stress majorization of the distances between `arms`, from a circle in breadth-first order."""
+    n = arms.size
+    if n == 1:
+        return np.zeros((1, 2))
+    links = _both_ways(graph.subgraph(arms))
+    if links.nnz >= 0.8 * n * (n - 1):  # nearly complete: nothing to see but a ring
+        return _ring(np.arange(n))
+    distance = csgraph.shortest_path(links, unweighted=True)
+    place = np.empty(n, dtype=np.int64)
+    place[csgraph.depth_first_order(links, 0, directed=False, return_predecessors=False)] = np.arange(n)
+    at = _ring(place)
+    wanted = np.where(distance > 0, distance, 1.0)
+    weight = 1.0 / wanted**2
+    np.fill_diagonal(weight, 0.0)
+    laplacian = np.diag(weight.sum(axis=1)) - weight
+    inverse = np.linalg.pinv(laplacian)
+    for _ in range(STEPS):
+        drawn = np.linalg.norm(at[:, None] - at[None], axis=2)
+        ratio = -weight * wanted / np.maximum(drawn, 1e-9)
+        np.fill_diagonal(ratio, 0.0)
+        np.fill_diagonal(ratio, -ratio.sum(axis=1))
+        at = inverse @ (ratio @ at)
+    return _apart(at)
+
+
+def _ring(place: npt.NDArray[np.int64]) -> Points:
+    """On a circle with neighbours one apart, the first on top, clockwise."""
+    n = place.size
+    angle = np.pi / 2 - 2 * np.pi * place / n
+    radius = 0.5 if n == 2 else 0.5 / np.sin(np.pi / n)
+    return radius * np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+def _apart(at: Points) -> Points:
+    """Scaled so that the nearest two are not on top of each other, within reason."""
+    drawn = np.linalg.norm(at[:, None] - at[None], axis=2)
+    np.fill_diagonal(drawn, np.inf)
+    nearest = float(np.quantile(drawn.min(axis=1), 0.1))
+    scaled: Points = at * min(max(1.0 / max(nearest, 1e-9), 1.0), 2.5)
+    return scaled
+
+
+def _side_by_side(n: int, pieces: list[tuple[npt.NDArray[np.intp], Points]]) -> Points:
+    """Pieces in rows, in order, the whole somewhat wider than high."""
+    at = np.empty((n, 2))
+    boxes = [piece.max(axis=0) - piece.min(axis=0) + 1.2 for _, piece in pieces]
+    width = max(np.sqrt(1.9 * sum(box[0] * box[1] for box in boxes)), max(box[0] for box in boxes)) + 1e-9
+    x = y = row_height = 0.0
+    for (arms, piece), box in zip(pieces, boxes, strict=True):
+        if x > 0 and x + box[0] > width:
+            x, y, row_height = 0.0, y - row_height, 0.0
+        corner = np.array([x, y - box[1]])
+        at[arms] = piece - piece.min(axis=0) + 0.6 + corner
+        x, row_height = x + box[0], max(row_height, box[1])
+    return at

@@ -1,0 +1,100 @@
+"""Where the regret came from: the four parts that theory bounds one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.experiment.results import Cell
+from sidelight.experiment.run import LEDGER
+from sidelight.report.groups import Group
+from sidelight.report.style import INK, PAGE, PARTS, log_axis, new_figure, short, styled, thousands
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FAR_APART = 15
+"""Beyond this ratio of regrets the smaller bars could not be read: each policy gets its own unit."""
+
+
+def ledger_figure(group: Group) -> Figure | None:
+    """Parts at the horizon for every policy, and over the rounds for the first; None if none kept a ledger."""
+    kept = [cell for cell in group.cells if cell.ledger is not None]
+    if not kept:
+        return None
+    with styled():
+        figure = new_figure(PAGE, 2.6 + 0.12 * max(len(kept) - 4, 0))
+        left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
+        draw_parts(left, kept)
+        draw_growth(right, kept[0])
+        handles, labels = left.get_legend_handles_labels()
+        figure.legend(
+            handles, labels, loc="outside lower center", ncols=5, columnspacing=1.2, handlelength=1.2
+        )
+        return figure
+
+
+def draw_parts(axes: Axes, cells: list[Cell]) -> None:
+    """A stacked bar per policy; parts below zero go to the left, the dot is the regret itself."""
+    means = np.stack([cell.ledger[:, -1].mean(axis=0) for cell in cells if cell.ledger is not None])  # (P, 4)
+    totals = np.array([float(cell.mean[-1]) for cell in cells])
+    relative = bool((totals > 0).all() and totals.max() > FAR_APART * totals.min())
+    if relative:
+        means, totals = means / totals[:, None], np.ones(len(cells))
+    rows = np.arange(len(cells))
+    starts = stacked(means.T)
+    for part, (name, colour) in enumerate(zip(LEDGER, PARTS, strict=True)):
+        axes.barh(rows, means[:, part], left=starts[part], color=colour, height=0.62, label=name)
+    axes.plot(
+        totals,
+        rows,
+        linestyle="",
+        marker="o",
+        markersize=4,
+        color="white",
+        markeredgecolor=INK,
+        label="regret",
+    )
+    axes.axvline(0, color="0.4", linewidth=0.6)
+    axes.set_yticks(rows, [short(cell.policy, 22) for cell in cells])
+    axes.tick_params(axis="y", length=0)
+    axes.invert_yaxis()
+    if len(cells) == 1:
+        axes.set_ylim(1.2, -1.2)
+    thousands(axes.xaxis)
+    axes.grid(axis="x")
+    unit = "in units of the policy's own regret" if relative else "mean over seeds"
+    axes.set_xlabel(f"{unit}, at the horizon")
+    axes.set_title("parts of the regret")
+
+
+def draw_growth(axes: Axes, cell: Cell) -> None:
+    """The same parts of one policy, stacked over the rounds."""
+    assert cell.ledger is not None
+    parts = cell.ledger.mean(axis=0).T  # (4, C)
+    starts, rounds = stacked(parts), cell.checkpoints
+    for part, colour in enumerate(PARTS):
+        axes.fill_between(rounds, starts[part], starts[part] + parts[part], color=colour, linewidth=0)
+    axes.plot(rounds, cell.mean, color=INK, linewidth=1)
+    axes.axhline(0, color="0.4", linewidth=0.6)
+    log_axis(axes, "x", max(1.0, cell.horizon / 1e4), float(max(cell.horizon, 2)))
+    thousands(axes.yaxis)
+    axes.grid(axis="y")
+    axes.set_xlabel("round t")
+    axes.set_title(f"over the rounds: {short(cell.policy)}")
+
+
+def stacked(parts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Where each part starts: positive ones pile up from zero, negative ones pile down.
+
+    >>> stacked(np.array([[2.0], [-1.0], [3.0]])).ravel().tolist()
+    [0.0, 0.0, 2.0]
+    """
+    up, down = np.maximum(parts, 0), np.minimum(parts, 0)
+    starts: npt.NDArray[np.float64] = np.where(
+        parts >= 0, np.cumsum(up, axis=0) - up, np.cumsum(down, axis=0) - down
+    )
+    return starts

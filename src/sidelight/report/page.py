@@ -1,0 +1,320 @@
+"""One self-contained page from finished results: no network, no script, nothing run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from sidelight._version import __version__
+from sidelight.experiment.results import Results
+from sidelight.graph.atomic import replacing
+from sidelight.planning import Comparison
+from sidelight.report.graph_figure import graph_figure, is_drawable
+from sidelight.report.groups import Group, groups_of
+from sidelight.report.ledger_figure import ledger_figure
+from sidelight.report.picture import Picture, picture, slug
+from sidelight.report.plays_figure import plays_figure
+from sidelight.report.regret_figure import curve_label, regret_figure
+from sidelight.report.scaling_figure import Scaling, scaling_figure, scaling_label, scalings_of
+from sidelight.report.section import GraphSection
+from sidelight.report.style import Stroke, counted, number, strokes
+from sidelight.report.tables import bounds_rows, result_row, result_texts
+from sidelight.report.timing_figure import timing_figure
+from sidelight.report.verdict import verdict
+
+MOST_GROUPS_DRAWN = 12
+MOST_GRAPHS_DRAWN = 12
+"""A page stays small and quick however long the sweep; what is not drawn is still in its tables."""
+
+REGRET = (
+    "Mean regret with its 95 % interval. Triangles at the right edge are bounds at T. Above the dotted line a "
+    "bound says nothing. Curves that coincide are drawn as stripes."
+)
+SCALING = (
+    "Mean regret at the end of runs of different length, each planned for its own T, with 95 % intervals. T^a is "
+    "fitted to all horizons, its interval a bootstrap over the seeds they share. Dashed: bounds, where certified."
+)
+LEDGER = (
+    "The regret as the theory takes it apart, estimated from what the policy saw. Exploration is charged a full "
+    "loss per exploring play, as in the proof, so that the parts together may exceed the regret (dot, line)."
+)
+
+
+def write_report(
+    folder: str | PathLike[str],
+    results: Results,
+    graphs: Mapping[str, GraphSection] | None = None,
+    *,
+    files: bool = True,
+) -> Path:
+    """Write FOLDER/report.html and, with `files`, every figure as FOLDER/figures/*.png and *.pdf.
+
+    Args:
+        folder: made if missing; an older report there is replaced once the new one is complete.
+        results: finished cells, as runs and sweeps leave them.
+        graphs: what is known about each graph, by the name that its cells carry.
+        files: also write the figures for papers; the page itself needs none of them.
+
+    Returns:
+        The path of the page.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    sections = dict(graphs or {})
+    groups = groups_of(results)
+    colours = strokes(cell.policy for cell in results.cells)
+    page = {
+        "title": results.title or "Regret report",
+        "summary": _summary(results, groups),
+        "graphs": [
+            _graph(name, section, k, folder, files) for k, (name, section) in enumerate(sections.items(), 1)
+        ],
+        "groups": [
+            _group(group, sections.get(group.graph), colours, k, folder, files)
+            for k, group in enumerate(groups, 1)
+        ],
+        "scalings": [
+            _scaling(scaling, colours, k, folder, files)
+            for k, scaling in enumerate(scalings_of(results)[:MOST_GRAPHS_DRAWN], 1)
+        ],
+        "provenance": list(_provenance(results)),
+        "most_graphs": MOST_GRAPHS_DRAWN,
+        "most_groups": MOST_GROUPS_DRAWN,
+    }
+    path = folder / "report.html"
+    with replacing(path) as file:
+        file.write(_render(page).encode("utf-8"))
+    return path
+
+
+def _render(page: dict[str, Any]) -> str:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,  # names of graphs, arms and policies come from users
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("template.html").render(page)
+
+
+def _summary(results: Results, groups: tuple[Group, ...]) -> str:
+    runs = sum(len(cell.seeds) for cell in results.cells)
+    rounds = sum(len(cell.seeds) * cell.horizon for cell in results.cells)
+    policies = len({cell.policy for cell in results.cells})
+    return (
+        f"{counted(policies, 'policy').replace('policys', 'policies')} in {counted(len(groups), 'comparison')}: "
+        f"{counted(runs, 'run')}, {number(rounds)} rounds in all. Sidelight {__version__}."
+    )
+
+
+# -- graphs -----------------------------------------------------------------------------------------------
+
+
+def _graph(name: str, section: GraphSection, index: int, folder: Path, files: bool) -> dict[str, Any]:
+    drawn = None
+    if index <= MOST_GRAPHS_DRAWN:
+        drawn = picture(
+            graph_figure(section.graph, section.partition),
+            f"graph-{index:02d}-{slug(name)}",
+            f"The feedback graph {name}: {_sizes(section)}.",
+            _graph_caption(section),
+            folder,
+            files=files,
+        )
+    return {
+        "anchor": f"graph-{index}",
+        "name": name,
+        "facts": list(_facts(section)),
+        "figure": drawn,
+        "bounds": [_bounds(comparison) for comparison in section.comparisons],
+    }
+
+
+def _sizes(section: GraphSection) -> str:
+    graph, partition = section.graph, section.partition
+    text = f"{counted(graph.n_arms, 'arm')}, {counted(graph.n_edges, 'edge')}"
+    return text if partition is None else f"{text}, {counted(partition.n_blocks, 'block')}"
+
+
+def _graph_caption(section: GraphSection) -> str:
+    graph, partition = section.graph, section.partition
+    if is_drawable(graph):
+        text = (
+            "Dots are arms; a line joins two arms that reveal each other, an arrow points at what is revealed "
+            "one way only, a ring marks an arm that reveals itself."
+        )
+    else:
+        text = (
+            "Too large to draw arm by arm: rows reveal columns, darker where more pairs do, on a log scale."
+        )
+        if partition is not None and partition.n_blocks > 1:
+            text += " Arms are ordered by block."
+    if partition is None:
+        return text
+    if partition.n_blocks == 1:
+        return f"{text} The plan plays all arms as one block."
+    if partition.n_blocks == graph.n_arms:
+        return f"{text} The plan plays every arm as a block of its own, so the incidence graph is the graph itself."
+    return f"{text} Colours are blocks. Beside it the blocks, and who reveals into whom: the incidence graph."
+
+
+def _facts(section: GraphSection) -> Iterator[tuple[str, str]]:
+    graph, plan = section.graph, section.plan
+    yield "size", f"{counted(graph.n_arms, 'arm')}, {counted(graph.n_edges, 'edge')}"
+    yield "self-loops", f"{int(graph.has_loop.sum()):,}"
+    if plan is None:
+        return
+    p = plan.partition
+    singles = f"{p.strong_loop.size:,} single arms that reveal themselves"
+    others = f"{p.strong_loopless.size:,} that all others reveal"
+    yield "blocks of the plan", f"{p.n_blocks:,}: {p.weak.size:,} weak, {singles}, {others}"
+    rounds = "any number of rounds" if plan.horizon is None else counted(plan.horizon, "round")
+    yield "plan", f"{plan.realization}, for {rounds}"
+    parameters = {name: value for name, value in plan.parameters.items() if isinstance(value, float)}
+    if parameters:
+        yield "parameters", ", ".join(f"{name} = {value:.4g}" for name, value in parameters.items())
+
+
+def _bounds(comparison: Comparison) -> dict[str, Any]:
+    rows = []
+    for row in bounds_rows(comparison):
+        style = "plan" if row["name"] == "auto" else "ahead" if row["beats_plan"] else ""
+        for condition in row["conditions"]:
+            sign = "holds" if condition["holds"] else "FAILS"
+            condition["text"] = (
+                f"{condition['name']}: {condition['left']:.4g} ≤ {condition['right']:.4g} {sign}"
+            )
+        rows.append(
+            {
+                **row,
+                "value_text": "–" if row["value"] is None else number(row["value"]),
+                "ratio_text": "" if row["ratio"] is None else f"{row['ratio']:.3f}",
+                "style": style if row["certified"] else "off",
+            }
+        )
+    return {"horizon": comparison.horizon, "sentence": _bounds_sentence(comparison), "rows": rows}
+
+
+def _bounds_sentence(comparison: Comparison) -> str:
+    best, auto, floor = comparison.best, comparison.auto, comparison.floor
+    text = f"The best certified upper bound is {number(best.value or 0.0)} ({best.name})"
+    text += "" if best.informative else ", which is vacuous"
+    text += f"; the largest lower bound is {number(floor.value or 0.0)} ({floor.name})."
+    if comparison.ahead:
+        names = ", ".join(row.name for row in comparison.ahead)
+        text += f" The plan's own bound, {number(auto.value or 0.0)}, is beaten by {names}."
+    return text
+
+
+# -- groups of cells --------------------------------------------------------------------------------------
+
+
+def _group(
+    group: Group,
+    section: GraphSection | None,
+    colours: Mapping[str, Stroke],
+    index: int,
+    folder: Path,
+    files: bool,
+) -> dict[str, Any]:
+    comparison = None if section is None else section.at(group.horizon)
+    rows = [result_row(cell) for cell in group.cells]
+    least = group.ranked[0]
+    drawn = _pictures(group, section, comparison, colours, index, folder, files)
+    return {
+        "anchor": f"comparison-{index}",
+        "title": group.title,
+        "verdict": verdict(group, comparison),
+        "rows": [
+            {**row, "texts": result_texts(row), "least": cell is least}
+            for cell, row in zip(group.cells, rows, strict=True)
+        ],
+        "figures": list(drawn) if index <= MOST_GROUPS_DRAWN else [],
+    }
+
+
+def _pictures(
+    group: Group,
+    section: GraphSection | None,
+    comparison: Comparison | None,
+    colours: Mapping[str, Stroke],
+    index: int,
+    folder: Path,
+    files: bool,
+) -> Iterator[Picture]:
+    floor = None if comparison is None else comparison.floor.value
+    curves = "; ".join(f"{curve_label(cell)}, {number(float(cell.mean[-1]))} at T" for cell in group.cells)
+    figures = (
+        (
+            "regret",
+            regret_figure(group, colours, floor),
+            f"Regret against rounds on log axes for {group.title}: {curves}.",
+            REGRET,
+        ),
+        (
+            "ledger",
+            ledger_figure(group),
+            f"The four parts of the estimated regret for {group.title}, stacked.",
+            LEDGER,
+        ),
+        (
+            "plays",
+            plays_figure(group, colours, None if section is None else section.partition),
+            f"Share of plays of each arm for {group.title}.",
+            "Where the plays went, over all seeds, on a log scale.",
+        ),
+        (
+            "timing",
+            timing_figure(group, colours),
+            f"Nanoseconds per round for {group.title}: "
+            + "; ".join(f"{cell.policy} {number(cell.nanoseconds_per_round)}" for cell in group.cells)
+            + ".",
+            "Processor time per round, environment included.",
+        ),
+    )
+    for kind, figure, alt, caption in figures:
+        if figure is not None:
+            name = f"{index:02d}-{slug(f'{group.graph} {group.environment}')}-{group.horizon}-{kind}"
+            yield picture(figure, name, alt, caption, folder, files=files)
+
+
+def _scaling(
+    scaling: Scaling, colours: Mapping[str, Stroke], index: int, folder: Path, files: bool
+) -> dict[str, Any]:
+    lines = "; ".join(scaling_label(name, cells) for name, cells in scaling.cells.items())
+    drawn = picture(
+        scaling_figure(scaling, colours),
+        f"scaling-{index:02d}-{slug(f'{scaling.graph} {scaling.environment}')}",
+        f"Final regret against the horizon for {scaling.title}: {lines}.",
+        SCALING,
+        folder,
+        files=files,
+    )
+    return {"anchor": f"scaling-{index}", "title": f"{scaling.title}: growth with T", "figure": drawn}
+
+
+def _provenance(results: Results) -> Iterator[tuple[str, str]]:
+    yield "written by", f"Sidelight {__version__}"
+    yield "cells", f"{len(results.cells):,}"
+    for name, value in results.provenance.items():
+        yield str(name), _plain(value)
+    of_cells: dict[str, dict[str, None]] = {}
+    for cell in results.cells:
+        for name, value in cell.provenance.items():
+            of_cells.setdefault(str(name), {})[_plain(value)] = None
+    for name, values in of_cells.items():
+        if name in results.provenance and list(values) == [_plain(results.provenance[name])]:
+            continue
+        shown = list(values)[:6]
+        more = f" and {len(values) - 6:,} more" if len(values) > 6 else ""
+        yield f"{name} of cells" if name in results.provenance else name, "; ".join(shown) + more
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)

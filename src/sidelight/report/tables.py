@@ -1,0 +1,123 @@
+"""Results and bounds as tables: for the terminal, and as plain rows for JSON and the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sidelight.experiment.results import Cell, Results
+from sidelight.experiment.statistics import growth_exponent, mean_band
+from sidelight.planning import Comparison
+from sidelight.planning.comparison import Row
+from sidelight.report.groups import groups_of
+from sidelight.report.style import number
+from sidelight.report.verdict import bound_status
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+def results_rows(results: Results) -> list[dict[str, Any]]:
+    """A dict of plain values for each cell, in the order of the results; None where there is no number."""
+    return [result_row(cell) for cell in results.cells]
+
+
+def result_row(cell: Cell) -> dict[str, Any]:
+    """Regret at the horizon with its 95 % interval, growth exponent, bound and time of one cell."""
+    band = mean_band(cell.regret[:, -1:])
+    growth = growth_exponent(cell.checkpoints, cell.regret)
+    return {
+        "id": cell.id,
+        "graph": cell.graph,
+        "environment": cell.environment,
+        "horizon": int(cell.horizon),
+        "policy": cell.policy,
+        "seeds": len(cell.seeds),
+        "regret": float(band.mean[0]),
+        "regret_low": _finite(band.low[0]),
+        "regret_high": _finite(band.high[0]),
+        "exponent": None if growth is None else growth.value,
+        "exponent_low": None if growth is None else _finite(growth.low),
+        "exponent_high": None if growth is None else _finite(growth.high),
+        "bound": None if cell.bound is None else _finite(cell.bound["value"]),
+        "bound_status": bound_status(cell),
+        "nanoseconds_per_round": _finite(cell.nanoseconds_per_round),
+    }
+
+
+def results_table(results: Results) -> Table:
+    """For the terminal: a row per cell, comparable cells together, the least regret of each group in bold."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(results.title) if results.title else None, title_justify="left")
+    for name in ("graph", "environment", "T", "policy"):
+        table.add_column(name, justify="right" if name == "T" else "left", overflow="fold")
+    for name in ("regret", "grows as", "bound", "", "ns/round"):
+        table.add_column(name, justify="left" if name == "" else "right", no_wrap=True)
+    for group in groups_of(results):
+        least = group.ranked[0]
+        head = (group.graph, group.environment, f"{group.horizon:,}")
+        for cell in group.cells:
+            row = [*head, cell.policy, *result_texts(result_row(cell))]
+            table.add_row(*(Text(word) for word in row), style="bold" if cell is least else None)
+            head = ("", "", "")
+        table.add_section()
+    return table
+
+
+def result_texts(row: dict[str, Any]) -> tuple[str, str, str, str, str]:
+    """Regret, exponent, bound, its status and time of a row, as a reader wants them."""
+    regret = number(row["regret"])
+    if row["regret_high"] is not None:
+        regret += f" ± {number(row['regret_high'] - row['regret'])}"
+    exponent = "–" if row["exponent"] is None else f"t^{row['exponent']:.2f}"
+    if row["exponent_low"] is not None:
+        exponent += f" [{row['exponent_low']:.2f}, {row['exponent_high']:.2f}]"
+    bound = "–" if row["bound"] is None else number(row["bound"])
+    status = "" if row["bound_status"] == "none" else row["bound_status"]
+    time = "–" if row["nanoseconds_per_round"] is None else number(row["nanoseconds_per_round"])
+    return regret, exponent, bound, status, time
+
+
+def bounds_rows(comparison: Comparison) -> list[dict[str, Any]]:
+    """A dict of plain values for each bound, as `Row.to_dict` with its status and whether it beats the plan."""
+    ahead = comparison.ahead
+    return [
+        {**row.to_dict(), "status": row_status(row), "beats_plan": row in ahead} for row in comparison.rows
+    ]
+
+
+def row_status(row: Row) -> str:
+    """In words: "certified", "conditions fail" or "no constant", and "vacuous" where it says nothing."""
+    if row.value is None:
+        return "no constant"
+    status = "certified" if row.certified else "conditions fail"
+    return status if row.informative else f"{status}, vacuous"
+
+
+def bounds_table(comparison: Comparison) -> Table:
+    """For the terminal: every upper and lower bound, the plan's in bold, what beats it marked."""
+    from rich.table import Table
+    from rich.text import Text
+
+    title = f"bounds on the regret of {comparison.horizon:,} rounds, {comparison.graph.n_arms:,} arms"
+    table = Table(title=title, title_justify="left")
+    for name in ("bound", "value", "ratio", "status", "source"):
+        table.add_column(name, justify="right" if name in ("value", "ratio") else "left", overflow="fold")
+    for kind, rows in (("upper", comparison.upper), ("lower", comparison.lower)):
+        for row in rows:
+            value = "–" if row.value is None else number(row.value)
+            ratio = "" if row.ratio is None else f"{row.ratio:.3f}"
+            status = row_status(row) + (" – beats the plan" if row in comparison.ahead else "")
+            source = f"{row.source}: {row.theorem}"
+            words = (("≥ " if kind == "lower" else "≤ ") + row.name, value, ratio, status, source)
+            style = "bold" if row is comparison.auto else ("dim" if not row.certified else None)
+            table.add_row(*(Text(word) for word in words), style=style)
+        table.add_section()
+    return table
+
+
+def _finite(value: Any) -> float | None:
+    return float(value) if np.isfinite(value) else None

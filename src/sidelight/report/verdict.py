@@ -1,0 +1,180 @@
+"""What a group of cells shows, in plain sentences: who lost least, by how much, and what the bounds say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from sidelight.errors import InvalidOption
+from sidelight.experiment.results import Cell
+from sidelight.experiment.statistics import LEVEL, PairedDifference, compare_cells, growth_exponent, mean_band
+from sidelight.planning import Comparison
+from sidelight.report.groups import Group
+from sidelight.report.style import counted, number
+
+LINEAR = 0.97
+"""A growth exponent from here on is called linear."""
+
+
+def verdict(group: Group, comparison: Comparison | None = None) -> tuple[str, ...]:
+    """One sentence each: the least regret, noise, whether bounds hold, vacuous bounds, what beats the plan."""
+    sentences = [*_least(group), *_linear(group), *_bounds(group)]
+    if comparison is not None:
+        sentences += _beaten(comparison)
+    return tuple(sentences)
+
+
+def bound_status(cell: Cell) -> str:
+    """Does the measured mean regret respect the policy's bound?
+
+    "none", "conditions fail", "vacuous", "holds", "exceeded" (the whole interval of the mean is above it) or
+    "undecided" (the mean is above, its interval is not).
+    """
+    if cell.bound is None:
+        return "none"
+    value = float(cell.bound["value"])
+    if not cell.bound["certified"]:
+        return "conditions fail"
+    if value >= cell.horizon:
+        return "vacuous"
+    band = mean_band(cell.regret[:, -1:])
+    if band.mean[0] <= value:
+        return "holds"
+    return "exceeded" if band.low[0] > value else "undecided"
+
+
+def _least(group: Group) -> list[str]:
+    best, *rivals = _alike(group.ranked)
+    measured = f"{_measured(best[0])} over {counted(len(best[0].seeds), 'seed')}"
+    played = f"{_names(best)} played alike and" if len(best) > 1 else best[0].policy
+    have = "have" if len(best) > 1 else "has"
+    if not rivals:
+        return [f"{played} {have} a mean regret of {measured}."]
+    second = rivals[0]
+    least = f"{played} {have} the least mean regret: {measured}; next {'are' if len(second) > 1 else 'is'}"
+    return [f"{least} {_names(second)} with {_measured(second[0])}.", *_noise(best[0], rivals)]
+
+
+def _noise(best: Cell, rivals: list[list[Cell]]) -> list[str]:
+    level = 1 - (1 - LEVEL) / len(rivals)  # the best was picked by looking: all comparisons share the risk
+    found: list[tuple[list[Cell], PairedDifference]] = []
+    apart: list[Cell] = []
+    for cells in rivals:
+        try:
+            found.append((cells, compare_cells(cells[0], best, level)))
+        except InvalidOption:
+            apart += cells
+    sentences = []
+    if any(difference.n_seeds < 2 for _, difference in found):
+        sentences.append("With a single seed, nothing tells these differences from noise.")
+    close = [cell for cells, d in found for cell in cells if d.n_seeds > 1 and not d.decided]
+    clear = [f"{_names(cells)} by {_interval(d)}" for cells, d in found if d.decided]
+    how = "95 % interval" if len(rivals) == 1 else f"95 % intervals for {len(rivals)} comparisons"
+    if close:
+        sentences.append(f"Within noise of {best.policy}: {_names(close)} (paired by seed, {how}).")
+    if clear:
+        sentences.append(f"Beyond noise, {best.policy} beats {'; '.join(clear)} (paired by seed, {how}).")
+    if apart:
+        sentences.append(f"Not paired, for want of a common seed: {_names(apart)}.")
+    return sentences
+
+
+def _linear(group: Group) -> list[str]:
+    """Policies that have not begun to learn: the longest curve of their regret is a straight line."""
+    found = []
+    for cell in group.cells:
+        growth = growth_exponent(cell.checkpoints, cell.regret)
+        if growth is not None and (growth.value if np.isnan(growth.low) else growth.low) >= LINEAR:
+            found.append(cell)
+    if not found:
+        return []
+    return [
+        f"Regret still grows linearly at T for {_names(found)}: too short a horizon, or a policy that does not learn."
+    ]
+
+
+def _bounds(group: Group) -> list[str]:
+    by_status: dict[str, list[Cell]] = {}
+    for cell in group.cells:
+        by_status.setdefault(bound_status(cell), []).append(cell)
+    sentences = []
+    if "holds" in by_status:
+        used = ", ".join(f"{_share(cells[0])} ({_names(cells)})" for cells in _alike(by_status["holds"]))
+        sentences.append(f"Certified bounds hold; mean regret takes up so much of them: {used}.")
+    if "exceeded" in by_status:
+        sentences.append(
+            f"The certified bound is EXCEEDED by {_names(by_status['exceeded'])}: "
+            "the theory, the environment or the code is at fault."
+        )
+    if "undecided" in by_status:
+        sentences.append(
+            f"Too few seeds to tell whether the bound holds for {_names(by_status['undecided'])}."
+        )
+    if "vacuous" in by_status:
+        worth = [f"{cell.policy} ({number(_value(cell))})" for cell in by_status["vacuous"]]
+        sentences.append(
+            f"At T = {group.horizon:,} the bound is vacuous, no less than one loss per round, for {', '.join(worth)}."
+        )
+    if "conditions fail" in by_status:
+        sentences.append(f"No bound is certified at this T for {_names(by_status['conditions fail'])}.")
+    if "none" in by_status:
+        sentences.append(f"Without a bound: {_names(by_status['none'])}.")
+    return sentences
+
+
+def _beaten(comparison: Comparison) -> list[str]:
+    sentences = []
+    if comparison.ahead:
+        rows = ", ".join(f"{row.name} ({number(row.value or 0.0)})" for row in comparison.ahead)
+        sentences.append(
+            f"The plan's bound, {number(comparison.auto.value or 0.0)}, is beaten by a certified bound of {rows}."
+        )
+    floor, best = comparison.floor, comparison.best
+    learns = "" if best.learns else ", which learns nothing"
+    if floor.value and best.value and best.informative:
+        sentences.append(
+            f"No policy can promise less than {number(floor.value)} ({floor.name}); the best certified bound, "
+            f"{number(best.value)} ({best.name}{learns}), is {number(best.value / floor.value)} times that."
+        )
+    return sentences
+
+
+def _alike(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """Cells with the same regret on every seed together, in the order of the first of each."""
+    found: list[list[Cell]] = []
+    for cell in cells:
+        for others in found:
+            same = np.array_equal(others[0].seeds, cell.seeds) and np.array_equal(
+                others[0].regret, cell.regret
+            )
+            if same and np.isclose(_value(others[0]), _value(cell), rtol=1e-9, equal_nan=True):
+                others.append(cell)
+                break
+        else:
+            found.append([cell])
+    return found
+
+
+def _value(cell: Cell) -> float:
+    return float("nan") if cell.bound is None else float(cell.bound["value"])
+
+
+def _measured(cell: Cell) -> str:
+    band = mean_band(cell.regret[:, -1:])
+    spread = float(band.high[0] - band.mean[0])
+    return number(float(band.mean[0])) + ("" if np.isnan(spread) else f" ± {number(spread)}")
+
+
+def _interval(difference: PairedDifference) -> str:
+    return f"{number(difference.mean)} [{number(difference.low)}, {number(difference.high)}]"
+
+
+def _share(cell: Cell) -> str:
+    share = float(cell.mean[-1]) / _value(cell)
+    return f"{share:.1%}" if abs(share) < 0.1 else f"{share:.0%}"
+
+
+def _names(cells: list[Cell]) -> str:
+    names = [cell.policy for cell in cells]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

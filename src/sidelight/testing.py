@@ -1,0 +1,368 @@
+"""A conformance suite for policies: `check_policy` plays one and raises AssertionError where it breaks the contract.
+
+The contract, which every plan and baseline of the library keeps and which `sl.simulate` relies on:
+
+    graph, pending, round    what it plays on, the arm asked for and not told, rounds told
+    probabilities            of the pending play or the next one: a fresh (n,) array that sums to 1
+    ask(), tell(losses)      alternate; losses as a mapping, or aligned with graph.out_neighbors(arm)
+    copy(seed=None)          independent, in the same state; with a seed, on that seed's random stream
+    save(path), load(path)   continue bit for bit
+    ledger(arm)              optional: parts that add up to the estimated regret against `arm`
+
+>>> import sidelight as sl
+>>> graph = sl.families.cycle(5)
+>>> check_policy(lambda seed: sl.plan(graph, 1000).policy(seed), graph)
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.environment import switching
+from sidelight.errors import InvalidFeedback, TurnError
+from sidelight.experiment import simulate
+from sidelight.graph import FeedbackGraph
+
+__all__ = ["CHECKS", "Subject", "check_policy"]
+
+Floats = npt.NDArray[np.float64]
+Make = Callable[[int], Any]
+
+UNLIKELY = 1e-6
+"""How improbable frequencies must be, if the probabilities are right, to count as wrong."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A policy under test: how to make one from a seed, and what to play it on."""
+
+    make: Make
+    graph: FeedbackGraph
+    load: Callable[[Any], Any]
+    rounds: int
+    seed: int
+
+    def losses(self, t: int) -> Floats:
+        """(n,) losses of round t, some of them 0 and 1, the same for every policy."""
+        drawn = np.random.default_rng([self.seed, t]).random(self.graph.n_arms)
+        return np.clip(1.4 * drawn - 0.2, 0.0, 1.0)
+
+    def turn(self, policy: Any) -> int:
+        """One round; the arm that was played."""
+        t, arm = policy.round, int(policy.ask())
+        policy.tell(self.losses(t)[self.graph.out_neighbors(arm)])
+        return arm
+
+    def played(self, rounds: int, seed: int | None = None) -> Any:
+        """A new policy after some rounds."""
+        policy = self.make(self.seed if seed is None else seed)
+        for _ in range(rounds):
+            self.turn(policy)
+        return policy
+
+
+def check_policy(
+    make: Make,
+    graph: FeedbackGraph,
+    *,
+    load: Callable[[Any], Any] | None = None,
+    rounds: int = 120,
+    seed: int = 0,
+) -> None:
+    """Play `make(seed)` on `graph` and raise AssertionError, saying which promise was broken, if one was.
+
+    Args:
+        make: a new policy from a seed, always for the same graph.
+        graph: the graph it is for.
+        load: reads what `save` wrote; the policy's own `load` by default.
+        rounds: how long each check plays.
+        seed: of the losses, and of the policies.
+    """
+    assert callable(make), f"make must be a function from a seed to a policy, got {make!r}"
+    policy = make(seed)
+    for name in ("ask", "tell", "copy", "save"):
+        assert callable(getattr(policy, name, None)), f"the policy has no method {name}()"
+    assert policy.graph == graph, f"the policy plays on {policy.graph!r}, not on {graph!r}"
+    reader = type(policy).load if load is None else load
+    subject = Subject(make, graph, reader, rounds, seed)
+    for check in CHECKS:
+        check(subject)
+
+
+# -- what is promised ----------------------------------------------------------------------------------------
+
+
+def check_simplex(subject: Subject) -> None:
+    """`probabilities` is a fresh distribution, the same before and after `ask`, that can lead to the arm played."""
+    policy, n = subject.make(subject.seed), subject.graph.n_arms
+    for t in range(subject.rounds):
+        before = policy.probabilities
+        assert isinstance(before, np.ndarray), f"probabilities must be an array, got {type(before).__name__}"
+        assert before.shape == (n,), f"probabilities have shape {before.shape}, not {(n,)}"
+        assert np.isfinite(before).all(), f"probabilities are not finite after {t} rounds: {before}"
+        assert (before >= 0).all(), f"negative probabilities after {t} rounds: {before.min()}"
+        assert abs(before.sum() - 1) <= 1e-9, f"probabilities sum to {before.sum()} after {t} rounds"
+        arm = policy.ask()
+        pending = policy.probabilities
+        assert np.array_equal(before, pending), f"asking changed the probabilities after {t} rounds"
+        assert pending[arm] > 0, f"arm {arm} was played after {t} rounds, with probability 0"
+        pending[:] = 7.0
+        assert np.array_equal(policy.probabilities, before), (
+            "probabilities is not a fresh array: writing to it is felt"
+        )
+        policy.tell(subject.losses(t)[subject.graph.out_neighbors(arm)])
+
+
+def check_turns(subject: Subject) -> None:
+    """`ask` and `tell` alternate, TurnError otherwise; `pending` and `round` say where the policy is."""
+    policy = subject.make(subject.seed)
+    for t in range(3):
+        assert policy.pending is None, f"arm {policy.pending} is pending before it was asked for"
+        assert policy.round == t, f"after {t} rounds, round is {policy.round}"
+        _refuses(lambda: policy.tell([]), TurnError, "tell() with no arm pending")
+        arm = policy.ask()
+        assert isinstance(arm, int), f"ask() must return an int, got {type(arm).__name__}"
+        assert policy.pending == arm, f"ask() gave arm {arm}, pending says {policy.pending}"
+        assert policy.round == t, f"round must count told rounds, got {policy.round} after {t}"
+        _refuses(policy.ask, TurnError, "ask() with an arm pending")
+        assert policy.pending == arm, "a refused ask() changed the pending arm"
+        policy.tell(subject.losses(t)[subject.graph.out_neighbors(arm)])
+
+
+def check_refusals(subject: Subject) -> None:
+    """Bad feedback raises InvalidFeedback and changes nothing."""
+    policy, untouched = subject.played(5), subject.played(5)
+    for t in range(5, 5 + min(subject.rounds, 20)):
+        arm = policy.ask()
+        assert untouched.ask() == arm, "the policy differs from one that was never told anything wrong"
+        before = policy.probabilities
+        revealed = subject.graph.out_neighbors(arm)
+        good = subject.losses(t)[revealed]
+        for what, bad in _bad_feedback(subject.graph.n_arms, revealed, good):
+            _refuses(partial(policy.tell, bad), InvalidFeedback, f"tell() of {what}")
+            assert policy.pending == arm, f"a refused tell() of {what} changed the pending arm"
+            assert policy.round == t, f"a refused tell() of {what} counted as a round"
+            assert np.array_equal(policy.probabilities, before), (
+                f"a refused tell() of {what} changed the policy"
+            )
+        policy.tell(good)
+        untouched.tell(good)
+        assert _same(policy, untouched), "refused feedback left a trace"
+
+
+def check_forms_of_feedback(subject: Subject) -> None:
+    """A mapping, a list and an array of the same losses are the same feedback."""
+    policies = [subject.played(3) for _ in range(3)]
+    for t in range(3, 13):
+        arms = {policy.ask() for policy in policies}
+        assert len(arms) == 1, f"equal policies played different arms {sorted(arms)}"
+        revealed = subject.graph.out_neighbors(arms.pop())
+        losses = subject.losses(t)[revealed]
+        policies[0].tell(losses)
+        policies[1].tell(losses.tolist())
+        policies[2].tell(dict(zip(revealed.tolist(), losses.tolist(), strict=True)))
+        for policy, form in zip(policies[1:], ("a list", "a mapping"), strict=True):
+            assert _same(policy, policies[0]), f"telling {form} differs from telling an array"
+
+
+def check_determinism(subject: Subject) -> None:
+    """A seed determines the run; the global random state is left alone."""
+    first = subject.make(subject.seed)
+    arms = [subject.turn(first) for _ in range(subject.rounds)]
+    state = _global_state()
+    second = subject.make(subject.seed)
+    again = [subject.turn(second) for _ in range(subject.rounds)]
+    assert arms == again, "the same seed gave two different runs"
+    assert _same(first, second), "the same seed gave two different states"
+    assert _global_state() == state, "the global random state was used"
+
+
+def check_copies(subject: Subject) -> None:
+    """A copy continues bit for bit and on its own; with a seed, on the stream of that seed alone."""
+    policy = subject.played(subject.rounds // 2)
+    original = policy.probabilities
+    twin = policy.copy()
+    assert _same(policy, twin), "a copy is not in the same state"
+    arms = [subject.turn(twin) for _ in range(20)]
+    assert np.array_equal(policy.probabilities, original), "playing a copy changed the original"
+    assert arms == [subject.turn(policy) for _ in range(20)], "a copy continued differently"
+    assert _same(policy, twin), "a copy continued to a different state"
+    one, two = policy.copy(3), policy.copy(3)
+    subject.turn(policy)
+    assert [subject.turn(one) for _ in range(20)] == [subject.turn(two) for _ in range(20)], (
+        "copy(seed) is not seeded"
+    )
+    policy.ask()
+    assert policy.copy().pending == policy.pending, "a copy forgot the pending arm"
+
+
+def check_saving(subject: Subject) -> None:
+    """What was saved continues bit for bit, with or without an arm pending."""
+    for pending in (False, True):
+        policy = subject.played(subject.rounds // 2)
+        if pending:
+            policy.ask()
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "policy.npz"
+            policy.save(path)
+            loaded = subject.load(path)
+        assert loaded.pending == policy.pending, (
+            f"pending was {policy.pending}, is {loaded.pending} after loading"
+        )
+        assert loaded.graph == policy.graph, "the graph changed in saving"
+        for t in range(20):
+            assert _same(policy, loaded), f"a loaded policy differs {t} rounds later"
+            if policy.pending is not None:
+                losses = subject.losses(policy.round)[subject.graph.out_neighbors(policy.pending)]
+                policy.tell(losses)
+                loaded.tell(losses)
+            else:
+                assert subject.turn(policy) == subject.turn(loaded), (
+                    f"a loaded policy played differently {t} rounds later"
+                )
+
+
+def check_simulation(subject: Subject) -> None:
+    """`sl.simulate` plays what `ask` and `tell` play."""
+    n = subject.graph.n_arms
+    environment = switching(n, period=17, gap=0.4)
+    rounds, seed = subject.rounds, subject.seed + 11
+    run = simulate(subject.make(subject.seed), environment, seeds=[seed], horizon=rounds, progress=False)
+    policy = subject.make(subject.seed).copy(seed)
+    plays, cost = np.zeros(n, dtype=np.int64), 0.0
+    for t in range(rounds):
+        arm = policy.ask()
+        plays[arm] += 1
+        cost += environment.costs(seed, t, arm)
+        policy.tell(environment.losses(seed, t, subject.graph.out_neighbors(arm)))
+    assert run.plays is not None
+    assert np.array_equal(run.plays[0], plays), f"simulate played {run.plays[0]}, ask and tell {plays}"
+    assert run.cost[0, -1] == cost, f"simulate paid {run.cost[0, -1]}, ask and tell {cost}"
+
+
+def check_frequencies(subject: Subject) -> None:
+    """Arms are played as often as `probabilities` says (χ² of seeded copies)."""
+    from scipy.stats import chi2
+
+    for rounds in (0, subject.rounds // 3):
+        policy = subject.played(rounds)
+        expected = policy.probabilities
+        draws = max(2_000, 20 * subject.graph.n_arms)
+        counts = np.zeros(subject.graph.n_arms)
+        for seed in range(draws):
+            counts[policy.copy(seed).ask()] += 1
+        rare = expected * draws < 5
+        assert counts[expected == 0].sum() == 0, "an arm of probability 0 was played"
+        groups = (
+            np.append(counts[~rare], counts[rare].sum()),
+            np.append(expected[~rare], expected[rare].sum()),
+        )
+        kept = groups[1] > 0
+        seen, wanted = groups[0][kept], groups[1][kept] * draws
+        if kept.sum() > 1:
+            distance = float(((seen - wanted) ** 2 / wanted).sum())
+            limit = float(chi2.isf(UNLIKELY, int(kept.sum()) - 1))
+            assert distance <= limit, (
+                f"after {rounds} rounds, {draws} plays are not distributed as `probabilities`: "
+                f"χ² = {distance:.1f}, at most {limit:.1f} expected"
+            )
+
+
+def check_estimates(subject: Subject) -> None:
+    """Where there is a ledger: its estimates of what arms lose, compared with each other, are unbiased.
+
+    The ledger against a minus that against b grows by ℓ̂_b − ℓ̂_a in a round. Over all arms that may be played, each
+    weighted with its probability, that must be ℓ_b − ℓ_a.
+    """
+    for rounds in (0, 10):
+        policy = subject.played(rounds)
+        if not hasattr(policy, "ledger") or not np.isfinite(_regrets(policy)).all():
+            return  # nothing is claimed
+        n, chances = subject.graph.n_arms, policy.probabilities
+        losses, before = subject.losses(rounds), _regrets(policy)
+        growth = np.zeros((n, n))
+        drawn = np.zeros(n, dtype=bool)
+        for seed in range(2_000):
+            copy = policy.copy(seed)
+            arm = copy.ask()
+            if not drawn[arm]:
+                drawn[arm] = True
+                copy.tell(losses[subject.graph.out_neighbors(arm)])
+                growth[arm] = _regrets(copy) - before
+            if drawn[chances > 0].all():
+                break
+        known = [i for i in range(n) if drawn[subject.graph.in_neighbors(i)].all()]
+        if len(known) < 2:
+            continue
+        mean = (chances[:, None] * (growth - growth[:, known[:1]]))[:, known].sum(axis=0)
+        wanted = losses[known[0]] - losses[known]
+        worst = float(np.abs(mean - wanted).max())
+        assert worst <= 1e-7, f"loss estimates are biased: by up to {worst} after {rounds} rounds"
+
+
+CHECKS: tuple[Callable[[Subject], None], ...] = (
+    check_simplex,
+    check_turns,
+    check_refusals,
+    check_forms_of_feedback,
+    check_determinism,
+    check_copies,
+    check_saving,
+    check_simulation,
+    check_frequencies,
+    check_estimates,
+)
+
+
+# -- small print ---------------------------------------------------------------------------------------------
+
+
+def _same(one: Any, two: Any) -> bool:
+    """Are two policies in the same state, as far as can be seen?"""
+    where = one.pending == two.pending and one.round == two.round
+    return bool(where and np.array_equal(one.probabilities, two.probabilities))
+
+
+def _global_state() -> bytes:
+    state: Any = np.random.get_state()  # noqa: NPY002  (it is the global state that must stay as it is)
+    return bytes(state[1].tobytes()) + repr(state[2:]).encode()
+
+
+def _refuses(act: Callable[[], Any], error: type[Exception], what: str) -> None:
+    try:
+        act()
+    except error:
+        return
+    except Exception as other:
+        raise AssertionError(f"{what} must raise {error.__name__}, raised {other!r}") from other
+    raise AssertionError(f"{what} must raise {error.__name__}, but was accepted")
+
+
+def _bad_feedback(n: int, revealed: npt.NDArray[Any], good: Floats) -> list[tuple[str, Any]]:
+    """Feedback that must be refused, each with its name."""
+    arms, losses = revealed.tolist(), good.tolist()
+    mapping = dict(zip(arms, losses, strict=True))
+    bad: list[tuple[str, Any]] = [("one loss too many", [*losses, 0.5])]
+    hidden = [i for i in range(n) if i not in mapping]
+    if hidden:
+        bad.append(("an arm that was not revealed", mapping | {hidden[0]: 0.5}))
+    if arms:
+        bad += [("one loss too few", losses[:-1]), ("a missing arm", {i: mapping[i] for i in arms[1:]})]
+        for value in (np.nan, np.inf, -0.01, 1.01):
+            bad.append((f"the loss {value}", [*losses[:-1], value]))
+            bad.append((f"the loss {value} in a mapping", mapping | {arms[0]: value}))
+        bad.append(("a word", [*losses[:-1], "low"]))
+    return bad
+
+
+def _regrets(policy: Any) -> Floats:
+    """(n,) the estimated regret against every arm."""
+    return np.array([sum(policy.ledger(arm).values()) for arm in range(policy.graph.n_arms)])

@@ -1,0 +1,32 @@
+"""`sidelight …` as its users call it, in this process."""
+
+import sys
+
+import pytest
+
+from sidelight.cli.main import main
+
+
+@pytest.fixture
+def run(monkeypatch, capfd):
+    """Run `sidelight …`: (exit code, standard output, standard error)."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["sidelight", *map(str, arguments)])
+        try:
+            main()
+            code = 0
+        except SystemExit as end:
+            code = end.code or 0
+        out, err = capfd.readouterr()
+        return code, out, err
+
+    return run
+
+
+@pytest.fixture
+def chain(tmp_path):
+    """A csv file in which nothing reveals arm 0, and only arm 0 reveals arm 1."""
+    file = tmp_path / "chain.csv"
+    file.write_text("src,dst\n0,1\n1,2\n2,3\n3,2\n")
+    return file

@@ -1,0 +1,106 @@
+"""`sidelight doctor`: healthy here, and not fooled by what is broken."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from sidelight.cli import health
+
+
+def found(run, *arguments):
+    code, out, err = run("doctor", *arguments, "--json")
+    assert err == ""
+    answer = json.loads(out)
+    assert answer["healthy"] == (code == 0)
+    return code, {finding["name"]: finding for finding in answer["findings"]}
+
+
+def test_here_everything_works(run):
+    code, findings = found(run)
+    assert code == 0
+    expected = {
+        "python",
+        "sidelight",
+        "numpy",
+        "numba",
+        "click",
+        "cores",
+        "memory",
+        "kernels",
+        "kernel cache",
+    }
+    assert expected | {"pyarrow", "distributed", "this folder", "temporary files", "self-check"} <= set(
+        findings
+    )
+    assert findings["self-check"]["state"] == "ok"
+    assert "1,000 rounds" in findings["self-check"]["detail"]
+    code, out, _ = run("doctor", "--no-run")
+    assert code == 0
+    assert "everything essential works" in out
+    assert "self-check" not in out
+
+
+def test_every_requirement_is_looked_at():
+    names = [name for name, _ in health.requirements()]
+    assert {"numpy", "scipy", "numba", "click", "rich", "matplotlib"} <= set(names)
+    assert "pytest" not in names
+
+
+def test_a_missing_extra_is_a_note_with_what_to_do(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    code, findings = found(run, "--no-run")
+    assert code == 0
+    assert findings["pyarrow"]["state"] == "note"
+    assert "pip install 'sidelight[results]'" in findings["pyarrow"]["detail"]
+
+
+def test_a_missing_requirement_is_broken(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    code, findings = found(run, "--no-run")
+    assert code == 3
+    assert findings["networkx"]["state"] == "broken"
+    assert "1 essential" in run("doctor", "--no-run")[1]
+
+
+def test_a_requirement_that_is_too_old(run, monkeypatch):
+    monkeypatch.setattr(health, "requirements", lambda: [("numpy", "99.1")])
+    code, findings = found(run, "--no-run")
+    assert code == 3
+    assert "pip install 'numpy>=99.1'" in findings["numpy"]["detail"]
+
+
+def test_a_self_check_that_fails(run, monkeypatch):
+    monkeypatch.setattr("sidelight.planning.checker.check_certificate", lambda plan: 1 / 0)
+    monkeypatch.setattr("sidelight.check_certificate", lambda plan: 1 / 0, raising=False)
+    code, findings = found(run)
+    assert code == 3
+    assert "ZeroDivisionError" in findings["self check"]["detail"]
+
+
+def test_without_numpy_it_still_answers():
+    """The doctor is needed most where little works: it must not import what it examines before it starts."""
+    code = (
+        "import sys; sys.modules['numpy'] = None\n"
+        "from click.testing import CliRunner; from sidelight.cli.main import cli\n"
+        "done = CliRunner().invoke(cli, ['doctor', '--json'])\n"
+        "print(done.exit_code); print(done.output)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    exit_code, _, answer = done.stdout.partition("\n")
+    assert exit_code == "3", done.stderr
+    broken = {finding["name"] for finding in json.loads(answer)["findings"] if finding["state"] == "broken"}
+    assert {"numpy", "numba", "kernels", "self check"} <= broken
+
+
+def test_an_unwritable_folder_is_a_note(run, monkeypatch):
+    monkeypatch.chdir("/proc")
+    _, findings = found(run, "--no-run")
+    assert findings["this folder"]["state"] == "note"
+    assert "-o" in findings["this folder"]["detail"]
+
+
+@pytest.mark.parametrize(("older", "newer"), [("1.9", "1.10"), ("8.1.7", "8.2"), ("2.0.0rc1", "2.1")])
+def test_versions_are_compared_as_numbers(older, newer):
+    assert health._order(older) < health._order(newer)

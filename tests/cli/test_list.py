@@ -1,0 +1,39 @@
+"""`sidelight list`: every name, written as other commands read it."""
+
+import json
+
+import pytest
+
+from cli_checks import assert_usage
+from sidelight.environment import registry as environments
+from sidelight.experiment import claims
+from sidelight.graph import families
+from sidelight.policy import registry as policies
+
+EXPECTED = {
+    "families": list(families.usages()),
+    "policies": list(policies.names()),
+    "environments": list(environments.usages()),
+    "claims": list(claims.names()),
+}
+
+
+def test_everything(run):
+    assert json.loads(run("list", "--json")[1]) == EXPECTED
+    code, out, _ = run("list")
+    assert code == 0
+    for kind, names in EXPECTED.items():
+        assert kind in out
+        assert all(f"  {name}\n" in out for name in names)
+
+
+@pytest.mark.parametrize("kind", EXPECTED)
+def test_one_kind(run, kind):
+    assert json.loads(run("list", kind, "--json")[1]) == {kind: EXPECTED[kind]}
+    assert run("list", kind)[1].split("\n")[0] == kind
+
+
+def test_an_unknown_kind(run):
+    code, _, err = run("list", "colours")
+    assert code == 2
+    assert_usage(err)

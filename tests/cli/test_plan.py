@@ -1,0 +1,122 @@
+"""`sidelight plan`: the plan that the library makes, in words, in JSON and in a file."""
+
+import json
+
+import pytest
+
+import sidelight as sl
+from cli_checks import assert_one_line, assert_usage
+
+
+def answer(run, *arguments):
+    code, out, err = run("plan", *arguments, "--json")
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+def test_json_is_the_plan_with_its_graph_and_its_checks(run):
+    found = answer(run, "teams:4x3", "-T", "1e5")
+    plan = sl.plan(sl.families.teams([3] * 4), 100_000)
+    checks = found.pop("checks")
+    assert checks
+    assert all(check["holds"] for check in checks)
+    assert found.pop("graph")["source"] == "teams:4x3"
+    assert found.pop("version") == sl.__version__
+    assert found == json.loads(json.dumps(plan.to_dict()))
+
+
+def test_the_tables_say_why(run):
+    code, out, err = run("plan", "teams:4x3", "--horizon", 100_000)
+    assert (code, err) == (0, "")
+    plan = sl.plan(sl.families.teams([3] * 4), 100_000)
+    for name in plan.bound.terms:
+        assert name in out
+    for word in ("Plan for teams:4x3, 100,000 rounds", "certified", "inequalities hold", "Considered"):
+        assert word in out
+    weighed = out.partition("Considered")[2]
+    for other in plan.considered:
+        assert f"{other.value:,.1f}" in weighed
+    assert weighed.splitlines()[2].split()[:2] == ["single", plan.realization]  # the winner comes first
+
+
+def test_a_plan_for_any_number_of_rounds(run):
+    found = answer(run, "cycle:6", "--anytime")
+    assert found["horizon"] is None
+    bound = sl.plan(sl.families.cycle(6), None).bound
+    assert found["bound"] == bound.to_dict()
+    assert bound.summary()[:40] in run("plan", "cycle:6", "--anytime")[1]
+
+
+@pytest.mark.parametrize("arguments", [("-T", 100, "--anytime"), ()], ids=["both", "neither"])
+def test_a_horizon_or_none(run, arguments):
+    code, _, err = run("plan", "cycle:6", *arguments)
+    assert code == 2
+    assert_usage(err)
+    assert "--anytime" in err
+
+
+@pytest.mark.parametrize("realization", ["adaptive", "clustered", "flat", "hybrid", "interpolated"])
+def test_the_realization_asked_for(run, realization):
+    assert answer(run, "cycle:8", "-T", 5000, "--realization", realization)["realization"] == realization
+
+
+def test_partitions_by_name_and_from_files(run, tmp_path):
+    blocks = [[0, 1, 2], [3, 4, 5]]
+    by_name = answer(run, "cliques:2x3", "-T", 5000, "--partition", "components")
+    assert by_name["blocks"] == blocks
+    listed = tmp_path / "blocks.json"
+    listed.write_text(json.dumps(blocks))
+    assert answer(run, "cliques:2x3", "-T", 5000, "--partition", listed) == by_name
+    saved = tmp_path / "plan.json"
+    assert run("plan", "cliques:2x3", "-T", 5000, "--partition", "components", "-o", saved)[0] == 0
+    assert answer(run, "cliques:2x3", "-T", 5000, "--partition", saved) == by_name
+
+
+def test_a_search_may_find_a_better_partition(run):
+    g = "random:9,0.4,7:loops"
+    plain, searched = answer(run, g, "-T", 1e6), answer(run, g, "-T", 1e6, "--search", 1)
+    assert searched["bound"]["value"] <= plain["bound"]["value"] * (1 + 1e-9)
+
+
+def test_the_file_is_the_json(run, tmp_path):
+    file = tmp_path / "plan.json"
+    code, out, _ = run("plan", "mab:3", "-T", 100, "-o", file)
+    assert code == 0
+    assert str(file) in out.replace("\n", "")
+    assert json.loads(file.read_text()) == answer(run, "mab:3", "-T", 100)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["plan.json"]
+
+
+WRONG = {
+    "no rounds": ("-T", "0"),
+    "too many rounds": ("-T", "1e19"),
+    "partition": ("-T", "9", "--partition", "halves"),
+    "illegal": ("-T", "9", "--partition", "singletons"),
+    "search": ("-T", "9", "--search", "-1"),
+    "search nan": ("-T", "9", "--search", "nan"),
+    "search any": ("--anytime", "--search", "1"),
+    "blocks any": ("--anytime", "--realization", "clustered"),
+}
+
+
+@pytest.mark.parametrize("arguments", WRONG.values(), ids=WRONG)
+def test_requests_that_cannot_be_met(run, arguments):
+    code, out, err = run("plan", "cycle:6", *arguments)
+    assert (code, out) == (1, "")
+    assert_one_line(err)
+
+
+@pytest.mark.parametrize("text", ["", "{", "3", '{"blocks": 3}', "[[0, 1], 2]", '[["a"]]', "\ufffe"])
+def test_partition_files_that_are_wrong(run, tmp_path, text):
+    file = tmp_path / "blocks.json"
+    file.write_bytes(text.encode("utf-16" if text == "\ufffe" else "utf-8"))
+    code, out, err = run("plan", "cycle:6", "-T", 9, "--partition", file)
+    assert (code, out) == (1, "")
+    assert_one_line(err)
+
+
+def test_an_unknown_realization_is_wrong_usage(run):
+    code, _, err = run("plan", "cycle:6", "-T", 9, "--realization", "fancy")
+    assert code == 2
+    assert_usage(err)
+    assert "interpolated" in err

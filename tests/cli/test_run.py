@@ -1,0 +1,244 @@
+"""`sidelight run` and `sidelight report`: results that are stored, shown, continued and shown again."""
+
+import json
+import shutil
+import sys
+
+import numpy as np
+import pytest
+
+import sidelight as sl
+from cli_checks import assert_one_line, assert_usage
+from sidelight.experiment import simulation
+
+QUICK = ("run", "teams:2x3", "-T", "200", "--seeds", "3", "--jobs", "1", "--no-figures")
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """A folder with a finished run of two policies."""
+    from click.testing import CliRunner
+
+    from sidelight.cli.main import cli
+
+    folder = tmp_path_factory.mktemp("played") / "out"
+    done = CliRunner().invoke(cli, [*QUICK, "--policy", "auto,adaptive", "-o", str(folder), "--json"])
+    assert done.exit_code == 0, done.output
+    return folder, json.loads(done.stdout)
+
+
+def test_json_has_a_row_for_each_policy(played):
+    folder, answer = played
+    assert set(answer) == {"folder", "report", "complete", "notes", "results", "absent"}
+    assert (answer["folder"], answer["complete"], answer["absent"]) == (str(folder), True, [])
+    assert [row["policy"] for row in answer["results"]] == ["auto", "adaptive"]
+    for row in answer["results"]:
+        assert (row["graph"], row["environment"], row["horizon"], row["seeds"]) == (
+            "teams:2x3",
+            "gap",
+            200,
+            3,
+        )
+        assert 0 <= row["regret"] <= 200
+
+
+def test_the_numbers_are_those_of_the_library(played):
+    _, answer = played
+    g = sl.families.teams([3, 3])
+    run = sl.simulate(
+        sl.plan(g, 200), sl.environments.gap(6, best=3, gap=0.2), seeds=range(3), progress=False
+    )
+    assert answer["results"][0]["regret"] == pytest.approx(run.regret[:, -1].mean(), rel=1e-12)
+
+
+def test_the_folder_holds_results_graph_and_report(played):
+    folder, answer = played
+    assert answer["report"] == str(folder / "report.html")
+    page = (folder / "report.html").read_text()
+    assert "teams:2x3" in page
+    assert "adaptive" in page
+    assert len(list((folder / "cells").glob("*.parquet"))) == 2
+    (graph,) = (folder / "graphs").glob("*.npz")
+    assert sl.read_graph(graph) == sl.families.teams([3, 3])
+    assert not (folder / "figures").exists()
+
+
+def test_the_report_can_be_written_again(run, played, tmp_path):
+    folder, answer = played
+    moved = tmp_path / "moved"
+    shutil.copytree(folder, moved)
+    (moved / "report.html").unlink()
+    code, out, err = run("report", moved, "--no-figures", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["results"] == answer["results"]
+    assert "teams:2x3" in (moved / "report.html").read_text()
+    code, out, _ = run("report", moved, "--no-figures")
+    assert code == 0
+    assert "adaptive" in out
+    assert "report.html" in out
+
+
+def test_figures_are_written_on_request(run, played, tmp_path):
+    moved = tmp_path / "moved"
+    shutil.copytree(played[0], moved)
+    assert run("report", moved, "--figures")[0] == 0
+    endings = {file.suffix for file in (moved / "figures").iterdir()}
+    assert endings == {".png", ".pdf"}
+
+
+def test_the_same_command_again_plays_nothing(run, played, monkeypatch):
+    folder, answer = played
+    monkeypatch.setattr(
+        "sidelight.experiment.execution.simulate", lambda *_, **__: pytest.fail("played again")
+    )
+    code, out, _ = run(*QUICK, "--policy", "auto,adaptive", "-o", folder, "--json")
+    assert code == 0
+    assert json.loads(out)["results"] == answer["results"]
+
+
+def test_a_folder_of_another_run_is_refused(run, played):
+    code, out, err = run(*QUICK, "--policy", "auto", "-o", played[0])
+    assert (code, out) == (1, "")
+    assert_one_line(err)
+    assert "removed 'adaptive'" in err
+
+
+def test_policies_and_environments_may_be_repeated(run, tmp_path):
+    arguments = ("--policy", "auto", "--policy", "flat", "--env", "gap:0.3,1", "--env", "switching")
+    code, out, _ = run(*QUICK, *arguments, "-o", tmp_path / "out", "--json")
+    assert code == 0
+    found = {(row["policy"], row["environment"]) for row in json.loads(out)["results"]}
+    assert found == {(p, e) for p in ("auto", "flat") for e in ("gap:0.3,1", "switching")}
+
+
+def test_the_first_seed_can_be_chosen(run, tmp_path):
+    answers = [
+        json.loads(run(*QUICK, "--seed", seed, "--seeds", 1, "-o", tmp_path / str(k), "--json")[1])
+        for k, seed in enumerate((5, 5, 6))
+    ]
+    regrets = [answer["results"][0]["regret"] for answer in answers]
+    assert regrets[0] == regrets[1] != regrets[2]
+
+
+def test_a_mended_graph_is_played_and_the_change_reported(run, chain, tmp_path):
+    code, out, _ = run("run", chain, *QUICK[2:], "--drop-unobservable", "-o", tmp_path / "out", "--json")
+    assert code == 0
+    answer = json.loads(out)
+    assert "left out 2 arms (0, 1)" in answer["notes"][0]
+    (graph,) = (tmp_path / "out" / "graphs").glob("*.npz")
+    assert sl.read_graph(graph).n_arms == 2
+
+
+def test_quiet_prints_nothing(run, tmp_path):
+    assert run(*QUICK, "--quiet", "-o", tmp_path / "out") == (0, "", "")
+    assert (tmp_path / "out" / "report.html").is_file()
+
+
+def test_a_policy_that_does_not_apply_says_why(run, tmp_path):
+    command = (*QUICK, "--policy", "auto,hedge", "-o", tmp_path / "out")
+    code, out, _ = run(*command, "--json")
+    assert code == 0
+    (absent,) = json.loads(out)["absent"]
+    assert (absent["policy"], absent["status"]) == ("hedge", "not applicable")
+    shown = run(*command)[1].partition("not applicable: ")[2]
+    assert absent["reason"].split()[0] in shown
+
+
+def test_no_policy_that_applies_is_an_error(run, tmp_path):
+    code, _, err = run(*QUICK, "--policy", "hedge", "-o", tmp_path / "out")
+    assert code == 1
+    assert_one_line(err)
+    assert "no policy applies" in err
+
+
+WRONG = {
+    "policy": (("--policy", "auto,clusterd"), "did you mean 'clustered'?"),
+    "twice": (("--policy", "auto,auto"), "policies[1]"),
+    "empty policy": (("--policy", ""), "policies[0]"),
+    "environment": (("--env", "gapp"), "did you mean 'gap'?"),
+    "gap": (("--env", "gap:wide"), "wide"),
+    "no rounds": (("-T", "0"), "got 0"),
+    "negative rounds": (("-T", "-7"), "got -7"),
+    "no seeds": (("--seeds", "0"), "got 0"),
+    "negative seed": (("--seed", "-1"), "got -1"),
+    "no jobs": (("--jobs", "0"), "0"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "shown"), WRONG.values(), ids=WRONG)
+def test_requests_that_cannot_be_met(run, tmp_path, arguments, shown):
+    code, out, err = run(*QUICK, *arguments, "-o", tmp_path / "out")
+    assert (code, out) == (1, "")
+    assert_one_line(err)
+    assert shown in err
+    if "--jobs" not in arguments:
+        assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("arguments", [("-T", "soon"), ("--seeds", "1.5"), ("--jobs", "all")], ids=" ".join)
+def test_wrong_usage(run, tmp_path, arguments):
+    code, _, err = run(*QUICK, *arguments, "-o", tmp_path / "out")
+    assert code == 2
+    assert_usage(err)
+
+
+def test_the_output_folder_must_be_named(run):
+    code, _, err = run(*QUICK)
+    assert code == 2
+    assert_usage(err)
+    assert "--output" in err
+
+
+def test_an_interrupted_run_keeps_what_is_done_and_continues(run, tmp_path, monkeypatch):
+    command = (*QUICK, "--policy", "auto,flat", "-o", tmp_path / "out", "--json")
+    real, calls = simulation.simulate, []
+
+    def second_is_interrupted(*arguments, **options):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(*arguments, **options)
+
+    monkeypatch.setattr("sidelight.experiment.execution.simulate", second_is_interrupted)
+    code, out, err = run(*command)
+    assert code == 130
+    assert err.strip().splitlines()[-1] == "interrupted"
+    assert "the same command continues" in err
+    answer = json.loads(out)
+    assert (answer["complete"], [row["policy"] for row in answer["results"]]) == (False, ["auto"])
+    assert answer["absent"][0]["status"] == "interrupted"
+    unfinished = run("report", tmp_path / "out", "--no-figures")
+    assert unfinished[0] == 0
+    assert "interrupted" in unfinished[1]
+    code, out, _ = run(*command)
+    assert (code, len(calls)) == (0, 3)
+    assert np.isclose(json.loads(out)["results"][0]["regret"], answer["results"][0]["regret"], rtol=0, atol=0)
+
+
+def test_without_pyarrow_the_hint_comes_first(run, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    code, out, err = run(*QUICK, "-o", tmp_path / "out")
+    assert (code, out) == (1, "")
+    assert_one_line(err)
+    assert "pip install" in err
+    assert "sidelight[results]" in err
+
+
+@pytest.mark.parametrize("place", ["nowhere", "empty"])
+def test_reports_of_nothing(run, tmp_path, place):
+    (tmp_path / "empty").mkdir()
+    code, out, err = run("report", tmp_path / place)
+    assert (code, out) == (1, "")
+    assert_one_line(err)
+    assert "no results" in err
+
+
+def test_a_damaged_cell_is_named(run, played, tmp_path):
+    moved = tmp_path / "moved"
+    shutil.copytree(played[0], moved)
+    cell = next((moved / "cells").iterdir())
+    cell.write_bytes(cell.read_bytes()[:100])
+    code, _, err = run("report", moved)
+    assert code == 1
+    assert_one_line(err)
+    assert cell.name in err

@@ -1,0 +1,343 @@
+"""Folders of results: exact, whole, and never mistaken for something else."""
+
+import contextlib
+import errno
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow.dataset
+import pyarrow.parquet
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import sidelight as sl
+from sidelight.experiment import storage
+from sidelight.experiment.parquet_cells import decode, encode
+from sidelight.experiment.results import Absent, Cell
+
+SPEC = {
+    "title": "Small",
+    "policies": ["auto", "flat"],
+    "graphs": ["cycle:6", "mab:5"],
+    "environments": ["gap:0.3"],
+    "horizons": [300],
+    "seeds": 2,
+    "checkpoints": 8,
+}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    return sl.sweep(SPEC, tmp_path_factory.mktemp("results"), jobs=1)
+
+
+@pytest.fixture
+def folder(results, tmp_path):
+    """A copy of the finished folder, to be mistreated."""
+    target = tmp_path / "out"
+    subprocess.run(["cp", "-r", results.provenance["folder"], target], check=True)
+    return target
+
+
+def contents(folder):
+    return {file.name: file.read_bytes() for file in (Path(folder) / "cells").iterdir()}
+
+
+def assert_same(one, two):
+    for field in ("id", "graph", "policy", "environment", "horizon", "bound", "provenance"):
+        assert getattr(one, field) == getattr(two, field)
+    for field in ("seeds", "checkpoints", "regret", "cost", "ledger", "plays"):
+        assert_array_equal(getattr(one, field), getattr(two, field))
+
+
+# -- one file ----------------------------------------------------------------------------------------------
+
+
+def test_cells_read_back_exactly(results):
+    again = sl.Results.read(results.provenance["folder"])
+    assert again.title == "Small"
+    assert again.complete
+    assert len(again.cells) == len(results.cells) == 4
+    for one, two in zip(results.cells, again.cells, strict=True):
+        assert_same(one, two)
+        assert one.nanoseconds_per_round == two.nanoseconds_per_round > 0
+
+
+def test_what_a_policy_does_not_keep_reads_back_as_none(results):
+    bare = replace(results.cells[0], ledger=None, plays=None, bound=None)
+    again = decode(encode(bare), "here")
+    assert again.ledger is None
+    assert again.plays is None
+    assert again.bound is None
+    assert_array_equal(again.regret, bare.regret)
+    assert np.isnan(again.nanoseconds_per_round)
+    odd = replace(bare, graph='Größe \U0001f600 "q"', bound={"value": float("inf")})
+    assert decode(encode(odd), "here").graph == odd.graph
+    assert decode(encode(odd), "here").bound == odd.bound
+
+
+def test_inapplicable_cells_read_back_and_failed_ones_keep_their_reason():
+    cell = Absent("ab", "g", "p", "e", 7, "not applicable", "arms 3, 4 are revealed by no arm", {"spec": "x"})
+    again = decode(encode(cell), "here")
+    assert again == cell
+    assert again.provenance == cell.provenance
+
+
+def test_timings_leave_no_trace_in_the_file(results):
+    cell = results.cells[0]
+    assert encode(cell) == encode(replace(cell, nanoseconds_per_round=1.0))
+
+
+def test_any_flipped_byte_and_any_cut_is_noticed(results):
+    cell = results.cells[0]
+    data = encode(cell)
+    generator = np.random.default_rng(5)
+    silent = 0
+    for position in generator.choice(len(data), 400, replace=False):
+        damaged = bytearray(data)
+        damaged[position] ^= 1 << int(generator.integers(8))
+        try:
+            again = decode(bytes(damaged), "cell.parquet")
+        except sl.ResultsError as error:
+            assert str(error).startswith("cell.parquet")  # noqa: PT017
+        else:  # in statistics and other parts that carry nothing of the cell
+            silent += 1
+            assert_same(again, cell)
+    assert silent < 200
+    for length in generator.choice(len(data), 50, replace=False):
+        with pytest.raises(sl.ResultsError, match="damaged"):
+            decode(data[:length], "cell.parquet")
+    with pytest.raises(sl.ResultsError, match="damaged"):
+        decode(b"", "cell.parquet")
+
+
+def test_a_table_of_the_same_form_with_other_numbers_is_refused(results):
+    file = Path(results.provenance["folder"]) / "cells" / f"{results.cells[0].id}.parquet"
+    table = pyarrow.parquet.read_table(file)
+    costs = table["cost"].to_numpy().copy()
+    costs[3] += 1e-12
+    changed = table.set_column(table.schema.get_field_index("cost"), "cost", pyarrow.array(costs))
+    sink = pyarrow.BufferOutputStream()
+    pyarrow.parquet.write_table(changed, sink)
+    with pytest.raises(sl.ResultsError, match="checksum"):
+        decode(sink.getvalue().to_pybytes(), "cell.parquet")
+
+
+def test_files_are_plain_parquet(results):
+    table = pyarrow.dataset.dataset(Path(results.provenance["folder"]) / "cells").to_table()
+    assert table.num_rows == sum(cell.regret.size for cell in results.cells)
+    last = table.filter(pyarrow.compute.field("round") == 300)
+    for cell in results.cells:
+        rows = last.filter(pyarrow.compute.field("cell") == cell.id)
+        assert_array_equal(rows["regret"].to_numpy(), cell.regret[:, -1])
+    file = Path(results.provenance["folder"]) / "cells" / f"{results.cells[0].id}.parquet"
+    described = json.loads(pyarrow.parquet.read_schema(file).metadata[b"sidelight"])
+    assert set(described["provenance"]) == {"sidelight", "python", "numpy", "numba", "platform", "spec"}
+    assert described["bound"]["value"] == results.cells[0].bound["value"]
+
+
+# -- the folder --------------------------------------------------------------------------------------------
+
+
+def test_running_again_plays_nothing_and_changes_nothing(folder, results, monkeypatch):
+    before = contents(folder)
+    stamps = {file.name: file.stat().st_mtime_ns for file in (folder / "cells").iterdir()}
+    again = sl.sweep(SPEC, folder, jobs=1)
+    assert contents(folder) == before
+    assert {file.name: file.stat().st_mtime_ns for file in (folder / "cells").iterdir()} == stamps
+    assert [cell.id for cell in again.cells] == [cell.id for cell in results.cells]
+
+
+def test_order_and_title_may_change(folder, results):
+    again = sl.sweep({**SPEC, "policies": ["flat", "auto"], "title": "Other"}, folder, jobs=1)
+    assert [c.policy for c in again.cells] == ["flat", "auto", "flat", "auto"]
+    assert again.title == "Other"
+    assert_same(again.cells[1], results.cells[0])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"policies": ["auto", "flat", "clustered"]}, "policies: added 'clustered'"),
+        ({"policies": ["auto"]}, "policies: removed 'flat'"),
+        ({"horizons": [400]}, "horizons: added 400; horizons: removed 300"),
+        ({"graphs": ["cycle:7", "mab:5"]}, "graphs: added 'cycle:7'; graphs: removed 'cycle:6'"),
+        ({"graphs": ["cycle:6", {"family": "mab:6", "name": "mab:5"}]}, "'mab:5' is not what it was"),
+        ({"seeds": 3}, "seeds: added 2"),
+        ({"checkpoints": 9}, "checkpoints was 8 and is 9"),
+        ({"checkpoints": [100]}, r"checkpoints was 8 and is \[100\]"),
+    ],
+    ids=str,
+)
+def test_a_changed_spec_is_refused(folder, change, message):
+    before = contents(folder)
+    with pytest.raises(sl.SpecChanged, match=message) as refused:
+        sl.sweep({**SPEC, **change}, folder, jobs=1)
+    assert str(folder) in str(refused.value)
+    assert "start anew" in str(refused.value)
+    assert contents(folder) == before
+
+
+def test_another_version_is_refused(folder):
+    file = folder / "manifest.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "sidelight": "0.0.1"}))
+    with pytest.raises(sl.SpecChanged, match=r"sidelight was 0\.0\.1 and is"):
+        sl.sweep(SPEC, folder, jobs=1)
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: b"x" * 99]
+)
+def test_damaged_cells_are_played_again(folder, damage):
+    before = contents(folder)
+    file = next((folder / "cells").iterdir())
+    file.write_bytes(damage(file.read_bytes()))
+    with pytest.raises(sl.ResultsError, match=file.name):
+        sl.Results.read(folder)
+    again = sl.sweep(SPEC, folder, jobs=1)
+    assert again.provenance["redone"] == [file.stem]
+    assert contents(folder) == before
+
+
+def test_a_cell_under_the_name_of_another_is_not_used(folder):
+    before = contents(folder)
+    one, two = sorted((folder / "cells").iterdir())[:2]
+    one.write_bytes(two.read_bytes())
+    with pytest.raises(sl.ResultsError, match=f"{one.name} holds the cell {two.stem}"):
+        sl.Results.read(folder)
+    sl.sweep(SPEC, folder, jobs=1)
+    assert contents(folder) == before
+
+
+def test_what_killed_runs_leave_behind_is_cleared_away(folder):
+    stray = [folder / "cells" / ".sidelight-00ff.tmp", folder / ".sidelight-00aa.tmp"]
+    for file in stray:
+        file.write_bytes(b"half a ce")
+    with open(folder / "timings.jsonl", "a") as timings:
+        timings.write('{"id": "half a li')
+    sl.sweep(SPEC, folder, jobs=1)
+    assert not any(file.exists() for file in stray)
+    lost = next((folder / "cells").iterdir())
+    lost.unlink()
+    sl.sweep(SPEC, folder, jobs=1)
+    assert all(cell.nanoseconds_per_round > 0 for cell in sl.Results.read(folder).cells)
+
+
+def test_damaged_and_missing_manifests(folder, tmp_path):
+    with pytest.raises(sl.ResultsError, match=r"there is no manifest\.json"):
+        sl.Results.read(tmp_path)
+    for text in ("{", "[]", '{"format": 99}', '{"format": 1}'):
+        (folder / "manifest.json").write_text(text)
+        with pytest.raises(sl.ResultsError, match=r"manifest\.json is damaged"):
+            sl.sweep(SPEC, folder, jobs=1)
+    (folder / "manifest.json").unlink()
+    with pytest.raises(sl.ResultsError, match="holds cells but no"):
+        sl.sweep(SPEC, folder, jobs=1)
+
+
+def test_two_sweeps_cannot_share_a_folder(folder):
+    with (
+        storage.ResultsFolder(folder, sl.Spec.from_dict(SPEC)),
+        pytest.raises(sl.ResultsError, match="another sweep"),
+    ):
+        sl.sweep(SPEC, folder, jobs=1)
+    assert sl.sweep(SPEC, folder, jobs=1).complete
+
+
+def test_unfinished_folders_can_be_read(folder):
+    gone = next((folder / "cells").iterdir())
+    gone.unlink()
+    results = sl.Results.read(folder)
+    assert [(cell.id, cell.status) for cell in results.absent] == [(gone.stem, "interrupted")]
+    assert not results.complete
+    assert len(results.cells) == 3
+
+
+def test_the_spec_is_kept(tmp_path):
+    text = (
+        'policies = ["flat"]\ngraphs = ["mab:3"]\nenvironments = ["gap"]\nhorizons = [50]\nseeds = 1  # one\n'
+    )
+    (tmp_path / "s.toml").write_text(text)
+    sl.sweep(tmp_path / "s.toml", tmp_path / "out", jobs=1)
+    assert (tmp_path / "out" / "spec.toml").read_text() == text
+    assert sl.sweep(tmp_path / "out" / "spec.toml", tmp_path / "out", jobs=1).complete
+
+
+# -- disks -------------------------------------------------------------------------------------------------
+
+
+def test_a_full_disk_is_a_typed_error_and_loses_nothing(tmp_path, monkeypatch):
+    real, calls = os.fsync, []
+
+    def full(descriptor):
+        calls.append(descriptor)
+        if len(calls) == 4:  # the manifest and two cells have been written
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(sl.ResultsError, match=r"No space left on device.*finished cells are kept"):
+        sl.sweep(SPEC, tmp_path, jobs=1)
+    assert len(sl.Results.read(tmp_path).cells) == 2
+    assert not list(tmp_path.rglob("*.tmp"))
+    assert sl.sweep(SPEC, tmp_path, jobs=1).complete
+
+
+@contextlib.contextmanager
+def small_disk(place, options):
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("mounting a small disk is not permitted here")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_disk_that_is_really_full(tmp_path, results):
+    with small_disk(tmp_path / "disk", "size=48k") as disk:
+        (disk / "ballast").write_bytes(bytes(10_000))
+        with pytest.raises(sl.ResultsError, match="No space left on device"):
+            sl.sweep(SPEC, disk / "out", jobs=1)
+        kept = contents(disk / "out")
+        assert 0 < len(kept) < 4
+        (disk / "ballast").unlink()
+        subprocess.run(["mount", "-o", "remount,size=1m", str(disk)], check=True)
+        assert sl.sweep(SPEC, disk / "out", jobs=1).complete
+        assert contents(disk / "out") == contents(results.provenance["folder"])
+
+
+def test_a_read_only_folder(tmp_path):
+    with (
+        small_disk(tmp_path / "disk", "size=1m,ro") as disk,
+        pytest.raises(sl.ResultsError, match=r"cannot write to .*Read-only"),
+    ):
+        sl.sweep(SPEC, disk / "out", jobs=1)
+
+
+def test_a_file_in_place_of_the_folder(tmp_path):
+    (tmp_path / "out").write_text("")
+    with pytest.raises(sl.ResultsError, match=r"cannot write to .*out: "):
+        sl.sweep(SPEC, tmp_path / "out", jobs=1)
+
+
+def test_a_missing_pyarrow_says_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(sl.InvalidOption, match=r"pip install sidelight\[results\]"):
+        sl.sweep(SPEC, tmp_path / "out", jobs=1)
+    assert not (tmp_path / "out").exists()
+
+
+def test_cells_have_statistics(results):
+    cell = results.cells[0]
+    assert isinstance(cell, Cell)
+    assert_array_equal(cell.mean, cell.regret.mean(axis=0))
+    assert_allclose(cell.standard_error, abs(cell.regret[0] - cell.regret[1]) / 2, rtol=1e-12)

@@ -1,0 +1,333 @@
+"""Sweeps: the same bytes on any engine, on any number of cores, after any accident."""
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import sidelight as sl
+from sidelight.experiment import workers
+from sidelight.experiment.graph_source import built
+
+SPEC = {
+    "title": "Sixty cells",
+    "policies": ["auto", "flat", "clustered", "adaptive", "interpolated"],
+    "graphs": ["cycle:6", "mab:5", "cliques:3,4"],
+    "environments": ["gap:0.3", "switching:50,0.4"],
+    "horizons": [200, 400],
+    "seeds": 2,
+    "checkpoints": 10,
+}
+SMALL = {**SPEC, "policies": ["auto", "flat"], "graphs": ["cycle:6"]}
+
+RUN = """
+import itertools, json, os, signal, sys, threading
+import sidelight as sl
+from sidelight.experiment.storage import ResultsFolder
+
+spec, folder, engine, moment, delay = sys.argv[1:]
+count, write = itertools.count(1), ResultsFolder.write
+
+def counted(self, outcome):  # once `moment` cells are written, this process has `delay` seconds to live
+    write(self, outcome)
+    if next(count) == int(moment):
+        threading.Timer(float(delay), os.kill, (os.getpid(), signal.SIGKILL)).start()
+
+ResultsFolder.write = counted
+results = sl.sweep(json.loads(spec), folder, engine=engine, jobs=2)
+print(len(results.cells), results.complete)
+"""
+
+
+def contents(folder):
+    return {file.name: file.read_bytes() for file in (Path(folder) / "cells").glob("*.parquet")}
+
+
+def finished(folder):
+    return len(list((Path(folder) / "cells").glob("*.parquet")))
+
+
+def started(spec, folder, engine="local", moment=0, delay=0.0):
+    """The sweep in a process of its own, that can be killed."""
+    source = str(Path(sl.__file__).parents[1])
+    return subprocess.Popen(
+        [sys.executable, "-c", RUN, json.dumps(spec), str(folder), engine, str(moment), str(delay)],
+        env={**os.environ, "PYTHONPATH": source},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def wait_until(true, seconds=120):
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it took too long"
+        time.sleep(0.002)
+
+
+def running(session):
+    """Processes of a session that are alive."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, _, of = status.read_text().rpartition(")")[2].split()[:4]
+            if int(of) == session and state != "Z":
+                found.append(status.parent.name)
+    return found
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """All sixty cells, uninterrupted, one after the other in this process."""
+    folder = tmp_path_factory.mktemp("whole")
+    results = sl.sweep(SPEC, folder, jobs=1)
+    assert results.complete
+    assert len(results.cells) == 60
+    return folder
+
+
+# -- accidents ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+def test_killed_three_times_and_resumed_gives_the_same_bytes(whole, tmp_path):
+    chance = random.Random(11)
+    before = 0
+    for moment in chance.sample(range(1, 16), 3):
+        process = started(SPEC, tmp_path, moment=moment, delay=chance.uniform(0, 0.03))
+        process.communicate(timeout=120)
+        assert process.returncode == -signal.SIGKILL
+        assert before + moment <= finished(tmp_path) < 60
+        before = finished(tmp_path)
+        wait_until(lambda session=process.pid: not running(session), 20)  # workers end with their parent
+    process = started(SPEC, tmp_path)
+    output, errors = process.communicate(timeout=120)
+    assert (output, errors) == ("60 True\n", "")
+    assert contents(tmp_path) == contents(whole)
+    assert {file.name for file in tmp_path.iterdir()} == {file.name for file in whole.iterdir()}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+def test_an_interrupt_keeps_what_is_done(whole, tmp_path):
+    endless = {**SPEC, "horizons": [200, 10**9]}  # ten short cells come first
+    process = started(endless, tmp_path)
+    wait_until(lambda: finished(tmp_path) >= 4 or process.poll() is not None)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: parent and workers
+    output, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (0, "")
+    assert output == f"{finished(tmp_path)} False\n"
+    assert 4 <= finished(tmp_path) <= 10
+    assert not running(process.pid)
+    expected = {cell.id: cell for cell in sl.Results.read(whole).cells}
+    results = sl.Results.read(tmp_path)
+    assert all((cell.regret == expected[cell.id].regret).all() for cell in results.cells)
+    assert {cell.status for cell in results.absent} == {"interrupted"}
+
+
+def test_an_interrupt_in_this_process(tmp_path, monkeypatch):
+    def interrupted(futures, bar):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules["sidelight.experiment.simulation"], "_wait", interrupted)
+    monkeypatch.setattr(sys.modules["sidelight.experiment.simulation"], "CHUNK_SECONDS", 1e-9)
+    long = {**SMALL, "horizons": [200_000]}
+    results = sl.sweep(long, tmp_path, jobs=1)
+    assert not results.complete
+    assert len(results.cells) == 0
+    assert {cell.status for cell in results.absent} == {"interrupted"}
+    assert finished(tmp_path) == 0
+
+
+def test_dead_workers_are_replaced_and_their_cells_tried_again_up_to_three_times(tmp_path, monkeypatch):
+    sl.sweep(SMALL, tmp_path / "whole", jobs=1)
+    unlucky, deadly = (sl.Spec.from_dict(SMALL).cells[i].id for i in (1, 6))
+    give, deaths = workers._Worker.give, {unlucky: 0, deadly: 0}
+
+    def kill(self, cell):
+        if cell.id == deadly or (cell.id == unlucky and deaths[cell.id] < 1):
+            deaths[cell.id] += 1
+            self.process.kill()
+            self.process.join()
+        give(self, cell)
+
+    monkeypatch.setattr(workers._Worker, "give", kill)
+    results = sl.sweep(SMALL, tmp_path / "out", jobs=2)
+    assert deaths == {unlucky: 1, deadly: 3}
+    assert not results.complete
+    (failed,) = results.absent
+    assert (failed.id, failed.status) == (deadly, "failed")
+    assert failed.reason == "its worker died 3 times, at last with exit code -9"
+    assert len(results.cells) == finished(tmp_path / "out") == 7
+    monkeypatch.undo()
+    assert sl.sweep(SMALL, tmp_path / "out", jobs=1).complete  # a failed cell is tried again
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+def test_an_error_of_ours_fails_one_cell_and_is_tried_again(tmp_path, monkeypatch):
+    module = sys.modules["sidelight.experiment.execution"]
+    simulate = module.simulate
+
+    def faulty(policy, environment, seeds, horizon, **options):
+        if horizon == 400:
+            raise ZeroDivisionError("oh")
+        return simulate(policy, environment, seeds, horizon, **options)
+
+    monkeypatch.setattr(module, "simulate", faulty)
+    results = sl.sweep(SMALL, tmp_path, jobs=1)
+    assert {(cell.status, cell.reason) for cell in results.absent} == {("failed", "ZeroDivisionError: oh")}
+    assert len(results.cells) == finished(tmp_path) == 4
+    monkeypatch.undo()
+    assert sl.sweep(SMALL, tmp_path, jobs=1).complete
+
+
+@pytest.mark.slow
+def test_a_script_without_a_guard_is_told_so(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(f"import sidelight as sl\nsl.sweep({SMALL!r}, {str(tmp_path / 'out')!r}, jobs=2)\n")
+    environment = {**os.environ, "PYTHONPATH": str(Path(sl.__file__).parents[1])}
+    run = subprocess.run(
+        [sys.executable, script], env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert run.returncode == 1
+    assert 'if __name__ == "__main__":' in run.stderr.splitlines()[-1]
+    assert finished(tmp_path / "out") == 0
+
+
+# -- engines -----------------------------------------------------------------------------------------------
+
+
+def test_two_cores_give_the_same_bytes_as_one(whole, tmp_path):
+    assert sl.sweep(SPEC, tmp_path, jobs=2).complete
+    assert contents(tmp_path) == contents(whole)
+
+
+@pytest.mark.slow
+def test_a_dask_cluster_started_for_the_sweep_gives_the_same_bytes(whole, tmp_path):
+    process = started(SPEC, tmp_path, "dask")
+    output, errors = process.communicate(timeout=180)
+    assert (output, errors) == ("60 True\n", "")
+    assert contents(tmp_path) == contents(whole)
+
+
+@contextlib.contextmanager
+def cluster():
+    import logging
+
+    import distributed
+
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL
+    ) as running:
+        yield running
+
+
+@pytest.mark.slow
+def test_a_killed_dask_worker_loses_nothing_and_needs_no_shared_files(whole, tmp_path):
+    graph = tmp_path / "here" / "g.npz"
+    graph.parent.mkdir()
+    sl.write_graph(sl.families.cycle(6), graph)
+    entries = ["mab:5", "cliques:3,4", {"file": "g.npz", "name": "from a file"}]
+    spec = sl.Spec.from_dict({**SPEC, "graphs": entries}, graph.parent)
+    built(spec.graphs[-1])
+    graph.unlink()  # workers on other machines would not have it either
+    out = tmp_path / "out"
+    seen = []
+    with cluster() as running:
+
+        def kill_one():
+            wait_until(lambda: finished(out) >= 3)
+            seen.append(finished(out))
+            os.kill(running.workers[0].pid, signal.SIGKILL)
+
+        killer = threading.Thread(target=kill_one)
+        killer.start()
+        results = sl.sweep(spec, out, engine=running.scheduler_address)
+        killer.join()
+    assert seen[0] < 60
+    assert results.complete
+    assert len(results.cells) == 60
+    shared = {name: data for name, data in contents(out).items() if name in contents(whole)}
+    assert len(shared) == 40
+    reference = {cell.id: cell for cell in sl.Results.read(whole).cells}
+    for cell in results.cells:
+        if cell.id in reference:
+            assert (cell.regret == reference[cell.id].regret).all()
+            assert (cell.plays == reference[cell.id].plays).all()
+    by_family = [cell for cell in reference.values() if cell.graph == "cycle:6"]
+    from_file = [cell for cell in results.cells if cell.graph == "from a file"]
+    pairs = {(c.policy, c.environment, c.horizon): c.regret.tolist() for c in by_family}
+    assert {(c.policy, c.environment, c.horizon): c.regret.tolist() for c in from_file} == pairs
+
+
+def test_engines_that_do_not_exist(tmp_path):
+    for engine in ("locall", "http://x", "dask://", 3, None):
+        with pytest.raises(sl.InvalidOption, match="unknown engine"):
+            sl.sweep(SMALL, tmp_path / "out", engine=engine)
+    for jobs in (0, -1, 1.5, "all"):
+        with pytest.raises(sl.InvalidOption, match="jobs"):
+            sl.sweep(SMALL, tmp_path / "out", jobs=jobs)
+    with pytest.raises(sl.InvalidOption, match="got 3"):
+        sl.sweep(3, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_scheduler_that_does_not_answer(tmp_path, monkeypatch):
+    monkeypatch.setattr("sidelight.experiment.cluster.CONNECT_SECONDS", 1)
+    with pytest.raises(sl.WorkerError, match=r"no Dask cluster at tcp://127\.0\.0\.1:9"):
+        sl.sweep(SMALL, tmp_path, engine="dask://127.0.0.1:9")
+
+
+# -- cells -------------------------------------------------------------------------------------------------
+
+
+def test_what_does_not_apply_is_recorded_with_the_reason_and_not_tried_again(tmp_path, monkeypatch):
+    (tmp_path / "blind.csv").write_text("src,dst\n0,1\n0,2\n")
+    values = {**SMALL, "graphs": ["cycle:6", "blind.csv"], "environments": ["gap:0.2,5"], "horizons": [100]}
+    spec = sl.Spec.from_dict(values, tmp_path)
+    results = sl.sweep(spec, tmp_path / "out", jobs=1)
+    assert results.complete
+    assert [cell.graph for cell in results.cells] == ["cycle:6"] * 2
+    assert {(cell.graph, cell.status) for cell in results.absent} == {("blind.csv", "not applicable")}
+    assert "5" in results.absent[0].reason  # the environment's best arm does not exist there
+    assert finished(tmp_path / "out") == 4
+    monkeypatch.setattr(sys.modules["sidelight.experiment.execution"], "simulate", None)
+    again = sl.sweep(spec, tmp_path / "out", jobs=1)
+    assert again.absent == results.absent
+    assert sl.Results.read(tmp_path / "out").absent == results.absent
+    plain = {**values, "environments": ["gap"]}
+    monkeypatch.undo()
+    unobservable = sl.sweep(sl.Spec.from_dict(plain, tmp_path), tmp_path / "other", jobs=1)
+    assert all("reveal" in cell.reason for cell in unobservable.absent)
+    assert len(unobservable.absent) == 2
+
+
+def test_company_changes_no_cell(tmp_path):
+    alone = sl.sweep({**SMALL, "policies": ["flat"], "horizons": [400]}, tmp_path / "a", jobs=1)
+    among = sl.sweep({**SMALL, "policies": ["adaptive", "flat"]}, tmp_path / "b", jobs=1)
+    found = {cell.id: cell for cell in among.cells}
+    for cell in alone.cells:
+        assert (cell.regret == found[cell.id].regret).all()
+        assert (cell.ledger == found[cell.id].ledger).all()
+
+
+def test_progress_is_shown_on_demand_only(tmp_path, capfd):
+    sl.sweep(SMALL, tmp_path / "a", jobs=1)
+    assert capfd.readouterr() == ("", "")
+    sl.sweep(SMALL, tmp_path / "b", jobs=1, progress=True)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "8/8 cells" in err
+    assert "left:" in err
+    sl.sweep(SMALL, tmp_path / "b", jobs=1, progress=True)
+    assert capfd.readouterr() == ("", "")  # nothing to do

@@ -1,0 +1,69 @@
+"""Cells and results made up for tests: what is in them is known exactly."""
+
+import numpy as np
+
+from sidelight.experiment.results import Cell, Results
+
+
+def cell(policy="auto", final=(1.0, 2.0, 3.0), seeds=None, **changes):
+    """Two checkpoints, 10 and 100, with the given final regret of each seed."""
+    final = np.asarray(final)
+    fields = {
+        "id": policy,
+        "graph": "cycle:4",
+        "policy": policy,
+        "environment": "gap",
+        "horizon": 100,
+        "seeds": np.arange(len(final)) if seeds is None else np.asarray(seeds),
+        "checkpoints": np.array([10, 100]),
+        "regret": np.column_stack([final / 2, final]),
+        "cost": np.column_stack([final, final]),
+        "ledger": None,
+        "plays": None,
+        "bound": None,
+        "nanoseconds_per_round": 100.0,
+    }
+    return Cell(**{**fields, **changes})
+
+
+def curve_cell(
+    policy="auto", horizon=10_000, seeds=4, exponent=0.5, scale=1.0, noise=0.1, arms=12, **changes
+):
+    """A cell whose regret is scale·t^exponent times one factor per seed, with ledger, plays and bound."""
+    rng = np.random.default_rng(abs(hash_of(policy)))
+    points = np.unique(np.geomspace(1, horizon, 60).astype(np.int64))
+    regret = scale * points**exponent * rng.lognormal(0, noise, (seeds, 1))
+    fields = {
+        "id": f"{policy}-{horizon}",
+        "horizon": horizon,
+        "seeds": np.arange(seeds),
+        "checkpoints": points,
+        "regret": regret,
+        "cost": regret,
+        "ledger": regret[:, :, None] * np.array([0.5, 0.4, 0.3, -0.1]),
+        "plays": rng.integers(1, 1000, arms),
+        "bound": bound(3 * scale * horizon**exponent),
+    }
+    return cell(policy, **{**fields, **changes})
+
+
+def bound(value, certified=True, horizon=10_000):
+    return {
+        "value": value,
+        "terms": {"all": value},
+        "theorem": "made up",
+        "conditions": [],
+        "valid_from": 1,
+        "informative_from": 1,
+        "certified": certified,
+        "informative": value < horizon,
+    }
+
+
+def hash_of(text):
+    """The same number in every process, unlike `hash`."""
+    return sum((k + 1) * ord(letter) for k, letter in enumerate(text))
+
+
+def results(*cells, **fields):
+    return Results(tuple(cells), **fields)

@@ -1,0 +1,346 @@
+"""Every baseline plays by its formula, says where it does not apply, and keeps below its bound."""
+
+from math import cbrt, sqrt
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import sidelight as sl
+from baseline_twins import (
+    Chlz21,
+    Exp3,
+    Exp3GStrong,
+    Exp3GWeak,
+    Exp3IX,
+    Ftl,
+    Hedge,
+    QFtrl,
+    TsallisInf,
+    TsN,
+    UcbN,
+    Uniform,
+)
+from sidelight.planning.comparison import dominating_set
+from sidelight.policy import registry
+
+HORIZON = 3_000
+LOOPS = ["mab:5", "full:6", "pricing:6", "loopy_star:6"]
+UNDIRECTED = ["mab:5", "full:6", "loopy_ring"]
+STRONG = ["mab:5", "loopless_clique:5", "pricing:6", "hidden"]
+WEAK = [
+    "cycle:6",
+    "corrupted_full:7,2",
+    "revealing_action:5",
+    "corrupted_mab:8,2",
+    "cycle:7:directed",
+    "star",
+]
+
+
+def graph_of(spec):
+    if spec == "loopy_ring":
+        edges = [(i, j % 7) for i in range(7) for j in (i - 1, i, i + 1)]
+        return sl.FeedbackGraph.from_edges(7, edges)
+    if spec == "star":  # the centre, which all leaves reveal, reveals all leaves, and nothing reveals itself
+        return sl.families.parse("complete_bipartite:1,3")
+    if spec == "hidden":  # two arms with self-loops, and two without that all others reveal
+        return sl.FeedbackGraph.from_edges(
+            4, [(0, 0), (1, 1)] + [(i, j) for j in (2, 3) for i in range(4) if i != j]
+        )
+    return sl.families.parse(spec)
+
+
+def given(name, graph):
+    """What the twin is handed: quantities of the graph that have tests and certificates of their own."""
+    if name in ("exp3g_strong", "q_ftrl"):
+        return {"alpha": sl.baselines.__dict__[name](graph, HORIZON).parameters["alpha_upper"]}
+    if name == "exp3g_weak":
+        return {"members": dominating_set(graph, ~graph.has_loop)}
+    if name == "chlz21":
+        found = sl.fractional_domination(graph)
+        x = np.zeros(graph.n_arms)
+        x[found.arms] = found.weights
+        return {"x": x}
+    return {}
+
+
+CASES = [
+    *[("hedge", Hedge, "full:6"), ("hedge", Hedge, "full:2")],
+    *[("exp3", Exp3, spec) for spec in LOOPS],
+    *[("q_ftrl", QFtrl, spec) for spec in UNDIRECTED],
+    *[("exp3g_strong", Exp3GStrong, spec) for spec in STRONG],
+    *[("exp3g_weak", Exp3GWeak, spec) for spec in WEAK],
+    *[("chlz21", Chlz21, spec) for spec in (*WEAK, "mab:5", "loopless_clique:5")],
+    *[("tsallis_inf", TsallisInf, spec) for spec in LOOPS],
+    *[("exp3_ix", Exp3IX, spec) for spec in LOOPS],
+    *[("ucb_n", UcbN, spec) for spec in LOOPS],
+    *[("ftl", Ftl, spec) for spec in (*LOOPS, *WEAK)],
+    *[("uniform", Uniform, spec) for spec in ("mab:5", "cycle:6")],
+]
+
+
+def losses_of(t, n):
+    return np.clip(1.4 * np.random.default_rng([3, t]).random(n) - 0.2 - 0.2 * (np.arange(n) == 1), 0, 1)
+
+
+def assert_plays_like(policy, twin, rounds):
+    g = policy.graph
+    for t in range(rounds):
+        assert_allclose(policy.probabilities, twin.probabilities, rtol=0, atol=1e-9, err_msg=f"round {t}")
+        arm = policy.ask()
+        losses = losses_of(t, g.n_arms)
+        policy.tell(losses[g.out_neighbors(arm)])
+        twin.learn(arm, losses)
+
+
+@pytest.mark.parametrize(("name", "twin", "spec"), CASES, ids=lambda x: x if isinstance(x, str) else "")
+def test_probabilities_follow_the_formula(name, twin, spec):
+    g = graph_of(spec)
+    policy = registry.make(name, g, HORIZON).policy(seed=5)
+    assert_plays_like(policy, twin(g, HORIZON, **given(name, g)), 300)
+
+
+@pytest.mark.parametrize("spec", ["mab:3", "pricing:4"])
+def test_posterior_probabilities_follow_the_formula(spec):
+    g = graph_of(spec)
+    policy, twin = sl.baselines.ts_n(g).policy(seed=5), TsN(g)
+    assert_plays_like(policy, twin, 6)
+    for t in range(6, 400):  # far on, where posteriors are narrow
+        arm, losses = policy.ask(), losses_of(t, g.n_arms)
+        policy.tell(losses[g.out_neighbors(arm)])
+        twin.learn(arm, losses)
+    assert_plays_like(policy, twin, 2)
+
+
+def test_posterior_probabilities_of_needles_beside_plateaus():
+    """One arm seen ten million times, one never, one in between."""
+    policy = sl.baselines.ts_n(sl.families.mab(3)).policy(seed=1)
+    policy.desk.counts[:], policy.desk.sums[:] = [1e7, 0, 100], [3e6, 0, 40]
+    p = policy.probabilities
+    assert abs(p.sum() - 1) < 1e-12
+    assert p[1] == pytest.approx(0.2949, abs=0.01)  # about P(U < 0.3), the third arm rarely below both
+    drawn = np.bincount([policy.copy(seed).ask() for seed in range(4000)], minlength=3) / 4000
+    assert_allclose(drawn, p, atol=0.035)
+
+
+# -- where they apply ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "spec", "why"),
+    [
+        ("hedge", "mab:4", "full feedback"),
+        ("hedge", "loopless_clique:4", "full feedback"),
+        ("exp3", "cycle:5", "reveal itself"),
+        ("tsallis_inf", "loopless_clique:4", "reveal itself"),
+        ("exp3_ix", "revealing_action:4", "reveal itself"),
+        ("ucb_n", "cycle:5", "reveal itself"),
+        ("ts_n", "cycle:5", "reveal itself"),
+        ("q_ftrl", "pricing:5", "undirected"),
+        ("q_ftrl", "cycle:5", "reveal itself"),
+        ("exp3g_strong", "cycle:5", "weakly observable"),
+        ("exp3g_weak", "mab:5", "strongly observable"),
+    ],
+)
+def test_a_baseline_that_does_not_apply_says_why(name, spec, why):
+    with pytest.raises(sl.InfeasibleRequest, match=why):
+        registry.make(name, graph_of(spec), HORIZON)
+
+
+@pytest.mark.parametrize("name", ["chlz21", "exp3g", "exp3g_strong", "exp3g_weak"])
+def test_arms_that_nothing_reveals_are_named(name):
+    g = sl.FeedbackGraph.from_edges(3, [(0, 1), (1, 0)])
+    with pytest.raises(sl.UnobservableGraph, match="reveals 2") as refused:
+        registry.make(name, g, HORIZON)
+    assert refused.value.arms == (2,)
+
+
+@pytest.mark.parametrize("name", sl.baselines.__all__)
+def test_bad_arguments_are_refused(name):
+    make = getattr(sl.baselines, name)
+    with pytest.raises(sl.InvalidGraph, match="list"):
+        make([[1]], 100)
+    with pytest.raises(sl.InvalidOption, match="horizon"):
+        make(sl.families.cycle(5) if name == "exp3g_weak" else sl.families.full(4), 0)
+
+
+@pytest.mark.parametrize("name", [name for name in sl.baselines.__all__ if name != "exp3g_weak"])
+def test_one_arm_can_be_played(name):
+    g = sl.families.mab(1)
+    policy = getattr(sl.baselines, name)(g, 100).policy(seed=1)
+    for _ in range(5):
+        assert policy.ask() == 0
+        policy.tell([0.5])
+        assert_array_equal(policy.probabilities, [1.0])
+
+
+def test_every_baseline_has_a_name():
+    assert set(sl.baselines.__all__) | {"anytime"} <= set(registry.names())
+    assert isinstance(registry.make("anytime", sl.families.cycle(5), 1000), sl.AnytimePlan)
+    with pytest.raises(sl.InvalidOption, match="did you mean 'exp3'"):
+        registry.make("exp33", sl.families.mab(3), 100)
+
+
+def test_small_policies_have_no_blocks_and_an_empty_ledger():
+    policy = sl.baselines.ftl(sl.families.mab(3)).policy(seed=1)
+    assert np.isnan(list(policy.ledger(0).values())).all()
+    for name in ("block_probabilities", "inside_probabilities"):
+        with pytest.raises(sl.InvalidOption, match="no blocks"):
+            getattr(policy, name)
+
+
+# -- saved files -----------------------------------------------------------------------------------------------
+
+
+def test_a_saved_rule_opens_as_what_it_was(tmp_path):
+    rule = sl.baselines.exp3_ix(sl.families.pricing(5), 1234)
+    rule.policy(seed=1).save(tmp_path / "policy.npz")
+    loaded = sl.Policy.load(tmp_path / "policy.npz")
+    assert (loaded.plan.name, loaded.plan.horizon) == ("exp3_ix", 1234)
+    assert loaded.plan.bound.value == rule.bound.value
+
+
+def test_a_damaged_rule_is_refused(tmp_path):
+    policy = sl.baselines.ucb_n(sl.families.mab(4)).policy(seed=1)
+    path = tmp_path / "policy.npz"
+    for break_it, why in [
+        (lambda desk: desk.numbers.__setitem__(1, 17.0), "pending arm 17"),
+        (lambda desk: desk.sums.__setitem__(0, np.nan), "not finite"),
+    ]:
+        broken = policy.copy()
+        break_it(broken.desk)
+        broken.save(path)
+        with pytest.raises(sl.SavedStateError, match=why):
+            sl.Policy.load(path)
+
+
+# -- bounds ----------------------------------------------------------------------------------------------------
+
+BOUNDED = [
+    *[("hedge", "full:6"), ("exp3", "mab:5"), ("exp3", "pricing:6"), ("q_ftrl", "loopy_ring")],
+    *[("exp3g", spec) for spec in (*STRONG, *WEAK)],
+    *[("chlz21", spec) for spec in WEAK],
+    *[("tsallis_inf", spec) for spec in LOOPS],
+    *[("exp3_ix", spec) for spec in LOOPS],
+]
+
+
+@pytest.mark.parametrize(("name", "spec"), BOUNDED)
+@pytest.mark.parametrize("kind", ["gap", "switching"])
+def test_regret_is_below_the_bound(name, spec, kind):
+    g = graph_of(spec)
+    plan = registry.make(name, g, HORIZON)
+    assert plan.bound.certified
+    make = {"gap": sl.environments.gap, "switching": lambda n: sl.environments.switching(n, period=100)}[kind]
+    run = sl.simulate(plan, make(g.n_arms), seeds=range(10))
+    assert run.regret[:, -1].max() <= run.bound.value
+    assert run.bound.value == plan.bound.value
+
+
+def test_bounds_agree_with_the_table_of_bounds():
+    """Where `compare_bounds` lists the same algorithm, it names the same number."""
+    for spec, rows in {
+        "loopy_ring": {"EXP3": "exp3", "Tsallis-INF": "tsallis_inf", "q-FTRL": "q_ftrl", "Exp3.G": "exp3g"},
+        "full:6": {"Hedge": "hedge"},
+        "hidden": {"Exp3.G": "exp3g_strong", "CHLZ21": "chlz21"},
+        "cycle:6": {"Exp3.G, all arms covered": "exp3g_weak", "CHLZ21": "chlz21"},
+        "pricing:6": {"Exp3.G": "exp3g_strong"},
+    }.items():
+        g = graph_of(spec)
+        table = {row.name: row.value for row in sl.compare_bounds(g, HORIZON).rows}
+        for row, name in rows.items():
+            assert registry.make(name, g, HORIZON).bound.value == pytest.approx(table[row], rel=1e-9), row
+
+
+@pytest.mark.parametrize("name", ["hedge", "exp3", "q_ftrl", "exp3g_strong", "exp3g_weak", "chlz21"])
+def test_the_planner_s_checker_confirms_the_bounds(name):
+    """The independent check of plans, from the numbers that are played."""
+    spec = {"hedge": "full:6", "exp3": "mab:5", "q_ftrl": "loopy_ring", "exp3g_strong": "mab:5"}.get(
+        name, "cycle:6"
+    )
+    plan = registry.make(name, graph_of(spec), HORIZON)
+    assert [str(c) for c in sl.check_certificate(plan) if not c.holds] == []
+
+
+def test_short_horizons_are_played_without_a_certificate():
+    for name in ("chlz21", "exp3g_weak"):
+        plan = registry.make(name, sl.families.cycle(6), 10)
+        assert not plan.bound.certified
+        assert plan.tuning.most_exploration <= 0.5 + 1e-12
+        assert plan.bound.valid_from == pytest.approx(
+            4 * 3 * np.log(6) if name == "chlz21" else 8 * 4 * np.log(6), abs=1
+        )
+
+
+@pytest.mark.parametrize("spec", WEAK)
+def test_the_weak_exp3g_watches_every_arm_without_self_loop(spec):
+    """On the star the centre alone reveals the weak arms, but not itself: a leaf must join it."""
+    g = graph_of(spec)
+    chosen = np.flatnonzero(sl.baselines.exp3g_weak(g, HORIZON).tuning.global_exploration)
+    watched = {int(v) for i in chosen for v in g.out_neighbors(int(i))}
+    assert set(np.flatnonzero(~g.has_loop).tolist()) <= watched
+    assert (spec != "star") or chosen.size == 2
+
+
+def test_the_weak_exp3g_pays_for_self_loops_it_does_not_watch():
+    g = graph_of("corrupted_mab:8,2")
+    plan = sl.baselines.exp3g_weak(g, HORIZON)
+    gamma, delta = plan.parameters["gamma"], plan.parameters["delta"]
+    watched = {int(v) for i in dominating_set(g, ~g.has_loop) for v in g.out_neighbors(int(i))}
+    unseen = g.n_arms - len(watched)
+    assert unseen > 0
+    assert plan.bound.value == pytest.approx(2.5 * gamma * HORIZON + gamma**2 * unseen / delta * HORIZON)
+
+
+# -- growth ----------------------------------------------------------------------------------------------------
+
+
+def exponent(make, hard, horizons, seeds):
+    """Slope of log mean regret in log T, and 4 standard errors; every horizon has its tuning and its instance."""
+    x, means, errors = np.log(horizons), [], []
+    for T in horizons:
+        regret = sl.simulate(make(T), hard(T), seeds=seeds, checkpoints=[T]).regret[:, -1]
+        means.append(regret.mean())
+        errors.append(regret.std(ddof=1) / sqrt(len(seeds)) / regret.mean())
+    weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
+    return float(weights @ np.log(means)), 4 * float(np.linalg.norm(weights * errors))
+
+
+HORIZONS = [1_000, 4_000, 16_000, 64_000]
+
+
+def test_exp3_grows_like_the_square_root_on_a_bandit():
+    g = sl.families.mab(5)
+    slope, error = exponent(
+        lambda T: sl.baselines.exp3(g, T),
+        lambda T: sl.environments.gap(5, best=2, gap=sqrt(5 / T)),
+        HORIZONS,
+        range(60),
+    )
+    assert error < 0.1
+    assert abs(slope - 1 / 2) <= error
+
+
+def test_hedge_grows_like_the_square_root_on_full_feedback():
+    g = sl.families.full(5)
+    slope, error = exponent(
+        lambda T: sl.baselines.hedge(g, T),
+        lambda T: sl.environments.gap(5, best=2, gap=sqrt(1 / T)),
+        HORIZONS,
+        range(100),
+    )
+    assert error < 0.1
+    assert abs(slope - 1 / 2) <= error
+
+
+def test_chlz21_grows_like_two_thirds_on_a_cycle():
+    g = sl.families.cycle(6)
+    slope, error = exponent(
+        lambda T: sl.baselines.chlz21(g, T),
+        lambda T: sl.environments.gap(6, best=2, gap=0.5 * cbrt(6 / T)),
+        HORIZONS,
+        range(60),
+    )
+    assert error < 0.1
+    assert abs(slope - 2 / 3) <= error

@@ -1,0 +1,74 @@
+"""Tables for the terminal, and the same as plain values."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import sidelight as sl
+from finished_cells import bound, cell, curve_cell, results
+from sidelight.report.tables import bounds_rows, bounds_table, results_rows, results_table
+
+
+def shown(table, width=200):
+    console = Console(width=width, file=io.StringIO())
+    console.print(table)
+    return console.file.getvalue()
+
+
+def test_rows_hold_the_numbers():
+    one = curve_cell(exponent=0.6)
+    (row,) = results_rows(results(one))
+    assert row["regret"] == pytest.approx(one.regret[:, -1].mean())
+    assert row["regret_low"] < row["regret"] < row["regret_high"]
+    assert row["exponent"] == pytest.approx(0.6, abs=0.02)
+    assert (row["policy"], row["seeds"], row["horizon"]) == ("auto", 4, 10_000)
+    assert (row["bound"], row["bound_status"]) == (one.bound["value"], "holds")
+
+
+def test_rows_are_json_without_nan():
+    cells = [curve_cell(seeds=1, nanoseconds_per_round=float("nan"), bound=None), curve_cell("b", scale=0.0)]
+    rows = json.loads(json.dumps(results_rows(results(*cells)), allow_nan=False))
+    assert rows[0]["regret_low"] is rows[0]["exponent_low"] is rows[0]["bound"] is None
+    assert rows[0]["nanoseconds_per_round"] is None
+    assert rows[1]["exponent"] is None
+
+
+def test_results_table_keeps_groups_together():
+    cells = [curve_cell("auto"), curve_cell("flat"), curve_cell("auto", graph="mab:3", bound=bound(1e9))]
+    text = shown(results_table(results(*cells, title="A title [not markup]")))
+    assert "A title [not markup]" in text
+    assert text.count("cycle:4") == 1  # said once for the group
+    assert text.count("mab:3") == 1
+    assert text.count("auto") == 2
+    assert "t^0.50 [0.50, 0.50]" in text
+    assert "vacuous" in text
+
+
+def test_names_are_not_markup():
+    text = shown(results_table(results(cell("[red]mine[/red]", environment="[/x]"))))
+    assert "[red]mine[/red]" in text
+    assert "[/x]" in text
+
+
+def test_bounds_table_shows_every_row_and_what_fails():
+    comparison = sl.compare_bounds(sl.families.cycle(30), 5)  # far too short for the theorems
+    text = shown(bounds_table(comparison), width=300)
+    for row in comparison.rows:
+        assert row.name in text
+    assert "conditions fail" in text
+    assert "vacuous" in text
+    assert "no constant" in text
+
+
+def test_bounds_rows_are_json_and_marked():
+    comparison = sl.compare_bounds(sl.families.cycle(6), 1000)
+    rows = json.loads(json.dumps(bounds_rows(comparison), allow_nan=False))
+    assert [row["name"] for row in rows] == [row.name for row in comparison.rows]
+    for row in rows:
+        assert row["status"].startswith("certified") == row["certified"]
+        assert row["beats_plan"] is False
+        assert row["source"]
+    assert np.isclose(min(row["ratio"] for row in rows if row["certified"] and row["kind"] == "upper"), 1)

@@ -1,0 +1,108 @@
+"""Verdicts say what the numbers say, on data made so that the answer is known."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import sidelight as sl
+from finished_cells import bound, cell, results
+from sidelight.report.groups import groups_of
+from sidelight.report.verdict import bound_status, verdict
+
+LUCK = np.array([10.0, 30.0, 20.0, 50.0, 40.0])
+
+
+def said(*cells, comparison=None):
+    (group,) = groups_of(results(*cells))
+    return " ".join(verdict(group, comparison))
+
+
+def test_a_clear_winner_is_named_with_the_paired_difference():
+    text = said(cell("slow", LUCK + np.array([5, 5.1, 5, 4.9, 5])), cell("quick", LUCK))
+    assert "quick has the least mean regret: 30" in text
+    assert "next is slow with 35" in text
+    assert "Beyond noise, quick beats slow by 5 [4.91, 5.09]" in text
+    assert "Within noise" not in text
+
+
+def test_noise_is_called_noise():
+    text = said(cell("a", LUCK), cell("b", LUCK[::-1] + 1))
+    assert "Within noise of a: b" in text
+    assert "Beyond noise" not in text
+
+
+def test_a_difference_that_one_comparison_would_call_clear_may_drown_among_many():
+    """Bonferroni: the interval of each of many comparisons is wider."""
+    near = LUCK + np.array([0.8, 1.8, 0.8, 1.8, 0.8])
+    assert "Beyond noise" in said(cell("a", LUCK), cell("b", near))
+    others = [cell(f"c{k}", LUCK + 100 + np.arange(5) * k) for k in range(20)]
+    assert "Within noise of a: b" in said(cell("a", LUCK), cell("b", near), *others)
+
+
+def test_policies_that_played_alike_are_one():
+    text = said(cell("a", LUCK), cell("b", LUCK), cell("c", LUCK + 1))
+    assert "a and b played alike and have the least mean regret" in text
+    assert "95 % interval)" in text  # one comparison, not two
+    assert "a and b played alike and have a mean regret of 30" in said(cell("a", LUCK), cell("b", LUCK))
+
+
+def test_one_seed_decides_nothing():
+    text = said(cell("a", [1.0]), cell("b", [1000.0]))
+    assert "With a single seed, nothing tells these differences from noise" in text
+    assert "Beyond noise" not in text
+    assert "±" not in text
+
+
+def test_other_seeds_are_not_paired():
+    text = said(cell("a", [1.0, 2.0], seeds=[0, 1]), cell("b", [1.5, 2.5], seeds=[2, 3]))
+    assert "Not paired, for want of a common seed: b." in text
+
+
+@pytest.mark.parametrize(
+    ("given", "final", "status"),
+    [
+        (None, [1.0, 2.0], "none"),
+        (bound(50.0), [10.0, 12.0], "holds"),
+        (bound(50.0, certified=False), [10.0, 12.0], "conditions fail"),
+        (bound(100.0), [10.0, 12.0], "vacuous"),
+        (bound(50.0), [60.0, 60.1], "exceeded"),
+        (bound(50.0), [20.0, 90.0], "undecided"),
+        (bound(50.0), [60.0], "undecided"),
+    ],
+)
+def test_bound_status(given, final, status):
+    one = cell(final=final, bound=given)  # horizon 100
+    assert bound_status(one) == status
+    words = {
+        "none": "Without a bound: auto",
+        "holds": "Certified bounds hold; mean regret takes up so much of them: 22% (auto)",
+        "conditions fail": "No bound is certified at this T for auto",
+        "vacuous": "At T = 100 the bound is vacuous, no less than one loss per round, for auto (100)",
+        "exceeded": "EXCEEDED by auto",
+        "undecided": "Too few seeds to tell whether the bound holds for auto",
+    }
+    assert [key for key, sentence in words.items() if sentence in said(one)] == [status]
+
+
+def test_linear_growth_is_said():
+    points = np.array([1, 3, 10, 30, 100])
+    lines = cell(final=[1.0, 2.0], checkpoints=points, regret=np.outer([0.2, 0.3], points))
+    roots = cell(final=[1.0, 2.0], checkpoints=points, regret=np.outer([0.2, 0.3], points**0.5))
+    assert "still grows linearly at T for auto" in said(lines)
+    assert "linearly" not in said(roots)
+
+
+def test_bounds_of_the_graph_are_put_plainly():
+    comparison = sl.compare_bounds(sl.families.cycle(6), 10_000)
+    text = said(cell(final=[1.0, 2.0]), comparison=comparison)
+    assert f"({comparison.floor.name})" in text
+    assert f"({comparison.best.name})" in text
+    assert "beaten" not in text
+
+
+def test_a_bound_that_beats_the_plan_is_named():
+    comparison = sl.compare_bounds(sl.families.cycle(6), 10_000)
+    rival = replace(comparison.auto, name="rival", value=1.0)
+    beaten = replace(comparison, rows=(rival, *comparison.rows))
+    assert "is beaten by a certified bound of rival (1)" in said(cell(final=[1.0, 2.0]), comparison=beaten)
