@@ -228,8 +228,10 @@ def test_blocks_that_mix_potentials_are_split_by_slot():
 
 def test_large_memories_are_asked_for_ahead(monkeypatch):
     assert 10_000 < machine_module.FETCHED < 100_000  # where measurements say
+    assert 100_000 < machine_module.FETCHED_AHEAD < 1_000_000
     monkeypatch.setattr(machine_module, "FETCHED", 7)
-    for n, expected in ((6, 0), (7, 1)):
+    monkeypatch.setattr(machine_module, "FETCHED_AHEAD", 9)
+    for n, expected in ((6, 0), (7, 1), (8, 1), (9, 2)):
         plan = sl.plan(sl.families.mab(n), 10**6, realization="clustered")
         assert unpack(build_memory(plan.graph, plan.tuning, seed=0))[0].fetches == expected
 

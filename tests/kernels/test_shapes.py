@@ -274,22 +274,27 @@ def test_playing_many_rounds_is_asking_and_telling(make, kind):
             assert_array_equal(view, views(apart)[name], err_msg=name)
 
 
+@pytest.mark.usefixtures("_forms")
 @pytest.mark.parametrize(
-    "make", [*ORDERS.values(), *(make for _, make in ALIKE.values())], ids=[*ORDERS.keys(), *ALIKE.keys()]
+    "make",
+    [*ORDERS.values(), *LONE.values(), *(make for _, make in ALIKE.values())],
+    ids=[*ORDERS.keys(), *LONE.keys(), *ALIKE.keys()],
 )
 def test_asking_for_memory_ahead_changes_nothing(make, monkeypatch):
     """Bit for bit, whatever the shape: only large graphs do it on their own."""
     rounds = 20 if INTERPRETED else 300
     memories = []
-    for least in (10**9, 0):
-        monkeypatch.setattr(machine, "FETCHED", least)
+    for level in (0, 1, 2):
+        monkeypatch.setattr(machine, "FETCHED", 10**9 if level < 1 else 0)
+        monkeypatch.setattr(machine, "FETCHED_AHEAD", 10**9 if level < 2 else 0)
         game = make()
         world = sl.environments.bernoulli(np.linspace(0.1, 0.9, game.n))
         memory = game.begin(14)
-        assert memory.switches[names.FETCHES] == (least == 0)
+        assert memory.switches[names.FETCHES] == level
         nothing = np.zeros(0, dtype=np.int64)
         key = environment_key(15)
         play.play(memory, world.world, world.function, key, 0, rounds, 0.0, game.scratch, nothing)
         memories.append(views(memory))
     for name, view in memories[0].items():
-        assert_array_equal(view, memories[1][name], err_msg=name)
+        for other in memories[1:]:
+            assert_array_equal(view, other[name], err_msg=name)

@@ -209,10 +209,11 @@ def fetch_slot(machine, store, slot):
 
 @step()
 def fetch_ahead(machine, state, store):
-    """Ask for what the next two rounds will read: their random numbers are known already.
+    """Ask for what the next rounds will read: their random numbers are known already.
 
     Where the members are that the draw after the next may propose follows from its random numbers alone; which slot
     or block the next draw will give is read where it was asked for a round ago. Returns that slot, −1 if unknown.
+    While memory is only moderately large (`fetches` is 1), less is asked for: it costs more than it saves.
     """
     if store.form[0] != POWER_BUCKETS or store.first_group[1] != 1:
         return -1
@@ -220,6 +221,11 @@ def fetch_ahead(machine, state, store):
     words = state.words
     gamma = state.numbers[GAMMA]
     skipped = 1 if gamma > 0.0 else 0
+    if machine.fetches == 1:
+        position = proposal(store, 0, h, coming_unit(words, 1, skipped))[0]
+        fetch(store.sum_at, position)
+        fetch(store.occupant, position)
+        return -1
     for draw in range(2):
         if machine.lone and coming_unit(words, 2, 0) < gamma:
             position = root_proposal(store, 0, h, coming_unit(words, 2, 2 + draw))[0]

@@ -64,6 +64,8 @@ FETCHED = 20_000
 """From so many arms on, the engine asks for memory ahead of using it."""
 MOST_SPREAD_EDGES = 2**31 - 1
 """Edges that spread exploration follows are numbered in 32 bits."""
+FETCHED_AHEAD = 400_000
+"""Arms from which on a round asks for all that the next two will read."""
 
 
 class Slots(NamedTuple):
@@ -121,7 +123,7 @@ def build_memory(
     switches[BLOCK_SIZE] = _common(slots.sizes)
     switches[DEGREE] = _common(np.diff(graph.out_indptr))
     switches[IN_DEGREE] = _common(np.diff(graph.in_indptr))
-    switches[FETCHES] = n >= FETCHED
+    switches[FETCHES] = int(n >= FETCHED) + int(n >= FETCHED_AHEAD)
     switches[N_SIMPLICES] = len(layout.simplices)
     entropy_inside = bool((store.power[layout.n_top :] == 0.0).all())
     one_root_above = layout.n_top == 1 and store.power[0] == 2.0
