@@ -1,4 +1,4 @@
-"""Draw the figures of docs/report.md again: `python docs/figures/make.py` (about a minute)."""
+"""Draw the figures of README.md and docs/report.md again: `python docs/figures/make.py` (about a minute)."""
 
 from pathlib import Path
 
@@ -28,11 +28,15 @@ def main() -> None:
         cells.append(cell_of(run, id=name, graph=GRAPH, policy=name, environment="gap"))
     (group,) = groups_of(Results(tuple(cells)))
     comparison = sl.compare_bounds(graph, HORIZON)
+    rivals = sl.compare("cliques:3x4", ("auto", "exp3g", "chlz21", "ftl"), "gap:0.2", HORIZON, range(10))
+    (compared,) = groups_of(rivals)
+    least = sl.compare_bounds(sl.families.parse("cliques:3x4"), HORIZON).floor.value
     corrupted = sl.families.corrupted_full(12, 4)
     many = sl.families.parse("cliques:1000x10")
     figures = {
         "graph": graph_figure(corrupted, sl.partitions.corrupted(corrupted)),
         "large-graph": graph_figure(many, sl.partitions.components(many)),
+        "comparison": regret_figure(compared, floor=least),
         "regret": regret_figure(group, floor=comparison.floor.value),
         "ledger": ledger_figure(group),
         "plays": plays_figure(group, partition=comparison.plan.partition),

@@ -52,12 +52,13 @@ if TYPE_CHECKING:
         AnytimePlan,
         Bound,
         Comparison,
+        DoublingPlan,
         Plan,
         check_certificate,
         compare_bounds,
         plan,
     )
-    from sidelight.policy import Policy
+    from sidelight.policy import Certificate, Policy, Rule
 
 _HOMES = {
     "sidelight.analysis": (
@@ -97,12 +98,13 @@ _HOMES = {
         "AnytimePlan",
         "Bound",
         "Comparison",
+        "DoublingPlan",
         "Plan",
         "check_certificate",
         "compare_bounds",
         "plan",
     ),
-    "sidelight.policy": ("Policy",),
+    "sidelight.policy": ("Certificate", "Policy", "Rule"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 _MODULES = ("baselines", "environments", "partitions")
@@ -111,8 +113,10 @@ __all__ = [
     "AnytimeBound",
     "AnytimePlan",
     "Bound",
+    "Certificate",
     "Comparison",
     "Domination",
+    "DoublingPlan",
     "FeedbackGraph",
     "GraphFileError",
     "IllegalPartition",
@@ -128,6 +132,7 @@ __all__ = [
     "Policy",
     "Results",
     "ResultsError",
+    "Rule",
     "Run",
     "SavedStateError",
     "SidelightError",

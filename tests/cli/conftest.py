@@ -7,6 +7,12 @@ import pytest
 from sidelight.cli.main import main
 
 
+@pytest.fixture(autouse=True)
+def _no_terminal(monkeypatch):
+    """Nobody says how wide the screen is, not even a test runner that thinks of its own."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def run(monkeypatch, capfd):
     """Run `sidelight …`: (exit code, standard output, standard error)."""

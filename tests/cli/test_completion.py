@@ -49,7 +49,7 @@ def test_shells_accept_their_script(run, shell):
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     script = run("completion", shell)[1]
-    checked = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True, timeout=60)
+    checked = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True, timeout=600)
     assert (checked.returncode, checked.stderr) == (0, "")
 
 
@@ -121,5 +121,5 @@ def test_environments_and_claims(offered):
 def test_the_program_completes(tmp_path):
     asked = {"_SIDELIGHT_COMPLETE": "bash_complete", "COMP_WORDS": "sidelight analyze cli", "COMP_CWORD": "2"}
     command = [sys.executable, "-m", "sidelight.cli.main"]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **asked}, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **asked}, timeout=600)
     assert (done.returncode, done.stdout, done.stderr) == (0, "plain,cliques:\nfile,cli\n", "")

@@ -50,7 +50,7 @@ def test_help_starts_without_heavy_imports():
         "heavy = {'numpy', 'scipy', 'numba', 'matplotlib', 'networkx', 'rich', 'jinja2'} & set(sys.modules)\n"
         "print(codes, sorted(heavy))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
     assert (done.stdout, done.stderr) == ("{0} []\n", "")
 
 
@@ -116,7 +116,7 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(arguments):
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
-        [*PROGRAM, *arguments], stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60
+        [*PROGRAM, *arguments], stdout=writing, stderr=subprocess.PIPE, text=True, timeout=600
     )
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, "")
@@ -127,7 +127,7 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(arguments):
 def test_output_to_a_full_disk(arguments):
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [*PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
+            [*PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=600
         )
     assert done.returncode == 1
     assert_one_line(done.stderr)
@@ -137,7 +137,7 @@ def test_output_to_a_full_disk(arguments):
 def test_a_terminal_without_greek_letters(tmp_path):
     command = [*PROGRAM, "analyze", "cycle:5", "--horizon", "100"]
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
     assert (done.returncode, done.stderr) == (0, "")
     assert "fractional domination ?*" in done.stdout
 
@@ -147,21 +147,21 @@ def test_ctrl_c_exits_with_130(tmp_path):
     out = tmp_path / "out"
     command = [*PROGRAM, "demo", "--horizon", "1e11", "--runs", "1", "-o", str(out)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + 120
+    until = time.monotonic() + 600
     while not out.exists():  # made right before the simulation
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < until
         time.sleep(0.05)
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
-    printed, err = process.communicate(timeout=120)
+    printed, err = process.communicate(timeout=600)
     assert (process.returncode, printed) == (130, "")
     assert err.strip().splitlines()[-1] == "interrupted"
     assert "Traceback" not in err
 
 
 def test_json_is_all_there_is_on_standard_output():
-    done = subprocess.run([*PROGRAM, "list", "--json"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([*PROGRAM, "list", "--json"], capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stderr) == (0, "")
     assert set(json.loads(done.stdout)) == {"families", "policies", "environments", "claims"}
 

@@ -59,7 +59,7 @@ def mounted(options, script, *arguments):
         pytest.skip("unshare is not installed")
     mount = 'mkdir -p "$1" && mount -t tmpfs -o "$0" sidelight "$1" || exit 77\n'
     command = ["unshare", "-rm", "sh", "-c", mount + script, options, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     if done.returncode in (1, 77) and "sidelight.cli" not in done.stderr and "error:" not in done.stderr:
         pytest.skip(f"no file system may be mounted here: {done.stderr.strip()}")
     return done

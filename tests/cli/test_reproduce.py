@@ -16,7 +16,16 @@ def test_a_claim_that_holds(run, tmp_path):
     code, out, err = run("reproduce", CLAIM, "--quick", "-o", tmp_path / "out", "--json")
     assert (code, err) == (0, "")
     answer = json.loads(out)
-    assert set(answer) == {"quick", "complete", "resumed", "counts", "provenance", "outcomes", "page"}
+    assert set(answer) == {
+        "quick",
+        "complete",
+        "resumed",
+        "counts",
+        "surprises",
+        "provenance",
+        "outcomes",
+        "page",
+    }
     (outcome,) = answer["outcomes"]
     assert (outcome["claim"], outcome["verdict"]) == (CLAIM, HOLDS)
     assert CLAIM in Path(answer["page"]).read_text()
@@ -41,6 +50,16 @@ def test_a_claim_that_fails_exits_with_three(run, monkeypatch):
     code, out, _ = run("reproduce", CLAIM, "--quick", "--json")
     assert code == 3
     assert json.loads(out)["outcomes"][0]["verdict"] == FAILS
+
+
+def test_a_claim_known_to_be_false_is_no_surprise(run, monkeypatch):
+    claim = registry.CLAIMS[CLAIM]
+    wrong = tuple(replace(prediction, low=-2.0, high=-1.0) for prediction in claim.predictions)
+    monkeypatch.setitem(registry.CLAIMS, CLAIM, replace(claim, predictions=wrong, known_false=True))
+    code, out, _ = run("reproduce", CLAIM, "--quick", "--json")
+    assert code == 0
+    answer = json.loads(out)
+    assert (answer["outcomes"][0]["verdict"], answer["surprises"]) == (FAILS, [])
 
 
 def test_an_interrupted_reproduction(run, monkeypatch):

@@ -11,9 +11,9 @@ from sidelight.kernels import desk as desks
 from sidelight.kernels import rules
 from sidelight.kernels._jit import kernel
 from sidelight.kernels.observed import gamma
-from sidelight.kernels.play import COINS, World, no_function
 from sidelight.kernels.random import hashed_unit, seeded_words
 from sidelight.kernels.weighted import multiplier
+from sidelight.kernels.world import COINS, World, no_function
 
 RULES = ["UNIFORM", "LEADER", "UCB", "THOMPSON", "IMPLICIT", "TSALLIS"]
 

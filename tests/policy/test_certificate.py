@@ -16,6 +16,8 @@ import sidelight as sl
 from dense_engine import Dense
 from sidelight.kernels.memory import PENDING
 from sidelight.planning import planner
+from sidelight.planning.dominations import Dominations
+from sidelight.planning.ways import flat_ways
 from sidelight.policy.certificate import LEDGER
 
 # -- plans of every kind ------------------------------------------------------------------------------------
@@ -50,7 +52,7 @@ def flat_way(g, name):
     """A flat plan of one kind, also where another is better."""
 
     def made(T):
-        ways = planner._flat_ways(g, sl.observability(g), planner._Dominations(g))
+        ways = flat_ways(g, sl.observability(g), Dominations(g))
         (way,) = [way for way in ways if way.name == name]
         return planner._made(way, T, ())
 
@@ -177,7 +179,7 @@ def test_losses_between_0_and_1():
 
 def test_without_its_diameter_it_would_be_wrong():
     """The law has teeth: what the rounds cost by themselves, without Φ(u) − min Φ, does not bound the regret."""
-    plan = sl.plan(sl.families.mab(3), 2)
+    plan = sl.plan(sl.families.mab(3), 2, realization="clustered")
     policy = plan.policy(seed=0)
     dense = Dense(plan.graph, plan.tuning)
     height = -simplex_minimum(plan.tuning.top_power, plan.tuning.top_rate, np.zeros(3))[0]

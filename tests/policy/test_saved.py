@@ -306,7 +306,7 @@ def test_the_documented_format(path, policy):
     header, arrays = contents(path)
     assert (header["format"], header["version"], header["sidelight"]) == (
         "sidelight-policy",
-        2,
+        3,
         sl.__version__,
     )
     assert header["horizon"] == policy.plan.horizon

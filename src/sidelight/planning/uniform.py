@@ -15,6 +15,10 @@ STANDSTILL = 2.0**-60
 """η·N·T: estimates are below N and add up to less than N·T, so weights change by less than rounding."""
 
 
+UNIFORM = "uniform"
+"""The realization of plans that do not learn."""
+
+
 @dataclass(frozen=True, eq=False)
 class UniformCandidate:
     """Every arm with probability 1/N in every round, whatever is seen: R ≤ (1 − 1/N)·T.
@@ -25,7 +29,7 @@ class UniformCandidate:
 
     partition: Partition  # one block
     name: str = "single"
-    realization: str = "uniform"
+    realization: str = UNIFORM
 
     @property
     def choices(self) -> tuple[str, ...]:

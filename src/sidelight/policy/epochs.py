@@ -21,6 +21,7 @@ from sidelight.kernels.memory import N_ARMS, ROUND, Memory, views
 from sidelight.kernels.store import HELD, N_SCALARS, RATE, SHIFT
 from sidelight.planning.doubling import DoublingPlan
 from sidelight.planning.schedule import epoch_start, next_epoch
+from sidelight.planning.uniform import UNIFORM
 from sidelight.policy.machine import coordinate_groups
 
 if TYPE_CHECKING:
@@ -66,6 +67,15 @@ def stage(plan: Plan, done: int) -> Plan:
     return plan.bound.stage_of(done + 1) if isinstance(plan, DoublingPlan) else plan
 
 
+def uniform_terms(memory: Memory) -> Floats:
+    """(4,) the certificate of uniform play: t rounds cost at most (1 − 1/N)·t more than any arm.
+
+    Its rate is all but zero, so the sums would certify next to nothing.
+    """
+    rounds = float(views(memory)["numbers"][ROUND])
+    return np.array([0.0, (1.0 - 1.0 / int(memory.switches[N_ARMS])) * rounds, 0.0, 0.0])
+
+
 @dataclass(frozen=True, eq=False)
 class Past:
     """Finished stages: their rounds, and the four terms of ledger and certificate against every arm."""
@@ -79,11 +89,13 @@ class Past:
         """Before the first stage ends."""
         return cls(0, np.zeros((0, 4)), np.zeros((0, 4)))
 
-    def with_stage(self, memory: Memory) -> Past:
-        """This and what is in `memory`."""
+    def with_stage(self, stage: Plan, memory: Memory) -> Past:
+        """This and what is in `memory`, which plays `stage`."""
         n = int(memory.switches[N_ARMS])
         ledgers, certificates = np.empty((n, 4)), np.empty((n, 4))
         certificate.fill_terms(memory, ledgers.ravel(), certificates.ravel())
+        if stage.realization == UNIFORM:
+            certificates[:] = uniform_terms(memory)
         if self.rounds:
             ledgers += self.ledgers
             certificates += self.certificates

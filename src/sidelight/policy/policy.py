@@ -18,6 +18,7 @@ from sidelight.kernels import certificate, engine
 from sidelight.kernels.memory import PENDING, ROUND, views
 from sidelight.kernels.play import play
 from sidelight.kernels.random import seeded_words
+from sidelight.planning.uniform import UNIFORM
 from sidelight.policy import epochs, saved
 from sidelight.policy.certificate import LEDGER, Certificate
 from sidelight.policy.machine import block_order, build_memory
@@ -92,7 +93,7 @@ class Policy:
         if self.stage is self.plan:
             epochs.turn(self.memory, self.plan.tuning, self.round)
         elif self.rounds_left == 0:  # this stage is over: begin the next, on the same random stream
-            self.past = self.past.with_stage(self.memory)
+            self.past = self.past.with_stage(self.stage, self.memory)
             self.stage = epochs.stage(self.plan, self.past.rounds)
             memory = build_memory(self.graph, self.stage.tuning, 0)
             memory.words[:] = self.memory.words
@@ -168,14 +169,17 @@ class Policy:
 
     def certificate_parts(self, arm: int | None) -> Losses:
         """(4,) the terms of the certificate as an array."""
-        parts = np.empty(4)
+        uniform = self.stage.realization == UNIFORM
+        parts = epochs.uniform_terms(self.memory) if uniform else np.empty(4)
         if arm is not None:
-            certificate.certify_arm(self.memory, arm, parts)
+            if not uniform:
+                certificate.certify_arm(self.memory, arm, parts)
             return parts + self.past.certificates[arm] if self.past.rounds else parts
         if self.past.rounds == 0:
-            certificate.certify_worst(self.memory, parts, np.empty(4))
+            if not uniform:
+                certificate.certify_worst(self.memory, parts, np.empty(4))
             return parts
-        every = self.past.with_stage(self.memory).certificates
+        every = self.past.with_stage(self.stage, self.memory).certificates
         worst: Losses = every[np.argmax(every.sum(axis=1))]
         return worst
 

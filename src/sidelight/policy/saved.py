@@ -1,6 +1,6 @@
 """Saved policies: one file that holds the plan and the state, without pickle.
 
-Format, version 2. An uncompressed `.npz` archive (a zip of `.npy` arrays, readable by NumPy with
+Format, version 3. An uncompressed `.npz` archive (a zip of `.npy` arrays, readable by NumPy with
 `allow_pickle=False`) with these members:
 
     header        UTF-8 bytes of a JSON object: format ("sidelight-policy"), version, sidelight (the version
