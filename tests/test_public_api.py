@@ -1,5 +1,6 @@
 """The public contract: names resolve, the documented snippets run as written, importing stays light."""
 
+import os
 import re
 import subprocess
 import sys
@@ -215,7 +216,8 @@ def test_the_readme_shows_the_demo(tmp_path):
     """The lines of `sidelight demo` that the readme quotes are lines that it prints."""
     _, quoted = re.findall(r"```text\n(.*?)```", README.read_text(), re.S)
     command = [sys.executable, "-m", "sidelight.cli.main", "demo", "-o", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    wide = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600, env=wide)
     assert {untimed(line) for line in quoted.splitlines()} <= {
         untimed(line) for line in done.stdout.splitlines()
     }
