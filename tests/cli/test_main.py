@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from cli_checks import assert_one_line, assert_usage
+from interruptible import listening
 from sidelight import __version__
 from sidelight.cli import main as module
 from sidelight.cli.main import COMMANDS
@@ -146,7 +147,9 @@ def test_a_terminal_without_greek_letters(tmp_path):
 def test_ctrl_c_exits_with_130(tmp_path):
     out = tmp_path / "out"
     command = [*PROGRAM, "demo", "--horizon", "1e11", "--runs", "1", "-o", str(out)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=listening
+    )
     until = time.monotonic() + 600
     while not out.exists():  # made right before the simulation
         assert process.poll() is None, process.communicate()

@@ -19,6 +19,7 @@ from sidelight.environment.environment import environment_key
 from sidelight.errors import InvalidOption
 from sidelight.experiment.run import LEDGER, Run
 from sidelight.graph.building import checked_count
+from sidelight.kernels._interrupts import interrupts_kept
 from sidelight.planning import Plan
 from sidelight.planning.planner import checked_horizon
 from sidelight.policy import Policy, Rule
@@ -96,7 +97,8 @@ def simulate(
         policy
     ):  # no rounds: compile, or load from the cache, before the clock starts
         nothing = np.zeros(0, dtype=np.int64)
-        policy.play(environment.world, environment.function, np.uint64(0), 0, 0, 0.0, nothing)
+        with interrupts_kept():
+            policy.play(environment.world, environment.function, np.uint64(0), 0, 0, 0.0, nothing)
     return _run(policy, environment, tasks, points, jobs, progress)
 
 

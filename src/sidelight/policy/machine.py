@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from sidelight.errors import InfeasibleRequest
 from sidelight.kernels import engine
+from sidelight.kernels._interrupts import interrupts_kept
 from sidelight.kernels.alias import alias_tables
 from sidelight.kernels.layout import Group, make_store
 from sidelight.kernels.memory import (
@@ -182,7 +183,8 @@ def build_memory(
         "marked": np.zeros(m, dtype=np.int32),
     }
     memory = pack(arrays, switches, _edges(graph, slots), seeded_words(seed))
-    engine.start(memory)
+    with interrupts_kept():
+        engine.start(memory)
     return memory
 
 

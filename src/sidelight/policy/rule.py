@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from sidelight.errors import InvalidOption, SavedStateError
 from sidelight.graph import FeedbackGraph
+from sidelight.kernels._interrupts import interrupts_kept
 from sidelight.kernels.desk import (
     IMPLICIT,
     LEADER,
@@ -144,7 +145,8 @@ class RulePolicy(Policy):
             told=np.zeros(most),
         )
         self._numbers = self.desk.numbers
-        start_rule(self.desk)
+        with interrupts_kept():
+            start_rule(self.desk)
 
     def _draw(self) -> int:
         return int(ask_rule(self.desk))
