@@ -10,6 +10,7 @@ import time
 import pytest
 
 from cli_checks import assert_one_line
+from interruptible import listening
 
 SPEC = """
 title = "two graphs"
@@ -114,7 +115,12 @@ def test_ctrl_c_on_worker_processes_and_again(run, spec, tmp_path):
         "--json",
     ]
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=listening,
     )
     until = time.monotonic() + 600
     while not list(out.glob("cells/*.parquet")):

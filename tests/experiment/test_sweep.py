@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import sidelight as sl
+from interruptible import listening
 from sidelight.experiment import workers
 from sidelight.experiment.graph_source import built
 
@@ -65,6 +66,7 @@ def started(spec, folder, engine="local", moment=0, delay=0.0):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=listening,
     )
 
 
