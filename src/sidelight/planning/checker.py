@@ -210,6 +210,8 @@ def _flat(facts: _Facts, T: float) -> tuple[float, list[Condition]]:
         able += ["shift"] if group.power == 0 and (universal & ~loops)[group.arms].all() else []
         options.append(able)
     tried = [_flat_as(facts, T, groups, roles) for roles in product(*options)]
+    if len(groups) == 1 and groups[0].power == 0:
+        tried += _watched(facts, T, groups[0].rate)
     if not tried:
         return inf, [Condition("groups of arms that nothing makes visible", 1.0, 0.0)]
     return min(tried, key=lambda result: result[0])
@@ -223,6 +225,15 @@ def _still(n: int, rate: float, T: float) -> float:
     """
     drift = rate * e * n * T
     return T * (1 - exp(-drift) / n) if drift <= 1 else inf
+
+
+def _watched(facts: _Facts, T: float, eta: float) -> list[tuple[float, list[Condition]]]:
+    """Entropy where exploration shows some arms and all others see themselves (planning/watched.py)."""
+    shown = facts.fixed > 0
+    if not shown.any() or not facts.graph.has_loop[~shown].all():
+        return []
+    variance = 1 / float(facts.fixed[shown].min()) + facts.rho * int((~shown).sum())
+    return [(log(facts.n) / eta + T * (0.5 * eta * variance + facts.gamma_bar), [])]
 
 
 def _flat_as(

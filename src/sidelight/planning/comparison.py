@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from math import cbrt, e, log, sqrt
+from math import cbrt, ceil, e, log, sqrt
 from typing import Any
-
-import numpy as np
 
 from sidelight.analysis import (
     Observability,
@@ -17,7 +15,7 @@ from sidelight.analysis import (
 )
 from sidelight.errors import InfeasibleRequest, InvalidGraph
 from sidelight.graph import FeedbackGraph
-from sidelight.partition.natural import greedy_cover
+from sidelight.partition import natural
 from sidelight.planning import lower
 from sidelight.planning.bound import Condition
 from sidelight.planning.candidate import Candidate, Way
@@ -27,6 +25,7 @@ from sidelight.planning.planner import Plan, best_of, checked_horizon
 from sidelight.planning.strong import Strong, StrongCandidate, growth
 from sidelight.planning.tight import TightCandidate
 from sidelight.planning.uniform import UniformCandidate
+from sidelight.planning.watched import WatchedCandidate, dominating_set
 from sidelight.planning.ways import natural_ways, observable
 
 MINIMAX_BITS = 9
@@ -221,7 +220,8 @@ def _upper(g: FeedbackGraph, T: int, found: Observability, ways: list[Way], chos
     if g.has_loop.all():
         symmetric = next((way.sight for way in ways if isinstance(way, StrongCandidate)), None)
         alpha = symmetric.value if symmetric is not None and symmetric.symmetric else None
-        yield from _self_loops(g, T, alpha)
+        problem = next(way.problem for way in ways if isinstance(way, StrongCandidate))
+        yield from _self_loops(g, T, alpha, (problem.cliques, problem.alpha or problem.cliques))
 
 
 def _of_way(way: Way, T: int) -> Row:
@@ -232,7 +232,7 @@ def _of_way(way: Way, T: int) -> Row:
         return Row(name, "upper", bound.value, PAPER, bound.theorem, bound.conditions)
     value, _ = way.score(T)
     name = f"ours: {way.realization}, {way.name}"
-    assert isinstance(way, TightCandidate | FlatCandidate | StrongCandidate)
+    assert isinstance(way, TightCandidate | FlatCandidate | StrongCandidate | WatchedCandidate)
     problem: Any = way.problem  # each kind has levers of its own
     conditions = problem.conditions(float(T), problem.levers(float(T)))
     return Row(name, "upper", value, OURS, "Theorem general regret, minimised at T", conditions)
@@ -264,9 +264,17 @@ def _exp3g_weak(g: FeedbackGraph, found: Observability, T: int) -> Iterator[Row]
         f"5/2·(|D| log N)^{{1/3}}T^{{2/3}}, |D| = {size} (greedy)",
         (Condition("γ = (|D| log N/T)^{1/3} ≤ 1/2", gamma, 0.5),),
     )
-    if found.weak.size < g.n_arms:
-        theorem = "O((δ log N)^{1/3}T^{2/3}), only weak arms covered, T ≥ N³ log N/δ²: no explicit constant"
-        yield Row("Exp3.G, weak arms covered", "upper", None, source, theorem)
+    if g.has_loop.any():
+        problem = WatchedCandidate(natural.single(g)).problem
+        gamma = cbrt(problem.size * log(g.n_arms) / T)
+        yield Row(
+            "Exp3.G, loop-less arms covered",
+            "upper",
+            2.5 * gamma * T + gamma * gamma * problem.alone / problem.size * T,
+            f"{source}, constants derived (planning/watched.py)",
+            f"5/2·(|D| log N)^{{1/3}}T^{{2/3}} + γ²·n'T/|D|, |D| = {problem.size}, n' = {problem.alone}",
+            (Condition("γ = (|D| log N/T)^{1/3} ≤ 1/2", gamma, 0.5),),
+        )
 
 
 def _exp3g_strong(problem: Strong, T: int) -> Row:
@@ -287,8 +295,19 @@ def _exp3g_strong(problem: Strong, T: int) -> Row:
     )
 
 
-def _self_loops(g: FeedbackGraph, T: int, alpha: int | None) -> Iterator[Row]:
-    """Algorithms for graphs in which every arm reveals itself; `alpha` ≥ α(G) if all edges go both ways."""
+def exp3_ix_bound(n: int, cliques: int, alpha: int, T: float) -> float:
+    """4√((N + T·min(q, 2αH + 2)) log N), H = log(1 + (⌈N²√(NT/log N)⌉ + N)/α), of Exp3-IX; 0 for one arm."""
+    if n == 1:
+        return 0.0
+    H = log(1 + (ceil(n * n * sqrt(n * T / log(n))) + n) / alpha)
+    return 4 * sqrt((n + T * min(float(cliques), 2 * alpha * H + 2)) * log(n))
+
+
+def _self_loops(g: FeedbackGraph, T: int, alpha: int | None, seen: tuple[int, int]) -> Iterator[Row]:
+    """Algorithms for graphs in which every arm reveals itself; `alpha` ≥ α(G) if all edges go both ways.
+
+    `seen`: how many cliques cover the graph, and a number ≥ α(G).
+    """
     n = g.n_arms
     yield Row(
         "EXP3",
@@ -298,8 +317,10 @@ def _self_loops(g: FeedbackGraph, T: int, alpha: int | None) -> Iterator[Row]:
         "√(2NT log N)",
     )
     yield Row("Tsallis-INF", "upper", 4 * sqrt(n * T) + 1, "Zimmert & Seldin 2021", "4√(NT) + 1")
-    theorem = "4√((N + 2Σ(H_t α_t + 1)) log N) with H_t = O(log(Nt)): no explicit constant"
-    yield Row("Exp3-IX", "upper", None, "Kocák, Neu, Valko & Munos 2014", theorem)
+    theorem = "4√((N + T·min(q, 2αH + 2)) log N), q cliques cover the graph"
+    yield Row(
+        "Exp3-IX", "upper", exp3_ix_bound(n, *seen, T), "Kocák, Neu, Valko & Munos 2014, Lemma 1", theorem
+    )
     if g.universal.size == n:
         yield Row("Hedge", "upper", sqrt(T * log(n) / 2), "Freund & Schapire 1997", "√(T log N/2)")
     if alpha is not None:
@@ -314,28 +335,6 @@ def _self_loops(g: FeedbackGraph, T: int, alpha: int | None) -> Iterator[Row]:
         value = 2 * sqrt(e * alpha * T * (2 + log(n / alpha)))
         theorem = f"2√(eαT(2 + log(N/α))), α ≤ {alpha}"
         yield Row("q-FTRL", "upper", value, "Eldowa, Esposito, Cesari & Cesa-Bianchi 2023", theorem)
-
-
-def dominating_set(
-    g: FeedbackGraph, targets: np.ndarray[Any, np.dtype[np.bool_]] | None = None
-) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Arms that together reveal all arms, or all `targets` (n,), of which there must be some.
-
-    Greedily: the arm that reveals most of the missing ones first.
-
-    >>> from sidelight.graph import families
-    >>> dominating_set(families.cycle(6)).size
-    4
-    """
-    missing = ~g.is_universal if targets is None else targets & ~g.is_universal
-    chosen = greedy_cover(g, missing)
-    if g.universal.size and not chosen:
-        chosen.append(int(g.universal[0]))
-    first = chosen[0]
-    wanted = targets is None or targets[first]
-    if len(chosen) == 1 and wanted and g.is_universal[first] and not g.has_loop[first]:
-        chosen.append(int((first + 1) % g.n_arms))  # the only arm that it does not reveal is itself
-    return np.sort(np.array(chosen, dtype=np.int64))
 
 
 # -- lower bounds --------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from sidelight.planning.restriction import NoWeakBlocks, Restriction
 from sidelight.planning.strong import StrongCandidate
 from sidelight.planning.tight import TightCandidate
 from sidelight.planning.uniform import UniformCandidate
+from sidelight.planning.watched import WatchedCandidate
 
 
 def observable(g: FeedbackGraph) -> Observability:
@@ -82,6 +83,8 @@ def flat_ways(g: FeedbackGraph, found: Observability, dominations: Dominations) 
     loopless = np.flatnonzero(~g.has_loop)
     if 0 < loopless.size < g.n_arms:
         yield FlatCandidate("covered", single, dominations.cover(loopless))
+        if found.graph == "weak":
+            yield WatchedCandidate(single)
     if 0 < found.weak.size < loopless.size:
         yield FlatCandidate("shifted", single, dominations.cover(found.weak))
 

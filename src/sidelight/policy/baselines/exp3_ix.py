@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
-from math import ceil, log, sqrt
 
 from sidelight.analysis import independence_number
 from sidelight.graph import FeedbackGraph
+from sidelight.planning.comparison import exp3_ix_bound
 from sidelight.planning.strong import sight
 from sidelight.policy.baselines.common import always, need_loops
 from sidelight.policy.rule import Rule
@@ -36,8 +36,6 @@ def exp3_ix(g: FeedbackGraph, horizon: int | None = None) -> Rule:
     def terms(t: float) -> dict[str, float]:
         if n == 1:
             return {"one arm": 0.0}
-        cliques, alpha = numbers()
-        H = log(1 + (ceil(n * n * sqrt(n * t / log(n))) + n) / alpha)
-        return {"regret": 4 * sqrt((n + t * min(float(cliques), 2 * alpha * H + 2)) * log(n))}
+        return {"regret": exp3_ix_bound(n, *numbers(), t)}
 
     return Rule(g, "exp3_ix", horizon, lambda T: always(T, "Exp3-IX: 4√((N + ΣQ_t) log N)", terms))

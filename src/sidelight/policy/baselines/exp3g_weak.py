@@ -11,8 +11,8 @@ from sidelight.errors import InfeasibleRequest
 from sidelight.graph import FeedbackGraph
 from sidelight.planning import Plan
 from sidelight.planning.bound import Condition, bound_at
-from sidelight.planning.comparison import dominating_set
 from sidelight.planning.planner import checked_horizon
+from sidelight.planning.watched import dominating_set, revealed_by
 from sidelight.policy.baselines.common import entropy_plan, need_observable
 
 
@@ -40,7 +40,7 @@ def exp3g_weak(g: FeedbackGraph, horizon: int) -> Plan:
     n = g.n_arms
     chosen = dominating_set(g, ~g.has_loop)
     delta = float(chosen.size)
-    unseen = n - _revealed(g, chosen)
+    unseen = int((~revealed_by(g, chosen)).sum())
 
     def gamma_at(t: float) -> float:
         return cbrt(delta * log(n) / t)
@@ -61,11 +61,3 @@ def exp3g_weak(g: FeedbackGraph, horizon: int) -> Plan:
     exploration[chosen] = gamma / delta
     parameters = {"gamma": gamma, "eta": eta, "delta": delta}
     return entropy_plan(g, T, "exp3g_weak", eta, exploration, parameters, bound)
-
-
-def _revealed(g: FeedbackGraph, chosen: np.ndarray[tuple[int], np.dtype[np.int64]]) -> int:
-    """How many arms `chosen` reveal together."""
-    seen = np.zeros(g.n_arms, dtype=bool)
-    for arm in chosen:
-        seen[g.out_neighbors(int(arm))] = True
-    return int(seen.sum())
