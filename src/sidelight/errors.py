@@ -38,6 +38,10 @@ class InvalidOption(SidelightError, ValueError):
     """An argument outside what the function accepts."""
 
 
+class MissingData(InvalidOption):
+    """Data that are not where they were said to be, or cannot be read there; elsewhere or later they may be."""
+
+
 class InfeasibleRequest(SidelightError, ValueError):
     """A request that is well formed but cannot be met for this graph."""
 

@@ -9,6 +9,8 @@ import pytest
 
 import sidelight as sl
 from cli_checks import assert_one_line, assert_usage
+from sidelight.cli import screen
+from sidelight.cli.study import kept_graphs
 from sidelight.experiment import simulation
 
 QUICK = ("run", "teams:2x3", "-T", "200", "--seeds", "3", "--jobs", "1", "--no-figures")
@@ -103,6 +105,22 @@ def test_a_folder_of_another_run_is_refused(run, played):
     assert "removed 'adaptive'" in err
 
 
+def test_a_refused_run_leaves_the_graph_of_the_report_as_it_was(run, tmp_path):
+    file, out = tmp_path / "g.csv", tmp_path / "out"
+    sl.write_graph(sl.families.cycle(5), file)
+    assert run("run", file, *QUICK[2:], "-o", out)[0] == 0
+    assert run("report", out, "--no-figures")[0] == 0
+    before = (out / "report.html").read_text()
+    assert kept_graphs(out) == {str(file): sl.families.cycle(5)}
+    sl.write_graph(sl.families.mab(7), file)
+    code, _, err = run("run", file, *QUICK[2:], "-o", out)
+    assert code == 1
+    assert "is not what it was" in err
+    assert kept_graphs(out) == {str(file): sl.families.cycle(5)}
+    assert run("report", out, "--no-figures")[0] == 0
+    assert (out / "report.html").read_text() == before
+
+
 def test_policies_and_environments_may_be_repeated(run, tmp_path):
     arguments = ("--policy", "auto", "--policy", "flat", "--env", "gap:0.3,1", "--env", "switching")
     code, out, _ = run(*QUICK, *arguments, "-o", tmp_path / "out", "--json")
@@ -142,6 +160,26 @@ def test_a_policy_that_does_not_apply_says_why(run, tmp_path):
     assert (absent["policy"], absent["status"]) == ("hedge", "not applicable")
     shown = run(*command)[1].partition("not applicable: ")[2]
     assert absent["reason"].split()[0] in shown
+
+
+def test_cells_without_numbers_are_told_apart_and_not_all_listed(run, tmp_path):
+    several = [part for k in range(1, 13) for part in ("--env", f"gap:0.{k:02}")]
+    code, out, _ = run(*QUICK, "--policy", "auto,hedge", *several, "-o", tmp_path / "out")
+    assert code == 0
+    lines = [line for line in out.splitlines() if "not applicable" in line]
+    assert len(lines) == len(set(lines)) == 10
+    assert lines[0].startswith("hedge on teams:2x3, gap:0.01, T = 200: not applicable: ")
+    assert "… and 2 more cells without numbers" in out
+
+
+@pytest.mark.parametrize("columns", ["", "x", "0", "-3", "1e3", "9"])
+def test_columns_that_are_no_width_are_ignored(run, monkeypatch, columns):
+    usual = run("list", "policies")
+    monkeypatch.setenv("COLUMNS", columns)
+    assert run("list", "policies") == usual
+    assert usual[0] == 0
+    monkeypatch.setenv("COLUMNS", "40")
+    assert screen._columns() == 40
 
 
 def test_no_policy_that_applies_is_an_error(run, tmp_path):

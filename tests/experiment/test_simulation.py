@@ -1,13 +1,16 @@
 import threading
+import time
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from numba import njit
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sidelight as sl
 from sidelight.experiment import logarithmic_checkpoints
 from sidelight.experiment import simulation as module
+from sidelight.experiment.results import cell_of
 
 HORIZON = 2_000
 
@@ -88,6 +91,63 @@ def test_a_task_told_to_stop_stops():
     task = module._Task(plan.policy(0), sl.environments.gap(40), 0, np.array([10, 20]), best_arm=0)
     task.advance(stop)
     assert task.round == 0
+    assert task.clone is None
+
+
+def slowed(monkeypatch, stopped):
+    """The first seed plays until it is told to stop; returns an event that says it has begun."""
+    begun, advance = threading.Event(), module._Task.advance
+
+    def slow(self, stop):
+        if self.seed == 0:
+            begun.set()
+            stopped.append(stop.wait(20))
+        advance(self, stop)
+
+    monkeypatch.setattr(module._Task, "advance", slow)
+    return begun
+
+
+def test_seeds_that_had_not_begun_are_not_copied_after_an_interrupt(monkeypatch):
+    stopped, copies, copy = [], [], sl.Policy.copy
+    begun = slowed(monkeypatch, stopped)
+
+    def interrupted(futures, bar):
+        assert begun.wait(20)
+        raise KeyboardInterrupt
+
+    def counted(self, seed=None):
+        copies.append(seed)
+        return copy(self, seed)
+
+    monkeypatch.setattr(module, "_wait", interrupted)
+    monkeypatch.setattr(sl.Policy, "copy", counted)
+    part = sl.simulate(PLANS["bandit"](), sl.environments.gap(40), seeds=range(50), jobs=1)
+    assert stopped == [True]
+    assert copies == []
+    assert np.isnan(part.cost).all()
+    monkeypatch.undo()
+    assert part.resume().complete
+
+
+def test_an_interrupt_while_seeds_are_queued_stops_those_that_play(monkeypatch):
+    stopped = []
+    begun = slowed(monkeypatch, stopped)
+    submit = module.ThreadPoolExecutor.submit
+
+    def interrupted(self, call, *arguments):
+        if begun.is_set():
+            raise KeyboardInterrupt
+        future = submit(self, call, *arguments)
+        assert begun.wait(20)
+        return future
+
+    monkeypatch.setattr(module.ThreadPoolExecutor, "submit", interrupted)
+    part = sl.simulate(PLANS["bandit"](), sl.environments.gap(40), seeds=range(3), jobs=1)
+    assert stopped == [True]
+    assert not part.complete
+    monkeypatch.undo()
+    assert part.resume().complete
 
 
 def test_regret_is_cost_above_the_best_fixed_arm():
@@ -125,6 +185,75 @@ def test_simulating_from_a_policy_starts_where_it_stands():
     fresh = sl.simulate(plan, environment, seeds=[4], horizon=300)
     assert_array_equal(policy.probabilities, moved)  # the policy itself was not touched
     assert not np.array_equal(run.cost, fresh.cost)
+
+
+# -- bounds -----------------------------------------------------------------------------------------------
+
+
+def test_a_bound_is_for_the_rounds_it_was_made_for():
+    plan, environment = PLANS["cliques"](), sl.environments.gap(12, best=3)
+    whole = sl.simulate(plan, environment, seeds=[1, 2], checkpoints=[10])
+    assert whole.bound is plan.bound
+    assert cell_of(whole, id="", graph="", policy="", environment="").bound == plan.bound.to_dict()
+    assert f"bound {plan.bound.value:,.1f}" in repr(whole)
+    for horizon in (HORIZON // 2, 2 * HORIZON):
+        other = sl.simulate(plan, environment, seeds=[1, 2], horizon=horizon)
+        assert other.bound is None
+        assert cell_of(other, id="", graph="", policy="", environment="").bound is None
+        assert "no bound" in repr(other)
+        assert len(other.plot(Figure().subplots()).lines) == 1
+
+
+@pytest.mark.parametrize("made", ["anytime", "rule"])
+def test_a_bound_for_every_round_holds_at_the_last_one(made):
+    g = sl.families.cliques([4, 3, 5])
+    plan = sl.plan(g, None) if made == "anytime" else sl.baselines.uniform(g, 70)
+    run = sl.simulate(plan, sl.environments.gap(12), horizon=300)
+    assert run.bound.value == plan.bound_at(300).value
+
+
+def test_a_game_joined_midway_has_no_bound():
+    environment = sl.environments.gap(12)
+    g = sl.families.cliques([4, 3, 5])
+    for plan in (PLANS["cliques"](), sl.plan(g, None), sl.baselines.uniform(g)):
+        policy = plan.policy(seed=1)
+        assert sl.simulate(policy, environment, horizon=HORIZON).bound is not None
+        policy.tell(np.ones(g.out_degree[policy.ask()]))
+        run = sl.simulate(policy, environment, horizon=HORIZON)
+        assert (run.start, run.bound) == (1, None)
+
+
+# -- time -------------------------------------------------------------------------------------------------
+
+
+def test_time_is_what_the_processor_worked():
+    """Waiting is not counted, nor what other seeds do meanwhile."""
+
+    def waits(t, arm):
+        if threading.current_thread() is not threading.main_thread():
+            time.sleep(0.002)
+        return 0.5
+
+    before = time.perf_counter()
+    run = sl.simulate(PLANS["corrupted"](), sl.environments.function(waits, 9), seeds=[1, 2], horizon=40)
+    waited = time.perf_counter() - before
+    assert waited > 0.1
+    assert 0 < run.seconds < 0.5 * waited
+
+
+def test_plain_functions_are_warmed_up_without_calling_them():
+    called = []
+
+    def counted(t, arm):
+        called.append(t)
+        return 0.5
+
+    policy = PLANS["corrupted"]().policy(seed=3)
+    before = policy.probabilities
+    module._warm_up(policy, sl.environments.function(counted, 9))
+    assert called == []
+    assert policy.round == 0
+    assert_array_equal(policy.probabilities, before)
 
 
 @njit
@@ -165,8 +294,6 @@ def test_results_as_a_table():
 
 
 def test_plot_shows_mean_band_and_bound():
-    from matplotlib.figure import Figure
-
     run = sl.simulate(PLANS["bandit"](), sl.environments.gap(40), seeds=[1, 2])
     axes = run.plot(Figure().subplots())
     assert len(axes.lines) == 2

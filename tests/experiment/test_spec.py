@@ -1,6 +1,8 @@
 """Specs: every mistake is found and named, and a cell's id depends on the cell alone."""
 
+import gzip
 import itertools
+import json
 import re
 from pathlib import Path
 
@@ -8,7 +10,7 @@ import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.experiment.graph_source import graph_digest, packed, unpacked, with_loops
+from sidelight.experiment.graph_source import LOOPS, GraphSource, graph_digest, packed, unpacked
 from sidelight.experiment.loss_source import LossSource
 
 VALID = {
@@ -77,10 +79,10 @@ def test_what_every_cell_shares_is_part_of_every_id(change):
 
 def test_ids_are_the_same_tomorrow():
     assert [cell.id for cell in spec_with(horizons=[500], environments=["gap:0.2"]).cells] == [
-        "f712ba4a641eeeac",
-        "501a1f2f14a2c163",
-        "38fddbe045e3a285",
-        "e8ece182141bb725",
+        "a2c8c68442b74d32",
+        "c933e865d5cf12a3",
+        "19a9404a9e2f1882",
+        "7040894d49a9d0de",
     ]
 
 
@@ -140,7 +142,12 @@ def test_self_loops_where_asked(tmp_path):
 def test_loops_and_packing_keep_all_other_edges(family):
     g = sl.families.parse(family)
     dense = g.to_sparse().toarray().astype(bool)
-    assert np.array_equal(with_loops(g, "all").to_sparse().toarray(), dense | np.eye(g.n_arms, dtype=bool))
+    everyone, unseen = (
+        GraphSource("g", family=family, loops=which).build().to_sparse().toarray().astype(bool)
+        for which in LOOPS[::-1]
+    )
+    assert np.array_equal(everyone, dense | np.eye(g.n_arms, dtype=bool))
+    assert np.array_equal(unseen, dense | np.diag(~dense.any(axis=0)))
     again = unpacked(packed(g))
     assert again == g
     assert graph_digest(again) == graph_digest(g)
@@ -264,3 +271,70 @@ def test_environments_with_files_count_by_what_these_hold(tmp_path):
         one.verify()
     own = LossSource.from_text("Mine.py:World", tmp_path)
     assert (own.name, own.path, own.after) == ("Mine.py:World", tmp_path / "Mine.py", ":World")
+
+
+def put(folder, name, card, text):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps(card))
+    with gzip.open(folder / f"{name}.csv.gz", "wt") as file:
+        file.write(text)
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    """Losses on a recorded graph, losses on a graph that changes, and demand."""
+    losses, graphs = tmp_path / "data" / "losses", tmp_path / "data" / "graphs"
+    card = {"form": "value_matrix", "suggested_loss": "min(x,1)/1", "feedback_graph": "graphs/road"}
+    put(graphs, "road", {"N": 3, "directed": False}, "src,dst\n0,1\n1,2\n")
+    put(losses, "traffic", card, "a,b,c\n0,1,0.5\n1,0,0.5\n")
+    moving = {**card, "feedback_graph": "losses/cases.edges.csv.gz", "arms": 2}
+    put(losses, "cases", moving, "a,b\n0,1\n")
+    (losses / "cases.edges.csv.gz").write_bytes(gzip.compress(b"t,src,dst\n0,0,0\n0,1,1\n"))
+    put(losses, "dishes", {"form": "series"}, "soup,stew\n1,2\n3,4\n")
+    monkeypatch.setenv("SIDELIGHT_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        (
+            "dataset:traffic,repeat",
+            ("losses/traffic.json", "losses/traffic.csv.gz", "graphs/road.json", "graphs/road.csv.gz"),
+        ),
+        ("dataset:cases", ("losses/cases.json", "losses/cases.csv.gz", "losses/cases.edges.csv.gz")),
+        ("dataset:dishes,stew", ("losses/dishes.json", "losses/dishes.csv.gz")),
+    ],
+)
+def test_data_sets_count_by_every_file_they_are_read_from(data, text, files):
+    source = LossSource.from_text(text, data).checked()
+    assert source.name == text
+    for file in files:
+        before = (data / file).read_bytes()
+        other = before + b" " if file.endswith("json") else gzip.compress(gzip.decompress(before) + b"\n")
+        (data / file).write_bytes(other)
+        assert LossSource.from_text(text, data).checked().identity != source.identity
+        with pytest.raises(sl.ResultsError, match=r"the data set .* has changed"):
+            source.verify()
+        (data / file).unlink()
+        with pytest.raises((sl.ResultsError, sl.InvalidOption), match=Path(file).name.split(".")[0]):
+            source.verify()
+        (data / file).write_bytes(before)
+        source.verify()
+    unrelated = data / "losses" / "other.json"
+    unrelated.write_text("{}")
+    source.verify()
+
+
+def test_what_is_taken_from_a_data_set_counts_too(data):
+    texts = ("dataset:dishes", "dataset:dishes,soup", "dataset:dishes,stew", "dataset:dishes,stew,repeat")
+    identities = [LossSource.from_text(text, data).checked().identity for text in texts]
+    assert all(one != two for one, two in itertools.combinations(identities, 2))
+    assert LossSource.from_text("Dataset: dishes , stew", data).checked().identity == identities[2]
+
+
+def test_labels_beside_a_recorded_graph_count(data):
+    source = LossSource.from_text("dataset:traffic", data).checked()
+    (data / "graphs" / "road.nodes.csv").write_text("id,label\n0,x\n1,y\n2,z\n")
+    with pytest.raises(sl.ResultsError, match="has changed"):
+        source.verify()

@@ -7,7 +7,13 @@ from scipy import stats
 
 from finished_cells import cell
 from sidelight.errors import InvalidOption
-from sidelight.experiment.statistics import compare_cells, growth_exponent, mean_band, paired_difference
+from sidelight.experiment.statistics import (
+    LEAST_SEEDS,
+    compare_cells,
+    growth_exponent,
+    mean_band,
+    paired_difference,
+)
 
 ROUNDS = np.geomspace(1, 10**6, 80)
 
@@ -51,7 +57,7 @@ def test_one_seed_has_a_mean_and_no_band():
 @pytest.mark.parametrize("exponent", [0.0, 0.5, 2 / 3, 1.0])
 @pytest.mark.parametrize("decades", [1, 2, 5])
 def test_powers_are_found_exactly(exponent, decades):
-    curves = np.outer([1.0, 2.0, 7.0], ROUNDS**exponent)
+    curves = np.outer([1.0, 2.0, 7.0, 4.0] * 2, ROUNDS**exponent)
     found = growth_exponent(ROUNDS, curves, decades=decades)
     assert_allclose([found.value, found.low, found.high], exponent, atol=1e-12)
     assert found.last == 10**6
@@ -82,20 +88,25 @@ def test_the_interval_covers_the_exponent_about_as_often_as_it_says():
 
 
 def test_more_seeds_narrow_the_interval():
-    few, many = (growth_exponent(ROUNDS, noisy(0.5, n, 0.4)) for n in (5, 80))
+    few, many = (growth_exponent(ROUNDS, noisy(0.5, n, 0.4)) for n in (8, 80))
     assert many.high - many.low < 0.5 * (few.high - few.low)
 
 
 def test_the_same_call_gives_the_same_interval():
-    curves = noisy(0.5, 6, 0.4)
+    curves = noisy(0.5, 9, 0.4)
     assert growth_exponent(ROUNDS, curves) == growth_exponent(ROUNDS, curves)
     assert growth_exponent(ROUNDS, curves, seed=1).low != growth_exponent(ROUNDS, curves).low
 
 
-def test_one_seed_has_an_exponent_and_no_interval():
-    found = growth_exponent(ROUNDS, [ROUNDS**0.5])
+@pytest.mark.parametrize("seeds", [1, 2, LEAST_SEEDS - 1])
+def test_few_seeds_have_an_exponent_and_no_interval(seeds):
+    found = growth_exponent(ROUNDS, [ROUNDS**0.5] * seeds)
     assert np.isnan([found.low, found.high]).all()
     assert str(found) == "0.50"
+
+
+def test_enough_seeds_have_an_interval():
+    assert str(growth_exponent(ROUNDS, [ROUNDS**0.5] * LEAST_SEEDS)) == "0.50 [0.50, 0.50]"
 
 
 @pytest.mark.parametrize(
@@ -106,9 +117,9 @@ def test_nothing_is_fitted_where_nothing_grows(curve):
 
 
 def test_samples_of_seeds_without_growth_leave_no_interval():
-    found = growth_exponent(ROUNDS, [3 * ROUNDS, -ROUNDS])
+    found = growth_exponent(ROUNDS, [*[ROUNDS] * 6, *[-2 * ROUNDS] * 2])
     assert found.value == pytest.approx(1)
-    assert np.isnan(found.low)  # a quarter of all samples is the second seed twice
+    assert np.isnan(found.low)  # a third of all samples has three of the last two seeds, or more
 
 
 def test_a_dip_below_zero_is_left_out():

@@ -190,6 +190,12 @@ def test_another_version_is_refused(folder):
         sl.sweep(SPEC, folder, jobs=1)
 
 
+def test_cells_of_an_earlier_meaning_are_refused(folder, monkeypatch):
+    monkeypatch.setattr("sidelight.experiment.spec.ID_FORMAT", 1)
+    with pytest.raises(sl.SpecChanged, match="the same description now means other cells"):
+        sl.sweep(SPEC, folder, jobs=1)
+
+
 @pytest.mark.parametrize(
     "damage", [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: b"x" * 99]
 )
@@ -231,10 +237,19 @@ def test_what_killed_runs_leave_behind_is_cleared_away(folder):
 def test_damaged_and_missing_manifests(folder, tmp_path):
     with pytest.raises(sl.ResultsError, match=r"there is no manifest\.json"):
         sl.Results.read(tmp_path)
-    for text in ("{", "[]", '{"format": 99}', '{"format": 1}'):
+    good = json.loads((folder / "manifest.json").read_text())
+    first = good["cells"][0]
+    cells = [1, {}, [1], [[]], [{"id": "a"}], [{**first, "id": 7}], [{**first, "horizon": "300"}]]
+    cells += [[{**first, "id": "../a"}], [{**first, "status": "failed"}], None, "ab"]
+    damaged = ["{", "[]", '{"format": 99}', '{"format": 1}']
+    for text in (*damaged, *(json.dumps({**good, "cells": entries}) for entries in cells)):
         (folder / "manifest.json").write_text(text)
-        with pytest.raises(sl.ResultsError, match=r"manifest\.json is damaged"):
-            sl.sweep(SPEC, folder, jobs=1)
+        for use in (lambda: sl.sweep(SPEC, folder, jobs=1), lambda: sl.Results.read(folder)):
+            with pytest.raises(sl.ResultsError, match=r"manifest\.json is damaged"):
+                use()
+    (folder / "manifest.json").write_text(json.dumps({**good, "spec": "x", "graphs": [{}], "policies": 3}))
+    with pytest.raises(sl.SpecChanged, match=r"policies was 3 and is .*graphs was \[\{\}\] and is"):
+        sl.sweep(SPEC, folder, jobs=1)
     (folder / "manifest.json").unlink()
     with pytest.raises(sl.ResultsError, match="holds cells but no"):
         sl.sweep(SPEC, folder, jobs=1)

@@ -11,6 +11,7 @@ import threading
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import sidelight as sl
@@ -312,6 +313,96 @@ def test_what_does_not_apply_is_recorded_with_the_reason_and_not_tried_again(tmp
     unobservable = sl.sweep(sl.Spec.from_dict(plain, tmp_path), tmp_path / "other", jobs=1)
     assert all("reveal" in cell.reason for cell in unobservable.absent)
     assert len(unobservable.absent) == 2
+
+
+DEMAND = "soup\n" + "\n".join(str(k % 6) for k in range(100)) + "\n"
+
+
+@pytest.fixture
+def demand(tmp_path, monkeypatch):
+    """A data set with demand for a hundred days, and a sweep that plays it."""
+    losses = tmp_path / "data" / "losses"
+    losses.mkdir(parents=True)
+    (losses / "dishes.json").write_text('{"form": "series"}')
+    (losses / "dishes.csv").write_text(DEMAND)
+    monkeypatch.setenv("SIDELIGHT_DATA", str(losses.parent))
+    return losses, {**SMALL, "environments": ["dataset:dishes"], "horizons": [100]}
+
+
+def test_other_data_under_the_same_name_are_refused(demand, tmp_path):
+    losses, values = demand
+    assert sl.sweep(values, tmp_path / "out", jobs=1).complete
+    before = contents(tmp_path / "out")
+    (losses / "dishes.csv").write_text(DEMAND.replace("4", "3"))
+    with pytest.raises(sl.SpecChanged, match="environments: 'dataset:dishes' is not what it was"):
+        sl.sweep(values, tmp_path / "out", jobs=1)
+    (losses / "dishes.csv").write_text(DEMAND)
+    assert sl.sweep(values, tmp_path / "out", jobs=1).complete
+    assert contents(tmp_path / "out") == before
+
+
+@pytest.mark.parametrize("loss", ["folder", "variable", "while reading"])
+def test_missing_data_fail_a_cell_and_it_is_tried_again(demand, tmp_path, monkeypatch, loss):
+    losses, values = demand
+    spec = sl.Spec.from_dict(values)
+    with monkeypatch.context() as patch:
+        if loss == "folder":
+            losses.rename(losses.with_name("elsewhere"))
+        elif loss == "variable":
+            patch.delenv("SIDELIGHT_DATA")
+        else:  # there when it was hashed, gone a moment later
+            (losses / "dishes.csv").rename(losses / "soon.csv")
+            patch.setattr("sidelight.experiment.loss_source.LossSource.verify", lambda self: None)
+        results = sl.sweep(spec, tmp_path / "out", jobs=1)
+        assert [cell.status for cell in results.absent] == ["failed"] * 2
+        assert all("MissingData" in cell.reason for cell in results.absent)
+        assert finished(tmp_path / "out") == 0
+    if loss == "folder":
+        losses.with_name("elsewhere").rename(losses)
+    elif loss == "while reading":
+        (losses / "soon.csv").rename(losses / "dishes.csv")
+    assert sl.sweep(spec, tmp_path / "out", jobs=1).complete
+    assert finished(tmp_path / "out") == 2
+
+
+def test_recorded_losses_that_go_missing_while_they_are_read(tmp_path, monkeypatch):
+    for name in ("l.npy", "l.csv"):
+        file = tmp_path / name
+        if name == "l.npy":
+            np.save(file, np.zeros((50, 6)))
+        else:
+            file.write_text("0,0,0,0,0,1\n" * 50)
+        spec = sl.Spec.from_dict(
+            {**SMALL, "policies": ["flat"], "environments": [f"replay:{name}"], "horizons": [50]}, tmp_path
+        )
+        kept = file.read_bytes()
+        with monkeypatch.context() as patch:
+            patch.setattr(
+                "sidelight.experiment.loss_source.LossSource.verify", lambda self, at=file: at.unlink()
+            )
+            (failed,) = sl.sweep(spec, tmp_path / f"{name}.out", jobs=1).absent
+        assert failed.status == "failed"
+        assert "does not exist" in failed.reason
+        file.write_bytes(kept)
+        assert len(sl.sweep(spec, tmp_path / f"{name}.out", jobs=1).cells) == 1
+
+
+def test_too_few_rounds_and_other_arms_do_not_apply_but_wrong_losses_fail(tmp_path):
+    (tmp_path / "l.csv").write_text("0,0,0,0,0,1\n" * 50)
+    (tmp_path / "own.py").write_text("def loss(round, arm):\n    return 0.5 if round < 60 else 7.0\n")
+    values = {**SMALL, "policies": ["flat"], "graphs": ["cycle:6", "mab:5"], "horizons": [50, 100]}
+    files = {**values, "environments": ["replay:l.csv", "own.py:loss"]}
+    results = sl.sweep(sl.Spec.from_dict(files, tmp_path), tmp_path / "out", jobs=1)
+    absent = {(cell.environment, cell.graph, cell.horizon): cell for cell in results.absent}
+    assert {key: cell.status for key, cell in absent.items()} == {
+        ("replay:l.csv", "cycle:6", 100): "not applicable",
+        ("replay:l.csv", "mab:5", 50): "not applicable",
+        ("replay:l.csv", "mab:5", 100): "not applicable",
+        ("own.py:loss", "cycle:6", 100): "failed",
+        ("own.py:loss", "mab:5", 100): "failed",
+    }
+    assert "50 rows" in absent["replay:l.csv", "cycle:6", 100].reason
+    assert absent["replay:l.csv", "mab:5", 50].reason.startswith("'replay:l.csv' has 6 arms")
 
 
 def test_company_changes_no_cell(tmp_path):

@@ -33,6 +33,16 @@ def test_words_are_numbers_of_the_seed_s_own_splitmix(seed):
         next_turn(words)
 
 
+def test_a_round_never_runs_out_of_numbers():
+    """After 2²² draws the stream goes on elsewhere instead of repeating itself."""
+    words, fresh = seeded_words(3), seeded_words(3)
+    first = [int(next_word(fresh)) for _ in range(50)]
+    words[3] = np.uint64(2**64 - 2**42)
+    next_word(words)
+    later = [int(next_word(words)) for _ in range(50)]
+    assert not set(first) & set(later)
+
+
 def test_steps_are_odd_and_alternate_often():
     for seed in range(2000):
         step = int(seeded_words(seed)[1])

@@ -17,6 +17,7 @@ from numpy.testing import assert_array_equal
 
 import sidelight as sl
 from instances import CASE_IDS, CASES
+from sidelight.kernels.memory import HEAVY
 
 FAMILIES = [  # universal arms with and without loops, labels, many arms
     "full:5",
@@ -398,6 +399,37 @@ def test_arms_and_blocks_that_do_not_exist(path):
     for wrong in (0, -1, n - 1, n + 1, 10**15):
         forge(path, header, arrays | {"graph.n_arms": np.array(wrong)})
         refuse(path)
+
+
+def test_positions_that_lead_nowhere(tmp_path):
+    """A consistent file whose digest is right: what the kernels would follow blindly is still refused."""
+    path = tmp_path / "policy"
+    policy = sl.plan(sl.families.mab(40), 500, realization="clustered").policy(seed=2)
+    for _ in range(30):
+        arm = policy.ask()
+        policy.tell([0.5] * len(policy.graph.out_neighbors(arm)))
+    policy.save(path)
+    header, arrays = contents(path)
+    numbers, start, span = (arrays[f"state.{name}"] for name in ("numbers", "start", "span"))
+    forged = {
+        "heavy": ("numbers", np.where(np.arange(numbers.size) == HEAVY, 1e12, numbers)),
+        "half an arm": ("numbers", np.where(np.arange(numbers.size) == HEAVY, 0.5, numbers)),
+        "no buckets": ("start", np.zeros_like(start)),
+        "falling": ("start", start[::-1].copy()),
+        "beyond": ("start", start + 1000),
+        "members left out": ("span", np.full_like(span, 63)),
+        "span outside": ("span", np.full_like(span, 64)),
+        "twice the same": ("place", np.zeros_like(arrays["state.place"])),
+        "shifted": ("occupant", np.roll(arrays["state.occupant"], 1)),
+        "negative": ("place", arrays["state.place"] - 1),
+    }
+    wrong = []
+    for what, (name, array) in forged.items():
+        forge(path, header, arrays | {f"state.{name}": array})
+        wrong += [what] * accepted(path)
+    assert not wrong, "accepted"
+    forge(path, header, arrays)
+    assert sl.Policy.load(path).ask() == policy.ask()
 
 
 class Trap:

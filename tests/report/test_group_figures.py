@@ -46,7 +46,7 @@ def overlapping(texts):
 
 
 EIGHT = [
-    curve_cell(name, horizon=10**7, exponent=e, seeds=5)
+    curve_cell(name, horizon=10**7, exponent=e, seeds=8)
     for name, e in zip(
         ("auto", "exp3g", "chlz21", "hedge", "a name that is far too long for any figure $x$", "f", "g", "h"),
         (0.5, 0.5, 0.5, 0.52, 0.6, 0.66, 0.66, 1.0),
@@ -68,7 +68,10 @@ def test_ranked_from_the_least_regret():
 
 
 def test_regret_shows_means_bands_bounds_and_exponents():
-    cells = [curve_cell("auto"), curve_cell("flat", exponent=0.75, bound=bound(9_000, certified=False))]
+    cells = [
+        curve_cell("auto", seeds=8),
+        curve_cell("flat", exponent=0.75, bound=bound(9_000, certified=False)),
+    ]
     (axes,) = regret_figure(group(*cells), floor=20.0).axes
     curves = [line for line in axes.lines if len(line.get_xdata()) > 2]
     for one, curve in zip(cells, curves, strict=True):
@@ -85,6 +88,7 @@ def test_regret_shows_means_bands_bounds_and_exponents():
     assert ("^", 20.0) in marks
     assert [text.get_text() for text in axes.texts] == [curve_label(one) for one in cells]
     assert curve_label(cells[0]) == "auto  t^0.50 [0.50, 0.50]"
+    assert curve_label(cells[1]) == "flat  t^0.75"  # four seeds are too few for an interval
     (legend,) = axes.figure.legends
     labels = {text.get_text() for text in legend.get_texts()}
     assert {"95 % interval of the mean", "bound at T, certified", "bound at T, conditions fail"} < labels

@@ -37,7 +37,11 @@ def test_rows_are_json_without_nan():
 
 
 def test_results_table_keeps_groups_together():
-    cells = [curve_cell("auto"), curve_cell("flat"), curve_cell("auto", graph="mab:3", bound=bound(1e9))]
+    cells = [
+        curve_cell("auto", seeds=8),
+        curve_cell("flat"),
+        curve_cell("auto", graph="mab:3", bound=bound(1e9)),
+    ]
     text = shown(results_table(results(*cells, title="A title [not markup]")))
     assert "A title [not markup]" in text
     assert text.count("cycle:4") == 1  # said once for the group
@@ -45,6 +49,15 @@ def test_results_table_keeps_groups_together():
     assert text.count("auto") == 2
     assert "t^0.50 [0.50, 0.50]" in text
     assert "vacuous" in text
+
+
+@pytest.mark.parametrize(("seeds", "shown_as"), [(7, "t^0.50 │"), (8, "t^0.50 [0.50, 0.50] │")])
+def test_few_seeds_leave_the_exponent_alone(seeds, shown_as):
+    found = results(curve_cell(seeds=seeds))
+    assert shown_as in shown(results_table(found))
+    (row,) = results_rows(found)
+    assert row["exponent"] == pytest.approx(0.5, abs=0.01)
+    assert (row["exponent_low"] is None) == (row["exponent_high"] is None) == (seeds < 8)
 
 
 def test_names_are_not_markup():

@@ -7,6 +7,7 @@ import pytest
 
 import sidelight as sl
 from finished_cells import bound, cell, results
+from sidelight.experiment.results import cell_of
 from sidelight.report.groups import groups_of
 from sidelight.report.verdict import bound_status, verdict
 
@@ -37,7 +38,19 @@ def test_a_difference_that_one_comparison_would_call_clear_may_drown_among_many(
     near = LUCK + np.array([0.8, 1.8, 0.8, 1.8, 0.8])
     assert "Beyond noise" in said(cell("a", LUCK), cell("b", near))
     others = [cell(f"c{k}", LUCK + 100 + np.arange(5) * k) for k in range(20)]
-    assert "Within noise of a: b" in said(cell("a", LUCK), cell("b", near), *others)
+    text = said(cell("a", LUCK), cell("b", near), *others)
+    assert "Within noise of a: b" in text
+    assert "for all 231 pairs together" in text
+
+
+def test_equal_policies_are_rarely_told_apart():
+    """The best is picked by looking; still, a false "beyond noise" is as rare as 95 % says."""
+    rng, games = np.random.default_rng(5), 600
+    alarms = 0
+    for _ in range(games):
+        equal = [cell(f"p{k}", final) for k, final in enumerate(rng.normal(50, 5, (10, 8)))]
+        alarms += "Beyond noise" in said(*equal)
+    assert alarms / games <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / games)
 
 
 def test_policies_that_played_alike_are_one():
@@ -69,6 +82,7 @@ def test_other_seeds_are_not_paired():
         (bound(50.0), [60.0, 60.1], "exceeded"),
         (bound(50.0), [20.0, 90.0], "undecided"),
         (bound(50.0), [60.0], "undecided"),
+        (bound(0.0), [1.0, 1.1], "exceeded"),
     ],
 )
 def test_bound_status(given, final, status):
@@ -83,6 +97,20 @@ def test_bound_status(given, final, status):
         "undecided": "Too few seeds to tell whether the bound holds for auto",
     }
     assert [key for key, sentence in words.items() if sentence in said(one)] == [status]
+
+
+@pytest.mark.parametrize("horizon", [1, 10, 12_345, 10**6])
+def test_a_single_arm_meets_its_bound_of_zero(horizon):
+    """Its regret is zero up to the rounding of sums, which is neither a breach nor growth."""
+    run = sl.simulate(
+        sl.plan(sl.families.mab(1), horizon), sl.environments.bernoulli([0.35]), seeds=range(3), jobs=1
+    )
+    one = cell_of(run, id="", graph="mab:1", policy="auto", environment="coin")
+    assert one.bound["value"] == 0
+    assert bound_status(one) == "holds"
+    text = said(one)
+    assert "takes up so much of them: 0 of 0 (auto)" in text
+    assert "linearly" not in text
 
 
 def test_linear_growth_is_said():

@@ -66,7 +66,7 @@ def command(
     sidelight list policies and sidelight list environments show what may be named.
     """
     import sidelight as sl
-    from sidelight.cli.study import finish, keep_graph, leave, source_of
+    from sidelight.cli.study import finish, keep_graph, leave, source_of, store_graph
     from sidelight.experiment.spec_reading import DEFAULT_CHECKPOINTS, Reader
 
     loaded = graph.load()
@@ -83,10 +83,11 @@ def command(
         title=loaded.source,
     )
     folder = writable_folder(output)
-    keep_graph(folder, loaded.source, loaded.graph)
+    store_graph(folder, loaded.graph)  # where the cells look for it
     if jobs is None and len(spec.cells) == 1:
         jobs = 1  # nothing to share: this process will do
     results = sl.sweep(spec, folder, jobs=jobs, progress=False if quiet else None)
+    keep_graph(folder, loaded.source, loaded.graph)  # now that the folder is known to be this run's own
     graphs = {loaded.source: loaded.graph}
     finish(folder, results, graphs, figures=figures, as_json=as_json, quiet=quiet, said=loaded.changes)
     leave(folder, results)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 WIDTH = 118
 """Columns where no terminal says how many there are."""
 
+NARROWEST = 20
+"""Fewer columns than this are taken for a mistake."""
+
 READER_GONE = 141
 """Exit code when whoever read the output went away, as a shell reports it."""
 
@@ -31,12 +34,21 @@ def emit(*parts: RenderableType) -> None:
     """Tables and lines of text on standard output."""
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else int(os.environ.get("COLUMNS", WIDTH))
+    width = None if sys.stdout.isatty() else _columns()
     console = Console(highlight=False, width=width)
     with console.capture() as captured:
         for part in parts:
             console.print(part, soft_wrap=isinstance(part, str))
     write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+
+
+def _columns() -> int:
+    """What COLUMNS says, if that is a sensible number."""
+    try:
+        asked = int(os.environ.get("COLUMNS", WIDTH))
+    except ValueError:
+        return WIDTH
+    return asked if asked >= NARROWEST else WIDTH
 
 
 def write(text: str) -> None:

@@ -22,30 +22,38 @@ if TYPE_CHECKING:
 GRAPHS = "graphs"
 """Where a folder of results keeps its graphs, so that the report can be written again without the files."""
 
-
 MOST_LINES = 10
+"""Cells without numbers that are listed one by one."""
 
 
 def source_of(folder: Path, loaded: LoadedGraph) -> GraphSource:
-    """The graph as a cell of `folder` names it, where `keep_graph` will put it."""
+    """The graph as a cell of `folder` names it, where `store_graph` will put it."""
     from sidelight.experiment.graph_source import GraphSource, graph_digest
 
     digest = graph_digest(loaded.graph)
     return GraphSource(loaded.source, path=_place(folder, digest).absolute(), digest=digest)
 
 
-def keep_graph(folder: Path, name: str, graph: sl.FeedbackGraph) -> None:
-    """Store the graph that results call `name`; what is stored already stays as it is."""
+def store_graph(folder: Path, graph: sl.FeedbackGraph) -> Path:
+    """The file with the graph, written if need be; reports do not show it before `keep_graph` names it."""
     import sidelight as sl
     from sidelight.experiment.graph_source import graph_digest
-    from sidelight.graph.atomic import replacing
 
     file = _place(folder, graph_digest(graph))
-    index = file.with_name("names.json")
     with written(folder):
         file.parent.mkdir(parents=True, exist_ok=True)
         if not file.is_file():
             sl.write_graph(graph, file)
+    return file
+
+
+def keep_graph(folder: Path, name: str, graph: sl.FeedbackGraph) -> None:
+    """Store the graph as what results call `name`: only in a folder that a sweep has accepted."""
+    from sidelight.graph.atomic import replacing
+
+    file = store_graph(folder, graph)
+    index = file.with_name("names.json")
+    with written(folder):
         known = _names(index)
         if known.get(name) != file.name:
             with replacing(index, pack=False) as stream:
@@ -120,9 +128,7 @@ def finish(
     elif not quiet:
         parts: list[Any] = [safe(line) for line in said]
         parts += [results_table(results)] if results.cells else []
-        parts += [
-            safe(f"{cell.policy} on {cell.graph}: {cell.status}: {cell.reason}") for cell in results.absent
-        ]
+        parts += [safe(line) for line in _missing(results)]
         parts += [] if report is None else [f"report: [bold]{safe(str(report))}[/bold]"]
         emit(*parts)
 

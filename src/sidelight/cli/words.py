@@ -12,13 +12,18 @@ if TYPE_CHECKING:
 
 def bound_rows(bound: sl.Bound) -> list[tuple[str, str]]:
     """A bound with its terms and conditions."""
+    from sidelight.planning.bound import NEVER
+
     rows = [("regret at most", f"{bound.value:,.1f}  ({safe(bound.theorem)})")]
     rows += [(f"  {name}", f"{value:,.1f}") for name, value in bound.terms.items()]
     for condition in bound.conditions:
         mark = "holds" if condition.holds else "[red]fails[/red]"
         rows.append((f"  {safe(condition.name)}", f"{mark}, slack {condition.slack:.3g}"))
     certified = "yes" if bound.certified else f"[red]no[/red], valid from T = {bound.valid_from:,}"
-    return [*rows, ("certified", certified), ("informative from", f"T = {bound.informative_from:,}")]
+    since = (
+        "never: it is of order T" if bound.informative_from >= NEVER else f"T = {bound.informative_from:,}"
+    )
+    return [*rows, ("certified", certified), ("informative from", since)]
 
 
 def numbers(parameters: dict[str, Any]) -> list[tuple[str, str]]:

@@ -21,9 +21,10 @@ from sidelight.environment.environment import Environment, Floats
 from sidelight.environment.matrix import Matrix
 from sidelight.environment.newsvendor import newsvendor
 from sidelight.environment.tables import read_table
-from sidelight.errors import InvalidOption
+from sidelight.errors import InvalidOption, MissingData
 from sidelight.graph import FeedbackGraph, families, read_graph
 from sidelight.graph.building import checked_count, from_pairs, pairs
+from sidelight.graph.node_files import nodes_paths
 
 VARIABLE = "SIDELIGHT_DATA"
 """Environment variable that names the folder of data sets."""
@@ -98,17 +99,33 @@ def dataset_names(folder: str | os.PathLike[str] | None = None) -> tuple[str, ..
     return tuple(sorted(card.stem for card in (data_folder(folder) / "losses").glob("*.json")))
 
 
+def dataset_files(name: str, folder: str | os.PathLike[str] | None = None) -> tuple[Path, ...]:
+    """Every file that `dataset` reads: card and losses, then those of the recorded graph if there is one."""
+    root = data_folder(folder)
+    card = _card(root, "losses", name)
+    own = (root / "losses" / f"{name}.json", _file(root, "losses", card["name"]))
+    if str(card.get("form", "")).startswith("series"):
+        return own
+    place, graph = _recorded(card)
+    if graph.endswith(".csv.gz"):
+        return (*own, root / place / graph)
+    _card(root, place, graph)
+    edges = _file(root, place, graph)
+    labels = [file for file in nodes_paths(edges) if file.exists()]
+    return (*own, root / place / f"{graph}.json", edges, *labels[:1])
+
+
 def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
     """The folder of data sets: the one given, or the one SIDELIGHT_DATA names."""
     chosen = folder if folder is not None else os.environ.get(VARIABLE)
     if not chosen:
-        raise InvalidOption(
+        raise MissingData(
             f"data sets are not part of the package: got no folder; pass folder= or set {VARIABLE} to the "
             "folder that holds losses/ and graphs/"
         )
     root = Path(chosen)
     if not (root / "losses").is_dir():
-        raise InvalidOption(f"{root} holds no data sets: it must have a folder losses/ with a card for each")
+        raise MissingData(f"{root} holds no data sets: it must have a folder losses/ with a card for each")
     return root
 
 
@@ -177,16 +194,22 @@ def _clicks(root: Path, card: dict[str, Any], n_arms: int) -> Environment:
 
 
 def _graph(root: Path, card: dict[str, Any]) -> FeedbackGraph:
+    place, name = _recorded(card)
+    if name.endswith(".csv.gz"):
+        return _lasting_graph(root / place / name, int(card["arms"]))
+    about = _card(root, place, name)
+    return read_graph(_file(root, place, name), n_arms=int(about["N"]), undirected=not about["directed"])
+
+
+def _recorded(card: dict[str, Any]) -> tuple[str, str]:
+    """Folder and name of the graph that belongs to the losses."""
     where = str(card.get("feedback_graph", "")).split()
     if not where or "/" not in where[0]:
         raise InvalidOption(
             f"data set {card['name']!r} names no graph: its card says {card.get('feedback_graph')!r}"
         )
     place, _, name = where[0].partition("/")
-    if name.endswith(".csv.gz"):
-        return _lasting_graph(root / place / name, int(card["arms"]))
-    about = _card(root, place, name)
-    return read_graph(_file(root, place, name), n_arms=int(about["N"]), undirected=not about["directed"])
+    return place, name
 
 
 def _lasting_graph(file: Path, n_arms: int) -> FeedbackGraph:
@@ -203,11 +226,11 @@ def _card(root: Path, place: str, name: str) -> dict[str, Any]:
     file = root / place / f"{name}.json"
     if not re.fullmatch(r"[\w.-]+", name) or not file.is_file():
         known = ", ".join(sorted(card.stem for card in (root / place).glob("*.json"))) or "none"
-        raise InvalidOption(f"there is no data set {name!r} in {root / place}; there are: {known}")
+        raise MissingData(f"there is no data set {name!r} in {root / place}; there are: {known}")
     try:
         card = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise InvalidOption(f"{file} cannot be read: {error}") from error
+        raise MissingData(f"{file} cannot be read: {error}") from error
     if not isinstance(card, dict):
         raise InvalidOption(
             f"{file} must hold an object with the fields of a card, got {type(card).__name__}"
@@ -219,4 +242,4 @@ def _file(root: Path, place: str, name: str) -> Path:
     for ending in (".csv.gz", ".csv"):
         if (root / place / f"{name}{ending}").is_file():
             return root / place / f"{name}{ending}"
-    raise InvalidOption(f"{root / place} has a card for {name!r} but no {name}.csv.gz; fetch it again")
+    raise MissingData(f"{root / place} has a card for {name!r} but no {name}.csv.gz; fetch it again")

@@ -1,7 +1,8 @@
 """Cells on a Dask cluster: a lost worker's cells are played again by the others.
 
-Workers need sidelight in the same version and nothing else: graphs from files travel with the tasks, and
-results travel back to the process that runs the sweep, so no folder has to be shared.
+Workers need sidelight in the same version. Graphs from files travel with the tasks, and results travel back to
+the process that runs the sweep, so the folder of results is not shared. Losses do not travel: files that
+environments name must be at the same path on every worker, and SIDELIGHT_DATA must name the same data sets.
 """
 
 from __future__ import annotations

@@ -6,7 +6,13 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from sidelight.errors import SidelightError, SolverError
+from sidelight.errors import (
+    IllegalPartition,
+    InfeasibleRequest,
+    InvalidOption,
+    MissingData,
+    UnobservableGraph,
+)
 from sidelight.experiment.graph_source import Packed, built, unpacked
 from sidelight.experiment.provenance import here
 from sidelight.experiment.results import Absent, Cell, Status, cell_of
@@ -17,6 +23,9 @@ from sidelight.policy import registry as policies
 
 Outcome = Cell | Absent
 
+UNFIT = (InfeasibleRequest, UnobservableGraph, IllegalPartition)
+"""What a policy or an environment says that cannot be played on this graph, whatever is tried."""
+
 _ARRIVED: dict[str, FeedbackGraph] = {}
 """The last few shipped graphs by their digests."""
 
@@ -24,8 +33,9 @@ _ARRIVED: dict[str, FeedbackGraph] = {}
 def execute(cell: CellSpec, spec_hash: str, shipped: Packed | None = None) -> Outcome:
     """Play all seeds of `cell`, one after the other on one core.
 
-    A policy or an environment that refuses the graph makes the cell "not applicable"; anything else that
-    goes wrong makes it "failed". `shipped` is the graph for a worker that cannot reach its file.
+    A policy or an environment that refuses the graph or the horizon makes the cell "not applicable", for good;
+    anything else that goes wrong, missing data among it, makes it "failed", to be tried again. `shipped` is the
+    graph for a worker that cannot reach its file.
     """
     provenance = {**here(), "spec": spec_hash}
     try:
@@ -33,14 +43,17 @@ def execute(cell: CellSpec, spec_hash: str, shipped: Packed | None = None) -> Ou
         cell.environment.verify()
         try:
             environment = cell.environment.make(graph, cell.horizon)
+            environment.check_horizon(cell.horizon)
             policy = _made(cell.policy, graph, cell.horizon)
-            run = simulate(
-                policy, environment, cell.seeds, cell.horizon, checkpoints=cell.rounds, jobs=1, progress=False
-            )
-        except SolverError:
-            raise  # a matter of numbers, not of the cell
-        except SidelightError as error:
-            return absent(cell, "not applicable", cell.environment.told(str(error)), provenance)
+        except InvalidOption as error:
+            if not _lasting(error):
+                raise
+            raise InfeasibleRequest(str(error)) from error
+        run = simulate(
+            policy, environment, cell.seeds, cell.horizon, checkpoints=cell.rounds, jobs=1, progress=False
+        )
+    except UNFIT as error:
+        return absent(cell, "not applicable", cell.environment.told(str(error)), provenance)
     except Exception as error:
         return absent(cell, "failed", f"{type(error).__name__}: {error}", provenance)
     if not run.complete:
@@ -54,6 +67,12 @@ def execute(cell: CellSpec, spec_hash: str, shipped: Packed | None = None) -> Ou
 def absent(cell: CellSpec, status: Status, reason: str, provenance: dict[str, Any] | None = None) -> Absent:
     """The record of a cell without numbers."""
     return Absent(id=cell.id, **cell.names, status=status, reason=reason, provenance=provenance or {})
+
+
+def _lasting(error: InvalidOption) -> bool:
+    """Is it about the cell? Not if data are missing, or if something broke while they were read."""
+    cause = error.__cause__
+    return not isinstance(error, MissingData) and (cause is None or type(cause) is ValueError)
 
 
 @lru_cache(maxsize=16)

@@ -15,6 +15,7 @@ import numpy as np
 from sidelight.analysis import observability
 from sidelight.errors import ResultsError
 from sidelight.graph import FeedbackGraph, families, read_graph
+from sidelight.graph.mending import with_loops
 
 ENDINGS = (".csv", ".csv.gz", ".npz", ".mtx", ".graphml", ".json")
 LOOPS = ("unobservable", "all")
@@ -41,7 +42,8 @@ class GraphSource:
             graph = graph.symmetrized() if self.undirected else graph
         else:
             graph = read_graph(self.path, n_arms=self.n_arms, undirected=self.undirected, named=self.named)
-        graph = with_loops(graph, self.loops) if self.loops else graph
+        if self.loops:
+            graph = with_loops(graph) if self.loops == "all" else _with_loops_of_the_unseen(graph)
         if self.digest and graph_digest(graph) != self.digest:
             raise ResultsError(f"{self.path} has changed since the sweep began; start the sweep again")
         return graph
@@ -72,19 +74,17 @@ def is_file(text: str) -> bool:
     return text.lower().endswith(ENDINGS)
 
 
-def with_loops(graph: FeedbackGraph, which: str) -> FeedbackGraph:
-    """`graph` with a self-loop on every arm, or on every arm that no arm reveals."""
-    looped = np.arange(graph.n_arms) if which == "all" else observability(graph).unobservable
+def _with_loops_of_the_unseen(graph: FeedbackGraph) -> FeedbackGraph:
+    """`graph` with a self-loop on every arm that no arm reveals."""
+    unseen = observability(graph).unobservable
     rows = np.repeat(np.arange(graph.n_arms), np.diff(graph.out_indptr))
-    loops = graph.has_loop.copy()
-    loops[looped] = True
     return FeedbackGraph._from_arrays(
         graph.n_arms,
-        np.concatenate([rows, looped]),
-        np.concatenate([graph.out_indices, looped]),
+        np.concatenate([rows, unseen]),
+        np.concatenate([graph.out_indices, unseen]),
         graph.labels,
         graph.universal,
-        loops[graph.universal],
+        graph.has_loop[graph.universal],
     )
 
 

@@ -1,4 +1,4 @@
-"""Where the losses of a cell come from: an environment by name, perhaps with a file and a hash of it."""
+"""Where the losses of a cell come from: an environment by name, perhaps with files and a hash of them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,25 @@ from pathlib import Path
 from typing import Any
 
 from sidelight.environment import Environment, registry
+from sidelight.environment.datasets import dataset_files
 from sidelight.errors import ResultsError
 from sidelight.graph import FeedbackGraph
 
 
 @dataclass(frozen=True)
 class LossSource:
-    """An environment as a spec names it; a file in it ("replay:FILE", "FILE.py:FUNCTION") counts by its bytes."""
+    """An environment as a spec names it; its files count by their bytes.
+
+    These are the one in its name ("replay:FILE", "FILE.py:FUNCTION"), or all that a data set ("dataset:NAME")
+    is read from. What a file of Python imports, and "python:MODULE.FUNCTION", counts by name alone.
+    """
 
     name: str  # as tables and figures show it
-    before: str = ""  # the text around the path of the file
+    before: str = ""  # the text around the path of the file, or around the name of the data set
     path: Path | None = None
     after: str = ""
-    digest: str = ""  # of the file, once it has been read
+    digest: str = ""  # of the files, once they have been read
+    data: str = ""  # the name of the data set
 
     @classmethod
     def from_text(cls, text: str, folder: Path) -> LossSource:
@@ -39,6 +45,8 @@ class LossSource:
         name = f"{kind}:{','.join(words)}" if words else kind
         if kind == "replay" and words:
             return cls(name, "replay:", folder / words[0], "".join(f",{word}" for word in words[1:]))
+        if kind == "dataset" and words:
+            return cls(name, "dataset:", None, "".join(f",{word}" for word in words[1:]), data=words[0])
         return cls(name)
 
     def make(self, graph: FeedbackGraph, horizon: int) -> Environment:
@@ -54,13 +62,24 @@ class LossSource:
         return self.name if self.path is None else f"{self.before}{self.path}{self.after}"
 
     def checked(self) -> LossSource:
-        """The same source knowing what its file holds."""
-        return self if self.path is None else replace(self, digest=_digest(self.path))
+        """The same source knowing what its files hold."""
+        return replace(self, digest=self._found())
 
     def verify(self) -> None:
-        """Refuse a file that is not there, or not the same any more."""
-        if self.path is not None and self.digest and _digest(self.path) != self.digest:
-            raise ResultsError(f"{self.path} has changed since the sweep began; start the sweep again")
+        """Refuse files that are not there, or not the same any more."""
+        found = self._found()
+        if self.digest and found != self.digest:
+            what = self.path or f"the data set {self.data!r}"
+            raise ResultsError(f"{what} has changed since the sweep began; start the sweep again")
+
+    def _found(self) -> str:
+        """A hash of the files as they are now; "" if there are none."""
+        if self.path is not None:
+            return _digest(self.path)
+        if not self.data:
+            return ""
+        digests = [_digest(file) for file in dataset_files(self.data)]
+        return hashlib.sha256(" ".join(digests).encode()).hexdigest()
 
     @property
     def identity(self) -> Any:

@@ -31,7 +31,7 @@ class Cell:
     cost: Floats  # (S, C)
     ledger: Floats | None  # (S, C, 4), None for a policy that keeps none
     plays: npt.NDArray[np.int64] | None  # (n,) over all seeds, None where they were not counted
-    bound: dict[str, Any] | None  # Bound.to_dict(), None for a policy without one
+    bound: dict[str, Any] | None  # Bound.to_dict(), None without a bound for this horizon
     nanoseconds_per_round: float
     provenance: dict[str, Any] = field(default_factory=dict)  # version, spec hash, platform
 

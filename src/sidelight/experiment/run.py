@@ -46,6 +46,7 @@ class Run:
     best_arm: npt.NDArray[np.int64]  # (S,) the arm of the ledger
     plays: npt.NDArray[np.int64] | None  # (S, n) how often each arm was played, if counted
     seconds: float  # of processor time spent playing, all seeds together
+    start: int = 0  # rounds that the policy had played before these
     _resume: Callable[[], Run] | None = field(default=None, repr=False)
 
     @property
@@ -100,14 +101,23 @@ class Run:
 
     @property
     def bound(self) -> Bound | None:
-        """The plan's bound: at its own horizon, or at the last round if it holds in every round; None without one."""
+        """What the plan promises about these very rounds; None without a promise.
+
+        A plan with a horizon promises something about all of it and nothing about fewer or more rounds; one without
+        promises something about the first t rounds, whatever t. No bound covers a game joined midway.
+        """
+        if self.start > 0:
+            return None
+        rounds = int(self.checkpoints[-1])
         if isinstance(self.plan, AnytimePlan | Rule):
-            return self.plan.bound_at(int(self.checkpoints[-1]))
+            return self.plan.bound_at(rounds)
+        if getattr(self.plan, "horizon", None) not in (None, rounds):
+            return None
         bound: Bound | None = getattr(self.plan, "bound", None)
         return bound
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Mean regret with the band of the seeds and the plan's bound, on log axes."""
+        """Mean regret with the band of the seeds and the plan's bound, if it has one here, on log axes."""
         if axes is None:
             from matplotlib import pyplot
 
@@ -118,10 +128,9 @@ class Run:
         if len(self.seeds) > 1:
             low, high = np.nanmin(self.regret, axis=0), np.nanmax(self.regret, axis=0)
             axes.fill_between(self.checkpoints, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
-        if self.bound is not None:
-            axes.axhline(
-                self.bound.value, color=line.get_color(), linestyle="--", label="bound at the horizon"
-            )
+        bound = self.bound
+        if bound is not None:
+            axes.axhline(bound.value, color=line.get_color(), linestyle="--", label="bound at the horizon")
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xlabel("round")

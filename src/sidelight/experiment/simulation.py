@@ -93,12 +93,7 @@ def simulate(
         _Task(policy, environment, seed, points, best_arm)
         for seed, best_arm in zip(chosen, best_arms, strict=True)
     ]
-    if environment.world is not None and _is_compiled(
-        policy
-    ):  # no rounds: compile, or load from the cache, before the clock starts
-        nothing = np.zeros(0, dtype=np.int64)
-        with interrupts_kept():
-            policy.play(environment.world, environment.function, np.uint64(0), 0, 0, 0.0, nothing)
+    _warm_up(policy, environment)
     return _run(policy, environment, tasks, points, jobs, progress)
 
 
@@ -125,6 +120,19 @@ def _is_compiled(policy: Policy) -> bool:
     return isinstance(policy, Policy)
 
 
+def _warm_up(policy: Policy, environment: Environment) -> None:
+    """Compile, or load from the cache, what will be called, before the clock starts; policies stay as they are."""
+    if not _is_compiled(policy):
+        return
+    with interrupts_kept():
+        if environment.world is not None:  # no rounds
+            nothing = np.zeros(0, dtype=np.int64)
+            policy.play(environment.world, environment.function, np.uint64(0), 0, 0, 0.0, nothing)
+        else:  # one round without losses, so that the user's function is not called for it
+            copy = policy.copy(0)
+            copy.tell(np.zeros(int(policy.graph.out_degree[copy.ask()])))
+
+
 @dataclass(eq=False)
 class _Task:
     """One seed being played: resumable after every chunk."""
@@ -148,17 +156,19 @@ class _Task:
         self.plays = np.zeros(self.policy.graph.n_arms if counted else 0, dtype=np.int64)
 
     def advance(self, stop: threading.Event) -> None:
-        """Play to the last checkpoint, or until told to stop."""
+        """Play to the last checkpoint, or until told to stop; runs in a thread of its own."""
+        if stop.is_set():
+            return
         if self.clone is None:
             self.clone = self.policy.copy(self.seed)
         chunk = 64
         while self.next_point < self.points.size and not stop.is_set():
             target = int(self.points[self.next_point])
             last = min(self.round + chunk, target)
-            before = time.perf_counter()
+            before, worked = time.perf_counter(), time.thread_time()
             self.total = self._play(last)
-            spent = time.perf_counter() - before
-            self.seconds += spent
+            self.seconds += time.thread_time() - worked  # of this thread: waiting for a core is not counted
+            spent = time.perf_counter() - before  # what an interrupt waits for
             played = last - self.round
             self.round = last
             if spent > 0.0 and played == chunk:
@@ -209,8 +219,10 @@ def _run(
     stop = threading.Event()
     workers = checked_count("jobs", jobs) if jobs is not None else (os.cpu_count() or 1)
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        futures = [pool.submit(task.advance, stop) for task in tasks]
+        futures: list[Future[None]] = []
         try:
+            for task in tasks:
+                futures.append(pool.submit(task.advance, stop))
             with _Progress(tasks, progress) as bar:
                 _wait(futures, bar)
         except KeyboardInterrupt:
@@ -235,8 +247,14 @@ def _run(
         best_arm=np.array([task.best_arm for task in tasks], dtype=np.int64),
         plays=np.stack([task.plays for task in tasks]) if tasks[0].plays.size else None,
         seconds=sum(task.seconds for task in tasks),
+        start=_rounds_played(policy),
         _resume=lambda: _run(policy, environment, tasks, points, jobs, progress),
     )
+
+
+def _rounds_played(policy: object) -> int:
+    played = getattr(policy, "round", 0)  # a policy of the user's own need not count
+    return int(played) if isinstance(played, int | np.integer) else 0
 
 
 def _per_seed(environment: Environment, seeds: list[int], compute: Callable[[int], _Value]) -> list[_Value]:

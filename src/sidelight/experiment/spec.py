@@ -24,8 +24,8 @@ from sidelight.experiment.graph_source import GraphSource
 from sidelight.experiment.loss_source import LossSource
 from sidelight.experiment.simulation import logarithmic_checkpoints
 
-ID_FORMAT = 1
-"""Raised when cells of the same content begin to mean something else."""
+ID_FORMAT = 2
+"""Raised when cells of the same content begin to mean something else; 2: the random streams of all players."""
 
 
 @dataclass(frozen=True)

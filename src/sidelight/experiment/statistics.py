@@ -21,6 +21,8 @@ DECADES = 2.0
 """A growth exponent is fitted to the last two decades of rounds."""
 RESAMPLES = 2000
 """Bootstrap samples of seeds behind the interval of an exponent."""
+LEAST_SEEDS = 8
+"""Below, that interval is withheld: it covers far less often than it says."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +39,8 @@ class Band:
 class GrowthExponent:
     """Mean regret grows like t^value between rounds `first` and `last`.
 
-    `low` and `high` are the percentile bootstrap over seeds, NaN for a single seed. Below about ten seeds such
-    an interval is too narrow; it never covers the error of calling a curve a power of t.
+    `low` and `high` are the percentile bootstrap over seeds, NaN below `LEAST_SEEDS` seeds, where it would be much
+    too narrow. It never covers the error of calling a curve a power of t.
     """
 
     value: float
@@ -99,11 +101,14 @@ def growth_exponent(
     """Slope of log(mean regret) against log(round) over the last `decades`, with a bootstrap over seeds.
 
     Weighted least squares; a checkpoint weighs as much of the log axis as it stands for, so that the answer
-    does not depend on how densely curves were recorded. The same arguments give the same interval. None where
-    there is nothing to fit: the mean ends at or below zero, or is positive at fewer than three checkpoints.
+    does not depend on how densely curves were recorded. The same arguments give the same interval; below
+    `LEAST_SEEDS` seeds there is none. None where there is nothing to fit: the mean ends at or below zero, or is
+    positive at fewer than three checkpoints.
 
     >>> t = np.geomspace(1, 10**6, 61)
     >>> str(growth_exponent(t, [3 * t**0.5, 5 * t**0.5]))
+    '0.50'
+    >>> str(growth_exponent(t, [3 * t**0.5, 5 * t**0.5] * 4))
     '0.50 [0.50, 0.50]'
     """
     _check_level(level)
@@ -121,7 +126,7 @@ def growth_exponent(
     weights = np.gradient(x)
     value = float(_slopes(x, mean[None, :], weights)[0])
     low = high = float("nan")
-    if len(table) > 1:
+    if len(table) >= LEAST_SEEDS:
         draws = np.random.default_rng(seed).multinomial(
             len(table), np.full(len(table), 1 / len(table)), resamples
         )

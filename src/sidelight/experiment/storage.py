@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -26,6 +27,8 @@ from sidelight.experiment.spec import Spec
 from sidelight.graph.atomic import replacing
 
 FORMAT = 1
+ENTRY = {"id": str, "graph": str, "policy": str, "environment": str, "horizon": int}
+"""What a manifest says of each cell."""
 TEMPORARY = ".sidelight-*.tmp"  # what `replacing` leaves behind when its process is killed
 
 
@@ -161,6 +164,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
         missing = [key for key in ("sidelight", "spec", "title", "cells") if key not in known]
         if missing:
             raise ValueError(f"no {missing[0]}")
+        _check_entries(known["cells"])
     except FileNotFoundError:
         raise ResultsError(f"{folder} holds no results: there is no manifest.json") from None
     except OSError as error:
@@ -171,6 +175,16 @@ def _manifest(folder: Path) -> dict[str, Any]:
             " start anew"
         ) from error
     return known
+
+
+def _check_entries(cells: object) -> None:
+    if not isinstance(cells, list):
+        raise ValueError(f"cells is not a list but {cells!r:.40}")
+    for i, entry in enumerate(cells):
+        if not isinstance(entry, dict) or {key: type(value) for key, value in entry.items()} != ENTRY:
+            raise ValueError(f"cells[{i}] is no description of a cell: {entry!r:.40}")
+        if not re.fullmatch(r"\w+", entry["id"]):  # it becomes the name of a file
+            raise ValueError(f"cells[{i}] has the id {entry['id']!r:.40}")
 
 
 def _timings(folder: Path) -> dict[str, float]:
@@ -193,7 +207,7 @@ def _refusal(folder: Path, old: dict[str, Any], new: dict[str, Any]) -> str:
         before, after = old.get(key), new[key]
         if before == after:
             continue
-        if not (isinstance(before, list | dict) and isinstance(after, list | dict)):
+        if not isinstance(before, list | dict) or type(before) is not type(after):
             changes.append(f"{key} was {before!r} and is {after!r}")
             continue
         added = [value for value in after if value not in before]
@@ -203,6 +217,8 @@ def _refusal(folder: Path, old: dict[str, Any], new: dict[str, Any]) -> str:
         if isinstance(before, dict) and isinstance(after, dict):
             other = [name for name in after if name in before and after[name] != before[name]]
             changes += [f"{key}: {listing([repr(v) for v in other])} is not what it was"] * bool(other)
+    if not changes:
+        changes.append("the same description now means other cells")
     return (
         f"{folder} holds results of another spec ({'; '.join(changes)}). Give another folder, or go back to the"
         f" spec of this one, or delete {folder} to start anew"

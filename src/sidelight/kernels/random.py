@@ -12,7 +12,7 @@ from numba import int64, njit, uint64
 from sidelight.kernels.bits import bits_float
 
 _TO_UNIT = 2.0**-53
-_NEXT_DRAW = 1 << 42  # at most 2²² draws in each of 2⁴² rounds
+_NEXT_DRAW = 1 << 42  # 2²² draws in each of 2⁴² rounds, then another stream
 
 # The words of a player's stream
 START, STEP, TURN, DRAWS = range(4)
@@ -30,6 +30,8 @@ def next_word(words):
     """64 random bits."""
     word = mix(words[START] + words[STEP] * (words[TURN] + words[DRAWS]))
     words[DRAWS] = uint64(words[DRAWS] + uint64(_NEXT_DRAW))
+    if words[DRAWS] == uint64(0):  # this round has used up its numbers: go on with another stream
+        words[START] = mix(words[START] + words[STEP])
     return word
 
 

@@ -31,6 +31,7 @@ _RULES: dict[str, Callable[[FeedbackGraph, int | None], Rule]] = {
 _MAKERS: dict[str, Make] = {
     **{name: _planned(name) for name in ("auto", *REALIZATIONS)},
     "anytime": lambda graph, horizon: plan(graph, None),
+    "doubling": lambda graph, horizon: plan(graph, None, realization="doubling"),
     "hedge": baselines.hedge,
     "exp3": baselines.exp3,
     "exp3g": baselines.exp3g,
@@ -50,7 +51,8 @@ def names() -> tuple[str, ...]:
 def make(name: str, graph: FeedbackGraph, horizon: int) -> Plan | Rule:
     """The plan or rule of this name for `graph` and `horizon`, ready to be simulated.
 
-    "anytime" knows no horizon: simulating it needs `horizon=`. A baseline that does not apply to the graph says why.
+    "anytime" and "doubling" know no horizon: simulating them needs `horizon=`. A baseline that does not apply to
+    the graph says why.
 
     >>> import sidelight as sl
     >>> make("flat", sl.families.cycle(6), 1000).realization

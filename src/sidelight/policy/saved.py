@@ -28,7 +28,7 @@ import json
 import zipfile
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +37,7 @@ from sidelight._version import __version__
 from sidelight.errors import SavedStateError, SidelightError
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.atomic import replacing
-from sidelight.kernels.memory import PENDING, ROUND, SCRATCH, Memory, views
+from sidelight.kernels.memory import HEAVY, N_ARMS, PENDING, ROUND, SCRATCH, Memory, views
 from sidelight.kernels.store import N_BUCKETS
 from sidelight.partition import Partition
 from sidelight.planning import AnytimeBound, AnytimePlan, Bound, DoublingPlan, Plan, Tuning
@@ -176,22 +176,42 @@ def restore(path: str | PathLike[str], memory: Memory, arrays: Arrays) -> None:
             raise SavedStateError(f"{path}: the saved array state.{name} does not fit this policy's plan")
         if source.dtype.kind == "f" and np.isnan(source).any():
             raise SavedStateError(f"{path}: the saved array state.{name} contains NaN")
-    n_coordinates = targets["place"].size
-    limits = {
-        "place": (-1, n_coordinates),
-        "occupant": (-1, n_coordinates),
-        "start": (0, n_coordinates + 1),
-        "span": (0, N_BUCKETS),
-    }
-    for name, (least, most) in limits.items():
-        source = arrays[f"state.{name}"]
-        if source.size and not (least <= source.min() and source.max() < most):
-            raise SavedStateError(f"{path}: the saved array state.{name} points outside the policy")
-    pending = float(arrays["state.numbers"][PENDING])
-    if pending not in range(-1, n_coordinates):
-        raise SavedStateError(f"{path}: the pending arm {pending} does not exist")
+    _check_positions(path, targets, arrays)
+    n_arms = int(memory.switches[N_ARMS])
+    numbers = arrays["state.numbers"]
+    if float(numbers[PENDING]) not in range(-1, n_arms):
+        raise SavedStateError(f"{path}: the pending arm {numbers[PENDING]} does not exist")
+    if float(numbers[HEAVY]) not in range(n_arms):
+        raise SavedStateError(f"{path}: the heaviest arm {numbers[HEAVY]} does not exist")
     for name, target in targets.items():
         target[...] = arrays[f"state.{name}"]
+
+
+def _check_positions(path: str | PathLike[str], fresh: Arrays, arrays: Arrays) -> None:
+    """Kernels follow these without looking: refuse whatever would lead them out of their arrays, or nowhere."""
+
+    def refuse(name: str, why: str) -> NoReturn:
+        raise SavedStateError(f"{path}: the saved array state.{name} {why}")
+
+    place, occupant = arrays["state.place"], arrays["state.occupant"]
+    everyone = np.arange(place.size)
+    for name, array in (("place", place), ("occupant", occupant)):
+        if array.size and not (array.min() >= 0 and array.max() < array.size):
+            refuse(name, "points outside the policy")
+    if not np.array_equal(place[occupant], everyone):
+        refuse("place", "contradicts state.occupant")
+    start, first = (a.reshape(-1, N_BUCKETS + 1) for a in (arrays["state.start"], fresh["start"]))
+    if (np.diff(start) < 0).any() or (start[:, [0, -1]] != first[:, [0, -1]]).any():
+        refuse("start", "does not divide the coordinates into buckets")
+    low, high = arrays["state.span"].reshape(-1, 2).T
+    if not ((low >= 0) & (low <= high) & (high < N_BUCKETS)).all():
+        refuse("span", "points outside the policy")
+    rows = np.arange(len(start))
+    if (start[rows, low] != start[:, 0]).any() or (start[rows, high + 1] != start[:, -1]).any():
+        refuse("span", "leaves out members")
+    leader = arrays["state.leader"]
+    if leader.size and not (leader.min() >= -1 and leader.max() < leader.size):
+        refuse("leader", "points outside the policy")
 
 
 def _members(path: Path) -> tuple[Arrays, dict[str, Any]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from sidelight._version import __version__
 from sidelight.experiment.results import Results
+from sidelight.experiment.statistics import LEAST_SEEDS
 from sidelight.graph.atomic import replacing
 from sidelight.planning import Comparison
 from sidelight.report.graph_figure import graph_figure, is_drawable
@@ -35,7 +36,8 @@ REGRET = (
 )
 SCALING = (
     "Mean regret at the end of runs of different length, each planned for its own T, with 95 % intervals. T^a is "
-    "fitted to all horizons, its interval a bootstrap over the seeds they share. Dashed: bounds, where certified."
+    "fitted to all horizons, its interval a bootstrap over the seeds they share, "
+    f"if these are {LEAST_SEEDS} or more. Dashed: bounds, where certified."
 )
 LEDGER = (
     "The regret as the theory takes it apart, estimated from what the policy saw. Exploration is charged a full "
@@ -83,6 +85,7 @@ def write_report(
         "provenance": list(_provenance(results)),
         "most_graphs": MOST_GRAPHS_DRAWN,
         "most_groups": MOST_GROUPS_DRAWN,
+        "least_seeds": LEAST_SEEDS,
     }
     path = folder / "report.html"
     with replacing(path) as file:

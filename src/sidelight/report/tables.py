@@ -24,7 +24,10 @@ def results_rows(results: Results) -> list[dict[str, Any]]:
 
 
 def result_row(cell: Cell) -> dict[str, Any]:
-    """Regret at the horizon with its 95 % interval, growth exponent, bound and time of one cell."""
+    """Regret at the horizon with its 95 % interval, growth exponent, bound and time of one cell.
+
+    The exponent's interval is None below `statistics.LEAST_SEEDS` seeds.
+    """
     band = mean_band(cell.regret[:, -1:])
     growth = growth_exponent(cell.checkpoints, cell.regret)
     return {

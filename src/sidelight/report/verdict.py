@@ -14,7 +14,7 @@ from sidelight.report.groups import Group
 from sidelight.report.style import counted, number
 
 LINEAR = 0.97
-"""A growth exponent from here on is called linear."""
+"""A growth exponent from here on, its interval included where it has one, is called linear."""
 
 
 def verdict(group: Group, comparison: Comparison | None = None) -> tuple[str, ...]:
@@ -39,9 +39,10 @@ def bound_status(cell: Cell) -> str:
     if value >= cell.horizon:
         return "vacuous"
     band = mean_band(cell.regret[:, -1:])
-    if band.mean[0] <= value:
+    allowed = value + _rounding(cell)
+    if band.mean[0] <= allowed:
         return "holds"
-    return "exceeded" if band.low[0] > value else "undecided"
+    return "exceeded" if band.low[0] > allowed else "undecided"
 
 
 def _least(group: Group) -> list[str]:
@@ -57,7 +58,8 @@ def _least(group: Group) -> list[str]:
 
 
 def _noise(best: Cell, rivals: list[list[Cell]]) -> list[str]:
-    level = 1 - (1 - LEVEL) / len(rivals)  # the best was picked by looking: all comparisons share the risk
+    pairs = (len(rivals) + 1) * len(rivals) // 2
+    level = 1 - (1 - LEVEL) / pairs  # the best was picked by looking at all: every pair shares the risk
     found: list[tuple[list[Cell], PairedDifference]] = []
     apart: list[Cell] = []
     for cells in rivals:
@@ -70,7 +72,7 @@ def _noise(best: Cell, rivals: list[list[Cell]]) -> list[str]:
         sentences.append("With a single seed, nothing tells these differences from noise.")
     close = [cell for cells, d in found for cell in cells if d.n_seeds > 1 and not d.decided]
     clear = [f"{_names(cells)} by {_interval(d)}" for cells, d in found if d.decided]
-    how = "95 % interval" if len(rivals) == 1 else f"95 % intervals for {len(rivals)} comparisons"
+    how = "95 % interval" if pairs == 1 else f"95 % intervals for all {pairs} pairs together"
     if close:
         sentences.append(f"Within noise of {best.policy}: {_names(close)} (paired by seed, {how}).")
     if clear:
@@ -84,6 +86,8 @@ def _linear(group: Group) -> list[str]:
     """Policies that have not begun to learn: the longest curve of their regret is a straight line."""
     found = []
     for cell in group.cells:
+        if cell.mean[-1] <= _rounding(cell):
+            continue
         growth = growth_exponent(cell.checkpoints, cell.regret)
         if growth is not None and (growth.value if np.isnan(growth.low) else growth.low) >= LINEAR:
             found.append(cell)
@@ -156,6 +160,11 @@ def _alike(cells: Iterable[Cell]) -> list[list[Cell]]:
     return found
 
 
+def _rounding(cell: Cell) -> float:
+    """What adding up T floats of at most one may put into regret: that of a single arm is zero only up to this."""
+    return float(np.finfo(np.float64).eps) * cell.horizon**2
+
+
 def _value(cell: Cell) -> float:
     return float("nan") if cell.bound is None else float(cell.bound["value"])
 
@@ -171,6 +180,8 @@ def _interval(difference: PairedDifference) -> str:
 
 
 def _share(cell: Cell) -> str:
+    if _value(cell) == 0.0:  # a single arm: nothing can be lost
+        return "0 of 0"
     share = float(cell.mean[-1]) / _value(cell)
     return f"{share:.1%}" if abs(share) < 0.1 else f"{share:.0%}"
 
