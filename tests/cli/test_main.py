@@ -150,14 +150,17 @@ def test_ctrl_c_exits_with_130(tmp_path):
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=listening
     )
-    until = time.monotonic() + 600
-    while not out.exists():  # made right before the simulation
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < until
-        time.sleep(0.05)
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    printed, err = process.communicate(timeout=600)
+    try:
+        until = time.monotonic() + 600
+        while not out.exists():  # made right before the simulation
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        printed, err = process.communicate(timeout=600)
+    finally:
+        process.kill()  # 10¹¹ rounds must not outlive their test
     assert (process.returncode, printed) == (130, "")
     assert err.strip().splitlines()[-1] == "interrupted"
     assert "Traceback" not in err

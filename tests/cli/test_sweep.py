@@ -122,13 +122,17 @@ def test_ctrl_c_on_worker_processes_and_again(run, spec, tmp_path):
         start_new_session=True,
         preexec_fn=listening,
     )
-    until = time.monotonic() + 600
-    while not list(out.glob("cells/*.parquet")):
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < until
-        time.sleep(0.1)
-    os.killpg(process.pid, signal.SIGINT)
-    printed, err = process.communicate(timeout=600)
+    try:
+        until = time.monotonic() + 600
+        while not list(out.glob("cells/*.parquet")):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        os.killpg(process.pid, signal.SIGINT)
+        printed, err = process.communicate(timeout=600)
+    finally:
+        if process.poll() is None:  # a sweep without end must not outlive its test
+            os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode == 130, err
     assert "Traceback" not in err
     answer = json.loads(printed)
