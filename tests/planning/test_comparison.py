@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import sidelight as sl
 from sidelight.analysis import minimax, observability
 from sidelight.errors import InvalidGraph, InvalidOption, UnobservableGraph
 from sidelight.graph import FeedbackGraph, families, read_graph
@@ -97,8 +98,11 @@ def test_which_rows_apply():
         "CHLZ21 packing",
         "independent set",
     } <= ring.keys()
-    assert full["Exp3-IX"].value is None
-    assert not full["Exp3-IX"].certified
+    assert full["Exp3-IX"].value == sl.baselines.exp3_ix(families.full(8), 100).bound.value
+    mixed = families.corrupted_mab(8, 2)
+    covered = rows(mixed, 10_000)["Exp3.G, loop-less arms covered"]
+    assert covered.value == pytest.approx(sl.baselines.exp3g_weak(mixed, 10_000).bound.value, rel=1e-12)
+    assert "Exp3.G, loop-less arms covered" not in ring
 
 
 def test_formulas():

@@ -208,7 +208,7 @@ def test_natural_partitions_are_all_considered():
     assert {c.partition for c in make_plan(mab, 10**6).considered} == {"single", "singletons"}
     two_weak = FeedbackGraph.from_edges(6, [*loops(range(4)), (0, 4), (1, 5), (2, 3)])
     names = {c.partition for c in make_plan(two_weak, 10**6).considered}
-    assert names == {"single", "components", "corrupted", "covered"}
+    assert names == {"single", "components", "corrupted", "covered", "watched"}
 
 
 def test_each_block_is_solved_once(monkeypatch):
