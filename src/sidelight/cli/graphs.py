@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sidelight.graph import FeedbackGraph
 
-ENDINGS = (".csv", ".csv.gz", ".npz", ".mtx", ".graphml", ".json")
-
 
 @dataclass(frozen=True)
 class GraphRequest:
@@ -27,6 +25,8 @@ class GraphRequest:
     @property
     def is_file(self) -> bool:
         """A file that exists, or a text that can only be meant as one."""
+        from sidelight.graph.files import ENDINGS
+
         text = self.text
         return text.lower().endswith(ENDINGS) or "/" in text or (text != "" and Path(text).is_file())
 

@@ -15,9 +15,9 @@ import numpy as np
 from sidelight.analysis import observability
 from sidelight.errors import ResultsError
 from sidelight.graph import FeedbackGraph, families, read_graph
+from sidelight.graph.files import ENDINGS
 from sidelight.graph.mending import with_loops
 
-ENDINGS = (".csv", ".csv.gz", ".npz", ".mtx", ".graphml", ".json")
 LOOPS = ("unobservable", "all")
 """Which arms may be given a self-loop: those that no arm reveals, or all."""
 

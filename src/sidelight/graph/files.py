@@ -39,6 +39,8 @@ _WRITERS: dict[str, Callable[[FeedbackGraph, Path], None]] = {
     ".graphml": write_graphml,
     ".json": write_json,
 }
+ENDINGS = tuple(_WRITERS)
+"""How the names of graph files end."""
 
 
 def read_graph(

@@ -15,7 +15,6 @@ from sidelight.analysis import (
 )
 from sidelight.errors import InfeasibleRequest, InvalidGraph
 from sidelight.graph import FeedbackGraph
-from sidelight.partition import natural
 from sidelight.planning import lower
 from sidelight.planning.bound import Condition
 from sidelight.planning.candidate import Candidate, Way
@@ -25,7 +24,7 @@ from sidelight.planning.planner import Plan, best_of, checked_horizon
 from sidelight.planning.strong import Strong, StrongCandidate, growth
 from sidelight.planning.tight import TightCandidate
 from sidelight.planning.uniform import UniformCandidate
-from sidelight.planning.watched import WatchedCandidate, dominating_set
+from sidelight.planning.watched import Watched, WatchedCandidate, dominating_set
 from sidelight.planning.ways import natural_ways, observable
 
 MINIMAX_BITS = 9
@@ -213,7 +212,8 @@ def _upper(g: FeedbackGraph, T: int, found: Observability, ways: list[Way], chos
     weak = next(way.weak for way in ways if isinstance(way, Candidate) and way.name == "single")
     yield _chlz21(float(weak.deltas[0]), n, T)
     if found.graph == "weak":
-        yield from _exp3g_weak(g, found, T)
+        watched = next((way.problem for way in ways if isinstance(way, WatchedCandidate)), None)
+        yield from _exp3g_weak(g, watched, T)
     else:
         problem = next(way.problem for way in ways if isinstance(way, StrongCandidate))
         yield _exp3g_strong(problem, T)
@@ -251,7 +251,7 @@ def _chlz21(delta: float, n: int, T: int) -> Row:
     )
 
 
-def _exp3g_weak(g: FeedbackGraph, found: Observability, T: int) -> Iterator[Row]:
+def _exp3g_weak(g: FeedbackGraph, watched: Watched | None, T: int) -> Iterator[Row]:
     """γ uniform on a set D that reveals all arms: P ≥ γ/|D|, R ≤ log N/η + η|D|T/(2γ) + γT, η = γ²/|D|."""
     source = "Alon, Cesa-Bianchi, Dekel & Koren 2015"
     size = dominating_set(g).size
@@ -264,15 +264,14 @@ def _exp3g_weak(g: FeedbackGraph, found: Observability, T: int) -> Iterator[Row]
         f"5/2·(|D| log N)^{{1/3}}T^{{2/3}}, |D| = {size} (greedy)",
         (Condition("γ = (|D| log N/T)^{1/3} ≤ 1/2", gamma, 0.5),),
     )
-    if g.has_loop.any():
-        problem = WatchedCandidate(natural.single(g)).problem
-        gamma = cbrt(problem.size * log(g.n_arms) / T)
+    if watched is not None:
+        gamma = watched.exp3g_gamma(T)
         yield Row(
             "Exp3.G, loop-less arms covered",
             "upper",
-            2.5 * gamma * T + gamma * gamma * problem.alone / problem.size * T,
+            sum(watched.exp3g_terms(T).values()),
             f"{source}, constants derived (planning/watched.py)",
-            f"5/2·(|D| log N)^{{1/3}}T^{{2/3}} + γ²·n'T/|D|, |D| = {problem.size}, n' = {problem.alone}",
+            f"5/2·(|D| log N)^{{1/3}}T^{{2/3}} + γ²·n'T/|D|, |D| = {watched.size}, n' = {watched.alone}",
             (Condition("γ = (|D| log N/T)^{1/3} ≤ 1/2", gamma, 0.5),),
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from math import exp, inf, log, sqrt
+from math import cbrt, exp, inf, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -71,9 +71,19 @@ class Watched:
     alone: int
 
     def exp3g(self, T: float) -> WatchedLevers:
-        """The tuning of the literature: γ = (size·log N/T)^{1/3}, η = γ²/size."""
-        gamma = min((self.size * log(self.n) / T) ** (1 / 3), MOST_EXPLORATION)
+        """The tuning of the literature: γ = min((size·log N/T)^{1/3}, ½), η = γ²/size."""
+        gamma = min(self.exp3g_gamma(T), MOST_EXPLORATION)
         return WatchedLevers(gamma * gamma / self.size, gamma)
+
+    def exp3g_gamma(self, T: float) -> float:
+        """(size·log N/T)^{1/3}; the bound of Exp3.G needs it to be at most ½."""
+        return cbrt(self.size * log(self.n) / T)
+
+    def exp3g_terms(self, T: float) -> dict[str, float]:
+        """The bound with that tuning, 1/(1−γ) ≤ 2: 5/2·γT + γ²·(alone/size)·T."""
+        gamma = self.exp3g_gamma(T)
+        parts = {"diameter": gamma * T, "stability": gamma * T / 2, "exploration": gamma * T}
+        return parts | ({"self-loop arms": gamma * gamma * self.alone * T / self.size} if self.alone else {})
 
     def _variance(self, gamma: float) -> float:
         return self.size / gamma + self.alone / (1 - gamma)

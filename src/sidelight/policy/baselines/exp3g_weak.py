@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from math import cbrt, log
-
 import numpy as np
 
 from sidelight.analysis import observability
 from sidelight.errors import InfeasibleRequest
 from sidelight.graph import FeedbackGraph
+from sidelight.partition import natural
 from sidelight.planning import Plan
 from sidelight.planning.bound import Condition, bound_at
 from sidelight.planning.planner import checked_horizon
-from sidelight.planning.watched import dominating_set, revealed_by
+from sidelight.planning.watched import WatchedCandidate
 from sidelight.policy.baselines.common import entropy_plan, need_observable
 
 
@@ -37,27 +36,16 @@ def exp3g_weak(g: FeedbackGraph, horizon: int) -> Plan:
             "exp3g_weak needs a weakly observable graph, but every arm here is strongly observable; "
             "use exp3g_strong, or exp3g for either"
         )
-    n = g.n_arms
-    chosen = dominating_set(g, ~g.has_loop)
-    delta = float(chosen.size)
-    unseen = int((~revealed_by(g, chosen)).sum())
-
-    def gamma_at(t: float) -> float:
-        return cbrt(delta * log(n) / t)
-
-    def terms(t: float) -> dict[str, float]:
-        gamma = gamma_at(t)
-        parts = {"diameter": gamma * t, "stability": gamma * t / 2, "exploration": gamma * t}
-        return parts | ({"self-loop arms": gamma * gamma * unseen * t / delta} if unseen else {})
+    way = WatchedCandidate(natural.single(g))
+    chosen, problem = way.watchers, way.problem
 
     def conditions(t: float) -> tuple[Condition, ...]:
-        return (Condition("γ = (δ log N/T)^{1/3} ≤ 1/2", gamma_at(t), 0.5),)
+        return (Condition("γ = (δ log N/T)^{1/3} ≤ 1/2", problem.exp3g_gamma(t), 0.5),)
 
     theorem = f"Exp3.G on a weakly observable graph, constants derived for a set of {chosen.size}"
-    bound = bound_at(T, theorem, terms, conditions)
-    gamma = min(gamma_at(float(T)), 0.5)
-    eta = gamma * gamma / delta
-    exploration = np.zeros(n)
-    exploration[chosen] = gamma / delta
-    parameters = {"gamma": gamma, "eta": eta, "delta": delta}
-    return entropy_plan(g, T, "exp3g_weak", eta, exploration, parameters, bound)
+    bound = bound_at(T, theorem, problem.exp3g_terms, conditions)
+    levers = problem.exp3g(float(T))
+    exploration = np.zeros(g.n_arms)
+    exploration[chosen] = levers.gamma / problem.size
+    parameters = {"gamma": levers.gamma, "eta": levers.eta, "delta": float(problem.size)}
+    return entropy_plan(g, T, "exp3g_weak", levers.eta, exploration, parameters, bound)
