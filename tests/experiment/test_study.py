@@ -113,3 +113,12 @@ def test_graphs_and_environments_that_do_not_exist():
         sl.compare("cycle:4", ["flat"], "gapp", 100)
     with pytest.raises(sl.GraphFileError, match="does not exist"):
         sl.compare("nowhere.csv", ["flat"], "gap", 100)
+
+
+def test_results_are_short_to_look_at():
+    """Printed at a prompt, a line for each cell and no arrays."""
+    results = sl.compare("cycle:5", ("auto", "uniform"), "gap", 100, 2)
+    first, *cells = repr(results).splitlines()
+    assert first == "Results(2 cells, 0 absent)"
+    assert [line.split("'")[1] for line in cells] == ["auto", "uniform"]
+    assert all("2 seeds, 100 rounds" in line for line in cells)

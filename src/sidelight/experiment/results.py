@@ -16,7 +16,7 @@ Floats = npt.NDArray[np.float64]
 Status = Literal["not applicable", "failed", "interrupted"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cell:
     """One policy on one graph against one environment, for all seeds."""
 
@@ -40,6 +40,12 @@ class Cell:
         """(C,) mean regret over the seeds."""
         mean: Floats = self.regret.mean(axis=0)
         return mean
+
+    def __repr__(self) -> str:
+        return (
+            f"Cell({self.policy!r} on {self.graph!r}, {self.environment!r}, {len(self.seeds)} seeds, "
+            f"{self.horizon:,} rounds, mean regret {self.mean[-1]:,.1f})"
+        )
 
     @property
     def standard_error(self) -> Floats:
@@ -68,7 +74,7 @@ class Absent:
     provenance: dict[str, Any] = field(default_factory=dict, compare=False)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Results:
     """The finished cells of a run or sweep, in the order of its spec."""
 
@@ -81,6 +87,10 @@ class Results:
     def complete(self) -> bool:
         """Has every cell its numbers, or a reason why it can have none?"""
         return all(cell.status == "not applicable" for cell in self.absent)
+
+    def __repr__(self) -> str:
+        lines = [f"Results({len(self.cells)} cells, {len(self.absent)} absent)"]
+        return "\n".join([*lines, *(f"  {cell!r}" for cell in self.cells)])
 
     @classmethod
     def read(cls, folder: str | os.PathLike[str]) -> Results:
