@@ -1,7 +1,9 @@
 """Turn order, feedback and seeds: what is refused is refused by name and leaves no trace."""
 
 import collections
+import copy
 import functools
+import pickle
 import re
 
 import numpy as np
@@ -116,8 +118,18 @@ def test_every_way_to_tell_is_the_same(g):
         values.flags.writeable = False
         return values
 
+    def unaligned(values):
+        room = np.zeros(values.nbytes + 1, dtype=np.uint8)
+        moved = room[1:].view(np.float64)
+        moved[:] = values
+        assert not moved.flags.aligned or not values.size
+        return moved
+
     ways = {
         "array": lambda arms, values: values,
+        "unaligned": lambda arms, values: unaligned(values),
+        "big-endian": lambda arms, values: values.astype(">f8"),
+        "masked": lambda arms, values: np.ma.masked_array(values),
         "list": lambda arms, values: values.tolist(),
         "tuple": lambda arms, values: tuple(values.tolist()),
         "float32": lambda arms, values: values.astype(np.float32),
@@ -139,6 +151,24 @@ def test_every_way_to_tell_is_the_same(g):
         reference = policies["array"].probabilities
         for way, policy in policies.items():
             assert_array_equal(policy.probabilities, reference, err_msg=way)
+
+
+@pytest.mark.parametrize("g", GRAPHS.values(), ids=GRAPHS)
+@pytest.mark.parametrize(
+    "travel", [lambda p: pickle.loads(pickle.dumps(p)), copy.deepcopy], ids=["pickle", "copy"]
+)
+def test_policies_travel_in_the_middle_of_a_game(g, travel):
+    """Pickled or copied with an arm pending, a policy plays on as if nothing had happened."""
+    here = plan_of(g).policy(seed=2)
+    for t in range(5):
+        here.tell(losses_of(t, g.n_arms)[g.out_neighbors(here.ask())])
+    here.ask()
+    there = travel(here)
+    for t in range(5, 25):
+        for policy in (here, there):
+            policy.tell(losses_of(t, g.n_arms)[g.out_neighbors(policy.pending)])
+        assert here.ask() == there.ask()
+    assert_array_equal(here.probabilities, there.probabilities)
 
 
 def test_whole_numbers_and_truth_values_are_losses():

@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linprog
 
 from sidelight.analysis.covering import CoveringProgram, Floats
 from sidelight.analysis.first_order import repaired
@@ -39,6 +38,8 @@ def solve_exactly(program: CoveringProgram) -> tuple[Floats, Floats]:
 
 
 def _optimum(program: CoveringProgram, method: Method) -> tuple[Floats, Floats]:
+    from scipy.optimize import linprog  # a third of a second to import, and most plans need no program
+
     ones = np.ones(len(program.row_indices))
     shape = (program.n_targets, program.n_sources)
     a: Any = sparse.csr_array((-ones, program.row_indices, program.row_indptr), shape=shape)

@@ -8,7 +8,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linprog
 
 from sidelight.analysis.minimax_game import Floats, Game, words
 from sidelight.analysis.minimax_symmetry import Ints, automorphism_generators, orbits
@@ -153,6 +152,8 @@ class Program:
 
     def solved(self, method: Method) -> tuple[list[Floats], Floats]:
         """(player's probabilities by round and history, adversary's probability of every loss matrix)."""
+        from scipy.optimize import linprog  # slow to import, and plans do without
+
         objective = np.zeros(self.n_sequences + 1)
         objective[-1] = 1.0
         label, matrices = self.matrix_orbits

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 from sidelight.analysis.covering import Ints, gather_rows
 from sidelight.analysis.domination import fractional_domination
@@ -140,6 +139,8 @@ class _Model:
         """(largest set found, upper bound on the size of any); `limit` is a bound known beforehand."""
         if len(start) >= limit:
             return start, float(limit)
+        from scipy.optimize import Bounds, LinearConstraint, milp  # slow to import; few graphs get here
+
         left = stop - time.monotonic()
         if left <= 0.0:
             return start, float(limit)

@@ -7,7 +7,6 @@ from functools import lru_cache
 from math import log, sqrt
 
 import numpy as np
-from scipy.special import betaincc
 
 MOST_SUMMED = 10**8
 """Longest horizon for which maxima of many random walks are summed up: 10·√T terms."""
@@ -42,6 +41,8 @@ def full_information(n: int, horizon: int) -> float:
         walk = half / sqrt(np.pi * (half + 0.5))
     if n == 2 or horizon > MOST_SUMMED:
         return walk
+    from scipy.special import betaincc  # slow to import, and plans do without
+
     width = int(5 * sqrt(horizon)) + 1
     wins = np.arange(max(horizon // 2 - width, 0), min(horizon // 2 + width, horizon))
     below = np.asarray(betaincc(wins + 1.0, horizon - wins, 0.5)) ** n  # P(the largest of n binomials is ≤ k)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sidelight.errors import InvalidFeedback, InvalidOption, TurnError, listing
 from sidelight.graph import building
 from sidelight.kernels import certificate, engine
+from sidelight.kernels._entry import entry
 from sidelight.kernels.memory import PENDING, ROUND, views
 from sidelight.kernels.play import play
 from sidelight.kernels.random import seeded_words
@@ -53,7 +54,11 @@ class Policy:
 
     def _begin(self, memory: Memory) -> None:
         self.memory = memory
-        self._numbers = views(memory)["numbers"]
+        self._look()
+
+    def _look(self) -> None:
+        """Find the numbers in memory that tell whose turn it is."""
+        self._numbers = views(self.memory)["numbers"]
 
     # -- the two turns --------------------------------------------------------------------------------
 
@@ -82,11 +87,11 @@ class Policy:
         self.turn()
 
     def _draw(self) -> int:
-        return int(engine.ask_once(self.memory))
+        return int(self._ask_once(self.memory))
 
     def _learn(self, values: Losses) -> bool:
         """Take in losses in the order of `out_neighbors`; False, and no change, if one is outside [0, 1]."""
-        return bool(engine.tell_once(self.memory, values, self.scratch))
+        return bool(self._tell_once(self.memory, values, self.scratch))
 
     def turn(self) -> None:
         """Move on to the rates of the next round; does nothing unless the plan has no horizon."""
@@ -231,6 +236,26 @@ class Policy:
         return twin
 
     @cached_property
+    def _ask_once(self) -> Callable[..., int]:
+        return entry(engine.ask_once, self.memory)
+
+    @cached_property
+    def _tell_once(self) -> Callable[..., bool]:
+        return entry(engine.tell_once, self.memory, self.scratch, self.scratch)
+
+    def __getstate__(self) -> dict[str, Any]:
+        found_again = {
+            "_ask_once",
+            "_tell_once",
+            "_numbers",
+        }  # machine code, and a view that would come loose
+        return {name: value for name, value in self.__dict__.items() if name not in found_again}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._look()
+
+    @cached_property
     def _degrees(self) -> list[int]:
         """How many arms each arm reveals."""
         degrees: list[int] = self.graph.out_degree.tolist()
@@ -270,7 +295,7 @@ class Policy:
         """One float per revealed arm, or an error naming what is wrong; their range is checked by the engine."""
         if isinstance(losses, Mapping):
             return self._from_mapping(arm, self.graph.out_neighbors(arm), losses)
-        if type(losses) is np.ndarray and losses.dtype == np.float64 and losses.flags.c_contiguous:
+        if type(losses) is np.ndarray and losses.dtype == np.float64 and losses.flags.carray:
             values = losses
         else:
             values = _as_floats(losses, self.graph.out_neighbors(arm))
@@ -311,10 +336,12 @@ def _as_floats(losses: object, revealed: Arms) -> Losses:
     try:
         values = np.asarray(losses)
         if values.dtype == np.float64:
-            return values if values.flags.c_contiguous else values.copy()
+            return (
+                values if type(values) is np.ndarray and values.flags.carray else np.array(values, order="C")
+            )
         if values.size and values.dtype.kind not in "biuf":
             raise TypeError(f"{values.dtype} values")
-        return values.astype(np.float64)
+        return np.array(values, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         if isinstance(losses, list | tuple) and len(losses) == revealed.size:
             for arm, loss in zip(revealed.tolist(), losses, strict=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from sidelight.errors import InvalidOption, SavedStateError
 from sidelight.graph import FeedbackGraph
+from sidelight.kernels._entry import entry
 from sidelight.kernels._interrupts import interrupts_kept
 from sidelight.kernels.desk import (
     IMPLICIT,
@@ -144,15 +146,26 @@ class RulePolicy(Policy):
             targets=np.zeros(most, dtype=np.int32),
             told=np.zeros(most),
         )
-        self._numbers = self.desk.numbers
+        self._look()
         with interrupts_kept():
             start_rule(self.desk)
 
+    def _look(self) -> None:
+        self._numbers = self.desk.numbers
+
     def _draw(self) -> int:
-        return int(ask_rule(self.desk))
+        return int(self._ask_once(self.desk))
 
     def _learn(self, values: Floats) -> bool:
-        return bool(tell_rule(self.desk, values))
+        return bool(self._tell_once(self.desk, values))
+
+    @cached_property
+    def _ask_once(self) -> Callable[..., int]:
+        return entry(ask_rule, self.desk)
+
+    @cached_property
+    def _tell_once(self) -> Callable[..., bool]:
+        return entry(tell_rule, self.desk, self.desk.told)
 
     def play(
         self,
