@@ -110,7 +110,7 @@ def test_gap():
     for best in (-1, 4):
         with pytest.raises(sl.InvalidOption, match=str(best)):
             sl.environments.gap(4, best=best)
-    with pytest.raises(sl.InvalidOption, match=r"-0\.25"):
+    with pytest.raises(sl.InvalidOption, match=r"gap=0\.75 below 0\.5"):
         sl.environments.gap(4, gap=0.75, others=0.5)
 
 

@@ -65,7 +65,7 @@ def gap(n_arms: int, best: int = 0, gap: float = 0.2, others: float = 0.5) -> Co
     """All arms lose with probability `others`, except `best`, which loses less by `gap`."""
     checked_count("n_arms", n_arms)
     means = np.full(n_arms, checked_number("others", others))
-    means[checked_arms([best], n_arms, "the best arm")] -= checked_number("gap", gap)
+    means[checked_arms([best], n_arms, "the best arm")] -= _checked_gap(gap, others)
     return bernoulli(means)
 
 
@@ -74,6 +74,14 @@ def switching(
 ) -> Coins:
     """The best arm changes every `period` rounds, going through `arms` (all of them by default) in turn."""
     return Coins(leading_means(n_arms, arms, gap, others), period=period, name="switching")
+
+
+def _checked_gap(gap: float, others: float) -> float:
+    """`gap`, if the best arm's mean is a probability."""
+    found = checked_number("gap", gap)
+    if not 0.0 <= others - found <= 1.0:
+        raise InvalidOption(f"gap must leave the best arm a mean in [0, 1], got gap={gap} below {others}")
+    return found
 
 
 def leading_means(n_arms: int, arms: Sequence[int] | None, gap: float, others: float) -> Floats:
@@ -86,7 +94,7 @@ def leading_means(n_arms: int, arms: Sequence[int] | None, gap: float, others: f
             "name fewer leaders, such as arms=range(10)"
         )
     means = np.full((len(order), n_arms), checked_number("others", others))
-    means[np.arange(len(order)), order] -= checked_number("gap", gap)
+    means[np.arange(len(order)), order] -= _checked_gap(gap, others)
     return means
 
 
