@@ -9,41 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidelight.analysis import independence_number
-from sidelight.graph import FeedbackGraph, families
+from sidelight.graph import FeedbackGraph
 from sidelight.planning import Tuning, check_certificate, plan
 from sidelight.planning.interpolation import diameter
 from sidelight.planning.strong import Strong, StrongLevers, directed_sight, growth, q_of_ftrl, sight
 from sidelight.policy import Policy
-
-
-def adjacency(seed, n, density, loops=1.0, symmetric=False):
-    """Random reveals; arms without self-loop are revealed by all others, so all are strongly observable."""
-    rng = np.random.default_rng(seed)
-    A = rng.random((n, n)) < density
-    if symmetric:
-        A |= A.T
-    looped = rng.random(n) < loops
-    A[:, ~looped] = True
-    np.fill_diagonal(A, looped)
-    return A
-
-
-def simplex(rng, n):
-    """Distributions from nearly even to nearly a corner, with geometric ones in random order between."""
-    kind = rng.integers(3)
-    x = rng.dirichlet(np.full(n, (5.0, 0.2, 1.0)[kind])) if kind < 2 else 0.5 ** rng.permutation(n)
-    return x / x.sum()
-
-
-graphs = st.builds(
-    adjacency,
-    seed=st.integers(0, 10**6),
-    n=st.integers(2, 12),
-    density=st.sampled_from([0.0, 0.1, 0.3, 0.6, 1.0]),
-    loops=st.sampled_from([0.0, 0.5, 1.0]),
-    symmetric=st.booleans(),
-)
-
+from strong_graphs import STRONG, dense_point, graphs, simplex
 
 # -- lemmas ------------------------------------------------------------------------------------------------
 
@@ -154,16 +125,6 @@ def test_q_ftrl_constant(n):
 
 # -- plans ------------------------------------------------------------------------------------------------------
 
-STRONG = {
-    "full": families.full(9),
-    "bandit": families.mab(9),
-    "loop-less clique": families.loopless_clique(9),
-    "newsvendor": families.newsvendor(40),
-    "undirected": FeedbackGraph.from_adjacency(adjacency(3, 30, 0.1, symmetric=True)),
-    "directed": FeedbackGraph.from_adjacency(adjacency(4, 30, 0.3)),
-    "with loop-less arms": FeedbackGraph.from_adjacency(adjacency(5, 30, 0.2, loops=0.9)),
-}
-
 
 @pytest.mark.parametrize("name", STRONG)
 @pytest.mark.parametrize("horizon", [1, 100, 10**6])
@@ -214,16 +175,3 @@ def test_engine_plays_the_formula(name):
         arm, losses = policy.ask(), rng.random(g.n_arms)
         policy.tell(dict(zip(g.out_neighbors(arm).tolist(), losses[g.out_neighbors(arm)], strict=True)))
         S += A[arm] * losses / (A.T @ Z)
-
-
-def dense_point(S, h, eta):
-    """argmin ⟨S, x⟩ − Σ x^h/(h(1−h)η), or with negative entropy at h = 1, by bisection."""
-    if h == 1:
-        w = np.exp(-eta * (S - S.min()))
-        return w / w.sum()
-    q, a = 1 / (1 - h), (1 - h) * eta
-    low, high = 1 / a - S.min(), len(S) ** (1 / q) / a - S.min()
-    for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (middle, high) if ((a * (middle + S)) ** -q).sum() > 1 else (low, middle)
-    return (a * (high + S)) ** -q

@@ -1,6 +1,7 @@
 """Plans: potentials, realizations, bounds, and the planner that picks among them."""
 
 from sidelight.planning.anytime import AnytimeBound
+from sidelight.planning.anytime_strong import StrongAnytimeBound
 from sidelight.planning.bound import Bound, Condition
 from sidelight.planning.checker import check_certificate
 from sidelight.planning.comparison import Comparison, compare_bounds
@@ -25,6 +26,7 @@ __all__ = [
     "Plan",
     "Potential",
     "Schedule",
+    "StrongAnytimeBound",
     "Tsallis",
     "Tuning",
     "check_certificate",

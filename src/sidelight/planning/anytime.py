@@ -45,7 +45,7 @@ class AnytimeBound:
 
     @property
     def exponent(self) -> float:
-        """The leading power of t: 2/3, or 1/2 where every arm has a self-loop."""
+        """The leading power of t: 2/3, or 1/2 without weakly observable arms."""
         return 2 / 3 if self.weak else 1 / 2
 
     @property
@@ -103,14 +103,13 @@ class AnytimeCandidate:
 
     name: str
     partition: Partition  # one block
-    domination: Domination | None  # of W from any arm; None where every arm has a self-loop
+    domination: Domination  # of W from any arm
     realization: str = "flat"
 
     @cached_property
     def covered(self) -> IntArray:
         """W: the arms that exploration is owed to."""
-        none = np.empty(0, dtype=np.int64)
-        return none if self.domination is None else np.asarray(self.domination.cover, dtype=np.int64)
+        return np.asarray(self.domination.cover, dtype=np.int64)
 
     @cached_property
     def loops(self) -> IntArray:
@@ -119,9 +118,7 @@ class AnytimeCandidate:
 
     @cached_property
     def h(self) -> float:
-        """The h of the covered arms; 1 where there are none."""
-        if self.domination is None:
-            return 1.0
+        """The h of the covered arms."""
         n, cover = float(self.partition.graph.n_arms), float(self.covered.size)
         delta = np.array([self.domination.value])
         found = best_h(np.array([cover]), delta, corners=self.loops.size == 0, played=np.array([n]))
@@ -136,8 +133,6 @@ class AnytimeCandidate:
     @cached_property
     def _cost(self) -> float:
         """κδ^h."""
-        if self.domination is None:
-            return 0.0
         lazy = float(lazy_factor(self.partition.graph.n_arms)) if self.h < 1 else 1.0
         return float(lazy * self.domination.value**self.h)
 
@@ -145,31 +140,18 @@ class AnytimeCandidate:
     def rates(self) -> tuple[float, float, float]:
         """Coefficients of β_t = β·t^{−1/3}, η_t = η·t^{−2/3} and η_S,t = η_S·t^{−1/2}."""
         r, r_half = cbrt(1 + STRETCH), sqrt(1 + STRETCH)
-        beta = eta = eta_loop = 0.0
-        if self.domination is not None:
-            beta = cbrt(self._size / (3 * r * self._cost**2))
-            eta = sqrt(4 * self._size * beta / (3 * r))
-        if self.loops.size:
-            n, rho = self.loops.size, 2.0 if self.domination is not None else 1.0
-            corner = 0.0 if self.domination is not None else 1.0  # alone, −√x falls to 1 at its corners
-            ratio = max(1 - corner / sqrt(n), 1e-300)
-            eta_loop = sqrt(ratio / (4 * rho * r_half)) if n > 1 or rho == 2 else 1.0
-        return beta, eta, eta_loop
+        beta = cbrt(self._size / (3 * r * self._cost**2))
+        eta = sqrt(4 * self._size * beta / (3 * r))
+        return beta, eta, sqrt(1 / (8 * r_half))
 
     @cached_property
     def bound(self) -> AnytimeBound:
         """The bound as a function of the round."""
         r, r_half = cbrt(1 + STRETCH), sqrt(1 + STRETCH)
         beta, eta, eta_loop = self.rates
-        weak = strong = 0.0
-        if self.domination is not None:
-            weak = self._size / eta + 1.5 * r * (eta / (2 * beta) + beta * self._cost)
-        n = self.loops.size
-        if self.domination is not None and n:
-            strong = sqrt(n) / eta_loop + 8 * r_half * eta_loop * sqrt(n)
-        elif n > 1:
-            strong = (sqrt(n) - 1) / eta_loop + 4 * r_half * eta_loop * sqrt(n)
-        return AnytimeBound(weak, strong, self.start)
+        weak = self._size / eta + 1.5 * r * (eta / (2 * beta) + beta * self._cost)
+        root = sqrt(self.loops.size)
+        return AnytimeBound(weak, root / eta_loop + 8 * r_half * eta_loop * root, self.start)
 
     @cached_property
     def start(self) -> int:
@@ -179,7 +161,7 @@ class AnytimeCandidate:
     @property
     def choices(self) -> tuple[str, ...]:
         """How the block plays."""
-        return (f"flat h={self.h:.4g}",) if self.partition.weak.size else ()
+        return (f"flat h={self.h:.4g}",)
 
     def tune(self) -> tuple[Tuning, dict[str, Any]]:
         """The tuning in round 1, with its schedule, and the coefficients by name."""
@@ -189,18 +171,15 @@ class AnytimeCandidate:
         beta, eta, eta_loop = beta / cbrt(now), eta / cbrt(now * now), eta_loop / sqrt(now)
         cover, owed, constant = np.zeros(n), np.zeros(n), np.zeros(n)
         power, rate, exponent = np.full(n, 2.0), np.full(n, 2 * eta_loop), np.full(n, -1 / 2)
-        if self.domination is not None:
-            cover[self.domination.arms] = self.domination.weights
-            owed[self.covered] = loads(p.graph, p.block_of, cover)[self.covered]
-            power[self.covered], rate[self.covered] = (1 / (1 - h), (1 - h) * eta) if h < 1 else (0.0, eta)
-            exponent[self.covered] = -2 / 3
-            if h == 1:
-                need = np.zeros(n)
-                need[self.covered] = 1 / owed[self.covered]
-                constant = beta * cover * largest_revealed(p.graph, p.block_of, need)
-                cover, owed = np.zeros(n), np.zeros(n)
-        if n == 1:
-            power, rate = np.zeros(1), np.zeros(1)
+        cover[self.domination.arms] = self.domination.weights
+        owed[self.covered] = loads(p.graph, p.block_of, cover)[self.covered]
+        power[self.covered], rate[self.covered] = (1 / (1 - h), (1 - h) * eta) if h < 1 else (0.0, eta)
+        exponent[self.covered] = -2 / 3
+        if h == 1:
+            need = np.zeros(n)
+            need[self.covered] = 1 / owed[self.covered]
+            constant = beta * cover * largest_revealed(p.graph, p.block_of, need)
+            cover, owed = np.zeros(n), np.zeros(n)
         tuning = Tuning.one_block(
             power=power,
             rate=rate,
@@ -210,7 +189,6 @@ class AnytimeCandidate:
             load=owed,
             schedule=Schedule(exponent, -1 / 3, self.start),
         )
-        parameters: dict[str, Any] = {"h": h, "start": self.start}
-        if self.domination is not None:
-            parameters |= {"beta": beta, "eta": eta, "delta": float(self.domination.value)}
+        parameters: dict[str, Any] = {"h": h, "start": self.start, "beta": beta, "eta": eta}
+        parameters["delta"] = float(self.domination.value)
         return tuning, parameters | ({"eta_loop": eta_loop} if self.loops.size else {})

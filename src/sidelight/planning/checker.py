@@ -6,6 +6,7 @@ are evaluated anew from the arrays of the tuning, with exact diameters. The proo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from math import cbrt, e, exp, inf, log, sqrt
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from sidelight.analysis import independence_number
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import legality_violations
+from sidelight.planning.anytime_strong import StrongAnytimeBound
 from sidelight.planning.bound import Condition
 from sidelight.planning.doubling import DoublingPlan
 from sidelight.planning.planner import AnytimePlan, Plan
@@ -51,6 +53,8 @@ def check_certificate(plan: Plan) -> tuple[Condition, ...]:
     facts = _Facts(plan.graph, plan.tuning)
     conditions = [*_blocks_agree(plan, facts), *facts.conditions()]
     if isinstance(plan, AnytimePlan):
+        if isinstance(plan.bound, StrongAnytimeBound):
+            return (*conditions, *_anytime_strong(facts, plan.bound))
         weak, strong = _anytime(facts)
         conditions.append(_at_most("coefficient of t^(2/3), computed ≤ claimed", weak, plan.bound.weak))
         conditions.append(_at_most("coefficient of t^(1/2), computed ≤ claimed", strong, plan.bound.strong))
@@ -319,32 +323,44 @@ def _two_levels(facts: _Facts, T: float) -> tuple[float, list[Condition]]:
 
 def _one_simplex(facts: _Facts, T: float) -> tuple[float, list[Condition]]:
     """Singletons that all share one potential, on a strongly observable graph: docs/theory/strong.md."""
-    tuning, graph, rho, n = facts.tuning, facts.graph, facts.rho, facts.n
+    tuning, graph, n = facts.tuning, facts.graph, facts.n
     alike = (tuning.top_power == tuning.top_power[0]).all() and (tuning.top_rate == tuning.top_rate[0]).all()
     if not alike or not (graph.has_loop | graph.is_universal).all():
         return inf, []
     group = _Group(np.arange(n), float(tuning.top_power[0]), float(tuning.top_rate[0]))
-    loops, listed, Q = np.flatnonzero(graph.has_loop), list[Condition](), 0.0
-    if loops.size:
-        Q, listed = _sight(graph, float(tuning.global_exploration[loops].min()))
-    if loops.size < n:
-        p = facts.seen_loopless(np.flatnonzero(~graph.has_loop))
-        if p <= 0 or group.power:
-            return inf, listed
-        per_round = 0.5 * group.eta * rho * growth(group.eta / p) * (Q + 1)
-    elif not group.power and graph.universal.size == n:
-        per_round = group.eta / 8  # Hoeffding: nothing is estimated
-    else:
-        per_round = 0.5 * group.eta * rho ** (2 - group.h) * Q**group.h if Q else inf
+    stability, listed = _strong_stability(facts, group)
     size = _height([(n, group.power, group.rate)]) - _corner(group.power, group.rate)
-    return size + T * (per_round + facts.gamma_bar), listed
+    return size + T * (stability(1.0) + facts.gamma_bar), listed
 
 
-def _sight(graph: FeedbackGraph, least: float) -> tuple[float, list[Condition]]:
-    """Q with Σ x/P ≤ Q on the arms with self-loops, from clique covers that are verified here."""
+def _strong_stability(facts: _Facts, group: _Group) -> tuple[Callable[[float], float], list[Condition]]:
+    """What a round costs on a strongly observable graph, as a function of the factor on rates and exploration."""
+    tuning, graph = facts.tuning, facts.graph
+    loops, hidden = np.flatnonzero(graph.has_loop), np.flatnonzero(~graph.has_loop)
+    least = float(tuning.global_exploration[loops].min()) if loops.size else 0.0
+    sighted, listed = _sight(graph, least > 0)
+    p = facts.seen_loopless(hidden) if hidden.size else 0.0
+
+    def stability(factor: float) -> float:
+        eta, Q, rho = factor * group.eta, sighted(factor * least), 1 / (1 - factor * facts.gamma_bar)
+        if hidden.size:
+            shift = growth(group.eta / p) if p > 0 and not group.power else inf  # η and p fall alike
+            return 0.5 * eta * rho * shift * (Q + 1)
+        if not group.power and graph.universal.size == facts.n:
+            return eta / 8  # Hoeffding: nothing is estimated
+        return float(0.5 * eta * rho ** (2 - group.h) * Q**group.h) if Q else inf
+
+    return (stability if facts.gamma_bar < 1 else lambda _: inf), listed
+
+
+def _sight(graph: FeedbackGraph, explored: bool) -> tuple[Callable[[float], float], list[Condition]]:
+    """Q with Σ x/P ≤ Q on the arms with self-loops, from clique covers that are verified here.
+
+    It is a function of the least chance of being explored that those arms have, if they are explored at all.
+    """
     found = sight(graph)
     if found is None:
-        return 0.0, []
+        return lambda _: 0.0, []
     listed: list[Condition] = []
     if found.mutual is not None and found.cover is not None:
         one_way = sum(
@@ -356,12 +372,12 @@ def _sight(graph: FeedbackGraph, least: float) -> tuple[float, list[Condition]]:
         listed.append(
             _at_most("independent ≤ clique cover", float(found.cover.lower), float(found.cover.upper))
         )
-    Q = float(found.value)
-    if least > 0 and not found.symmetric:
-        whole = independence_number(graph)
-        whole.verify(graph)
-        Q = min(Q, directed_sight(whole.upper, int(graph.has_loop.sum()), least))
-    return Q, listed
+    Q, n_loop = float(found.value), int(graph.has_loop.sum())
+    if found.symmetric or not explored:
+        return lambda _: Q, listed
+    whole = independence_number(graph)
+    whole.verify(graph)
+    return lambda least: min(Q, directed_sight(whole.upper, n_loop, least)), listed
 
 
 def _shift_of_roots(rates: list[tuple[float, int]], rho: float, p: float) -> tuple[float, list[Condition]]:
@@ -400,6 +416,49 @@ def _anytime(facts: _Facts) -> tuple[float, float]:
         else:
             return inf, inf
     return weak, strong
+
+
+def _anytime_strong(facts: _Facts, claimed: StrongAnytimeBound) -> list[Condition]:
+    """The sum over all rounds, epoch by epoch, against the claim.
+
+    Both are linear in t inside an epoch, except for its last round, after which rates fall: to compare them in its
+    first and its last two rounds is to compare them in every one.
+    """
+    tuning, schedule, n = facts.tuning, facts.tuning.schedule, facts.n
+    if n == 1:
+        return [_at_most("one arm, computed ≤ claimed", 0.0, claimed.value(1))]
+    groups = _groups(facts.arms(0), tuning.inner_power, tuning.inner_rate)
+    plain = not any(part.any() for part in (tuning.spread, tuning.adaptive, tuning.local_exploration))
+    if schedule is None or facts.m > 1 or len(groups) > 1 or groups[0].rate <= 0 or not plain:
+        return [Condition("tunings that are not one potential in one block, by rounds", 1.0, 0.0)]
+    listed = [
+        Condition("exponents that are not −1/2", float((schedule.inner_rate != -1 / 2).sum()), 0.0),
+        Condition("exploration falls like t^(−1/2)", abs(schedule.exploration + 1 / 2), 0.0),
+        Condition(
+            "arms not strongly observable",
+            float((~(facts.graph.has_loop | facts.graph.is_universal)).sum()),
+            0.0,
+        ),
+    ]
+    if not all(condition.holds for condition in listed):
+        return listed
+    stability, more = _strong_stability(facts, groups[0])
+    size = _height([(n, groups[0].power, groups[0].rate)]) - _corner(groups[0].power, groups[0].rate)
+    start, paid, begins = schedule.start, 0.0, 1
+    closest, where = (0.0, 1.0), 1
+    while begins < 2**63:
+        following = -(-begins * 17 // 16)
+        factor, next_factor = (sqrt(start / max(t, start)) for t in (begins, following))
+        cost = stability(factor) + factor * facts.gamma_bar
+        for t in {begins, max(following - 2, begins), following - 1}:
+            diameter = size / (next_factor if t == following - 1 else factor)
+            found, told = diameter + paid + cost * (t - begins + 1), claimed.value(t)
+            if found * closest[1] > told * closest[0]:
+                closest, where = (found, told), t
+        paid += cost * (following - begins)
+        begins = following
+    name = f"bound in every round, here after {where:,} rounds: computed ≤ claimed"
+    return [*listed, *more, _at_most(name, *closest)]
 
 
 # -- potentials ---------------------------------------------------------------------------------------------

@@ -24,7 +24,8 @@ def _starts() -> tuple[int, ...]:
     return tuple(starts)
 
 
-_STARTS = _starts()
+EPOCHS = _starts()
+"""First rounds of all epochs, rising; the last one is more rounds than can be counted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +66,7 @@ def epoch_start(t: int) -> int:
     """
     if t < 1:
         raise InvalidOption(f"rounds are counted from 1, got {t}")
-    return _STARTS[bisect_right(_STARTS, t) - 1]
+    return EPOCHS[bisect_right(EPOCHS, t) - 1]
 
 
 def next_epoch(t: int) -> int:
@@ -74,4 +75,4 @@ def next_epoch(t: int) -> int:
     >>> [next_epoch(t) for t in (1, 17, 18)]
     [2, 19, 19]
     """
-    return _STARTS[bisect_right(_STARTS, t)]
+    return EPOCHS[bisect_right(EPOCHS, t)]

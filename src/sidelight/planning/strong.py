@@ -197,13 +197,10 @@ def _without_shift(problem: Strong, T: float) -> list[StrongLevers]:
         even = StrongLevers(h, 1.0, gamma)
         return StrongLevers(h, sqrt(float(diameter(h, n)) / (problem.stability(even) * T)), gamma)
 
-    def powers(Q: float) -> set[float]:
-        return {1.0, 0.5, q_of_ftrl(max(n / Q, 1.0)), _least_h(n, Q)}
-
-    tried = [tuned(h, 0.0) for h in powers(float(problem.cliques))]
+    tried = [tuned(h, 0.0) for h in powers(n, float(problem.cliques))]
     if problem.alpha:
         start = min(1 / sqrt(problem.alpha * T), 0.4)
-        for h in powers(problem.seen(start)):
+        for h in powers(n, problem.seen(start)):
 
             def value(point: Vector, h: float = h) -> float:
                 return problem.value(T, tuned(h, point[0])) if point[0] <= MOST_EXPLORATION else inf
@@ -225,12 +222,32 @@ def _with_shift(problem: Strong, T: float) -> list[StrongLevers]:
     return [printed, *(made(minimise(value, start)) for start in starts)]
 
 
+def powers(n: int, Q: float) -> set[float]:
+    """The h worth trying where Σ x/P ≤ Q: entropy, −√x, q-FTRL's and the one that minimises D_h(n)·Q^h."""
+    return {1.0, 0.5, q_of_ftrl(max(n / Q, 1.0)), _least_h(n, Q)}
+
+
 def _least_h(n: int, Q: float) -> float:
     """The h that minimises D_h(n)·Q^h."""
     return float(best_h(np.array([float(n)]), np.array([Q]), played=np.ones(1))[0])
 
 
 # -- the candidate -----------------------------------------------------------------------------------------
+
+
+def strong_problem(g: FeedbackGraph, seen: Sight | None) -> Strong:
+    """All that a bound on a strongly observable graph depends on; `seen` is its `sight`."""
+    n_loop = int(g.has_loop.sum())
+    alpha = 0
+    if seen is not None and not seen.symmetric and seen.value > 1:
+        alpha = independence_number(g).upper
+    return Strong(
+        n_loop=n_loop,
+        n_loopless=g.n_arms - n_loop,
+        full=bool(g.universal.size == g.n_arms and g.has_loop.all()),
+        cliques=seen.value if seen is not None else 0,
+        alpha=alpha,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,18 +271,7 @@ class StrongCandidate:
     @cached_property
     def problem(self) -> Strong:
         """All that the bound depends on."""
-        g, seen = self.partition.graph, self.sight
-        n_loop = int(g.has_loop.sum())
-        alpha = 0
-        if seen is not None and not seen.symmetric and seen.value > 1:
-            alpha = independence_number(g).upper
-        return Strong(
-            n_loop=n_loop,
-            n_loopless=g.n_arms - n_loop,
-            full=bool(g.universal.size == g.n_arms and g.has_loop.all()),
-            cliques=seen.value if seen is not None else 0,
-            alpha=alpha,
-        )
+        return strong_problem(self.partition.graph, self.sight)
 
     def score(self, horizon: int) -> tuple[float, bool]:
         """Value of the bound at `horizon` and whether it is certified."""

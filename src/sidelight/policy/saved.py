@@ -40,7 +40,16 @@ from sidelight.graph.atomic import replacing
 from sidelight.kernels.memory import HEAVY, N_ARMS, PENDING, ROUND, SCRATCH, Memory, views
 from sidelight.kernels.store import N_BUCKETS
 from sidelight.partition import Partition
-from sidelight.planning import AnytimeBound, AnytimePlan, Bound, DoublingPlan, Plan, Tuning
+from sidelight.planning import (
+    AnytimeBound,
+    AnytimePlan,
+    Bound,
+    DoublingPlan,
+    Plan,
+    StrongAnytimeBound,
+    Tuning,
+)
+from sidelight.planning.anytime_strong import KIND as STRONG
 from sidelight.planning.doubling import doubling
 from sidelight.planning.planner import DOUBLING
 from sidelight.policy.epochs import Past
@@ -146,7 +155,8 @@ def _plan(graph: FeedbackGraph, tuning: Tuning, header: dict[str, Any]) -> Plan:
         "tuning": tuning,
     }
     if header["horizon"] is None:
-        return AnytimePlan(horizon=None, bound=AnytimeBound.from_dict(header["bound"]), **about)
+        kind = StrongAnytimeBound if STRONG in header["bound"] else AnytimeBound
+        return AnytimePlan(horizon=None, bound=kind.from_dict(header["bound"]), **about)
     return Plan(horizon=_horizon(header["horizon"]), bound=Bound.from_dict(header["bound"]), **about)
 
 
