@@ -47,6 +47,56 @@ def test_a_plan_for_any_number_of_rounds(run):
     assert bound.summary()[:40] in run("plan", "cycle:6", "--anytime")[1]
 
 
+SHOWN = [10**3, 10**4, 10**5, 10**6, 10**7, 10**8]
+
+
+@pytest.mark.parametrize(
+    "spec", ["cycle:6", "full:9", "loopless_clique:6", "newsvendor:8", "corrupted_mab:64,4"]
+)
+@pytest.mark.parametrize("realization", ["auto", "doubling"])
+def test_plans_without_a_horizon_show_their_bound_by_rounds(run, spec, realization):
+    """The same numbers in the table and in JSON, and everything they rest on is checked."""
+    made = sl.plan(sl.families.parse(spec), None, realization=realization)
+    found = answer(run, spec, "--anytime", "--realization", realization)
+    assert [row["t"] for row in found["bound_at"]] == SHOWN
+    for row in found["bound_at"]:
+        bound = made.bound_at(row["t"])
+        assert row["value"] == pytest.approx(bound.value, rel=1e-12)
+        assert (row["certified"], row["informative"]) == (bound.certified, bound.informative)
+    assert found["checks"]
+    assert all(check["holds"] for check in found["checks"])
+    code, out, err = run("plan", spec, "--anytime", "--realization", realization)
+    assert (code, err) == (0, "")
+    table = out.partition("After t rounds")[2].splitlines()
+    for t, line in zip(SHOWN, table[2:], strict=True):
+        assert line.split()[:2] == [f"{t:,}", f"{made.bound_at(t).value:,.1f}"]
+    assert all(word in out for word in ("any number of rounds", "inequalities hold"))
+
+
+def test_doubling_plans_check_their_stages(run):
+    """Those of the rounds shown, by the number of rounds they are for; what plays then is said beside the bound."""
+    checks = answer(run, "cycle:6", "--anytime", "--realization", "doubling")["checks"]
+    stages = sl.plan(sl.families.cycle(6), None, realization="doubling").bound
+    counts = {2**k: len(sl.check_certificate(stages.stage(k))) for k in range(27)}
+    named = [check["name"].partition(" rounds: ")[0] for check in checks]
+    assert {name: named.count(name) for name in named} == {f"{T:,}": count for T, count in counts.items()}
+    out = run("plan", "cycle:6", "--anytime", "--realization", "doubling")[1]
+    assert f"{stages.stage_of(10**6).realization} plays" in out
+
+
+def test_a_bound_that_says_nothing_yet_is_marked(run):
+    lines = run("plan", "cycle:64", "--anytime")[1].splitlines()
+    (first,) = (line for line in lines if line.split()[:1] == ["1,000"])
+    assert "not below t" in first
+    assert "not below t" not in lines[-1]
+
+
+def test_communities_are_a_partition(run):
+    found = answer(run, "teams:4x3", "-T", 5000, "--partition", "communities")
+    expected = sl.partitions.communities(sl.families.teams([3] * 4))
+    assert found["blocks"] == [block.tolist() for block in expected.blocks]
+
+
 @pytest.mark.parametrize("arguments", [("-T", 100, "--anytime"), ()], ids=["both", "neither"])
 def test_a_horizon_or_none(run, arguments):
     code, _, err = run("plan", "cycle:6", *arguments)
@@ -96,6 +146,8 @@ WRONG = {
     "search nan": ("-T", "9", "--search", "nan"),
     "search any": ("--anytime", "--search", "1"),
     "blocks any": ("--anytime", "--realization", "clustered"),
+    "doubling with a horizon": ("-T", "9", "--realization", "doubling"),
+    "doubling with blocks": ("--anytime", "--realization", "doubling", "--partition", "single"),
 }
 
 

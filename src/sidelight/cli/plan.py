@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,14 @@ from sidelight.cli.words import blocks, bound_rows, numbers
 if TYPE_CHECKING:
     import sidelight as sl
     from sidelight.cli.graphs import GraphRequest, LoadedGraph
+    from sidelight.planning import Condition
 
-REALIZATIONS = ("auto", "adaptive", "clustered", "flat", "hybrid", "interpolated")
-PARTITIONS = ("components", "corrupted", "hypercube", "single", "singletons", "strongly_connected")
+REALIZATIONS = ("auto", "adaptive", "clustered", "doubling", "flat", "hybrid", "interpolated")
+PARTITIONS = (
+    "communities", "components", "corrupted", "hypercube", "single", "singletons", "strongly_connected",
+)  # fmt: skip
+SHOWN = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8)
+"""Rounds at which the bound of a plan without a horizon is shown."""
 
 
 @click.command(short_help="The best certified plan and why.")
@@ -32,7 +38,7 @@ PARTITIONS = ("components", "corrupted", "hypercube", "single", "singletons", "s
     default="auto",
     show_default=True,
     metavar="NAME",
-    help=f"How blocks are played: {', '.join(REALIZATIONS)}.",
+    help=f"How blocks are played: {', '.join(REALIZATIONS)} (doubling with --anytime).",
 )
 @click.option(
     "--partition",
@@ -66,13 +72,15 @@ def command(
     given = None if partition is None else _partition(g, partition)
     make: Callable[..., sl.Plan] = sl.plan  # which options go together is for the library to say
     found = make(g, horizon, given, realization, search=search)
-    checks = sl.check_certificate(found)
+    checks = _checks(found)
     answer = {
         "version": sl.__version__,
         "graph": loaded.to_dict(),
         **found.to_dict(),
         "checks": [check.to_dict() for check in checks],
     }
+    if anytime:
+        answer["bound_at"] = [_told(found, t) for t in SHOWN]
     if file is not None:
         write_file(file, json.dumps(plain(answer), indent=1, ensure_ascii=False) + "\n")
     if as_json:
@@ -83,11 +91,51 @@ def command(
     rows = [("anytime", found.bound.summary())] if anytime else bound_rows(found.bound)
     rows.append(("checked again", f"{holding} of {len(checks)} inequalities hold, from the tuning alone"))
     parts.append(facts("Bound", rows))
+    if anytime:
+        parts.append(_by_rounds(found))
     if len(found.considered) > 1:
         parts.append(_considered(found))
     if file is not None:
         parts.append(f"plan: {safe(str(file))}")
     emit(*parts)
+
+
+def _checks(found: sl.Plan) -> list[Condition]:
+    """What the bound rests on, checked again; of a doubling plan, the stages up to the last round shown.
+
+    A stage without a certificate counts with its length, which needs no check.
+    """
+    import sidelight as sl
+
+    if not isinstance(found, sl.DoublingPlan):
+        return list(sl.check_certificate(found))
+    stages = [found.bound.stage(k) for k in range(max(SHOWN).bit_length())]
+    return [
+        replace(check, name=f"{stage.horizon:,} rounds: {check.name}")
+        for stage in stages
+        if stage.bound.certified
+        for check in sl.check_certificate(stage)
+    ]
+
+
+def _told(found: sl.Plan, t: int) -> dict[str, Any]:
+    """The bound after t rounds in short."""
+    bound = found.bound_at(t)
+    return {"t": t, "value": bound.value, "certified": bound.certified, "informative": bound.informative}
+
+
+def _by_rounds(found: sl.Plan) -> Any:
+    """The bound of a plan without a horizon, at a few numbers of rounds; of a doubling plan also who plays then."""
+    import sidelight as sl
+
+    rows = []
+    for t in SHOWN:
+        told = _told(found, t)
+        notes = [f"{found.bound.stage_of(t).realization} plays"] if isinstance(found, sl.DoublingPlan) else []
+        notes += [] if told["certified"] else ["not certified yet"]
+        notes += [] if told["informative"] else ["not below t"]
+        rows.append((f"{t:,}", f"{told['value']:,.1f}", f"{told['value'] / t:.3g}", ", ".join(notes)))
+    return columns("After t rounds", (">t", ">regret at most", ">per round", ""), rows)
 
 
 def _title(loaded: LoadedGraph, found: sl.Plan) -> str:
@@ -96,10 +144,15 @@ def _title(loaded: LoadedGraph, found: sl.Plan) -> str:
 
 
 def _plan_rows(loaded: LoadedGraph, found: sl.Plan) -> list[tuple[str, str]]:
+    import sidelight as sl
+
     rows = [("changed", change) for change in loaded.changes]
     rows += [
         ("arms, edges", f"{loaded.graph.n_arms:,}, {loaded.graph.n_edges:,}"),
-        ("partition", blocks(found.partition)),
+        (
+            "partition",
+            "every stage its own" if isinstance(found, sl.DoublingPlan) else blocks(found.partition),
+        ),
         ("realization", found.realization),
     ]
     kinds = sorted(set(found.choices))

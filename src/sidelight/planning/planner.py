@@ -332,6 +332,10 @@ def _check_realization(realization: object, partition: Partition | None) -> None
             raise InvalidOption(
                 "a realization for each block needs the partition it speaks of: pass partition="
             )
+    elif realization == DOUBLING:
+        raise InvalidOption(
+            "a doubling plan is for any number of rounds; leave the horizon out (horizon=None)"
+        )
     elif not isinstance(realization, str) or realization not in ("auto", *REALIZATIONS):
         raise InvalidOption(
             f"unknown realization {realization!r}; choose from auto, {', '.join(REALIZATIONS)},"
