@@ -12,7 +12,7 @@ from sidelight.planning import plan
 
 SPECS = (
     "cycle:6", "cycle:64", "hypercube:6", "revealing_action:64", "cliques:8,8,8,8", "corrupted_mab:64,4",
-    "mab:16", "mab:64", "full:64", "loopless_clique:64",
+    "mab:16", "mab:64", "full:64", "loopless_clique:64", "newsvendor:40",
 )  # fmt: skip
 ROUNDS = (10**2, 10**3, 10**4, 10**5, 10**6, 2**20 - 1, 2**20 * 17 // 16, 10**7, 10**8)
 

@@ -82,6 +82,8 @@ def test_doubling_plans_check_their_stages(run):
     assert {name: named.count(name) for name in named} == {f"{T:,}": count for T, count in counts.items()}
     out = run("plan", "cycle:6", "--anytime", "--realization", "doubling")[1]
     assert f"{stages.stage_of(10**6).realization} plays" in out
+    assert "every stage its own" in out
+    assert "blocks play" not in out
 
 
 def test_a_bound_that_says_nothing_yet_is_marked(run):

@@ -199,7 +199,7 @@ def test_bounds_tell_what_they_are(name):
     assert (bound.certified, bound.valid_from) == (True, 1)
     explores = {"exploration"} if made.parameters["gamma_bar"] else set()
     assert set(bound.terms) == {"diameter", "stability"} | explores
-    assert f"{made.bound.value(10**6) / 1000:.4g} at t = 10⁶" in str(made)
+    assert f"{made.bound.value(10**6) / 1000:.4g} at 10⁶" in str(made)
     saved = json.loads(json.dumps(made.to_dict(), allow_nan=False))
     assert StrongAnytimeBound.from_dict(saved["bound"]) == made.bound
 

@@ -39,6 +39,7 @@ PAIRS = graph(4, [(0, 1), (1, 0), (2, 3), (3, 2)])
 PAIR_AND_LOOP = graph(3, [(0, 1), (1, 0)], loops(2))
 PAIR_AND_BLIND = graph(3, [(0, 1), (1, 0)], seen_by_all(2, 3))
 LOOPS_AND_BLIND = graph(3, loops(0, 1), seen_by_all(2, 3))
+ONE_SIDED = graph(3, loops(0, 1, 2), [(0, 1), (0, 2), (1, 2)])
 PATH = graph(3, [(0, 1), (1, 0), (1, 2), (2, 1)])
 PAIR = graph(2, [(0, 1), (1, 0)])
 THREE_KINDS = graph(4, loops(0), [(0, 1), (3, 1)], seen_by_all(3, 4), [(1, 2)])
@@ -83,10 +84,14 @@ KINDS = {
     "loop-less clique, printed": lambda T: sl.plan(
         sl.families.loopless_clique(3), T, realization="clustered"
     ),
-    "one-sided": lambda T: sl.plan(graph(3, loops(0, 1, 2), [(0, 1), (0, 2), (1, 2)]), T),
+    "one-sided": lambda T: sl.plan(ONE_SIDED, T),
     "anytime": lambda T: sl.plan(PATH, None),
     "anytime, loops": lambda T: sl.plan(sl.families.mab(3), None),
     "anytime, covered": lambda T: sl.plan(PAIR_AND_LOOP, None),
+    "anytime, full feedback": lambda T: sl.plan(sl.families.full(3), None),
+    "anytime, loop-less clique": lambda T: sl.plan(sl.families.loopless_clique(3), None),
+    "anytime, loops and loop-less": lambda T: sl.plan(LOOPS_AND_BLIND, None),
+    "anytime, one-sided": lambda T: sl.plan(ONE_SIDED, None),
     "doubling": lambda T: sl.plan(PAIR, None, realization="doubling"),
     "doubling, loops": lambda T: sl.plan(sl.families.mab(2), None, realization="doubling"),
 }
@@ -160,15 +165,19 @@ def test_its_expectation_lies_between_the_regret_and_the_bound(kind):
     assert 0 <= tightest < 2.0 * bound.value
 
 
-@pytest.mark.parametrize("kind", ["flat", "block and loop, interpolated", "loop-less clique", "doubling"])
+THREE = ["flat", "block and loop, interpolated", "loop-less clique", "anytime, full feedback",
+         "anytime, loop-less clique", "doubling"]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", THREE)
 def test_three_rounds(kind):
     plan = KINDS[kind](3)
     for regret, certificates, worst in exact(plan.policy(seed=0), 3):
         assert (certificates >= regret - 1e-9).all()
         assert worst >= certificates.max() - 1e-9
-        if plan.horizon is not None:
+        if kind != "doubling":
             assert plan.bound.certified
-            assert (certificates <= plan.bound.value * (1 + 1e-9)).all()
+            assert (certificates <= plan.bound_at(3).value * (1 + 1e-9)).all()
 
 
 def test_losses_between_0_and_1():
@@ -244,6 +253,8 @@ PLAYED = {
     "blocks of three": lambda T: parted(sl.families.cliques([3, 3, 4]), [[0, 1, 2], [3, 4, 5], [6, 7, 8, 9]],
                                         "clustered")(T),
     "anytime, mixed": lambda T: sl.plan(sl.families.corrupted_mab(60, 20), None),
+    "anytime, newsvendor": lambda T: sl.plan(sl.families.newsvendor(40), None),
+    "anytime, many": lambda T: sl.plan(sl.families.full(700), None),
 }  # fmt: skip
 
 

@@ -83,9 +83,11 @@ def test_it_never_falls(spec):
     assert (np.diff(values) <= 1 + 1e-9).all()
 
 
-@pytest.mark.parametrize(
-    "spec", ["cycle:6", "cycle:64", "hypercube:4", "revealing_action:20", "mab:16", "mab:64"]
-)
+RIVALS = ["cycle:6", "cycle:64", "hypercube:4", "revealing_action:20", "mab:16", "mab:64", "full:64",
+          "loopless_clique:64", "newsvendor:40", "apple_tasting"]  # fmt: skip
+
+
+@pytest.mark.parametrize("spec", RIVALS)
 def test_knowing_no_horizon_beats_doubling(spec):
     """From 10⁴ to 10⁸ rounds, at the beginning and at the end of stages."""
     g = sl.families.parse(spec)

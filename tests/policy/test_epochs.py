@@ -34,6 +34,8 @@ SPECS = [
     "mab:6",
     "mab:40",
     "full:7",
+    "newsvendor:8",
+    "newsvendor:40",  # h < 1 and exploration: directed sight
 ]
 SMALL = [spec for spec in SPECS if sl.families.parse(spec).n_arms <= 24]
 ROUNDS = 700

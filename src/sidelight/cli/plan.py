@@ -146,16 +146,14 @@ def _title(loaded: LoadedGraph, found: sl.Plan) -> str:
 def _plan_rows(loaded: LoadedGraph, found: sl.Plan) -> list[tuple[str, str]]:
     import sidelight as sl
 
+    staged = isinstance(found, sl.DoublingPlan)  # partition and choices are those of round 1 only
     rows = [("changed", change) for change in loaded.changes]
     rows += [
         ("arms, edges", f"{loaded.graph.n_arms:,}, {loaded.graph.n_edges:,}"),
-        (
-            "partition",
-            "every stage its own" if isinstance(found, sl.DoublingPlan) else blocks(found.partition),
-        ),
+        ("partition", "every stage its own" if staged else blocks(found.partition)),
         ("realization", found.realization),
     ]
-    kinds = sorted(set(found.choices))
+    kinds = [] if staged else sorted(set(found.choices))
     if kinds and kinds != [found.realization]:
         rows.append(("blocks play", ", ".join(kinds[:6]) + (", …" if len(kinds) > 6 else "")))
     return rows + numbers(found.parameters)

@@ -164,7 +164,7 @@ class StrongAnytimeBound:
 
     def summary(self) -> str:
         """The bound as the coefficient of √t, which hardly changes with t."""
-        shown = [f"{self.value(t) / sqrt(t):.4g} at t = {_power(t)}" for t in SHOWN]
+        shown = [f"{self.value(t) / sqrt(t):.4g} at {_power(t)}" for t in SHOWN]
         return f"regret after t rounds ≤ c·t^(1/2) for every t, c = {', '.join(shown)} ({THEOREM})"
 
     def __str__(self) -> str:
