@@ -92,6 +92,8 @@ KINDS = {
     "anytime, loop-less clique": lambda T: sl.plan(sl.families.loopless_clique(3), None),
     "anytime, loops and loop-less": lambda T: sl.plan(LOOPS_AND_BLIND, None),
     "anytime, one-sided": lambda T: sl.plan(ONE_SIDED, None),
+    "anytime, two seen": lambda T: sl.plan(sl.families.full(2), None),
+    "anytime, two that see each other": lambda T: sl.plan(sl.families.loopless_clique(2), None),
     "doubling": lambda T: sl.plan(PAIR, None, realization="doubling"),
     "doubling, loops": lambda T: sl.plan(sl.families.mab(2), None, realization="doubling"),
 }
@@ -165,8 +167,8 @@ def test_its_expectation_lies_between_the_regret_and_the_bound(kind):
     assert 0 <= tightest < 2.0 * bound.value
 
 
-THREE = ["flat", "block and loop, interpolated", "loop-less clique", "anytime, full feedback",
-         "anytime, loop-less clique", "doubling"]  # fmt: skip
+THREE = ["flat", "block and loop, interpolated", "loop-less clique", "anytime, two seen",
+         "anytime, two that see each other", "doubling"]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", THREE)

@@ -67,7 +67,7 @@ class StrongAnytimeBound:
 
     >>> hedge = StrongAnytimeBound(Strong(64, 0, True, 1, 0), StrongLevers(1.0, 4.0))
     >>> round(hedge.value(10**6))
-    2045
+    2035
     """
 
     problem: Strong
