@@ -88,9 +88,9 @@ def search(
     tells what was tried. Plans without a partition may have smaller bounds: `plan(g, horizon, search=seconds)`
     takes the best of all.
 
-    >>> two_loops = FeedbackGraph.from_edges(4, [(0, 0), (1, 1), (2, 3), (3, 2), (0, 2)])
-    >>> search(two_loops, 10**6)
-    Partition(n_arms=4, n_blocks=3, U1S=2, U1N=0, U2=1)
+    >>> from sidelight.graph import families
+    >>> search(families.corrupted_mab(20, 2), 10**6, moves=50)
+    Partition(n_arms=20, n_blocks=19, U1S=18, U1N=0, U2=1)
     """
     return searched(
         g, horizon, budget=budget, moves=moves, seed=seed, exact=exact, progress=progress
