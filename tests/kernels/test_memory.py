@@ -1,7 +1,5 @@
 """Packed arrays and their views: every name reaches the array of that name, wherever it is packed."""
 
-import itertools
-
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -95,7 +93,7 @@ def test_views_are_what_the_kernels_see():
         assert_array_equal(named[name], arrays[name])
 
 
-def test_views_lie_one_after_another_and_leave_nothing_out():
+def test_views_lie_one_after_another_at_the_beginning_of_lines():
     memory = pack(*numbered())
     named = unpacked(memory)
     packed = {
@@ -104,11 +102,31 @@ def test_views_lie_one_after_another_and_leave_nothing_out():
         "ints": layout.INTS,
         "floats": layout.FLOATS,
     }
-    bounds = []
+    bounds = memory.layout.reshape(-1, 2).tolist()
     for array, names in packed.items():
-        assert_array_equal(getattr(memory, array), np.concatenate([named[name] for name in names]))
-        bounds += [0, *itertools.accumulate(named[name].size for name in names)]
-    assert memory.layout.tolist() == bounds
+        whole = getattr(memory, array)
+        assert whole.ctypes.data % layout.LINE == 0
+        filled = np.zeros(whole.size, dtype=bool)
+        for name in names:
+            first, end = bounds.pop(0)
+            assert first * whole.itemsize % layout.LINE == 0
+            assert_array_equal(whole[first:end], named[name], err_msg=name)
+            assert not filled[first:end].any()
+            filled[first:end] = True
+        assert filled.sum() == sum(named[name].size for name in names)
+        assert_array_equal(whole[~filled], 0)  # nothing but the ends of lines
+    assert not bounds
+
+
+def test_a_duplicate_shares_what_is_fixed_and_nothing_else():
+    memory = pack(*numbered())
+    twin = layout.duplicate(memory, memory.words.copy())
+    for name, array in views(memory).items():
+        assert_array_equal(views(twin)[name], array, err_msg=name)
+    for name in ("ints", "floats", "words"):
+        assert not np.shares_memory(getattr(memory, name), getattr(twin, name))
+    assert twin.floats.ctypes.data % layout.LINE == twin.ints.ctypes.data % layout.LINE == 0
+    assert twin.fixed_floats is memory.fixed_floats
 
 
 def test_empty_arrays_are_packed():

@@ -19,7 +19,7 @@ or everything, but itself, whole runs of slots are revealed: then one loss for e
 
 from sidelight.kernels._jit import apart, kernel, routine, step
 from sidelight.kernels.alias import draw_alias
-from sidelight.kernels.buckets import expected, proposal, root_expected, root_proposal
+from sidelight.kernels.buckets import FUSED, expected, proposal, root_expected, root_proposal
 from sidelight.kernels.exponential import exp_nonpositive, small_exp
 from sidelight.kernels.memory import (
     ADAPTIVE_TOTAL,
@@ -46,6 +46,9 @@ from sidelight.kernels.random import coming_unit, next_turn, next_unit
 from sidelight.kernels.simplex import (
     accept_weights,
     add,
+    draw,
+    inverse_value,
+    move,
     rebuild,
     refill_weights,
     root_sum,
@@ -226,11 +229,11 @@ def fetch_ahead(machine, state, store):
         fetch(store.sum_at, position)
         fetch(store.occupant, position)
         return -1
-    for draw in range(2):
+    for skip in range(skipped, skipped + 2):
         if machine.lone and coming_unit(words, 2, 0) < gamma:
-            position = root_proposal(store, 0, h, coming_unit(words, 2, 2 + draw))[0]
+            position = root_proposal(store, 0, h, coming_unit(words, 2, 1 + skip))[0]
         else:
-            position = proposal(store, 0, h, coming_unit(words, 2, skipped + draw))[0]
+            position = proposal(store, 0, h, coming_unit(words, 2, skip))[0]
         fetch(store.sum_at, position)
         fetch(store.occupant, position)
     if machine.lone and coming_unit(words, 1, 0) < gamma:
@@ -362,20 +365,21 @@ def fetch_edges(machine, store, slot, losses):
 # -- the two turns ------------------------------------------------------------------------------------
 
 
-@routine()
+@step()
 def ask(machine, state, store):
     """Draw the slot of this round from Z."""
-    apart()
     words = state.words
     next_turn(words)
     gamma = state.numbers[GAMMA]
     if gamma > 0.0 and next_unit(words) < gamma:
         return draw_explored(machine, state, store, gamma)
     k = 0
-    if machine.n_blocks > 1:
-        k = sample(store, 0, words)
-    if machine.singletons:
-        return k
+    if machine.n_blocks > 1 or machine.lone:
+        k = draw(store, 0, words)
+        if machine.singletons:
+            return k
+        if machine.lone:
+            return k - machine.n_blocks
     if machine.fetches and machine.n_blocks > 1 and machine.plain_blocks:
         fetch_block(machine, store, k)
     first = first_slot(machine, k)
@@ -415,7 +419,8 @@ def learn(machine, state, store, slot, losses):
     """Take in what playing `slot` revealed and move to the next round."""
     rest = count_round(state)
     if machine.shape == OWN_LOSS:
-        learn_own(machine, state, store, slot, losses, rest)
+        if losses[0] != 0.0:
+            learn_own(machine, state, store, slot, losses[0], rest)
     elif machine.shape == OWN_BLOCK:
         learn_block(machine, state, store, slot, losses, rest)
     elif machine.shape == ALL_OTHERS:
@@ -434,20 +439,22 @@ def count_round(state):
     return 1.0 - state.numbers[GAMMA]
 
 
-@routine()
-def learn_own(machine, state, store, slot, losses, rest):
+@step()
+def learn_own(machine, state, store, slot, loss, rest):
     """`learn` where every arm is a singleton and reveals itself alone: a bandit."""
-    apart()
-    loss = losses[0]
-    if loss == 0.0:
-        return
     g = top_group_of(machine, slot)
-    y = value(store, g, slot)
-    seen = rest * y
     if machine.n_fixed > 0:
-        seen += machine.fixed[slot]
-    guess = min(loss / seen, LARGEST_ESTIMATE)
-    state.numbers[TOP_PAID] += y * guess
+        y = value(store, g, slot)
+        guess = min(loss / (rest * y + machine.fixed[slot]), LARGEST_ESTIMATE)
+        state.numbers[TOP_PAID] += y * guess
+    else:  # nothing is explored: rest is 1
+        guess = min(loss * inverse_value(store, g, slot), LARGEST_ESTIMATE)
+        state.numbers[TOP_PAID] += loss
+    if machine.n_top_groups == 1:
+        state.targets[0] = slot
+        state.amounts[0] = guess * store.scalars[head(g) + RATE]
+        move(store, 0, state.targets, state.amounts, 1)
+        return
     add(store, g, slot, guess * store.scalars[head(g) + RATE])
     solve(store, 0)
 
@@ -576,7 +583,7 @@ def add_to_piece(machine, state, store, losses, at, first, size, rest):
     return total, fourths
 
 
-@routine()
+@routine(fastmath=FUSED)
 def learn_lone(machine, state, store, slot, losses, rest):
     """`learn` for one adaptive block and nothing else, where x = r² and all exploration is Σ r over children."""
     apart()
@@ -611,9 +618,7 @@ def learn_lone(machine, state, store, slot, losses, rest):
     store.scalars[PAID] += paid
     state.numbers[TOP_PAID] += paid
     state.numbers[WHOLE] += paid
-    for index in range(n_added):
-        add(store, 0, state.targets[index], state.amounts[index])
-    solve(store, 0)
+    move(store, 0, state.targets, state.amounts, n_added)
     state.roots[0] = root_sum(store, 0)
     state.numbers[ADAPTIVE_TOTAL] = state.numbers[GAMMA] = coefficient * state.roots[0]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from sidelight.kernels._jit import step
 from sidelight.kernels.pointers import cells
@@ -212,23 +213,31 @@ FLOATS = (
 _PACKED = ((FIXED_INTS, np.int32), (FIXED_FLOATS, np.float64), (INTS, np.int32), (FLOATS, np.float64))
 SCRATCH = ("block_loss", "amounts", "targets", "owners", "touched", "marked")
 
-# Where the boundaries of each packed array begin in `layout`
-_F = len(FIXED_INTS) + 1
-_I = _F + len(FIXED_FLOATS) + 1
-_X = _I + len(INTS) + 1
+# Where the parts of each packed array begin among all parts; `layout` has their first and last cells
+_F = len(FIXED_INTS)
+_I = _F + len(FIXED_FLOATS)
+_X = _I + len(INTS)
+
+LINE = 64
+"""Bytes that memory moves at once; parts begin at such a boundary, so that a record of 64 bytes is one line."""
 
 Edges = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def pack(arrays: dict[str, np.ndarray], switches: np.ndarray, edges: Edges, words: np.ndarray) -> Memory:
     """Copy named arrays into one array per type; `edges` are CSR arrays by slot, out then in."""
-    bounds = []
+    bounds: list[int] = []
     packed = []
     for names, dtype in _PACKED:
         parts = [np.ascontiguousarray(arrays[name], dtype=dtype).ravel() for name in names]
-        bounds.append(np.concatenate([[0], np.cumsum([part.size for part in parts])]))
-        packed.append(np.concatenate(parts))
-    layout = np.concatenate(bounds).astype(np.int64)
+        line = LINE // np.dtype(dtype).itemsize
+        first = np.concatenate([[0], np.cumsum([-(-part.size // line) * line for part in parts])])
+        whole = aligned(int(first[-1]), dtype)
+        for at, part in zip(first.tolist(), parts, strict=False):
+            whole[at : at + part.size] = part
+            bounds += (at, at + part.size)
+        packed.append(whole)
+    layout = np.array(bounds, dtype=np.int64)
     fixed_ints, fixed_floats, ints, floats = packed
     out_indptr, out_indices, in_indptr, in_indices = edges
     return Memory(
@@ -246,19 +255,35 @@ def pack(arrays: dict[str, np.ndarray], switches: np.ndarray, edges: Edges, word
     )
 
 
+def aligned(size: int, dtype: npt.DTypeLike) -> np.ndarray:
+    """Zeros that begin at the boundary of a line."""
+    n_bytes = size * np.dtype(dtype).itemsize
+    room = np.zeros(n_bytes + LINE, dtype=np.uint8)
+    begin = -room.ctypes.data % LINE
+    return room[begin : begin + n_bytes].view(dtype)
+
+
+def duplicate(memory: Memory, words: np.ndarray) -> Memory:
+    """The same state, to be changed on its own, with another random stream."""
+    ints, floats = aligned(memory.ints.size, np.int32), aligned(memory.floats.size, np.float64)
+    ints[:] = memory.ints
+    floats[:] = memory.floats
+    return memory._replace(ints=ints, floats=floats, words=words)
+
+
 def views(memory: Memory) -> dict[str, np.ndarray]:
     """Named views of the arrays that change, for saving and looking."""
     named: dict[str, np.ndarray] = {}
     for at, names, array in ((_I, INTS, memory.ints), (_X, FLOATS, memory.floats)):
-        edges = memory.layout[at : at + len(names) + 1]
-        named |= {name: array[a:b] for name, a, b in zip(names, edges[:-1], edges[1:], strict=True)}
+        bounds = memory.layout[2 * at : 2 * (at + len(names))].reshape(-1, 2).tolist()
+        named |= {name: array[a:b] for name, (a, b) in zip(names, bounds, strict=True)}
     return named | {"words": memory.words}
 
 
 @step()
 def part(array, bounds, at):
-    """The view whose boundaries are bounds[at], bounds[at + 1]."""
-    return cells(array, bounds[at], bounds[at + 1])
+    """Part `at` of all."""
+    return cells(array, bounds[2 * at], bounds[2 * at + 1])
 
 
 @step()

@@ -11,11 +11,13 @@ import math
 
 from sidelight.kernels._jit import apart, kernel, routine, step
 from sidelight.kernels.buckets import (
+    FUSED,
     evaluate_buckets,
     fineness,
     fourth_buckets,
     inverse_power,
     lower_end,
+    raise_power_sum,
     raise_sum,
     refresh,
     root_sum_buckets,
@@ -76,6 +78,16 @@ def value(store, g, coordinate):
 
 
 @step()
+def inverse_value(store, g, coordinate):
+    """1/x; on the way from one multiplier to the next, divisions are most of the wait."""
+    if is_entropy(store, g):
+        return 1.0 / value(store, g, coordinate)
+    d = store.scalars[head(g) + LAMBDA] + store.key[coordinate]
+    q = store.power[g]
+    return d * d if q == 2.0 else 1.0 / inverse_power(d, q)
+
+
+@step()
 def root(store, g, coordinate):
     """1/d = x^(1−h) of a Tsallis coordinate."""
     return 1.0 / (store.scalars[head(g) + LAMBDA] + store.key[coordinate])
@@ -102,6 +114,35 @@ def add(store, g, coordinate, amount):
         renew_leaf(
             store.weight, first, end_of(store, g) - first, store.node, store.extra[g], coordinate - first
         )
+
+
+@step()
+def is_plain(store, j):
+    """Is simplex j one bucketed Tsallis-½ group? Most large ones are, and have shorter ways."""
+    g = store.first_group[j]
+    return store.first_group[j + 1] - g == 1 and store.form[g] == POWER_BUCKETS and store.power[g] == 2.0
+
+
+@step()
+def move(store, j, coordinates, amounts, n):
+    """`add` n amounts to sums of simplex j, which is one group, and `solve` it."""
+    if is_plain(store, j):
+        move_plain(store, j, coordinates, amounts, n)
+        return
+    for index in range(n):
+        add(store, store.first_group[j], coordinates[index], amounts[index])
+    solve(store, j)
+
+
+@routine()
+def move_plain(store, j, coordinates, amounts, n):
+    """`move` in one piece: a call costs as much as adding to a sum."""
+    apart()
+    g = store.first_group[j]
+    for index in range(n):
+        before = store.key[coordinates[index]]
+        raise_power_sum(store, g, store.extra[g], 2.0, coordinates[index], before, before + amounts[index])
+    solve_buckets(store, j, g)
 
 
 @step()
@@ -276,7 +317,7 @@ def reverted(change, slope, curve, twist):
     return a * (1.0 - bent + (2.0 * bend * bend - twist * inverse) * (a * a)), bent
 
 
-@step()
+@step(fastmath=FUSED)
 def solve_buckets(store, j, g):
     """`solve` for one bucketed group.
 
@@ -555,6 +596,15 @@ def root_sum(store, g):
 
 
 # -- sampling -------------------------------------------------------------------------------------------
+
+
+@step()
+def draw(store, j, words):
+    """`sample`, without a call where that is simple."""
+    if is_plain(store, j):
+        g = store.first_group[j]
+        return sample_buckets(store, g, store.extra[g], words)
+    return sample(store, j, words)
 
 
 @routine()

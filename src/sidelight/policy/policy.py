@@ -16,7 +16,7 @@ from sidelight.errors import InvalidFeedback, InvalidOption, TurnError, listing
 from sidelight.graph import building
 from sidelight.kernels import certificate, engine
 from sidelight.kernels._entry import entry
-from sidelight.kernels.memory import PENDING, ROUND, views
+from sidelight.kernels.memory import PENDING, ROUND, duplicate, views
 from sidelight.kernels.play import play
 from sidelight.kernels.random import seeded_words
 from sidelight.planning.uniform import UNIFORM
@@ -230,9 +230,7 @@ class Policy:
         twin.graph = self.graph
         twin.stage, twin.past = self.stage, self.past
         words = self.memory.words.copy() if seed is None else seeded_words(checked_seed(seed))
-        twin._begin(
-            self.memory._replace(ints=self.memory.ints.copy(), floats=self.memory.floats.copy(), words=words)
-        )
+        twin._begin(duplicate(self.memory, words))
         return twin
 
     @cached_property
