@@ -239,7 +239,8 @@ def test_large_memories_are_asked_for_ahead(monkeypatch):
     assert machine_module.FETCHED < machine_module.CLIQUES_AHEAD < 100_000
     monkeypatch.setattr(machine_module, "CLIQUES_AHEAD", 8)
     for n, expected in ((6, 0), (8, 2)):
-        plan = sl.plan(sl.families.cliques([n // 2] * 2), 10**6, realization="clustered")
+        g = sl.families.cliques([n // 2] * 2)
+        plan = sl.plan(g, 10**6, partition=sl.partitions.components(g), realization="clustered")
         assert unpack(build_memory(plan.graph, plan.tuning, seed=0))[0].fetches == expected
 
 

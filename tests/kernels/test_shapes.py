@@ -111,7 +111,9 @@ def test_one_pass_is_arm_by_arm(shape, make, monkeypatch):
 
 @pytest.mark.usefixtures("_forms")
 @pytest.mark.parametrize("local", [0.0, 0.03], ids=["global", "both"])
-@pytest.mark.parametrize("blocks", [INTERLEAVED, np.arange(12).reshape(4, 3).tolist()], ids=["ragged", "even"])
+@pytest.mark.parametrize(
+    "blocks", [INTERLEAVED, np.arange(12).reshape(4, 3).tolist()], ids=["ragged", "even"]
+)
 def test_exploring_alike_is_exploring_by_the_tables(blocks, local):
     game = cliques(
         blocks, global_exploration=np.full(12, 0.01), local_exploration=np.full(12, local), top=(2.0, 0.03)
