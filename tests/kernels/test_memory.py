@@ -170,6 +170,8 @@ def test_a_machine_is_what_its_plan_says(instance, realization):
     if machine.any_local:
         assert_array_equal(machine.local[by_arm], tuning.local_exploration)
     assert machine.any_local == (tuning.local_exploration > 0).any()
+    alike = [len(set(e.tolist())) == 1 for e in (tuning.global_exploration, tuning.local_exploration)]
+    assert machine.even == all(alike)
     assert_array_equal(machine.adaptive, tuning.adaptive[order])
     if machine.n_adaptive:
         for slot, parent in enumerate(machine.parent):
@@ -251,6 +253,12 @@ def test_large_memories_are_asked_for_ahead(monkeypatch):
     monkeypatch.setattr(machine_module, "FETCHED_AHEAD", 9)
     for n, expected in ((6, 0), (7, 1), (8, 1), (9, 2)):
         plan = sl.plan(sl.families.mab(n), 10**6, realization="clustered")
+        assert unpack(build_memory(plan.graph, plan.tuning, seed=0))[0].fetches == expected
+    assert machine_module.FETCHED < machine_module.CLIQUES_AHEAD < 100_000
+    monkeypatch.setattr(machine_module, "CLIQUES_AHEAD", 8)
+    for n, expected in ((6, 0), (8, 2)):
+        g = sl.families.cliques([n // 2] * 2)
+        plan = sl.plan(g, 10**6, partition=sl.partitions.components(g), realization="clustered")
         assert unpack(build_memory(plan.graph, plan.tuning, seed=0))[0].fetches == expected
 
 

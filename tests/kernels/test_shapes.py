@@ -61,6 +61,12 @@ ALIKE = {
         names.OWN_BLOCK,
         lambda: cliques(INTERLEAVED, global_exploration=RAGGED, local_exploration=10.0 * RAGGED),
     ),
+    "cliques that explore alike": (
+        names.OWN_BLOCK,
+        lambda: cliques(
+            INTERLEAVED, global_exploration=np.full(12, 0.004), local_exploration=np.full(12, 0.02)
+        ),
+    ),
     "cliques under the entropy": (
         names.OWN_BLOCK,
         lambda: cliques(INTERLEAVED, top=(0.0, 0.03), local_exploration=5.0 * RAGGED),
@@ -100,6 +106,21 @@ def test_one_pass_is_arm_by_arm(shape, make, monkeypatch):
         patched.setattr(machine, "_shape", lambda *_: names.MANY_SHAPES)
         slow = game.begin(4)
     assert (fast.switches[names.SHAPE], slow.switches[names.SHAPE]) == (shape, names.MANY_SHAPES)
+    assert_same_play(game, fast, slow)
+
+
+@pytest.mark.usefixtures("_forms")
+@pytest.mark.parametrize("local", [0.0, 0.03], ids=["global", "both"])
+@pytest.mark.parametrize(
+    "blocks", [INTERLEAVED, np.arange(12).reshape(4, 3).tolist()], ids=["ragged", "even"]
+)
+def test_exploring_alike_is_exploring_by_the_tables(blocks, local):
+    game = cliques(
+        blocks, global_exploration=np.full(12, 0.01), local_exploration=np.full(12, local), top=(2.0, 0.03)
+    )
+    fast, slow = game.begin(4), game.begin(4)
+    assert fast.switches[names.EVEN] == 1
+    slow.switches[names.EVEN] = 0
     assert_same_play(game, fast, slow)
 
 
@@ -291,6 +312,7 @@ def test_asking_for_memory_ahead_changes_nothing(make, monkeypatch):
     for level in (0, 1, 2):
         monkeypatch.setattr(machine, "FETCHED", 10**9 if level < 1 else 0)
         monkeypatch.setattr(machine, "FETCHED_AHEAD", 10**9 if level < 2 else 0)
+        monkeypatch.setattr(machine, "CLIQUES_AHEAD", 10**9 if level < 2 else 0)
         game = make()
         world = sl.environments.bernoulli(np.linspace(0.1, 0.9, game.n))
         memory = game.begin(14)

@@ -46,11 +46,17 @@ def fill_alias(weights, first, last, keep, other, stack):
 @step()
 def draw_alias(keep, other, first, last, words):
     """An index in first..last with the prepared probabilities."""
-    count = last - first
-    cell = first + min(int(next_unit(words) * count), count - 1)
+    cell = draw_evenly(first, last, next_unit(words))
     if next_unit(words) < keep[cell]:
         return cell
     return other[cell]
+
+
+@step()
+def draw_evenly(first, last, unit):
+    """The index in first..last that a uniform number stands for."""
+    count = last - first
+    return first + min(int(unit * count), count - 1)
 
 
 def alias_tables(weights: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -18,7 +18,7 @@ or everything, but itself, whole runs of slots are revealed: then one loss for e
 """
 
 from sidelight.kernels._jit import apart, kernel, routine, step
-from sidelight.kernels.alias import draw_alias
+from sidelight.kernels.alias import draw_alias, draw_evenly
 from sidelight.kernels.buckets import FUSED, expected, proposal, root_expected, root_proposal
 from sidelight.kernels.exponential import exp_nonpositive, small_exp
 from sidelight.kernels.memory import (
@@ -54,13 +54,13 @@ from sidelight.kernels.simplex import (
     root_sum,
     sample,
     sample_root,
+    sample_weights,
     solve,
     value,
 )
 from sidelight.kernels.spread import follow_spread, renew_block_spread
 from sidelight.kernels.store import (
     BASE,
-    CHANGE,
     FACTOR,
     HELD,
     LAMBDA,
@@ -97,6 +97,8 @@ def block_of(machine, slot):
     """The block of a slot."""
     if machine.n_blocks == 1:
         return 0
+    if machine.shape == OWN_BLOCK and machine.block_size > 0:
+        return slot // machine.block_size
     return slot if machine.singletons else machine.home[slot] >> 1
 
 
@@ -177,17 +179,20 @@ def end_slot(machine, k):
 @step()
 def fetch_block(machine, store, k):
     """Ask for what drawing from block k, and learning about it, will read."""
-    record = head(record_of(machine, k))
-    fetch(store.scalars, record)
-    fetch(store.scalars, record + 8)
+    g = record_of(machine, k)
+    fetch(store.scalars, head(g))
+    fetch(store.scalars, head(g) + 8)
+    fetch(store.portion, g)
+    fetch(store.key, k)
+    fetch(store.place, k)
     first = first_slot(machine, k)
     c = machine.n_blocks + first
     for ahead in range(0, min(end_slot(machine, k) - first, 32), 8):
         fetch(store.weight, c + ahead)
         fetch(store.key, c + ahead)
-        if machine.any_local:
+        if machine.any_local and not machine.even:
             fetch(machine.local, first + ahead)
-        if machine.n_fixed > 0:
+        if machine.n_fixed > 0 and not machine.even:
             fetch(machine.fixed, first + ahead)
 
 
@@ -215,7 +220,8 @@ def fetch_ahead(machine, state, store):
     """Ask for what the next rounds will read: their random numbers are known already.
 
     Where the members are that the draw after the next may propose follows from its random numbers alone; which slot
-    or block the next draw will give is read where it was asked for a round ago. Returns that slot, −1 if unknown.
+    or block the next draw will give is read where it was asked for a round ago. Returns that slot, where a block is
+    revealed its first slot, −1 if unknown.
     While memory is only moderately large (`fetches` is 1), less is asked for: it costs more than it saves.
     """
     if store.form[0] != POWER_BUCKETS or store.first_group[1] != 1:
@@ -247,8 +253,12 @@ def fetch_ahead(machine, state, store):
             slot = drawn
         elif machine.n_blocks > 1:
             slot = -1
+            if machine.even and coming_unit(words, 1, 0) < gamma:
+                drawn = block_of(machine, draw_evenly(0, machine.n_arms, coming_unit(words, 1, 1)))
             if machine.plain_blocks:
                 fetch_block(machine, store, drawn)
+            if machine.shape == OWN_BLOCK:
+                slot = first_slot(machine, drawn)
     if slot >= 0:
         fetch_slot(machine, store, slot)
     return slot
@@ -388,7 +398,14 @@ def ask(machine, state, store):
     if machine.any_local:
         total = 1.0 - store.scalars[head(record_of(machine, k)) + SHARE]
         if total > 0.0 and next_unit(words) < total:
-            return draw_alias(machine.local_keep, machine.local_other, first, end_slot(machine, k), words)
+            end = end_slot(machine, k)
+            if machine.even:
+                return draw_evenly(first, end, next_unit(words))
+            return draw_alias(machine.local_keep, machine.local_other, first, end, words)
+    if machine.shape == OWN_BLOCK:  # `sample` without looking up what kind of simplex it is
+        total = store.scalars[head(record_of(machine, k)) + TOTAL]
+        c, end = machine.n_blocks + first, machine.n_blocks + end_slot(machine, k)
+        return sample_weights(store.weight, c, end, next_unit(words) * total) - machine.n_blocks
     return sample(store, simplex_of(machine, k), words) - machine.n_blocks
 
 
@@ -398,6 +415,8 @@ def draw_explored(machine, state, store, gamma):
     words = state.words
     target = next_unit(words) * gamma if machine.n_adaptive > 0 or machine.any_spread else 0.0
     if machine.n_fixed > 0 and target < state.numbers[FIXED_TOTAL]:
+        if machine.even:
+            return draw_evenly(0, machine.n_arms, next_unit(words))
         cell = draw_alias(machine.fixed_keep, machine.fixed_other, 0, machine.n_fixed, words)
         return machine.fixed_slots[cell]
     target -= state.numbers[FIXED_TOTAL]
@@ -450,13 +469,7 @@ def learn_own(machine, state, store, slot, loss, rest):
     else:  # nothing is explored: rest is 1
         guess = min(loss * inverse_value(store, g, slot), LARGEST_ESTIMATE)
         state.numbers[TOP_PAID] += loss
-    if machine.n_top_groups == 1:
-        state.targets[0] = slot
-        state.amounts[0] = guess * store.scalars[head(g) + RATE]
-        move(store, 0, state.targets, state.amounts, 1)
-        return
-    add(store, g, slot, guess * store.scalars[head(g) + RATE])
-    solve(store, 0)
+    move_top(machine, state, store, g, slot, guess)
 
 
 @routine()
@@ -472,36 +485,39 @@ def learn_block(machine, state, store, slot, losses, rest):
         whole += store.scalars[head(g) + HELD]
     loss = add_to_block(machine, state, store, g, first, end, losses, rest * y, whole)
     if loss > 0.0:
-        solve(store, simplex_of(machine, k))
+        accept_weights(store, g)
         settle_top(machine, state, store, k, y, loss)
 
 
 @step(fastmath={"contract", "reassoc", "nsz"})
 def add_to_block(machine, state, store, g, first, end, losses, y, whole):
-    """Add the estimates of a clique to their sums; return Σ X̃·ℓ̂, the loss of the block."""
+    """Add the estimates of a clique to their sums, write its weights and their total; return Σ X̃·ℓ̂, its loss."""
     at = head(g)
     factor, share, rate = store.scalars[at + FACTOR], store.scalars[at + SHARE], store.scalars[at + RATE]
     base = store.scalars[at + BASE]
     keys, weights, local, fixed = store.key, store.weight, machine.local, machine.fixed
     any_local, any_fixed, coordinate = machine.any_local, machine.n_fixed > 0, machine.n_blocks + first
-    block_loss = paid = 0.0
+    alike = 0 if machine.even else first  # slots that explore as those of this block, perhaps nearer
+    block_loss = paid = total = 0.0
     for i in range(end - first):
         c = coordinate + i
         inside = weights[c] * factor
         mixed = share * inside
         if any_local:
-            mixed += local[first + i]
+            mixed += local[alike + i]
         seen = whole - y * mixed
         if any_fixed:
-            seen -= fixed[first + i]
+            seen -= fixed[alike + i]
         guess = losses[i] / (seen if seen > 1.0 / LARGEST_ESTIMATE else 1.0 / LARGEST_ESTIMATE)
         block_loss += mixed * guess
         paid += inside * guess
         after = keys[c] + rate * guess
         keys[c] = after
-        weights[c] = exp_nonpositive(base - after)
+        weight = exp_nonpositive(base - after)
+        weights[c] = weight
+        total += weight
     store.scalars[at + PAID] += paid
-    store.scalars[at + CHANGE] = -1.0
+    store.scalars[at + TOTAL] = total
     return block_loss
 
 
@@ -751,9 +767,20 @@ def settle_top(machine, state, store, k, y, loss):
     if machine.n_blocks == 1:
         state.numbers[WHOLE] += loss
         return
-    g = top_group_of(machine, k)
-    add(store, g, k, loss * store.scalars[head(g) + RATE])
-    solve(store, 0)
+    move_top(machine, state, store, top_group_of(machine, k), k, loss)
+
+
+@step()
+def move_top(machine, state, store, g, k, loss):
+    """Move the top simplex by the loss of one block, in group g."""
+    amount = loss * store.scalars[head(g) + RATE]
+    if machine.n_top_groups > 1:
+        add(store, g, k, amount)
+        solve(store, 0)
+        return
+    state.targets[0] = k
+    state.amounts[0] = amount
+    move(store, 0, state.targets, state.amounts, 1)
 
 
 @step()

@@ -47,8 +47,9 @@ N_NUMBERS = 9
     N_SIMPLICES,
     USUAL,
     LONE,
-) = range(20)
-N_SWITCHES = 20
+    EVEN,
+) = range(21)
+N_SWITCHES = 21
 
 
 class Machine(NamedTuple):
@@ -79,6 +80,7 @@ class Machine(NamedTuple):
     n_simplices: int
     usual: int  # entropy blocks under one Tsallis-½ simplex, without exploration that varies
     lone: int  # one Tsallis-½ block with adaptive exploration only, all of whose arms are seen along edges
+    even: int  # has every slot the same constant and the same local exploration?
     block_start: np.ndarray  # (m+1,) slots of block k are block_start[k]..block_start[k+1]
     arm_at: np.ndarray  # (n,) slot -> arm
     slot_of: np.ndarray  # (n,) arm -> slot
@@ -316,6 +318,7 @@ def unpack(memory):
         switches[N_SIMPLICES],
         switches[USUAL],
         switches[LONE],
+        switches[EVEN],
         part(i, e, 0),
         part(i, e, 1),
         part(i, e, 2),

@@ -103,6 +103,7 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
     parts = unpack(memory)
     machine, state, store = refer(parts[0]), refer(parts[1]), refer(parts[2])
     told = cells(losses, 0, losses.size)
+    counts = cells(plays, 0, plays.size)
     table = row_of(world, 0)
     for t in range(first, last):
         slot = ask(machine, state, store)
@@ -114,19 +115,21 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
                 fetch(table, arm)
                 if coming >= 0 and machine.in_order:
                     fetch(table, coming)
+                    if machine.shape == OWN_BLOCK:
+                        fetch(table, coming + 8)
+            if plays.size > 0:
+                fetch(counts, arm)
         word = round_word(key, t)
         if machine.shape == ALL_OTHERS and world.kind == COINS:
             cost += cost_of(world, function, t, arm)
-            if plays.size > 0:
-                plays[arm] += 1
             learn_coins(machine, state, store, slot, row_of(world, t), word, told)
-            continue
-        if not reveal(machine, world, function, word, t, slot, told):
-            return math.nan
-        cost += cost_of(world, function, t, arm)
-        if plays.size > 0:
-            plays[arm] += 1
-        learn(machine, state, store, slot, told)
+        else:
+            if not reveal(machine, world, function, word, t, slot, told):
+                return math.nan
+            cost += cost_of(world, function, t, arm)
+            learn(machine, state, store, slot, told)
+        if plays.size > 0:  # only now: its memory, asked for above, has had time to come
+            counts[arm] += 1
     return cost
 
 

@@ -18,6 +18,7 @@ from sidelight.kernels.memory import (
     ANY_SPREAD,
     BLOCK_SIZE,
     DEGREE,
+    EVEN,
     FETCHES,
     IN_DEGREE,
     IN_ORDER,
@@ -66,7 +67,9 @@ FETCHED = 20_000
 MOST_SPREAD_EDGES = 2**31 - 1
 """Edges that spread exploration follows are numbered in 32 bits."""
 FETCHED_AHEAD = 400_000
-"""Arms from which on a round asks for all that the next two will read."""
+"""Arms from which on a round asks for all that the next two will read …"""
+CLIQUES_AHEAD = 60_000
+"""… where it reads and writes a whole block, which is more memory."""
 
 
 class Slots(NamedTuple):
@@ -124,7 +127,6 @@ def build_memory(
     switches[BLOCK_SIZE] = _common(slots.sizes)
     switches[DEGREE] = _common(np.diff(graph.out_indptr))
     switches[IN_DEGREE] = _common(np.diff(graph.in_indptr))
-    switches[FETCHES] = int(n >= FETCHED) + int(n >= FETCHED_AHEAD)
     switches[N_SIMPLICES] = len(layout.simplices)
     entropy_inside = bool((store.power[layout.n_top :] == 0.0).all())
     one_root_above = layout.n_top == 1 and store.power[0] == 2.0
@@ -139,7 +141,10 @@ def build_memory(
         and not (any_local or any_spread or fixed_slots.size)
         and switches[SEEN_BY] == SEEN_BY_EDGES
     )
+    switches[EVEN] = bool((fixed == fixed[0]).all() and (local == local[0]).all())
     switches[SHAPE] = _shape(switches, store, fixed, any_adaptive or any_spread)
+    ahead = CLIQUES_AHEAD if switches[SHAPE] == OWN_BLOCK else FETCHED_AHEAD
+    switches[FETCHES] = int(n >= FETCHED) + int(n >= ahead)
     arrays = store._asdict() | {
         "block_start": slots.starts,
         "arm_at": slots.arm_at,
