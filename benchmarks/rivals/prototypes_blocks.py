@@ -7,12 +7,22 @@ interface as `dense_numba`. Losses are 0 or 1 in `play`, anything in [0, 1] in `
 import math
 
 import numpy as np
+from benchmarks.rivals.prototype_simplex import (
+    LAMBDA,
+    Arrays,
+    bucket_at,
+    opened,
+    raise_item,
+    sample,
+    solve,
+)
+from benchmarks.rivals.prototype_simplex import unit as numbered_unit
 from numba import int64, njit, uint64
 
 from sidelight.environment.environment import environment_key
 from sidelight.kernels.exponential import exp_nonpositive, small_exp
-from sidelight.kernels.pointers import cells
-from sidelight.kernels.random import arm_unit, mix, round_word
+from sidelight.kernels.pointers import cells, fetch
+from sidelight.kernels.random import arm_unit, mix, round_word, seeded_words
 
 compiled = njit(error_model="numpy", _nrt=False)
 summing = njit(error_model="numpy", _nrt=False, fastmath={"contract", "reassoc", "nsz"})
@@ -303,7 +313,7 @@ class Everything:
         self.numbers = np.zeros(7)
         self.means = np.asarray(means, dtype=np.float64)
         self.limits = np.zeros(padded, dtype=np.uint32)
-        self.limits[:n] = np.minimum(np.ceil(self.means * 2.0**52) // 2.0**20, HALF)
+        self.limits[:n] = high_half(self.means)
         self.key, self.words, self.round = environment_key(seed), player(seed), 0
         self.weights[:n] = 1.0
         write_sums(self.weights, self.totals, self.keys, n, self.numbers)
@@ -340,4 +350,250 @@ def everything_series(rate):
     return series, np.array([(NEGLIGIBLE / rate) ** (1.0 / 4.0), (NEGLIGIBLE / rate) ** (1.0 / 6.0)])
 
 
-RIVALS = {"D": Everything}
+# -- A: loop-less cliques -----------------------------------------------------------------------------
+# A round visits one block: draws from its weights, then multiplies them. As in D only weights are kept up to date.
+
+WIDTH = 12  # arms of a block, those missing without weight: three vectors
+RECORD = 16  # cells of a block, two lines of memory: weights, then
+MASS, FELL = 12, 13  # their total, and how far one may have fallen since the sums were written
+LIMITS = 16  # cells of a block's limits: one line
+TOP_RATE, RATE, REST, INNER, LOCAL, FIXED = range(6)
+
+
+@summing
+def flip(limits, word, first, lost):
+    """Coins of a block's arms as in D; how many of them are undecided."""
+    low, half = uint64(HALF), uint64(32)
+    left, right = uint64(0x53C5CA59), uint64(0x74743C1B)
+    mine, other = (word & low) ^ left, (word >> half) ^ right
+    ties = int64(0)
+    for j in range(WIDTH):
+        h = (mine ^ (uint64(first + j) & low)) * other
+        h = ((h & low) ^ left) * ((h >> half) ^ right)
+        above = int64((h ^ (h >> half)) & low) - int64(limits[j])
+        ties += int64(1) if above == 0 else int64(0)
+        lost[j] = 1.0 if above < 0 else 0.0
+    return ties
+
+
+@summing
+def estimate(weights, lost, steps, share, whole, rate, mixed, local):
+    """Steps η·ℓ̂ of a block's arms; their sum, that of their squares, and the loss Σ X̃·ℓ̂ of the block."""
+    total = squares = block_loss = 0.0
+    for j in range(WIDTH):
+        weight = weights[j]
+        guess = lost[j] / (whole - share * weight)
+        step = rate * guess
+        steps[j] = step
+        total += step
+        squares += step * step
+        block_loss += (mixed * weight + local) * guess
+    return total, squares, block_loss
+
+
+@summing
+def fall_little(weights, steps):
+    total = 0.0
+    for j in range(WIDTH):
+        weights[j] *= small_exp(-steps[j])
+        total += weights[j]
+    return total
+
+
+@summing
+def fall(weights, steps):
+    total = 0.0
+    for j in range(WIDTH):
+        weights[j] *= exp_nonpositive(-steps[j])
+        total += weights[j]
+    return total
+
+
+@compiled
+def choose(weights, target):
+    """The arm at which the running total passes `target`, without a branch: which one is anyone's guess."""
+    g0 = (weights[0] + weights[1]) + (weights[2] + weights[3])
+    g1 = g0 + ((weights[4] + weights[5]) + (weights[6] + weights[7]))
+    second, third = target >= g0, target >= g1
+    first = 4 * (int(second) + int(third))
+    target -= g1 if third else (g0 if second else 0.0)
+    a0 = weights[first]
+    a1 = a0 + weights[first + 1]
+    a2 = a1 + weights[first + 2]
+    return first + int(target >= a0) + int(target >= a1) + int(target >= a2)
+
+
+@compiled
+def write_block(weights, keys, size):
+    """Take into the sums of a block what its weights have fallen, and write them afresh, the largest as 1."""
+    least = math.inf
+    for j in range(size):
+        keys[j] += math.log(weight_of(keys[j]) / weights[j])
+        least = min(least, keys[j])
+    total = 0.0
+    for j in range(size):
+        keys[j] -= least
+        weights[j] = weight_of(keys[j])
+        total += weights[j]
+    weights[MASS] = total
+    weights[FELL] = 0.0
+
+
+@compiled
+def cliques_update(s, rates, weights, keys, size, lost, steps, b, place):
+    """Learn from the losses of a block, whose item is at a place of bucket b; those not revealed are 0."""
+    d = s.numbers[LAMBDA] + s.key[2 * place]
+    y = rates[REST] / (d * d)
+    mixed = rates[INNER] / weights[MASS]
+    whole = y * (1.0 - rates[LOCAL]) + (size - 1) * rates[FIXED]
+    total, squares, loss = estimate(
+        weights, lost, steps, y * mixed, whole, rates[RATE], mixed, rates[LOCAL]
+    )
+    if loss == 0.0:
+        return
+    weights[FELL] += total
+    if squares < 2.0**-10:
+        weights[MASS] = fall_little(weights, steps)
+    elif total < LARGEST_FALL / 2.0:
+        weights[MASS] = fall(weights, steps)
+    else:
+        for j in range(size):
+            keys[j] += steps[j]  # and the sums are written now
+    if weights[FELL] > LARGEST_FALL:
+        write_block(weights, keys, size)
+    raise_item(s, b, place, rates[TOP_RATE] * loss)
+    solve(s)
+
+
+@compiled
+def cliques_learn(
+    items, names, place, spare, spare_names, start, numbers, rates, records, keys, size, scratch, arm
+):
+    s = opened(items, names, place, spare, spare_names, start, numbers, True, False)
+    k = arm // size
+    cell = cells(records, k * RECORD, (k + 1) * RECORD)
+    key = cells(keys, k * size, (k + 1) * size)
+    lost, steps = cells(scratch, 0, WIDTH), cells(scratch, WIDTH, 2 * WIDTH)
+    at = s.place[k]
+    cliques_update(s, cells(rates, 0, 6), cell, key, size, lost, steps, bucket_at(s, at), at)
+
+
+@compiled
+def cliques_play(
+    items,
+    names,
+    place,
+    spare,
+    spare_names,
+    start,
+    numbers,
+    rates,
+    records,
+    keys,
+    size,
+    scratch,
+    limits,
+    means,
+    loss_key,
+    first,
+    step,
+    begin,
+    end,
+):
+    s = opened(items, names, place, spare, spare_names, start, numbers, True, False)
+    lost, steps, rate = cells(scratch, 0, WIDTH), cells(scratch, WIDTH, 2 * WIDTH), cells(rates, 0, 6)
+    n = means.size
+    gamma, local = n * rates[FIXED], size * rates[LOCAL]
+    arm = 0
+    for t in range(begin, end):
+        u = numbered_unit(first, step, t, 0)
+        if u < gamma:
+            arm = min(int(u / gamma * n), n - 1)
+            k = arm // size
+            j = arm - k * size
+            at = s.place[k]
+            b = bucket_at(s, at)
+            cell = cells(records, k * RECORD, (k + 1) * RECORD)
+            limit = cells(limits, k * LIMITS, (k + 1) * LIMITS)
+        else:
+            b, at = sample(s, first, step, t, 2)
+            k = s.name[2 * at + 1]
+            cell = cells(records, k * RECORD, (k + 1) * RECORD)
+            limit = cells(limits, k * LIMITS, (k + 1) * LIMITS)
+            fetch(limit, 0)
+            fetch(cell, 8)
+            v = numbered_unit(first, step, t, 1)
+            if v < local:
+                j = min(int(v / local * size), size - 1)
+            else:
+                j = min(choose(cell, (v - local) / (1.0 - local) * cell[MASS]), size - 1)
+        word = round_word(loss_key, t)
+        if flip(limit, word, k * size, lost) > 0:
+            for i in range(size):
+                lost[i] = 1.0 if arm_unit(word, k * size + i) < means[k * size + i] else 0.0
+        lost[j] = 0.0
+        arm = k * size + j
+        cliques_update(s, rate, cell, cells(keys, k * size, (k + 1) * size), size, lost, steps, b, at)
+    return arm
+
+
+class Cliques:
+    """A: cliques of at most eleven, entropy inside, Tsallis-1/2 across."""
+
+    def __init__(self, plan, means, seed):
+        tuning = plan.tuning
+        self.size, m = int(tuning.sizes[0]), tuning.n_blocks
+        local, fixed = float(tuning.local_exploration[0]), float(tuning.global_exploration[0])
+        assert self.size < WIDTH and (tuning.sizes == self.size).all()
+        assert (tuning.local_exploration == local).all() and (tuning.global_exploration == fixed).all()
+        rest, inner = 1.0 - m * self.size * fixed, 1.0 - self.size * local
+        self.rates = np.array([tuning.top_rate[0], tuning.inner_rate[0], rest, inner, local, fixed])
+        self.simplex = Arrays(m, tracked=True, rooted=False)
+        self.records = aligned(m * RECORD, np.float64)
+        self.records.reshape(m, RECORD)[:, : self.size] = 1.0
+        self.records.reshape(m, RECORD)[:, MASS] = self.size
+        self.limits = aligned(m * LIMITS, np.uint32)
+        self.means = np.ascontiguousarray(means)
+        self.limits.reshape(m, LIMITS)[:, : self.size] = high_half(self.means).reshape(m, self.size)
+        self.keys = np.zeros(m * self.size)
+        self.scratch = np.zeros(2 * WIDTH)
+        self.words, self.loss_key, self.round = seeded_words(seed), environment_key(seed), 0
+        self.arm = -1
+
+    def state(self):
+        return *self.simplex.all, self.rates, self.records, self.keys, self.size, self.scratch
+
+    @property
+    def probabilities(self):
+        _, _, rest, inner, local, fixed = self.rates
+        records = self.records.reshape(-1, RECORD)
+        y = rest * (self.simplex.multiplier + self.simplex.sums()) ** -2.0
+        inside = inner * records[:, : self.size] / records[:, MASS, None] + local
+        return (y[:, None] * inside).ravel() + fixed
+
+    def learn(self, arm, losses):
+        self.scratch[:] = 0.0
+        self.scratch[: self.size] = np.insert(np.asarray(losses, dtype=np.float64), arm % self.size, 0.0)
+        cliques_learn(*self.state(), arm)
+
+    def play(self, rounds):
+        begin, self.round = self.round, self.round + rounds
+        self.arm = cliques_play(
+            *self.state(),
+            *(self.limits, self.means, self.loss_key, self.words[0], self.words[1], begin, self.round),
+        )
+
+
+def aligned(size, dtype):
+    """Zeros that begin with a line of memory."""
+    room = np.zeros(size * np.dtype(dtype).itemsize + 64, dtype=np.uint8)
+    begin = -room.ctypes.data % 64
+    return room[begin : begin + size * np.dtype(dtype).itemsize].view(dtype)
+
+
+def high_half(means):
+    """What the upper 32 bits of a coin's hash must be below; the same is undecided."""
+    return np.minimum(np.ceil(means * 2.0**52) // 2.0**20, HALF).astype(np.uint32)
+
+
+RIVALS = {"A": Cliques, "D": Everything}
