@@ -17,7 +17,9 @@ from benchmarks.rivals.prototype_simplex import (
     solve,
 )
 from benchmarks.rivals.prototype_simplex import unit as numbered_unit
-from numba import int64, njit, uint64
+from llvmlite import ir
+from numba import int64, njit, types, uint64
+from numba.extending import intrinsic
 
 from sidelight.environment.environment import environment_key
 from sidelight.kernels.exponential import exp_nonpositive, small_exp
@@ -353,38 +355,56 @@ def everything_series(rate):
 # -- A: loop-less cliques -----------------------------------------------------------------------------
 # A round visits one block: draws from its weights, then multiplies them. As in D only weights are kept up to date.
 
-WIDTH = 12  # arms of a block, those missing without weight: three vectors
-RECORD = 16  # cells of a block, two lines of memory: weights, then
-MASS, FELL = 12, 13  # their total, and how far one may have fallen since the sums were written
-LIMITS = 16  # cells of a block's limits: one line
+WIDTH = 16  # cells of a block, two lines of memory: weights, then
+MASS, FELL = 14, 15  # their total, and minus how far one may have fallen since the sums were written
+# Passes go over all cells, as loops of 16 vectorise best: where no loss is, nothing changes. That they are 16 is an
+# argument: loops known to be short are unrolled before they could be vectorised.
 TOP_RATE, RATE, REST, INNER, LOCAL, FIXED = range(6)
+LOST, STEPS, COPY = 0, 16, 32  # what `scratch` holds
+
+
+@intrinsic
+def copy_block(typingctx, to, begin, source, first):
+    """copy_block(to, begin, source, first): WIDTH doubles.
+
+    Passes run on a copy beside their other numbers: where arrays of their own might overlap, they do not vectorise.
+    """
+
+    def codegen(context, builder, signature, args):
+        ends = [builder.bitcast(builder.gep(args[i], [args[i + 1]]), ir.IntType(8).as_pointer()) for i in (0, 2)]
+        size = ir.Constant(ir.IntType(64), 8 * WIDTH)
+        memcpy = builder.module.declare_intrinsic("llvm.memcpy", [ends[0].type, ends[1].type, size.type])
+        builder.call(memcpy, [*ends, size, ir.Constant(ir.IntType(1), 0)])
+        return context.get_dummy_value()
+
+    return types.none(to, types.intp, source, types.intp), codegen
 
 
 @summing
-def flip(limits, word, first, lost):
-    """Coins of a block's arms as in D; how many of them are undecided."""
+def flip(limits, width, word, first, own, lost):
+    """Coins of a block's arms as in D, 0 for its `own`th; how many of them are undecided."""
     low, half = uint64(HALF), uint64(32)
     left, right = uint64(0x53C5CA59), uint64(0x74743C1B)
     mine, other = (word & low) ^ left, (word >> half) ^ right
     ties = int64(0)
-    for j in range(WIDTH):
+    for j in range(width):
         h = (mine ^ (uint64(first + j) & low)) * other
         h = ((h & low) ^ left) * ((h >> half) ^ right)
         above = int64((h ^ (h >> half)) & low) - int64(limits[j])
         ties += int64(1) if above == 0 else int64(0)
-        lost[j] = 1.0 if above < 0 else 0.0
+        lost[j] = 1.0 if (above < 0) & (j != own) else 0.0
     return ties
 
 
 @summing
-def estimate(weights, lost, steps, share, whole, rate, mixed, local):
+def estimate(scratch, width, share, whole, rate, mixed, local):
     """Steps η·ℓ̂ of a block's arms; their sum, that of their squares, and the loss Σ X̃·ℓ̂ of the block."""
     total = squares = block_loss = 0.0
-    for j in range(WIDTH):
-        weight = weights[j]
-        guess = lost[j] / (whole - share * weight)
+    for j in range(width):
+        weight = scratch[COPY + j]
+        guess = scratch[LOST + j] / (whole - share * weight)
         step = rate * guess
-        steps[j] = step
+        scratch[STEPS + j] = step
         total += step
         squares += step * step
         block_loss += (mixed * weight + local) * guess
@@ -392,21 +412,21 @@ def estimate(weights, lost, steps, share, whole, rate, mixed, local):
 
 
 @summing
-def fall_little(weights, steps):
-    total = 0.0
-    for j in range(WIDTH):
-        weights[j] *= small_exp(-steps[j])
-        total += weights[j]
-    return total
+def fall_little(scratch, width):
+    for j in range(width):
+        scratch[COPY + j] *= small_exp(-scratch[STEPS + j])
 
 
 @summing
-def fall(weights, steps):
-    total = 0.0
-    for j in range(WIDTH):
-        weights[j] *= exp_nonpositive(-steps[j])
-        total += weights[j]
-    return total
+def fall(scratch, width):
+    for j in range(width):
+        scratch[COPY + j] *= exp_nonpositive(-scratch[STEPS + j])
+
+
+@compiled
+def mass_of(w, at):
+    first = ((w[at] + w[at + 1]) + (w[at + 2] + w[at + 3])) + ((w[at + 4] + w[at + 5]) + (w[at + 6] + w[at + 7]))
+    return first + ((w[at + 8] + w[at + 9]) + (w[at + 10] + w[at + 11]))
 
 
 @compiled
@@ -440,26 +460,27 @@ def write_block(weights, keys, size):
 
 
 @compiled
-def cliques_update(s, rates, weights, keys, size, lost, steps, b, place):
+def cliques_update(s, rates, weights, keys, size, width, scratch, b, place):
     """Learn from the losses of a block, whose item is at a place of bucket b; those not revealed are 0."""
     d = s.numbers[LAMBDA] + s.key[2 * place]
     y = rates[REST] / (d * d)
     mixed = rates[INNER] / weights[MASS]
     whole = y * (1.0 - rates[LOCAL]) + (size - 1) * rates[FIXED]
-    total, squares, loss = estimate(
-        weights, lost, steps, y * mixed, whole, rates[RATE], mixed, rates[LOCAL]
-    )
+    copy_block(scratch, COPY, weights, 0)
+    total, squares, loss = estimate(scratch, width, y * mixed, whole, rates[RATE], mixed, rates[LOCAL])
     if loss == 0.0:
         return
-    weights[FELL] += total
     if squares < 2.0**-10:
-        weights[MASS] = fall_little(weights, steps)
+        fall_little(scratch, width)
     elif total < LARGEST_FALL / 2.0:
-        weights[MASS] = fall(weights, steps)
+        fall(scratch, width)
     else:
         for j in range(size):
-            keys[j] += steps[j]  # and the sums are written now
-    if weights[FELL] > LARGEST_FALL:
+            keys[j] += scratch[STEPS + j]  # and the sums are written now
+    copy_block(weights, 0, scratch, COPY)
+    weights[MASS] = mass_of(scratch, COPY)
+    weights[FELL] -= total
+    if weights[FELL] < -LARGEST_FALL / 2.0:
         write_block(weights, keys, size)
     raise_item(s, b, place, rates[TOP_RATE] * loss)
     solve(s)
@@ -467,15 +488,14 @@ def cliques_update(s, rates, weights, keys, size, lost, steps, b, place):
 
 @compiled
 def cliques_learn(
-    items, names, place, spare, spare_names, start, numbers, rates, records, keys, size, scratch, arm
+    items, names, place, spare, spare_names, start, numbers, rates, records, keys, size, width, scratch, arm
 ):
     s = opened(items, names, place, spare, spare_names, start, numbers, True, False)
     k = arm // size
-    cell = cells(records, k * RECORD, (k + 1) * RECORD)
+    cell = cells(records, k * WIDTH, (k + 1) * WIDTH)
     key = cells(keys, k * size, (k + 1) * size)
-    lost, steps = cells(scratch, 0, WIDTH), cells(scratch, WIDTH, 2 * WIDTH)
     at = s.place[k]
-    cliques_update(s, cells(rates, 0, 6), cell, key, size, lost, steps, bucket_at(s, at), at)
+    cliques_update(s, cells(rates, 0, 6), cell, key, size, width, cells(scratch, 0, 48), bucket_at(s, at), at)
 
 
 @compiled
@@ -491,6 +511,7 @@ def cliques_play(
     records,
     keys,
     size,
+    width,
     scratch,
     limits,
     means,
@@ -501,7 +522,7 @@ def cliques_play(
     end,
 ):
     s = opened(items, names, place, spare, spare_names, start, numbers, True, False)
-    lost, steps, rate = cells(scratch, 0, WIDTH), cells(scratch, WIDTH, 2 * WIDTH), cells(rates, 0, 6)
+    lost, rate = cells(scratch, 0, 48), cells(rates, 0, 6)
     n = means.size
     gamma, local = n * rates[FIXED], size * rates[LOCAL]
     arm = 0
@@ -513,13 +534,13 @@ def cliques_play(
             j = arm - k * size
             at = s.place[k]
             b = bucket_at(s, at)
-            cell = cells(records, k * RECORD, (k + 1) * RECORD)
-            limit = cells(limits, k * LIMITS, (k + 1) * LIMITS)
+            cell = cells(records, k * WIDTH, (k + 1) * WIDTH)
+            limit = cells(limits, k * WIDTH, (k + 1) * WIDTH)
         else:
             b, at = sample(s, first, step, t, 2)
             k = s.name[2 * at + 1]
-            cell = cells(records, k * RECORD, (k + 1) * RECORD)
-            limit = cells(limits, k * LIMITS, (k + 1) * LIMITS)
+            cell = cells(records, k * WIDTH, (k + 1) * WIDTH)
+            limit = cells(limits, k * WIDTH, (k + 1) * WIDTH)
             fetch(limit, 0)
             fetch(cell, 8)
             v = numbered_unit(first, step, t, 1)
@@ -528,45 +549,44 @@ def cliques_play(
             else:
                 j = min(choose(cell, (v - local) / (1.0 - local) * cell[MASS]), size - 1)
         word = round_word(loss_key, t)
-        if flip(limit, word, k * size, lost) > 0:
+        if flip(limit, width, word, k * size, j, lost) > 0:
             for i in range(size):
-                lost[i] = 1.0 if arm_unit(word, k * size + i) < means[k * size + i] else 0.0
-        lost[j] = 0.0
+                lost[i] = 1.0 if arm_unit(word, k * size + i) < means[k * size + i] and i != j else 0.0
         arm = k * size + j
-        cliques_update(s, rate, cell, cells(keys, k * size, (k + 1) * size), size, lost, steps, b, at)
+        cliques_update(s, rate, cell, cells(keys, k * size, (k + 1) * size), size, width, lost, b, at)
     return arm
 
 
 class Cliques:
-    """A: cliques of at most eleven, entropy inside, Tsallis-1/2 across."""
+    """A: cliques of at most twelve, entropy inside, Tsallis-1/2 across."""
 
     def __init__(self, plan, means, seed):
         tuning = plan.tuning
         self.size, m = int(tuning.sizes[0]), tuning.n_blocks
         local, fixed = float(tuning.local_exploration[0]), float(tuning.global_exploration[0])
-        assert self.size < WIDTH and (tuning.sizes == self.size).all()
+        assert self.size <= 12 and (tuning.sizes == self.size).all()
         assert (tuning.local_exploration == local).all() and (tuning.global_exploration == fixed).all()
         rest, inner = 1.0 - m * self.size * fixed, 1.0 - self.size * local
         self.rates = np.array([tuning.top_rate[0], tuning.inner_rate[0], rest, inner, local, fixed])
         self.simplex = Arrays(m, tracked=True, rooted=False)
-        self.records = aligned(m * RECORD, np.float64)
-        self.records.reshape(m, RECORD)[:, : self.size] = 1.0
-        self.records.reshape(m, RECORD)[:, MASS] = self.size
-        self.limits = aligned(m * LIMITS, np.uint32)
+        self.records = aligned(m * WIDTH, np.float64)
+        self.records.reshape(m, WIDTH)[:, : self.size] = 1.0
+        self.records.reshape(m, WIDTH)[:, MASS] = self.size
+        self.limits = aligned(m * WIDTH, np.uint32)
         self.means = np.ascontiguousarray(means)
-        self.limits.reshape(m, LIMITS)[:, : self.size] = high_half(self.means).reshape(m, self.size)
+        self.limits.reshape(m, WIDTH)[:, : self.size] = high_half(self.means).reshape(m, self.size)
         self.keys = np.zeros(m * self.size)
-        self.scratch = np.zeros(2 * WIDTH)
+        self.scratch = np.zeros(3 * WIDTH)
         self.words, self.loss_key, self.round = seeded_words(seed), environment_key(seed), 0
         self.arm = -1
 
     def state(self):
-        return *self.simplex.all, self.rates, self.records, self.keys, self.size, self.scratch
+        return *self.simplex.all, self.rates, self.records, self.keys, self.size, WIDTH, self.scratch
 
     @property
     def probabilities(self):
         _, _, rest, inner, local, fixed = self.rates
-        records = self.records.reshape(-1, RECORD)
+        records = self.records.reshape(-1, WIDTH)
         y = rest * (self.simplex.multiplier + self.simplex.sums()) ** -2.0
         inside = inner * records[:, : self.size] / records[:, MASS, None] + local
         return (y[:, None] * inside).ravel() + fixed
