@@ -518,15 +518,24 @@ def rebase(s):
 
 @hot(fastmath=FUSED)
 def polynomial(s, x):
-    """F at ANCHOR − x and its first three Taylor coefficients towards smaller λ."""
+    """F at ANCHOR − x and its first three Taylor coefficients towards smaller λ.
+
+    In pairs and not by Horner, whose every step would wait for the one before.
+    """
     m = s.numbers
-    f0, f1, f2, f3 = m[SUM + TERMS - 1], 0.0, 0.0, 0.0
-    for p in range(TERMS - 2, -1, -1):
-        f3 = f3 * x + f2
-        f2 = f2 * x + f1
-        f1 = f1 * x + f0
-        f0 = f0 * x + m[SUM + p]
-    return f0 + m[SUM_LOST], f1, f2, f3
+    a0, a1, a2, a3 = m[SUM], m[SUM + 1], m[SUM + 2], m[SUM + 3]
+    a4, a5, a6, a7 = m[SUM + 4], m[SUM + 5], m[SUM + 6], m[SUM + 7]
+    x2 = x * x
+    x4 = x2 * x2
+    f0 = (a0 + m[SUM_LOST]) + (a1 * x + (a2 + a3 * x) * x2 + ((a4 + a5 * x) + (a6 + a7 * x) * x2) * x4)
+    f1 = (
+        (a1 + 2.0 * a2 * x)
+        + (3.0 * a3 + 4.0 * a4 * x) * x2
+        + ((5.0 * a5 + 6.0 * a6 * x) + 7.0 * a7 * x2) * x4
+    )
+    f2 = (a2 + 3.0 * a3 * x) + (6.0 * a4 + 10.0 * a5 * x) * x2 + (15.0 * a6 + 21.0 * a7 * x) * x4
+    f3 = (a3 + 4.0 * a4 * x) + (10.0 * a5 + 20.0 * a6 * x) * x2 + 35.0 * a7 * x4
+    return f0, f1, f2, f3
 
 
 @hot(fastmath=FUSED)
@@ -539,7 +548,8 @@ def solve(s):
         over = 1.0 / f1
         step = (1.0 - f0) * over
         curve, twist = f2 * over, f3 * over
-        close = abs(step) * max(curve, 1.5 / m[LOW + s.start[FIRST]]) < SERIES
+        reach = SERIES * m[LOW + s.start[FIRST]]
+        close = abs(step) * curve < SERIES and abs(step) < reach
         bend = step * curve
         if close:
             m[LAMBDA] -= step * (1.0 - bend + (2.0 * bend * bend - twist * step * step))

@@ -4,23 +4,35 @@ What the general engine is measured against: the same algorithms on `prototype_s
 have `probabilities`, `learn(arm, losses)` and `play(rounds)`; see `agreement`.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from benchmarks.rivals.prototype_simplex import (
     LAMBDA,
+    SHIFTED,
     Arrays,
     bucket_at,
+    hot,
     opened,
+    propose,
     raise_item,
+    root_sum,
     sample,
+    sample_root,
     solve,
+    unit,
 )
-from numba import njit
+from numba import njit, types
 
 from sidelight.environment.environment import environment_key
-from sidelight.kernels.pointers import cells
+from sidelight.kernels.pointers import cells, fetch
 from sidelight.kernels.random import arm_unit, round_word, seeded_words
 
 compiled = njit(error_model="numpy", _nrt=False)
+
+FAR = 1 << 14
+"""From so many arms on, memory is asked for ahead of its use."""
+AHEAD = 4
 
 
 class Prototype:
@@ -59,7 +71,14 @@ def bandit_play(
 ):
     s = opened(items, names, place, spare, spare_names, start, numbers, False, False)
     mean = cells(means, 0, means.size)
+    far = s.n >= FAR
+    coming = sooner = soon = 0
     for t in range(begin, end):
+        if far:  # the next rounds' draws are known now: ask for the memory that they will most likely need
+            fetch(mean, s.name[2 * soon + 1])
+            soon, sooner = sooner, coming
+            _, coming = propose(s, first, step, t + AHEAD, 0)
+            fetch(s.key, 2 * coming)
         b, at = sample(s, first, step, t, 0)
         arm = s.name[2 * at + 1]
         if arm_unit(round_word(key, t), arm) < mean[arm]:
@@ -85,4 +104,167 @@ class Bandit(Prototype):
         bandit_play(*self.simplex.all, self.rate, *self.stream(rounds))
 
 
-RIVALS = {"C": Bandit}
+# -- B: cycle -----------------------------------------------------------------------------------------
+
+MARGIN = 3
+"""Arms at either end of the cycle that also stand beyond the other end."""
+
+
+class Circle(NamedTuple):
+    """What is kept by arm, as neighbours are read together: arm v at v + MARGIN."""
+
+    n: int
+    key: types.CPointer  # sums once more
+    after: types.CPointer  # 1 where the arm's exploration goes to the next arm, 0 to the one before
+    rate: float
+    coefficient: float
+
+
+@hot()
+def circle_of(s, key, after, rate, coefficient):
+    return Circle(s.n, cells(key, 0, key.size), cells(after, 0, after.size), rate, coefficient)
+
+
+@hot()
+def seen(s, c, v, rest):
+    """The probability that arm v is seen: that of its two neighbours."""
+    at = v + MARGIN
+    multiplier = s.numbers[LAMBDA]
+    left, right = multiplier + c.key[at - 1], multiplier + c.key[at + 1]
+    roots = 1.0 / (multiplier + c.key[at])
+    roots += c.after[at - 2] / (multiplier + c.key[at - 2])
+    roots += (1.0 - c.after[at + 2]) / (multiplier + c.key[at + 2])
+    return rest * (1.0 / (left * left) + 1.0 / (right * right)) + c.coefficient * roots
+
+
+@hot()
+def raise_arm(s, c, v, amount):
+    place = s.place[v]
+    raise_item(s, bucket_at(s, place), place, amount)
+    c.key[v + MARGIN] += amount
+    if v < MARGIN:
+        c.key[v + MARGIN + c.n] += amount
+    elif v >= c.n - MARGIN:
+        c.key[v + MARGIN - c.n] += amount
+
+
+@hot()
+def move_on(s, c):
+    """Find λ; returns what is left of a round after exploration."""
+    solve(s)
+    if s.numbers[SHIFTED] != 0.0:
+        for i in range(c.n + 2 * MARGIN):
+            c.key[i] += s.numbers[SHIFTED]
+        s.numbers[SHIFTED] = 0.0
+    return 1.0 - c.coefficient * root_sum(s)
+
+
+@compiled
+def cycle_learn(
+    items, names, place, spare, spare_names, start, numbers, key, after, rate, coefficient, arm, low, high
+):
+    s = opened(items, names, place, spare, spare_names, start, numbers, True, True)
+    c = circle_of(s, key, after, rate, coefficient)
+    rest = 1.0 - c.coefficient * root_sum(s)
+    u, v = min((arm - 1) % c.n, (arm + 1) % c.n), max((arm - 1) % c.n, (arm + 1) % c.n)
+    amount, other = rate * low / seen(s, c, u, rest), rate * high / seen(s, c, v, rest)
+    if low > 0.0:
+        raise_arm(s, c, u, amount)
+    if high > 0.0:
+        raise_arm(s, c, v, other)
+    if low + high > 0.0:
+        move_on(s, c)
+
+
+@hot()
+def next_arm(c, arm):
+    return arm + 1 if arm + 1 < c.n else 0
+
+
+@hot()
+def last_arm(c, arm):
+    return arm - 1 if arm > 0 else c.n - 1
+
+
+@hot()
+def guardian(c, arm):
+    """The neighbour that explores for an arm."""
+    return next_arm(c, arm) if c.after[arm + MARGIN] == 1.0 else last_arm(c, arm)
+
+
+@compiled
+def cycle_play(
+    items,
+    names,
+    place,
+    spare,
+    spare_names,
+    start,
+    numbers,
+    sums,
+    after,
+    rate,
+    coefficient,
+    means,
+    key,
+    first,
+    step,
+    begin,
+    end,
+):
+    s = opened(items, names, place, spare, spare_names, start, numbers, True, True)
+    c = circle_of(s, sums, after, rate, coefficient)
+    mean = cells(means, 0, means.size)
+    rest = 1.0 - coefficient * root_sum(s)
+    for t in range(begin, end):
+        if unit(first, step, t, 0) < rest:
+            _, at = sample(s, first, step, t, 1)
+            arm = s.name[2 * at + 1]
+        else:
+            _, at = sample_root(s, first, step, t, 1)
+            arm = guardian(c, s.name[2 * at + 1])
+        word = round_word(key, t)
+        u, v = last_arm(c, arm), next_arm(c, arm)
+        lost = arm_unit(word, u) < mean[u]
+        other_lost = arm_unit(word, v) < mean[v]
+        if lost or other_lost:
+            amount, other = rate / seen(s, c, u, rest), rate / seen(s, c, v, rest)
+            for _ in range(2):  # one copy of the code for both neighbours
+                if lost:
+                    raise_arm(s, c, u, amount)
+                u, lost, amount = v, other_lost, other
+            rest = move_on(s, c)
+
+
+class Cycle(Prototype):
+    def __init__(self, plan, means, seed):
+        super().__init__(plan, means, seed)
+        n = plan.graph.n_arms
+        parent = plan.tuning.parent
+        after = (parent == (np.arange(n) + 1) % n).astype(np.float64)
+        if not np.array_equal(parent, (np.arange(n) + np.where(after == 1.0, 1, -1)) % n):
+            raise ValueError(f"not a cover of the cycle by neighbours: {parent}")
+        self.after = np.pad(after, MARGIN, mode="wrap")
+        self.sums = np.zeros(n + 2 * MARGIN)
+        self.rates = float(plan.tuning.inner_rate[0]), float(plan.tuning.adaptive[0])
+        self.simplex = Arrays(n, tracked=True, rooted=True)
+
+    @property
+    def probabilities(self):
+        root = 1.0 / (self.simplex.multiplier + self.sums[MARGIN - 1 : 1 - MARGIN])
+        after = self.after[MARGIN - 1 : 1 - MARGIN]
+        coefficient = self.rates[1]
+        explored = coefficient * ((after * root)[:-2] + ((1.0 - after) * root)[2:])
+        return (1.0 - coefficient * root[1:-1].sum()) * root[1:-1] ** 2 + explored
+
+    def state(self):
+        return *self.simplex.all, self.sums, self.after, *self.rates
+
+    def learn(self, arm, losses):
+        cycle_learn(*self.state(), arm, *losses)
+
+    def play(self, rounds):
+        cycle_play(*self.state(), *self.stream(rounds))
+
+
+RIVALS = {"B": Cycle, "C": Bandit}
