@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from benchmarks.rivals.prototype_simplex import (
+    FUSED,
     LAMBDA,
     SHIFTED,
     Arrays,
@@ -33,6 +34,7 @@ compiled = njit(error_model="numpy", _nrt=False)
 FAR = 1 << 14
 """From so many arms on, memory is asked for ahead of its use."""
 AHEAD = 4
+AHEAD_CYCLE = 6
 
 
 class Prototype:
@@ -106,7 +108,7 @@ class Bandit(Prototype):
 
 # -- B: cycle -----------------------------------------------------------------------------------------
 
-MARGIN = 3
+MARGIN = 4
 """Arms at either end of the cycle that also stand beyond the other end."""
 
 
@@ -115,26 +117,41 @@ class Circle(NamedTuple):
 
     n: int
     key: types.CPointer  # sums once more
-    after: types.CPointer  # 1 where the arm's exploration goes to the next arm, 0 to the one before
+    after: types.CPointer  # 1 where the next arm explores for the arm, 0 where the one before does
+    root: types.CPointer  # scratch
     rate: float
     coefficient: float
 
 
 @hot()
-def circle_of(s, key, after, rate, coefficient):
-    return Circle(s.n, cells(key, 0, key.size), cells(after, 0, after.size), rate, coefficient)
+def circle_of(s, key, after, root, rate, coefficient):
+    return Circle(
+        s.n,
+        cells(key, 0, key.size),
+        cells(after, 0, after.size),
+        cells(root, 0, root.size),
+        rate,
+        coefficient,
+    )
 
 
 @hot()
-def seen(s, c, v, rest):
-    """The probability that arm v is seen: that of its two neighbours."""
-    at = v + MARGIN
+def roots_around(s, c, arm):
+    """Write 1/d of the arms around one into c.root: MARGIN before it, itself at MARGIN, three after it."""
+    key, root = c.key, c.root
     multiplier = s.numbers[LAMBDA]
-    left, right = multiplier + c.key[at - 1], multiplier + c.key[at + 1]
-    roots = 1.0 / (multiplier + c.key[at])
-    roots += c.after[at - 2] / (multiplier + c.key[at - 2])
-    roots += (1.0 - c.after[at + 2]) / (multiplier + c.key[at + 2])
-    return rest * (1.0 / (left * left) + 1.0 / (right * right)) + c.coefficient * roots
+    for i in range(2 * MARGIN):
+        root[i] = 1.0 / (multiplier + key[arm + i])
+
+
+@hot(fastmath=FUSED)
+def seen(c, arm, v, rest):
+    """The probability that v, a neighbour of arm, is seen: that of v's two neighbours."""
+    at = v + MARGIN  # among all
+    i = at - arm  # among the roots
+    root = c.root
+    roots = root[i] + c.after[at - 2] * root[i - 2] + (1 - c.after[at + 2]) * root[i + 2]
+    return rest * (root[i - 1] * root[i - 1] + root[i + 1] * root[i + 1]) + c.coefficient * roots
 
 
 @hot()
@@ -159,23 +176,6 @@ def move_on(s, c):
     return 1.0 - c.coefficient * root_sum(s)
 
 
-@compiled
-def cycle_learn(
-    items, names, place, spare, spare_names, start, numbers, key, after, rate, coefficient, arm, low, high
-):
-    s = opened(items, names, place, spare, spare_names, start, numbers, True, True)
-    c = circle_of(s, key, after, rate, coefficient)
-    rest = 1.0 - c.coefficient * root_sum(s)
-    u, v = min((arm - 1) % c.n, (arm + 1) % c.n), max((arm - 1) % c.n, (arm + 1) % c.n)
-    amount, other = rate * low / seen(s, c, u, rest), rate * high / seen(s, c, v, rest)
-    if low > 0.0:
-        raise_arm(s, c, u, amount)
-    if high > 0.0:
-        raise_arm(s, c, v, other)
-    if low + high > 0.0:
-        move_on(s, c)
-
-
 @hot()
 def next_arm(c, arm):
     return arm + 1 if arm + 1 < c.n else 0
@@ -189,7 +189,48 @@ def last_arm(c, arm):
 @hot()
 def guardian(c, arm):
     """The neighbour that explores for an arm."""
-    return next_arm(c, arm) if c.after[arm + MARGIN] == 1.0 else last_arm(c, arm)
+    return next_arm(c, arm) if c.after[arm + MARGIN] == 1 else last_arm(c, arm)
+
+
+@hot()
+def update(s, c, arm, low, high, rest):
+    """The arms before and after the played one lost `low` and `high`, not both 0; returns the new rest."""
+    u, v = last_arm(c, arm), next_arm(c, arm)
+    roots_around(s, c, arm)
+    amount = c.rate * low / seen(c, arm, arm - 1, rest)
+    other = c.rate * high / seen(c, arm, arm + 1, rest)
+    if low == 0.0:  # what comes out of these lines is chosen, not branched to
+        u, amount = v, other
+    raise_arm(s, c, u, amount)
+    if low > 0.0 and high > 0.0:
+        raise_arm(s, c, v, other)
+    return move_on(s, c)
+
+
+@compiled
+def cycle_learn(
+    items,
+    names,
+    place,
+    spare,
+    spare_names,
+    start,
+    numbers,
+    sums,
+    after,
+    root,
+    rate,
+    coefficient,
+    arm,
+    low,
+    high,
+):
+    s = opened(items, names, place, spare, spare_names, start, numbers, True, True)
+    c = circle_of(s, sums, after, root, rate, coefficient)
+    if arm == 0 or arm == c.n - 1:  # told in ascending order, not in the order of the circle
+        low, high = high, low
+    if low + high > 0.0:
+        update(s, c, arm, low, high, 1.0 - coefficient * root_sum(s))
 
 
 @compiled
@@ -203,6 +244,7 @@ def cycle_play(
     numbers,
     sums,
     after,
+    root,
     rate,
     coefficient,
     means,
@@ -213,10 +255,24 @@ def cycle_play(
     end,
 ):
     s = opened(items, names, place, spare, spare_names, start, numbers, True, True)
-    c = circle_of(s, sums, after, rate, coefficient)
+    c = circle_of(s, sums, after, root, rate, coefficient)
     mean = cells(means, 0, means.size)
     rest = 1.0 - coefficient * root_sum(s)
+    far = s.n >= FAR
+    place1 = place2 = arm1 = arm2 = 0
     for t in range(begin, end):
+        if far:  # in three steps: the item proposed, what its arm needs, the items of its neighbours
+            fetch(s.key, 2 * s.place[last_arm(c, arm2)])
+            fetch(s.key, 2 * s.place[next_arm(c, arm2)])
+            arm2, arm1 = arm1, s.name[2 * place2 + 1]
+            fetch(c.key, arm1)
+            fetch(c.key, arm1 + 2 * MARGIN - 1)
+            fetch(s.place, arm1)
+            fetch(c.after, arm1)
+            fetch(mean, arm1)
+            place2 = place1
+            _, place1 = propose(s, first, step, t + AHEAD_CYCLE, 1)
+            fetch(s.key, 2 * place1)
         if unit(first, step, t, 0) < rest:
             _, at = sample(s, first, step, t, 1)
             arm = s.name[2 * at + 1]
@@ -225,15 +281,10 @@ def cycle_play(
             arm = guardian(c, s.name[2 * at + 1])
         word = round_word(key, t)
         u, v = last_arm(c, arm), next_arm(c, arm)
-        lost = arm_unit(word, u) < mean[u]
-        other_lost = arm_unit(word, v) < mean[v]
-        if lost or other_lost:
-            amount, other = rate / seen(s, c, u, rest), rate / seen(s, c, v, rest)
-            for _ in range(2):  # one copy of the code for both neighbours
-                if lost:
-                    raise_arm(s, c, u, amount)
-                u, lost, amount = v, other_lost, other
-            rest = move_on(s, c)
+        low = 1.0 if arm_unit(word, u) < mean[u] else 0.0
+        high = 1.0 if arm_unit(word, v) < mean[v] else 0.0
+        if low + high > 0.0:
+            rest = update(s, c, arm, low, high, rest)
 
 
 class Cycle(Prototype):
@@ -241,11 +292,12 @@ class Cycle(Prototype):
         super().__init__(plan, means, seed)
         n = plan.graph.n_arms
         parent = plan.tuning.parent
-        after = (parent == (np.arange(n) + 1) % n).astype(np.float64)
-        if not np.array_equal(parent, (np.arange(n) + np.where(after == 1.0, 1, -1)) % n):
+        after = (parent == (np.arange(n) + 1) % n).astype(np.int8)
+        if not np.array_equal(parent, (np.arange(n) + np.where(after == 1, 1, -1)) % n):
             raise ValueError(f"not a cover of the cycle by neighbours: {parent}")
         self.after = np.pad(after, MARGIN, mode="wrap")
         self.sums = np.zeros(n + 2 * MARGIN)
+        self.root = np.zeros(2 * MARGIN)
         self.rates = float(plan.tuning.inner_rate[0]), float(plan.tuning.adaptive[0])
         self.simplex = Arrays(n, tracked=True, rooted=True)
 
@@ -258,7 +310,7 @@ class Cycle(Prototype):
         return (1.0 - coefficient * root[1:-1].sum()) * root[1:-1] ** 2 + explored
 
     def state(self):
-        return *self.simplex.all, self.sums, self.after, *self.rates
+        return *self.simplex.all, self.sums, self.after, self.root, *self.rates
 
     def learn(self, arm, losses):
         cycle_learn(*self.state(), arm, *losses)
