@@ -36,7 +36,7 @@ SMALL = 512
 """Up to so many items a hard step is solved by a loop over all of them."""
 
 # Cells of `numbers`: tables by bucket, then scalars
-MOMENT = 0  # (p + 1) Σ (ref + s)^−(p + 2), at p · N_BUCKETS + bucket
+MOMENT = 0  # (p + 1) Σ (ref + s)^−(p + 2), at TERMS · bucket + p
 ROOT = MOMENT + TERMS * N_BUCKETS  # Σ 1 / (ref + s)
 LOST = ROOT + N_BUCKETS  # digits that the moment p = 0 could not hold
 REF = LOST + N_BUCKETS
@@ -108,7 +108,7 @@ class Arrays:
         self.items = np.zeros(2 * n)
         self.names = self.items.view(np.int64)
         self.names[1::2] = np.arange(n)
-        self.place = np.arange(n if tracked else 1)
+        self.place = np.arange(n if tracked else 1, dtype=np.int32)
         self.spare = np.zeros(2 * n)
         self.start = np.zeros(N_START, dtype=np.int64)
         self.numbers = np.zeros(N_NUMBERS)
@@ -175,56 +175,50 @@ def two_sum(a, b):
 
 
 @hot(fastmath=FUSED)
-def add_terms(s, b, sign, d):
-    """Add the item whose ref + s is d to the moments of bucket b, or take it away."""
-    m = s.numbers
-    inv = 1.0 / d
-    power = sign * inv * inv
-    m[MOMENT + b], lost = two_sum(m[MOMENT + b], power)
-    m[LOST + b] += lost
-    for p in range(1, TERMS):
-        power *= inv
-        m[MOMENT + p * N_BUCKETS + b] += (p + 1) * power
-    if s.rooted:
-        m[ROOT + b] += sign * inv
+def add_powers(m, at, lost, d, d_after):
+    """Add (p + 1) · (d_after^−(p + 2) − d^−(p + 2)) to cells `at` + p; returns 1 / d_after − 1 / d.
+
+    Written out, with products that do not wait for each other: the compiler makes vectors of it.
+    """
+    u, v = 1.0 / d, 1.0 / d_after
+    u2, v2 = u * u, v * v
+    u3, v3, u4, v4 = u2 * u, v2 * v, u2 * u2, v2 * v2
+    u5, v5 = u4 * u, v4 * v
+    m[at], error = two_sum(m[at], v2 - u2)
+    m[lost] += error
+    a1, a2, a3 = m[at + 1], m[at + 2], m[at + 3]
+    a4, a5, a6, a7 = m[at + 4], m[at + 5], m[at + 6], m[at + 7]
+    m[at + 1] = a1 + 2.0 * (v3 - u3)
+    m[at + 2] = a2 + 3.0 * (v4 - u4)
+    m[at + 3] = a3 + 4.0 * (v5 - u5)
+    m[at + 4] = a4 + 5.0 * (v4 * v2 - u4 * u2)
+    m[at + 5] = a5 + 6.0 * (v4 * v3 - u4 * u3)
+    m[at + 6] = a6 + 7.0 * (v4 * v4 - u4 * u4)
+    m[at + 7] = a7 + 8.0 * (v4 * v5 - u4 * u5)
+    return v - u
 
 
-@hot(fastmath=FUSED)
+@hot()
 def change_terms(s, b, d, d_after):
-    """`add_terms` for an item that stays in its bucket."""
-    m = s.numbers
-    inv, inv_after = 1.0 / d, 1.0 / d_after
+    """Bring the moments of bucket b up to date with an item whose ref + s changes; infinity: not there."""
+    root = add_powers(s.numbers, MOMENT + TERMS * b, LOST + b, d, d_after)
     if s.rooted:
-        m[ROOT + b] += inv_after - inv
-    power, power_after = inv * inv, inv_after * inv_after
-    m[MOMENT + b], lost = two_sum(m[MOMENT + b], power_after - power)
-    m[LOST + b] += lost
-    for p in range(1, TERMS):
-        power *= inv
-        power_after *= inv_after
-        m[MOMENT + p * N_BUCKETS + b] += (p + 1) * (power_after - power)
+        s.numbers[ROOT + b] += root
 
 
-@hot(fastmath=FUSED)
+@hot()
 def change_sum(s, d, d_after):
     """The same for the coefficients of F around the anchor."""
-    m = s.numbers
-    inv, inv_after = 1.0 / d, 1.0 / d_after
+    root = add_powers(s.numbers, SUM, SUM_LOST, d, d_after)
     if s.rooted:
-        m[SUM_ROOT] += inv_after - inv
-    power, power_after = inv * inv, inv_after * inv_after
-    m[SUM], lost = two_sum(m[SUM], power_after - power)
-    m[SUM_LOST] += lost
-    for p in range(1, TERMS):
-        power *= inv
-        power_after *= inv_after
-        m[SUM + p] += (p + 1) * (power_after - power)
+        s.numbers[SUM_ROOT] += root
 
 
 @hot()
 def clear_terms(s, b):
-    for p in range(TERMS + 2):  # the moments, ROOT and LOST
-        s.numbers[MOMENT + p * N_BUCKETS + b] = 0.0
+    for p in range(TERMS):
+        s.numbers[MOMENT + TERMS * b + p] = 0.0
+    s.numbers[ROOT + b] = s.numbers[LOST + b] = 0.0
 
 
 @hot(fastmath=SUMMED)
@@ -260,14 +254,14 @@ def renew_terms(s, b):
         end = min(first + 512, last)
         s1, s2, s3, s4, s5, s6, s7, s8, s9 = power_sums(s.key, first, end, ref)
         moment[ROOT + b] += s1
-        moment[MOMENT + b] += s2
-        moment[MOMENT + N_BUCKETS + b] += 2.0 * s3
-        moment[MOMENT + 2 * N_BUCKETS + b] += 3.0 * s4
-        moment[MOMENT + 3 * N_BUCKETS + b] += 4.0 * s5
-        moment[MOMENT + 4 * N_BUCKETS + b] += 5.0 * s6
-        moment[MOMENT + 5 * N_BUCKETS + b] += 6.0 * s7
-        moment[MOMENT + 6 * N_BUCKETS + b] += 7.0 * s8
-        moment[MOMENT + 7 * N_BUCKETS + b] += 8.0 * s9
+        moment[MOMENT + TERMS * b] += s2
+        moment[MOMENT + TERMS * b + 1] += 2.0 * s3
+        moment[MOMENT + TERMS * b + 2] += 3.0 * s4
+        moment[MOMENT + TERMS * b + 3] += 4.0 * s5
+        moment[MOMENT + TERMS * b + 4] += 5.0 * s6
+        moment[MOMENT + TERMS * b + 5] += 6.0 * s7
+        moment[MOMENT + TERMS * b + 6] += 7.0 * s8
+        moment[MOMENT + TERMS * b + 7] += 8.0 * s9
         first = end
 
 
@@ -277,10 +271,10 @@ def gather(m, first, last, anchor):
     t0 = t1 = t2 = t3 = t4 = t5 = t6 = t7 = root = 0.0
     for b in range(first, last + 1):
         x = m[REF + b] - anchor
-        a0, a1 = m[MOMENT + b] + m[LOST + b], m[MOMENT + N_BUCKETS + b]
-        a2, a3 = m[MOMENT + 2 * N_BUCKETS + b], m[MOMENT + 3 * N_BUCKETS + b]
-        a4, a5 = m[MOMENT + 4 * N_BUCKETS + b], m[MOMENT + 5 * N_BUCKETS + b]
-        a6, a7 = m[MOMENT + 6 * N_BUCKETS + b], m[MOMENT + 7 * N_BUCKETS + b]
+        a0, a1 = m[MOMENT + TERMS * b] + m[LOST + b], m[MOMENT + TERMS * b + 1]
+        a2, a3 = m[MOMENT + TERMS * b + 2], m[MOMENT + TERMS * b + 3]
+        a4, a5 = m[MOMENT + TERMS * b + 4], m[MOMENT + TERMS * b + 5]
+        a6, a7 = m[MOMENT + TERMS * b + 6], m[MOMENT + TERMS * b + 7]
         area = a7 * 0.125 * x + a6 * (1.0 / 7.0)
         area = area * x + a5 * (1.0 / 6.0)
         area = area * x + a4 * 0.2
@@ -363,8 +357,8 @@ def raise_item(s, b, place, amount):
     if s.start[b] == s.start[b + 1]:
         clear_terms(s, b)
     else:
-        add_terms(s, b, -1.0, m[REF + b] + before)
-    add_terms(s, c, 1.0, m[REF + c] + after)
+        change_terms(s, b, m[REF + b] + before, math.inf)
+    change_terms(s, c, math.inf, m[REF + c] + after)
     set_weight(s, b)
     set_weight(s, c)
     return place
@@ -387,7 +381,7 @@ def renew_bucket(s, b):
                 if end != place:
                     exchange(s, place, end)
                 s.start[b] = end + 1
-                add_terms(s, b - 1, 1.0, m[REF + b - 1] + s.key[2 * end])
+                change_terms(s, b - 1, math.inf, m[REF + b - 1] + s.key[2 * end])
         if s.start[b - 1] < s.start[b] and s.start[FIRST] >= b:
             s.start[FIRST] = b - 1
     renew_terms(s, b)
@@ -518,15 +512,24 @@ def rebase(s):
 
 @hot(fastmath=FUSED)
 def polynomial(s, x):
-    """F at ANCHOR − x and its first three Taylor coefficients towards smaller λ."""
+    """F at ANCHOR − x and its first three Taylor coefficients towards smaller λ.
+
+    In pairs and not by Horner, whose every step would wait for the one before.
+    """
     m = s.numbers
-    f0, f1, f2, f3 = m[SUM + TERMS - 1], 0.0, 0.0, 0.0
-    for p in range(TERMS - 2, -1, -1):
-        f3 = f3 * x + f2
-        f2 = f2 * x + f1
-        f1 = f1 * x + f0
-        f0 = f0 * x + m[SUM + p]
-    return f0 + m[SUM_LOST], f1, f2, f3
+    a0, a1, a2, a3 = m[SUM], m[SUM + 1], m[SUM + 2], m[SUM + 3]
+    a4, a5, a6, a7 = m[SUM + 4], m[SUM + 5], m[SUM + 6], m[SUM + 7]
+    x2 = x * x
+    x4 = x2 * x2
+    f0 = (a0 + m[SUM_LOST]) + (a1 * x + (a2 + a3 * x) * x2 + ((a4 + a5 * x) + (a6 + a7 * x) * x2) * x4)
+    f1 = (
+        (a1 + 2.0 * a2 * x)
+        + (3.0 * a3 + 4.0 * a4 * x) * x2
+        + ((5.0 * a5 + 6.0 * a6 * x) + 7.0 * a7 * x2) * x4
+    )
+    f2 = (a2 + 3.0 * a3 * x) + (6.0 * a4 + 10.0 * a5 * x) * x2 + (15.0 * a6 + 21.0 * a7 * x) * x4
+    f3 = (a3 + 4.0 * a4 * x) + (10.0 * a5 + 20.0 * a6 * x) * x2 + 35.0 * a7 * x4
+    return f0, f1, f2, f3
 
 
 @hot(fastmath=FUSED)
@@ -539,7 +542,8 @@ def solve(s):
         over = 1.0 / f1
         step = (1.0 - f0) * over
         curve, twist = f2 * over, f3 * over
-        close = abs(step) * max(curve, 1.5 / m[LOW + s.start[FIRST]]) < SERIES
+        reach = SERIES * m[LOW + s.start[FIRST]]
+        close = abs(step) * curve < SERIES and abs(step) < reach
         bend = step * curve
         if close:
             m[LAMBDA] -= step * (1.0 - bend + (2.0 * bend * bend - twist * step * step))
@@ -607,7 +611,7 @@ def propose(s, start, step, turn, draw):
     b = scan(m, WEIGHT, s.start[FIRST], s.start[LAST], s.start[HEAVY], target)
     begin = s.start[max(b, 0)]
     size = s.start[max(b, 0) + 1] - begin
-    return b, begin + min(int(unit(start, step, turn, draw + 1) * size), size - 1)
+    return b, begin + max(min(int(unit(start, step, turn, draw + 1) * size), size - 1), 0)
 
 
 @hot()
