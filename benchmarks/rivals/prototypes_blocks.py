@@ -13,6 +13,7 @@ from benchmarks.rivals.prototype_simplex import (
     Arrays,
     bucket_at,
     opened,
+    propose,
     raise_item,
     sample,
     solve,
@@ -32,6 +33,9 @@ summing = njit(error_model="numpy", _nrt=False, fastmath={"contract", "reassoc",
 
 GOLDEN = 0x9E3779B97F4A7C15
 HALF = 0xFFFFFFFF
+FAR = 1 << 14
+"""From so many arms on, memory is asked for ahead of its use."""
+AHEAD = 4
 
 
 @compiled
@@ -49,8 +53,8 @@ def player(seed):
 # -- D: loop-less clique ------------------------------------------------------------------------------
 # All weights are multiplied every round, so the pass is all there is. What keeps it short:
 # * A loss is 0 or 1, hence the factor of an arm is 1 or exp(−η/(1−z)): where all z are small, a short polynomial in
-#   z that needs neither a division nor an exponential. Larger z, of few arms, take other passes, chosen by a bound on z.
-#   The heaviest arm is kept out; so at most one arm can be above ½.
+#   z that needs neither a division nor an exponential. Where some z is larger, other passes are chosen, by a bound
+#   on all z but that of the heaviest arm, which is kept out.
 # * Half of the hash's 64 bits decide a coin but for one draw in 2³², so the third multiplication is left for those.
 # * Only weights are kept up to date. The sums, which cannot underflow, are written when weights have become small.
 
@@ -209,7 +213,9 @@ def choose_pass(numbers, bounds, share, fixed, rate):
 
 
 @compiled
-def everything_play(rate, fixed, c, bounds, weights, totals, keys, numbers, limits, means, key, words, begin, end):
+def everything_play(
+    rate, fixed, c, bounds, weights, totals, keys, numbers, limits, means, key, words, begin, end
+):
     n = means.size
     padded = weights.size
     weight, limit = cells(weights, 0, padded), cells(limits, 0, padded)
@@ -248,7 +254,9 @@ def everything_play(rate, fixed, c, bounds, weights, totals, keys, numbers, limi
             else:
                 more, ties = any_pass(weight, limit, word, first, size, share, fixed, series, rate)
             if ties > 0:
-                more += break_ties(weight, limits, means, word, first, min(first + size, n), share, fixed, rate)
+                more += break_ties(
+                    weight, limits, means, word, first, min(first + size, n), share, fixed, rate
+                )
             subtotal[first // PIECE] = more
             total += more
         total += put(weight, subtotal, arm, mine)  # it was not revealed
@@ -308,7 +316,8 @@ class Everything:
         n = plan.graph.n_arms
         padded = -(-n // 16) * 16
         self.rate, self.fixed = float(tuning.top_rate[0]), float(tuning.global_exploration[0])
-        assert (tuning.global_exploration == self.fixed).all() and (tuning.top_rate == self.rate).all()
+        assert (tuning.global_exploration == self.fixed).all()
+        assert (tuning.top_rate == self.rate).all()
         self.series, self.bounds = everything_series(self.rate)
         self.weights = np.zeros(padded)
         self.totals = np.zeros(padded // PIECE + 1)
@@ -328,9 +337,8 @@ class Everything:
 
     def learn(self, arm, losses):
         told = np.insert(np.asarray(losses, dtype=np.float64), arm, 0.0)
-        everything_learn(
-            *(self.rate, self.fixed, self.weights, self.totals, self.keys, self.numbers, self.means.size, told)
-        )
+        state = self.weights, self.totals, self.keys, self.numbers
+        everything_learn(self.rate, self.fixed, *state, self.means.size, told)
 
     def play(self, rounds):
         begin, self.round = self.round, self.round + rounds
@@ -372,7 +380,9 @@ def copy_block(typingctx, to, begin, source, first):
     """
 
     def codegen(context, builder, signature, args):
-        ends = [builder.bitcast(builder.gep(args[i], [args[i + 1]]), ir.IntType(8).as_pointer()) for i in (0, 2)]
+        ends = [
+            builder.bitcast(builder.gep(args[i], [args[i + 1]]), ir.IntType(8).as_pointer()) for i in (0, 2)
+        ]
         size = ir.Constant(ir.IntType(64), 8 * WIDTH)
         memcpy = builder.module.declare_intrinsic("llvm.memcpy", [ends[0].type, ends[1].type, size.type])
         builder.call(memcpy, [*ends, size, ir.Constant(ir.IntType(1), 0)])
@@ -426,7 +436,9 @@ def fall(scratch, width):
 
 @compiled
 def mass_of(w, at):
-    first = ((w[at] + w[at + 1]) + (w[at + 2] + w[at + 3])) + ((w[at + 4] + w[at + 5]) + (w[at + 6] + w[at + 7]))
+    first = ((w[at] + w[at + 1]) + (w[at + 2] + w[at + 3])) + (
+        (w[at + 4] + w[at + 5]) + (w[at + 6] + w[at + 7])
+    )
     return first + ((w[at + 8] + w[at + 9]) + (w[at + 10] + w[at + 11]))
 
 
@@ -526,8 +538,18 @@ def cliques_play(
     lost, rate = cells(scratch, 0, 48), cells(rates, 0, 6)
     n = means.size
     gamma, local = n * rates[FIXED], size * rates[LOCAL]
-    arm = 0
+    record, bound = cells(records, 0, records.size), cells(limits, 0, limits.size)
+    far = n >= FAR
+    arm = coming = sooner = soon = 0
     for t in range(begin, end):
+        if far:  # coming draws are known: ask for the item that one proposes, and later for its block
+            k = s.name[2 * soon + 1]
+            fetch(record, k * WIDTH)
+            fetch(record, k * WIDTH + 8)
+            fetch(bound, k * WIDTH)
+            soon, sooner = sooner, coming
+            _, coming = propose(s, first, step, t + AHEAD, 2)
+            fetch(s.key, 2 * coming)
         u = numbered_unit(first, step, t, 0)
         if u < gamma:
             arm = min(int(u / gamma * n), n - 1)
@@ -565,8 +587,10 @@ class Cliques:
         tuning = plan.tuning
         self.size, m = int(tuning.sizes[0]), tuning.n_blocks
         local, fixed = float(tuning.local_exploration[0]), float(tuning.global_exploration[0])
-        assert self.size <= 12 and (tuning.sizes == self.size).all()
-        assert (tuning.local_exploration == local).all() and (tuning.global_exploration == fixed).all()
+        assert self.size <= 12
+        assert (tuning.sizes == self.size).all()
+        assert (tuning.local_exploration == local).all()
+        assert (tuning.global_exploration == fixed).all()
         rest, inner = 1.0 - m * self.size * fixed, 1.0 - self.size * local
         self.rates = np.array([tuning.top_rate[0], tuning.inner_rate[0], rest, inner, local, fixed])
         self.simplex = Arrays(m, tracked=True, rooted=False)
@@ -661,11 +685,11 @@ def choose_of_four(weights, at, target):
 
 
 @compiled
-def probability(x, d, rates):
+def probability(x, d, mixed):
     """Z of an arm, from its cell and the d of its block."""
+    inner, local, fixed = mixed
     explores = x < 0.0
-    mixed = rates[INNER] * abs(x) + (rates[LOCAL] if explores else 0.0)
-    return rates[REST] * mixed / (d * d) + (rates[FIXED] if explores else 0.0)
+    return (inner * abs(x) + (local if explores else 0.0)) / (d * d) + (fixed if explores else 0.0)
 
 
 @compiled
@@ -674,8 +698,9 @@ def cube_update(s, rates, shape, inside, sums, fell, keys, codes, tables, whole,
     d, size, log_size = shape[BITS], shape[SIZE], shape[LOG_SIZE]
     mask = size - 1
     multiplier = s.numbers[LAMBDA]
+    mixed = rates[REST] * rates[INNER], rates[REST] * rates[LOCAL], rates[FIXED]  # values, see D
     own = code ^ tables[code & mask]
-    mine = probability(inside[own], multiplier + sums[own >> log_size], rates)
+    mine = probability(inside[own], multiplier + sums[own >> log_size], mixed)
     for i in range(n_lost):
         real[SEEN + i] = mine
     for i in range(n_lost):  # all estimates first: they use this round's distribution
@@ -684,13 +709,13 @@ def cube_update(s, rates, shape, inside, sums, fell, keys, codes, tables, whole,
         for j in range(i + 1, n_lost):
             far = near ^ codes[whole[LIST + j]]
             far ^= tables[far & mask]
-            z = probability(inside[far], multiplier + sums[far >> log_size], rates)
+            z = probability(inside[far], multiplier + sums[far >> log_size], mixed)
             seen += z
             real[SEEN + j] += z
         for j in range(d - n_lost):
             far = near ^ codes[whole[KEPT + j]]
             far ^= tables[far & mask]
-            seen += probability(inside[far], multiplier + sums[far >> log_size], rates)
+            seen += probability(inside[far], multiplier + sums[far >> log_size], mixed)
         real[SEEN + i] = seen
     n_blocks = 0
     for i in range(n_lost):
@@ -737,6 +762,30 @@ def cube_update(s, rates, shape, inside, sums, fell, keys, codes, tables, whole,
 
 
 @compiled
+def fetch_around(s, log_size, inside, fell, codes, tables, whole, code, n_lost, d):
+    """Ask for all that `cube_update` will read, blocks that it will write included."""
+    mask = (1 << log_size) - 1
+    for i in range(n_lost):
+        near = code ^ codes[whole[LIST + i]]
+        k = (near ^ tables[near & mask]) >> log_size
+        fetch(s.place, k)
+        fetch(fell, k)
+        for j in range(i + 1, n_lost):
+            far = near ^ codes[whole[LIST + j]]
+            fetch(inside, far ^ tables[far & mask])
+        for j in range(d - n_lost):
+            far = near ^ codes[whole[KEPT + j]]
+            fetch(inside, far ^ tables[far & mask])
+    for i in range(n_lost):
+        near = code ^ codes[whole[LIST + i]]
+        near ^= tables[near & mask]
+        first = near >> log_size << log_size
+        fetch(inside, first)
+        fetch(inside, first + mask)
+        fetch(s.key, 2 * int64(s.place[near >> log_size]))
+
+
+@compiled
 def cube_learn(
     items, names, place, spare, spare_names, start, numbers, rates, shape, inside, sums, fell, keys, codes, tables,
     whole, real, code, n_lost,
@@ -769,13 +818,23 @@ def cube_play(
     total, fall_, key = cells(sums, 0, sums.size), cells(fell, 0, fell.size), cells(keys, 0, keys.size)
     base, table = cells(codes, 0, TABLE), cells(tables, 0, TABLE)
     list_, number = cells(whole, 0, whole.size), cells(real, 0, real.size)
-    arm_at, limit, mean = cells(arms, 0, arms.size), cells(limits, 0, limits.size), cells(means, 0, means.size)
+    arm_at, limit = cells(arms, 0, arms.size), cells(limits, 0, limits.size)
+    mean = cells(means, 0, means.size)
     d, size = shape[BITS], shape[SIZE]
     explorers = pairs.size
     gamma, local = explorers * rates[FIXED], 2.0 * rates[LOCAL]
     lanes = (d + 7) // 8 * 8
-    arm = 0
+    away = means.size >= FAR
+    arm = coming = sooner = soon = 0
     for t in range(begin, end):
+        if away:  # as for cliques
+            k = s.name[2 * soon + 1]
+            fetch(x, k * size)
+            fetch(x, k * size + 8)
+            fetch(arm_at, k * size)
+            soon, sooner = sooner, coming
+            _, coming = propose(s, first, step, t + AHEAD, 2)
+            fetch(s.key, 2 * coming)
         u = numbered_unit(first, step, t, 0)
         if u < gamma:
             slot = pairs[min(int(u / gamma * explorers), explorers - 1)]
@@ -802,6 +861,8 @@ def cube_play(
             n_kept += 1 - lost
         if n_lost > 0:
             code = slot ^ table[slot & (size - 1)]
+            if away:
+                fetch_around(s, shape[LOG_SIZE], x, fall_, base, table, list_, code, n_lost, d)
             cube_update(s, rate, form, x, total, fall_, key, base, table, list_, number, code, n_lost)
     return arm
 
@@ -829,11 +890,13 @@ class Cube:
         owner = tuning.block_of[self.arms].reshape(m, size)
         assert (owner == owner[:, :1]).all(), "blocks are not Hamming blocks"
         local, fixed = (
-            array[self.arms].reshape(m, size) for array in (tuning.local_exploration, tuning.global_exploration)
+            array[self.arms].reshape(m, size)
+            for array in (tuning.local_exploration, tuning.global_exploration)
         )
         explores = fixed > 0.0
         assert (explores.sum(axis=1) == 2).all()
-        assert (local == explores * local.max()).all() and (fixed == explores * fixed.max()).all()
+        assert (local == explores * local.max()).all()
+        assert (fixed == explores * fixed.max()).all()
         self.pairs = np.flatnonzero(explores)
         rest, inner = 1.0 - fixed.sum(), 1.0 - local[0].sum()
         rates = tuning.top_rate[0], tuning.inner_rate[0], rest, inner, local.max(), fixed.max()
@@ -877,7 +940,8 @@ class Cube:
         begin, self.round = self.round, self.round + rounds
         self.arm = cube_play(
             *self.state(),
-            *(self.arms, self.pairs, self.limits, self.means, self.loss_key, self.words[0], self.words[1], begin, self.round),
+            *(self.arms, self.pairs, self.limits, self.means, self.loss_key),
+            *(self.words[0], self.words[1], begin, self.round),
         )
 
 
