@@ -27,10 +27,10 @@ N_BUCKETS = 64
 TERMS = 8
 WINDOW = 1.0 / 64.0
 """A bucket's polynomial is used up to WINDOW · its lower end away: it errs by at most 3e−14."""
-FEW = 16
-"""Buckets of so few items are renewed at half the window when another one is due: fewer interruptions."""
 REBASE = -1024.0
+"""λ below which sums are shifted."""
 SERIES = 0.05
+"""Longest step, in units of the series' own length and of the lowest bucket, for which it is reverted."""
 MOST_STEPS = 400
 SMALL = 512
 """Up to so many items a hard step is solved by a loop over all of them."""
@@ -393,11 +393,8 @@ def refresh(s):
     apart()
     m = s.numbers
     for b in range(s.start[LAST], -1, -1):
-        size = s.start[b + 1] - s.start[b]
-        if size > 0:
-            used = (m[REF + b] - m[LAMBDA]) / (WINDOW * m[LOW + b])
-            if used > 1.0 or (used > 0.5 and size <= FEW):
-                renew_bucket(s, b)
+        if s.start[b] < s.start[b + 1] and m[LAMBDA] < m[REF + b] - WINDOW * m[LOW + b]:
+            renew_bucket(s, b)
     add_up(s)
 
 
