@@ -20,7 +20,7 @@ or everything, but itself, whole runs of slots are revealed: then one loss for e
 from sidelight.kernels._jit import apart, kernel, routine, step
 from sidelight.kernels.alias import draw_alias
 from sidelight.kernels.buckets import expected, proposal, root_expected, root_proposal
-from sidelight.kernels.exponential import exp_nonpositive, small_exp
+from sidelight.kernels.exponential import SMALL, TINY, exp_nonpositive, small_exp, tiny_exp
 from sidelight.kernels.memory import (
     ADAPTIVE_TOTAL,
     ALL_OTHERS,
@@ -41,7 +41,7 @@ from sidelight.kernels.memory import (
     WHOLE,
     unpack,
 )
-from sidelight.kernels.pointers import cells, fetch, refer
+from sidelight.kernels.pointers import cells, fetch, onward, refer
 from sidelight.kernels.random import coming_unit, next_turn, next_unit
 from sidelight.kernels.simplex import (
     accept_weights,
@@ -75,8 +75,6 @@ LARGEST_ESTIMATE = 1e300
 """Estimates are capped here so that a vanished probability times a huge estimate is 0, never NaN."""
 PIECE = 1024
 """Where everything is revealed, so many arms are dealt with at a time: their losses stay in the nearest cache."""
-LARGEST_STEP = 1.0 / 32.0
-"""`small_exp` is exact to rounding up to here."""
 
 
 # -- where things are ----------------------------------------------------------------------------------
@@ -511,29 +509,55 @@ def learn_all(machine, state, store, losses, rest):
     heavy = int(state.numbers[HEAVY])
     loss = losses[heavy]
     losses[heavy] = 0.0
+    tiny = only_tiny_steps(machine, store, heavy, rest)
+    weight = put_aside(store, heavy)
     total = fourths = 0.0
     for first in range(0, machine.n_arms, PIECE):
         size = min(machine.n_arms - first, PIECE)
-        more, larger = add_to_piece(machine, state, store, losses, first, first, size, rest)
+        more, larger = add_to_piece(machine, state, store, onward(losses, first), first, size, rest, tiny)
         total += more
         fourths += larger
-    settle_all(machine, state, store, heavy, loss, total, fourths, rest)
+    settle_all(machine, state, store, heavy, weight, loss, total, fourths, rest)
 
 
 @step()
-def settle_all(machine, state, store, heavy, loss, total, fourths, rest):
-    """End of a round in which all weights but the heavy one were multiplied."""
+def only_tiny_steps(machine, store, heavy, rest):
+    """Will all steps of a round be tiny, but the heavy arm's?
+
+    No weight is greater than 1, nor any other than what the heavy one leaves of the total.
+    """
+    most = min(1.0, store.scalars[TOTAL] - store.weight[heavy])
+    seen = 1.0 - (rest * store.scalars[FACTOR] * most + even_exploration(machine))
+    return store.scalars[RATE] <= TINY * seen
+
+
+@step()
+def even_exploration(machine):
+    """The constant exploration of every arm, where it is the same for all."""
+    return machine.fixed[0] if machine.n_fixed > 0 else 0.0
+
+
+@step()
+def put_aside(store, heavy):
+    """Keep an arm out of the coming pass over all weights; return its weight."""
+    weight = store.weight[heavy]
+    store.weight[heavy] = 0.0
+    return weight
+
+
+@step()
+def settle_all(machine, state, store, heavy, weight, loss, total, fourths, rest):
+    """End of a round in which all weights were multiplied but the heavy one, which was put aside."""
     if loss > 0.0:
-        weight = store.weight[heavy]
         y = weight * store.scalars[FACTOR]
-        seen = 1.0 - rest * y - (machine.fixed[0] if machine.n_fixed > 0 else 0.0)
+        seen = 1.0 - rest * y - even_exploration(machine)
         guess = min(loss / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
         state.numbers[TOP_PAID] += y * guess
         store.key[heavy] += store.scalars[RATE] * guess
-        store.weight[heavy] = exp_nonpositive(store.scalars[BASE] - store.key[heavy])
-        total += store.weight[heavy] - weight
-    store.scalars[TOTAL] = total
-    if fourths > LARGEST_STEP**4 or state.numbers[ROUND] % 256.0 == 0.0:
+        weight = exp_nonpositive(store.scalars[BASE] - store.key[heavy])
+    store.weight[heavy] = weight
+    store.scalars[TOTAL] = total + weight
+    if fourths > SMALL**4 or state.numbers[ROUND] % 256.0 == 0.0:
         refill_weights(store, 0)
         state.numbers[HEAVY] = heaviest(store, machine.n_arms)
     accept_weights(store, 0)
@@ -550,28 +574,31 @@ def heaviest(store, n):
 
 
 @step(fastmath={"contract", "reassoc", "nsz"})
-def add_to_piece(machine, state, store, losses, at, first, size, rest):
+def add_to_piece(machine, state, store, losses, first, size, rest, tiny):
     """Add the estimates of a run of arms to their sums, multiply their weights; return those' total and Σ steps⁴.
 
-    The losses begin at losses[at]. Σ steps⁴ is at least the fourth power of the largest step: unlike a maximum, it
-    vectorises.
+    Σ steps⁴ is at least the fourth power of the largest step: unlike a maximum, it vectorises. Where all steps are
+    known to be `tiny`, nobody asks for it.
     """
     factor, rate = store.scalars[FACTOR], store.scalars[RATE]
-    share = rest * factor
-    fixed = machine.fixed[0] if machine.n_fixed > 0 else 0.0  # the same for all
-    keys, weights = store.key, store.weight
+    share, fixed = rest * factor, even_exploration(machine)
+    keys, weights = onward(store.key, first), onward(store.weight, first)
     paid = total = fourths = 0.0
     for i in range(size):
-        weight = weights[first + i]
+        weight = weights[i]
         seen = 1.0 - (share * weight + fixed)
-        x = rate * losses[at + i] / (seen if seen > 1.0 / LARGEST_ESTIMATE else 1.0 / LARGEST_ESTIMATE)
-        keys[first + i] += x
+        if tiny:
+            x = rate * losses[i] / seen
+            shrunk = weight * tiny_exp(-x)
+        else:
+            x = rate * losses[i] / (seen if seen > 1.0 / LARGEST_ESTIMATE else 1.0 / LARGEST_ESTIMATE)
+            shrunk = weight * small_exp(-x)
+            square = x * x
+            fourths += square * square
+        keys[i] += x
         paid += weight * x
-        square = x * x
-        fourths += square * square
-        weight *= small_exp(-x)
-        weights[first + i] = weight
-        total += weight
+        weights[i] = shrunk
+        total += shrunk
     state.numbers[TOP_PAID] += paid * (factor / rate)
     return total, fourths
 

@@ -18,6 +18,8 @@ from sidelight.kernels.engine import (
     first_slot,
     is_own,
     learn,
+    only_tiny_steps,
+    put_aside,
     settle_all,
 )
 from sidelight.kernels.memory import ALL_OTHERS, HEAVY, MANY_SHAPES, OWN_BLOCK, OWN_LOSS, unpack
@@ -77,6 +79,8 @@ def learn_coins(machine, state, store, slot, means, word, losses):
     apart()
     rest = count_round(state)
     heavy = int(state.numbers[HEAVY])
+    tiny = only_tiny_steps(machine, store, heavy, rest)
+    weight = put_aside(store, heavy)
     loss = total = fourths = 0.0
     for first in range(0, machine.n_arms, PIECE):
         size = min(machine.n_arms - first, PIECE)
@@ -86,10 +90,10 @@ def learn_coins(machine, state, store, slot, means, word, losses):
         if first <= heavy < first + size:
             loss = losses[heavy - first]
             losses[heavy - first] = 0.0
-        more, larger = add_to_piece(machine, state, store, losses, 0, first, size, rest)
+        more, larger = add_to_piece(machine, state, store, losses, first, size, rest, tiny)
         total += more
         fourths += larger
-    settle_all(machine, state, store, heavy, loss, total, fourths, rest)
+    settle_all(machine, state, store, heavy, weight, loss, total, fourths, rest)
 
 
 @kernel()
