@@ -15,6 +15,7 @@ so the same seed gives the same play either way.
 `losses` are always in *engine order*. In general: the explicit out-neighbours of the arm in the order of its
 row, then the universal arms, without the arm itself when it has no loop. Where every play reveals its own block,
 or everything, but itself, whole runs of slots are revealed: then one loss for each of them, 0 for the arm itself.
+Where every play reveals everything, one loss for each slot.
 """
 
 from sidelight.kernels._jit import apart, kernel, routine, step
@@ -24,6 +25,7 @@ from sidelight.kernels.exponential import SMALL, TINY, exp_nonpositive, small_ex
 from sidelight.kernels.memory import (
     ADAPTIVE_TOTAL,
     ALL_OTHERS,
+    EVERYTHING,
     FIXED_TOTAL,
     GAMMA,
     GAMMA_SUM,
@@ -416,7 +418,7 @@ def learn(machine, state, store, slot, losses):
         learn_own(machine, state, store, slot, losses, rest)
     elif machine.shape == OWN_BLOCK:
         learn_block(machine, state, store, slot, losses, rest)
-    elif machine.shape == ALL_OTHERS:
+    elif machine.shape == ALL_OTHERS or machine.shape == EVERYTHING:
         learn_all(machine, state, store, losses, rest)
     elif machine.lone:
         learn_lone(machine, state, store, slot, losses, rest)
@@ -498,7 +500,7 @@ def add_to_block(machine, state, store, g, first, end, losses, y, whole):
 
 @routine()
 def learn_all(machine, state, store, losses, rest):
-    """`learn` on a loop-less clique of singletons under one entropy: everything moves, in one pass.
+    """`learn` on a clique of singletons under one entropy, with loops or without: everything moves, in one pass.
 
     Weights are multiplied instead of written afresh from their sums: for small steps that takes a third of the
     time. An arm with more than half of the probability is rarely seen by others and takes large steps; there is
@@ -527,14 +529,16 @@ def only_tiny_steps(machine, store, heavy, rest):
     No weight is greater than 1, nor any other than what the heavy one leaves of the total.
     """
     most = min(1.0, store.scalars[TOTAL] - store.weight[heavy])
-    seen = 1.0 - (rest * store.scalars[FACTOR] * most + even_exploration(machine))
-    return store.scalars[RATE] <= TINY * seen
+    share, fixed = unseen(machine, store, rest)
+    return store.scalars[RATE] <= TINY * (1.0 - (share * most + fixed))
 
 
 @step()
-def even_exploration(machine):
-    """The constant exploration of every arm, where it is the same for all."""
-    return machine.fixed[0] if machine.n_fixed > 0 else 0.0
+def unseen(machine, store, rest):
+    """(share, fixed): an arm is not seen with probability share · weight + fixed, that of being played itself."""
+    if machine.shape == EVERYTHING:
+        return 0.0, 0.0
+    return rest * store.scalars[FACTOR], machine.fixed[0] if machine.n_fixed > 0 else 0.0  # the same for all
 
 
 @step()
@@ -549,10 +553,10 @@ def put_aside(store, heavy):
 def settle_all(machine, state, store, heavy, weight, loss, total, fourths, rest):
     """End of a round in which all weights were multiplied but the heavy one, which was put aside."""
     if loss > 0.0:
-        y = weight * store.scalars[FACTOR]
-        seen = 1.0 - rest * y - even_exploration(machine)
+        share, fixed = unseen(machine, store, rest)
+        seen = 1.0 - share * weight - fixed
         guess = min(loss / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
-        state.numbers[TOP_PAID] += y * guess
+        state.numbers[TOP_PAID] += weight * store.scalars[FACTOR] * guess
         store.key[heavy] += store.scalars[RATE] * guess
         weight = exp_nonpositive(store.scalars[BASE] - store.key[heavy])
     store.weight[heavy] = weight
@@ -581,7 +585,7 @@ def add_to_piece(machine, state, store, losses, first, size, rest, tiny):
     known to be `tiny`, nobody asks for it.
     """
     factor, rate = store.scalars[FACTOR], store.scalars[RATE]
-    share, fixed = rest * factor, even_exploration(machine)
+    share, fixed = unseen(machine, store, rest)
     keys, weights = onward(store.key, first), onward(store.weight, first)
     paid = total = fourths = 0.0
     for i in range(size):
@@ -831,6 +835,10 @@ def tell_once(memory, told, losses):
 @step()
 def arrange(machine, slot, told, losses):
     """From losses by rising arm to engine order."""
+    if machine.shape == EVERYTHING:
+        for i in range(told.size):
+            losses[i] = told[i]
+        return
     if machine.shape == OWN_BLOCK or machine.shape == ALL_OTHERS:
         own = slot
         if machine.shape == OWN_BLOCK:

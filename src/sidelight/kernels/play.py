@@ -22,7 +22,7 @@ from sidelight.kernels.engine import (
     put_aside,
     settle_all,
 )
-from sidelight.kernels.memory import ALL_OTHERS, HEAVY, MANY_SHAPES, OWN_BLOCK, OWN_LOSS, unpack
+from sidelight.kernels.memory import ALL_OTHERS, EVERYTHING, HEAVY, MANY_SHAPES, OWN_BLOCK, OWN_LOSS, unpack
 from sidelight.kernels.pointers import cells, fetch, refer
 from sidelight.kernels.random import round_word
 from sidelight.kernels.world import COINS, FUNCTION, cost_of, flip_coins, loss_of, row_of
@@ -56,7 +56,7 @@ def reveal(machine, world, function, word, t, slot, losses):
 
 @step()
 def reveal_run(machine, world, function, word, t, slot, losses):
-    """`reveal` where a play reveals a run of slots but itself."""
+    """`reveal` where a play reveals a run of slots, with or without itself."""
     first, size = 0, machine.n_arms
     if machine.shape == OWN_BLOCK:
         k = block_of(machine, slot)
@@ -67,15 +67,16 @@ def reveal_run(machine, world, function, word, t, slot, losses):
     else:
         for i in range(size):
             losses[i] = loss_of(world, function, word, t, arm_at(machine, first + i))
-            if not 0.0 <= losses[i] <= 1.0 and first + i != slot:
+            if not 0.0 <= losses[i] <= 1.0 and (first + i != slot or machine.shape == EVERYTHING):
                 return False
-    losses[slot - first] = 0.0
+    if machine.shape != EVERYTHING:
+        losses[slot - first] = 0.0
     return True
 
 
 @routine()
 def learn_coins(machine, state, store, slot, means, word, losses):
-    """`reveal` and `learn` for coins that are all revealed but one: made and used piece by piece."""
+    """`reveal` and `learn` for coins that are all revealed, or all but one: made and used piece by piece."""
     apart()
     rest = count_round(state)
     heavy = int(state.numbers[HEAVY])
@@ -85,7 +86,7 @@ def learn_coins(machine, state, store, slot, means, word, losses):
     for first in range(0, machine.n_arms, PIECE):
         size = min(machine.n_arms - first, PIECE)
         flip_coins(means, word, first, size, losses)
-        if first <= slot < first + size:
+        if first <= slot < first + size and machine.shape == ALL_OTHERS:
             losses[slot - first] = 0.0
         if first <= heavy < first + size:
             loss = losses[heavy - first]
@@ -119,7 +120,7 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
                 if coming >= 0 and machine.in_order:
                     fetch(table, coming)
         word = round_word(key, t)
-        if machine.shape == ALL_OTHERS and world.kind == COINS:
+        if (machine.shape == ALL_OTHERS or machine.shape == EVERYTHING) and world.kind == COINS:
             cost += cost_of(world, function, t, arm)
             if plays.size > 0:
                 plays[arm] += 1
