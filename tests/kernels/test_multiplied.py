@@ -84,10 +84,11 @@ def test_an_arm_that_has_everything_is_seen_by_nobody():
     assert_weights_belong_to_sums(memory, 1e-13)
 
 
-def test_the_heaviest_is_kept_out_of_the_pass():
+@pytest.mark.parametrize("rate", [0.03, 0.01])
+def test_the_heaviest_is_kept_out_of_the_pass(rate):
     """An arm with most of the probability is rarely seen and takes large steps; it is found every 256 rounds."""
     n = 5
-    game = loopless_clique(n, 0.03, fixed=0.02)
+    game = loopless_clique(n, rate, fixed=0.02)
     memory, rng = game.begin(3), np.random.default_rng(4)
     for t in range(1, 4 * EVERY + 1):
         game.tell(memory, int(engine.ask_once(memory)), losses_of(rng, n, 3))

@@ -504,33 +504,31 @@ def learn_all(machine, state, store, losses, rest):
 
     Weights are multiplied instead of written afresh from their sums: for small steps that takes a third of the
     time. An arm with more than half of the probability is rarely seen by others and takes large steps; there is
-    at most one, and it is kept out of the pass. Every 256 rounds, and after any other large step, all weights
-    are written afresh, so rounding cannot pile up.
+    at most one, and it is kept out of the pass. Every 256 rounds, and where other steps may be large too, all
+    weights are written afresh, so rounding cannot pile up.
     """
     apart()
     heavy = int(state.numbers[HEAVY])
     loss = losses[heavy]
     losses[heavy] = 0.0
-    tiny = only_tiny_steps(machine, store, heavy, rest)
+    largest = largest_step(machine, store, heavy, rest)
     weight = put_aside(store, heavy)
-    total = fourths = 0.0
+    total = 0.0
     for first in range(0, machine.n_arms, PIECE):
         size = min(machine.n_arms - first, PIECE)
-        more, larger = add_to_piece(machine, state, store, onward(losses, first), first, size, rest, tiny)
-        total += more
-        fourths += larger
-    settle_all(machine, state, store, heavy, weight, loss, total, fourths, rest)
+        total += add_to_piece(machine, state, store, onward(losses, first), first, size, rest, largest)
+    settle_all(machine, state, store, heavy, weight, loss, total, largest, rest)
 
 
 @step()
-def only_tiny_steps(machine, store, heavy, rest):
-    """Will all steps of a round be tiny, but the heavy arm's?
+def largest_step(machine, store, heavy, rest):
+    """A bound on what a round can add to any sum but the heavy arm's.
 
     No weight is greater than 1, nor any other than what the heavy one leaves of the total.
     """
     most = min(1.0, store.scalars[TOTAL] - store.weight[heavy])
     share, fixed = unseen(machine, store, rest)
-    return store.scalars[RATE] <= TINY * (1.0 - (share * most + fixed))
+    return store.scalars[RATE] / max(1.0 - (share * most + fixed), 1.0 / LARGEST_ESTIMATE)
 
 
 @step()
@@ -550,7 +548,7 @@ def put_aside(store, heavy):
 
 
 @step()
-def settle_all(machine, state, store, heavy, weight, loss, total, fourths, rest):
+def settle_all(machine, state, store, heavy, weight, loss, total, largest, rest):
     """End of a round in which all weights were multiplied but the heavy one, which was put aside."""
     if loss > 0.0:
         share, fixed = unseen(machine, store, rest)
@@ -561,7 +559,7 @@ def settle_all(machine, state, store, heavy, weight, loss, total, fourths, rest)
         weight = exp_nonpositive(store.scalars[BASE] - store.key[heavy])
     store.weight[heavy] = weight
     store.scalars[TOTAL] = total + weight
-    if fourths > SMALL**4 or state.numbers[ROUND] % 256.0 == 0.0:
+    if largest > SMALL or state.numbers[ROUND] % 256.0 == 0.0:
         refill_weights(store, 0)
         state.numbers[HEAVY] = heaviest(store, machine.n_arms)
     accept_weights(store, 0)
@@ -578,16 +576,16 @@ def heaviest(store, n):
 
 
 @step(fastmath={"contract", "reassoc", "nsz"})
-def add_to_piece(machine, state, store, losses, first, size, rest, tiny):
-    """Add the estimates of a run of arms to their sums, multiply their weights; return those' total and Σ steps⁴.
+def add_to_piece(machine, state, store, losses, first, size, rest, largest):
+    """Add the estimates of a run of arms to their sums, multiply their weights; return the total of those.
 
-    Σ steps⁴ is at least the fourth power of the largest step: unlike a maximum, it vectorises. Where all steps are
-    known to be `tiny`, nobody asks for it.
+    Which exponential does depends on the `largest` step; where none does, the weights are to be written afresh.
     """
+    tiny = largest <= TINY
     factor, rate = store.scalars[FACTOR], store.scalars[RATE]
     share, fixed = unseen(machine, store, rest)
     keys, weights = onward(store.key, first), onward(store.weight, first)
-    paid = total = fourths = 0.0
+    paid = total = 0.0
     for i in range(size):
         weight = weights[i]
         seen = 1.0 - (share * weight + fixed)
@@ -597,14 +595,12 @@ def add_to_piece(machine, state, store, losses, first, size, rest, tiny):
         else:
             x = rate * losses[i] / (seen if seen > 1.0 / LARGEST_ESTIMATE else 1.0 / LARGEST_ESTIMATE)
             shrunk = weight * small_exp(-x)
-            square = x * x
-            fourths += square * square
         keys[i] += x
         paid += weight * x
         weights[i] = shrunk
         total += shrunk
     state.numbers[TOP_PAID] += paid * (factor / rate)
-    return total, fourths
+    return total
 
 
 @routine()

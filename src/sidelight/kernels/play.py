@@ -17,8 +17,8 @@ from sidelight.kernels.engine import (
     first_edge,
     first_slot,
     is_own,
+    largest_step,
     learn,
-    only_tiny_steps,
     put_aside,
     settle_all,
 )
@@ -80,9 +80,9 @@ def learn_coins(machine, state, store, slot, means, word, losses):
     apart()
     rest = count_round(state)
     heavy = int(state.numbers[HEAVY])
-    tiny = only_tiny_steps(machine, store, heavy, rest)
+    largest = largest_step(machine, store, heavy, rest)
     weight = put_aside(store, heavy)
-    loss = total = fourths = 0.0
+    loss = total = 0.0
     for first in range(0, machine.n_arms, PIECE):
         size = min(machine.n_arms - first, PIECE)
         flip_coins(means, word, first, size, losses)
@@ -91,10 +91,8 @@ def learn_coins(machine, state, store, slot, means, word, losses):
         if first <= heavy < first + size:
             loss = losses[heavy - first]
             losses[heavy - first] = 0.0
-        more, larger = add_to_piece(machine, state, store, losses, first, size, rest, tiny)
-        total += more
-        fourths += larger
-    settle_all(machine, state, store, heavy, weight, loss, total, fourths, rest)
+        total += add_to_piece(machine, state, store, losses, first, size, rest, largest)
+    settle_all(machine, state, store, heavy, weight, loss, total, largest, rest)
 
 
 @kernel()
