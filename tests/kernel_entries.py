@@ -16,11 +16,12 @@ import sidelight.kernels
 from sidelight.kernels import buckets, memory, pointers, simplex, tree
 from sidelight.kernels._jit import kernel
 from sidelight.kernels.alias import draw_alias
-from sidelight.kernels.exponential import exp_nonpositive, small_exp
+from sidelight.kernels.exponential import exp_nonpositive, small_exp, tiny_exp
 from sidelight.kernels.layout import Group, make_store
 from sidelight.kernels.pointers import cells, refer
 from sidelight.kernels.random import hashed_unit, seeded_words
 from sidelight.kernels.store import N_SCALARS, POWER_BUCKETS, Store, laid_open
+from sidelight.kernels.world import flip_coins
 
 INTERPRETED = bool(numba.config.DISABLE_JIT)
 
@@ -177,6 +178,19 @@ def small_exponentials(xs, out):
     """`small_exp` of every element."""
     for i in range(xs.size):
         out[i] = small_exp(xs[i])
+
+
+@kernel()
+def tiny_exponentials(xs, out):
+    """`tiny_exp` of every element."""
+    for i in range(xs.size):
+        out[i] = tiny_exp(xs[i])
+
+
+@kernel()
+def coins(means, word, first, size, out):
+    """`flip_coins` into the first cells of out."""
+    flip_coins(cells(means, 0, means.size), word, first, size, cells(out, 0, out.size))
 
 
 class Bench:

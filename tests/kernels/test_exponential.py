@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from mpmath import mp
 
-from kernel_entries import exponentials, small_exponentials
+from kernel_entries import exponentials, small_exponentials, tiny_exponentials
 from sidelight.kernels.bits import bits_float, float_bits
-from sidelight.kernels.engine import LARGEST_STEP
+from sidelight.kernels.exponential import SMALL, TINY
 
 
 def exponential(x):
@@ -42,7 +42,7 @@ def small(xs):
 
 def test_small_exponentials_are_exact_to_rounding():
     """Up to the largest step for which the engine uses them, on both sides of zero."""
-    xs = np.concatenate([np.linspace(-LARGEST_STEP, LARGEST_STEP, 401), LARGEST_STEP * 0.5 ** np.arange(60)])
+    xs = np.concatenate([np.linspace(-SMALL, SMALL, 401), SMALL * 0.5 ** np.arange(60)])
     with mp.workdps(40):
         for x, found in zip(xs, small(xs), strict=True):
             assert abs(found / mp.exp(mp.mpf(x)) - 1) < 3e-16, x
@@ -50,9 +50,21 @@ def test_small_exponentials_are_exact_to_rounding():
 
 def test_small_exponentials_are_not_exact_far_beyond():
     """So steps must be watched: at −1/2 only seven digits are left."""
-    assert LARGEST_STEP == 1 / 32
+    assert SMALL == 1 / 32
     assert small([0.0]).tolist() == [1.0]
     assert 1e-9 < abs(small([-0.5])[0] / math.exp(-0.5) - 1) < 1e-5
+
+
+def test_tiny_exponentials_are_exact_to_rounding():
+    """And never above 1, so no weight grows."""
+    xs = np.concatenate([np.linspace(-TINY, 0.0, 801), -TINY * 0.5 ** np.arange(60)])
+    found = np.empty(xs.size)
+    tiny_exponentials(xs, found)
+    with mp.workdps(40):
+        for x, y in zip(xs, found, strict=True):
+            assert abs(y / mp.exp(mp.mpf(x)) - 1) < 1.5e-16, x
+    assert (found <= 1.0).all()
+    assert found[800] == 1.0
 
 
 def test_bits_round_trip():

@@ -10,6 +10,7 @@ from instances import clique
 from kernel_entries import INTERPRETED, unpack
 from sidelight.kernels import engine
 from sidelight.kernels import memory as names
+from sidelight.kernels.exponential import TINY
 from sidelight.kernels.memory import views
 from sidelight.kernels.store import BASE, FACTOR, TOTAL
 
@@ -50,10 +51,44 @@ def test_multiplying_stays_within_rounding(n, rate):
             assert_weights_belong_to_sums(memory, 2e-13)
 
 
-def test_the_heaviest_is_kept_out_of_the_pass():
+@pytest.mark.parametrize("n", [3, 40])
+@pytest.mark.parametrize("times", [0.6, 0.99, 1.01, 3.0])
+def test_steps_about_the_largest_tiny_one(n, times):
+    """Which exponential is right depends on the rate and on who is seen how often: rounding either way."""
+    game = loopless_clique(n, times * TINY * (1.0 - 1.0 / n), fixed=0.1 / n)
+    memory, rng = game.begin(1), np.random.default_rng(2)
+    for t in range(1, 2 * EVERY):
+        arm, losses = int(engine.ask_once(memory)), rng.random(n) ** 0.1
+        if t % 40 == 0:
+            sums = game.sums(memory)[0]
+            guess = game.estimates(memory, arm, losses)[0]
+        game.tell(memory, arm, losses)
+        if t % 40 == 0:
+            assert_allclose(game.sums(memory)[0], sums + guess, rtol=1e-13)
+            assert_weights_belong_to_sums(memory, 1e-13)
+
+
+def test_an_arm_that_has_everything_is_seen_by_nobody():
+    """Its probability rounds to 1: no loss is divided by zero, whoever plays."""
+    n = 4
+    game = loopless_clique(n, 0.001)
+    memory = game.begin(1)
+    _, _, store = unpack(memory)
+    store.key[1:n] += 200.0
+    engine.start(memory)
+    for t in range(300):
+        views(memory)["numbers"][names.PENDING] = 0 if t % 2 else 2
+        game.tell(memory, 0 if t % 2 else 2, np.ones(n))
+        assert np.isfinite(game.probabilities(memory)[0]).all()
+        assert np.isfinite(game.sums(memory)[0]).all()
+    assert_weights_belong_to_sums(memory, 1e-13)
+
+
+@pytest.mark.parametrize("rate", [0.03, 0.01])
+def test_the_heaviest_is_kept_out_of_the_pass(rate):
     """An arm with most of the probability is rarely seen and takes large steps; it is found every 256 rounds."""
     n = 5
-    game = loopless_clique(n, 0.03, fixed=0.02)
+    game = loopless_clique(n, rate, fixed=0.02)
     memory, rng = game.begin(3), np.random.default_rng(4)
     for t in range(1, 4 * EVERY + 1):
         game.tell(memory, int(engine.ask_once(memory)), losses_of(rng, n, 3))

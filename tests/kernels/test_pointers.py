@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 
 from kernel_entries import INTERPRETED
 from sidelight.kernels._jit import apart
-from sidelight.kernels.pointers import cells, fetch, refer
+from sidelight.kernels.pointers import cells, fetch, onward, refer
 
 
 class Pair(NamedTuple):
@@ -21,6 +21,14 @@ class Pair(NamedTuple):
 @njit
 def doubled(array, start, stop):
     part = cells(array, start, stop)
+    for i in range(stop - start):
+        part[i] *= 2
+    return part[0]
+
+
+@njit
+def doubled_from(array, start, stop):
+    part = onward(onward(cells(array, 0, array.size), 1), start - 1)
     for i in range(stop - start):
         part[i] *= 2
     return part[0]
@@ -54,9 +62,10 @@ def two_references(numbers):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.int32, np.int64, np.uint64])
-def test_cells_are_those_of_the_array(dtype):
+@pytest.mark.parametrize("double", [doubled, doubled_from])
+def test_cells_are_those_of_the_array(dtype, double):
     array = np.arange(10).astype(dtype)
-    assert doubled(array, 3, 7) == 6
+    assert double(array, 3, 7) == 6
     assert_array_equal(array, [0, 1, 2, 6, 8, 10, 12, 7, 8, 9])
 
 

@@ -3,12 +3,16 @@ import pytest
 from scipy import stats
 
 from sidelight.kernels.random import (
+    ROUGH,
+    arm_unit,
     coming_unit,
     hashed_unit,
     mix,
     next_turn,
     next_unit,
     next_word,
+    rough_unit,
+    round_word,
     seeded_words,
 )
 
@@ -106,6 +110,27 @@ def test_hashed_coins_of_neighbouring_arms_are_independent(scale):
     assert stats.kstest(units.ravel(), "uniform").pvalue > 0.01
     ratio = coins.sum(axis=1).var() / (arms / 4)
     assert abs(ratio - 1) < 4.5 * np.sqrt(2 / rounds)
+
+
+def test_hashed_units_are_the_published_ones():
+    """Three steps of 32 × 32 bits on Python's numbers; results of earlier versions stay what they were."""
+    for key, t, arm in [(0, 0, 0), (7, 3, 1), (2**62 + 5, 10**9, 2**31), (12, 5, 2**32 - 1)]:
+        word = int(round_word(key, t))
+        left, right, bits = (word & 0xFFFFFFFF) ^ arm, word >> 32, []
+        for _ in range(3):
+            z = ((left ^ 0x53C5CA59) * (right ^ 0x74743C1B)) & MASK
+            left, right = z & 0xFFFFFFFF, z >> 32
+            bits.append(left ^ right)
+        assert hashed_unit(key, t, arm) == ((bits[1] << 32 | bits[2]) >> 12) / 2**52
+
+
+def test_rough_units_begin_as_the_exact_ones():
+    words = [np.uint64(round_word(3, t)) for t in range(20)]  # compiled, it comes back as a Python int
+    units = np.array([[(arm_unit(w, v), rough_unit(w, v)) for v in range(50)] for w in words])
+    exact, rough = units[..., 0], units[..., 1]
+    assert (np.abs(exact - rough) < ROUGH).all()
+    assert (exact != rough).all()
+    np.testing.assert_array_equal(np.floor(exact / ROUGH), np.floor(rough / ROUGH))
 
 
 def test_seeds_give_distinct_streams():

@@ -37,6 +37,11 @@ def loopless_clique(n, **fields):
     return dense(n, clique(range(n)), [[v] for v in range(n)], **fields)
 
 
+def full(n, **fields):
+    edges = [*clique(range(n)), *loops(range(n))]
+    return dense(n, edges, [[v] for v in range(n)], **fields)
+
+
 INTERLEAVED = [[0, 3, 6, 9], [1, 4, 7], [2, 5, 8, 10, 11]]
 RAGGED = 0.002 * np.array([3, 0, 1, 0, 0, 2, 1, 1, 0, 4, 0, 2])
 ALIKE = {
@@ -80,7 +85,14 @@ ALIKE = {
         names.ALL_OTHERS,
         lambda: loopless_clique(6, top=(0.0, 0.05), global_exploration=np.full(6, 0.01)),
     ),
+    "loop-less clique, tiny steps": (names.ALL_OTHERS, lambda: loopless_clique(30, top=(0.0, 0.002))),
     "loop-less clique of ninety": (names.ALL_OTHERS, lambda: loopless_clique(90, top=(0.0, 0.1))),
+    "full feedback": (names.EVERYTHING, lambda: full(6, top=(0.0, 0.05))),
+    "full feedback, tiny steps": (names.EVERYTHING, lambda: full(40, top=(0.0, 0.002))),
+    "full feedback that explores": (
+        names.EVERYTHING,
+        lambda: full(12, top=(0.0, 0.05), global_exploration=RAGGED),
+    ),
 }
 each_alike = pytest.mark.parametrize(("shape", "make"), ALIKE.values(), ids=ALIKE.keys())
 
@@ -277,9 +289,22 @@ def test_slots_are_not_always_arms():
 @pytest.mark.parametrize("kind", ["table", "coins"])
 def test_playing_many_rounds_is_asking_and_telling(make, kind):
     """Bit for bit, with losses made on demand for each shape."""
-    game = make()
+    assert_played_as_told(make(), kind, 40 if INTERPRETED else 500)
+
+
+@pytest.mark.skipif(INTERPRETED, reason="thousands of arms are for compiled kernels")
+@pytest.mark.parametrize("family", [sl.families.loopless_clique, sl.families.full])
+@pytest.mark.parametrize("rate", [0.1, 0.01, 0.001], ids=["large", "small", "tiny"])
+@pytest.mark.parametrize("kind", ["table", "coins"])
+def test_arms_by_the_thousand_are_learnt_piece_by_piece(family, rate, kind):
+    """The same bits, however the losses come and whichever exponential the steps allow."""
+    n = 2 * engine.PIECE + 77
+    tuning = hand_tuning([[v] for v in range(n)], top=(0.0, rate), global_exploration=np.full(n, 1e-5))
+    assert_played_as_told(Dense(family(n), tuning), kind, 300)
+
+
+def assert_played_as_told(game, kind, rounds):
     rng = np.random.default_rng(11)
-    rounds = 40 if INTERPRETED else 500
     if kind == "table":
         world = sl.environments.matrix(rng.random((7, game.n)), repeat=True)
     else:

@@ -8,10 +8,10 @@ from numba import njit
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sidelight as sl
-from kernel_entries import INTERPRETED
+from kernel_entries import INTERPRETED, coins
 from sidelight.environment.environment import environment_key
 from sidelight.kernels._jit import kernel
-from sidelight.kernels.random import hashed_unit, round_word
+from sidelight.kernels.random import ROUGH, arm_unit, hashed_unit, rough_unit, round_word
 from sidelight.kernels.world import cost_of, loss_of
 
 env = sl.environments
@@ -123,3 +123,34 @@ def test_totals_far_ahead():
     for environment in (env.Drifting(ROWS, period=7), env.Coins(ROWS, period=7), env.Bounded(ROWS, 0.1)):
         far = environment.totals(np.array([4 * 7 * 10**11]))[0]
         assert_allclose(far, ROWS.mean(axis=0) * 4 * 7 * 10**11, rtol=1e-12)
+
+
+NEAR = {
+    "the number itself": lambda u, rough: u,
+    "just above it": lambda u, rough: np.nextafter(u, 1.0),
+    "just below it": lambda u, rough: np.nextafter(u, 0.0),
+    "the rough number": lambda u, rough: rough,
+    "between the two": lambda u, rough: 0.5 * (u + rough),
+    "the end of what is undecided": lambda u, rough: rough + ROUGH,
+    "its beginning": lambda u, rough: rough - ROUGH,
+    "anything": lambda u, rough: 0.4,
+    "never": lambda u, rough: 0.0,
+    "always": lambda u, rough: 1.0,
+}
+
+
+@pytest.mark.parametrize("near", NEAR.values(), ids=NEAR)
+@pytest.mark.parametrize("who", ["all", "one", "last"])
+def test_runs_of_coins_are_flipped_exactly(near, who):
+    """However close a mean is to the number that decides: rough numbers never have the last word."""
+    n, first = 100, 7
+    for t in range(5):
+        word = np.uint64(round_word(environment_key(1), t))
+        units = np.array([arm_unit(word, arm) for arm in range(n)])
+        chosen = {"all": np.arange(n), "one": [40], "last": [n - 1]}[who]
+        means = np.full(n, 0.5)
+        means[chosen] = [near(units[arm], rough_unit(word, arm)) for arm in chosen]
+        out = np.full(n - first + 1, -1.0)
+        coins(means, word, first, n - first, out)
+        assert_array_equal(out[:-1], (units < means)[first:])
+        assert out[-1] == -1.0

@@ -15,15 +15,17 @@ so the same seed gives the same play either way.
 `losses` are always in *engine order*. In general: the explicit out-neighbours of the arm in the order of its
 row, then the universal arms, without the arm itself when it has no loop. Where every play reveals its own block,
 or everything, but itself, whole runs of slots are revealed: then one loss for each of them, 0 for the arm itself.
+Where every play reveals everything, one loss for each slot.
 """
 
 from sidelight.kernels._jit import apart, kernel, routine, step
 from sidelight.kernels.alias import draw_alias, draw_evenly
 from sidelight.kernels.buckets import FUSED, expected, proposal, root_expected, root_proposal
-from sidelight.kernels.exponential import exp_nonpositive, small_exp
+from sidelight.kernels.exponential import SMALL, TINY, exp_nonpositive, small_exp, tiny_exp
 from sidelight.kernels.memory import (
     ADAPTIVE_TOTAL,
     ALL_OTHERS,
+    EVERYTHING,
     FIXED_TOTAL,
     GAMMA,
     GAMMA_SUM,
@@ -41,7 +43,7 @@ from sidelight.kernels.memory import (
     WHOLE,
     unpack,
 )
-from sidelight.kernels.pointers import cells, fetch, refer
+from sidelight.kernels.pointers import cells, fetch, onward, refer
 from sidelight.kernels.random import coming_unit, next_turn, next_unit
 from sidelight.kernels.simplex import (
     accept_weights,
@@ -78,8 +80,6 @@ LARGEST_ESTIMATE = 1e300
 """Estimates are capped here so that a vanished probability times a huge estimate is 0, never NaN."""
 PIECE = 1024
 """Where everything is revealed, so many arms are dealt with at a time: their losses stay in the nearest cache."""
-LARGEST_STEP = 1.0 / 32.0
-"""`small_exp` is exact to rounding up to here."""
 
 
 # -- where things are ----------------------------------------------------------------------------------
@@ -442,7 +442,7 @@ def learn(machine, state, store, slot, losses):
             learn_own(machine, state, store, slot, losses[0], rest)
     elif machine.shape == OWN_BLOCK:
         learn_block(machine, state, store, slot, losses, rest)
-    elif machine.shape == ALL_OTHERS:
+    elif machine.shape == ALL_OTHERS or machine.shape == EVERYTHING:
         learn_all(machine, state, store, losses, rest)
     elif machine.lone:
         learn_lone(machine, state, store, slot, losses, rest)
@@ -523,40 +523,66 @@ def add_to_block(machine, state, store, g, first, end, losses, y, whole):
 
 @routine()
 def learn_all(machine, state, store, losses, rest):
-    """`learn` on a loop-less clique of singletons under one entropy: everything moves, in one pass.
+    """`learn` on a clique of singletons under one entropy, with loops or without: everything moves, in one pass.
 
     Weights are multiplied instead of written afresh from their sums: for small steps that takes a third of the
     time. An arm with more than half of the probability is rarely seen by others and takes large steps; there is
-    at most one, and it is kept out of the pass. Every 256 rounds, and after any other large step, all weights
-    are written afresh, so rounding cannot pile up.
+    at most one, and it is kept out of the pass. Every 256 rounds, and where other steps may be large too, all
+    weights are written afresh, so rounding cannot pile up.
     """
     apart()
     heavy = int(state.numbers[HEAVY])
     loss = losses[heavy]
     losses[heavy] = 0.0
-    total = fourths = 0.0
+    largest = largest_step(machine, store, heavy, rest)
+    weight = put_aside(store, heavy)
+    total = 0.0
     for first in range(0, machine.n_arms, PIECE):
         size = min(machine.n_arms - first, PIECE)
-        more, larger = add_to_piece(machine, state, store, losses, first, first, size, rest)
-        total += more
-        fourths += larger
-    settle_all(machine, state, store, heavy, loss, total, fourths, rest)
+        total += add_to_piece(machine, state, store, onward(losses, first), first, size, rest, largest)
+    settle_all(machine, state, store, heavy, weight, loss, total, largest, rest)
 
 
 @step()
-def settle_all(machine, state, store, heavy, loss, total, fourths, rest):
-    """End of a round in which all weights but the heavy one were multiplied."""
+def largest_step(machine, store, heavy, rest):
+    """A bound on what a round can add to any sum but the heavy arm's.
+
+    No weight is greater than 1, nor any other than what the heavy one leaves of the total.
+    """
+    most = min(1.0, store.scalars[TOTAL] - store.weight[heavy])
+    share, fixed = unseen(machine, store, rest)
+    return store.scalars[RATE] / max(1.0 - (share * most + fixed), 1.0 / LARGEST_ESTIMATE)
+
+
+@step()
+def unseen(machine, store, rest):
+    """(share, fixed): an arm is not seen with probability share · weight + fixed, that of being played itself."""
+    if machine.shape == EVERYTHING:
+        return 0.0, 0.0
+    return rest * store.scalars[FACTOR], machine.fixed[0] if machine.n_fixed > 0 else 0.0  # the same for all
+
+
+@step()
+def put_aside(store, heavy):
+    """Keep an arm out of the coming pass over all weights; return its weight."""
+    weight = store.weight[heavy]
+    store.weight[heavy] = 0.0
+    return weight
+
+
+@step()
+def settle_all(machine, state, store, heavy, weight, loss, total, largest, rest):
+    """End of a round in which all weights were multiplied but the heavy one, which was put aside."""
     if loss > 0.0:
-        weight = store.weight[heavy]
-        y = weight * store.scalars[FACTOR]
-        seen = 1.0 - rest * y - (machine.fixed[0] if machine.n_fixed > 0 else 0.0)
+        share, fixed = unseen(machine, store, rest)
+        seen = 1.0 - share * weight - fixed
         guess = min(loss / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
-        state.numbers[TOP_PAID] += y * guess
+        state.numbers[TOP_PAID] += weight * store.scalars[FACTOR] * guess
         store.key[heavy] += store.scalars[RATE] * guess
-        store.weight[heavy] = exp_nonpositive(store.scalars[BASE] - store.key[heavy])
-        total += store.weight[heavy] - weight
-    store.scalars[TOTAL] = total
-    if fourths > LARGEST_STEP**4 or state.numbers[ROUND] % 256.0 == 0.0:
+        weight = exp_nonpositive(store.scalars[BASE] - store.key[heavy])
+    store.weight[heavy] = weight
+    store.scalars[TOTAL] = total + weight
+    if largest > SMALL or state.numbers[ROUND] % 256.0 == 0.0:
         refill_weights(store, 0)
         state.numbers[HEAVY] = heaviest(store, machine.n_arms)
     accept_weights(store, 0)
@@ -573,30 +599,31 @@ def heaviest(store, n):
 
 
 @step(fastmath={"contract", "reassoc", "nsz"})
-def add_to_piece(machine, state, store, losses, at, first, size, rest):
-    """Add the estimates of a run of arms to their sums, multiply their weights; return those' total and Σ steps⁴.
+def add_to_piece(machine, state, store, losses, first, size, rest, largest):
+    """Add the estimates of a run of arms to their sums, multiply their weights; return the total of those.
 
-    The losses begin at losses[at]. Σ steps⁴ is at least the fourth power of the largest step: unlike a maximum, it
-    vectorises.
+    Which exponential does depends on the `largest` step; where none does, the weights are to be written afresh.
     """
+    tiny = largest <= TINY
     factor, rate = store.scalars[FACTOR], store.scalars[RATE]
-    share = rest * factor
-    fixed = machine.fixed[0] if machine.n_fixed > 0 else 0.0  # the same for all
-    keys, weights = store.key, store.weight
-    paid = total = fourths = 0.0
+    share, fixed = unseen(machine, store, rest)
+    keys, weights = onward(store.key, first), onward(store.weight, first)
+    paid = total = 0.0
     for i in range(size):
-        weight = weights[first + i]
+        weight = weights[i]
         seen = 1.0 - (share * weight + fixed)
-        x = rate * losses[at + i] / (seen if seen > 1.0 / LARGEST_ESTIMATE else 1.0 / LARGEST_ESTIMATE)
-        keys[first + i] += x
+        if tiny:
+            x = rate * losses[i] / seen
+            shrunk = weight * tiny_exp(-x)
+        else:
+            x = rate * losses[i] / (seen if seen > 1.0 / LARGEST_ESTIMATE else 1.0 / LARGEST_ESTIMATE)
+            shrunk = weight * small_exp(-x)
+        keys[i] += x
         paid += weight * x
-        square = x * x
-        fourths += square * square
-        weight *= small_exp(-x)
-        weights[first + i] = weight
-        total += weight
+        weights[i] = shrunk
+        total += shrunk
     state.numbers[TOP_PAID] += paid * (factor / rate)
-    return total, fourths
+    return total
 
 
 @routine(fastmath=FUSED)
@@ -836,6 +863,10 @@ def tell_once(memory, told, losses):
 @step()
 def arrange(machine, slot, told, losses):
     """From losses by rising arm to engine order."""
+    if machine.shape == EVERYTHING:
+        for i in range(told.size):
+            losses[i] = told[i]
+        return
     if machine.shape == OWN_BLOCK or machine.shape == ALL_OTHERS:
         own = slot
         if machine.shape == OWN_BLOCK:

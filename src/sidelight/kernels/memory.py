@@ -19,7 +19,7 @@ from sidelight.kernels.store import Store
 SEEN_BY_EDGES, SEEN_BY_SELF, SEEN_BY_BLOCK, SEEN_BY_OTHERS, SEEN_BY_ALL = range(5)
 
 # What a play reveals, when all arms are alike
-MANY_SHAPES, OWN_LOSS, OWN_BLOCK, ALL_OTHERS = range(4)
+MANY_SHAPES, OWN_LOSS, OWN_BLOCK, ALL_OTHERS, EVERYTHING = range(5)
 
 # State.numbers
 GAMMA, TOP_PAID, GAMMA_SUM, FIXED_TOTAL, ADAPTIVE_TOTAL, ROUND, PENDING, WHOLE, HEAVY = range(9)

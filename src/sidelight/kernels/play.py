@@ -17,10 +17,12 @@ from sidelight.kernels.engine import (
     first_edge,
     first_slot,
     is_own,
+    largest_step,
     learn,
+    put_aside,
     settle_all,
 )
-from sidelight.kernels.memory import ALL_OTHERS, HEAVY, MANY_SHAPES, OWN_BLOCK, OWN_LOSS, unpack
+from sidelight.kernels.memory import ALL_OTHERS, EVERYTHING, HEAVY, MANY_SHAPES, OWN_BLOCK, OWN_LOSS, unpack
 from sidelight.kernels.pointers import cells, fetch, refer
 from sidelight.kernels.random import round_word
 from sidelight.kernels.world import COINS, FUNCTION, cost_of, flip_coins, loss_of, row_of
@@ -54,7 +56,7 @@ def reveal(machine, world, function, word, t, slot, losses):
 
 @step()
 def reveal_run(machine, world, function, word, t, slot, losses):
-    """`reveal` where a play reveals a run of slots but itself."""
+    """`reveal` where a play reveals a run of slots, with or without itself."""
     first, size = 0, machine.n_arms
     if machine.shape == OWN_BLOCK:
         k = block_of(machine, slot)
@@ -65,31 +67,32 @@ def reveal_run(machine, world, function, word, t, slot, losses):
     else:
         for i in range(size):
             losses[i] = loss_of(world, function, word, t, arm_at(machine, first + i))
-            if not 0.0 <= losses[i] <= 1.0 and first + i != slot:
+            if not 0.0 <= losses[i] <= 1.0 and (first + i != slot or machine.shape == EVERYTHING):
                 return False
-    losses[slot - first] = 0.0
+    if machine.shape != EVERYTHING:
+        losses[slot - first] = 0.0
     return True
 
 
 @routine()
 def learn_coins(machine, state, store, slot, means, word, losses):
-    """`reveal` and `learn` for coins that are all revealed but one: made and used piece by piece."""
+    """`reveal` and `learn` for coins that are all revealed, or all but one: made and used piece by piece."""
     apart()
     rest = count_round(state)
     heavy = int(state.numbers[HEAVY])
-    loss = total = fourths = 0.0
+    largest = largest_step(machine, store, heavy, rest)
+    weight = put_aside(store, heavy)
+    loss = total = 0.0
     for first in range(0, machine.n_arms, PIECE):
         size = min(machine.n_arms - first, PIECE)
         flip_coins(means, word, first, size, losses)
-        if first <= slot < first + size:
+        if first <= slot < first + size and machine.shape == ALL_OTHERS:
             losses[slot - first] = 0.0
         if first <= heavy < first + size:
             loss = losses[heavy - first]
             losses[heavy - first] = 0.0
-        more, larger = add_to_piece(machine, state, store, losses, 0, first, size, rest)
-        total += more
-        fourths += larger
-    settle_all(machine, state, store, heavy, loss, total, fourths, rest)
+        total += add_to_piece(machine, state, store, losses, first, size, rest, largest)
+    settle_all(machine, state, store, heavy, weight, loss, total, largest, rest)
 
 
 @kernel()
@@ -120,7 +123,7 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
             if plays.size > 0:
                 fetch(counts, arm)
         word = round_word(key, t)
-        if machine.shape == ALL_OTHERS and world.kind == COINS:
+        if (machine.shape == ALL_OTHERS or machine.shape == EVERYTHING) and world.kind == COINS:
             cost += cost_of(world, function, t, arm)
             learn_coins(machine, state, store, slot, row_of(world, t), word, told)
         else:

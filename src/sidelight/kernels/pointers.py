@@ -39,6 +39,14 @@ def _cells(typingctx, array, start, stop):
     return types.CPointer(array.dtype)(array, types.intp, types.intp), codegen
 
 
+@intrinsic
+def _onward(typingctx, pointer, index):
+    def codegen(context, builder, signature, args):
+        return builder.gep(args[0], [args[1]])
+
+    return pointer(pointer, types.intp), codegen
+
+
 class Reference(types.Type):
     """The type of a reference to a named tuple."""
 
@@ -91,6 +99,10 @@ def _view(array: np.ndarray, start: int, stop: int) -> np.ndarray:
     return array[start:stop]
 
 
+def _rest(pointer: np.ndarray, index: int) -> np.ndarray:
+    return pointer[index:]
+
+
 def _itself(bundle: Any) -> Any:
     return bundle
 
@@ -101,6 +113,12 @@ def _nothing(pointer: np.ndarray, index: int) -> None:
 
 cells: Any = _view if config.DISABLE_JIT else _cells  # type: ignore[attr-defined]
 """cells(array, start, stop): the cells start..stop of a one-dimensional array."""
+onward: Any = _rest if config.DISABLE_JIT else _onward  # type: ignore[attr-defined]
+"""onward(cells, index): the cells from there on.
+
+A loop that reads cells[first + i] and also computes with first + i gets that number as four scalars instead of a
+vector; reading onward(cells, first)[i] keeps them apart.
+"""
 refer: Any = _itself if config.DISABLE_JIT else _refer  # type: ignore[attr-defined]
 """refer(bundle): a reference to a named tuple, valid as long as the calling kernel runs."""
 fetch: Any = _nothing if config.DISABLE_JIT else _fetch  # type: ignore[attr-defined]

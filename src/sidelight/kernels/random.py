@@ -70,19 +70,47 @@ def multiplied(left, right):
 
 
 @njit(cache=True, error_model="numpy")
+def hashed_twice(word, arm):
+    """Two steps of the hash of an arm (below 2³²).
+
+    The arm is masked although it is small: what is known to have 32 bits takes one multiplication, not three.
+    """
+    half, low = uint64(32), uint64(0xFFFFFFFF)
+    z = multiplied((word ^ uint64(arm)) & low, word >> half)
+    return multiplied(z & low, z >> half)
+
+
+@njit(cache=True, error_model="numpy")
+def fraction(bits):
+    """The upper 52 of 64 bits as a number in [0, 1).
+
+    They become the fraction of a double in [1, 2), which vectorises better than a conversion.
+    """
+    return bits_float(int64((bits >> uint64(12)) | uint64(0x3FF0000000000000))) - 1.0
+
+
+@njit(cache=True, error_model="numpy")
 def arm_unit(word, arm):
     """Uniform on [0, 1) with 52 bits, determined by the word of the round and the arm (below 2³²).
 
-    Three multiplications of halves in the manner of wyhash32. The bits become the fraction of a double in [1, 2),
-    which vectorises better than a conversion.
+    Three multiplications of halves in the manner of wyhash32.
     """
     half, low = uint64(32), uint64(0xFFFFFFFF)
-    z = multiplied((word & low) ^ uint64(arm), word >> half)
-    z = multiplied(z & low, z >> half)
+    z = hashed_twice(word, arm)
     head = uint64(z ^ (z << half)) & uint64(0xFFFFFFFF00000000)
     z = multiplied(z & low, z >> half)
-    bits = uint64(head | ((z ^ (z >> half)) & low)) >> uint64(12)
-    return bits_float(int64(bits | uint64(0x3FF0000000000000))) - 1.0
+    return fraction(uint64(head | ((z ^ (z >> half)) & low)))
+
+
+ROUGH = 2.0**-32
+"""`rough_unit` is less than this away from `arm_unit`."""
+
+
+@njit(cache=True, error_model="numpy")
+def rough_unit(word, arm):
+    """The first 32 bits of `arm_unit`, followed by others, for less work."""
+    z = hashed_twice(word, arm)
+    return fraction(uint64(z ^ (z << uint64(32))))
 
 
 @njit(cache=True, error_model="numpy")

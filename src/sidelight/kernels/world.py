@@ -6,8 +6,8 @@ import numpy as np
 from numba import cfunc
 
 from sidelight.kernels._jit import apart, routine, step
-from sidelight.kernels.pointers import cells
-from sidelight.kernels.random import arm_unit
+from sidelight.kernels.pointers import cells, onward
+from sidelight.kernels.random import ROUGH, arm_unit, rough_unit
 
 COINS, TABLE, FUNCTION, BOUNDED, DRIFTING, OPPOSED = range(6)
 """What a loss is:
@@ -110,6 +110,16 @@ def row_of(world, t):
 
 @step()
 def flip_coins(means, word, first, size, losses):
-    """Coins of `size` arms from `first` on, without a branch."""
+    """Coins of `size` arms from `first` on, without a branch.
+
+    A rough number decides a coin but once in 2³¹ times: then all are flipped again with exact ones.
+    """
+    own = onward(means, first)
+    undecided = 0
     for i in range(size):
-        losses[i] = 1.0 if arm_unit(word, first + i) < means[first + i] else 0.0
+        above = own[i] - rough_unit(word, first + i)
+        losses[i] = 1.0 if above > 0.0 else 0.0
+        undecided += 1 if abs(above) < ROUGH else 0
+    if undecided > 0:
+        for i in range(size):
+            losses[i] = 1.0 if arm_unit(word, first + i) < own[i] else 0.0

@@ -19,6 +19,7 @@ from sidelight.kernels.memory import (
     BLOCK_SIZE,
     DEGREE,
     EVEN,
+    EVERYTHING,
     FETCHES,
     IN_DEGREE,
     IN_ORDER,
@@ -422,7 +423,9 @@ def _shape(switches: npt.NDArray[np.int64], store: Store, fixed: Floats, varies:
     inner = store.form[switches[N_TOP_GROUPS] :]
     if how == SEEN_BY_BLOCK and switches[PLAIN_BLOCKS] and bool((inner == ENTROPY_LIST).all()):
         return OWN_BLOCK
-    one_group = switches[N_TOP_GROUPS] == 1 and lists and bool((fixed == fixed[0]).all())
-    if how == SEEN_BY_OTHERS and switches[SINGLETONS] and switches[IN_ORDER] and one_group:
-        return ALL_OTHERS
+    if switches[SINGLETONS] and switches[IN_ORDER] and switches[N_TOP_GROUPS] == 1 and lists:
+        if how == SEEN_BY_ALL:
+            return EVERYTHING
+        if how == SEEN_BY_OTHERS and bool((fixed == fixed[0]).all()):
+            return ALL_OTHERS
     return MANY_SHAPES
