@@ -19,9 +19,9 @@ import numba  # noqa: E402
 import numpy as np  # noqa: E402
 from benchmarks.engine.instances import INSTANCES, means  # noqa: E402
 from benchmarks.engine.processes import peak_memory, startup  # noqa: E402
-from benchmarks.engine.targets import prototype, verdicts  # noqa: E402
+from benchmarks.engine.targets import noted, verdicts  # noqa: E402
 from benchmarks.engine.timing import Measurement, engine_start, interleaved  # noqa: E402
-from benchmarks.rivals import dense_numba, peers, plain_numpy  # noqa: E402
+from benchmarks.rivals import dense_numba, peers, plain_numpy, prototypes  # noqa: E402
 from benchmarks.rivals.agreement import LARGEST_DIFFERENCE, largest_difference  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
@@ -29,8 +29,8 @@ from rich.table import Table  # noqa: E402
 import sidelight as sl  # noqa: E402
 
 SECTIONS = ("rounds", "asktell", "startup", "memory", "peers")
-RIVALS = {"dense": dense_numba.RIVALS, "numpy": plain_numpy.RIVALS}
-LARGEST_RIVAL = {"dense": 100_000, "numpy": 10_000}
+RIVALS = {"prototype": prototypes.RIVALS, "dense": dense_numba.RIVALS, "numpy": plain_numpy.RIVALS}
+LARGEST_RIVAL = {"prototype": 2**20, "dense": 100_000, "numpy": 10_000}
 
 console = Console(width=118 if not sys.stdout.isatty() else None)
 
@@ -142,7 +142,7 @@ def rounds_section(options):
             for who, by_instance in RIVALS.items():
                 if name in by_instance and n <= LARGEST_RIVAL[who]:
                     start = rival_start(by_instance[name], plan, chances)
-                    seconds = min(0.5, options.seconds)
+                    seconds = options.seconds if who == "prototype" else min(0.5, options.seconds)
                     measurements.append(Measurement(who, name, n, start, horizon, seconds))
         with console.status(f"{name}: {instance.about}"):
             interleaved(measurements, options.repetitions)
@@ -166,17 +166,18 @@ def rival_start(rival, plan, chances):
 
 def show_rounds(rows):
     table = Table(title="ns per round")
-    for column in ("", "n", "rounds", "engine", "prototype", "÷ prototype", "dense", "÷ engine"):
+    columns = ("", "n", "rounds", "engine", "prototype", "÷ proto.", "notes", "÷ notes")
+    for column in (*columns, "dense", "÷ engine", "NumPy", "÷ engine"):
         table.add_column(column, justify="right")
-    table.add_column("NumPy", justify="right")
-    table.add_column("÷ engine", justify="right")
     by_key = {(row["who"], row["instance"], row["n"]): row for row in rows}
     for (who, name, n), row in by_key.items():
         if who != "engine":
             continue
         cells = [name, f"{n:,}", f"{row['rounds']:,}", figure(row["ns"])]
-        cells += [figure(prototype(name, n)), f"{row['ns'] / prototype(name, n):.2f}"]
-        for rival in RIVALS:
+        made = by_key.get(("prototype", name, n))
+        cells += [figure(made["ns"]), f"{row['ns'] / made['ns']:.2f}"] if made else ["", ""]
+        cells += [figure(noted(name, n)), f"{row['ns'] / noted(name, n):.2f}"]
+        for rival in ("dense", "numpy"):
             other = by_key.get((rival, name, n))
             cells += [figure(other["ns"]), figure(other["ns"] / row["ns"])] if other else ["", ""]
         table.add_row(*cells, end_section=n == max(key[2] for key in by_key if key[1] == name))

@@ -20,7 +20,7 @@ from sidelight.kernels.play import play
 class Measurement:
     """Something that plays rounds; `start(seed)` gives a function that plays so many more of them."""
 
-    who: str  # engine, dense, numpy
+    who: str  # engine, prototype, dense, numpy
     instance: str
     n: int
     start: Callable[[int], Callable[[int], None]]
@@ -58,9 +58,17 @@ def interleaved(measurements: list[Measurement], repetitions: int) -> None:
     """All of them once, then all of them again."""
     for measurement in measurements:
         measurement.calibrate()
+    equal_rounds(measurements)
     for repetition in range(repetitions):
         for measurement in measurements:
             measurement.repeat(repetition + 1)
+
+
+def equal_rounds(measurements: list[Measurement]) -> None:
+    """Engine and prototype play equally long: what a round costs depends on how far the game has come."""
+    kept = [measurement for measurement in measurements if measurement.who in ("engine", "prototype")]
+    for one in kept:
+        one.rounds = min(other.rounds for other in kept if (other.instance, other.n) == (one.instance, one.n))
 
 
 def engine_start(plan: sl.Plan, environment: sl.environments.Coins) -> Callable[[int], Callable[[int], None]]:

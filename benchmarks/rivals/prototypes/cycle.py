@@ -1,13 +1,10 @@
-"""One hand-written kernel per instance, with everything about that instance hard-wired.
-
-What the general engine is measured against: the same algorithms on `prototype_simplex`. Like every rival they
-have `probabilities`, `learn(arm, losses)` and `play(rounds)`; see `agreement`.
-"""
+"""B: an undirected cycle as one block, adaptive."""
 
 from typing import NamedTuple
 
 import numpy as np
-from benchmarks.rivals.prototype_simplex import (
+from benchmarks.rivals.prototypes.shared import FAR, Prototype, compiled
+from benchmarks.rivals.prototypes.simplex import (
     FUSED,
     LAMBDA,
     SHIFTED,
@@ -23,90 +20,12 @@ from benchmarks.rivals.prototype_simplex import (
     solve,
     unit,
 )
-from numba import njit, types
+from numba import types
 
-from sidelight.environment.environment import environment_key
 from sidelight.kernels.pointers import cells, fetch
-from sidelight.kernels.random import arm_unit, round_word, seeded_words
+from sidelight.kernels.random import arm_unit, round_word
 
-compiled = njit(error_model="numpy", _nrt=False)
-
-FAR = 1 << 14
-"""From so many arms on, memory is asked for ahead of its use."""
-AHEAD = 4
 AHEAD_CYCLE = 6
-
-
-class Prototype:
-    """What all have in common: a player's stream and a stream of losses."""
-
-    def __init__(self, plan, means, seed):
-        self.means = np.ascontiguousarray(means)
-        self.words = seeded_words(seed)
-        self.key = environment_key(seed)
-        self.round = 0
-
-    def stream(self, rounds):
-        """The arguments that end every `*_play`."""
-        begin, self.round = self.round, self.round + rounds
-        return self.means, self.key, self.words[0], self.words[1], begin, self.round
-
-
-# -- C: bandit ----------------------------------------------------------------------------------------
-
-
-@compiled
-def bandit_learn(items, names, place, spare, spare_names, start, numbers, rate, arm, loss):
-    s = opened(items, names, place, spare, spare_names, start, numbers, False, False)
-    at = 0
-    while s.name[2 * at + 1] != arm:  # played, the place is known: no need to keep it
-        at += 1
-    if loss > 0.0:
-        d = s.numbers[LAMBDA] + s.key[2 * at]
-        raise_item(s, bucket_at(s, at), at, rate * loss * (d * d))
-        solve(s)
-
-
-@compiled
-def bandit_play(
-    items, names, place, spare, spare_names, start, numbers, rate, means, key, first, step, begin, end
-):
-    s = opened(items, names, place, spare, spare_names, start, numbers, False, False)
-    mean = cells(means, 0, means.size)
-    far = s.n >= FAR
-    coming = sooner = soon = 0
-    for t in range(begin, end):
-        if far:  # the next rounds' draws are known now: ask for the memory that they will most likely need
-            fetch(mean, s.name[2 * soon + 1])
-            soon, sooner = sooner, coming
-            _, coming = propose(s, first, step, t + AHEAD, 0)
-            fetch(s.key, 2 * coming)
-        b, at = sample(s, first, step, t, 0)
-        arm = s.name[2 * at + 1]
-        if arm_unit(round_word(key, t), arm) < mean[arm]:
-            d = s.numbers[LAMBDA] + s.key[2 * at]
-            raise_item(s, b, at, rate * (d * d))
-            solve(s)
-
-
-class Bandit(Prototype):
-    def __init__(self, plan, means, seed):
-        super().__init__(plan, means, seed)
-        self.rate = float(plan.tuning.top_rate[0])
-        self.simplex = Arrays(plan.graph.n_arms, tracked=False, rooted=False)
-
-    @property
-    def probabilities(self):
-        return (self.simplex.multiplier + self.simplex.sums()) ** -2.0
-
-    def learn(self, arm, losses):
-        bandit_learn(*self.simplex.all, self.rate, arm, losses[0])
-
-    def play(self, rounds):
-        bandit_play(*self.simplex.all, self.rate, *self.stream(rounds))
-
-
-# -- B: cycle -----------------------------------------------------------------------------------------
 
 MARGIN = 4
 """Arms at either end of the cycle that also stand beyond the other end."""
@@ -317,6 +236,3 @@ class Cycle(Prototype):
 
     def play(self, rounds):
         cycle_play(*self.state(), *self.stream(rounds))
-
-
-RIVALS = {"B": Cycle, "C": Bandit}
