@@ -20,7 +20,7 @@ Where every play reveals everything, one loss for each slot.
 
 from sidelight.kernels._jit import apart, kernel, routine, step
 from sidelight.kernels.alias import draw_alias, draw_evenly
-from sidelight.kernels.buckets import FUSED, expected, proposal, root_expected, root_proposal
+from sidelight.kernels.buckets import FUSED, proposal, root_proposal
 from sidelight.kernels.exponential import SMALL, TINY, exp_nonpositive, small_exp, tiny_exp
 from sidelight.kernels.memory import (
     ADAPTIVE_TOTAL,
@@ -67,7 +67,6 @@ from sidelight.kernels.store import (
     HELD,
     LAMBDA,
     PAID,
-    POWER_BUCKETS,
     RATE,
     SHARE,
     SHIFT,
@@ -215,53 +214,66 @@ def fetch_slot(machine, store, slot):
         fetch(store.key, slot)
 
 
-@step()
-def fetch_ahead(machine, state, store):
-    """Ask for what the next rounds will read: their random numbers are known already.
+# What the coming rounds will draw is known but for the point, which hardly moves: their random numbers are counters.
+# So memory is asked for in steps, each when the one before has arrived: the member that a round will propose first,
+# what the arm or block there needs, and what the arms that it reveals need. A wrong guess, as after a rejected
+# proposal, costs time and nothing else.
 
-    Where the members are that the draw after the next may propose follows from its random numbers alone; which slot
-    or block the next draw will give is read where it was asked for a round ago. Returns that slot, where a block is
-    revealed its first slot, −1 if unknown.
-    While memory is only moderately large (`fetches` is 1), less is asked for: it costs more than it saves.
-    """
-    if store.form[0] != POWER_BUCKETS or store.first_group[1] != 1:
-        return -1
-    h = store.extra[0]
-    words = state.words
-    gamma = state.numbers[GAMMA]
-    skipped = 1 if gamma > 0.0 else 0
-    if machine.fetches == 1:
-        position = proposal(store, 0, h, coming_unit(words, 1, skipped))[0]
-        fetch(store.sum_at, position)
-        fetch(store.occupant, position)
-        return -1
-    for skip in range(skipped, skipped + 2):
-        if machine.lone and coming_unit(words, 2, 0) < gamma:
-            position = root_proposal(store, 0, h, coming_unit(words, 2, 1 + skip))[0]
-        else:
-            position = proposal(store, 0, h, coming_unit(words, 2, skip))[0]
-        fetch(store.sum_at, position)
-        fetch(store.occupant, position)
-    if machine.lone and coming_unit(words, 1, 0) < gamma:
-        slot = machine.parent[
-            root_expected(store, 0, h, coming_unit(words, 1, 2), coming_unit(words, 1, 3)) - 1
-        ]
+
+@step()
+def proposed(machine, state, store, turns):
+    """Where the member is that the draw `turns` rounds from now will propose first; asks for it."""
+    words, gamma = state.words, state.numbers[GAMMA]
+    if machine.lone and coming_unit(words, turns, 0) < gamma:
+        position = root_proposal(store, 0, store.extra[0], coming_unit(words, turns, 2))[0]
     else:
-        drawn = expected(store, 0, h, coming_unit(words, 1, skipped), coming_unit(words, 1, skipped + 1))
-        slot = drawn - machine.n_blocks
-        if machine.singletons:
-            slot = drawn
-        elif machine.n_blocks > 1:
-            slot = -1
-            if machine.even and coming_unit(words, 1, 0) < gamma:
-                drawn = block_of(machine, draw_evenly(0, machine.n_arms, coming_unit(words, 1, 1)))
-            if machine.plain_blocks:
-                fetch_block(machine, store, drawn)
-            if machine.shape == OWN_BLOCK:
-                slot = first_slot(machine, drawn)
-    if slot >= 0:
-        fetch_slot(machine, store, slot)
+        position = proposal(store, 0, store.extra[0], coming_unit(words, turns, 1 if gamma > 0.0 else 0))[0]
+    position = max(position, 0)
+    fetch(store.sum_at, position)
+    fetch(store.occupant, position)
+    return position
+
+
+@step()
+def fetch_parent(machine, store, position):
+    """Ask for who explores for a proposed member, where that may be needed."""
+    if machine.lone:
+        fetch(machine.parent, store.occupant[position] - 1)
+
+
+@step()
+def slot_of_member(machine, state, store, position, turns):
+    """The slot that will be drawn `turns` rounds from now, the first of its block where that is all one knows.
+
+    `position` is what `proposed` gave for that round. Asks for what the slot or block will need; −1 if unknown.
+    """
+    words, gamma = state.words, state.numbers[GAMMA]
+    drawn = store.occupant[position]
+    if machine.singletons:
+        slot = drawn
+    elif machine.n_blocks == 1:
+        slot = drawn - 1
+        if machine.lone and coming_unit(words, turns, 0) < gamma:
+            slot = machine.parent[slot]
+    elif machine.plain_blocks:
+        if machine.even and coming_unit(words, turns, 0) < gamma:
+            drawn = block_of(machine, draw_evenly(0, machine.n_arms, coming_unit(words, turns, 1)))
+        fetch_block(machine, store, drawn)
+        return first_slot(machine, drawn)
+    else:
+        return -1
+    fetch_slot(machine, store, slot)
     return slot
+
+
+@step()
+def fetch_members(machine, store, slot):
+    """Ask for the members of a lone block that a slot reveals; where they are was asked for with `fetch_slot`."""
+    if machine.lone and slot >= 0:
+        for e in range(first_edge(machine, slot), end_edge(machine, slot)):
+            position = store.place[1 + machine.out_indices[e]]
+            fetch(store.sum_at, position)
+            fetch(store.occupant, position)
 
 
 # -- probabilities ------------------------------------------------------------------------------------

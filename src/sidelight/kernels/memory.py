@@ -76,7 +76,7 @@ class Machine(NamedTuple):
     block_size: int  # size of every block, −1 if they differ
     degree: int  # explicit out-degree of every arm, −1 if they differ
     in_degree: int
-    fetches: int  # does it pay to ask for memory ahead? 0: no, 1: a little, 2: everything
+    fetches: int  # does it pay to ask for memory ahead of its use?
     n_simplices: int
     usual: int  # entropy blocks under one Tsallis-½ simplex, without exploration that varies
     lone: int  # one Tsallis-½ block with adaptive exploration only, all of whose arms are seen along edges

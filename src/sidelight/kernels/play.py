@@ -12,19 +12,23 @@ from sidelight.kernels.engine import (
     count_round,
     end_edge,
     end_slot,
-    fetch_ahead,
+    fetch_members,
+    fetch_parent,
     fetch_slot,
     first_edge,
     first_slot,
     is_own,
     largest_step,
     learn,
+    proposed,
     put_aside,
     settle_all,
+    slot_of_member,
 )
 from sidelight.kernels.memory import ALL_OTHERS, EVERYTHING, HEAVY, MANY_SHAPES, OWN_BLOCK, OWN_LOSS, unpack
 from sidelight.kernels.pointers import cells, fetch, refer
 from sidelight.kernels.random import round_word
+from sidelight.kernels.store import POWER_BUCKETS
 from sidelight.kernels.world import COINS, FUNCTION, cost_of, flip_coins, loss_of, row_of
 
 
@@ -108,18 +112,26 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
     told = cells(losses, 0, losses.size)
     counts = cells(plays, 0, plays.size)
     table = row_of(world, 0)
+    known = machine.in_order and world.kind != FUNCTION and world.rows == 1
+    foresees = machine.fetches and store.form[0] == POWER_BUCKETS and store.first_group[1] == 1
+    far = further = furthest = (
+        0  # where the members are that three, four and five rounds from now are proposed
+    )
+    soon = later = -1  # the slots of the next two rounds
     for t in range(first, last):
         slot = ask(machine, state, store)
         arm = arm_at(machine, slot)
+        if foresees:
+            soon, later = later, slot_of_member(machine, state, store, far, 2)
+            far, further, furthest = further, furthest, proposed(machine, state, store, 5)
+            fetch_parent(machine, store, far)
+            fetch_members(machine, store, soon)
+            if known and later >= 0:
+                fetch(table, later)
+                if machine.shape == OWN_BLOCK:
+                    fetch(table, later + 8)
         if machine.fetches:
-            coming = fetch_ahead(machine, state, store)
             fetch_slot(machine, store, slot)
-            if world.kind != FUNCTION and world.rows == 1:
-                fetch(table, arm)
-                if coming >= 0 and machine.in_order:
-                    fetch(table, coming)
-                    if machine.shape == OWN_BLOCK:
-                        fetch(table, coming + 8)
             if plays.size > 0:
                 fetch(counts, arm)
         word = round_word(key, t)

@@ -67,10 +67,6 @@ FETCHED = 20_000
 """From so many arms on, the engine asks for memory ahead of using it."""
 MOST_SPREAD_EDGES = 2**31 - 1
 """Edges that spread exploration follows are numbered in 32 bits."""
-FETCHED_AHEAD = 400_000
-"""Arms from which on a round asks for all that the next two will read …"""
-CLIQUES_AHEAD = 60_000
-"""… where it reads and writes a whole block, which is more memory."""
 
 
 class Slots(NamedTuple):
@@ -144,8 +140,7 @@ def build_memory(
     )
     switches[EVEN] = bool((fixed == fixed[0]).all() and (local == local[0]).all())
     switches[SHAPE] = _shape(switches, store, fixed, any_adaptive or any_spread)
-    ahead = CLIQUES_AHEAD if switches[SHAPE] == OWN_BLOCK else FETCHED_AHEAD
-    switches[FETCHES] = int(n >= FETCHED) + int(n >= ahead)
+    switches[FETCHES] = n >= FETCHED
     arrays = store._asdict() | {
         "block_start": slots.starts,
         "arm_at": slots.arm_at,
