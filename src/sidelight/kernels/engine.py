@@ -17,6 +17,8 @@ row, then the universal arms, without the arm itself when it has no loop. Where 
 or everything, but itself, whole runs of slots are revealed: then one loss for each of them, 0 for the arm itself.
 """
 
+import numpy as np
+
 from sidelight.kernels._jit import apart, kernel, routine, step
 from sidelight.kernels.alias import draw_alias
 from sidelight.kernels.buckets import expected, proposal, root_expected, root_proposal
@@ -359,6 +361,44 @@ def fetch_edges(machine, store, slot, losses):
                     fetch(store.portion, machine.n_top_groups + k)
 
 
+@step(fastmath={"contract", "reassoc", "nsz"})
+def seen_where_written(machine, state, store, slot, rest):
+    """`seen_by_edges` where X̃ is kept by slot: one read for an arm, one for its block."""
+    multiplier = store.scalars[LAMBDA]
+    keys, mixed, edges, homes = store.key, state.mixed, machine.in_indices, machine.home
+    first, end = first_in_edge(machine, slot), end_in_edge(machine, slot)
+    seen = 0.0
+    if machine.block_size >= 0:
+        per_block = 1.0 / machine.block_size
+        for e in range(first, end):
+            u = edges[e]
+            d = multiplier + keys[np.int32((u + 0.5) * per_block)]
+            seen += mixed[u] / (d * d)
+    else:
+        for e in range(first, end):
+            u = edges[e]
+            d = multiplier + keys[homes[u] >> 1]
+            seen += mixed[u] / (d * d)
+    return rest * seen + state.seen_fixed[slot]
+
+
+@step()
+def fetch_written(machine, state, store, n):
+    """Ask for what `learn_written` will read and write for the first n of its targets."""
+    for index in range(n):
+        v = state.targets[index]
+        fetch(machine.in_indices, first_in_edge(machine, v))
+        fetch(machine.in_indices, end_in_edge(machine, v) - 1)
+    for index in range(n):
+        v = state.targets[index]
+        for e in range(first_in_edge(machine, v), end_in_edge(machine, v)):
+            fetch(state.mixed, machine.in_indices[e])
+        k = block_of(machine, v)
+        fetch_block(machine, store, k)
+        fetch(store.place, k)
+        fetch(state.seen_fixed, v)
+
+
 # -- the two turns ------------------------------------------------------------------------------------
 
 
@@ -422,6 +462,8 @@ def learn(machine, state, store, slot, losses):
         learn_all(machine, state, store, losses, rest)
     elif machine.lone:
         learn_lone(machine, state, store, slot, losses, rest)
+    elif machine.written:
+        learn_written(machine, state, store, slot, losses, rest)
     else:
         learn_edges(machine, state, store, slot, losses, rest)
 
@@ -701,6 +743,59 @@ def learn_edges(machine, state, store, slot, losses, rest):
         settle(machine, state, store, n_touched, n_added)
 
 
+@routine()
+def learn_written(machine, state, store, slot, losses, rest):
+    """`learn` where all arms are seen along edges and X̃ is kept by slot.
+
+    What lost is listed first, without a branch: whether an arm loses is hard to guess.
+    """
+    apart()
+    begin = first_edge(machine, slot)
+    owners, targets, amounts = state.owners, state.targets, state.amounts
+    n_lost = 0
+    for index in range(end_edge(machine, slot) - begin):
+        targets[n_lost] = machine.out_indices[begin + index]
+        amounts[n_lost] = losses[index]
+        n_lost += 1 if losses[index] != 0.0 else 0
+    if machine.fetches:
+        fetch_written(machine, state, store, n_lost)
+    for index in range(n_lost):
+        seen = seen_where_written(machine, state, store, targets[index], rest)
+        amounts[index] = min(amounts[index] / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
+    n_touched = 0
+    for index in range(n_lost):
+        v = targets[index]
+        k = block_of(machine, v)
+        g = group_of(machine, k, v)
+        if state.marked[k] == 0:
+            state.marked[k] = 1
+            state.touched[n_touched] = k
+            state.block_loss[k] = 0.0
+            n_touched += 1
+        guess = amounts[index]
+        state.block_loss[k] += state.mixed[v] * guess
+        store.scalars[head(g) + PAID] += value(store, g, machine.n_blocks + v) * guess
+        owners[index] = g
+        targets[index] = machine.n_blocks + v
+        amounts[index] = guess * store.scalars[head(g) + RATE]
+    if n_lost > 0:
+        settle(machine, state, store, n_touched, n_lost)
+
+
+@step()
+def write_block(machine, state, store, k):
+    """Write out X̃ of block k."""
+    first = first_slot(machine, k)
+    portion = store.portion[record_of(machine, k)]
+    weights, mixed, local, c = store.weight, state.mixed, machine.local, machine.n_blocks + first
+    if machine.any_local:
+        for i in range(end_slot(machine, k) - first):
+            mixed[first + i] = weights[c + i] * portion + local[first + i]
+    else:
+        for i in range(end_slot(machine, k) - first):
+            mixed[first + i] = weights[c + i] * portion
+
+
 @step()
 def settle(machine, state, store, n_touched, n_added):
     """Add this round's estimates to their sums, and move the touched simplices to their new points."""
@@ -729,6 +824,8 @@ def settle(machine, state, store, n_touched, n_added):
         else:
             k = state.touched[index]
             solve(store, simplex_of(machine, k))
+            if machine.written:
+                write_block(machine, state, store, k)
             if machine.n_adaptive > 0 and machine.adaptive[k] > 0.0:
                 varies = True
                 state.roots[k] = root_sum(store, record_of(machine, k))
@@ -861,6 +958,29 @@ def start(memory):
             total += machine.fixed[slot]
     state.numbers[FIXED_TOTAL] = total
     total_exploration(machine, state)
+    write_all(machine, state, store)
+
+
+@kernel()
+def write_out(memory):
+    """What is kept besides and follows from the rest (`memory.DERIVED`)."""
+    parts = unpack(memory)
+    write_all(refer(parts[0]), refer(parts[1]), refer(parts[2]))
+
+
+@step()
+def write_all(machine, state, store):
+    """X̃ and the constant exploration that every slot is seen by, where they are kept."""
+    if not machine.written:
+        return
+    for k in range(machine.n_blocks):
+        write_block(machine, state, store, k)
+    for slot in range(machine.n_arms):
+        seen = 0.0
+        if machine.n_fixed > 0:
+            for e in range(first_in_edge(machine, slot), end_in_edge(machine, slot)):
+                seen += machine.fixed[machine.in_indices[e]]
+        state.seen_fixed[slot] = seen
 
 
 @kernel()

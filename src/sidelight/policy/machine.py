@@ -45,6 +45,7 @@ from sidelight.kernels.memory import (
     SHAPE,
     SINGLETONS,
     USUAL,
+    WRITTEN,
     Edges,
     Memory,
     pack,
@@ -67,6 +68,8 @@ MOST_SPREAD_EDGES = 2**31 - 1
 """Edges that spread exploration follows are numbered in 32 bits."""
 FETCHED_AHEAD = 400_000
 """Arms from which on a round asks for all that the next two will read."""
+LARGEST_WRITTEN = 64
+"""Blocks up to this size are written out whenever they change, where edges are what they are read along."""
 
 
 class Slots(NamedTuple):
@@ -139,6 +142,12 @@ def build_memory(
         and not (any_local or any_spread or fixed_slots.size)
         and switches[SEEN_BY] == SEEN_BY_EDGES
     )
+    switches[WRITTEN] = bool(
+        switches[USUAL]
+        and switches[SEEN_BY] == SEEN_BY_EDGES
+        and switches[N_UNIVERSAL] == 0
+        and slots.sizes.max() <= LARGEST_WRITTEN
+    )
     switches[SHAPE] = _shape(switches, store, fixed, any_adaptive or any_spread)
     arrays = store._asdict() | {
         "block_start": slots.starts,
@@ -175,6 +184,8 @@ def build_memory(
         "spreading": np.zeros(n if any_spread else 0),
         "spread_node": np.zeros(n_nodes(n) if any_spread else 0),
         "leader": np.full(n if any_spread else 0, -1, dtype=np.int32),
+        "mixed": np.zeros(n if switches[WRITTEN] else 0),
+        "seen_fixed": np.zeros(n if switches[WRITTEN] else 0),
         "block_loss": np.zeros(m),
         "amounts": np.zeros(2 * changes),
         "targets": np.zeros(2 * changes, dtype=np.int32),

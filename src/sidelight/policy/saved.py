@@ -37,7 +37,8 @@ from sidelight._version import __version__
 from sidelight.errors import SavedStateError, SidelightError
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.atomic import replacing
-from sidelight.kernels.memory import HEAVY, N_ARMS, PENDING, ROUND, SCRATCH, Memory, views
+from sidelight.kernels.engine import write_out
+from sidelight.kernels.memory import DERIVED, HEAVY, N_ARMS, PENDING, ROUND, SCRATCH, Memory, views
 from sidelight.kernels.store import N_BUCKETS
 from sidelight.partition import Partition
 from sidelight.planning import AnytimeBound, AnytimePlan, Bound, DoublingPlan, Plan, Tuning
@@ -71,7 +72,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 def write(path: str | PathLike[str], plan: Plan, stage: Plan, past: Past, memory: Memory) -> None:
     """Save `plan` and the state of its policy, which plays `stage`, to `path`, replacing it atomically."""
     arrays: Arrays = {f"tuning.{name}": array for name, array in stage.tuning.to_arrays().items()}
-    arrays |= {f"state.{name}": view for name, view in views(memory).items() if name not in SCRATCH}
+    arrays |= {f"state.{name}": view for name, view in _kept(memory).items()}
     about = _described(plan)
     if isinstance(plan, DoublingPlan):
         about["stage"] = _described(stage)
@@ -169,7 +170,7 @@ def _doubling(
 
 def restore(path: str | PathLike[str], memory: Memory, arrays: Arrays) -> None:
     """Copy the saved arrays into a freshly built memory, refusing any that do not fit it."""
-    targets = {name: view for name, view in views(memory).items() if name not in SCRATCH}
+    targets = _kept(memory)
     for name, target in targets.items():
         source = arrays.get(f"state.{name}")
         if source is None or source.shape != target.shape or source.dtype != target.dtype:
@@ -185,6 +186,12 @@ def restore(path: str | PathLike[str], memory: Memory, arrays: Arrays) -> None:
         raise SavedStateError(f"{path}: the heaviest arm {numbers[HEAVY]} does not exist")
     for name, target in targets.items():
         target[...] = arrays[f"state.{name}"]
+    write_out(memory)
+
+
+def _kept(memory: Memory) -> Arrays:
+    """The changing arrays that nothing else determines."""
+    return {name: view for name, view in views(memory).items() if name not in SCRATCH + DERIVED}
 
 
 def _check_positions(path: str | PathLike[str], fresh: Arrays, arrays: Arrays) -> None:
