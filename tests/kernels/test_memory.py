@@ -54,6 +54,7 @@ def test_what_is_fixed_is_packed_apart_from_what_changes():
     assert set(Machine._fields) & set(CHANGING) == FALLING
     assert not FALLING & set(layout.SCRATCH)
     assert set(layout.SCRATCH) < set(CHANGING)
+    assert set(layout.DERIVED) < set(CHANGING) - set(layout.SCRATCH)
 
 
 def test_every_name_reaches_its_array():
@@ -184,6 +185,9 @@ def test_a_machine_is_what_its_plan_says(instance, realization):
     plain = (tuning.sizes > 1).all() and m > 1 and (tuning.inner_power == 0).all()
     alike = (tuning.top_power == 2).all() and len(set(tuning.top_rate.tolist())) == 1
     assert machine.usual == (plain and alike)
+    assert machine.written == (
+        machine.usual and (machine.seen_how == SEEN_BY_EDGES).all() and g.universal.size == 0
+    )
     adaptive = m == 1 and bool((tuning.adaptive > 0).all()) and (g.in_degree[g.universal] == 0).all()
     assert machine.lone == (adaptive and (machine.seen_how == SEEN_BY_EDGES).all())
     if m > 1:

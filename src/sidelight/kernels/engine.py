@@ -18,6 +18,7 @@ or everything, but itself, whole runs of slots are revealed: then one loss for e
 """
 
 import numpy as np
+from numba import uint64
 
 from sidelight.kernels._jit import apart, kernel, routine, step
 from sidelight.kernels.alias import draw_alias
@@ -44,7 +45,7 @@ from sidelight.kernels.memory import (
     unpack,
 )
 from sidelight.kernels.pointers import cells, fetch, refer
-from sidelight.kernels.random import coming_unit, next_turn, next_unit
+from sidelight.kernels.random import DRAWS, START, TURN, coming_unit, next_turn, next_unit
 from sidelight.kernels.simplex import (
     accept_weights,
     add,
@@ -54,6 +55,7 @@ from sidelight.kernels.simplex import (
     sample,
     sample_root,
     solve,
+    solve_weights,
     value,
 )
 from sidelight.kernels.spread import follow_spread, renew_block_spread
@@ -63,6 +65,7 @@ from sidelight.kernels.store import (
     FACTOR,
     HELD,
     LAMBDA,
+    LOSS,
     PAID,
     POWER_BUCKETS,
     RATE,
@@ -183,6 +186,8 @@ def fetch_block(machine, store, k):
     c = machine.n_blocks + first
     for ahead in range(0, min(end_slot(machine, k) - first, 32), 8):
         fetch(store.weight, c + ahead)
+        if machine.written:
+            continue  # what a play teaches is about other blocks
         fetch(store.key, c + ahead)
         if machine.any_local:
             fetch(machine.local, first + ahead)
@@ -193,7 +198,10 @@ def fetch_block(machine, store, k):
 @step()
 def fetch_slot(machine, store, slot):
     """Ask for what playing a slot will read first."""
-    if machine.shape == MANY_SHAPES:
+    if machine.written:
+        fetch(machine.out_indices, first_edge(machine, slot))
+        fetch(machine.out_indices, end_edge(machine, slot) - 1)
+    elif machine.shape == MANY_SHAPES:
         fetch(machine.out_indices, first_edge(machine, slot))
         fetch(machine.in_indices, first_in_edge(machine, slot))
         fetch(store.place, machine.n_blocks + slot)
@@ -250,6 +258,17 @@ def fetch_ahead(machine, state, store):
                 fetch_block(machine, store, drawn)
     if slot >= 0:
         fetch_slot(machine, store, slot)
+    return slot
+
+
+@step()
+def foreseen(machine, state, store, turns):
+    """The slot that `ask` will draw `turns` rounds from now if the point hardly moves; its numbers are known."""
+    words = state.words
+    start, turn, draws = words[START], words[TURN], words[DRAWS]
+    words[TURN] = uint64(turn + uint64(turns - 1))
+    slot = ask(machine, state, store)
+    words[START], words[TURN], words[DRAWS] = start, turn, draws
     return slot
 
 
@@ -361,30 +380,31 @@ def fetch_edges(machine, store, slot, losses):
                     fetch(store.portion, machine.n_top_groups + k)
 
 
+@step()
+def block_at(homes, per_block, slot):
+    """`block_of` for the hottest loops: by arithmetic where all blocks are alike, per_block > 0."""
+    return np.int32((slot + 0.5) * per_block) if per_block > 0.0 else homes[slot] >> 1
+
+
 @step(fastmath={"contract", "reassoc", "nsz"})
 def seen_where_written(machine, state, store, slot, rest):
     """`seen_by_edges` where X̃ is kept by slot: one read for an arm, one for its block."""
     multiplier = store.scalars[LAMBDA]
     keys, mixed, edges, homes = store.key, state.mixed, machine.in_indices, machine.home
     first, end = first_in_edge(machine, slot), end_in_edge(machine, slot)
+    per_block = 1.0 / machine.block_size
     seen = 0.0
-    if machine.block_size >= 0:
-        per_block = 1.0 / machine.block_size
-        for e in range(first, end):
-            u = edges[e]
-            d = multiplier + keys[np.int32((u + 0.5) * per_block)]
-            seen += mixed[u] / (d * d)
-    else:
-        for e in range(first, end):
-            u = edges[e]
-            d = multiplier + keys[homes[u] >> 1]
-            seen += mixed[u] / (d * d)
+    for e in range(first, end):
+        u = edges[e]
+        d = multiplier + keys[block_at(homes, per_block, u)]
+        seen += mixed[u] / (d * d)
     return rest * seen + state.seen_fixed[slot]
 
 
 @step()
 def fetch_written(machine, state, store, n):
-    """Ask for what `learn_written` will read and write for the first n of its targets."""
+    """Ask for what `learn_written` will use for the first n of its targets: edges into them, then all the rest."""
+    per_block = 1.0 / machine.block_size
     for index in range(n):
         v = state.targets[index]
         fetch(machine.in_indices, first_in_edge(machine, v))
@@ -393,10 +413,20 @@ def fetch_written(machine, state, store, n):
         v = state.targets[index]
         for e in range(first_in_edge(machine, v), end_in_edge(machine, v)):
             fetch(state.mixed, machine.in_indices[e])
-        k = block_of(machine, v)
-        fetch_block(machine, store, k)
-        fetch(store.place, k)
         fetch(state.seen_fixed, v)
+        fetch(store.key, machine.n_blocks + v)
+        k = block_at(machine.home, per_block, v)
+        fetch(store.place, k)
+        record = head(record_of(machine, k))
+        fetch(store.scalars, record)
+        fetch(store.scalars, record + 8)
+        last = end_slot(machine, k) - 1
+        for ahead in range(first_slot(machine, k), last + 8, 8):
+            i = min(ahead, last)
+            fetch(store.weight, machine.n_blocks + i)
+            fetch(state.mixed, i)
+            if machine.any_local:
+                fetch(machine.local, i)
 
 
 # -- the two turns ------------------------------------------------------------------------------------
@@ -751,7 +781,8 @@ def learn_written(machine, state, store, slot, losses, rest):
     """
     apart()
     begin = first_edge(machine, slot)
-    owners, targets, amounts = state.owners, state.targets, state.amounts
+    targets, amounts, scalars = state.targets, state.amounts, store.scalars
+    per_block = 1.0 / machine.block_size
     n_lost = 0
     for index in range(end_edge(machine, slot) - begin):
         targets[n_lost] = machine.out_indices[begin + index]
@@ -765,28 +796,41 @@ def learn_written(machine, state, store, slot, losses, rest):
     n_touched = 0
     for index in range(n_lost):
         v = targets[index]
-        k = block_of(machine, v)
-        g = group_of(machine, k, v)
-        if state.marked[k] == 0:
-            state.marked[k] = 1
-            state.touched[n_touched] = k
-            state.block_loss[k] = 0.0
-            n_touched += 1
         guess = amounts[index]
-        state.block_loss[k] += state.mixed[v] * guess
-        store.scalars[head(g) + PAID] += value(store, g, machine.n_blocks + v) * guess
-        owners[index] = g
-        targets[index] = machine.n_blocks + v
-        amounts[index] = guess * store.scalars[head(g) + RATE]
-    if n_lost > 0:
-        settle(machine, state, store, n_touched, n_lost)
+        k = block_at(machine.home, per_block, v)
+        record = head(record_of(machine, k))
+        if scalars[record + CHANGE] == 0.0:
+            scalars[record + CHANGE] = -1.0
+            scalars[record + LOSS] = 0.0
+            state.touched[n_touched] = k
+            n_touched += 1
+            if machine.fetches:
+                fetch(store.sum_at, store.place[k])
+                fetch(store.occupant, store.place[k])
+        scalars[record + LOSS] += state.mixed[v] * guess
+        c = machine.n_blocks + v
+        scalars[record + PAID] += store.weight[c] * scalars[record + FACTOR] * guess
+        store.key[c] += guess * scalars[record + RATE]
+        store.weight[c] = exp_nonpositive(scalars[record + BASE] - store.key[c])
+    for index in range(n_touched):
+        k = state.touched[index]
+        g = record_of(machine, k)
+        first = machine.n_blocks + first_slot(machine, k)
+        solve_weights(store, g, first, machine.n_blocks + end_slot(machine, k))
+        write_block(machine, state, store, k)
+        loss = scalars[head(g) + LOSS]
+        state.numbers[TOP_PAID] += block_value(machine, store, k) * loss
+        add(store, 0, k, loss * scalars[RATE])
+    if n_touched > 0:
+        solve(store, 0)
 
 
 @step()
 def write_block(machine, state, store, k):
     """Write out X̃ of block k."""
     first = first_slot(machine, k)
-    portion = store.portion[record_of(machine, k)]
+    record = head(record_of(machine, k))
+    portion = store.scalars[record + FACTOR] * store.scalars[record + SHARE]
     weights, mixed, local, c = store.weight, state.mixed, machine.local, machine.n_blocks + first
     if machine.any_local:
         for i in range(end_slot(machine, k) - first):
@@ -824,8 +868,6 @@ def settle(machine, state, store, n_touched, n_added):
         else:
             k = state.touched[index]
             solve(store, simplex_of(machine, k))
-            if machine.written:
-                write_block(machine, state, store, k)
             if machine.n_adaptive > 0 and machine.adaptive[k] > 0.0:
                 varies = True
                 state.roots[k] = root_sum(store, record_of(machine, k))

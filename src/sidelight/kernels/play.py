@@ -16,6 +16,7 @@ from sidelight.kernels.engine import (
     fetch_slot,
     first_edge,
     first_slot,
+    foreseen,
     is_own,
     learn,
     settle_all,
@@ -50,6 +51,20 @@ def reveal(machine, world, function, word, t, slot, losses):
         losses[at] = loss
         at += 1
     return True
+
+
+@step()
+def fetch_revealed(machine, table, known, soon, later):
+    """Ask for what `reveal` will read in the next two rounds: first which arms the slots are, then their means.
+
+    Their slots are −1 where nothing is foreseen; the edges of both were asked for in earlier rounds.
+    """
+    if later >= 0 and not machine.in_order:
+        for e in range(first_edge(machine, later), end_edge(machine, later)):
+            fetch(machine.arm_at, machine.out_indices[e])
+    if soon >= 0 and known:
+        for e in range(first_edge(machine, soon), end_edge(machine, soon)):
+            fetch(table, arm_at(machine, machine.out_indices[e]))
 
 
 @step()
@@ -104,13 +119,19 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
     machine, state, store = refer(parts[0]), refer(parts[1]), refer(parts[2])
     told = cells(losses, 0, losses.size)
     table = row_of(world, 0)
+    known = world.kind != FUNCTION and world.rows == 1
+    soon = later = latest = -1  # the slots of the next three rounds, as foreseen
     for t in range(first, last):
         slot = ask(machine, state, store)
         arm = arm_at(machine, slot)
-        if machine.fetches:
+        if machine.fetches and machine.written:
+            soon, later, latest = later, latest, foreseen(machine, state, store, 3)
+            fetch_slot(machine, store, latest)
+            fetch_revealed(machine, table, known, soon, later)
+        elif machine.fetches:
             coming = fetch_ahead(machine, state, store)
             fetch_slot(machine, store, slot)
-            if world.kind != FUNCTION and world.rows == 1:
+            if known:
                 fetch(table, arm)
                 if coming >= 0 and machine.in_order:
                     fetch(table, coming)
