@@ -147,6 +147,7 @@ def build_memory(
         and switches[SEEN_BY] == SEEN_BY_EDGES
         and switches[N_UNIVERSAL] == 0
         and slots.sizes.max() <= LARGEST_WRITTEN
+        and (store.form[layout.n_top :] == ENTROPY_LIST).all()
     )
     switches[SHAPE] = _shape(switches, store, fixed, any_adaptive or any_spread)
     arrays = store._asdict() | {
