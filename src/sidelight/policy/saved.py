@@ -7,7 +7,8 @@ Format, version 3. An uncompressed `.npz` archive (a zip of `.npy` arrays, reada
                   that wrote it), horizon, realization, choices, parameters, bound, labels, digest
     graph.*       n_arms, out_indptr, out_indices, universal, has_loop
     tuning.*      the arrays of `sidelight.planning.Tuning`
-    state.*       the changing arrays of `sidelight.kernels.memory`, the random stream included
+    state.*       the changing arrays of `sidelight.kernels.memory`, the random stream included, but not those
+                  that follow from the others
 
 Small policies (`sidelight.policy.rule`) have no tuning: their header names the `rule` and the horizon, and state.*
 are the changing arrays of `sidelight.kernels.desk`.
