@@ -8,13 +8,15 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sidelight as sl
-from dense_engine import Dense, hand_tuning
+from dense_engine import Dense, copy, hand_tuning
 from instances import clique, cycle, loops, universal
 from kernel_entries import INTERPRETED, unpack
 from sidelight.environment.environment import environment_key
 from sidelight.kernels import engine, layout, play
 from sidelight.kernels import memory as names
+from sidelight.kernels._jit import kernel
 from sidelight.kernels.memory import views
+from sidelight.kernels.pointers import refer
 from sidelight.policy import machine
 
 ROUNDS = 60 if INTERPRETED else 3000
@@ -171,6 +173,97 @@ def test_a_lone_adaptive_block_is_unbiased(make):
     game.assert_unbiased(game.played(ROUNDS // 10, seed=6), np.random.default_rng(7).random(game.n))
 
 
+def ring_in_blocks(blocks, reach=2, **fields):
+    """Every arm reveals its neighbours up to so many steps away on a ring, itself not: all are seen along edges."""
+    n = sum(map(len, blocks))
+    edges = [(u, (u + step) % n) for u in range(n) for step in range(-reach, reach + 1) if step]
+    return dense(n, edges, blocks, inner=(0.0, 0.1), **fields)
+
+
+WRITTEN = {
+    "blocks alike": lambda: ring_in_blocks([[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]),
+    "blocks that differ": lambda: ring_in_blocks(
+        INTERLEAVED, global_exploration=RAGGED, local_exploration=10.0 * RAGGED
+    ),
+    "blocks alike that explore": lambda: ring_in_blocks(
+        [[0, 3, 6], [1, 4, 7], [2, 5, 8], [9, 10, 11]], local_exploration=5.0 * RAGGED
+    ),
+    "thirty blocks": lambda: ring_in_blocks(
+        np.arange(90).reshape(3, 30).T.tolist(), global_exploration=np.repeat([0.004, 0.0, 0.001], 30)
+    ),
+    "different degrees": lambda: dense(
+        6, [*cycle(range(6)), (0, 2), (0, 3), (5, 2)], [[0, 2, 4], [1, 3, 5]], inner=(0.0, 0.1)
+    ),
+}
+each_written = pytest.mark.parametrize("make", WRITTEN.values(), ids=WRITTEN.keys())
+
+
+@pytest.mark.usefixtures("_forms")
+@each_written
+def test_blocks_that_are_written_out_learn_like_any_block(make):
+    game = make()
+    fast, slow = game.begin(4), game.begin(4)
+    assert fast.switches[names.WRITTEN] == 1
+    slow.switches[names.WRITTEN] = 0
+    assert_same_play(game, fast, slow)
+
+
+@each_written
+def test_blocks_that_are_written_out_are_unbiased(make):
+    game = make()
+    if game.n > 12 and INTERPRETED:
+        pytest.skip("ninety copies of ninety arms are for compiled kernels")
+    game.assert_unbiased(game.played(ROUNDS // 10, seed=6), np.random.default_rng(7).random(game.n))
+
+
+@each_written
+def test_what_is_written_out_is_what_it_says(make):
+    """X̃, and the constant exploration of all that reveal an arm; both can be made again from the rest."""
+    game = make()
+    memory = game.played(ROUNDS // 10, seed=8)
+    arm_at = unpack(memory)[0].arm_at
+    looked = views(memory)
+    _, _, X = game.probabilities(memory)
+    assert_allclose(looked["mixed"], game.mixed(X)[arm_at], rtol=1e-14)
+    assert_allclose(looked["seen_fixed"], (game.tuning.global_exploration @ game.A)[arm_at], rtol=1e-14)
+    kept = {name: looked[name].copy() for name in names.DERIVED}
+    for name in names.DERIVED:
+        looked[name][:] = np.nan
+    engine.write_out(memory)
+    for name, array in kept.items():
+        assert_array_equal(looked[name], array)
+
+
+def test_large_blocks_are_not_written_out():
+    blocks = [list(range(machine.LARGEST_WRITTEN)), [machine.LARGEST_WRITTEN + v for v in range(3)]]
+    assert ring_in_blocks(blocks).begin().switches[names.WRITTEN] == 1
+    blocks[0].append(blocks[1].pop())
+    memory = ring_in_blocks(blocks).begin()
+    assert (memory.switches[names.USUAL], memory.switches[names.WRITTEN]) == (1, 0)
+    assert views(memory)["mixed"].size == views(memory)["seen_fixed"].size == 0
+
+
+@pytest.mark.parametrize("make", [*WRITTEN.values(), *LONE.values()], ids=[*WRITTEN.keys(), *LONE.keys()])
+def test_what_will_be_drawn_is_foreseen(make):
+    """Exactly, if nothing is learnt meanwhile; and looking leaves everything as it was."""
+    game = make()
+    memory = game.played(ROUNDS // 10, seed=9)
+    for _ in range(30):
+        before = copy(memory)
+        coming = [foresee(memory, turns) for turns in (1, 2, 3)]
+        for name, view in views(memory).items():
+            assert_array_equal(view, views(before)[name], err_msg=name)
+        arm_at = unpack(memory)[0].arm_at
+        assert [engine.ask_once(before) for _ in coming] == [arm_at[slot] for slot in coming]
+        engine.ask_once(memory)
+
+
+@kernel(cache=False)
+def foresee(memory, turns):
+    parts = names.unpack(memory)
+    return engine.foreseen(refer(parts[0]), refer(parts[1]), refer(parts[2]), turns)
+
+
 def assert_same_play(game, fast, slow):
     """Rounding differs, and a rare arm that is seen at last magnifies it; but hardly ever by much."""
     rng = np.random.default_rng(5)
@@ -284,7 +377,9 @@ def test_slots_are_not_always_arms():
 
 @pytest.mark.usefixtures("_forms")
 @pytest.mark.parametrize(
-    "make", [*ORDERS.values(), *(make for _, make in ALIKE.values())], ids=[*ORDERS.keys(), *ALIKE.keys()]
+    "make",
+    [*ORDERS.values(), *WRITTEN.values(), *(make for _, make in ALIKE.values())],
+    ids=[*ORDERS.keys(), *WRITTEN.keys(), *ALIKE.keys()],
 )
 @pytest.mark.parametrize("kind", ["table", "coins"])
 def test_playing_many_rounds_is_asking_and_telling(make, kind):
@@ -327,25 +422,22 @@ def assert_played_as_told(game, kind, rounds):
 @pytest.mark.usefixtures("_forms")
 @pytest.mark.parametrize(
     "make",
-    [*ORDERS.values(), *LONE.values(), *(make for _, make in ALIKE.values())],
-    ids=[*ORDERS.keys(), *LONE.keys(), *ALIKE.keys()],
+    [*ORDERS.values(), *LONE.values(), *WRITTEN.values(), *(make for _, make in ALIKE.values())],
+    ids=[*ORDERS.keys(), *LONE.keys(), *WRITTEN.keys(), *ALIKE.keys()],
 )
 def test_asking_for_memory_ahead_changes_nothing(make, monkeypatch):
     """Bit for bit, whatever the shape: only large graphs do it on their own."""
     rounds = 20 if INTERPRETED else 300
     memories = []
-    for level in (0, 1, 2):
-        monkeypatch.setattr(machine, "FETCHED", 10**9 if level < 1 else 0)
-        monkeypatch.setattr(machine, "FETCHED_AHEAD", 10**9 if level < 2 else 0)
-        monkeypatch.setattr(machine, "CLIQUES_AHEAD", 10**9 if level < 2 else 0)
+    for ahead in (False, True):
+        monkeypatch.setattr(machine, "FETCHED", 0 if ahead else 10**9)
         game = make()
         world = sl.environments.bernoulli(np.linspace(0.1, 0.9, game.n))
         memory = game.begin(14)
-        assert memory.switches[names.FETCHES] == level
+        assert memory.switches[names.FETCHES] == ahead
         nothing = np.zeros(0, dtype=np.int64)
         key = environment_key(15)
         play.play(memory, world.world, world.function, key, 0, rounds, 0.0, game.scratch, nothing)
         memories.append(views(memory))
     for name, view in memories[0].items():
-        for other in memories[1:]:
-            assert_array_equal(view, other[name], err_msg=name)
+        assert_array_equal(view, memories[1][name], err_msg=name)

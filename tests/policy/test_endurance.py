@@ -16,6 +16,7 @@ PLANS = {
     "bandit": lambda: plan_on(sl.families.mab(50), sl.partitions.singletons, "clustered"),
     "ring": lambda: plan_on(sl.families.cycle(60), sl.partitions.single, "adaptive"),
     "cliques": lambda: plan_on(sl.families.cliques([3, 30, 4]), sl.partitions.components, "clustered"),
+    "cube": lambda: plan_on(sl.families.hypercube(6), sl.partitions.hypercube, "clustered"),
     "blind clique": lambda: plan_on(sl.families.loopless_clique(6), sl.partitions.singletons, "clustered"),
     "corrupted full": lambda: plan_on(sl.families.corrupted_full(8, 2), sl.partitions.corrupted, "hybrid"),
 }

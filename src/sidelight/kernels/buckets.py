@@ -663,15 +663,6 @@ def is_accepted(store, g, position, room, fraction):
 
 
 @step()
-def expected(store, g, h, unit, other):
-    """The coordinate that `sample_buckets` will draw if the point hardly moves, given the uniforms that come."""
-    position, room, fraction = proposal(store, g, h, unit)
-    if position < 0 or not is_accepted(store, g, position, room, fraction):
-        position = max(proposal(store, g, h, other)[0], first_of(store, g))
-    return store.occupant[position]
-
-
-@step()
 def sample_root_buckets(store, g, h, words):
     """A coordinate of the group with probability ∝ 1/d = x^(1−h), exactly; one uniform decides, as above."""
     multiplier = store.scalars[head(g) + LAMBDA]
@@ -705,13 +696,3 @@ def root_proposal(store, g, h, unit):
         return -1, low, 0.0
     index = min(int(target), end - first - 1)
     return first + index, low, target - index
-
-
-@step()
-def root_expected(store, g, h, unit, other):
-    """`expected` for `sample_root_buckets`."""
-    position, low, fraction = root_proposal(store, g, h, unit)
-    d = store.scalars[head(g) + LAMBDA] + store.sum_at[max(position, 0)]
-    if position < 0 or fraction * d >= low:
-        position = max(root_proposal(store, g, h, other)[0], first_of(store, g))
-    return store.occupant[position]

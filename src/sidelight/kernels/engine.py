@@ -18,6 +18,9 @@ or everything, but itself, whole runs of slots are revealed: then one loss for e
 Where every play reveals everything, one loss for each slot.
 """
 
+import numpy as np
+from numba import uint64
+
 from sidelight.kernels._jit import apart, kernel, routine, step
 from sidelight.kernels.alias import draw_alias, draw_evenly
 from sidelight.kernels.buckets import FUSED, proposal, root_proposal
@@ -44,7 +47,7 @@ from sidelight.kernels.memory import (
     unpack,
 )
 from sidelight.kernels.pointers import cells, fetch, onward, refer
-from sidelight.kernels.random import coming_unit, next_turn, next_unit
+from sidelight.kernels.random import DRAWS, START, TURN, coming_unit, next_turn, next_unit
 from sidelight.kernels.simplex import (
     accept_weights,
     add,
@@ -58,14 +61,17 @@ from sidelight.kernels.simplex import (
     sample_root,
     sample_weights,
     solve,
+    solve_weights,
     value,
 )
 from sidelight.kernels.spread import follow_spread, renew_block_spread
 from sidelight.kernels.store import (
     BASE,
+    CHANGE,
     FACTOR,
     HELD,
     LAMBDA,
+    LOSS,
     PAID,
     RATE,
     SHARE,
@@ -188,6 +194,8 @@ def fetch_block(machine, store, k):
     c = machine.n_blocks + first
     for ahead in range(0, min(end_slot(machine, k) - first, 32), 8):
         fetch(store.weight, c + ahead)
+        if machine.written:
+            continue  # what a play teaches is about other blocks
         fetch(store.key, c + ahead)
         if machine.any_local and not machine.even:
             fetch(machine.local, first + ahead)
@@ -198,7 +206,10 @@ def fetch_block(machine, store, k):
 @step()
 def fetch_slot(machine, store, slot):
     """Ask for what playing a slot will read first."""
-    if machine.shape == MANY_SHAPES:
+    if machine.written:
+        fetch(machine.out_indices, first_edge(machine, slot))
+        fetch(machine.out_indices, end_edge(machine, slot) - 1)
+    elif machine.shape == MANY_SHAPES:
         fetch(machine.out_indices, first_edge(machine, slot))
         fetch(machine.in_indices, first_in_edge(machine, slot))
         fetch(store.place, machine.n_blocks + slot)
@@ -274,6 +285,18 @@ def fetch_members(machine, store, slot):
             position = store.place[1 + machine.out_indices[e]]
             fetch(store.sum_at, position)
             fetch(store.occupant, position)
+
+
+@routine()
+def foreseen(machine, state, store, turns):
+    """The slot that `ask` will draw `turns` rounds from now if the point hardly moves; its numbers are known."""
+    apart()
+    words = state.words
+    start, turn, draws = words[START], words[TURN], words[DRAWS]
+    words[TURN] = uint64(turn + uint64(turns - 1))
+    slot = ask(machine, state, store)
+    words[START], words[TURN], words[DRAWS] = start, turn, draws
+    return slot
 
 
 # -- probabilities ------------------------------------------------------------------------------------
@@ -384,6 +407,55 @@ def fetch_edges(machine, store, slot, losses):
                     fetch(store.portion, machine.n_top_groups + k)
 
 
+@step()
+def block_at(homes, per_block, slot):
+    """`block_of` for the hottest loops: by arithmetic where all blocks are alike, per_block > 0."""
+    return np.int32((slot + 0.5) * per_block) if per_block > 0.0 else homes[slot] >> 1
+
+
+@step(fastmath={"contract", "reassoc", "nsz"})
+def seen_where_written(machine, state, store, slot, rest):
+    """`seen_by_edges` where X̃ is kept by slot: one read for an arm, one for its block."""
+    multiplier = store.scalars[LAMBDA]
+    keys, mixed, edges, homes = store.key, state.mixed, machine.in_indices, machine.home
+    first, end = first_in_edge(machine, slot), end_in_edge(machine, slot)
+    per_block = 1.0 / machine.block_size
+    seen = 0.0
+    for e in range(first, end):
+        u = edges[e]
+        d = multiplier + keys[block_at(homes, per_block, u)]
+        seen += mixed[u] / (d * d)
+    return rest * seen + state.seen_fixed[slot]
+
+
+@step()
+def fetch_written(machine, state, store, n):
+    """Ask for what `learn_written` will use for the first n of its targets: edges into them, then all the rest."""
+    per_block = 1.0 / machine.block_size
+    for index in range(n):
+        v = state.targets[index]
+        fetch(machine.in_indices, first_in_edge(machine, v))
+        fetch(machine.in_indices, end_in_edge(machine, v) - 1)
+    for index in range(n):
+        v = state.targets[index]
+        for e in range(first_in_edge(machine, v), end_in_edge(machine, v)):
+            fetch(state.mixed, machine.in_indices[e])
+        fetch(state.seen_fixed, v)
+        fetch(store.key, machine.n_blocks + v)
+        k = block_at(machine.home, per_block, v)
+        fetch(store.place, k)
+        record = head(record_of(machine, k))
+        fetch(store.scalars, record)
+        fetch(store.scalars, record + 8)
+        last = end_slot(machine, k) - 1
+        for ahead in range(first_slot(machine, k), last + 8, 8):
+            i = min(ahead, last)
+            fetch(store.weight, machine.n_blocks + i)
+            fetch(state.mixed, i)
+            if machine.any_local:
+                fetch(machine.local, i)
+
+
 # -- the two turns ------------------------------------------------------------------------------------
 
 
@@ -458,6 +530,8 @@ def learn(machine, state, store, slot, losses):
         learn_all(machine, state, store, losses, rest)
     elif machine.lone:
         learn_lone(machine, state, store, slot, losses, rest)
+    elif machine.written:
+        learn_written(machine, state, store, slot, losses, rest)
     else:
         learn_edges(machine, state, store, slot, losses, rest)
 
@@ -761,6 +835,73 @@ def learn_edges(machine, state, store, slot, losses, rest):
         settle(machine, state, store, n_touched, n_added)
 
 
+@routine()
+def learn_written(machine, state, store, slot, losses, rest):
+    """`learn` where all arms are seen along edges and X̃ is kept by slot.
+
+    What lost is listed first, without a branch: whether an arm loses is hard to guess.
+    """
+    apart()
+    begin = first_edge(machine, slot)
+    targets, amounts, scalars = state.targets, state.amounts, store.scalars
+    per_block = 1.0 / machine.block_size
+    n_lost = 0
+    for index in range(end_edge(machine, slot) - begin):
+        targets[n_lost] = machine.out_indices[begin + index]
+        amounts[n_lost] = losses[index]
+        n_lost += 1 if losses[index] != 0.0 else 0
+    if machine.fetches:
+        fetch_written(machine, state, store, n_lost)
+    for index in range(n_lost):
+        seen = seen_where_written(machine, state, store, targets[index], rest)
+        amounts[index] = min(amounts[index] / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
+    n_touched = 0
+    for index in range(n_lost):
+        v = targets[index]
+        guess = amounts[index]
+        k = block_at(machine.home, per_block, v)
+        record = head(record_of(machine, k))
+        if scalars[record + CHANGE] == 0.0:
+            scalars[record + CHANGE] = -1.0
+            scalars[record + LOSS] = 0.0
+            state.touched[n_touched] = k
+            n_touched += 1
+            if machine.fetches:
+                fetch(store.sum_at, store.place[k])
+                fetch(store.occupant, store.place[k])
+        scalars[record + LOSS] += state.mixed[v] * guess
+        c = machine.n_blocks + v
+        scalars[record + PAID] += store.weight[c] * scalars[record + FACTOR] * guess
+        store.key[c] += guess * scalars[record + RATE]
+        store.weight[c] = exp_nonpositive(scalars[record + BASE] - store.key[c])
+    for index in range(n_touched):
+        k = state.touched[index]
+        g = record_of(machine, k)
+        first = machine.n_blocks + first_slot(machine, k)
+        solve_weights(store, g, first, machine.n_blocks + end_slot(machine, k))
+        write_block(machine, state, store, k)
+        loss = scalars[head(g) + LOSS]
+        state.numbers[TOP_PAID] += block_value(machine, store, k) * loss
+        add(store, 0, k, loss * scalars[RATE])
+    if n_touched > 0:
+        solve(store, 0)
+
+
+@step()
+def write_block(machine, state, store, k):
+    """Write out X̃ of block k."""
+    first = first_slot(machine, k)
+    record = head(record_of(machine, k))
+    portion = store.scalars[record + FACTOR] * store.scalars[record + SHARE]
+    weights, mixed, local, c = store.weight, state.mixed, machine.local, machine.n_blocks + first
+    if machine.any_local:
+        for i in range(end_slot(machine, k) - first):
+            mixed[first + i] = weights[c + i] * portion + local[first + i]
+    else:
+        for i in range(end_slot(machine, k) - first):
+            mixed[first + i] = weights[c + i] * portion
+
+
 @step()
 def settle(machine, state, store, n_touched, n_added):
     """Add this round's estimates to their sums, and move the touched simplices to their new points."""
@@ -936,6 +1077,29 @@ def start(memory):
             total += machine.fixed[slot]
     state.numbers[FIXED_TOTAL] = total
     total_exploration(machine, state)
+    write_all(machine, state, store)
+
+
+@kernel()
+def write_out(memory):
+    """What is kept besides and follows from the rest (`memory.DERIVED`)."""
+    parts = unpack(memory)
+    write_all(refer(parts[0]), refer(parts[1]), refer(parts[2]))
+
+
+@step()
+def write_all(machine, state, store):
+    """X̃ and the constant exploration that every slot is seen by, where they are kept."""
+    if not machine.written:
+        return
+    for k in range(machine.n_blocks):
+        write_block(machine, state, store, k)
+    for slot in range(machine.n_arms):
+        seen = 0.0
+        if machine.n_fixed > 0:
+            for e in range(first_in_edge(machine, slot), end_in_edge(machine, slot)):
+                seen += machine.fixed[machine.in_indices[e]]
+        state.seen_fixed[slot] = seen
 
 
 @kernel()

@@ -48,8 +48,9 @@ N_NUMBERS = 9
     USUAL,
     LONE,
     EVEN,
-) = range(21)
-N_SWITCHES = 21
+    WRITTEN,
+) = range(22)
+N_SWITCHES = 22
 
 
 class Machine(NamedTuple):
@@ -81,6 +82,7 @@ class Machine(NamedTuple):
     usual: int  # entropy blocks under one Tsallis-½ simplex, without exploration that varies
     lone: int  # one Tsallis-½ block with adaptive exploration only, all of whose arms are seen along edges
     even: int  # has every slot the same constant and the same local exploration?
+    written: int  # usual, with small blocks, all arms seen along edges: X̃ is kept by slot (see State.mixed)
     block_start: np.ndarray  # (m+1,) slots of block k are block_start[k]..block_start[k+1]
     arm_at: np.ndarray  # (n,) slot -> arm
     slot_of: np.ndarray  # (n,) arm -> slot
@@ -130,6 +132,8 @@ class State(NamedTuple):
     touched: np.ndarray  # (m,) int32 scratch: blocks touched this round
     marked: np.ndarray  # (m,) int32: is the block in `touched`?
     leader: np.ndarray  # (n,) int32: the slot for whose sake a slot spreads as much as it does
+    mixed: np.ndarray  # (n,) X̃ of each slot, where Machine.written; else empty
+    seen_fixed: np.ndarray  # (n,) Σ of constant exploration over the in-neighbours of each slot, likewise
     words: np.ndarray  # (4,) uint64: the random stream
 
 
@@ -211,9 +215,13 @@ FLOATS = (
     "spread",
     "scale",
     "portion",
+    "mixed",
+    "seen_fixed",
 )
 _PACKED = ((FIXED_INTS, np.int32), (FIXED_FLOATS, np.float64), (INTS, np.int32), (FLOATS, np.float64))
 SCRATCH = ("block_loss", "amounts", "targets", "owners", "touched", "marked")
+DERIVED = ("mixed", "seen_fixed")
+"""What `engine.write_out` makes from the rest: not saved."""
 
 # Where the parts of each packed array begin among all parts; `layout` has their first and last cells
 _F = len(FIXED_INTS)
@@ -319,6 +327,7 @@ def unpack(memory):
         switches[USUAL],
         switches[LONE],
         switches[EVEN],
+        switches[WRITTEN],
         part(i, e, 0),
         part(i, e, 1),
         part(i, e, 2),
@@ -365,6 +374,8 @@ def unpack(memory):
         part(n, e, _I + 2),
         part(n, e, _I + 3),
         part(n, e, _I + 4),
+        part(x, e, _X + 23),
+        part(x, e, _X + 24),
         cells(memory.words, 0, 4),
     )
     store = Store(

@@ -17,6 +17,7 @@ from sidelight.kernels.engine import (
     fetch_slot,
     first_edge,
     first_slot,
+    foreseen,
     is_own,
     largest_step,
     learn,
@@ -56,6 +57,20 @@ def reveal(machine, world, function, word, t, slot, losses):
         losses[at] = loss
         at += 1
     return True
+
+
+@step()
+def fetch_revealed(machine, table, known, soon, later):
+    """Ask for what `reveal` will read in the next two rounds: first which arms the slots are, then their means.
+
+    Their slots are −1 where nothing is foreseen; the edges of both were asked for in earlier rounds.
+    """
+    if later >= 0 and not machine.in_order:
+        for e in range(first_edge(machine, later), end_edge(machine, later)):
+            fetch(machine.arm_at, machine.out_indices[e])
+    if soon >= 0 and known:
+        for e in range(first_edge(machine, soon), end_edge(machine, soon)):
+            fetch(table, arm_at(machine, machine.out_indices[e]))
 
 
 @step()
@@ -112,26 +127,29 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
     told = cells(losses, 0, losses.size)
     counts = cells(plays, 0, plays.size)
     table = row_of(world, 0)
-    known = machine.in_order and world.kind != FUNCTION and world.rows == 1
-    foresees = machine.fetches and store.form[0] == POWER_BUCKETS and store.first_group[1] == 1
-    far = further = furthest = (
-        0  # where the members are that three, four and five rounds from now are proposed
-    )
-    soon = later = -1  # the slots of the next two rounds
+    known = world.kind != FUNCTION and world.rows == 1
+    proposes = machine.fetches and store.form[0] == POWER_BUCKETS and store.first_group[1] == 1
+    far = further = furthest = 0  # members that are proposed three, four and five rounds from now
+    soon = later = latest = -1  # slots of the next three rounds
     for t in range(first, last):
         slot = ask(machine, state, store)
         arm = arm_at(machine, slot)
-        if foresees:
+        if machine.fetches and machine.written:
+            soon, later, latest = later, latest, foreseen(machine, state, store, 3)
+            fetch_slot(machine, store, latest)
+            fetch_revealed(machine, table, known, soon, later)
+        elif proposes:
             soon, later = later, slot_of_member(machine, state, store, far, 2)
             far, further, furthest = further, furthest, proposed(machine, state, store, 5)
             fetch_parent(machine, store, far)
             fetch_members(machine, store, soon)
-            if known and later >= 0:
+            if known and machine.in_order and later >= 0:
                 fetch(table, later)
                 if machine.shape == OWN_BLOCK:
                     fetch(table, later + 8)
         if machine.fetches:
-            fetch_slot(machine, store, slot)
+            if not machine.written:
+                fetch_slot(machine, store, slot)
             if plays.size > 0:
                 fetch(counts, arm)
         word = round_word(key, t)

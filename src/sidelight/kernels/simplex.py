@@ -214,6 +214,13 @@ def total_weights(store, g):
 
 
 @step()
+def solve_weights(store, g, first, end):
+    """`solve` for a simplex that is one listed entropy group, whose coordinates the caller knows."""
+    store.scalars[head(g) + TOTAL] = sum_weights(store.weight, first, end)
+    accept_weights(store, g)
+
+
+@step()
 def accept_weights(store, g):
     """The point of a simplex that is one entropy group, from its weights and their total."""
     at = head(g)

@@ -41,7 +41,8 @@ N_MOMENTS = 8
     TWIST,
     MASS,  # F_g at the solution: the share of the group in its simplex
     SHIFT,  # what has been added to all sums to keep their digits
-) = range(14)
+    LOSS,  # the owner's: loss of the block in a round, while that is being learnt from
+) = range(15)
 N_SCALARS = 16
 BASE, TOTAL, FACTOR = FLOOR, WEIGHT, ROOT_WEIGHT  # their names for entropy groups
 

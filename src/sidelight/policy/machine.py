@@ -47,6 +47,7 @@ from sidelight.kernels.memory import (
     SHAPE,
     SINGLETONS,
     USUAL,
+    WRITTEN,
     Edges,
     Memory,
     pack,
@@ -67,6 +68,8 @@ FETCHED = 20_000
 """From so many arms on, the engine asks for memory ahead of using it."""
 MOST_SPREAD_EDGES = 2**31 - 1
 """Edges that spread exploration follows are numbered in 32 bits."""
+LARGEST_WRITTEN = 64
+"""Blocks up to this size are written out whenever they change, where edges are what they are read along."""
 
 
 class Slots(NamedTuple):
@@ -139,6 +142,13 @@ def build_memory(
         and switches[SEEN_BY] == SEEN_BY_EDGES
     )
     switches[EVEN] = bool((fixed == fixed[0]).all() and (local == local[0]).all())
+    switches[WRITTEN] = bool(
+        switches[USUAL]
+        and switches[SEEN_BY] == SEEN_BY_EDGES
+        and switches[N_UNIVERSAL] == 0
+        and slots.sizes.max() <= LARGEST_WRITTEN
+        and (store.form[layout.n_top :] == ENTROPY_LIST).all()
+    )
     switches[SHAPE] = _shape(switches, store, fixed, any_adaptive or any_spread)
     switches[FETCHES] = n >= FETCHED
     arrays = store._asdict() | {
@@ -176,6 +186,8 @@ def build_memory(
         "spreading": np.zeros(n if any_spread else 0),
         "spread_node": np.zeros(n_nodes(n) if any_spread else 0),
         "leader": np.full(n if any_spread else 0, -1, dtype=np.int32),
+        "mixed": np.zeros(n if switches[WRITTEN] else 0),
+        "seen_fixed": np.zeros(n if switches[WRITTEN] else 0),
         "block_loss": np.zeros(m),
         "amounts": np.zeros(2 * changes),
         "targets": np.zeros(2 * changes, dtype=np.int32),

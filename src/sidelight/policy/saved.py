@@ -7,7 +7,8 @@ Format, version 3. An uncompressed `.npz` archive (a zip of `.npy` arrays, reada
                   that wrote it), horizon, realization, choices, parameters, bound, labels, digest
     graph.*       n_arms, out_indptr, out_indices, universal, has_loop
     tuning.*      the arrays of `sidelight.planning.Tuning`
-    state.*       the changing arrays of `sidelight.kernels.memory`, the random stream included
+    state.*       the changing arrays of `sidelight.kernels.memory`, the random stream included, but not those
+                  that follow from the others
 
 Small policies (`sidelight.policy.rule`) have no tuning: their header names the `rule` and the horizon, and state.*
 are the changing arrays of `sidelight.kernels.desk`.
@@ -37,7 +38,8 @@ from sidelight._version import __version__
 from sidelight.errors import SavedStateError, SidelightError
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.atomic import replacing
-from sidelight.kernels.memory import HEAVY, N_ARMS, PENDING, ROUND, SCRATCH, Memory, views
+from sidelight.kernels.engine import write_out
+from sidelight.kernels.memory import DERIVED, HEAVY, N_ARMS, PENDING, ROUND, SCRATCH, Memory, views
 from sidelight.kernels.store import N_BUCKETS
 from sidelight.partition import Partition
 from sidelight.planning import (
@@ -80,7 +82,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 def write(path: str | PathLike[str], plan: Plan, stage: Plan, past: Past, memory: Memory) -> None:
     """Save `plan` and the state of its policy, which plays `stage`, to `path`, replacing it atomically."""
     arrays: Arrays = {f"tuning.{name}": array for name, array in stage.tuning.to_arrays().items()}
-    arrays |= {f"state.{name}": view for name, view in views(memory).items() if name not in SCRATCH}
+    arrays |= {f"state.{name}": view for name, view in _kept(memory).items()}
     about = _described(plan)
     if isinstance(plan, DoublingPlan):
         about["stage"] = _described(stage)
@@ -179,7 +181,7 @@ def _doubling(
 
 def restore(path: str | PathLike[str], memory: Memory, arrays: Arrays) -> None:
     """Copy the saved arrays into a freshly built memory, refusing any that do not fit it."""
-    targets = {name: view for name, view in views(memory).items() if name not in SCRATCH}
+    targets = _kept(memory)
     for name, target in targets.items():
         source = arrays.get(f"state.{name}")
         if source is None or source.shape != target.shape or source.dtype != target.dtype:
@@ -195,6 +197,12 @@ def restore(path: str | PathLike[str], memory: Memory, arrays: Arrays) -> None:
         raise SavedStateError(f"{path}: the heaviest arm {numbers[HEAVY]} does not exist")
     for name, target in targets.items():
         target[...] = arrays[f"state.{name}"]
+    write_out(memory)
+
+
+def _kept(memory: Memory) -> Arrays:
+    """The changing arrays that nothing else determines."""
+    return {name: view for name, view in views(memory).items() if name not in SCRATCH + DERIVED}
 
 
 def _check_positions(path: str | PathLike[str], fresh: Arrays, arrays: Arrays) -> None:
