@@ -12,7 +12,7 @@ from dense_engine import Dense, copy, hand_tuning
 from instances import clique, cycle, loops, universal
 from kernel_entries import INTERPRETED, unpack
 from sidelight.environment.environment import environment_key
-from sidelight.kernels import engine, layout, play
+from sidelight.kernels import engine, layout, learning, play
 from sidelight.kernels import memory as names
 from sidelight.kernels._jit import kernel
 from sidelight.kernels.memory import views
@@ -393,7 +393,7 @@ def test_playing_many_rounds_is_asking_and_telling(make, kind):
 @pytest.mark.parametrize("kind", ["table", "coins"])
 def test_arms_by_the_thousand_are_learnt_piece_by_piece(family, rate, kind):
     """The same bits, however the losses come and whichever exponential the steps allow."""
-    n = 2 * engine.PIECE + 77
+    n = 2 * learning.PIECE + 77
     tuning = hand_tuning([[v] for v in range(n)], top=(0.0, rate), global_exploration=np.full(n, 1e-5))
     assert_played_as_told(Dense(family(n), tuning), kind, 300)
 

@@ -9,17 +9,17 @@ import math
 
 from sidelight.kernels._jit import kernel, step
 from sidelight.kernels.buckets import fineness, inverse_power, lower_end, moments_of
-from sidelight.kernels.engine import (
+from sidelight.kernels.engine import ledger
+from sidelight.kernels.memory import GAMMA_SUM, ROUND, TOP_PAID, unpack
+from sidelight.kernels.places import (
     block_of,
     end_slot,
     first_slot,
     group_of,
-    ledger,
     record_of,
     simplex_of,
     top_group_of,
 )
-from sidelight.kernels.memory import GAMMA_SUM, ROUND, TOP_PAID, unpack
 from sidelight.kernels.pointers import cells, refer
 from sidelight.kernels.simplex import is_entropy, root_sum
 from sidelight.kernels.store import (

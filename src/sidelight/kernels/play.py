@@ -3,30 +3,26 @@
 import math
 
 from sidelight.kernels._jit import apart, kernel, routine, step
-from sidelight.kernels.engine import (
-    PIECE,
-    add_to_piece,
-    arm_at,
-    ask,
-    block_of,
-    count_round,
-    end_edge,
-    end_slot,
+from sidelight.kernels.ahead import (
     fetch_members,
     fetch_parent,
+    fetch_revealed,
     fetch_slot,
-    first_edge,
-    first_slot,
-    foreseen,
-    is_own,
-    largest_step,
-    learn,
     proposed,
-    put_aside,
-    settle_all,
     slot_of_member,
 )
+from sidelight.kernels.engine import ask, foreseen
+from sidelight.kernels.learning import (
+    PIECE,
+    add_to_piece,
+    count_round,
+    largest_step,
+    learn,
+    put_aside,
+    settle_all,
+)
 from sidelight.kernels.memory import ALL_OTHERS, EVERYTHING, HEAVY, MANY_SHAPES, OWN_BLOCK, OWN_LOSS, unpack
+from sidelight.kernels.places import arm_at, block_of, end_edge, end_slot, first_edge, first_slot, is_own
 from sidelight.kernels.pointers import cells, fetch, refer
 from sidelight.kernels.random import round_word
 from sidelight.kernels.store import POWER_BUCKETS
@@ -57,20 +53,6 @@ def reveal(machine, world, function, word, t, slot, losses):
         losses[at] = loss
         at += 1
     return True
-
-
-@step()
-def fetch_revealed(machine, table, known, soon, later):
-    """Ask for what `reveal` will read in the next two rounds: first which arms the slots are, then their means.
-
-    Their slots are −1 where nothing is foreseen; the edges of both were asked for in earlier rounds.
-    """
-    if later >= 0 and not machine.in_order:
-        for e in range(first_edge(machine, later), end_edge(machine, later)):
-            fetch(machine.arm_at, machine.out_indices[e])
-    if soon >= 0 and known:
-        for e in range(first_edge(machine, soon), end_edge(machine, soon)):
-            fetch(table, arm_at(machine, machine.out_indices[e]))
 
 
 @step()

@@ -1,0 +1,190 @@
+"""Asking for memory ahead of its use; nothing here changes anything.
+
+Reads that miss the caches wait for each other only if one tells where the next is. What a slot or a block will need
+is known as soon as it is drawn: asking for all of it at once makes one wait out of many. And what the coming rounds
+will draw is known but for the point, which hardly moves: their random numbers are counters. So memory is asked for in
+steps, each when the one before has arrived: the member that a round will propose first, what the arm or block there
+needs, and what the arms that it reveals need. A wrong guess, as after a rejected proposal, costs time only.
+"""
+
+from sidelight.kernels._jit import step
+from sidelight.kernels.alias import draw_evenly
+from sidelight.kernels.buckets import proposal, root_proposal
+from sidelight.kernels.memory import GAMMA, MANY_SHAPES, OWN_LOSS
+from sidelight.kernels.places import (
+    arm_at,
+    block_at,
+    block_of,
+    end_edge,
+    end_in_edge,
+    end_slot,
+    first_edge,
+    first_in_edge,
+    first_slot,
+    record_of,
+)
+from sidelight.kernels.pointers import fetch
+from sidelight.kernels.random import coming_unit
+from sidelight.kernels.store import head
+
+
+@step()
+def fetch_block(machine, store, k):
+    """Ask for what drawing from block k, and learning about it, will read."""
+    g = record_of(machine, k)
+    fetch(store.scalars, head(g))
+    fetch(store.scalars, head(g) + 8)
+    fetch(store.portion, g)
+    fetch(store.key, k)
+    fetch(store.place, k)
+    first = first_slot(machine, k)
+    c = machine.n_blocks + first
+    for ahead in range(0, min(end_slot(machine, k) - first, 32), 8):
+        fetch(store.weight, c + ahead)
+        if machine.written:
+            continue  # what a play teaches is about other blocks
+        fetch(store.key, c + ahead)
+        if machine.any_local and not machine.even:
+            fetch(machine.local, first + ahead)
+        if machine.n_fixed > 0 and not machine.even:
+            fetch(machine.fixed, first + ahead)
+
+
+@step()
+def fetch_slot(machine, store, slot):
+    """Ask for what playing a slot will read first."""
+    if machine.written:
+        fetch(machine.out_indices, first_edge(machine, slot))
+        fetch(machine.out_indices, end_edge(machine, slot) - 1)
+    elif machine.shape == MANY_SHAPES:
+        fetch(machine.out_indices, first_edge(machine, slot))
+        fetch(machine.in_indices, first_in_edge(machine, slot))
+        fetch(store.place, machine.n_blocks + slot)
+        fetch(store.key, machine.n_blocks + slot)
+        if machine.n_adaptive > 0:
+            fetch(machine.child_start, slot)
+            fetch(machine.child, slot)
+            fetch(machine.parent, slot)
+        if not machine.singletons and machine.n_blocks > 1:
+            fetch(machine.home, slot)
+    elif machine.shape == OWN_LOSS:
+        fetch(store.place, slot)
+        fetch(store.key, slot)
+
+
+@step()
+def proposed(machine, state, store, turns):
+    """Where the member is that the draw `turns` rounds from now will propose first; asks for it."""
+    words, gamma = state.words, state.numbers[GAMMA]
+    if machine.lone and coming_unit(words, turns, 0) < gamma:
+        position = root_proposal(store, 0, store.extra[0], coming_unit(words, turns, 2))[0]
+    else:
+        position = proposal(store, 0, store.extra[0], coming_unit(words, turns, 1 if gamma > 0.0 else 0))[0]
+    position = max(position, 0)
+    fetch(store.sum_at, position)
+    fetch(store.occupant, position)
+    return position
+
+
+@step()
+def fetch_parent(machine, store, position):
+    """Ask for who explores for a proposed member, where that may be needed."""
+    if machine.lone:
+        fetch(machine.parent, store.occupant[position] - 1)
+
+
+@step()
+def slot_of_member(machine, state, store, position, turns):
+    """The slot that will be drawn `turns` rounds from now, the first of its block where that is all one knows.
+
+    `position` is what `proposed` gave for that round. Asks for what the slot or block will need; −1 if unknown.
+    """
+    words, gamma = state.words, state.numbers[GAMMA]
+    drawn = store.occupant[position]
+    if machine.singletons:
+        slot = drawn
+    elif machine.n_blocks == 1:
+        slot = drawn - 1
+        if machine.lone and coming_unit(words, turns, 0) < gamma:
+            slot = machine.parent[slot]
+    elif machine.plain_blocks:
+        if machine.even and coming_unit(words, turns, 0) < gamma:
+            drawn = block_of(machine, draw_evenly(0, machine.n_arms, coming_unit(words, turns, 1)))
+        fetch_block(machine, store, drawn)
+        return first_slot(machine, drawn)
+    else:
+        return -1
+    fetch_slot(machine, store, slot)
+    return slot
+
+
+@step()
+def fetch_members(machine, store, slot):
+    """Ask for the members of a lone block that a slot reveals; where they are was asked for with `fetch_slot`."""
+    if machine.lone and slot >= 0:
+        for e in range(first_edge(machine, slot), end_edge(machine, slot)):
+            position = store.place[1 + machine.out_indices[e]]
+            fetch(store.sum_at, position)
+            fetch(store.occupant, position)
+
+
+@step()
+def fetch_edges(machine, store, slot, losses):
+    """Ask for what the estimates of all that a slot reveals will read, first the arms, then their blocks."""
+    begin, end = first_edge(machine, slot), end_edge(machine, slot)
+    for turn in range(2):
+        for index in range(end - begin):
+            if losses[index] == 0.0:
+                continue
+            v = machine.out_indices[begin + index]
+            for e in range(first_in_edge(machine, v), end_in_edge(machine, v)):
+                u = machine.in_indices[e]
+                if turn == 0:
+                    fetch(machine.home, u)
+                    fetch(store.weight, machine.n_blocks + u)
+                else:
+                    k = machine.home[u] >> 1
+                    fetch(store.key, k)
+                    fetch(store.portion, machine.n_top_groups + k)
+
+
+@step()
+def fetch_written(machine, state, store, n):
+    """Ask for what `learn_written` will use for the first n of its targets: edges into them, then all the rest."""
+    per_block = 1.0 / machine.block_size
+    for index in range(n):
+        v = state.targets[index]
+        fetch(machine.in_indices, first_in_edge(machine, v))
+        fetch(machine.in_indices, end_in_edge(machine, v) - 1)
+    for index in range(n):
+        v = state.targets[index]
+        for e in range(first_in_edge(machine, v), end_in_edge(machine, v)):
+            fetch(state.mixed, machine.in_indices[e])
+        fetch(state.seen_fixed, v)
+        fetch(store.key, machine.n_blocks + v)
+        k = block_at(machine.home, per_block, v)
+        fetch(store.place, k)
+        record = head(record_of(machine, k))
+        fetch(store.scalars, record)
+        fetch(store.scalars, record + 8)
+        last = end_slot(machine, k) - 1
+        for ahead in range(first_slot(machine, k), last + 8, 8):
+            i = min(ahead, last)
+            fetch(store.weight, machine.n_blocks + i)
+            fetch(state.mixed, i)
+            if machine.any_local:
+                fetch(machine.local, i)
+
+
+@step()
+def fetch_revealed(machine, table, known, soon, later):
+    """Ask for what `reveal` will read in the next two rounds: first which arms the slots are, then their means.
+
+    Their slots are −1 where nothing is foreseen; the edges of both were asked for in earlier rounds.
+    """
+    if later >= 0 and not machine.in_order:
+        for e in range(first_edge(machine, later), end_edge(machine, later)):
+            fetch(machine.arm_at, machine.out_indices[e])
+    if soon >= 0 and known:
+        for e in range(first_edge(machine, soon), end_edge(machine, soon)):
+            fetch(table, arm_at(machine, machine.out_indices[e]))
