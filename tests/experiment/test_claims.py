@@ -328,14 +328,14 @@ def test_a_played_claim_measures_regret_and_a_wrong_exponent_fails():
 
 
 @pytest.fixture
-def toys(monkeypatch):
+def toys():
     """A registry of three claims, and the list of those that were measured."""
-    calls = []
-    for name in list(CLAIMS):
-        monkeypatch.delitem(CLAIMS, name)
-    for name in ("first", "second", "third"):
-        monkeypatch.setitem(CLAIMS, name, constant_claim(name, calls=calls))
-    return calls
+    calls, kept = [], dict(CLAIMS)
+    CLAIMS.clear()
+    CLAIMS.update((name, constant_claim(name, calls=calls)) for name in ("first", "second", "third"))
+    yield calls
+    CLAIMS.clear()
+    CLAIMS.update(kept)  # in their order
 
 
 def test_stored_outcomes_are_kept(toys, tmp_path):

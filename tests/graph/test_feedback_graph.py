@@ -1,5 +1,7 @@
 """FeedbackGraph against the dense adjacency matrix it stands for."""
 
+import copy
+import pickle
 from dataclasses import FrozenInstanceError, fields
 
 import hypothesis.extra.numpy as hnp
@@ -271,3 +273,18 @@ def test_bad_arm(arm):
 def test_bad_sets_of_arms(arms, message):
     with pytest.raises(InvalidGraph, match=message):
         families.mab(3).subgraph(arms)
+
+
+@pytest.mark.parametrize(
+    "travel", [lambda g: pickle.loads(pickle.dumps(g)), copy.deepcopy], ids=["pickle", "copy"]
+)
+def test_a_copy_is_as_immutable_as_the_graph(travel):
+    g = families.corrupted_full(6, 2)
+    there = travel(g)
+    assert there == g
+    arrays = [getattr(there, field.name) for field in fields(there)]
+    arrays = [array for array in arrays if isinstance(array, np.ndarray)]
+    assert len(arrays) == 6
+    for array in arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0

@@ -12,7 +12,7 @@ from dense_engine import Dense, copy, hand_tuning
 from instances import clique, cycle, loops, universal
 from kernel_entries import INTERPRETED, unpack
 from sidelight.environment.environment import environment_key
-from sidelight.kernels import engine, layout, learning, play
+from sidelight.kernels import ahead, engine, layout, learning, play
 from sidelight.kernels import memory as names
 from sidelight.kernels._jit import kernel
 from sidelight.kernels.memory import views
@@ -429,15 +429,34 @@ def test_asking_for_memory_ahead_changes_nothing(make, monkeypatch):
     """Bit for bit, whatever the shape: only large graphs do it on their own."""
     rounds = 20 if INTERPRETED else 300
     memories = []
-    for ahead in (False, True):
-        monkeypatch.setattr(machine, "FETCHED", 0 if ahead else 10**9)
+    for asks in (False, True):
+        monkeypatch.setattr(machine, "FETCHED", 0 if asks else 10**9)
         game = make()
         world = sl.environments.bernoulli(np.linspace(0.1, 0.9, game.n))
         memory = game.begin(14)
-        assert memory.switches[names.FETCHES] == ahead
+        assert memory.switches[names.FETCHES] == asks
         nothing = np.zeros(0, dtype=np.int64)
         key = environment_key(15)
         play.play(memory, world.world, world.function, key, 0, rounds, 0.0, game.scratch, nothing)
         memories.append(views(memory))
     for name, view in memories[0].items():
         assert_array_equal(view, memories[1][name], err_msg=name)
+
+
+@pytest.mark.skipif(not INTERPRETED, reason="only interpreted code can be listened to")
+@pytest.mark.parametrize("make", [*LONE.values(), *WRITTEN.values()], ids=[*LONE.keys(), *WRITTEN.keys()])
+def test_memory_is_asked_for_where_there_is_some(make, monkeypatch):
+    """Slots and members that are foreseen exist: compiled code would read beside its arrays."""
+    monkeypatch.setattr(machine, "FETCHED", 0)
+    monkeypatch.setattr(layout, "LARGEST_LIST", 1)  # buckets
+    game = make()
+    asked = []
+    for module in (ahead, play):
+        monkeypatch.setattr(module, "fetch_slot", lambda machine, store, slot: asked.append(slot))
+    world = sl.environments.bernoulli(np.full(game.n, 0.5))
+    memory = game.begin(14)
+    plays = np.zeros(0, dtype=np.int64)
+    play.play(memory, world.world, world.function, environment_key(15), 0, 40, 0.0, game.scratch, plays)
+    assert len(asked) >= 40
+    assert min(asked) >= 0
+    assert max(asked) < game.n

@@ -8,6 +8,7 @@ import re
 
 import numpy as np
 import pytest
+from numba import typeof
 from numpy.testing import assert_array_equal
 
 import sidelight as sl
@@ -169,6 +170,7 @@ def test_policies_travel_in_the_middle_of_a_game(g, travel):
             policy.tell(losses_of(t, g.n_arms)[g.out_neighbors(policy.pending)])
         assert here.ask() == there.ask()
     assert_array_equal(here.probabilities, there.probabilities)
+    assert typeof(there.memory) == typeof(here.memory)  # so nothing is compiled a second time
 
 
 def test_whole_numbers_and_truth_values_are_losses():

@@ -48,6 +48,12 @@ class FeedbackGraph:
     has_loop: BoolArray  # (n,) does playing the arm reveal its own loss?
     labels: tuple[str, ...] | None = None
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False  # pickling forgets that
+        self.__dict__.update(state)
+
     # -- making one -----------------------------------------------------------------------------------
 
     @classmethod

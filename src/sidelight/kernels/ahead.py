@@ -25,7 +25,7 @@ from sidelight.kernels.places import (
 )
 from sidelight.kernels.pointers import fetch
 from sidelight.kernels.random import coming_unit
-from sidelight.kernels.store import head
+from sidelight.kernels.store import first_of, head
 
 
 @step()
@@ -80,7 +80,7 @@ def proposed(machine, state, store, turns):
         position = root_proposal(store, 0, store.extra[0], coming_unit(words, turns, 2))[0]
     else:
         position = proposal(store, 0, store.extra[0], coming_unit(words, turns, 1 if gamma > 0.0 else 0))[0]
-    position = max(position, 0)
+    position = max(position, first_of(store, 0))
     fetch(store.sum_at, position)
     fetch(store.occupant, position)
     return position

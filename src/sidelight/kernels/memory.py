@@ -281,6 +281,12 @@ def duplicate(memory: Memory, words: np.ndarray) -> Memory:
     return memory._replace(ints=ints, floats=floats, words=words)
 
 
+def refreeze(memory: Memory) -> None:
+    """Edges are read-only, which pickling forgets; kernels are compiled for arrays that are."""
+    for edges in (memory.out_indptr, memory.out_indices, memory.in_indptr, memory.in_indices):
+        edges.flags.writeable = False
+
+
 def views(memory: Memory) -> dict[str, np.ndarray]:
     """Named views of the arrays that change, for saving and looking."""
     named: dict[str, np.ndarray] = {}

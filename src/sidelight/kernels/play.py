@@ -25,7 +25,7 @@ from sidelight.kernels.memory import ALL_OTHERS, EVERYTHING, HEAVY, MANY_SHAPES,
 from sidelight.kernels.places import arm_at, block_of, end_edge, end_slot, first_edge, first_slot, is_own
 from sidelight.kernels.pointers import cells, fetch, refer
 from sidelight.kernels.random import round_word
-from sidelight.kernels.store import POWER_BUCKETS
+from sidelight.kernels.store import POWER_BUCKETS, first_of
 from sidelight.kernels.world import COINS, FUNCTION, cost_of, flip_coins, loss_of, row_of
 
 
@@ -111,7 +111,8 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
     table = row_of(world, 0)
     known = world.kind != FUNCTION and world.rows == 1
     proposes = machine.fetches and store.form[0] == POWER_BUCKETS and store.first_group[1] == 1
-    far = further = furthest = 0  # members that are proposed three, four and five rounds from now
+    # members that are proposed three, four and five rounds from now
+    far = further = furthest = first_of(store, 0) if proposes else 0
     soon = later = latest = -1  # slots of the next three rounds
     for t in range(first, last):
         slot = ask(machine, state, store)

@@ -120,7 +120,6 @@ def build_memory(
     switches[N_UNIVERSAL] = graph.universal.size
     switches[ANY_LOCAL] = any_local
     switches[ANY_SPREAD] = any_spread
-    switches[SEEN_BY] = seen_how[0] if (seen_how == seen_how[0]).all() else -1
     switches[IN_ORDER] = bool((slots.arm_at == np.arange(n)).all())
     switches[SINGLETONS] = m == n and n > 1
     switches[PLAIN_BLOCKS] = bool((slots.sizes > 1).all() and (layout.block_group >= 0).all())
@@ -133,6 +132,15 @@ def build_memory(
     switches[USUAL] = bool(
         switches[PLAIN_BLOCKS] and entropy_inside and one_root_above and not (any_adaptive or any_spread)
     )
+    writable = bool(
+        switches[USUAL]
+        and switches[N_UNIVERSAL] == 0
+        and slots.sizes.max() <= LARGEST_WRITTEN
+        and (store.form[layout.n_top :] == ENTROPY_LIST).all()
+    )
+    if writable and (seen_how == SEEN_BY_EDGES).any():
+        seen_how[seen_how == SEEN_BY_BLOCK] = SEEN_BY_EDGES  # a few more reads, and one way for all arms
+    switches[SEEN_BY] = seen_how[0] if (seen_how == seen_how[0]).all() else -1
     switches[LONE] = bool(
         m == 1
         and store.power.size == 1
@@ -142,13 +150,7 @@ def build_memory(
         and switches[SEEN_BY] == SEEN_BY_EDGES
     )
     switches[EVEN] = bool((fixed == fixed[0]).all() and (local == local[0]).all())
-    switches[WRITTEN] = bool(
-        switches[USUAL]
-        and switches[SEEN_BY] == SEEN_BY_EDGES
-        and switches[N_UNIVERSAL] == 0
-        and slots.sizes.max() <= LARGEST_WRITTEN
-        and (store.form[layout.n_top :] == ENTROPY_LIST).all()
-    )
+    switches[WRITTEN] = writable and switches[SEEN_BY] == SEEN_BY_EDGES
     switches[SHAPE] = _shape(switches, store, fixed, any_adaptive or any_spread)
     switches[FETCHES] = n >= FETCHED
     arrays = store._asdict() | {
@@ -401,7 +403,10 @@ def _relabelled(indptr: Longs, indices: Ints, slots: Slots) -> tuple[Longs, Ints
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     # entry e of the new row of slot i is entry e of the old row of its arm
     from_where = np.arange(starts[-1]) + np.repeat(indptr[slots.arm_at] - starts[:-1], counts)
-    return starts, slots.slot_of[indices[from_where]]
+    moved = slots.slot_of[indices[from_where]]
+    for array in (starts, moved):
+        array.flags.writeable = False  # as the graph's own: kernels are compiled for one type
+    return starts, moved
 
 
 def _how_seen(graph: FeedbackGraph, slots: Slots, spread: Floats) -> Ints:

@@ -16,7 +16,7 @@ from sidelight.errors import InvalidFeedback, InvalidOption, TurnError, listing
 from sidelight.graph import building
 from sidelight.kernels import certificate, engine
 from sidelight.kernels._entry import entry
-from sidelight.kernels.memory import PENDING, ROUND, duplicate, views
+from sidelight.kernels.memory import PENDING, ROUND, duplicate, refreeze, views
 from sidelight.kernels.play import play
 from sidelight.kernels.random import seeded_words
 from sidelight.planning.uniform import UNIFORM
@@ -251,6 +251,7 @@ class Policy:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        refreeze(self.memory)
         self._look()
 
     @cached_property

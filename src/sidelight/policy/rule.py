@@ -150,6 +150,10 @@ class RulePolicy(Policy):
         with interrupts_kept():
             start_rule(self.desk)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)  # the graph has frozen its arrays already, which the desk shares
+        self._look()
+
     def _look(self) -> None:
         self._numbers = self.desk.numbers
 
