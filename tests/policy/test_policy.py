@@ -173,6 +173,19 @@ def test_policies_travel_in_the_middle_of_a_game(g, travel):
     assert typeof(there.memory) == typeof(here.memory)  # so nothing is compiled a second time
 
 
+def test_masked_losses_are_missing_ones():
+    """What lies under a mask is not an observation."""
+    policy = plan_of(GRAPHS["cliques"]).policy(seed=2)
+    arms = policy.graph.out_neighbors(policy.ask())
+    before = policy.probabilities
+    losses = np.ma.masked_array(np.full(arms.size, 0.5), mask=np.arange(arms.size) == 0)
+    with pytest.raises(sl.InvalidFeedback, match="masked"):
+        policy.tell(losses)
+    assert_array_equal(policy.probabilities, before)
+    policy.tell(losses.filled(0.25))
+    assert policy.round == 1
+
+
 def test_whole_numbers_and_truth_values_are_losses():
     """0, 1, False and True mean 0.0 and 1.0, in lists, dicts and arrays."""
     g = GRAPHS["cliques"]

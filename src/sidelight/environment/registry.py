@@ -19,6 +19,7 @@ from sidelight.environment.opposed import opposed
 from sidelight.environment.replay import replay
 from sidelight.errors import InvalidOption, SidelightError
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.building import read_number
 
 Build = Callable[[list[str], FeedbackGraph, int], Environment]
 
@@ -35,7 +36,7 @@ def _bernoulli(words: list[str], graph: FeedbackGraph, horizon: int) -> Environm
         return bernoulli(np.linspace(0.3, 0.7, graph.n_arms))
     if len(words) != graph.n_arms:
         raise ValueError(f"{len(words)} means for {graph.n_arms} arms")
-    return bernoulli([_number(word) for word in words])
+    return bernoulli([read_number(word) for word in words])
 
 
 def _gap(words: list[str], graph: FeedbackGraph, horizon: int) -> Environment:
@@ -161,15 +162,8 @@ def _numbers(words: list[str], *defaults: float) -> list[float]:
     """The numbers that were given, then the defaults of those that were not."""
     if len(words) > len(defaults):
         raise ValueError(f"at most {len(defaults)} arguments, got {len(words)}")
-    given = [_number(word) for word in words]
+    given = [read_number(word) for word in words]
     return given + list(defaults[len(given) :])
-
-
-def _number(word: str) -> float:
-    try:
-        return float(word)
-    except ValueError:
-        raise ValueError(f"{word!r} is not a number") from None
 
 
 def _whole(number: float) -> int:

@@ -88,6 +88,14 @@ def checked_count(name: str, value: object, least: int = 1) -> int:
     return int(value)
 
 
+def read_number(word: str, kind: type = float) -> Any:
+    """A number written out, of type int or float; ValueError in plain words, where Python speaks of literals."""
+    try:
+        return kind(word)
+    except ValueError:
+        raise ValueError(f"{word!r} is not a {'whole ' if kind is int else ''}number") from None
+
+
 def checked_seed(seed: object) -> int:
     """A whole number ≥ 0: families are reproducible, so there is no default."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:

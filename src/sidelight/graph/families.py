@@ -25,6 +25,7 @@ from sidelight.graph.building import (
     from_pairs,
     labelled,
     pairs,
+    read_number,
     refuse_too_many_edges,
     triangle,
 )
@@ -349,17 +350,9 @@ def _values(*types: type) -> Callable[[list[str]], list[Any]]:
     def read(words: list[str]) -> list[Any]:
         if len(words) != len(types):
             raise ValueError(f"{len(types)} arguments expected, {len(words)} given")
-        return [_number(word, kind) for kind, word in zip(types, words, strict=True)]
+        return [read_number(word, kind) for kind, word in zip(types, words, strict=True)]
 
     return read
-
-
-def _number(word: str, kind: type = int) -> Any:
-    """Python's own message would speak of literals and bases."""
-    try:
-        return kind(word)
-    except ValueError:
-        raise ValueError(f"{word!r} is not a {'whole ' if kind is int else ''}number") from None
 
 
 def _blocks(words: list[str]) -> list[Any]:
@@ -367,8 +360,8 @@ def _blocks(words: list[str]) -> list[Any]:
     sizes: list[int | tuple[int, ...]] = []
     for word in words:
         times, _, block = word.rpartition("x")
-        sides = tuple(_number(side) for side in block.split("+"))
-        repeated = _number(times) if times else 1
+        sides = tuple(read_number(side, int) for side in block.split("+"))
+        repeated = read_number(times, int) if times else 1
         if not 1 <= repeated <= 10_000_000:
             raise ValueError(f"{repeated} blocks of one size are outside 1..10000000")
         sizes += [sides if len(sides) > 1 else sides[0]] * repeated

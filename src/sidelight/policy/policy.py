@@ -57,7 +57,8 @@ class Policy:
         self._look()
 
     def _look(self) -> None:
-        """Find the numbers in memory that tell whose turn it is."""
+        """Find the numbers in memory that tell whose turn it is; edges are read-only wherever memory comes from."""
+        refreeze(self.memory)
         self._numbers = views(self.memory)["numbers"]
 
     # -- the two turns --------------------------------------------------------------------------------
@@ -251,7 +252,6 @@ class Policy:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        refreeze(self.memory)
         self._look()
 
     @cached_property
@@ -332,6 +332,8 @@ def checked_seed(seed: object) -> int:
 
 
 def _as_floats(losses: object, revealed: Arms) -> Losses:
+    if np.ma.is_masked(losses):
+        raise InvalidFeedback("some losses are masked; tell a loss for every arm that was revealed")
     try:
         values = np.asarray(losses)
         if values.dtype == np.float64:

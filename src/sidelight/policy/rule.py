@@ -150,10 +150,6 @@ class RulePolicy(Policy):
         with interrupts_kept():
             start_rule(self.desk)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)  # the graph has frozen its arrays already, which the desk shares
-        self._look()
-
     def _look(self) -> None:
         self._numbers = self.desk.numbers
 
@@ -248,7 +244,7 @@ class RulePolicy(Policy):
         twin.desk = self.desk._replace(**changing)
         if seed is not None:
             twin.desk.words[:] = seeded_words(checked_seed(seed))
-        twin._numbers = twin.desk.numbers
+        twin._look()
         return twin
 
     def save(self, path: str | PathLike[str]) -> None:
