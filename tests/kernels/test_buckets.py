@@ -88,8 +88,8 @@ class Look:
         self.start = store.start[h * (N_BUCKETS + 1) : (h + 1) * (N_BUCKETS + 1)].astype(int)
         self.count = np.diff(self.start)
         self.span = store.span[2 * h : 2 * h + 2]
-        self.ref, self.carry, self.inverse, self.cap = (
-            array[row] for array in (store.ref, store.carry, store.inverse, store.cap)
+        self.ref, self.carry, self.inverse, self.least, self.cap = (
+            array[row] for array in (store.ref, store.carry, store.inverse, store.least, store.cap)
         )
         self.renewed = store.renewed[row]
         self.series = store.series[h * N_SERIES : (h + 1) * N_SERIES]
@@ -130,7 +130,10 @@ def assert_group_in_order(look):
     assert look.span[1] >= full[-1]
     for b in full:
         d = look.multiplier + look.keys[b]
-        assert (d >= low[b] * (1.0 - rho) * (1.0 - 1e-12)).all()
+        # nobody is below the bound that proposals rely on, now or when λ has fallen as far as the window reaches
+        assert low[b] * (1.0 - rho) * (1.0 - 1e-12) <= look.least[b]
+        lowest = look.ref[b] - rho * low[b] + look.keys[b].min()
+        assert look.least[b] <= min(d.min(), lowest) * (1.0 + 1e-12)
         # the series is only used inside its window
         assert abs(look.ref[b] - look.multiplier) <= rho * low[b] * (1.0 + 1e-6)
     for b in range(N_BUCKETS):
@@ -151,11 +154,11 @@ def assert_group_in_order(look):
     assert look.floor >= least - 1e-12 * (1.0 + abs(least))
     assert look.multiplier >= look.floor - 1e-12 * (1.0 + abs(least))
     # proposals dominate
-    assert_allclose(look.cap, (low * (1.0 - rho)) ** -look.q, rtol=1e-13)
+    assert_allclose(look.cap, look.least**-look.q, rtol=1e-13)
     total = math.fsum(look.count * look.cap)
     assert look.weight >= total * (1.0 - 1e-9)
     assert look.weight <= total * (1.0 + 1e-9)
-    assert_allclose(look.root_weight, math.fsum(look.count / (low * (1.0 - rho))), rtol=1e-9)
+    assert_allclose(look.root_weight, math.fsum(look.count / look.least), rtol=1e-9)
     # λ only falls from where a bucket was refreshed and the series centred: what follows a refresh relies on it
     tiny = 1e-11 * (1.0 + abs(look.multiplier))
     assert look.series[CENTER] >= look.multiplier - tiny
@@ -361,6 +364,52 @@ def test_order_is_kept_with_many_coordinates(q):
     bench.solve()
     assert_in_order(bench)
     assert_exact(bench, [(q, 1.0, n)])
+
+
+# -- bounds that proposals rely on ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("q", [2.0, 3.0, 8.0, 1.7])
+def test_equal_members_are_hardly_ever_rejected(q):
+    """Wherever in a bucket they are: the chance of acceptance is at least (1−ρ)^q."""
+    for n in (26, 40, 57, 90):
+        look = Look(Bench.of((q, 1.0, n)))
+        (b,) = np.flatnonzero(look.count)
+        d = look.multiplier + look.keys[b]
+        assert (look.least[b] >= d * (1.0 - look.rho)).all()
+        assert look.weight <= (1.0 - look.rho) ** -q * (1.0 + 1e-12)  # in which x has the share Σ x = 1
+
+
+@pytest.mark.parametrize("q", [2.0, 3.0, 8.0, 1.7])
+def test_bounds_are_as_sharp_as_the_window_allows(q):
+    """Just laid out, the bound of a bucket is its least member less what λ may fall."""
+    bench = spread(q)
+    bench.rebase()
+    look = Look(bench)
+    for b in np.flatnonzero(look.count):
+        sharp = look.multiplier + look.keys[b].min() - look.rho * look.low[b]
+        assert_allclose(look.least[b], max(sharp, look.low[b] * (1.0 - look.rho)), rtol=1e-14)
+
+
+def test_a_low_newcomer_lowers_the_bound():
+    """Members high in a bucket, then one that enters it at its lower end; the others stay as they are."""
+    bench = Bench.of((2.0, 1.0, 60))  # d = √60, in [5.66, 8)
+    high = Look(bench)
+    (b,) = np.flatnonzero(high.count)
+    bench.add(0, np.arange(30), np.full(30, 40.0))
+    bench.solve()
+    look = Look(bench)
+    assert look.multiplier < high.multiplier - 1.0  # the thirty below are in a lower bucket now
+    below = int(np.flatnonzero(look.count)[0])
+    assert below < b
+    before = look.least[below + 1]
+    bench.add(0, 59, look.low[below + 1] * 1.001 - (look.multiplier + bench.sums()[59]))
+    bench.solve()
+    after = Look(bench)
+    assert after.count[below + 1] == 1
+    assert after.least[below + 1] <= after.multiplier + bench.sums()[59]
+    assert after.least[below + 1] != before
+    assert_in_order(bench)
 
 
 # -- the series --------------------------------------------------------------------------------------------

@@ -265,24 +265,36 @@ def foresee(memory, turns):
 
 
 def assert_same_play(game, fast, slow):
-    """Rounding differs, and a rare arm that is seen at last magnifies it; but hardly ever by much."""
+    """Rounding differs, and an arm that is rarely seen magnifies it: every 200 rounds both go on from the same state.
+
+    A multiplier that moves far walks there, and rounding decides where it stops to refresh buckets: their members may
+    then stand in another order, and the same numbers draw others of them. Both learn what one of them draws.
+    """
     rng = np.random.default_rng(5)
     apart = []
+    orderly = 0
     for t in range(ROUNDS):
         losses = losses_of(rng, t, game.n)
         arm = int(engine.ask_once(fast))
-        assert arm == engine.ask_once(slow)
+        in_order = np.array_equal(views(fast)["place"], views(slow)["place"])
+        assert arm == engine.ask_once(slow) or not in_order
+        orderly += in_order
+        views(slow)["numbers"][names.PENDING] = arm
         game.tell(fast, arm, losses)
         game.tell(slow, arm, losses)
         if t % 20 == 0:
             pairs = zip(game.probabilities(fast), game.probabilities(slow), strict=True)
             apart.append(max(np.abs(one - other).max() for one, other in pairs))
-    assert np.median(apart) < 1e-11
-    assert max(apart) < 1e-7
-    for one, other in zip(game.sums(fast), game.sums(slow), strict=True):
-        assert_allclose(one, other, rtol=1e-7)
-    for arm in range(game.n):
-        assert_allclose(game.ledger(fast, arm), game.ledger(slow, arm), rtol=1e-6, atol=1e-5)
+        if t % 200 == 199 or t == ROUNDS - 1:
+            for one, other in zip(game.sums(fast), game.sums(slow), strict=True):
+                assert_allclose(one, other, rtol=1e-8)
+            for i in range(game.n):
+                assert_allclose(game.ledger(fast, i), game.ledger(slow, i), rtol=1e-7, atol=1e-6)
+            for name, view in views(slow).items():
+                view[...] = views(fast)[name]
+    assert orderly > 0.9 * ROUNDS
+    assert np.median(apart) < 1e-13
+    assert max(apart) < 1e-8
 
 
 @each_alike

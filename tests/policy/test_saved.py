@@ -13,7 +13,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 import sidelight as sl
 from instances import CASE_IDS, CASES
@@ -307,7 +307,7 @@ def test_the_documented_format(path, policy):
     header, arrays = contents(path)
     assert (header["format"], header["version"], header["sidelight"]) == (
         "sidelight-policy",
-        3,
+        4,
         sl.__version__,
     )
     assert header["horizon"] == policy.plan.horizon
@@ -324,6 +324,30 @@ def test_other_versions(path, version):
     forge(path, header | {"version": version}, arrays)
     with pytest.raises(sl.SavedStateError, match=str(version)):
         sl.Policy.load(path)
+
+
+@pytest.mark.parametrize(("family", "how"), [(sl.families.mab, "auto"), (sl.families.cycle, "adaptive")])
+def test_version_3_is_laid_out_afresh(tmp_path, family, how):
+    """Files of version 3 lack the bounds of the buckets; nothing that was learnt is lost."""
+    policy = sl.plan(family(60), 100_000, realization=how).policy(seed=3)
+    rng = np.random.default_rng(4)
+    for _ in range(300):
+        arm = policy.ask()
+        policy.tell(rng.random(len(policy.graph.out_neighbors(arm))))
+    policy.ask()
+    policy.save(tmp_path / "new")
+    header, arrays = contents(tmp_path / "new")
+    assert arrays["state.least"].size > 0
+    del arrays["state.least"]
+    forge(tmp_path / "old", header | {"version": 3}, arrays)
+    old = sl.Policy.load(tmp_path / "old")
+    assert (old.round, old.pending) == (policy.round, policy.pending)
+    assert_allclose(old.probabilities, policy.probabilities, rtol=1e-12)
+    for player in (old, policy):
+        player.tell([1.0] * len(player.graph.out_neighbors(player.pending)))
+    assert_allclose(old.probabilities, policy.probabilities, rtol=1e-12)
+    forge(tmp_path / "broken", header, arrays)  # by its own account of the present version
+    refuse(tmp_path / "broken")
 
 
 def test_changed_contents_do_not_match_the_digest(path):

@@ -16,9 +16,10 @@ coordinates down would cost O(n); instead
 * **Refresh.** When λ has fallen by ρ·lo_b since ref_b, the bucket is scanned: members that now belong lower move
   down, moments are recomputed exactly, ref_b = λ, and the series is centred anew. A bucket of n_b ≤ (hi_b)^q
   members is scanned once per ρ·lo_b of movement, which is why the cost per round does not grow with n.
-* **Sampling by rejection.** Bucket b is proposed with weight n_b·(lo_b(1−ρ))^(−q), a member uniformly, and accepted
-  with probability x·(lo_b(1−ρ))^q ≤ 1: the result has exactly the distribution x for the current λ, whatever the
-  state of the moments. The same with 1/d in place of d^(−q) draws ∝ x^(1−h) (as q(1−h) = 1).
+* **Sampling by rejection.** Before its next refresh no member of bucket b can have a d below least_b ≥ lo_b(1−ρ): the
+  least sum at the last one, and those of newcomers, tell. The bucket is proposed with weight n_b·least_b^(−q), a
+  member uniformly, and accepted with probability x·least_b^q ≤ 1: the result has exactly the distribution x for the
+  current λ, whatever the state of the moments. The same with 1/d in place of d^(−q) draws ∝ x^(1−h) (as q(1−h) = 1).
 * **Fallback.** If λ must move further than the series reaches, it walks there one window at a time, and after
   too many steps everything is laid out afresh in O(n) (`simplex.walk`). So the solution is always found.
 
@@ -399,13 +400,34 @@ def holding(store, h, position, d, fine):
 def admit(store, g, h, q, b, s):
     """Count a newcomer with sum s in the moments of bucket b, which gets a fresh reference if it was empty."""
     row = h * (N_BUCKETS + 1)
-    if store.start[row + b + 1] - store.start[row + b] == 1:  # the newcomer is alone
+    count = store.start[row + b + 1] - store.start[row + b]
+    if count == 1:  # the newcomer is alone
         clear_moments(store, h, b)
         multiplier = store.scalars[head(g) + LAMBDA]
         store.ref[h * N_BUCKETS + b] = multiplier
         floor = multiplier - reach(q) * lower_end(b, fineness(q))
         store.scalars[head(g) + FLOOR] = max(store.scalars[head(g) + FLOOR], floor)
+    least = least_after(store, h, q, b, s)
+    if count == 1 or least < store.least[h * N_BUCKETS + b]:
+        set_least(store, g, h, q, b, least, count)
     add_moments(store, h, q, b, store.ref[h * N_BUCKETS + b] + s, 1.0)
+
+
+@step()
+def least_after(store, h, q, b, s):
+    """The least d that a member of bucket b with sum s can have before the next refresh."""
+    return (store.ref[h * N_BUCKETS + b] + s) - reach(q) * lower_end(b, fineness(q))
+
+
+@step()
+def set_least(store, g, h, q, b, least, count):
+    """Give bucket b, with `count` members, another bound on them, and the proposal weights that follow."""
+    beside = h * N_BUCKETS + b
+    cap = inverse_power(least, q)
+    store.scalars[head(g) + WEIGHT] += count * (cap - store.cap[beside])
+    store.scalars[head(g) + ROOT_WEIGHT] += count * (1.0 / least - 1.0 / store.least[beside])
+    store.least[beside] = least
+    store.cap[beside] = cap
 
 
 @routine()
@@ -444,9 +466,9 @@ def raise_power_sum(store, g, h, q, coordinate, before, after):
             raise_member(store, h, position, b, target)
         else:
             lower_member(store, h, position, b, target)
-        store.scalars[head(g) + WEIGHT] += store.cap[h * N_BUCKETS + target] - store.cap[h * N_BUCKETS + b]
-        fall = (1.0 / lower_end(target, fine) - 1.0 / lower_end(b, fine)) / (1.0 - reach(q))
-        store.scalars[head(g) + ROOT_WEIGHT] += fall
+        there, here = h * N_BUCKETS + target, h * N_BUCKETS + b
+        store.scalars[head(g) + WEIGHT] += store.cap[there] - store.cap[here]
+        store.scalars[head(g) + ROOT_WEIGHT] += 1.0 / store.least[there] - 1.0 / store.least[here]
         if store.start[row + b + 1] == store.start[row + b]:
             clear_moments(store, h, b)
     admit(store, g, h, q, target, after)
@@ -491,7 +513,7 @@ def refresh(store, g, h):
 
 @step()
 def recount(store, g, h, b):
-    """Moments of bucket b around the present λ, summed in short runs so that rounding stays small."""
+    """Moments of bucket b around the present λ, summed in short runs so that rounding stays small; its least d."""
     q = store.power[g]
     row = h * (N_BUCKETS + 1)
     multiplier = store.scalars[head(g) + LAMBDA]
@@ -500,13 +522,32 @@ def recount(store, g, h, b):
     at = moments_of(h, b)
     position = store.start[row + b]
     last = store.start[row + b + 1]
+    least = math.inf
     while position < last:
         stop = min(position + 512, last)
+        least = min(least, least_sum(store, position, stop))
         a0, a1, a2, a3, a4, a5, a6, a7, inverse = raw_moments(store, q, multiplier, position, stop)
         store.moments[at] += a0
         add_scaled(store, h, q, store.moments, at, a1, a2, a3, a4, a5, a6, a7)
         store.inverse[h * N_BUCKETS + b] += inverse
         position = stop
+    bound = lower_end(b, fineness(q)) * (1.0 - reach(q))  # of any member
+    if least < math.inf:
+        bound = max(bound, least_after(store, h, q, b, least))
+    store.least[h * N_BUCKETS + b] = bound
+    store.cap[h * N_BUCKETS + b] = inverse_power(bound, q)
+
+
+@step(fastmath={"nnan", "nsz", "reassoc"})
+def least_sum(store, first, last):
+    """min of the sums of a run of positions."""
+    least = math.inf
+    sums = store.sum_at
+    for i in range(first, last):
+        s = sums[i]
+        if s < least:
+            least = s
+    return least
 
 
 @step(fastmath={"contract", "reassoc", "nsz"})
@@ -558,7 +599,7 @@ def retotal(store, g, h):
             low = lower_end(b, fine)
             floor = max(floor, store.ref[h * N_BUCKETS + b] - rho * low)
             weight += count * store.cap[h * N_BUCKETS + b]
-            root_weight += count / (low * (1.0 - rho))
+            root_weight += count / store.least[h * N_BUCKETS + b]
     store.span[2 * h] = lowest
     store.span[2 * h + 1] = highest
     store.scalars[head(g) + FLOOR] = floor
@@ -572,7 +613,6 @@ def sort_into_buckets(store, g, h):
     apart()
     q = store.power[g]
     fine = fineness(q)
-    rho = reach(q)
     first, last = first_of(store, g), end_of(store, g)
     multiplier = store.scalars[head(g) + LAMBDA]
     row = h * (N_BUCKETS + 1)
@@ -597,7 +637,6 @@ def sort_into_buckets(store, g, h):
                 store.ref[h * N_BUCKETS + target] = free + 1.0
                 swap(store, i, free)
     for b in range(N_BUCKETS):
-        store.cap[h * N_BUCKETS + b] = inverse_power(lower_end(b, fine) * (1.0 - rho), q)
         store.renewed[h * N_BUCKETS + b] = 1
         recount(store, g, h, b)
     store.span[2 * h] = 0
@@ -645,8 +684,8 @@ def proposal(store, g, h, unit):
     q = store.power[g]
     room = 1.0 / caps[at + b]
     if q == 2.0:  # the same without a division, on which everything waits
-        low = lower_end(b, fineness(q)) * (1.0 - reach(q))
-        room = low * low
+        least = store.least[at + b]
+        room = least * least
     target *= room
     index = min(int(target), end - first - 1)
     return first + index, room, target - index
@@ -667,32 +706,30 @@ def sample_root_buckets(store, g, h, words):
     """A coordinate of the group with probability ∝ 1/d = x^(1−h), exactly; one uniform decides, as above."""
     multiplier = store.scalars[head(g) + LAMBDA]
     while True:
-        position, low, fraction = root_proposal(store, g, h, next_unit(words))
+        position, least, fraction = root_proposal(store, g, h, next_unit(words))
         if position >= 0:
             fetch(store.occupant, position)
-            if fraction * (multiplier + store.sum_at[position]) < low:
+            if fraction * (multiplier + store.sum_at[position]) < least:
                 return store.occupant[position]
 
 
 @step()
 def root_proposal(store, g, h, unit):
-    """`proposal` for `sample_root_buckets`: the cap of a bucket is 1/low."""
+    """`proposal` for `sample_root_buckets`: the cap of a bucket is 1/least."""
     row = h * (N_BUCKETS + 1)
-    q = store.power[g]
-    fine = fineness(q)
-    shrunk = 1.0 - reach(q)
-    start = store.start
+    start, bounds = store.start, store.least
+    at = h * N_BUCKETS
     target = unit * (store.scalars[head(g) + ROOT_WEIGHT] * (1.0 + 1e-12))
     b, highest = store.span[2 * h], store.span[2 * h + 1]
     first, end = start[row + b], start[row + b + 1]
-    low = lower_end(b, fine) * shrunk
-    while target * low >= end - first and b < highest:
-        target -= (end - first) / low
+    least = bounds[at + b]
+    while target * least >= end - first and b < highest:
+        target -= (end - first) / least
         b += 1
         first, end = end, start[row + b + 1]
-        low = lower_end(b, fine) * shrunk
-    target *= low
+        least = bounds[at + b]
+    target *= least
     if target >= end - first:
-        return -1, low, 0.0
+        return -1, least, 0.0
     index = min(int(target), end - first - 1)
-    return first + index, low, target - index
+    return first + index, least, target - index

@@ -47,6 +47,7 @@ from sidelight.kernels.simplex import (
     add,
     inverse_value,
     move,
+    move_rooted,
     refill_weights,
     root_sum,
     solve,
@@ -216,7 +217,7 @@ def settle_all(machine, state, store, heavy, weight, loss, total, largest, rest)
         weight = exp_nonpositive(store.scalars[BASE] - store.key[heavy])
     store.weight[heavy] = weight
     store.scalars[TOTAL] = total + weight
-    if largest > SMALL or state.numbers[ROUND] % 256.0 == 0.0:
+    if largest > SMALL or int(state.numbers[ROUND]) & 255 == 0:
         refill_weights(store, 0)
         state.numbers[HEAVY] = heaviest(store, machine.n_arms)
     accept_weights(store, 0)
@@ -295,8 +296,7 @@ def learn_lone(machine, state, store, slot, losses, rest):
     store.scalars[PAID] += paid
     state.numbers[TOP_PAID] += paid
     state.numbers[WHOLE] += paid
-    move(store, 0, state.targets, state.amounts, n_added)
-    state.roots[0] = root_sum(store, 0)
+    state.roots[0] = move_rooted(store, 0, state.targets, state.amounts, n_added)
     state.numbers[ADAPTIVE_TOTAL] = state.numbers[GAMMA] = coefficient * state.roots[0]
 
 

@@ -26,7 +26,7 @@ from sidelight.kernels.buckets import (
     sort_into_buckets,
 )
 from sidelight.kernels.exponential import exp_nonpositive
-from sidelight.kernels.pointers import refer
+from sidelight.kernels.pointers import onward, refer
 from sidelight.kernels.random import next_unit
 from sidelight.kernels.store import (
     BASE,
@@ -105,7 +105,7 @@ def add(store, g, coordinate, amount):
         return
     store.key[coordinate] = after
     if form == POWER_LIST:
-        note_change(store, g, before, after)
+        note_change(store, g, store.power[g], before, after)
         return
     store.scalars[head(g) + CHANGE] = -1.0
     store.weight[coordinate] = exp_nonpositive(store.scalars[head(g) + BASE] - after)
@@ -129,6 +129,9 @@ def move(store, j, coordinates, amounts, n):
     if is_plain(store, j):
         move_plain(store, j, coordinates, amounts, n)
         return
+    if is_short(store, j):
+        move_short(store, j, coordinates, amounts, n)
+        return
     for index in range(n):
         add(store, store.first_group[j], coordinates[index], amounts[index])
     solve(store, j)
@@ -146,9 +149,37 @@ def move_plain(store, j, coordinates, amounts, n):
 
 
 @step()
-def note_change(store, g, before, after):
+def is_short(store, j):
+    """Is simplex j one listed Tsallis-½ group?"""
+    g = store.first_group[j]
+    return store.first_group[j + 1] - g == 1 and store.form[g] == POWER_LIST and store.power[g] == 2.0
+
+
+@routine()
+def move_short(store, j, coordinates, amounts, n):
+    """`move_plain` for a list; returns Σ √x."""
+    apart()
+    g = store.first_group[j]
+    for index in range(n):
+        before = store.key[coordinates[index]]
+        after = before + amounts[index]
+        store.key[coordinates[index]] = after
+        note_change(store, g, 2.0, before, after)
+    return solve_list(store, j, g, 2.0)
+
+
+@step()
+def move_rooted(store, j, coordinates, amounts, n):
+    """`move`, and Σ √x after it."""
+    if is_short(store, j):
+        return move_short(store, j, coordinates, amounts, n)
+    move(store, j, coordinates, amounts, n)
+    return root_sum(store, store.first_group[j])
+
+
+@step()
+def note_change(store, g, q, before, after):
     """How F and its Taylor coefficients at the present λ change when a listed sum grows."""
-    q = store.power[g]
     at = head(g)
     scalars = store.scalars
     multiplier = scalars[at + LAMBDA]
@@ -175,26 +206,27 @@ def evaluate(store, g, multiplier):
     if is_entropy(store, g):
         f = store.scalars[head(g) + TOTAL] * math.exp(-(multiplier + store.scalars[head(g) + BASE]))
         return f, f, 0.5 * f, f / 6.0
-    return evaluate_list(store, g, multiplier)
+    return evaluate_list(store, g, store.power[g], multiplier)[:4]
 
 
 @step(fastmath={"contract", "reassoc", "nsz"})
-def evaluate_list(store, g, multiplier):
-    """`evaluate` for coordinates visited one by one."""
-    q = store.power[g]
-    keys = store.key
-    f0 = f1 = f2 = f3 = 0.0
-    for i in range(first_of(store, g), end_of(store, g)):
+def evaluate_list(store, g, q, multiplier):
+    """`evaluate` for coordinates visited one by one, and Σ 1/d; with a power known to the compiler, or any."""
+    first = first_of(store, g)
+    keys = onward(store.key, first)
+    f0 = f1 = f2 = f3 = roots = 0.0
+    for i in range(end_of(store, g) - first):
         d = multiplier + keys[i]
         inv = 1.0 / d
         x = inv * inv if q == 2.0 else inverse_power(d, q)
+        roots += inv
         f0 += x
         x *= inv
         f1 += x
         x *= inv
         f2 += x
         f3 += x * inv
-    return f0, q * f1, 0.5 * q * (q + 1.0) * f2, q * (q + 1.0) * (q + 2.0) * (1.0 / 6.0) * f3
+    return f0, q * f1, 0.5 * q * (q + 1.0) * f2, q * (q + 1.0) * (q + 2.0) * (1.0 / 6.0) * f3, roots
 
 
 # -- entropy weights ------------------------------------------------------------------------------------
@@ -280,13 +312,10 @@ def solve(store, j):
     """Find the point of simplex j that belongs to its sums."""
     apart()
     g = store.first_group[j]
-    at = head(g)
-    scalars = store.scalars
     if store.first_group[j + 1] - g > 1:
         solve_mixed(store, j)
         return
-    change = scalars[at + CHANGE]
-    if change == 0.0:
+    if store.scalars[head(g) + CHANGE] == 0.0:
         return
     if is_entropy(store, g):
         total_weights(store, g)
@@ -294,24 +323,41 @@ def solve(store, j):
         return
     if store.form[g] == POWER_BUCKETS:
         solve_buckets(store, j, g)
-        return
+    else:
+        solve_list(store, j, g, store.power[g])
+
+
+@step()
+def solve_list(store, j, g, q):
+    """`solve` for one listed group: predicted from how the series changed, evaluated once, corrected by Newton.
+
+    Returns Σ √x for q = 2: it comes with the evaluation, and its derivative is −F.
+    """
+    at = head(g)
+    scalars = store.scalars
+    change = scalars[at + CHANGE]
     multiplier = scalars[at + LAMBDA]
     slope = scalars[at + SLOPE]
     solved = False
+    roots = 0.0
     if slope > 0.0:
         r, bent = reverted(change, slope, scalars[at + CURVE], scalars[at + TWIST])
         if 0.0 <= bent < 0.05:
-            f0, f1, f2, f3 = evaluate_list(store, g, multiplier - r)
+            f0, f1, f2, f3, roots = evaluate_list(store, g, q, multiplier - r)
             excess = f0 - 1.0
             if is_close(excess, f1, f2):
-                multiplier += excess / f1 - r
+                beyond = excess / f1
+                roots -= f0 * beyond
+                multiplier += beyond - r
                 accept(store, g, multiplier, f1, f2, f3)
                 store.multiplier[j] = multiplier
                 solved = True
     if not solved:
         walk(store, j)
+        roots = root_sum_list(store, g, scalars[at + LAMBDA])
     if scalars[at + LAMBDA] < -REBASE:
         rebase(store, j)
+    return roots
 
 
 @step()
@@ -427,7 +473,7 @@ def evaluate_all(store, first, last, top, afresh):
         scale = store.scale[g]
         multiplier = scale * top + store.offset[g]
         if afresh and not is_entropy(store, g):
-            e0, e1, e2, e3 = evaluate_list(store, g, multiplier)
+            e0, e1, e2, e3, _ = evaluate_list(store, g, store.power[g], multiplier)
         else:
             e0, e1, e2, e3 = evaluate(store, g, multiplier)
         store.scalars[head(g) + MASS] = e0
@@ -596,9 +642,17 @@ def root_sum(store, g):
     multiplier = store.scalars[head(g) + LAMBDA]
     if store.form[g] == POWER_BUCKETS:
         return root_sum_buckets(store, store.extra[g], multiplier)
+    return root_sum_list(store, g, multiplier)
+
+
+@step(fastmath={"contract", "reassoc", "nsz"})
+def root_sum_list(store, g, multiplier):
+    """`root_sum` of coordinates visited one by one."""
+    first = first_of(store, g)
+    keys = onward(store.key, first)
     total = 0.0
-    for i in range(first_of(store, g), end_of(store, g)):
-        total += 1.0 / (multiplier + store.key[i])
+    for i in range(end_of(store, g) - first):
+        total += 1.0 / (multiplier + keys[i])
     return total
 
 
@@ -611,6 +665,8 @@ def draw(store, j, words):
     if is_plain(store, j):
         g = store.first_group[j]
         return sample_buckets(store, g, store.extra[g], words)
+    if is_short(store, j):
+        return sample_list(store, store.first_group[j], 2.0, words)
     return sample(store, j, words)
 
 
@@ -638,7 +694,7 @@ def sample(store, j, words):
         return sample_weights(store.weight, first, end, next_unit(words) * store.scalars[head(g) + TOTAL])
     if form == ENTROPY_TREE:
         return first + draw_leaf(store.weight, first, end - first, store.node, store.extra[g], words)
-    return sample_list(store, g, words)
+    return sample_list(store, g, store.power[g], words)
 
 
 @step()
@@ -651,31 +707,31 @@ def sample_weights(weight, first, end, target):
         else:
             target -= stride
             first += STRIDE
-    chosen = first
     for i in range(first, end):
-        if weight[i] > 0.0:
-            chosen = i
-            target -= weight[i]
-            if target < 0.0:
-                break
-    return chosen
+        target -= weight[i]
+        if target < 0.0:
+            return i
+    last = end - 1  # rounding has left some of the target
+    while last > first and weight[last] == 0.0:
+        last -= 1
+    return last
 
 
 @step()
-def sample_list(store, g, words):
+def sample_list(store, g, q, words):
     """A coordinate of a listed Tsallis group with probability ∝ x; never one of probability zero."""
-    q = store.power[g]
+    first, end = first_of(store, g), end_of(store, g)
     multiplier = store.scalars[head(g) + LAMBDA]
+    keys = store.key
     target = next_unit(words) * store.scalars[head(g) + MASS]
-    chosen = first_of(store, g)
-    for i in range(first_of(store, g), end_of(store, g)):
-        x = inverse_power(multiplier + store.key[i], q)
-        if x > 0.0:
-            chosen = i
-            target -= x
-            if target < 0.0:
-                break
-    return chosen
+    for i in range(first, end):
+        target -= inverse_power(multiplier + keys[i], q)
+        if target < 0.0:
+            return i
+    last = end - 1  # rounding has left some of the target
+    while last > first and inverse_power(multiplier + keys[last], q) == 0.0:
+        last -= 1
+    return last
 
 
 @step()

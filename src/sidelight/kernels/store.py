@@ -65,7 +65,6 @@ class Store(NamedTuple):
     scale: np.ndarray  # (G,)
     offset: np.ndarray  # (G,)
     binomial: np.ndarray  # (H·P,) C(q+p−1, p) of each bucketed group
-    cap: np.ndarray  # (H·B,) (lo(1−ρ))^(−q) of the buckets of each bucketed group
     key: np.ndarray  # (N,) sums s
     weight: np.ndarray  # (N,) exp(base − s) in entropy groups
     node: np.ndarray  # nodes of the sum trees
@@ -73,6 +72,8 @@ class Store(NamedTuple):
     portion: np.ndarray  # (G,) FACTOR·SHARE, beside each other: whoever reads many groups reads little else
     multiplier: np.ndarray  # (J,) Λ
     ref: np.ndarray  # (H·B,) λ at the last refresh of each bucket
+    least: np.ndarray  # (H·B,) until its next refresh, no member of the bucket has a smaller d …
+    cap: np.ndarray  # (H·B,) … or a larger x than least^(−q)
     moments: np.ndarray  # (H·B·P,) A_p, laid out [group][bucket][p]
     carry: np.ndarray  # (H·B,) what rounding took from A_0
     inverse: np.ndarray  # (H·B,) Σ 1/(ref + s)
@@ -122,7 +123,6 @@ def laid_open(store):
         cells(store.scale, 0, store.scale.size),
         cells(store.offset, 0, store.offset.size),
         cells(store.binomial, 0, store.binomial.size),
-        cells(store.cap, 0, store.cap.size),
         cells(store.key, 0, store.key.size),
         cells(store.weight, 0, store.weight.size),
         cells(store.node, 0, store.node.size),
@@ -130,6 +130,8 @@ def laid_open(store):
         cells(store.portion, 0, store.portion.size),
         cells(store.multiplier, 0, store.multiplier.size),
         cells(store.ref, 0, store.ref.size),
+        cells(store.least, 0, store.least.size),
+        cells(store.cap, 0, store.cap.size),
         cells(store.moments, 0, store.moments.size),
         cells(store.carry, 0, store.carry.size),
         cells(store.inverse, 0, store.inverse.size),

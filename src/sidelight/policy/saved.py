@@ -1,6 +1,6 @@
 """Saved policies: one file that holds the plan and the state, without pickle.
 
-Format, version 3. An uncompressed `.npz` archive (a zip of `.npy` arrays, readable by NumPy with
+Format, version 4. An uncompressed `.npz` archive (a zip of `.npy` arrays, readable by NumPy with
 `allow_pickle=False`) with these members:
 
     header        UTF-8 bytes of a JSON object: format ("sidelight-policy"), version, sidelight (the version
@@ -38,7 +38,7 @@ from sidelight._version import __version__
 from sidelight.errors import SavedStateError, SidelightError
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.atomic import replacing
-from sidelight.kernels.engine import write_out
+from sidelight.kernels.engine import start, write_out
 from sidelight.kernels.memory import DERIVED, HEAVY, N_ARMS, PENDING, ROUND, SCRATCH, Memory, views
 from sidelight.kernels.store import N_BUCKETS
 from sidelight.partition import Partition
@@ -62,7 +62,10 @@ if TYPE_CHECKING:
     from sidelight.policy.rule import Rule
 
 FORMAT = "sidelight-policy"
-VERSION = 3
+VERSION = 4
+READABLE = (3, VERSION)
+"""Version 3 does not have state.least: what it belongs to is laid out afresh, from the sums."""
+AFRESH = "afresh"
 
 DAMAGE = (
     OSError,
@@ -182,6 +185,8 @@ def _doubling(
 def restore(path: str | PathLike[str], memory: Memory, arrays: Arrays) -> None:
     """Copy the saved arrays into a freshly built memory, refusing any that do not fit it."""
     targets = _kept(memory)
+    if AFRESH in arrays:
+        del targets["least"]
     for name, target in targets.items():
         source = arrays.get(f"state.{name}")
         if source is None or source.shape != target.shape or source.dtype != target.dtype:
@@ -197,7 +202,7 @@ def restore(path: str | PathLike[str], memory: Memory, arrays: Arrays) -> None:
         raise SavedStateError(f"{path}: the heaviest arm {numbers[HEAVY]} does not exist")
     for name, target in targets.items():
         target[...] = arrays[f"state.{name}"]
-    write_out(memory)
+    (start if AFRESH in arrays else write_out)(memory)
 
 
 def _kept(memory: Memory) -> Arrays:
@@ -246,13 +251,15 @@ def _members(path: Path) -> tuple[Arrays, dict[str, Any]]:
         raise SavedStateError(f"{path} is not a saved policy, or is damaged: {error}") from error
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise SavedStateError(f"{path} is an archive, but not a saved policy")
-    if header.get("version") != VERSION:
+    if header.get("version") not in READABLE:
         raise SavedStateError(
-            f"{path} has format version {header.get('version')}, this Sidelight reads version {VERSION}; "
+            f"{path} has format version {header.get('version')}, this Sidelight reads versions 3 and {VERSION}; "
             f"it was written by Sidelight {header.get('sidelight')}"
         )
     if header.get("digest") != _digest(arrays):
         raise SavedStateError(f"{path} is damaged: its contents do not match their digest")
+    if header["version"] == 3:
+        arrays[AFRESH] = np.array(True)
     return arrays, header
 
 
