@@ -64,7 +64,6 @@ def fetch_slot(machine, store, slot):
         if machine.n_adaptive > 0:
             fetch(machine.child_start, slot)
             fetch(machine.child, slot)
-            fetch(machine.parent, slot)
         if not machine.singletons and machine.n_blocks > 1:
             fetch(machine.home, slot)
     elif machine.shape == OWN_LOSS:
