@@ -19,7 +19,7 @@ from sidelight.kernels.alias import draw_alias
 from sidelight.kernels.exponential import exp_nonpositive, small_exp, tiny_exp
 from sidelight.kernels.layout import Group, make_store
 from sidelight.kernels.pointers import cells, refer
-from sidelight.kernels.random import hashed_unit, seeded_words
+from sidelight.kernels.random import hashed_unit, next_turn, seeded_words
 from sidelight.kernels.store import N_SCALARS, POWER_BUCKETS, Store, laid_open
 from sidelight.kernels.world import flip_coins
 
@@ -106,11 +106,12 @@ def perform(store, what, where, who, amount, out):
 
 @kernel()
 def tally(store, root, index, draws, words, counts):
-    """Count coordinates drawn from simplex `index`, or ∝ 1/d from group `index` if `root`."""
+    """Count coordinates drawn from simplex `index`, or ∝ 1/d from group `index` if `root`, one a round as in play."""
     opened = laid_open(store)
     store = refer(opened)
     words = cells(words, 0, 4)
     for _ in range(draws):
+        next_turn(words)
         if root:
             counts[simplex.sample_root(store, index, words)] += 1
         else:

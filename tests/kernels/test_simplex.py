@@ -376,8 +376,6 @@ def test_a_store_without_simplices():
 # -- sampling ----------------------------------------------------------------------------------------------
 
 DRAWS = 4_000 if INTERPRETED else 400_000
-UNLIKELY = 1e-4
-"""What no fit may fall below: with a hundred cases, one below 1e-3 is nothing unusual."""
 FROZEN = {
     "uniform": lambda c, n: 0.0,
     "dominant": lambda c, n: 0.0 if c == n // 2 else 60.0 + c,
@@ -433,7 +431,7 @@ def test_draws_follow_the_point(potentials, sums, forms):
     for array, kept in zip(bench.store, before, strict=True):
         assert_array_equal(array, kept)  # sampling changes nothing
     _, exact = twin(bench, potentials)
-    assert fits(counts, DRAWS * exact / exact.sum()) > UNLIKELY
+    assert fits(counts, DRAWS * exact / exact.sum()) > 1e-3
 
 
 @pytest.mark.parametrize(
@@ -446,7 +444,7 @@ def test_root_draws_follow_the_roots(potentials, sums, forms):
     roots = exact ** (1.0 / potentials[0][0])
     assert_allclose(bench.roots(), roots, rtol=1e-10)
     counts = bench.root_draws(DRAWS, seed=13)
-    assert fits(counts, DRAWS * roots / roots.sum()) > UNLIKELY
+    assert fits(counts, DRAWS * roots / roots.sum()) > 1e-3
 
 
 def test_what_vanished_is_never_drawn(forms):

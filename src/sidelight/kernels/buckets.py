@@ -525,7 +525,7 @@ def recount(store, g, h, b):
     least = math.inf
     while position < last:
         stop = min(position + 512, last)
-        least = min(least, least_sum(store, position, stop))
+        least = min(least, least_of(store.sum_at, position, stop))
         a0, a1, a2, a3, a4, a5, a6, a7, inverse = raw_moments(store, q, multiplier, position, stop)
         store.moments[at] += a0
         add_scaled(store, h, q, store.moments, at, a1, a2, a3, a4, a5, a6, a7)
@@ -539,10 +539,9 @@ def recount(store, g, h, b):
 
 
 @step(fastmath={"nnan", "nsz", "reassoc"})
-def least_sum(store, first, last):
-    """min of the sums of a run of positions."""
+def least_of(sums, first, last):
+    """min of a run of sums."""
     least = math.inf
-    sums = store.sum_at
     for i in range(first, last):
         s = sums[i]
         if s < least:

@@ -16,6 +16,7 @@ from sidelight.kernels.buckets import (
     fineness,
     fourth_buckets,
     inverse_power,
+    least_of,
     lower_end,
     raise_power_sum,
     raise_sum,
@@ -117,19 +118,19 @@ def add(store, g, coordinate, amount):
 
 
 @step()
-def is_plain(store, j):
-    """Is simplex j one bucketed Tsallis-½ group? Most large ones are, and have shorter ways."""
+def is_plain(store, j, form):
+    """Is simplex j one Tsallis-½ group of this form? Most are, and have shorter ways."""
     g = store.first_group[j]
-    return store.first_group[j + 1] - g == 1 and store.form[g] == POWER_BUCKETS and store.power[g] == 2.0
+    return store.first_group[j + 1] - g == 1 and store.form[g] == form and store.power[g] == 2.0
 
 
 @step()
 def move(store, j, coordinates, amounts, n):
     """`add` n amounts to sums of simplex j, which is one group, and `solve` it."""
-    if is_plain(store, j):
+    if is_plain(store, j, POWER_BUCKETS):
         move_plain(store, j, coordinates, amounts, n)
         return
-    if is_short(store, j):
+    if is_plain(store, j, POWER_LIST):
         move_short(store, j, coordinates, amounts, n)
         return
     for index in range(n):
@@ -148,13 +149,6 @@ def move_plain(store, j, coordinates, amounts, n):
     solve_buckets(store, j, g)
 
 
-@step()
-def is_short(store, j):
-    """Is simplex j one listed Tsallis-½ group?"""
-    g = store.first_group[j]
-    return store.first_group[j + 1] - g == 1 and store.form[g] == POWER_LIST and store.power[g] == 2.0
-
-
 @routine()
 def move_short(store, j, coordinates, amounts, n):
     """`move_plain` for a list; returns Σ √x."""
@@ -171,7 +165,7 @@ def move_short(store, j, coordinates, amounts, n):
 @step()
 def move_rooted(store, j, coordinates, amounts, n):
     """`move`, and Σ √x after it."""
-    if is_short(store, j):
+    if is_plain(store, j, POWER_LIST):
         return move_short(store, j, coordinates, amounts, n)
     move(store, j, coordinates, amounts, n)
     return root_sum(store, store.first_group[j])
@@ -271,7 +265,7 @@ def refill_weights(store, g):
     apart()
     first, end = first_of(store, g), end_of(store, g)
     at = head(g)
-    base = least_key(store, first, end)
+    base = least_of(store.key, first, end)
     store.scalars[at + BASE] = base
     keys, weights = store.key, store.weight
     for i in range(first, end):
@@ -281,18 +275,6 @@ def refill_weights(store, g):
         store.scalars[at + TOTAL] = tree_total(end - first, store.node, store.extra[g])
     else:
         store.scalars[at + TOTAL] = sum_weights(store.weight, first, end)
-
-
-@step(fastmath={"nnan", "nsz", "reassoc"})
-def least_key(store, first, last):
-    """min of the sums."""
-    least = math.inf
-    keys = store.key
-    for i in range(first, last):
-        s = keys[i]
-        if s < least:
-            least = s
-    return least
 
 
 @step(fastmath={"reassoc", "nsz"})
@@ -545,7 +527,7 @@ def past_pole(store, first, last, multiplier):
     """
     for g in range(first, last):
         if store.form[g] == POWER_LIST:
-            least = least_key(store, first_of(store, g), end_of(store, g))
+            least = least_of(store.key, first_of(store, g), end_of(store, g))
             if store.scale[g] * multiplier + store.offset[g] + least <= 0.0:
                 return True
         elif is_entropy(store, g):
@@ -585,7 +567,7 @@ def rebuild(store, j):
     for g in range(first, last):
         if is_entropy(store, g):
             refill_weights(store, g)
-        least = least_key(store, first_of(store, g), end_of(store, g))
+        least = least_of(store.key, first_of(store, g), end_of(store, g))
         # No coordinate exceeds 1, and some coordinate is at least 1/n.
         if is_entropy(store, g):
             at_one, at_share = -least, -log_share - least
@@ -662,10 +644,10 @@ def root_sum_list(store, g, multiplier):
 @step()
 def draw(store, j, words):
     """`sample`, without a call where that is simple."""
-    if is_plain(store, j):
+    if is_plain(store, j, POWER_BUCKETS):
         g = store.first_group[j]
         return sample_buckets(store, g, store.extra[g], words)
-    if is_short(store, j):
+    if is_plain(store, j, POWER_LIST):
         return sample_list(store, store.first_group[j], 2.0, words)
     return sample(store, j, words)
 
