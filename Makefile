@@ -24,7 +24,7 @@ demo: $(STAMP)  ## the main job on a built-in graph: analysis, plan, play, figur
 
 test: $(STAMP)  ## the whole suite, compiled, then the kernels again without the compiler
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n $(WORKERS) tests/kernels
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n $(WORKERS) tests/engine
 
 check: $(STAMP)  ## lint, formatting, types, import direction
 	$(BIN)/ruff check .

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.graph import FeedbackGraph, families, read_graph, write_graph
-from sidelight.kernels.text import format_edges
+from sidelight.graph.files._text import format_edges
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:

@@ -11,8 +11,8 @@ import numpy as np
 from benchmarks.engine.instances import INSTANCES, means
 
 import sidelight as sl
-from sidelight.environment.environment import environment_key
-from sidelight.kernels.play import play
+from sidelight.engine.play import play
+from sidelight.environment.base import environment_key
 
 TARGET = 1e-12
 

@@ -11,14 +11,14 @@ from itertools import permutations
 
 import numpy as np
 
+import sidelight.planning.search.local_search as home
 from sidelight.graph import FeedbackGraph, families
 from sidelight.partition import Partition
 from sidelight.planning import plan
-from sidelight.planning import search as home
-from sidelight.planning.search import searched
-from sidelight.planning.search_blocks import BlockBook
-from sidelight.planning.search_exact import legal_partitions
-from sidelight.planning.search_state import State
+from sidelight.planning.search.blocks import BlockBook
+from sidelight.planning.search.exact import legal_partitions
+from sidelight.planning.search.local_search import searched
+from sidelight.planning.search.state import State
 
 HORIZONS = (10**4, 10**6, 10**9)
 

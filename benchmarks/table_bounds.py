@@ -20,7 +20,7 @@ import numpy as np
 from sidelight.analysis import observability
 from sidelight.graph import FeedbackGraph, families, read_graph
 from sidelight.planning import compare_bounds
-from sidelight.planning.comparison import OURS
+from sidelight.planning.bounds.comparison import OURS
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data" / "graphs"
 SIZES = (4, 16, 64, 256, 1024, 4096)

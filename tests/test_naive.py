@@ -2,15 +2,14 @@
 
 import functools
 
+import naive
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
-
-import naive
 from instances import CASE_IDS, CASES, INSTANCES
 from naive import Entropy, Instance, Power, Tsallis, TwoLevelOSMD
+from numpy.testing import assert_allclose
 
 exact = settings(deadline=None, derandomize=True, max_examples=60)
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import sidelight as sl
-from sidelight.environment.environment import environment_key
+from sidelight.engine.play import play
+from sidelight.environment.base import environment_key
 from sidelight.experiment.simulation import MOST_COUNTED_ARMS
-from sidelight.kernels.play import play
 
 
 @dataclass

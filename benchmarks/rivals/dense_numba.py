@@ -13,8 +13,8 @@ import math
 import numpy as np
 from numba import njit
 
-from sidelight.environment.environment import environment_key
-from sidelight.kernels.random import arm_unit, next_unit, round_word, seeded_words
+from sidelight.engine.random import arm_unit, next_unit, round_word, seeded_words
+from sidelight.environment.base import environment_key
 
 compiled = njit(fastmath=True, error_model="numpy")
 

@@ -3,16 +3,16 @@
 from pathlib import Path
 
 import sidelight as sl
-from sidelight.environment import registry as environments
+from sidelight.environment import names as environments
 from sidelight.experiment.results import Results, cell_of
-from sidelight.policy import registry as policies
-from sidelight.report.graph_figure import graph_figure
+from sidelight.policy import names as policies
+from sidelight.report.figures.graph import graph_figure
+from sidelight.report.figures.ledger import ledger_figure
+from sidelight.report.figures.plays import plays_figure
+from sidelight.report.figures.regret import regret_figure
+from sidelight.report.figures.timing import timing_figure
 from sidelight.report.groups import groups_of
-from sidelight.report.ledger_figure import ledger_figure
-from sidelight.report.plays_figure import plays_figure
-from sidelight.report.regret_figure import regret_figure
 from sidelight.report.style import save_figure
-from sidelight.report.timing_figure import timing_figure
 
 HERE = Path(__file__).parent
 GRAPH, HORIZON, SEEDS = "cycle:12", 100_000, range(20)

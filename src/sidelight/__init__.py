@@ -44,7 +44,8 @@ if TYPE_CHECKING:
         UnobservableGraph,
         WorkerError,
     )
-    from sidelight.experiment import Results, Run, Spec, compare, simulate, sweep
+    from sidelight.experiment import Results, Run, Spec, compare, simulate
+    from sidelight.experiment.sweep.runner import sweep
     from sidelight.graph import FeedbackGraph, families, read_graph, write_graph
     from sidelight.partition import Partition
     from sidelight.planning import (

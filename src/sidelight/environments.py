@@ -29,7 +29,7 @@ from sidelight.environment import (
     replay,
     switching,
 )
-from sidelight.environment.registry import parse, usages
+from sidelight.environment.names import parse, usages
 
 __all__ = [
     "Bounded",

@@ -13,7 +13,7 @@ from sidelight.partition.natural import (
 )
 
 if TYPE_CHECKING:
-    from sidelight.planning.search import Search, search, searched
+    from sidelight.planning.search.local_search import Search, search, searched
 
 __all__ = [
     "Search",
@@ -32,7 +32,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in ("Search", "search", "searched"):
         raise AttributeError(f"module 'sidelight.partitions' has no attribute {name!r}")
-    from sidelight.planning import search as home  # the search needs bounds, which partitions do without
+    from sidelight.planning.search.local_search import (
+        search as home,  # the search needs bounds, which partitions do without
+    )
 
     value = getattr(home, name)
     globals()[name] = value

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
-from sidelight.analysis import fractional_domination, solve
-from sidelight.analysis.covering import covering_program
-from sidelight.analysis.exact import solve_exactly
-from sidelight.analysis.first_order import solve_first_order
+from sidelight.analysis import fractional_domination
+from sidelight.analysis.domination import program as solve
+from sidelight.analysis.domination.covering import covering_program
+from sidelight.analysis.domination.exact import solve_exactly
+from sidelight.analysis.domination.first_order import solve_first_order
 from sidelight.errors import SolverError
 from sidelight.graph import FeedbackGraph
 

@@ -12,11 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sidelight as sl
-from sidelight.analysis import independence, independence_bounds, independence_number
-from sidelight.analysis.independence_graph import Adjacency, adjacency
-from sidelight.analysis.independence_peel import greedy_cover, greedy_set, peel_exactly
-from sidelight.analysis.independence_search import Search
-from sidelight.analysis.independence_swap import swapped
+from sidelight.analysis import independence_number
+from sidelight.analysis.independence import bounds as independence_bounds
+from sidelight.analysis.independence import number as independence
+from sidelight.analysis.independence.graph import Adjacency, adjacency
+from sidelight.analysis.independence.peel import greedy_cover, greedy_set, peel_exactly
+from sidelight.analysis.independence.search import Search
+from sidelight.analysis.independence.swap import swapped
 from sidelight.graph import FeedbackGraph, families
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "graphs"

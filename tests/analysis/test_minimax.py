@@ -10,9 +10,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 
 import sidelight as sl
-from sidelight.analysis import minimax, minimax_program
-from sidelight.analysis.minimax_check import best_response, worst_regret
-from sidelight.analysis.minimax_symmetry import automorphism_generators, orbits
+from sidelight.analysis import minimax
+from sidelight.analysis.minimax import program as minimax_program
+from sidelight.analysis.minimax.check import best_response, worst_regret
+from sidelight.analysis.minimax.symmetry import automorphism_generators, orbits
 from sidelight.graph import FeedbackGraph, families
 
 TWO_ARMS = [np.array(bits, dtype=bool).reshape(2, 2) for bits in itertools.product((0, 1), repeat=4)]

@@ -10,7 +10,7 @@ import pytest
 
 from sidelight.cli import complete
 from sidelight.cli.main import COMMANDS, main
-from sidelight.policy import registry
+from sidelight.policy import names as registry
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,6 @@ import subprocess
 import sys
 
 import pytest
-
 from cli_checks import assert_one_line
 
 QUICK = ("--horizon", "300", "--runs", "2")

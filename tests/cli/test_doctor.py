@@ -72,7 +72,7 @@ def test_a_requirement_that_is_too_old(run, monkeypatch):
 
 
 def test_a_self_check_that_fails(run, monkeypatch):
-    monkeypatch.setattr("sidelight.planning.checker.check_certificate", lambda plan: 1 / 0)
+    monkeypatch.setattr("sidelight.planning.bounds.checker.check_certificate", lambda plan: 1 / 0)
     monkeypatch.setattr("sidelight.check_certificate", lambda plan: 1 / 0, raising=False)
     code, findings = found(run)
     assert code == 3

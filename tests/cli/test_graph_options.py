@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
+from cli_checks import assert_one_line
 
 import sidelight as sl
-from cli_checks import assert_one_line
 
 
 def graph_of(run, *arguments):

@@ -3,12 +3,12 @@
 import json
 
 import pytest
-
 from cli_checks import assert_usage
-from sidelight.environment import registry as environments
+
+from sidelight.environment import names as environments
 from sidelight.experiment import claims
 from sidelight.graph import families
-from sidelight.policy import registry as policies
+from sidelight.policy import names as policies
 
 EXPECTED = {
     "families": list(families.usages()),

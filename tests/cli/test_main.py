@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
-
 from cli_checks import assert_one_line, assert_usage
 from interruptible import listening
+
 from sidelight import __version__
 from sidelight.cli import main as module
 from sidelight.cli.main import COMMANDS

@@ -7,7 +7,6 @@ import subprocess
 import sys
 
 import pytest
-
 from cli_checks import assert_one_line
 
 FOLDERS = {
@@ -44,7 +43,7 @@ def test_a_disk_that_fills_up_leaves_the_old_file(run, tmp_path, monkeypatch):
     def full(descriptor):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("sidelight.graph.atomic.os.fsync", full)
+    monkeypatch.setattr("sidelight._files.os.fsync", full)
     code, out, err = run("plan", "cycle:6", "-T", 100, "-o", file)
     assert (code, out) == (1, "")
     assert_one_line(err)

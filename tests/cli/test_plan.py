@@ -3,9 +3,9 @@
 import json
 
 import pytest
+from cli_checks import assert_one_line, assert_usage
 
 import sidelight as sl
-from cli_checks import assert_one_line, assert_usage
 
 
 def answer(run, *arguments):

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
 from cli_checks import assert_one_line
+
 from sidelight.experiment.claims import FAILS, HOLDS, registry
 
 CLAIM = "clique-domination"  # computed, not simulated: quick and certain

@@ -6,9 +6,9 @@ import sys
 
 import numpy as np
 import pytest
+from cli_checks import assert_one_line, assert_usage
 
 import sidelight as sl
-from cli_checks import assert_one_line, assert_usage
 from sidelight.cli import screen
 from sidelight.cli.study import kept_graphs
 from sidelight.experiment import simulation
@@ -91,7 +91,7 @@ def test_figures_are_written_on_request(run, played, tmp_path):
 def test_the_same_command_again_plays_nothing(run, played, monkeypatch):
     folder, answer = played
     monkeypatch.setattr(
-        "sidelight.experiment.execution.simulate", lambda *_, **__: pytest.fail("played again")
+        "sidelight.experiment.sweep.cell.simulate", lambda *_, **__: pytest.fail("played again")
     )
     code, out, _ = run(*QUICK, "--policy", "auto,adaptive", "-o", folder, "--json")
     assert code == 0
@@ -237,7 +237,7 @@ def test_an_interrupted_run_keeps_what_is_done_and_continues(run, tmp_path, monk
             raise KeyboardInterrupt
         return real(*arguments, **options)
 
-    monkeypatch.setattr("sidelight.experiment.execution.simulate", second_is_interrupted)
+    monkeypatch.setattr("sidelight.experiment.sweep.cell.simulate", second_is_interrupted)
     code, out, err = run(*command)
     assert code == 130
     assert err.strip().splitlines()[-1] == "interrupted"

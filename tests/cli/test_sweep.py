@@ -8,7 +8,6 @@ import sys
 import time
 
 import pytest
-
 from cli_checks import assert_one_line
 from interruptible import listening
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import sidelight as sl
-from sidelight.planning import lower
+from sidelight.planning.bounds import lower
 
 env = sl.environments
 HORIZONS = (200, 10_000, 10**7)

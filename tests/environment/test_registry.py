@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import sidelight as sl
-from sidelight.environment.registry import parse, usages
+from sidelight.environment.names import parse, usages
 
 env = sl.environments
 CYCLE = sl.families.cycle(6)

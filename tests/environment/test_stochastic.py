@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 import sidelight as sl
-from sidelight.environment.environment import environment_key
-from sidelight.kernels.random import fill_hashed_units
+from sidelight.engine.random import fill_hashed_units
+from sidelight.environment.base import environment_key
 
 env = sl.environments
 ROUNDS = 4_000

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.experiment.graph_source import LOOPS, GraphSource, graph_digest, packed, unpacked
-from sidelight.experiment.loss_source import LossSource
+from sidelight.experiment.sweep.graph_source import LOOPS, GraphSource, graph_digest, packed, unpacked
+from sidelight.experiment.sweep.loss_source import LossSource
 
 VALID = {
     "policies": ["auto", "flat"],

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from finished_cells import cell
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from finished_cells import cell
 from sidelight.errors import InvalidOption
 from sidelight.experiment.statistics import (
     LEAST_SEEDS,

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from interruptible import listening
 
 import sidelight as sl
-from interruptible import listening
-from sidelight.experiment import workers
-from sidelight.experiment.graph_source import built
+from sidelight.experiment.sweep import local as workers
+from sidelight.experiment.sweep.graph_source import built
 
 SPEC = {
     "title": "Sixty cells",
@@ -33,7 +33,7 @@ SMALL = {**SPEC, "policies": ["auto", "flat"], "graphs": ["cycle:6"]}
 RUN = """
 import itertools, json, os, signal, sys, threading
 import sidelight as sl
-from sidelight.experiment.storage import ResultsFolder
+from sidelight.experiment.sweep.folder import ResultsFolder
 
 spec, folder, engine, moment, delay = sys.argv[1:]
 count, write = itertools.count(1), ResultsFolder.write
@@ -178,7 +178,7 @@ def test_dead_workers_are_replaced_and_their_cells_tried_again_up_to_three_times
 
 
 def test_an_error_of_ours_fails_one_cell_and_is_tried_again(tmp_path, monkeypatch):
-    module = sys.modules["sidelight.experiment.execution"]
+    module = sys.modules["sidelight.experiment.sweep.cell"]
     simulate = module.simulate
 
     def faulty(policy, environment, seeds, horizon, **options):
@@ -286,7 +286,7 @@ def test_engines_that_do_not_exist(tmp_path):
 
 
 def test_a_scheduler_that_does_not_answer(tmp_path, monkeypatch):
-    monkeypatch.setattr("sidelight.experiment.cluster.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("sidelight.experiment.sweep.dask.CONNECT_SECONDS", 1)
     with pytest.raises(sl.WorkerError, match=r"no Dask cluster at tcp://127\.0\.0\.1:9"):
         sl.sweep(SMALL, tmp_path, engine="dask://127.0.0.1:9")
 
@@ -304,7 +304,7 @@ def test_what_does_not_apply_is_recorded_with_the_reason_and_not_tried_again(tmp
     assert {(cell.graph, cell.status) for cell in results.absent} == {("blind.csv", "not applicable")}
     assert "5" in results.absent[0].reason  # the environment's best arm does not exist there
     assert finished(tmp_path / "out") == 4
-    monkeypatch.setattr(sys.modules["sidelight.experiment.execution"], "simulate", None)
+    monkeypatch.setattr(sys.modules["sidelight.experiment.sweep.cell"], "simulate", None)
     again = sl.sweep(spec, tmp_path / "out", jobs=1)
     assert again.absent == results.absent
     assert sl.Results.read(tmp_path / "out").absent == results.absent
@@ -352,7 +352,7 @@ def test_missing_data_fail_a_cell_and_it_is_tried_again(demand, tmp_path, monkey
             patch.delenv("SIDELIGHT_DATA")
         else:  # there when it was hashed, gone a moment later
             (losses / "dishes.csv").rename(losses / "soon.csv")
-            patch.setattr("sidelight.experiment.loss_source.LossSource.verify", lambda self: None)
+            patch.setattr("sidelight.experiment.sweep.loss_source.LossSource.verify", lambda self: None)
         results = sl.sweep(spec, tmp_path / "out", jobs=1)
         assert [cell.status for cell in results.absent] == ["failed"] * 2
         assert all("MissingData" in cell.reason for cell in results.absent)
@@ -378,7 +378,7 @@ def test_recorded_losses_that_go_missing_while_they_are_read(tmp_path, monkeypat
         kept = file.read_bytes()
         with monkeypatch.context() as patch:
             patch.setattr(
-                "sidelight.experiment.loss_source.LossSource.verify", lambda self, at=file: at.unlink()
+                "sidelight.experiment.sweep.loss_source.LossSource.verify", lambda self, at=file: at.unlink()
             )
             (failed,) = sl.sweep(spec, tmp_path / f"{name}.out", jobs=1).absent
         assert failed.status == "failed"

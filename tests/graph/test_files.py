@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from scipy import io as scipy_io
 from scipy import sparse
 
+from sidelight import _files as atomic
 from sidelight.errors import GraphFileError, InvalidGraph
-from sidelight.graph import FeedbackGraph, atomic, csv_files, families, read_graph, write_graph
+from sidelight.graph import FeedbackGraph, families, read_graph, write_graph
+from sidelight.graph.files import csv as csv_files
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "graphs"
 ENDINGS = (".csv", ".csv.gz", ".npz", ".mtx", ".graphml", ".json")
@@ -248,7 +250,7 @@ def test_an_endless_line_is_refused(tmp_path):
 
 
 def test_an_absurd_size_can_be_confirmed(tmp_path, monkeypatch):
-    from sidelight.graph import plausible
+    from sidelight.graph import arm_count as plausible
 
     monkeypatch.setattr(plausible, "TRUSTED_ARMS", 100)
     path = put(tmp_path, "g.csv", "src,dst\n0,1000\n")

@@ -3,11 +3,11 @@
 import json
 from math import cbrt, e, sqrt
 
+import naive
 import numpy as np
 import pytest
-
-import naive
 from instances import INSTANCES, clique, cycle, loops
+
 from sidelight.analysis import observability
 from sidelight.errors import InfeasibleRequest, InvalidOption, UnobservableGraph
 from sidelight.graph import FeedbackGraph

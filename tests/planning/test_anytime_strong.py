@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from instances import INSTANCES
+from strong_graphs import STRONG, adjacency, dense_point, graphs
 
 import sidelight as sl
-from instances import INSTANCES
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph, families
 from sidelight.planning import StrongAnytimeBound, check_certificate
-from sidelight.planning.anytime_strong import AIM, KIND, anytime_levers, stabilities
-from sidelight.planning.interpolation import diameter
+from sidelight.planning.anytime.strong import AIM, KIND, anytime_levers, stabilities
+from sidelight.planning.minimised.interpolation import diameter
+from sidelight.planning.minimised.strong import Strong, StrongLevers, sight, strong_problem
 from sidelight.planning.schedule import EPOCHS, epoch_start
-from sidelight.planning.strong import Strong, StrongLevers, sight, strong_problem
-from strong_graphs import STRONG, adjacency, dense_point, graphs
 
 LOOPY_CLIQUES = FeedbackGraph.from_adjacency(np.kron(np.eye(4, dtype=bool), np.ones((3, 3), dtype=bool)))
 GRAPHS = STRONG | {

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from sidelight.errors import InvalidOption
-from sidelight.planning.bound import Bound, Condition, bound_at, first
+from sidelight.planning.bounds.bound import Bound, Condition, bound_at, first
 
 
 def example(horizon=1000):

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from instances import INSTANCES, clique, cycle, loops
+
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
 from sidelight.planning import Bound, check_certificate, plan
-from sidelight.planning.checker import _corner, _height
+from sidelight.planning.bounds.checker import _corner, _height
 
 
 def holds(made):

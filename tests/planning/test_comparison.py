@@ -12,8 +12,9 @@ import sidelight as sl
 from sidelight.analysis import minimax, observability
 from sidelight.errors import InvalidGraph, InvalidOption, UnobservableGraph
 from sidelight.graph import FeedbackGraph, families, read_graph
-from sidelight.planning import compare_bounds, lower
-from sidelight.planning.comparison import dominating_set
+from sidelight.planning import compare_bounds
+from sidelight.planning.bounds import lower
+from sidelight.planning.bounds.comparison import dominating_set
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "graphs"
 

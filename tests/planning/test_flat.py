@@ -2,21 +2,21 @@
 
 from math import log, sqrt
 
+import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from instances import INSTANCES, clique, cycle, loops, universal
 from numpy.testing import assert_allclose
 
-import naive
-from instances import INSTANCES, clique, cycle, loops, universal
 from sidelight.analysis import fractional_domination, observability
 from sidelight.errors import InvalidOption, UnobservableGraph
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import natural
 from sidelight.planning import plan
-from sidelight.planning.flat import FlatCandidate
-from sidelight.planning.mixed import FlatLevers, Mixed, _peak
+from sidelight.planning.minimised.flat import FlatCandidate
+from sidelight.planning.minimised.flat_bound import FlatLevers, Mixed, _peak
 
 exact = settings(deadline=None, derandomize=True, max_examples=60)
 

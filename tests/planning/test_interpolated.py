@@ -2,18 +2,18 @@
 
 from math import log, sqrt
 
+import naive
 import numpy as np
 import pytest
+from instances import CASE_IDS, CASES, INSTANCES, both, clique, cycle, loops
 from numpy.testing import assert_allclose
 
-import naive
-from instances import CASE_IDS, CASES, INSTANCES, both, clique, cycle, loops
 from sidelight.analysis import block_dominations
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
 from sidelight.planning import LAZY_FACTOR, plan
-from sidelight.planning.interpolated import Interpolated
+from sidelight.planning.minimised.interpolated import Interpolated
 
 by_name = pytest.mark.parametrize("named", INSTANCES, ids=lambda named: named.name)
 

@@ -1,5 +1,6 @@
 """The inequalities behind interpolated blocks, exactly, on random graphs and random distributions."""
 
+import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,11 +8,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 
-import naive
 from sidelight.analysis import fractional_domination
 from sidelight.graph import FeedbackGraph
 from sidelight.planning.covers import largest_revealed, loads
-from sidelight.planning.interpolation import LARGEST_H, LEAST_H, best_h, diameter, height
+from sidelight.planning.minimised.interpolation import LARGEST_H, LEAST_H, best_h, diameter, height
 from sidelight.planning.tuning import EXACT_SPREAD, LAZY_FACTOR
 
 exact = settings(deadline=None, derandomize=True)

@@ -1,11 +1,11 @@
 import json
 
+import naive
 import numpy as np
 import pytest
+from instances import CASE_IDS, CASES, INSTANCES, both, clique, cycle, loops
 from numpy.testing import assert_allclose
 
-import naive
-from instances import CASE_IDS, CASES, INSTANCES, both, clique, cycle, loops
 from sidelight.analysis import block_dominations
 from sidelight.errors import (
     IllegalPartition,

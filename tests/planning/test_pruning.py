@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from instances import INSTANCES, both, clique, cycle, loops, universal
+
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
 from sidelight.planning import pruning

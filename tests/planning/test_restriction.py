@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 
-from sidelight.planning.adaptive import Adaptive
-from sidelight.planning.clustered import Clustered
-from sidelight.planning.hybrid import Hybrid
-from sidelight.planning.restriction import NoWeakBlocks
+from sidelight.planning.printed.adaptive import Adaptive
+from sidelight.planning.printed.clustered import Clustered
+from sidelight.planning.printed.hybrid import Hybrid
+from sidelight.planning.printed.restriction import NoWeakBlocks
 
 T = 1e6
 SIZES = np.array([2.0, 5.0, 90.0, 17.0])

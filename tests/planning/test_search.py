@@ -4,19 +4,20 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+import sidelight.planning.search.local_search as home
 from sidelight import partitions
 from sidelight.analysis import fractional_domination
 from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption, UnobservableGraph
 from sidelight.graph import FeedbackGraph, families
 from sidelight.partition import Partition, legality_violations
-from sidelight.planning import plan, search_exact
-from sidelight.planning import search as home
-from sidelight.planning.search import search, searched
-from sidelight.planning.search_blocks import BlockBook
-from sidelight.planning.search_estimate import estimate, floor, two_level
-from sidelight.planning.search_simplex import stacked_dominations
-from sidelight.planning.search_starts import natural_starts
-from sidelight.planning.search_state import State
+from sidelight.planning import plan
+from sidelight.planning.search import exact as search_exact
+from sidelight.planning.search.blocks import BlockBook
+from sidelight.planning.search.estimate import estimate, floor, two_level
+from sidelight.planning.search.local_search import search, searched
+from sidelight.planning.search.simplex import stacked_dominations
+from sidelight.planning.search.starts import natural_starts
+from sidelight.planning.search.state import State
 
 
 def random_graph(n, seed):

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strong_graphs import STRONG, dense_point, graphs, simplex
 
 from sidelight.analysis import independence_number
 from sidelight.graph import FeedbackGraph
 from sidelight.planning import Tuning, check_certificate, plan
-from sidelight.planning.interpolation import diameter
-from sidelight.planning.strong import Strong, StrongLevers, directed_sight, growth, q_of_ftrl, sight
+from sidelight.planning.minimised.interpolation import diameter
+from sidelight.planning.minimised.strong import Strong, StrongLevers, directed_sight, growth, q_of_ftrl, sight
 from sidelight.policy import Policy
-from strong_graphs import STRONG, dense_point, graphs, simplex
 
 # -- lemmas ------------------------------------------------------------------------------------------------
 

@@ -4,8 +4,8 @@ from itertools import pairwise
 from math import ceil, log, sqrt
 
 import pytest
-
 from instances import biclique, both, clique, cycle, loops, universal
+
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
 from sidelight.planning import plan

@@ -2,21 +2,21 @@
 
 from math import exp, sqrt
 
+import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import naive
 from sidelight.analysis import block_dominations
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
 from sidelight.planning import plan
 from sidelight.planning.candidate import WeakBlocks
-from sidelight.planning.interpolated import Interpolated
-from sidelight.planning.minimise import minimise
-from sidelight.planning.tight import TightCandidate
-from sidelight.planning.two_level import SHIFT_PEAK, Levers, TwoLevel
+from sidelight.planning.minimised.interpolated import Interpolated
+from sidelight.planning.minimised.minimise import minimise
+from sidelight.planning.minimised.two_level import SHIFT_PEAK, Levers, TwoLevel
+from sidelight.planning.minimised.two_level_candidate import TightCandidate
 
 
 @st.composite

@@ -8,7 +8,13 @@ from numpy.testing import assert_allclose
 
 import sidelight as sl
 from sidelight.partition import natural
-from sidelight.planning.watched import Watched, WatchedCandidate, WatchedLevers, dominating_set, revealed_by
+from sidelight.planning.minimised.dominating_set import (
+    Watched,
+    WatchedCandidate,
+    WatchedLevers,
+    dominating_set,
+    revealed_by,
+)
 
 
 def random_graph(seed):

@@ -4,9 +4,6 @@ from math import cbrt, sqrt
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
-
-import sidelight as sl
 from baseline_twins import (
     Chlz21,
     Exp3,
@@ -21,8 +18,11 @@ from baseline_twins import (
     UcbN,
     Uniform,
 )
-from sidelight.planning.comparison import dominating_set
-from sidelight.policy import registry
+from numpy.testing import assert_allclose, assert_array_equal
+
+import sidelight as sl
+from sidelight.planning.bounds.comparison import dominating_set
+from sidelight.policy import names as registry
 
 HORIZON = 3_000
 LOOPS = ["mab:5", "full:6", "pricing:6", "loopy_star:6"]

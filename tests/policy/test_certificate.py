@@ -7,17 +7,17 @@ by path are asserted.
 
 import itertools
 
+import naive
 import numpy as np
 import pytest
+from dense_engine import Dense
 from numpy.testing import assert_allclose, assert_array_equal
 
-import naive
 import sidelight as sl
-from dense_engine import Dense
-from sidelight.kernels.memory import PENDING
+from sidelight.engine.memory import PENDING
 from sidelight.planning import planner
+from sidelight.planning.candidates import flat_ways
 from sidelight.planning.dominations import Dominations
-from sidelight.planning.ways import flat_ways
 from sidelight.policy.certificate import LEDGER
 
 # -- plans of every kind ------------------------------------------------------------------------------------

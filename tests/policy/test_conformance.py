@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.policy import registry
+from sidelight.policy import names as registry
 from sidelight.testing import check_policy
 
 GRAPHS = [

@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import sidelight as sl
+from sidelight.engine.memory import ROUND, SCRATCH, views
 from sidelight.experiment import simulation
-from sidelight.kernels.memory import ROUND, SCRATCH, views
 from sidelight.planning import Doubling, DoublingPlan
 
 SPECS = [

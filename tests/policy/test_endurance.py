@@ -55,8 +55,8 @@ def test_a_million_hostile_rounds(name, pattern):
 
 def replay_to_the_end(plan, environment):
     """The policy after all rounds, through the same kernel that simulation uses."""
-    from sidelight.environment.environment import environment_key
-    from sidelight.kernels.play import play
+    from sidelight.engine.play import play
+    from sidelight.environment.base import environment_key
 
     policy = plan.policy(seed=3)
     plays = np.zeros(0, dtype=np.int64)
@@ -72,8 +72,8 @@ def test_probabilities_down_to_1e_minus_300_stay_probabilities():
     losses = np.ones((1, 8))
     losses[0, 0] = 0.0
     policy = plan.policy(seed=1)
-    from sidelight.environment.environment import environment_key
-    from sidelight.kernels.play import play
+    from sidelight.engine.play import play
+    from sidelight.environment.base import environment_key
 
     world = sl.environments.matrix(losses, repeat=True)
     nothing = np.zeros(0, dtype=np.int64)

@@ -4,20 +4,20 @@ Small blocks play their exploration exactly, large ones lazily; with self-loops 
 fall at different speeds.
 """
 
+import naive
 import numpy as np
 import pytest
+from kernel_entries import unpack
 from numpy.testing import assert_allclose, assert_array_equal
 
-import naive
 import sidelight as sl
-from kernel_entries import unpack
+from sidelight.engine.memory import SCRATCH, views
+from sidelight.engine.round import round as engine
+from sidelight.engine.simplex.store import HELD, N_SCALARS, RATE
 from sidelight.experiment import simulation
-from sidelight.kernels import engine
-from sidelight.kernels.memory import SCRATCH, views
-from sidelight.kernels.store import HELD, N_SCALARS, RATE
 from sidelight.planning import LAZY_FACTOR
 from sidelight.planning.schedule import epoch_start, next_epoch
-from sidelight.policy import epochs
+from sidelight.policy import stages as epochs
 
 SPECS = [
     "cycle:6",

@@ -7,17 +7,17 @@ same state, and expectations over the arm are sums over all arms: exact, never f
 import functools
 import itertools
 
+import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from instances import INSTANCES
 from numpy.testing import assert_allclose
 from scipy.stats import chisquare
-
-import naive
-import sidelight as sl
-from instances import INSTANCES
 from stronger_twins import flat_plan, flat_ways, hand_plan, instance_of, potential_of, weights_of
+
+import sidelight as sl
 
 REALIZATIONS = ("clustered", "adaptive", "hybrid", "by hand")
 STRONGER = ("interpolated", "flat", "covered", "shifted", "spread 0.3", "spread 0.5", "spread 0.7")

@@ -7,22 +7,22 @@ point that minimises the potential at those sums.
 import functools
 import itertools
 
+import naive
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
-from scipy.stats import chisquare
-
-import naive
-import sidelight as sl
 from dense_engine import Dense
 from kernel_entries import unpack
-from sidelight.environment.environment import environment_key
-from sidelight.kernels import engine
-from sidelight.kernels.memory import GAMMA, views
-from sidelight.kernels.play import play
-from sidelight.kernels.store import POWER_BUCKETS
-from sidelight.planning import LAZY_FACTOR
+from numpy.testing import assert_allclose
+from scipy.stats import chisquare
 from stronger_twins import flat_plan, flat_ways, potential_of
+
+import sidelight as sl
+from sidelight.engine.memory import GAMMA, views
+from sidelight.engine.play import play
+from sidelight.engine.round import round as engine
+from sidelight.engine.simplex.store import POWER_BUCKETS
+from sidelight.environment.base import environment_key
+from sidelight.planning import LAZY_FACTOR
 
 
 def cycle_beside_loops():

@@ -13,11 +13,11 @@ import zipfile
 
 import numpy as np
 import pytest
+from instances import CASE_IDS, CASES
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sidelight as sl
-from instances import CASE_IDS, CASES
-from sidelight.kernels.memory import HEAVY
+from sidelight.engine.memory import HEAVY
 
 FAMILIES = [  # universal arms with and without loops, labels, many arms
     "full:5",

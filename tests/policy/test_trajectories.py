@@ -17,14 +17,11 @@ they do for the paper's realizations; large blocks keep it lazily, and `test_laz
 
 import itertools
 
+import naive
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
-
-import naive
-import sidelight as sl
 from instances import CASE_IDS, CASES, INSTANCES
-from sidelight.kernels import layout
+from numpy.testing import assert_allclose, assert_array_equal
 from stronger_twins import (
     flat_plan,
     flat_twin,
@@ -35,6 +32,9 @@ from stronger_twins import (
     twin_of_flat,
     weights_of,
 )
+
+import sidelight as sl
+from sidelight.engine.simplex import groups as layout
 
 ROUNDS = 1_000
 FEWER = 150  # the twin takes a millisecond a round

@@ -5,7 +5,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import sidelight as sl
-from sidelight.report.figures import draw_run, run_figure, save_figure
+from sidelight.report.figures.base import draw_run, run_figure, save_figure
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

@@ -11,9 +11,15 @@ from matplotlib.collections import LineCollection, PathCollection, PolyCollectio
 from matplotlib.figure import Figure
 
 import sidelight as sl
-from sidelight.report import graph_figure as module
-from sidelight.report.graph_figure import draw_graph, draw_incidence, graph_figure, is_drawable, matrix_shares
-from sidelight.report.layout import block_layout, layout
+from sidelight.report.figures import graph as module
+from sidelight.report.figures.graph import (
+    draw_graph,
+    draw_incidence,
+    graph_figure,
+    is_drawable,
+    matrix_shares,
+)
+from sidelight.report.figures.layout import block_layout, layout
 
 
 def axes() -> Axes:

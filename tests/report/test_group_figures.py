@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
+from finished_cells import bound, cell, curve_cell, results
 from matplotlib.text import Text
 
 import sidelight as sl
-from finished_cells import bound, cell, curve_cell, results
+from sidelight.report.figures.ledger import ledger_figure, stacked
+from sidelight.report.figures.plays import plays_figure
+from sidelight.report.figures.regret import curve_label, regret_figure
+from sidelight.report.figures.timing import timing_figure
 from sidelight.report.groups import groups_of
-from sidelight.report.ledger_figure import ledger_figure, stacked
-from sidelight.report.plays_figure import plays_figure
-from sidelight.report.regret_figure import curve_label, regret_figure
 from sidelight.report.style import strokes
-from sidelight.report.timing_figure import timing_figure
 
 
 def group(*cells):

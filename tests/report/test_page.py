@@ -5,13 +5,13 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from finished_cells import cell, curve_cell, results
 
 import sidelight as sl
-from finished_cells import cell, curve_cell, results
 from sidelight.errors import InvalidOption
 from sidelight.report import page as module
+from sidelight.report.figures.picture import slug
 from sidelight.report.page import write_report
-from sidelight.report.picture import slug
 from sidelight.report.section import GraphSection
 
 VOID = {"meta", "img", "br", "link", "hr", "input"}

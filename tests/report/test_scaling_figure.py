@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-
 from finished_cells import bound, cell, results
-from sidelight.report.scaling_figure import scaling_exponent, scaling_figure, scaling_label, scalings_of
+
+from sidelight.report.figures.scaling import scaling_exponent, scaling_figure, scaling_label, scalings_of
 
 
 def at(horizon, policy="auto", exponent=2 / 3, factors=(1.0, 2.0, 3.0), **changes):

@@ -5,10 +5,10 @@ import json
 
 import numpy as np
 import pytest
+from finished_cells import bound, cell, curve_cell, results
 from rich.console import Console
 
 import sidelight as sl
-from finished_cells import bound, cell, curve_cell, results
 from sidelight.report.tables import bounds_rows, bounds_table, results_rows, results_table
 
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from finished_cells import bound, cell, results
 
 import sidelight as sl
-from finished_cells import bound, cell, results
 from sidelight.experiment.results import cell_of
 from sidelight.report.groups import groups_of
-from sidelight.report.verdict import bound_status, verdict
+from sidelight.report.sentences import bound_status, verdict
 
 LUCK = np.array([10.0, 30.0, 20.0, 50.0, 40.0])
 

@@ -12,8 +12,8 @@ from benchmarks.rivals.prototypes.simplex import (
     solve,
 )
 
-from sidelight.kernels.pointers import cells, fetch
-from sidelight.kernels.random import arm_unit, round_word
+from sidelight.engine._numba.pointers import pointer, prefetch
+from sidelight.engine.random import arm_unit, round_word
 
 
 @compiled
@@ -33,15 +33,15 @@ def bandit_play(
     items, names, place, spare, spare_names, start, numbers, rate, means, key, first, step, begin, end
 ):
     s = opened(items, names, place, spare, spare_names, start, numbers, False, False)
-    mean = cells(means, 0, means.size)
+    mean = pointer(means, 0, means.size)
     far = s.n >= FAR
     coming = sooner = soon = 0
     for t in range(begin, end):
         if far:  # the next rounds' draws are known now: ask for the memory that they will most likely need
-            fetch(mean, s.name[2 * soon + 1])
+            prefetch(mean, s.name[2 * soon + 1])
             soon, sooner = sooner, coming
             _, coming = propose(s, first, step, t + AHEAD, 0)
-            fetch(s.key, 2 * coming)
+            prefetch(s.key, 2 * coming)
         b, at = sample(s, first, step, t, 0)
         arm = s.name[2 * at + 1]
         if arm_unit(round_word(key, t), arm) < mean[arm]:

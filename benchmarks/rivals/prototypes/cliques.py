@@ -20,11 +20,11 @@ from llvmlite import ir
 from numba import int64, types, uint64
 from numba.extending import intrinsic
 
-from sidelight.environment.environment import environment_key
-from sidelight.kernels.exponential import exp_nonpositive, small_exp
-from sidelight.kernels.memory import aligned
-from sidelight.kernels.pointers import cells, fetch
-from sidelight.kernels.random import arm_unit, round_word, seeded_words
+from sidelight.engine._numba.pointers import pointer, prefetch
+from sidelight.engine.exponential import exp_nonpositive, small_exp
+from sidelight.engine.memory import aligned
+from sidelight.engine.random import arm_unit, round_word, seeded_words
+from sidelight.environment.base import environment_key
 
 # A round visits one block: draws from its weights, then multiplies them. As in D only weights are kept up to date.
 
@@ -169,10 +169,12 @@ def cliques_learn(
 ):
     s = opened(items, names, place, spare, spare_names, start, numbers, True, False)
     k = arm // size
-    cell = cells(records, k * WIDTH, (k + 1) * WIDTH)
-    key = cells(keys, k * size, (k + 1) * size)
+    cell = pointer(records, k * WIDTH, (k + 1) * WIDTH)
+    key = pointer(keys, k * size, (k + 1) * size)
     at = s.place[k]
-    cliques_update(s, cells(rates, 0, 6), cell, key, size, width, cells(scratch, 0, 48), bucket_at(s, at), at)
+    cliques_update(
+        s, pointer(rates, 0, 6), cell, key, size, width, pointer(scratch, 0, 48), bucket_at(s, at), at
+    )
 
 
 @compiled
@@ -199,21 +201,21 @@ def cliques_play(
     end,
 ):
     s = opened(items, names, place, spare, spare_names, start, numbers, True, False)
-    lost, rate = cells(scratch, 0, 48), cells(rates, 0, 6)
+    lost, rate = pointer(scratch, 0, 48), pointer(rates, 0, 6)
     n = means.size
     gamma, local = n * rates[FIXED], size * rates[LOCAL]
-    record, bound = cells(records, 0, records.size), cells(limits, 0, limits.size)
+    record, bound = pointer(records, 0, records.size), pointer(limits, 0, limits.size)
     far = n >= FAR
     arm = coming = sooner = soon = 0
     for t in range(begin, end):
         if far:  # coming draws are known: ask for the item that one proposes, and later for its block
             k = s.name[2 * soon + 1]
-            fetch(record, k * WIDTH)
-            fetch(record, k * WIDTH + 8)
-            fetch(bound, k * WIDTH)
+            prefetch(record, k * WIDTH)
+            prefetch(record, k * WIDTH + 8)
+            prefetch(bound, k * WIDTH)
             soon, sooner = sooner, coming
             _, coming = propose(s, first, step, t + AHEAD, 2)
-            fetch(s.key, 2 * coming)
+            prefetch(s.key, 2 * coming)
         u = numbered_unit(first, step, t, 0)
         if u < gamma:
             arm = min(int(u / gamma * n), n - 1)
@@ -221,15 +223,15 @@ def cliques_play(
             j = arm - k * size
             at = s.place[k]
             b = bucket_at(s, at)
-            cell = cells(records, k * WIDTH, (k + 1) * WIDTH)
-            limit = cells(limits, k * WIDTH, (k + 1) * WIDTH)
+            cell = pointer(records, k * WIDTH, (k + 1) * WIDTH)
+            limit = pointer(limits, k * WIDTH, (k + 1) * WIDTH)
         else:
             b, at = sample(s, first, step, t, 2)
             k = s.name[2 * at + 1]
-            cell = cells(records, k * WIDTH, (k + 1) * WIDTH)
-            limit = cells(limits, k * WIDTH, (k + 1) * WIDTH)
-            fetch(limit, 0)
-            fetch(cell, 8)
+            cell = pointer(records, k * WIDTH, (k + 1) * WIDTH)
+            limit = pointer(limits, k * WIDTH, (k + 1) * WIDTH)
+            prefetch(limit, 0)
+            prefetch(cell, 8)
             v = numbered_unit(first, step, t, 1)
             if v < local:
                 j = min(int(v / local * size), size - 1)
@@ -240,7 +242,7 @@ def cliques_play(
             for i in range(size):
                 lost[i] = 1.0 if arm_unit(word, k * size + i) < means[k * size + i] and i != j else 0.0
         arm = k * size + j
-        cliques_update(s, rate, cell, cells(keys, k * size, (k + 1) * size), size, width, lost, b, at)
+        cliques_update(s, rate, cell, pointer(keys, k * size, (k + 1) * size), size, width, lost, b, at)
     return arm
 
 

@@ -18,11 +18,11 @@ from benchmarks.rivals.prototypes.simplex import (
 from benchmarks.rivals.prototypes.simplex import unit as numbered_unit
 from numba import int64, uint64
 
-from sidelight.environment.environment import environment_key
-from sidelight.kernels.exponential import exp_nonpositive, small_exp
-from sidelight.kernels.memory import aligned
-from sidelight.kernels.pointers import cells, fetch
-from sidelight.kernels.random import arm_unit, round_word, seeded_words
+from sidelight.engine._numba.pointers import pointer, prefetch
+from sidelight.engine.exponential import exp_nonpositive, small_exp
+from sidelight.engine.memory import aligned
+from sidelight.engine.random import arm_unit, round_word, seeded_words
+from sidelight.environment.base import environment_key
 
 # Arms are addressed by slot: block, then which of its 2^k arms. Both are linear in the bits of the arm but for the
 # step to the centre of the block, so the slot of any neighbour is an exclusive or and a small table:
@@ -162,21 +162,21 @@ def fetch_around(s, log_size, inside, fell, codes, tables, whole, code, n_lost, 
     for i in range(n_lost):
         near = code ^ codes[whole[LIST + i]]
         k = (near ^ tables[near & mask]) >> log_size
-        fetch(s.place, k)
-        fetch(fell, k)
+        prefetch(s.place, k)
+        prefetch(fell, k)
         for j in range(i + 1, n_lost):
             far = near ^ codes[whole[LIST + j]]
-            fetch(inside, far ^ tables[far & mask])
+            prefetch(inside, far ^ tables[far & mask])
         for j in range(d - n_lost):
             far = near ^ codes[whole[KEPT + j]]
-            fetch(inside, far ^ tables[far & mask])
+            prefetch(inside, far ^ tables[far & mask])
     for i in range(n_lost):
         near = code ^ codes[whole[LIST + i]]
         near ^= tables[near & mask]
         first = near >> log_size << log_size
-        fetch(inside, first)
-        fetch(inside, first + mask)
-        fetch(s.key, 2 * int64(s.place[near >> log_size]))
+        prefetch(inside, first)
+        prefetch(inside, first + mask)
+        prefetch(s.key, 2 * int64(s.place[near >> log_size]))
 
 
 @compiled
@@ -187,16 +187,16 @@ def cube_learn(
     s = opened(items, names, place, spare, spare_names, start, numbers, True, False)
     cube_update(
         s,
-        cells(rates, 0, 6),
-        cells(shape, 0, 3),
-        cells(inside, 0, inside.size),
-        cells(sums, 0, sums.size),
-        cells(fell, 0, fell.size),
-        cells(keys, 0, keys.size),
-        cells(codes, 0, TABLE),
-        cells(tables, 0, TABLE),
-        cells(whole, 0, whole.size),
-        cells(real, 0, real.size),
+        pointer(rates, 0, 6),
+        pointer(shape, 0, 3),
+        pointer(inside, 0, inside.size),
+        pointer(sums, 0, sums.size),
+        pointer(fell, 0, fell.size),
+        pointer(keys, 0, keys.size),
+        pointer(codes, 0, TABLE),
+        pointer(tables, 0, TABLE),
+        pointer(whole, 0, whole.size),
+        pointer(real, 0, real.size),
         code,
         n_lost,
     )
@@ -208,12 +208,12 @@ def cube_play(
     whole, real, arms, pairs, limits, means, loss_key, first, step, begin, end,
 ):  # fmt: skip
     s = opened(items, names, place, spare, spare_names, start, numbers, True, False)
-    rate, form, x = cells(rates, 0, 6), cells(shape, 0, 3), cells(inside, 0, inside.size)
-    total, fall_, key = cells(sums, 0, sums.size), cells(fell, 0, fell.size), cells(keys, 0, keys.size)
-    base, table = cells(codes, 0, TABLE), cells(tables, 0, TABLE)
-    list_, number = cells(whole, 0, whole.size), cells(real, 0, real.size)
-    arm_at, limit = cells(arms, 0, arms.size), cells(limits, 0, limits.size)
-    mean = cells(means, 0, means.size)
+    rate, form, x = pointer(rates, 0, 6), pointer(shape, 0, 3), pointer(inside, 0, inside.size)
+    total, fall_, key = pointer(sums, 0, sums.size), pointer(fell, 0, fell.size), pointer(keys, 0, keys.size)
+    base, table = pointer(codes, 0, TABLE), pointer(tables, 0, TABLE)
+    list_, number = pointer(whole, 0, whole.size), pointer(real, 0, real.size)
+    arm_at, limit = pointer(arms, 0, arms.size), pointer(limits, 0, limits.size)
+    mean = pointer(means, 0, means.size)
     d, size = shape[BITS], shape[SIZE]
     explorers = pairs.size
     gamma, local = explorers * rates[FIXED], 2.0 * rates[LOCAL]
@@ -223,12 +223,12 @@ def cube_play(
     for t in range(begin, end):
         if away:  # as for cliques
             k = s.name[2 * soon + 1]
-            fetch(x, k * size)
-            fetch(x, k * size + 8)
-            fetch(arm_at, k * size)
+            prefetch(x, k * size)
+            prefetch(x, k * size + 8)
+            prefetch(arm_at, k * size)
             soon, sooner = sooner, coming
             _, coming = propose(s, first, step, t + AHEAD, 2)
-            fetch(s.key, 2 * coming)
+            prefetch(s.key, 2 * coming)
         u = numbered_unit(first, step, t, 0)
         if u < gamma:
             slot = pairs[min(int(u / gamma * explorers), explorers - 1)]

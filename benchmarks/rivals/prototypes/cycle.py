@@ -22,8 +22,8 @@ from benchmarks.rivals.prototypes.simplex import (
 )
 from numba import types
 
-from sidelight.kernels.pointers import cells, fetch
-from sidelight.kernels.random import arm_unit, round_word
+from sidelight.engine._numba.pointers import pointer, prefetch
+from sidelight.engine.random import arm_unit, round_word
 
 AHEAD_CYCLE = 6
 
@@ -46,9 +46,9 @@ class Circle(NamedTuple):
 def circle_of(s, key, after, root, rate, coefficient):
     return Circle(
         s.n,
-        cells(key, 0, key.size),
-        cells(after, 0, after.size),
-        cells(root, 0, root.size),
+        pointer(key, 0, key.size),
+        pointer(after, 0, after.size),
+        pointer(root, 0, root.size),
         rate,
         coefficient,
     )
@@ -175,23 +175,23 @@ def cycle_play(
 ):
     s = opened(items, names, place, spare, spare_names, start, numbers, True, True)
     c = circle_of(s, sums, after, root, rate, coefficient)
-    mean = cells(means, 0, means.size)
+    mean = pointer(means, 0, means.size)
     rest = 1.0 - coefficient * root_sum(s)
     far = s.n >= FAR
     place1 = place2 = arm1 = arm2 = 0
     for t in range(begin, end):
         if far:  # in three steps: the item proposed, what its arm needs, the items of its neighbours
-            fetch(s.key, 2 * s.place[last_arm(c, arm2)])
-            fetch(s.key, 2 * s.place[next_arm(c, arm2)])
+            prefetch(s.key, 2 * s.place[last_arm(c, arm2)])
+            prefetch(s.key, 2 * s.place[next_arm(c, arm2)])
             arm2, arm1 = arm1, s.name[2 * place2 + 1]
-            fetch(c.key, arm1)
-            fetch(c.key, arm1 + 2 * MARGIN - 1)
-            fetch(s.place, arm1)
-            fetch(c.after, arm1)
-            fetch(mean, arm1)
+            prefetch(c.key, arm1)
+            prefetch(c.key, arm1 + 2 * MARGIN - 1)
+            prefetch(s.place, arm1)
+            prefetch(c.after, arm1)
+            prefetch(mean, arm1)
             place2 = place1
             _, place1 = propose(s, first, step, t + AHEAD_CYCLE, 1)
-            fetch(s.key, 2 * place1)
+            prefetch(s.key, 2 * place1)
         if unit(first, step, t, 0) < rest:
             _, at = sample(s, first, step, t, 1)
             arm = s.name[2 * at + 1]

@@ -6,10 +6,10 @@ import numpy as np
 from benchmarks.rivals.prototypes.shared import HALF, compiled, high_half, player, summing, unit
 from numba import int64, uint64
 
-from sidelight.environment.environment import environment_key
-from sidelight.kernels.exponential import exp_nonpositive, small_exp
-from sidelight.kernels.pointers import cells
-from sidelight.kernels.random import arm_unit, round_word
+from sidelight.engine._numba.pointers import pointer
+from sidelight.engine.exponential import exp_nonpositive, small_exp
+from sidelight.engine.random import arm_unit, round_word
+from sidelight.environment.base import environment_key
 
 # All weights are multiplied every round, so the pass is all there is. What keeps it short:
 # * A loss is 0 or 1, hence the factor of an arm is 1 or exp(−η/(1−z)): where all z are small, a short polynomial in
@@ -178,10 +178,10 @@ def everything_play(
 ):
     n = means.size
     padded = weights.size
-    weight, limit = cells(weights, 0, padded), cells(limits, 0, padded)
-    number = cells(numbers, 0, numbers.size)
+    weight, limit = pointer(weights, 0, padded), pointer(limits, 0, padded)
+    number = pointer(numbers, 0, numbers.size)
     series = (c[0], c[1], c[2], c[3], c[4], c[5])  # values: a pass would read them again after every weight
-    subtotal, word_state = cells(totals, 0, totals.size), cells(words, 0, 1)
+    subtotal, word_state = pointer(totals, 0, totals.size), pointer(words, 0, 1)
     gamma = n * fixed
     for t in range(begin, end):
         total = number[TOTAL]

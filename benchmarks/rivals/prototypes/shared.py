@@ -3,8 +3,8 @@
 import numpy as np
 from numba import njit, uint64
 
-from sidelight.environment.environment import environment_key
-from sidelight.kernels.random import mix, seeded_words
+from sidelight.engine.random import mix, seeded_words
+from sidelight.environment.base import environment_key
 
 compiled = njit(error_model="numpy", _nrt=False)
 summing = njit(error_model="numpy", _nrt=False, fastmath={"contract", "reassoc", "nsz"})

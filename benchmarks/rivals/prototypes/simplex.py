@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, types, uint64
 
-from sidelight.kernels._jit import apart
-from sidelight.kernels.bits import float_bits
-from sidelight.kernels.pointers import cells
-from sidelight.kernels.random import mix
+from sidelight.engine._numba.bits import float_bits
+from sidelight.engine._numba.jit import noinline
+from sidelight.engine._numba.pointers import pointer
+from sidelight.engine.random import mix
 
 N_BUCKETS = 64
 TERMS = 8
@@ -88,13 +88,13 @@ class Simplex(NamedTuple):
 def opened(items, names, place, spare, spare_names, start, numbers, tracked, rooted):
     """The simplex in the arrays that `Arrays.all` gives; literal flags cost nothing."""
     return Simplex(
-        cells(items, 0, items.size),
-        cells(names, 0, names.size),
-        cells(place, 0, place.size),
-        cells(spare, 0, spare.size),
-        cells(spare_names, 0, spare_names.size),
-        cells(start, 0, start.size),
-        cells(numbers, 0, numbers.size),
+        pointer(items, 0, items.size),
+        pointer(names, 0, names.size),
+        pointer(place, 0, place.size),
+        pointer(spare, 0, spare.size),
+        pointer(spare_names, 0, spare_names.size),
+        pointer(start, 0, start.size),
+        pointer(numbers, 0, numbers.size),
         items.size // 2,
         tracked,
         rooted,
@@ -390,7 +390,7 @@ def renew_bucket(s, b):
 @cold()
 def refresh(s):
     """λ has fallen below LIMIT: renew the buckets that are due, from high to low, then their sum."""
-    apart()
+    noinline()
     m = s.numbers
     for b in range(s.start[LAST], -1, -1):
         if s.start[b] < s.start[b + 1] and m[LAMBDA] < m[REF + b] - WINDOW * m[LOW + b]:
@@ -436,7 +436,7 @@ def add_up(s):
 @cold()
 def sort(s):
     """Everything from the sums and λ alone."""
-    apart()
+    noinline()
     m = s.numbers
     for b in range(N_BUCKETS + 1):
         s.start[b] = 0
@@ -475,7 +475,7 @@ def settle(items, names, place, spare, spare_names, start, numbers, tracked, roo
 @cold()
 def solve_all(s):
     """λ by Newton on F^(−1/2) over all items, then everything afresh."""
-    apart()
+    noinline()
     m = s.numbers
     least = s.key[0]
     for i in range(s.n):
@@ -497,7 +497,7 @@ def solve_all(s):
 @cold()
 def rebase(s):
     """Move λ to 0 and the sums with it, so that their difference keeps its digits."""
-    apart()
+    noinline()
     m = s.numbers
     shift = m[LAMBDA]
     for i in range(s.n):

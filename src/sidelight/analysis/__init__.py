@@ -1,10 +1,10 @@
 """What a feedback graph allows: observability, domination numbers, packings, each with its certificate."""
 
-from sidelight.analysis.block_domination import block_dominations
-from sidelight.analysis.domination import Domination, fractional_domination
-from sidelight.analysis.independence import IndependenceNumber, independence_number
+from sidelight.analysis.domination.blocks import block_dominations
+from sidelight.analysis.domination.domination import Domination, fractional_domination
+from sidelight.analysis.independence.number import IndependenceNumber, independence_number
 from sidelight.analysis.lower_bound import LowerBound, packing_lower_bound
-from sidelight.analysis.minimax import Minimax, minimax
+from sidelight.analysis.minimax.value import Minimax, minimax
 from sidelight.analysis.observability import Observability, observability
 from sidelight.analysis.packing import PackingSet, packing_independent_set
 

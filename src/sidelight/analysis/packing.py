@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.analysis.covering import Ints, gather_rows
+from sidelight.analysis.domination.covering import Ints, gather_rows
 from sidelight.analysis.packing_search import Found, exact_packing, greedy_packing_set
 from sidelight.errors import InvalidOption, SolverError
 from sidelight.graph import FeedbackGraph

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from sidelight.analysis.covering import Ints, gather_rows
-from sidelight.analysis.domination import fractional_domination
+from sidelight.analysis._packing_kernels import greedy_packing
+from sidelight.analysis.domination.covering import Ints, gather_rows
+from sidelight.analysis.domination.domination import fractional_domination
 from sidelight.graph import FeedbackGraph
-from sidelight.kernels.packing import greedy_packing
 
 RANDOM_ORDERS = 2
 """Seeded orders tried by the greedy search besides the orders by degree."""

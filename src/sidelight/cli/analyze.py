@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import sidelight as sl
     from sidelight.analysis import PackingSet
     from sidelight.cli.graphs import GraphRequest, LoadedGraph
-    from sidelight.planning.comparison import Row
+    from sidelight.planning.bounds.comparison import Row
 
 
 @click.command(short_help="What a graph allows; every bound side by side.")

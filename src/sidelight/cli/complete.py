@@ -60,10 +60,10 @@ def one_of(names: tuple[str, ...], files: bool = False) -> Offer:
 
 def known() -> dict[str, list[str]]:
     """Usages of families and environments, names of policies and claims, as `sidelight list` prints them."""
-    from sidelight.environment import registry as environments
+    from sidelight.environment import names as environments
     from sidelight.experiment import claims
     from sidelight.graph import families
-    from sidelight.policy import registry as policies
+    from sidelight.policy import names as policies
 
     return {
         "families": list(families.usages()),

@@ -34,7 +34,7 @@ def writable_file(path: str) -> Path:
 
 def write_file(file: Path, text: str) -> None:
     """`text` in the place of `file`, or an error and what was there before."""
-    from sidelight.graph.atomic import replacing
+    from sidelight._files import replacing
 
     try:
         with replacing(file, pack=False) as stream:

@@ -25,7 +25,7 @@ class GraphRequest:
     @property
     def is_file(self) -> bool:
         """A file that exists, or a text that can only be meant as one."""
-        from sidelight.graph.files import ENDINGS
+        from sidelight.graph.files.reading import ENDINGS
 
         text = self.text
         return text.lower().endswith(ENDINGS) or "/" in text or (text != "" and Path(text).is_file())
@@ -34,7 +34,7 @@ class GraphRequest:
         """The graph, every arm of it observable; refuses others, naming the arms and the ways out."""
         from sidelight.errors import GraphFileError, InvalidOption
         from sidelight.graph import families, read_graph
-        from sidelight.graph.mending import observable_part, with_loops
+        from sidelight.graph.repair import observable_part, with_loops
 
         if self.is_file:
             try:

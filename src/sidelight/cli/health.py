@@ -110,7 +110,7 @@ def kernels() -> Iterator[Finding]:
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         yield Finding("kernels", "note", "NUMBA_DISABLE_JIT is set: everything runs interpreted, very slowly")
         return
-    from sidelight.kernels.play import play
+    from sidelight.engine.play import play
 
     cache = Path(play.stats.cache_path or "")
     compiled = len(list(cache.glob("play.*.nbi")))

@@ -67,7 +67,7 @@ def command(
     """
     import sidelight as sl
     from sidelight.cli.study import finish, keep_graph, leave, source_of, store_graph
-    from sidelight.experiment.spec_reading import DEFAULT_CHECKPOINTS, Reader
+    from sidelight.experiment.sweep.reading import DEFAULT_CHECKPOINTS, Reader
 
     loaded = graph.load()
     reader = Reader()

@@ -15,8 +15,8 @@ from sidelight.cli.screen import emit, emit_json, safe
 if TYPE_CHECKING:
     import sidelight as sl
     from sidelight.cli.graphs import LoadedGraph
-    from sidelight.experiment.graph_source import GraphSource
     from sidelight.experiment.results import Absent
+    from sidelight.experiment.sweep.graph_source import GraphSource
     from sidelight.report.section import GraphSection
 
 GRAPHS = "graphs"
@@ -28,7 +28,7 @@ MOST_LINES = 10
 
 def source_of(folder: Path, loaded: LoadedGraph) -> GraphSource:
     """The graph as a cell of `folder` names it, where `store_graph` will put it."""
-    from sidelight.experiment.graph_source import GraphSource, graph_digest
+    from sidelight.experiment.sweep.graph_source import GraphSource, graph_digest
 
     digest = graph_digest(loaded.graph)
     return GraphSource(loaded.source, path=_place(folder, digest).absolute(), digest=digest)
@@ -37,7 +37,7 @@ def source_of(folder: Path, loaded: LoadedGraph) -> GraphSource:
 def store_graph(folder: Path, graph: sl.FeedbackGraph) -> Path:
     """The file with the graph, written if need be; reports do not show it before `keep_graph` names it."""
     import sidelight as sl
-    from sidelight.experiment.graph_source import graph_digest
+    from sidelight.experiment.sweep.graph_source import graph_digest
 
     file = _place(folder, graph_digest(graph))
     with written(folder):
@@ -49,7 +49,7 @@ def store_graph(folder: Path, graph: sl.FeedbackGraph) -> Path:
 
 def keep_graph(folder: Path, name: str, graph: sl.FeedbackGraph) -> None:
     """Store the graph as what results call `name`: only in a folder that a sweep has accepted."""
-    from sidelight.graph.atomic import replacing
+    from sidelight._files import replacing
 
     file = store_graph(folder, graph)
     index = file.with_name("names.json")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def bound_rows(bound: sl.Bound) -> list[tuple[str, str]]:
     """A bound with its terms and conditions."""
-    from sidelight.planning.bound import NEVER
+    from sidelight.planning.bounds.bound import NEVER
 
     rows = [("regret at most", f"{bound.value:,.1f}  ({safe(bound.theorem)})")]
     rows += [(f"  {name}", f"{value:,.1f}") for name, value in bound.terms.items()]

@@ -1,10 +1,10 @@
 """Environments: where losses come from."""
 
+from sidelight.environment.base import Environment
 from sidelight.environment.bounded import Bounded, bounded
 from sidelight.environment.coins import Coins, bernoulli, gap, packing, switching
 from sidelight.environment.datasets import Dataset, dataset, dataset_names
 from sidelight.environment.drifting import Drifting, drifting
-from sidelight.environment.environment import Environment
 from sidelight.environment.function import Function, function
 from sidelight.environment.hard import hard, hard_bandit, hard_experts, hard_packing, hard_weak_arm
 from sidelight.environment.matrix import Matrix, matrix

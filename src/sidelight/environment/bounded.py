@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.environment.environment import (
+from sidelight.engine.losses import BOUNDED, World
+from sidelight.environment.base import (
     Floats,
     arm_units,
     checked_numbers,
@@ -18,7 +19,6 @@ from sidelight.environment.environment import (
 from sidelight.environment.means import KnownMeans
 from sidelight.errors import InvalidOption
 from sidelight.graph.building import checked_count
-from sidelight.kernels.world import BOUNDED, World
 
 ROUNDING = 1e-12
 """How far mean ± width may leave [0, 1]: 0.9 + 0.1 is not always 1. Losses are clipped."""

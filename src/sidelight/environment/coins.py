@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.environment.environment import (
+from sidelight.engine.losses import COINS, World
+from sidelight.environment.base import (
     Floats,
     checked_arms,
     checked_number,
@@ -20,7 +21,6 @@ from sidelight.environment.environment import (
 from sidelight.environment.means import KnownMeans
 from sidelight.errors import InvalidOption
 from sidelight.graph.building import checked_count
-from sidelight.kernels.world import COINS, World
 
 if TYPE_CHECKING:
     from sidelight.analysis import PackingSet

@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sidelight.environment.base import Environment, Floats
 from sidelight.environment.coins import Coins
-from sidelight.environment.environment import Environment, Floats
 from sidelight.environment.matrix import Matrix
 from sidelight.environment.newsvendor import newsvendor
 from sidelight.environment.tables import read_table
 from sidelight.errors import InvalidOption, MissingData
 from sidelight.graph import FeedbackGraph, families, read_graph
 from sidelight.graph.building import checked_count, from_pairs, pairs
-from sidelight.graph.node_files import nodes_paths
+from sidelight.graph.files.named import nodes_paths
 
 VARIABLE = "SIDELIGHT_DATA"
 """Environment variable that names the folder of data sets."""

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sidelight.engine.losses import DRIFTING, World
+from sidelight.environment.base import Floats, checked_unit_table, coin_losses
 from sidelight.environment.coins import leading_means
-from sidelight.environment.environment import Floats, checked_unit_table, coin_losses
 from sidelight.environment.means import KnownMeans
 from sidelight.graph.building import checked_count
-from sidelight.kernels.world import DRIFTING, World
 
 
 @dataclass(frozen=True, eq=False)

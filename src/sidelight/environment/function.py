@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.environment.environment import Environment, Floats, frozen
+from sidelight.engine.losses import FUNCTION, World
+from sidelight.engine.play import total_losses
+from sidelight.environment.base import Environment, Floats, frozen
 from sidelight.errors import InvalidOption
 from sidelight.graph.building import checked_count
-from sidelight.kernels.play import total_losses
-from sidelight.kernels.world import FUNCTION, World
 
 Loss = Callable[[int, int], float]
 

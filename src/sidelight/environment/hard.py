@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sidelight.environment.base import checked_arms, checked_number
 from sidelight.environment.coins import Coins, packing
-from sidelight.environment.environment import checked_arms, checked_number
 from sidelight.errors import InfeasibleRequest, InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.building import checked_count, checked_seed
-from sidelight.planning.lower import (
+from sidelight.planning.bounds.lower import (
     KL_ONE,
     KL_TWO,
     LARGEST_BIAS,

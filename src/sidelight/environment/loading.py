@@ -8,7 +8,7 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from sidelight.environment.environment import Environment
+from sidelight.environment.base import Environment
 from sidelight.environment.function import function
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.environment.environment import Environment, Floats, checked_unit_table
+from sidelight.engine.losses import TABLE, World
+from sidelight.environment.base import Environment, Floats, checked_unit_table
 from sidelight.errors import InvalidOption
-from sidelight.kernels.world import TABLE, World
 
 
 @dataclass(frozen=True, eq=False)

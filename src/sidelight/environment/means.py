@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.environment.environment import Environment, Floats
+from sidelight.environment.base import Environment, Floats
 
 
 class KnownMeans(Environment):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.environment.environment import Floats, checked_number
+from sidelight.environment.base import Floats, checked_number
 from sidelight.environment.matrix import Matrix
 from sidelight.errors import InvalidOption
 

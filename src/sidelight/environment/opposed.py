@@ -11,7 +11,8 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from sidelight.environment.environment import (
+from sidelight.engine.losses import OPPOSED, World
+from sidelight.environment.base import (
     Floats,
     arm_units,
     checked_unit_table,
@@ -21,7 +22,6 @@ from sidelight.environment.means import KnownMeans
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.building import checked_count
-from sidelight.kernels.world import OPPOSED, World
 
 Ints = npt.NDArray[np.int64]
 

@@ -1,11 +1,11 @@
 """Runs, comparisons and sweeps: policies against environments."""
 
+from sidelight.experiment.compare import compare
 from sidelight.experiment.results import Absent, Cell, Results
 from sidelight.experiment.run import Run
 from sidelight.experiment.simulation import logarithmic_checkpoints, simulate
-from sidelight.experiment.spec import Spec
-from sidelight.experiment.study import compare
-from sidelight.experiment.sweep import sweep
+from sidelight.experiment.sweep.runner import sweep
+from sidelight.experiment.sweep.spec import Spec
 
 __all__ = [
     "Absent",

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from sidelight.experiment.spec import CellSpec
+from sidelight.experiment.sweep.spec import CellSpec
 
 
 class SweepProgress:

@@ -98,7 +98,7 @@ class Results:
 
         Needs pyarrow (`pip install sidelight[results]`).
         """
-        from sidelight.experiment.storage import read_results
+        from sidelight.experiment.sweep.folder import read_results
 
         return read_results(folder)
 

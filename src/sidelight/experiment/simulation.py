@@ -14,12 +14,12 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from sidelight.engine._numba.interrupts import interrupts_kept
 from sidelight.environment import Environment
-from sidelight.environment.environment import environment_key
+from sidelight.environment.base import environment_key
 from sidelight.errors import InvalidOption
 from sidelight.experiment.run import LEDGER, Run
 from sidelight.graph.building import checked_count
-from sidelight.kernels._interrupts import interrupts_kept
 from sidelight.planning import Plan
 from sidelight.planning.planner import checked_horizon
 from sidelight.policy import Policy, Rule

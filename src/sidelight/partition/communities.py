@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 
 from sidelight.analysis.observability import observability
 from sidelight.graph import FeedbackGraph
-from sidelight.kernels.communities import move_vertices
+from sidelight.partition._communities_kernels import move_vertices
 
 Vector = npt.NDArray[np.int64]
 

@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from sidelight.analysis import Domination
 from sidelight.partition import Partition
-from sidelight.planning.bound import Bound, Condition, bound_at
+from sidelight.planning.bounds.bound import Bound, Condition, bound_at
 from sidelight.planning.potentials import NegativeEntropy, Tsallis
-from sidelight.planning.projection import Projection
+from sidelight.planning.printed.projection import Projection
+from sidelight.planning.printed.restriction import BlockTuning, Restriction
 from sidelight.planning.pruning import parents
-from sidelight.planning.restriction import BlockTuning, Restriction
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
 
 FloatArray = npt.NDArray[np.float64]

@@ -11,13 +11,13 @@ import numpy as np
 from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
-from sidelight.planning.anytime import AnytimeBound, AnytimeCandidate
-from sidelight.planning.anytime_strong import StrongAnytimeBound, StrongAnytimeCandidate
-from sidelight.planning.bound import Bound
+from sidelight.planning.anytime.strong import StrongAnytimeBound, StrongAnytimeCandidate
+from sidelight.planning.anytime.weak import AnytimeBound, AnytimeCandidate
+from sidelight.planning.bounds.bound import Bound
 from sidelight.planning.candidate import Way
+from sidelight.planning.candidates import flat_ways, natural_ways, observable, ways_of
 from sidelight.planning.dominations import Dominations
 from sidelight.planning.tuning import Tuning
-from sidelight.planning.ways import flat_ways, natural_ways, observable, ways_of
 
 REALIZATIONS = ("adaptive", "clustered", "flat", "hybrid", "interpolated")
 """Realizations that `plan` knows; "auto" is the best of them."""
@@ -267,7 +267,7 @@ def _searched_ways(
     dominations: Dominations,
 ) -> list[Way]:
     """Ways to play the partition that a search of so many seconds finds, unless it is a natural one."""
-    from sidelight.planning.search import search as find
+    from sidelight.planning.search.local_search import search as find
 
     found = find(g, T, budget=seconds)
     if any(way.partition == found for way in ways):
@@ -280,7 +280,7 @@ def _anytime(
 ) -> AnytimePlan:
     """The flat plan without a horizon, or the doubling one."""
     if realization == DOUBLING:
-        from sidelight.planning.doubling import doubling
+        from sidelight.planning.anytime.doubling import doubling
 
         if partition is not None:
             raise InvalidOption(

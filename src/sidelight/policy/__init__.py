@@ -2,8 +2,8 @@
 
 from sidelight.planning import register_policy
 from sidelight.policy.certificate import Certificate
-from sidelight.policy.policy import Policy
-from sidelight.policy.rule import Rule, RulePolicy
+from sidelight.policy.plan_policy import Policy
+from sidelight.policy.rule_policy import Rule, RulePolicy
 
 register_policy(Policy)
 

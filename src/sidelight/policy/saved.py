@@ -7,11 +7,11 @@ Format, version 4. An uncompressed `.npz` archive (a zip of `.npy` arrays, reada
                   that wrote it), horizon, realization, choices, parameters, bound, labels, digest
     graph.*       n_arms, out_indptr, out_indices, universal, has_loop
     tuning.*      the arrays of `sidelight.planning.Tuning`
-    state.*       the changing arrays of `sidelight.kernels.memory`, the random stream included, but not those
+    state.*       the changing arrays of `sidelight.engine.memory`, the random stream included, but not those
                   that follow from the others
 
-Small policies (`sidelight.policy.rule`) have no tuning: their header names the `rule` and the horizon, and state.*
-are the changing arrays of `sidelight.kernels.desk`.
+Small policies (`policy.rule_policy`) have no tuning: their header names the `rule` and the horizon, and state.*
+are the changing arrays of `sidelight.engine.rules.state`.
 A doubling plan (horizon null, realization "doubling") is saved with the plan of its present stage: realization,
 choices, parameters and bound are the stage's, under the header's key `stage` with its horizon, tuning.* is its
 tuning, and there are
@@ -34,13 +34,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._files import replacing
 from sidelight._version import __version__
+from sidelight.engine.memory import DERIVED, HEAVY, N_ARMS, PENDING, ROUND, SCRATCH, Memory, views
+from sidelight.engine.round.round import start, write_out
+from sidelight.engine.simplex.store import N_BUCKETS
 from sidelight.errors import SavedStateError, SidelightError
 from sidelight.graph import FeedbackGraph
-from sidelight.graph.atomic import replacing
-from sidelight.kernels.engine import start, write_out
-from sidelight.kernels.memory import DERIVED, HEAVY, N_ARMS, PENDING, ROUND, SCRATCH, Memory, views
-from sidelight.kernels.store import N_BUCKETS
 from sidelight.partition import Partition
 from sidelight.planning import (
     AnytimeBound,
@@ -51,15 +51,15 @@ from sidelight.planning import (
     StrongAnytimeBound,
     Tuning,
 )
-from sidelight.planning.anytime_strong import KIND as STRONG
-from sidelight.planning.doubling import doubling
+from sidelight.planning.anytime.doubling import doubling
+from sidelight.planning.anytime.strong import KIND as STRONG
 from sidelight.planning.planner import DOUBLING
-from sidelight.policy.epochs import Past
+from sidelight.policy.stages import Past
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from sidelight.policy.rule import Rule
+    from sidelight.policy.rule_policy import Rule
 
 FORMAT = "sidelight-policy"
 VERSION = 4
@@ -287,7 +287,7 @@ def _graph(arrays: Arrays, header: dict[str, Any]) -> FeedbackGraph:
 
 def _rule(graph: FeedbackGraph, header: dict[str, Any]) -> Rule:
     """The rule of this name, made anew for the graph: it refuses graphs to which it does not apply."""
-    from sidelight.policy import registry
+    from sidelight.policy import names as registry
 
     horizon = None if header["horizon"] is None else _horizon(header["horizon"])
     return registry.rule(header["rule"], graph, horizon)

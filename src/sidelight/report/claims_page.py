@@ -10,9 +10,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sidelight._files import replacing
 from sidelight.errors import InvalidOption
 from sidelight.experiment.claims import BEATEN, FAILS, HOLDS, INCONCLUSIVE
-from sidelight.graph.atomic import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,23 +8,23 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from sidelight._files import replacing
 from sidelight._version import __version__
 from sidelight.experiment.results import Results
 from sidelight.experiment.statistics import LEAST_SEEDS
-from sidelight.graph.atomic import replacing
 from sidelight.planning import Comparison
-from sidelight.report.graph_figure import graph_figure, is_drawable
+from sidelight.report.figures.graph import graph_figure, is_drawable
+from sidelight.report.figures.ledger import ledger_figure
+from sidelight.report.figures.picture import Picture, picture, slug
+from sidelight.report.figures.plays import plays_figure
+from sidelight.report.figures.regret import curve_label, regret_figure
+from sidelight.report.figures.scaling import Scaling, scaling_figure, scaling_label, scalings_of
+from sidelight.report.figures.timing import timing_figure
 from sidelight.report.groups import Group, groups_of
-from sidelight.report.ledger_figure import ledger_figure
-from sidelight.report.picture import Picture, picture, slug
-from sidelight.report.plays_figure import plays_figure
-from sidelight.report.regret_figure import curve_label, regret_figure
-from sidelight.report.scaling_figure import Scaling, scaling_figure, scaling_label, scalings_of
 from sidelight.report.section import GraphSection
+from sidelight.report.sentences import verdict
 from sidelight.report.style import Stroke, counted, number, strokes
 from sidelight.report.tables import bounds_rows, result_row, result_texts
-from sidelight.report.timing_figure import timing_figure
-from sidelight.report.verdict import verdict
 
 MOST_GROUPS_DRAWN = 12
 MOST_GRAPHS_DRAWN = 12
@@ -97,13 +97,13 @@ def _render(page: dict[str, Any]) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,  # names of graphs, arms and policies come from users
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("template.html").render(page)
+    return environment.get_template("report.html.j2").render(page)
 
 
 def _summary(results: Results, groups: tuple[Group, ...]) -> str:

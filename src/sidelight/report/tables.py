@@ -9,10 +9,10 @@ import numpy as np
 from sidelight.experiment.results import Cell, Results
 from sidelight.experiment.statistics import growth_exponent, mean_band
 from sidelight.planning import Comparison
-from sidelight.planning.comparison import Row
+from sidelight.planning.bounds.comparison import Row
 from sidelight.report.groups import groups_of
+from sidelight.report.sentences import bound_status
 from sidelight.report.style import number
-from sidelight.report.verdict import bound_status
 
 if TYPE_CHECKING:
     from rich.table import Table

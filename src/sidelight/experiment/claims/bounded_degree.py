@@ -18,7 +18,8 @@ from sidelight.experiment.claims.sweeps import (
 from sidelight.experiment.claims.two_level import FULL, QUICK, growth, with_partition
 from sidelight.graph import FeedbackGraph, families
 from sidelight.partition import natural as partitions
-from sidelight.planning import lower, plan
+from sidelight.planning import plan
+from sidelight.planning.bounds import lower
 
 GROUP = "bounded degree"
 RIVALS = {"rivals": ("chlz21", "exp3g")}

@@ -21,7 +21,7 @@ from sidelight.experiment.claims.sweeps import (
 from sidelight.experiment.claims.two_level import FULL, QUICK, growth, with_partition
 from sidelight.graph import FeedbackGraph, families
 from sidelight.partition import natural as partitions
-from sidelight.planning.bound import first
+from sidelight.planning.bounds.bound import first
 
 GROUP = "corrupted graphs"
 SOURCE = ("thm:c-corrupted intro", "thm:c-corrupted")

@@ -11,7 +11,8 @@ from sidelight.experiment.claims.fitting import interval, slope
 from sidelight.experiment.claims.playing import Played, play_rivals
 from sidelight.experiment.claims.sweeps import formula, predicted, rival_curves, worst_exponent
 from sidelight.graph import FeedbackGraph, families
-from sidelight.planning import lower, plan
+from sidelight.planning import plan
+from sidelight.planning.bounds import lower
 
 GROUP = "lower bounds"
 PLAYERS = ("auto", "adaptive", "clustered", "flat", "chlz21", "exp3g", "uniform", "ftl", "ucb_n", "ts_n")

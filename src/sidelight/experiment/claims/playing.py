@@ -17,7 +17,7 @@ from sidelight.experiment.claims.fitting import interval, resampled_worst
 from sidelight.experiment.simulation import simulate
 from sidelight.graph import FeedbackGraph
 from sidelight.planning import Plan
-from sidelight.policy import registry
+from sidelight.policy import names as registry
 
 Floats = npt.NDArray[np.float64]
 Make = Callable[[FeedbackGraph, int], Plan]

@@ -14,7 +14,7 @@ from sidelight.experiment.claims.two_level import with_partition
 from sidelight.graph import FeedbackGraph, families
 from sidelight.partition import natural as partitions
 from sidelight.planning import plan
-from sidelight.planning.bound import first
+from sidelight.planning.bounds.bound import first
 
 GROUP = "readings"
 

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from sidelight._files import replacing
 from sidelight._version import __version__
 from sidelight.errors import InvalidOption
 from sidelight.experiment.claims import registry
 from sidelight.experiment.claims.claim import FAILS, VERDICTS, Claim, Outcome
-from sidelight.graph.atomic import replacing
-from sidelight.policy import registry as policies
+from sidelight.policy import names as policies
 
 
 @dataclass(frozen=True)

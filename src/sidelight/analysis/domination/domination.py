@@ -1,0 +1,186 @@
+"""Fractional weak domination: the least exploration mass that keeps every arm observed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sidelight.analysis.domination.covering import (
+    CoveringProgram,
+    Floats,
+    Ints,
+    covering_program,
+    gather_rows,
+    locate,
+)
+from sidelight.analysis.domination.exact import EXACT_GAP
+from sidelight.analysis.domination.program import SMALLEST_GAP, solve_covering
+from sidelight.errors import InvalidOption, SolverError, UnobservableGraph, listing
+from sidelight.graph import FeedbackGraph
+
+ROUNDING = 1e-9
+"""How far a certificate may miss a constraint: rounding of sums, nothing else."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Domination:
+    """A cover of arms and the packing that proves how close to optimal it is.
+
+    Cover: x ≥ 0 on `arms` with Σ_{v ∈ Nin(u) ∩ arms} x_v ≥ 1 for every u in `cover`. Packing: y ≥ 0 on
+    `cover` with Σ_{u ∈ Nout(v) ∩ cover} y_u ≤ 1 for every v in `arms`. Any packing sums to at most any cover,
+    so the domination number δ* lies between `lower` and `value`.
+    """
+
+    value: float  # Σ weights
+    weights: Floats  # (len(arms),) the cover x
+    packing: Floats  # (len(cover),) its dual y
+    arms: Ints  # the sources
+    cover: Ints  # the arms to be revealed
+    method: str  # the rules that found it
+
+    @cached_property
+    def lower(self) -> float:
+        """Σ packing, a proven lower bound on δ*."""
+        return float(self.packing.sum())
+
+    @property
+    def gap(self) -> float:
+        """Proven relative gap, value/lower − 1."""
+        return max(self.value / self.lower - 1.0, 0.0) if self.lower > 0.0 else math.inf
+
+    @property
+    def exact(self) -> bool:
+        """Is `value` δ* up to rounding?"""
+        return self.gap <= EXACT_GAP
+
+    def verify(self, g: FeedbackGraph) -> bool:
+        """True if every claim holds in `g`; otherwise SolverError naming the first that does not.
+
+        Recomputes coverage and load from the graph alone, in the size of the edges that touch the arms.
+        """
+        self._verify_shapes(g)
+        total, mass = float(self.weights.sum()), float(self.packing.sum())
+        if not abs(total - self.value) <= ROUNDING * max(1.0, total):
+            raise SolverError(f"the weights sum to {total!r}, not to the value {self.value!r}")
+        for name, values, at in (("weight", self.weights, self.arms), ("packing", self.packing, self.cover)):
+            bad = np.flatnonzero(~(values >= 0.0) | ~np.isfinite(values))
+            if bad.size:
+                raise SolverError(f"the {name} of arm {at[bad[0]]} is {float(values[bad[0]])!r}, not ≥ 0")
+
+        coverage = _sums(g.in_indptr, g.in_indices, self.cover, self.arms, self.weights, g.n_arms)
+        universal = g.is_universal[self.cover]
+        own = _own(self.cover, self.arms, self.weights, g.n_arms)
+        coverage[universal] += (total - np.where(g.has_loop[self.cover], 0.0, own))[universal]
+        short = np.flatnonzero(coverage < 1.0 - ROUNDING)
+        if short.size:
+            raise SolverError(f"arm {self.cover[short[0]]} is covered {float(coverage[short[0]])!r} < 1")
+
+        load = _sums(g.out_indptr, g.out_indices, self.arms, self.cover, self.packing, g.n_arms)
+        load += float(self.packing[universal].sum())
+        loopless = g.is_universal[self.arms] & ~g.has_loop[self.arms]
+        load[loopless] -= _own(self.arms, self.cover, self.packing, g.n_arms)[loopless]
+        over = np.flatnonzero(load > 1.0 + ROUNDING)
+        if over.size:
+            raise SolverError(f"arm {self.arms[over[0]]} carries packing {float(load[over[0]])!r} > 1")
+        if mass > total * (1.0 + ROUNDING):
+            raise SolverError(f"the packing {mass!r} exceeds the cover {total!r}")
+        return True
+
+    def _verify_shapes(self, g: FeedbackGraph) -> None:
+        for name, values, at in (("weights", self.weights, self.arms), ("packing", self.packing, self.cover)):
+            if values.shape != at.shape:
+                raise SolverError(f"{name} has shape {values.shape} for {len(at)} arms")
+            if np.array_equal(at, np.arange(g.n_arms)):
+                continue
+            g.checked_arms(at)
+
+    def __repr__(self) -> str:
+        close = "exact" if self.exact else f"gap {self.gap:.2%}"
+        covered = "" if self.cover is self.arms else f", cover={len(self.cover)} arms"
+        return f"Domination(value={self.value:.6g}, {close}, {len(self.arms)} arms{covered}, {self.method!r})"
+
+
+def fractional_domination(
+    g: FeedbackGraph,
+    arms: Sequence[int] | Ints | None = None,
+    *,
+    cover: Sequence[int] | Ints | None = None,
+    tolerance: float | None = None,
+) -> Domination:
+    """Fractional weak domination number of the graph or of a block, with primal and dual certificate.
+
+        min Σ_{v ∈ arms} x_v   s.t.   Σ_{v ∈ Nin(u) ∩ arms} x_v ≥ 1 for u ∈ cover,   x ≥ 0     (LP 𝒫)
+
+    `arms` defaults to all arms and `cover` to `arms`. Closed forms and small programs are exact; large ones
+    are solved to a proven gap of 1 % unless `tolerance` asks for another (below 1e-6: exactly, however long
+    that takes). Without `tolerance` the best certificate found is returned with its honest `gap`.
+
+    Raises UnobservableGraph naming the arms of `cover` that nothing in `arms` reveals, SolverError if an
+    explicit `tolerance` was not reached.
+
+    >>> from sidelight.graph import FeedbackGraph
+    >>> fractional_domination(FeedbackGraph.from_edges(3, [(0, 1), (1, 2), (2, 0)])).value
+    3.0
+    """
+    tolerance = checked_tolerance(tolerance)
+    sources = np.arange(g.n_arms) if arms is None else g.checked_arms(arms)
+    targets = sources if cover is None else g.checked_arms(cover)
+    program = covering_program(g, sources, targets)
+    check_revealed(program, targets, whole=arms is None)
+    return solved(program, sources, targets, tolerance)
+
+
+def solved(program: CoveringProgram, arms: Ints, cover: Ints, tolerance: float | None) -> Domination:
+    """The certificate of a program whose sources are `arms` and whose targets are `cover`."""
+    weights, packing, rules = solve_covering(program, tolerance)
+    for array in (weights, packing, arms, cover):
+        array.flags.writeable = False
+    found = Domination(float(weights.sum()), weights, packing, arms, cover, " + ".join(rules))
+    if tolerance is not None and found.gap > max(tolerance, EXACT_GAP):
+        raise SolverError(
+            f"a relative gap of {tolerance:g} was not reached: the domination number is proven to lie in "
+            f"[{found.lower:.9g}, {found.value:.9g}], a gap of {found.gap:.3g}; ask for a larger tolerance, "
+            f"or for one below {SMALLEST_GAP:g} to solve exactly"
+        )
+    return found
+
+
+def checked_tolerance(tolerance: float | None) -> float | None:
+    """`tolerance` as a float, or an error: a relative gap is a number of at least 0."""
+    if tolerance is None:
+        return None
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float | np.number):
+        raise InvalidOption(f"tolerance must be a number or None, got {tolerance!r}")
+    if not 0.0 <= tolerance < math.inf:
+        raise InvalidOption(f"tolerance must be a finite relative gap of at least 0, got {tolerance!r}")
+    return float(tolerance)
+
+
+def check_revealed(program: CoveringProgram, cover: Ints, whole: bool) -> None:
+    """Raise UnobservableGraph if some target has no source."""
+    blind = cover[program.in_degree == 0]
+    if blind.size:
+        names = np.sort(blind).tolist()
+        who = "nothing" if whole else "nothing in the given set"
+        raise UnobservableGraph(
+            f"{who} reveals arm{'s' * (len(names) > 1)} {listing(names)}; add edges into them, or drop them",
+            names,
+        )
+
+
+def _sums(indptr: Ints, indices: Ints, rows: Ints, at: Ints, values: Floats, n_arms: int) -> Floats:
+    """For each of `rows`, the sum of `values` over its explicit neighbours among `at`."""
+    counts, found = gather_rows(indptr, indices, rows)
+    owner = np.repeat(np.arange(len(rows)), counts)
+    sums = np.bincount(owner, weights=_own(found, at, values, n_arms), minlength=len(rows))
+    return sums.astype(np.float64)  # bincount of nothing counts in integers
+
+
+def _own(arms: Ints, at: Ints, values: Floats, n_arms: int) -> Floats:
+    """Value of each of `arms`, where values[k] belongs to at[k]; 0 for arms that are not in `at`."""
+    where = locate(arms, at, n_arms)
+    return np.where(where >= 0, values[where], 0.0)

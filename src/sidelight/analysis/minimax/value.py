@@ -1,0 +1,163 @@
+"""The exact value of the game on a tiny graph: the regret that the best algorithm cannot avoid."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.analysis.minimax.check import adjacency, best_response, worst_regret
+from sidelight.analysis.minimax.game import Game
+from sidelight.analysis.minimax.players import Mixture, Strategy
+from sidelight.analysis.minimax.program import Method, Program, Size, estimated_size
+from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption, SolverError
+from sidelight.graph import FeedbackGraph
+
+EXACT_GAP = 1e-9
+"""A gap in regret that counts as none: what rounding leaves of an exact solution."""
+
+MAX_MATRIX_BITS = 18
+"""Largest N·T: loss matrices are enumerated once."""
+
+MAX_COLUMNS = 50_000
+"""Largest number of (history, arm) pairs up to symmetry, as estimated."""
+
+MAX_NONZEROS = 1_500_000
+"""Largest linear program, as estimated: about half a minute."""
+
+SIMPLEX_NONZEROS = 100_000
+"""Up to this size the simplex method is quickest; the interior point method scales better."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Minimax:
+    """The value of a game, proven from both sides.
+
+    `strategy` has expected regret at most `value` on every loss sequence; against `adversary` no player has
+    expected regret below `lower`. The value of the game lies between.
+    """
+
+    graph: FeedbackGraph
+    horizon: int
+    value: float  # the greatest regret of `strategy`
+    lower: float  # the least regret against `adversary`
+    strategy: Strategy
+    adversary: Mixture
+    size: Size  # of the linear program
+    method: str
+
+    @property
+    def gap(self) -> float:
+        """value − lower: how much of the answer is left to belief."""
+        return max(self.value - self.lower, 0.0)
+
+    @property
+    def exact(self) -> bool:
+        """Is `value` the value of the game up to rounding?"""
+        return self.gap <= EXACT_GAP
+
+    def verify(self) -> bool:
+        """True if both sides are worth what they claim; otherwise SolverError saying which is not.
+
+        Plays every history out against every loss matrix, asking `strategy` for its probabilities, and finds
+        the best response to `adversary` by backward induction, from the graph alone.
+        """
+        worst = worst_regret(self.graph, self.horizon, self.strategy.probabilities)
+        if abs(worst - self.value) > EXACT_GAP:
+            raise SolverError(f"the strategy has regret {worst!r}, not {self.value!r}")
+        shape = (len(self.adversary), self.horizon, self.graph.n_arms)
+        losses = self.adversary.losses
+        if losses.shape != shape or not np.isin(losses, (0, 1)).all():
+            raise SolverError(f"the adversary's losses must be bits of shape {shape}, got {losses.shape}")
+        least = best_response(self.graph, losses, self.adversary.probabilities)
+        if abs(least - self.lower) > EXACT_GAP:
+            raise SolverError(f"the adversary forces regret {least!r}, not {self.lower!r}")
+        return True
+
+    def __repr__(self) -> str:
+        close = "exact" if self.exact else f"gap {self.gap:.2g}"
+        return f"Minimax(value={self.value:.9g}, {close}, {self.graph.n_arms} arms, horizon={self.horizon})"
+
+
+def minimax(g: FeedbackGraph, horizon: int) -> Minimax:
+    """The least worst-case expected regret on `g` in `horizon` rounds, against an oblivious adversary.
+
+        V(G, T) = min over players  max over ℓ ∈ [0,1]^{T×N}  E[Σ_t ℓ_t(A_t)] − min_i Σ_t ℓ_t(i)
+
+    The player sees, after each round, the losses that its arm reveals. Solved as the sequence-form linear
+    program of the game with losses in {0, 1}, up to automorphisms of the graph; this is the same value:
+
+    *Binary losses suffice.* More choice cannot hurt the adversary, so V is at least the binary value V₂.
+    Conversely take an optimal player of the binary game, and let it round each revealed loss ℓ_t(j) to a bit
+    B_t(j) of mean ℓ_t(j), independently. A_t depends on bits of earlier rounds only, hence is independent of
+    B_t and E ℓ_t(A_t) = E B_t(A_t); and min_i Σ_t ℓ_t(i) = min_i E Σ_t B_t(i) ≥ E min_i Σ_t B_t(i). So its
+    regret on ℓ is at most its mean regret on the binary matrix B, which is at most V₂. (Convexity of the
+    regret in ℓ would not do: the player may react to intermediate values.)
+
+    The work grows like 2^{NT}: N = 2 is fine up to T = 6 on every graph, N = 3 up to T = 4, symmetric graphs
+    further. Raises InfeasibleRequest, naming the size of the linear program, beyond that. Graphs with arms
+    that nothing reveals are allowed; their value grows linearly in T.
+
+    >>> from sidelight.graph import families
+    >>> minimax(families.full(2), horizon=3)  # ½ E|S₃| for a simple random walk
+    Minimax(value=0.75, exact, 2 arms, horizon=3)
+    >>> minimax(families.mab(2), horizon=4).strategy.probabilities([(0, [1])]).round(6)
+    array([0.45, 0.55])
+    """
+    if not isinstance(g, FeedbackGraph):
+        raise InvalidGraph(f"minimax needs a FeedbackGraph, got {type(g).__name__}")
+    if isinstance(horizon, bool) or not isinstance(horizon, numbers.Integral) or horizon < 1:
+        raise InvalidOption(f"horizon must be a whole number of rounds of at least 1, got {horizon!r}")
+    game = _affordable(g, int(horizon))
+    program = Program(game)
+    order: list[Method] = ["highs-ds", "highs-ipm"]
+    if program.size.nonzeros > SIMPLEX_NONZEROS:
+        order.reverse()
+    found = _certified(g, program, order[0])
+    if not found.exact:  # rounding; the other method ends at another vertex
+        found = min(found, _certified(g, program, order[1]), key=lambda each: each.gap)
+    return found
+
+
+def _affordable(g: FeedbackGraph, horizon: int) -> Game:
+    """The game, or InfeasibleRequest if its linear program would be too large."""
+    bits = g.n_arms * horizon
+    advice = "ask for fewer rounds or a smaller graph"
+    if bits > MAX_MATRIX_BITS:
+        raise InfeasibleRequest(
+            f"the game of {g.n_arms:,} arms and {horizon:,} rounds needs a linear program with a row for each "
+            f"of 2^{bits} loss matrices, up to symmetry; at most 2^{MAX_MATRIX_BITS} are enumerated: {advice}"
+        )
+    game = Game(adjacency(g), horizon)
+    size = estimated_size(game)
+    if size.columns > MAX_COLUMNS or size.nonzeros > MAX_NONZEROS:
+        raise InfeasibleRequest(
+            f"the game of {g.n_arms} arms and {horizon} rounds needs a linear program of about {size}; at most "
+            f"{MAX_COLUMNS:,} columns and {MAX_NONZEROS:,} non-zeros are solved: {advice}"
+        )
+    return game
+
+
+def _certified(g: FeedbackGraph, program: Program, method: Method) -> Minimax:
+    game = program.game
+    tables, mixture = program.solved(method)
+    value = float(game.regrets(tables, np.arange(game.n_matrices)).max())
+    chosen = np.flatnonzero(mixture > 0.0)
+    weights = mixture[chosen]
+    losses = game.bits[game.digits(chosen)].swapaxes(0, 1).copy()
+    frozen: list[npt.NDArray[Any]] = [*tables, weights, losses]
+    for array in frozen:
+        array.flags.writeable = False
+    return Minimax(
+        graph=g,
+        horizon=game.horizon,
+        value=value,
+        lower=game.best_response(chosen, weights),
+        strategy=Strategy(g, game, tuple(tables)),
+        adversary=Mixture(losses, weights),
+        size=program.size,
+        method=method,
+    )

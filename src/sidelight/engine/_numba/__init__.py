@@ -1,0 +1,1 @@
+"""All compiler matters: decorators, pointers, calls from Python, the cache of machine code."""

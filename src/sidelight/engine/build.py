@@ -1,0 +1,443 @@
+"""From a plan to the arrays that the kernels play on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.engine._numba.interrupts import interrupts_kept
+from sidelight.engine.alias import alias_tables
+from sidelight.engine.memory import (
+    ALL_OTHERS,
+    ANY_LOCAL,
+    ANY_SPREAD,
+    BLOCK_SIZE,
+    DEGREE,
+    EVEN,
+    EVERYTHING,
+    FETCHES,
+    IN_DEGREE,
+    IN_ORDER,
+    LONE,
+    MANY_SHAPES,
+    N_ADAPTIVE,
+    N_ARMS,
+    N_BLOCKS,
+    N_FIXED,
+    N_NUMBERS,
+    N_SIMPLICES,
+    N_SWITCHES,
+    N_TOP_GROUPS,
+    N_UNIVERSAL,
+    OWN_BLOCK,
+    OWN_LOSS,
+    PENDING,
+    PLAIN_BLOCKS,
+    SEEN_BY,
+    SEEN_BY_ALL,
+    SEEN_BY_BLOCK,
+    SEEN_BY_EDGES,
+    SEEN_BY_OTHERS,
+    SEEN_BY_SELF,
+    SHAPE,
+    SINGLETONS,
+    USUAL,
+    WRITTEN,
+    Edges,
+    Memory,
+    pack,
+)
+from sidelight.engine.random import seeded_words
+from sidelight.engine.round import round as engine
+from sidelight.engine.simplex.groups import Group, make_store
+from sidelight.engine.simplex.store import ENTROPY_LIST, HELD, N_SCALARS, SHARE, Store
+from sidelight.engine.simplex.tree import n_nodes
+from sidelight.errors import InfeasibleRequest
+
+if TYPE_CHECKING:
+    from sidelight.graph import FeedbackGraph
+    from sidelight.planning import Tuning
+
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+FETCHED = 20_000
+"""From so many arms on, the engine asks for memory ahead of using it."""
+MOST_SPREAD_EDGES = 2**31 - 1
+"""Edges that spread exploration follows are numbered in 32 bits."""
+LARGEST_WRITTEN = 64
+"""Blocks up to this size are written out whenever they change, where edges are what they are read along."""
+
+
+class Slots(NamedTuple):
+    """Blocks and arms in the order of the engine: coordinates of equal potential are neighbours."""
+
+    block_order: Longs  # (m,) engine's block -> block of the tuning
+    starts: Longs  # (m+1,)
+    sizes: Longs  # (m,)
+    arm_at: Ints  # (n,) slot -> arm
+    slot_of: Ints  # (n,) arm -> slot
+    block_of: Ints  # (n,) slot -> engine's block
+
+
+def build_memory(
+    graph: FeedbackGraph,
+    tuning: Tuning,
+    seed: int | np.random.SeedSequence,
+) -> Memory:
+    """The engine at round one: tuning laid out by slot, every simplex at the minimum of its potential."""
+    n, m = graph.n_arms, tuning.n_blocks
+    slots = _laid_out(tuning)
+    changes = int(graph.out_degree.max())  # the most arms that one round reveals
+    layout = _simplices(tuning, slots, changes)
+    store = make_store(layout.simplices, m + n)
+
+    fixed = np.asarray(tuning.global_exploration, dtype=np.float64)[slots.arm_at]
+    local = np.asarray(tuning.local_exploration, dtype=np.float64)[slots.arm_at]
+    adaptive = np.asarray(tuning.adaptive, dtype=np.float64)[slots.block_order]
+    spread = np.asarray(tuning.spread, dtype=np.float64)[slots.block_order]
+    _give_records(store, layout, slots, fixed, local)
+    fixed_slots = np.flatnonzero(fixed > 0.0)
+    fixed_keep, fixed_other = alias_tables(fixed[fixed_slots], np.array([0, fixed_slots.size]))
+    any_local = bool((local > 0.0).any())
+    none, no_ints = np.zeros(0), np.zeros(0, dtype=np.int32)
+    local_keep, local_other = alias_tables(local, slots.starts) if any_local else (none, no_ints)
+    any_adaptive = bool((adaptive > 0.0).any())
+    parent, child_start, child = _parents(tuning, slots) if any_adaptive else (no_ints, no_ints, no_ints)
+    any_spread = bool((spread > 0.0).any())
+    near = _near(graph, tuning, slots, spread) if any_spread else _Near.none()
+    seen_how = _how_seen(graph, slots, spread)
+
+    switches = np.zeros(N_SWITCHES, dtype=np.int64)
+    switches[N_ARMS] = n
+    switches[N_BLOCKS] = m
+    switches[N_TOP_GROUPS] = layout.n_top
+    switches[N_FIXED] = fixed_slots.size
+    switches[N_ADAPTIVE] = int((adaptive > 0.0).sum())
+    switches[N_UNIVERSAL] = graph.universal.size
+    switches[ANY_LOCAL] = any_local
+    switches[ANY_SPREAD] = any_spread
+    switches[IN_ORDER] = bool((slots.arm_at == np.arange(n)).all())
+    switches[SINGLETONS] = m == n and n > 1
+    switches[PLAIN_BLOCKS] = bool((slots.sizes > 1).all() and (layout.block_group >= 0).all())
+    switches[BLOCK_SIZE] = _common(slots.sizes)
+    switches[DEGREE] = _common(np.diff(graph.out_indptr))
+    switches[IN_DEGREE] = _common(np.diff(graph.in_indptr))
+    switches[N_SIMPLICES] = len(layout.simplices)
+    entropy_inside = bool((store.power[layout.n_top :] == 0.0).all())
+    one_root_above = layout.n_top == 1 and store.power[0] == 2.0
+    switches[USUAL] = bool(
+        switches[PLAIN_BLOCKS] and entropy_inside and one_root_above and not (any_adaptive or any_spread)
+    )
+    writable = bool(
+        switches[USUAL]
+        and switches[N_UNIVERSAL] == 0
+        and slots.sizes.max() <= LARGEST_WRITTEN
+        and (store.form[layout.n_top :] == ENTROPY_LIST).all()
+    )
+    if writable and (seen_how == SEEN_BY_EDGES).any():
+        seen_how[seen_how == SEEN_BY_BLOCK] = SEEN_BY_EDGES  # a few more reads, and one way for all arms
+    switches[SEEN_BY] = seen_how[0] if (seen_how == seen_how[0]).all() else -1
+    switches[LONE] = bool(
+        m == 1
+        and store.power.size == 1
+        and store.power[0] == 2.0
+        and any_adaptive
+        and not (any_local or any_spread or fixed_slots.size)
+        and switches[SEEN_BY] == SEEN_BY_EDGES
+    )
+    switches[EVEN] = bool((fixed == fixed[0]).all() and (local == local[0]).all())
+    switches[WRITTEN] = writable and switches[SEEN_BY] == SEEN_BY_EDGES
+    switches[SHAPE] = _shape(switches, store, fixed, any_adaptive or any_spread)
+    switches[FETCHES] = n >= FETCHED
+    arrays = store._asdict() | {
+        "block_start": slots.starts,
+        "arm_at": slots.arm_at,
+        "slot_of": slots.slot_of,
+        "home": 2 * slots.block_of + ((fixed > 0.0) | (local > 0.0)),
+        "block_group": layout.block_group,
+        "block_simplex": layout.block_simplex,
+        "slot_group": layout.slot_group,
+        "top_group": layout.top_group,
+        "seen_how": seen_how,
+        "universal": slots.slot_of[graph.universal],
+        "parent": parent,
+        "child_start": child_start,
+        "child": child,
+        "adaptive_blocks": np.flatnonzero(adaptive > 0.0),
+        "fixed_slots": fixed_slots,
+        "fixed_other": fixed_other,
+        "local_other": local_other,
+        "near_start": near.near_start,
+        "near": near.near,
+        "owed_start": near.owed_start,
+        "owed": near.owed,
+        "fixed": fixed if fixed_slots.size else none,
+        "fixed_keep": fixed_keep,
+        "local": local if any_local else none,
+        "local_keep": local_keep,
+        "adaptive": adaptive,
+        "spread": spread,
+        "cover": near.cover,
+        "relief": near.relief,
+        "numbers": np.where(np.arange(N_NUMBERS) == PENDING, -1.0, 0.0),
+        "roots": np.zeros(m if any_adaptive else 0),
+        "spreading": np.zeros(n if any_spread else 0),
+        "spread_node": np.zeros(n_nodes(n) if any_spread else 0),
+        "leader": np.full(n if any_spread else 0, -1, dtype=np.int32),
+        "mixed": np.zeros(n if switches[WRITTEN] else 0),
+        "seen_fixed": np.zeros(n if switches[WRITTEN] else 0),
+        "block_loss": np.zeros(m),
+        "amounts": np.zeros(2 * changes),
+        "targets": np.zeros(2 * changes, dtype=np.int32),
+        "owners": np.zeros(2 * changes, dtype=np.int32),
+        "touched": np.zeros(m, dtype=np.int32),
+        "marked": np.zeros(m, dtype=np.int32),
+    }
+    memory = pack(arrays, switches, _edges(graph, slots), seeded_words(seed))
+    with interrupts_kept():
+        engine.start(memory)
+    return memory
+
+
+def block_order(tuning: Tuning) -> Longs:
+    """The engine's order of the blocks: sorted by their potential on the top level."""
+    order = np.lexsort((np.arange(tuning.n_blocks), tuning.top_rate, tuning.top_power))
+    return order.astype(np.int64)
+
+
+def _laid_out(tuning: Tuning) -> Slots:
+    """Blocks sorted by their potential on the top level, arms of a block by theirs inside it."""
+    m, n = tuning.n_blocks, tuning.n_arms
+    order = block_order(tuning)
+    sizes = tuning.sizes[order]
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    # entry e of the new row of block k is entry e of its old row
+    arms = tuning.block_arms[np.arange(n) + np.repeat(tuning.block_start[order] - starts[:-1], sizes)]
+    block_of = np.repeat(np.arange(m, dtype=np.int32), sizes)
+    spreads = (tuning.spread[order] > 0.0)[block_of]
+    owed_last = spreads & (tuning.load[arms] == 0.0)  # the owed form the first groups of their block
+    exponent = _exponents(tuning)[arms]
+    inside = np.lexsort(
+        (arms, exponent, tuning.inner_rate[arms], tuning.inner_power[arms], owed_last, block_of)
+    )
+    arm_at = arms[inside].astype(np.int32)
+    slot_of = np.empty(n, dtype=np.int32)
+    slot_of[arm_at] = np.arange(n, dtype=np.int32)
+    return Slots(order, starts, sizes, arm_at, slot_of, block_of)
+
+
+def coordinate_groups(tuning: Tuning) -> list[tuple[int, int, int | None]]:
+    """Of every group its coordinates first..end, and one of its arms (None on the top level)."""
+    slots = _laid_out(tuning)
+    layout = _simplices(tuning, slots, 1)
+    groups = [group for simplex in layout.simplices for group in simplex]
+    m = tuning.n_blocks
+    return [
+        (
+            group.first,
+            group.first + group.size,
+            int(slots.arm_at[group.first - m]) if g >= layout.n_top else None,
+        )
+        for g, group in enumerate(groups)
+    ]
+
+
+class Simplices(NamedTuple):
+    """Which simplices there are, and where to find the group of a block or a slot."""
+
+    simplices: list[list[Group]]
+    n_top: int
+    top_group: Ints  # (m,)
+    block_group: Ints  # (m,) −1 for a singleton, −2−g where the block mixes potentials and g is the first
+    block_simplex: Ints  # (m,) −1 for a singleton
+    slot_group: Ints  # (n,) or empty
+
+
+def _simplices(tuning: Tuning, slots: Slots, changes: int) -> Simplices:
+    m, n = tuning.n_blocks, tuning.n_arms
+    simplices: list[list[Group]] = []
+    top_group = np.zeros(m, dtype=np.int32)
+    if m > 1:  # one block alone needs no simplex above it
+        order = slots.block_order
+        runs = _runs(tuning.top_power[order], tuning.top_rate[order])
+        simplices.append([Group(a, b - a, power, rate, changes) for a, b, power, rate in runs])
+        for g, (a, b, _, _) in enumerate(runs):
+            top_group[a:b] = g
+    n_top = len(simplices[0]) if simplices else 0
+    block_group = np.full(m, -1, dtype=np.int32)
+    block_simplex = np.full(m, -1, dtype=np.int32)
+    slot_group = np.full(n, -1, dtype=np.int32)
+    power, rate = tuning.inner_power[slots.arm_at], tuning.inner_rate[slots.arm_at]
+    exponent = _exponents(tuning)[slots.arm_at]
+    g, mixed = n_top, False
+    for k in np.flatnonzero(slots.sizes > 1):
+        a, b = int(slots.starts[k]), int(slots.starts[k + 1])
+        runs = _runs(power[a:b], rate[a:b], exponent[a:b])
+        block_simplex[k] = len(simplices)
+        block_group[k] = g if len(runs) == 1 else -2 - g
+        simplices.append([Group(m + a + c, d - c, p, r, changes) for c, d, p, r in runs])
+        for c, d, _, _ in runs:
+            slot_group[a + c : a + d] = g
+            g += 1
+        mixed = mixed or len(runs) > 1
+    return Simplices(
+        simplices,
+        n_top,
+        top_group,
+        block_group,
+        block_simplex,
+        slot_group if mixed else slot_group[:0],
+    )
+
+
+def _exponents(tuning: Tuning) -> Floats:
+    """(n,) how the rate of each arm falls with the rounds."""
+    return np.zeros(tuning.n_arms) if tuning.schedule is None else tuning.schedule.inner_rate
+
+
+def _runs(power: Floats, rate: Floats, *more: Floats) -> list[tuple[int, int, float, float]]:
+    """Runs first..end of neighbours with the same potential (and the same of anything more)."""
+    differ = np.zeros(power.size - 1, dtype=bool)
+    for values in (power, rate, *more):
+        differ |= np.diff(values) != 0.0
+    breaks = np.flatnonzero(differ) + 1
+    firsts = [0, *breaks.tolist()]
+    ends = [*breaks.tolist(), power.size]
+    return [(a, b, float(power[a]), float(rate[a])) for a, b in zip(firsts, ends, strict=True)]
+
+
+def _give_records(store: Store, layout: Simplices, slots: Slots, fixed: Floats, local: Floats) -> None:
+    """What the engine keeps with the first group of every block."""
+    big = np.flatnonzero(layout.block_group != -1)
+    groups = layout.block_group[big].astype(np.int64)
+    records = np.where(groups >= 0, groups, -2 - groups) * N_SCALARS
+    store.scalars[SHARE::N_SCALARS] = 1.0
+    store.scalars[records + SHARE] = 1.0 - np.add.reduceat(local, slots.starts[:-1])[big]
+    store.scalars[records + HELD] = np.add.reduceat(fixed, slots.starts[:-1])[big]
+
+
+def _parents(tuning: Tuning, slots: Slots) -> tuple[Ints, Ints, Ints]:
+    """The parent of every slot, and the inverse as CSR: the slots that each slot explores for."""
+    parent = np.asarray(tuning.parent, dtype=np.int64)[slots.arm_at]
+    parent = np.where(parent >= 0, slots.slot_of[parent], -1)
+    children = np.flatnonzero(parent >= 0)
+    order = np.argsort(parent[children], kind="stable")
+    counts = np.bincount(parent[children], minlength=parent.size)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    return parent.astype(np.int32), starts.astype(np.int32), children[order].astype(np.int32)
+
+
+class _Near(NamedTuple):
+    """Edges along which exploration is spread, by slot, with their weights."""
+
+    near_start: Ints
+    near: Ints
+    owed_start: Ints
+    owed: Ints
+    cover: Floats
+    relief: Floats
+
+    @classmethod
+    def none(cls) -> _Near:
+        ints, floats = np.zeros(0, dtype=np.int32), np.zeros(0)
+        return cls(ints, ints, ints, ints, floats, floats)
+
+
+def _near(graph: FeedbackGraph, tuning: Tuning, slots: Slots, spread: Floats) -> _Near:
+    """From j with x*_j > 0 to every i of its block that it reveals and that is owed something."""
+    n = graph.n_arms
+    cover, load = tuning.cover[slots.arm_at], tuning.load[slots.arm_at]
+    gives = (cover > 0.0) & (spread[slots.block_of] > 0.0)
+    owed = load > 0.0
+    sources = np.repeat(slots.slot_of, np.diff(graph.out_indptr))
+    targets = slots.slot_of[graph.out_indices]
+    universal = slots.slot_of[graph.universal]
+    universal = universal[owed[universal]]
+    givers = np.flatnonzero(gives)
+    if graph.out_indices.size + givers.size * universal.size > MOST_SPREAD_EDGES:
+        raise InfeasibleRequest(
+            f"this plan follows {givers.size * universal.size:,} edges into arms that everyone reveals; "
+            'use realization="clustered" for this graph'
+        )
+    for u in universal.tolist():
+        others = givers if graph.has_loop[slots.arm_at[u]] else givers[givers != u]
+        sources = np.concatenate([sources, others])
+        targets = np.concatenate([targets, np.full(others.size, u)])
+    kept = gives[sources] & owed[targets] & (slots.block_of[sources] == slots.block_of[targets])
+    near_start, near = _csr(sources[kept], targets[kept], n)
+    owed_start, givers_of = _csr(targets[kept], sources[kept], n)
+    relief = np.divide(1.0, load, out=np.zeros(n), where=owed)
+    return _Near(near_start, near, owed_start, givers_of, cover, relief)
+
+
+def _csr(rows: npt.NDArray[np.integer], columns: npt.NDArray[np.integer], n: int) -> tuple[Ints, Ints]:
+    order = np.lexsort((columns, rows))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+    return starts.astype(np.int32), columns[order].astype(np.int32)
+
+
+def _common(values: npt.NDArray[np.integer]) -> int:
+    """The value that all have, −1 if they differ."""
+    return int(values[0]) if (values == values[0]).all() else -1
+
+
+def _edges(graph: FeedbackGraph, slots: Slots) -> Edges:
+    """The explicit edges from slot to slot; neighbours stay in the order of their arms."""
+    in_order = bool((slots.arm_at == np.arange(graph.n_arms)).all())
+    out = graph.out_indptr, graph.out_indices
+    into = graph.in_indptr, graph.in_indices
+    if np.array_equal(out[0], into[0]) and np.array_equal(out[1], into[1]):
+        into = out  # undirected: one copy in the caches instead of two
+    if in_order:
+        return *out, *into
+    moved = _relabelled(*out, slots)
+    return *moved, *(moved if into is out else _relabelled(*into, slots))
+
+
+def _relabelled(indptr: Longs, indices: Ints, slots: Slots) -> tuple[Longs, Ints]:
+    counts = np.diff(indptr)[slots.arm_at]
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    # entry e of the new row of slot i is entry e of the old row of its arm
+    from_where = np.arange(starts[-1]) + np.repeat(indptr[slots.arm_at] - starts[:-1], counts)
+    moved = slots.slot_of[indices[from_where]]
+    for array in (starts, moved):
+        array.flags.writeable = False  # as the graph's own: kernels are compiled for one type
+    return starts, moved
+
+
+def _how_seen(graph: FeedbackGraph, slots: Slots, spread: Floats) -> Ints:
+    """Closed forms for the probability of seeing a slot, where its in-neighbours allow one."""
+    n = graph.n_arms
+    how = np.full(n, SEEN_BY_EDGES, dtype=np.int32)
+    block = slots.block_of[slots.slot_of]  # by arm
+    targets = np.repeat(np.arange(n), np.diff(graph.in_indptr))
+    same_block = np.bincount(targets[block[graph.in_indices] == block[targets]], minlength=n)
+    degree = np.diff(graph.in_indptr)
+    how[(degree == 1) & graph.has_loop] = SEEN_BY_SELF
+    clique = (degree == slots.sizes[block] - 1) & (same_block == degree) & ~graph.has_loop & (degree > 1)
+    how[clique & (spread[block] == 0.0)] = SEEN_BY_BLOCK
+    how[graph.is_universal] = np.where(graph.has_loop[graph.is_universal], SEEN_BY_ALL, SEEN_BY_OTHERS)
+    return how[slots.arm_at]
+
+
+def _shape(switches: npt.NDArray[np.int64], store: Store, fixed: Floats, varies: bool) -> int:
+    """What every play reveals, if that can be learnt from in one go."""
+    lists = bool((store.form == ENTROPY_LIST).all())
+    how = switches[SEEN_BY]
+    if varies:
+        return MANY_SHAPES
+    if how == SEEN_BY_SELF and switches[SINGLETONS]:
+        return OWN_LOSS
+    inner = store.form[switches[N_TOP_GROUPS] :]
+    if how == SEEN_BY_BLOCK and switches[PLAIN_BLOCKS] and bool((inner == ENTROPY_LIST).all()):
+        return OWN_BLOCK
+    if switches[SINGLETONS] and switches[IN_ORDER] and switches[N_TOP_GROUPS] == 1 and lists:
+        if how == SEEN_BY_ALL:
+            return EVERYTHING
+        if how == SEEN_BY_OTHERS and bool((fixed == fixed[0]).all()):
+            return ALL_OTHERS
+    return MANY_SHAPES

@@ -1,0 +1,214 @@
+"""What a policy can say about its own regret, from its sums alone.
+
+For any potential Φ, sums S and comparator u:  −⟨S, u⟩ ≤ Φ(u) − min_x [Φ(x) + ⟨S, x⟩]. With Φ the potential that a
+simplex plays, S the sums of its estimates and Σ⟨ℓ̂, x⟩ what it paid, this bounds its part of the ledger. Nothing is
+accumulated for it: minimum and payments are in the store. Proof and meaning: docs/theory/certificate.md.
+"""
+
+import math
+
+from sidelight.engine._numba.jit import inlined, kernel
+from sidelight.engine._numba.pointers import by_reference, pointer
+from sidelight.engine.memory import GAMMA_SUM, ROUND, TOP_PAID, unpack
+from sidelight.engine.round.indexing import (
+    block_of,
+    end_slot,
+    first_slot,
+    group_of,
+    record_of,
+    simplex_of,
+    top_group_of,
+)
+from sidelight.engine.round.round import ledger
+from sidelight.engine.simplex.buckets import fineness, inverse_power, lower_end, moments_of
+from sidelight.engine.simplex.simplex import is_entropy, root_sum
+from sidelight.engine.simplex.store import (
+    BASE,
+    LAMBDA,
+    MASS,
+    N_BUCKETS,
+    N_MOMENTS,
+    PAID,
+    POWER_BUCKETS,
+    RATE,
+    SHARE,
+    SHIFT,
+    TOTAL,
+    end_of,
+    first_of,
+    head,
+)
+
+
+@inlined()
+def power_sum(store, g):
+    """Σ x^h over a Tsallis group: x^h = x·d, as x = d^(−q) and 1 − h = 1/q."""
+    q = store.power[g]
+    if q == 2.0:
+        return root_sum(store, g)
+    multiplier = store.scalars[head(g) + LAMBDA]
+    if store.form[g] == POWER_BUCKETS and q > 2.0:  # then buckets are narrow
+        return power_sum_buckets(store, g, store.extra[g], multiplier)
+    total = 0.0
+    for i in range(first_of(store, g), end_of(store, g)):
+        d = multiplier + store.key[i]
+        total += d * inverse_power(d, q)
+    return total
+
+
+@inlined()
+def power_sum_buckets(store, g, h, multiplier):
+    """Σ d^(1−q) from the moments of the buckets, to about 10⁻⁷; the last bucket, which has no end, one by one."""
+    q = store.power[g]
+    fine = fineness(q)
+    row = h * (N_BUCKETS + 1)
+    total = 0.0
+    for b in range(store.span[2 * h], min(store.span[2 * h + 1] + 1, N_BUCKETS - 1)):
+        if store.start[row + b] < store.start[row + b + 1]:
+            center = 0.5 * (1.0 / lower_end(b, fine) + 1.0 / lower_end(b + 1, fine))
+            total += power_sum_bucket(store, h, b, q, multiplier, center)
+    for position in range(store.start[row + N_BUCKETS - 1], store.start[row + N_BUCKETS]):
+        d = multiplier + store.sum_at[position]
+        total += d * inverse_power(d, q)
+    return total
+
+
+@inlined()
+def power_sum_bucket(store, h, b, q, multiplier, center):
+    """Σ d^(1−q) over bucket b, in which u = 1/d is near `center`.
+
+    At its reference, Σ u^q/u with 1/u ≈ (1/c)·Σ_{k<8} (1 − u/c)^k: a combination of the moments Σ u^(q+j).
+    From there to λ the derivative is (q−1)·Σ u^q, a series in the same moments.
+    """
+    moments = store.moments
+    at = moments_of(h, b)
+    r = store.ref[h * N_BUCKETS + b] - multiplier
+    near = shift = 0.0
+    weight = float(N_MOMENTS) / center  # (−1)^j·C(8, j+1)/c^(j+1)
+    power = r
+    for j in range(N_MOMENTS):
+        near += weight * moments[at + j] / store.binomial[h * N_MOMENTS + j]
+        shift += power * moments[at + j] / (j + 1.0)
+        weight *= -(N_MOMENTS - 1.0 - j) / ((j + 2.0) * center)
+        power *= r
+    return near + (q - 1.0) * shift
+
+
+@inlined()
+def height(store, j):
+    """−min_x [Φ(x) + ⟨S, x⟩] on simplex j: its dual, Λ + Σ x^h/(hη) with mass/η for entropy groups."""
+    first, last = store.first_group[j], store.first_group[j + 1]
+    scalars = store.scalars
+    at = head(first)
+    if last - first == 1 and is_entropy(store, first):
+        return (math.log(scalars[at + TOTAL]) - scalars[at + BASE] + scalars[at + SHIFT]) / scalars[at + RATE]
+    total = (scalars[at + LAMBDA] - store.offset[first] + scalars[at + SHIFT]) / scalars[at + RATE]
+    for g in range(first, last):
+        rate = scalars[head(g) + RATE]
+        if is_entropy(store, g):
+            total += scalars[head(g) + MASS] / rate
+        else:
+            total += power_sum(store, g) / (rate * (store.power[g] - 1.0))
+    return total
+
+
+@inlined()
+def corner(store, g):
+    """Φ at a corner of group g: −1/(h(1−h)η), 0 for entropy."""
+    q = store.power[g]
+    return 0.0 if is_entropy(store, g) else -q / (store.scalars[head(g) + RATE] * (q - 1.0))
+
+
+@inlined()
+def is_single(machine, k):
+    """Is block k one arm?"""
+    return machine.singletons or (not machine.plain_blocks and machine.block_group[k] == -1)
+
+
+@inlined()
+def inside_height(machine, store, k):
+    """What block k paid inside, plus its height; 0 for a singleton."""
+    if is_single(machine, k):
+        return 0.0
+    return store.scalars[head(record_of(machine, k)) + PAID] + height(store, simplex_of(machine, k))
+
+
+@inlined()
+def highest_corner(machine, store, k):
+    """The largest Φ at a corner of block k; 0 for a singleton."""
+    if is_single(machine, k):
+        return 0.0
+    j = simplex_of(machine, k)
+    best = -math.inf
+    for g in range(store.first_group[j], store.first_group[j + 1]):
+        best = max(best, corner(store, g))
+    return best
+
+
+@inlined()
+def write_terms(machine, state, store, k, top, restriction, out):
+    """The four terms against an arm of block k; `top` is what the top level paid, plus its height."""
+    if state.numbers[ROUND] == 0.0:  # no rounds, no regret
+        out[0] = out[1] = out[2] = out[3] = 0.0
+        return
+    out[0] = top + corner(store, top_group_of(machine, k)) if machine.n_blocks > 1 else 0.0
+    out[1] = restriction
+    out[2] = state.numbers[GAMMA_SUM]
+    out[3] = 0.0
+    if not is_single(machine, k):
+        out[3] = (1.0 - store.scalars[head(record_of(machine, k)) + SHARE]) * state.numbers[ROUND]
+
+
+@inlined()
+def top_height(machine, state, store):
+    """What the top level paid, plus its height; 0 where there is none."""
+    return state.numbers[TOP_PAID] + height(store, 0) if machine.n_blocks > 1 else 0.0
+
+
+@kernel()
+def certify_worst(memory, out, spare):
+    """Upper bounds on the four parts of the ledger, into out[0:4], against the arm with the largest sum of them.
+
+    `spare` is scratch for four numbers. O(blocks), and O(arms) for Tsallis potentials other than −√x.
+    """
+    parts = unpack(memory)
+    machine, state, store = by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2])
+    top = top_height(machine, state, store)
+    best = -math.inf
+    for k in range(machine.n_blocks):
+        restriction = inside_height(machine, store, k) + highest_corner(machine, store, k)
+        write_terms(machine, state, store, k, top, restriction, spare)
+        total = spare[0] + spare[1] + spare[2] + spare[3]
+        if not total <= best:  # NaN counts as the largest
+            best = total
+            for i in range(4):
+                out[i] = spare[i]
+
+
+@kernel()
+def certify_arm(memory, arm, out):
+    """Upper bounds on the four parts of the ledger against `arm`, into out[0:4]."""
+    parts = unpack(memory)
+    machine, state, store = by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2])
+    slot = machine.slot_of[arm]
+    k = block_of(machine, slot)
+    g = group_of(machine, k, slot)
+    restriction = inside_height(machine, store, k) + (corner(store, g) if g >= 0 else 0.0)
+    write_terms(machine, state, store, k, top_height(machine, state, store), restriction, out)
+
+
+@kernel()
+def fill_terms(memory, ledgers, certificates):
+    """The ledger and the certificate against every arm, four numbers each, arm after arm."""
+    parts = unpack(memory)
+    machine, state, store = by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2])
+    top = top_height(machine, state, store)
+    for k in range(machine.n_blocks):
+        inside = inside_height(machine, store, k)
+        for slot in range(first_slot(machine, k), end_slot(machine, k)):
+            arm = machine.arm_at[slot]
+            g = group_of(machine, k, slot)
+            restriction = inside + (corner(store, g) if g >= 0 else 0.0)
+            at = 4 * arm
+            write_terms(machine, state, store, k, top, restriction, pointer(certificates, at, at + 4))
+            ledger(memory, arm, pointer(ledgers, at, at + 4))

@@ -1,0 +1,170 @@
+"""Many rounds of the engine against losses made on demand."""
+
+import math
+
+from sidelight.engine._numba.jit import inlined, internal, kernel, noinline
+from sidelight.engine._numba.pointers import by_reference, pointer, prefetch
+from sidelight.engine.losses import COINS, FUNCTION, cost_of, flip_coins, loss_of, row_of
+from sidelight.engine.memory import ALL_OTHERS, EVERYTHING, HEAVY, MANY_SHAPES, OWN_BLOCK, OWN_LOSS, unpack
+from sidelight.engine.random import round_word
+from sidelight.engine.round.indexing import (
+    arm_at,
+    block_of,
+    end_edge,
+    end_slot,
+    first_edge,
+    first_slot,
+    is_own,
+)
+from sidelight.engine.round.learn import (
+    PIECE,
+    add_to_piece,
+    count_round,
+    largest_step,
+    learn,
+    put_aside,
+    settle_all,
+)
+from sidelight.engine.round.prefetch import (
+    fetch_members,
+    fetch_parent,
+    fetch_revealed,
+    fetch_slot,
+    proposed,
+    slot_of_member,
+)
+from sidelight.engine.round.round import ask, foreseen
+from sidelight.engine.simplex.store import POWER_BUCKETS, first_of
+
+
+@inlined()
+def reveal(machine, world, function, word, t, slot, losses):
+    """Write the losses that `slot` reveals in engine order; False if one is outside [0, 1]."""
+    if machine.shape == OWN_LOSS:
+        losses[0] = loss_of(world, function, word, t, arm_at(machine, slot))
+        return 0.0 <= losses[0] <= 1.0
+    if machine.shape != MANY_SHAPES:
+        return reveal_run(machine, world, function, word, t, slot, losses)
+    at = 0
+    begin = first_edge(machine, slot)
+    n_explicit = end_edge(machine, slot) - begin
+    for index in range(n_explicit + machine.n_universal):
+        if index < n_explicit:
+            v = machine.out_indices[begin + index]
+        else:
+            v = machine.universal[index - n_explicit]
+            if is_own(machine, slot, v):
+                continue
+        loss = loss_of(world, function, word, t, arm_at(machine, v))
+        if not 0.0 <= loss <= 1.0:
+            return False
+        losses[at] = loss
+        at += 1
+    return True
+
+
+@inlined()
+def reveal_run(machine, world, function, word, t, slot, losses):
+    """`reveal` where a play reveals a run of slots, with or without itself."""
+    first, size = 0, machine.n_arms
+    if machine.shape == OWN_BLOCK:
+        k = block_of(machine, slot)
+        first = first_slot(machine, k)
+        size = end_slot(machine, k) - first
+    if world.kind == COINS and machine.in_order:
+        flip_coins(row_of(world, t), word, first, size, losses)
+    else:
+        for i in range(size):
+            losses[i] = loss_of(world, function, word, t, arm_at(machine, first + i))
+            if not 0.0 <= losses[i] <= 1.0 and (first + i != slot or machine.shape == EVERYTHING):
+                return False
+    if machine.shape != EVERYTHING:
+        losses[slot - first] = 0.0
+    return True
+
+
+@internal()
+def learn_coins(machine, state, store, slot, means, word, losses):
+    """`reveal` and `learn` for coins that are all revealed, or all but one: made and used piece by piece."""
+    noinline()
+    rest = count_round(state)
+    heavy = int(state.numbers[HEAVY])
+    largest = largest_step(machine, store, heavy, rest)
+    weight = put_aside(store, heavy)
+    loss = total = 0.0
+    for first in range(0, machine.n_arms, PIECE):
+        size = min(machine.n_arms - first, PIECE)
+        flip_coins(means, word, first, size, losses)
+        if first <= slot < first + size and machine.shape == ALL_OTHERS:
+            losses[slot - first] = 0.0
+        if first <= heavy < first + size:
+            loss = losses[heavy - first]
+            losses[heavy - first] = 0.0
+        total += add_to_piece(machine, state, store, losses, first, size, rest, largest)
+    settle_all(machine, state, store, heavy, weight, loss, total, largest, rest)
+
+
+@kernel()
+def play(memory, world, function, key, first, last, cost, losses, plays):
+    """Play rounds first..last; return `cost` plus theirs, means where they are known, NaN for a bad loss.
+
+    Going on from the cost so far makes the sum independent of where the rounds are split.
+
+    `losses` is scratch for what one arm reveals and one more; `plays`, unless empty, counts plays by arm.
+    """
+    parts = unpack(memory)
+    machine, state, store = by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2])
+    told = pointer(losses, 0, losses.size)
+    counts = pointer(plays, 0, plays.size)
+    table = row_of(world, 0)
+    known = world.kind != FUNCTION and world.rows == 1
+    proposes = machine.fetches and store.form[0] == POWER_BUCKETS and store.first_group[1] == 1
+    # members that are proposed three, four and five rounds from now
+    far = further = furthest = first_of(store, 0) if proposes else 0
+    soon = later = latest = -1  # slots of the next three rounds
+    for t in range(first, last):
+        slot = ask(machine, state, store)
+        arm = arm_at(machine, slot)
+        if machine.fetches and machine.written:
+            soon, later, latest = later, latest, foreseen(machine, state, store, 3)
+            fetch_slot(machine, store, latest)
+            fetch_revealed(machine, table, known, soon, later)
+        elif proposes:
+            soon, later = later, slot_of_member(machine, state, store, far, 2)
+            far, further, furthest = further, furthest, proposed(machine, state, store, 5)
+            fetch_parent(machine, store, far)
+            fetch_members(machine, store, soon)
+            if known and machine.in_order and later >= 0:
+                prefetch(table, later)
+                if machine.shape == OWN_BLOCK:
+                    prefetch(table, later + 8)
+        if machine.fetches:
+            if not machine.written:
+                fetch_slot(machine, store, slot)
+            if plays.size > 0:
+                prefetch(counts, arm)
+        word = round_word(key, t)
+        if (machine.shape == ALL_OTHERS or machine.shape == EVERYTHING) and world.kind == COINS:
+            cost += cost_of(world, function, t, arm)
+            learn_coins(machine, state, store, slot, row_of(world, t), word, told)
+        else:
+            if not reveal(machine, world, function, word, t, slot, told):
+                return math.nan
+            cost += cost_of(world, function, t, arm)
+            learn(machine, state, store, slot, told)
+        if plays.size > 0:  # only now: its memory, asked for above, has had time to come
+            counts[arm] += 1
+    return cost
+
+
+@kernel()
+def total_losses(function, first, last, totals):
+    """Add the losses of every arm in rounds first..last to totals; return how many were outside [0, 1]."""
+    outside = 0.0
+    for t in range(first, last):
+        for arm in range(totals.size):
+            loss = function(t, arm)
+            if not (0.0 <= loss <= 1.0):
+                outside += 1.0
+            totals[arm] += loss
+    return outside

@@ -1,0 +1,1 @@
+"""One round: draw an arm, how likely it was to be seen, learn."""

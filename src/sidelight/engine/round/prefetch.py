@@ -1,0 +1,189 @@
+"""Asking for memory ahead of its use; nothing here changes anything.
+
+Reads that miss the caches wait for each other only if one tells where the next is. What a slot or a block will need
+is known as soon as it is drawn: asking for all of it at once makes one wait out of many. And what the coming rounds
+will draw is known but for the point, which hardly moves: their random numbers are counters. So memory is asked for in
+steps, each when the one before has arrived: the member that a round will propose first, what the arm or block there
+needs, and what the arms that it reveals need. A wrong guess, as after a rejected proposal, costs time only.
+"""
+
+from sidelight.engine._numba.jit import inlined
+from sidelight.engine._numba.pointers import prefetch
+from sidelight.engine.alias import draw_evenly
+from sidelight.engine.memory import GAMMA, MANY_SHAPES, OWN_LOSS
+from sidelight.engine.random import coming_unit
+from sidelight.engine.round.indexing import (
+    arm_at,
+    block_at,
+    block_of,
+    end_edge,
+    end_in_edge,
+    end_slot,
+    first_edge,
+    first_in_edge,
+    first_slot,
+    record_of,
+)
+from sidelight.engine.simplex.buckets import proposal, root_proposal
+from sidelight.engine.simplex.store import first_of, head
+
+
+@inlined()
+def fetch_block(machine, store, k):
+    """Ask for what drawing from block k, and learning about it, will read."""
+    g = record_of(machine, k)
+    prefetch(store.scalars, head(g))
+    prefetch(store.scalars, head(g) + 8)
+    prefetch(store.portion, g)
+    prefetch(store.key, k)
+    prefetch(store.place, k)
+    first = first_slot(machine, k)
+    c = machine.n_blocks + first
+    for ahead in range(0, min(end_slot(machine, k) - first, 32), 8):
+        prefetch(store.weight, c + ahead)
+        if machine.written:
+            continue  # what a play teaches is about other blocks
+        prefetch(store.key, c + ahead)
+        if machine.any_local and not machine.even:
+            prefetch(machine.local, first + ahead)
+        if machine.n_fixed > 0 and not machine.even:
+            prefetch(machine.fixed, first + ahead)
+
+
+@inlined()
+def fetch_slot(machine, store, slot):
+    """Ask for what playing a slot will read first."""
+    if machine.written:
+        prefetch(machine.out_indices, first_edge(machine, slot))
+        prefetch(machine.out_indices, end_edge(machine, slot) - 1)
+    elif machine.shape == MANY_SHAPES:
+        prefetch(machine.out_indices, first_edge(machine, slot))
+        prefetch(machine.in_indices, first_in_edge(machine, slot))
+        prefetch(store.place, machine.n_blocks + slot)
+        prefetch(store.key, machine.n_blocks + slot)
+        if machine.n_adaptive > 0:
+            prefetch(machine.child_start, slot)
+            prefetch(machine.child, slot)
+        if not machine.singletons and machine.n_blocks > 1:
+            prefetch(machine.home, slot)
+    elif machine.shape == OWN_LOSS:
+        prefetch(store.place, slot)
+        prefetch(store.key, slot)
+
+
+@inlined()
+def proposed(machine, state, store, turns):
+    """Where the member is that the draw `turns` rounds from now will propose first; asks for it."""
+    words, gamma = state.words, state.numbers[GAMMA]
+    if machine.lone and coming_unit(words, turns, 0) < gamma:
+        position = root_proposal(store, 0, store.extra[0], coming_unit(words, turns, 2))[0]
+    else:
+        position = proposal(store, 0, store.extra[0], coming_unit(words, turns, 1 if gamma > 0.0 else 0))[0]
+    position = max(position, first_of(store, 0))
+    prefetch(store.sum_at, position)
+    prefetch(store.occupant, position)
+    return position
+
+
+@inlined()
+def fetch_parent(machine, store, position):
+    """Ask for who explores for a proposed member, where that may be needed."""
+    if machine.lone:
+        prefetch(machine.parent, store.occupant[position] - 1)
+
+
+@inlined()
+def slot_of_member(machine, state, store, position, turns):
+    """The slot that will be drawn `turns` rounds from now, the first of its block where that is all one knows.
+
+    `position` is what `proposed` gave for that round. Asks for what the slot or block will need; −1 if unknown.
+    """
+    words, gamma = state.words, state.numbers[GAMMA]
+    drawn = store.occupant[position]
+    if machine.singletons:
+        slot = drawn
+    elif machine.n_blocks == 1:
+        slot = drawn - 1
+        if machine.lone and coming_unit(words, turns, 0) < gamma:
+            slot = machine.parent[slot]
+    elif machine.plain_blocks:
+        if machine.even and coming_unit(words, turns, 0) < gamma:
+            drawn = block_of(machine, draw_evenly(0, machine.n_arms, coming_unit(words, turns, 1)))
+        fetch_block(machine, store, drawn)
+        return first_slot(machine, drawn)
+    else:
+        return -1
+    fetch_slot(machine, store, slot)
+    return slot
+
+
+@inlined()
+def fetch_members(machine, store, slot):
+    """Ask for the members of a lone block that a slot reveals; where they are was asked for with `fetch_slot`."""
+    if machine.lone and slot >= 0:
+        for e in range(first_edge(machine, slot), end_edge(machine, slot)):
+            position = store.place[1 + machine.out_indices[e]]
+            prefetch(store.sum_at, position)
+            prefetch(store.occupant, position)
+
+
+@inlined()
+def fetch_edges(machine, store, slot, losses):
+    """Ask for what the estimates of all that a slot reveals will read, first the arms, then their blocks."""
+    begin, end = first_edge(machine, slot), end_edge(machine, slot)
+    for turn in range(2):
+        for index in range(end - begin):
+            if losses[index] == 0.0:
+                continue
+            v = machine.out_indices[begin + index]
+            for e in range(first_in_edge(machine, v), end_in_edge(machine, v)):
+                u = machine.in_indices[e]
+                if turn == 0:
+                    prefetch(machine.home, u)
+                    prefetch(store.weight, machine.n_blocks + u)
+                else:
+                    k = machine.home[u] >> 1
+                    prefetch(store.key, k)
+                    prefetch(store.portion, machine.n_top_groups + k)
+
+
+@inlined()
+def fetch_written(machine, state, store, n):
+    """Ask for what `learn_written` will use for the first n of its targets: edges into them, then all the rest."""
+    per_block = 1.0 / machine.block_size
+    for index in range(n):
+        v = state.targets[index]
+        prefetch(machine.in_indices, first_in_edge(machine, v))
+        prefetch(machine.in_indices, end_in_edge(machine, v) - 1)
+    for index in range(n):
+        v = state.targets[index]
+        for e in range(first_in_edge(machine, v), end_in_edge(machine, v)):
+            prefetch(state.mixed, machine.in_indices[e])
+        prefetch(state.seen_fixed, v)
+        prefetch(store.key, machine.n_blocks + v)
+        k = block_at(machine.home, per_block, v)
+        prefetch(store.place, k)
+        record = head(record_of(machine, k))
+        prefetch(store.scalars, record)
+        prefetch(store.scalars, record + 8)
+        last = end_slot(machine, k) - 1
+        for ahead in range(first_slot(machine, k), last + 8, 8):
+            i = min(ahead, last)
+            prefetch(store.weight, machine.n_blocks + i)
+            prefetch(state.mixed, i)
+            if machine.any_local:
+                prefetch(machine.local, i)
+
+
+@inlined()
+def fetch_revealed(machine, table, known, soon, later):
+    """Ask for what `reveal` will read in the next two rounds: first which arms the slots are, then their means.
+
+    Their slots are −1 where nothing is foreseen; the edges of both were asked for in earlier rounds.
+    """
+    if later >= 0 and not machine.in_order:
+        for e in range(first_edge(machine, later), end_edge(machine, later)):
+            prefetch(machine.arm_at, machine.out_indices[e])
+    if soon >= 0 and known:
+        for e in range(first_edge(machine, soon), end_edge(machine, soon)):
+            prefetch(table, arm_at(machine, machine.out_indices[e]))

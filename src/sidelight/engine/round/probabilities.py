@@ -1,0 +1,114 @@
+"""How likely an arm is to be played, and to be seen: Z and P, one slot at a time."""
+
+from sidelight.engine._numba.jit import inlined
+from sidelight.engine.round.indexing import (
+    block_at,
+    block_of,
+    end_in_edge,
+    first_in_edge,
+    group_of,
+    record_of,
+    top_group_of,
+)
+from sidelight.engine.simplex.simplex import value
+from sidelight.engine.simplex.store import LAMBDA, SHARE, head
+
+
+@inlined()
+def block_value(machine, store, k):
+    """Y_k."""
+    if machine.n_blocks == 1:
+        return 1.0
+    return value(store, top_group_of(machine, k), k)
+
+
+@inlined()
+def on_behalf(machine, store, slot, k):
+    """The adaptive exploration of a slot: coefficient · Σ √X over the slots it explores for."""
+    total = 0.0
+    g = record_of(machine, k)
+    multiplier = store.scalars[head(g) + LAMBDA]
+    for index in range(machine.child_start[slot], machine.child_start[slot + 1]):
+        total += 1.0 / (multiplier + store.key[machine.n_blocks + machine.child[index]])
+    return machine.adaptive[k] * total
+
+
+@inlined()
+def varying(machine, state, store, slot, k):
+    """The part of γ(j) that follows the distribution."""
+    gamma = 0.0
+    if machine.n_adaptive > 0 and machine.adaptive[k] > 0.0:
+        gamma += on_behalf(machine, store, slot, k)
+    if machine.any_spread:
+        gamma += state.spreading[slot]
+    return gamma
+
+
+@inlined()
+def played(machine, state, store, slot, rest):
+    """Z(j): the probability that a slot is played; `rest` is 1 − γ̄."""
+    k = block_of(machine, slot)
+    share = rest * block_value(machine, store, k)
+    g = group_of(machine, k, slot)
+    explores = (machine.any_local or machine.n_fixed > 0) and (
+        machine.singletons or (machine.home[slot] & 1) != 0
+    )
+    if g >= 0:
+        inside = value(store, g, machine.n_blocks + slot)
+        if machine.any_local:
+            inside *= store.scalars[head(record_of(machine, k)) + SHARE]
+            if explores:
+                inside += machine.local[slot]
+        share *= inside
+    if explores and machine.n_fixed > 0:
+        share += machine.fixed[slot]
+    if machine.n_adaptive > 0 or machine.any_spread:
+        share += varying(machine, state, store, slot, k)
+    return share
+
+
+@inlined()
+def seen_by_edges(machine, state, store, slot, rest):
+    """P: the probability that the loss of a slot is revealed, Σ of Z over its in-neighbours.
+
+    Slots seen by everyone, by everyone in their block, or by all of those but themselves do without: `learn`
+    has closed forms for them.
+    """
+    probability = 0.0
+    first, end = first_in_edge(machine, slot), end_in_edge(machine, slot)
+    if not machine.usual:
+        for e in range(first, end):
+            probability += played(machine, state, store, machine.in_indices[e], rest)
+        return probability
+    # `played` for entropy blocks under one Tsallis-½ simplex, where most of a round is spent here
+    multiplier = store.scalars[LAMBDA]
+    keys, weights, portions, homes = store.key, store.weight, store.portion, machine.home
+    edges = machine.in_indices
+    for e in range(first, end):
+        u = edges[e]
+        home = homes[u]
+        k = home >> 1
+        d = multiplier + keys[k]
+        inside = weights[machine.n_blocks + u] * portions[machine.n_top_groups + k]
+        if home & 1:
+            if machine.any_local:
+                inside += machine.local[u]
+            if machine.n_fixed > 0:
+                probability += machine.fixed[u]
+        probability += rest * inside / (d * d)
+    return probability
+
+
+@inlined(fastmath={"contract", "reassoc", "nsz"})
+def seen_where_written(machine, state, store, slot, rest):
+    """`seen_by_edges` where X̃ is kept by slot: one read for an arm, one for its block."""
+    multiplier = store.scalars[LAMBDA]
+    keys, mixed, edges, homes = store.key, state.mixed, machine.in_indices, machine.home
+    first, end = first_in_edge(machine, slot), end_in_edge(machine, slot)
+    per_block = 1.0 / machine.block_size
+    seen = 0.0
+    for e in range(first, end):
+        u = edges[e]
+        d = multiplier + keys[block_at(homes, per_block, u)]
+        seen += mixed[u] / (d * d)
+    return rest * seen + state.seen_fixed[slot]

@@ -1,0 +1,324 @@
+"""One round of two-level mirror descent on a partitioned feedback graph.
+
+The machine is a tree of depth two: a simplex over the blocks on top, a simplex inside every block of two or
+more arms. Arms are addressed by *slot*, their position when blocks are laid out one after another. With Y
+and X_k the points of those simplices, slot j of block k is played with probability
+
+    Z(j) = (1 − γ̄) · Y_k · X̃_k(j) + γ(j),       X̃_k = (1 − ᾱ_k) X_k + local(j),
+    γ(j) = fixed(j) + adaptive_k · Σ_{i : parent(i) = j} √X_k(i) + spread(j),     γ̄ = Σ_j γ(j).
+
+`ask` draws from Z without writing it out; `learn` forms the unbiased estimates ℓ/P of what the played arm
+revealed and moves only the simplices they touch, so a round costs what was revealed and the in-degrees of
+that, not the number of arms. Simulation and the one-decision-at-a-time policy both call these two functions,
+so the same seed gives the same play either way.
+
+`losses` are always in *engine order*. In general: the explicit out-neighbours of the arm in the order of its
+row, then the universal arms, without the arm itself when it has no loop. Where every play reveals its own block,
+or everything, but itself, whole runs of slots are revealed: then one loss for each of them, 0 for the arm itself.
+Where every play reveals everything, one loss for each slot.
+"""
+
+from numba import uint64
+
+from sidelight.engine._numba.jit import inlined, internal, kernel, noinline
+from sidelight.engine._numba.pointers import by_reference, pointer
+from sidelight.engine.alias import draw_alias, draw_evenly
+from sidelight.engine.memory import (
+    ADAPTIVE_TOTAL,
+    ALL_OTHERS,
+    EVERYTHING,
+    FIXED_TOTAL,
+    GAMMA,
+    GAMMA_SUM,
+    OWN_BLOCK,
+    PENDING,
+    ROUND,
+    TOP_PAID,
+    WHOLE,
+    unpack,
+)
+from sidelight.engine.random import DRAWS, START, TURN, next_turn, next_unit
+from sidelight.engine.round.indexing import (
+    arm_at,
+    block_of,
+    end_edge,
+    end_in_edge,
+    end_slot,
+    first_edge,
+    first_in_edge,
+    first_slot,
+    group_of,
+    is_own,
+    record_of,
+    simplex_of,
+    top_group_of,
+)
+from sidelight.engine.round.learn import learn, owed_group, total_exploration, write_block
+from sidelight.engine.round.prefetch import fetch_block
+from sidelight.engine.round.probabilities import block_value, played, varying
+from sidelight.engine.round.spread import renew_block_spread
+from sidelight.engine.simplex.simplex import (
+    draw,
+    rebuild,
+    root_sum,
+    sample,
+    sample_root,
+    sample_weights,
+    value,
+)
+from sidelight.engine.simplex.store import PAID, RATE, SHARE, SHIFT, TOTAL, head
+from sidelight.engine.simplex.tree import draw_leaf
+
+
+@internal()
+def foreseen(machine, state, store, turns):
+    """The slot that `ask` will draw `turns` rounds from now if the point hardly moves; its numbers are known."""
+    noinline()
+    words = state.words
+    start, turn, draws = words[START], words[TURN], words[DRAWS]
+    words[TURN] = uint64(turn + uint64(turns - 1))
+    slot = ask(machine, state, store)
+    words[START], words[TURN], words[DRAWS] = start, turn, draws
+    return slot
+
+
+# -- the two turns ------------------------------------------------------------------------------------
+
+
+@inlined()
+def ask(machine, state, store):
+    """Draw the slot of this round from Z."""
+    words = state.words
+    next_turn(words)
+    gamma = state.numbers[GAMMA]
+    if gamma > 0.0 and next_unit(words) < gamma:
+        return draw_explored(machine, state, store, gamma)
+    k = 0
+    if machine.n_blocks > 1 or machine.lone:
+        k = draw(store, 0, words)
+        if machine.singletons:
+            return k
+        if machine.lone:
+            return k - machine.n_blocks
+    if machine.fetches and machine.n_blocks > 1 and machine.plain_blocks:
+        fetch_block(machine, store, k)
+    first = first_slot(machine, k)
+    if not machine.plain_blocks and machine.block_group[k] == -1:
+        return first
+    if machine.any_local:
+        total = 1.0 - store.scalars[head(record_of(machine, k)) + SHARE]
+        if total > 0.0 and next_unit(words) < total:
+            end = end_slot(machine, k)
+            if machine.even:
+                return draw_evenly(first, end, next_unit(words))
+            return draw_alias(machine.local_keep, machine.local_other, first, end, words)
+    if machine.shape == OWN_BLOCK:  # `sample` without looking up what kind of simplex it is
+        total = store.scalars[head(record_of(machine, k)) + TOTAL]
+        c, end = machine.n_blocks + first, machine.n_blocks + end_slot(machine, k)
+        return sample_weights(store.weight, c, end, next_unit(words) * total) - machine.n_blocks
+    return sample(store, simplex_of(machine, k), words) - machine.n_blocks
+
+
+@inlined()
+def draw_explored(machine, state, store, gamma):
+    """A slot with probability γ(j)/γ̄: a fixed one, the parent of a slot drawn ∝ √X, or one that spreads."""
+    words = state.words
+    target = next_unit(words) * gamma if machine.n_adaptive > 0 or machine.any_spread else 0.0
+    if machine.n_fixed > 0 and target < state.numbers[FIXED_TOTAL]:
+        if machine.even:
+            return draw_evenly(0, machine.n_arms, next_unit(words))
+        cell = draw_alias(machine.fixed_keep, machine.fixed_other, 0, machine.n_fixed, words)
+        return machine.fixed_slots[cell]
+    target -= state.numbers[FIXED_TOTAL]
+    if machine.any_spread and (machine.n_adaptive == 0 or target >= state.numbers[ADAPTIVE_TOTAL]):
+        return draw_leaf(state.spreading, 0, machine.n_arms, state.spread_node, 0, words)
+    block = machine.adaptive_blocks[0]
+    if machine.n_adaptive > 1:
+        for index in range(machine.n_adaptive):
+            block = machine.adaptive_blocks[index]
+            target -= machine.adaptive[block] * state.roots[block]
+            if target < 0.0:
+                break
+    child = sample_root(store, record_of(machine, block), words) - machine.n_blocks
+    return machine.parent[child]
+
+
+# -- entry points: what Python calls, one decision at a time ------------------------------------------
+
+
+@kernel()
+def ask_once(memory):
+    """Draw an arm and make it the pending one."""
+    parts = unpack(memory)
+    machine, state, store = by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2])
+    arm = arm_at(machine, ask(machine, state, store))
+    state.numbers[PENDING] = arm
+    return arm
+
+
+@kernel()
+def tell_once(memory, told, losses):
+    """Learn from the pending arm's losses, told by rising arm; False, and nothing changed, if one is bad.
+
+    `losses` is scratch for what one arm reveals and one more.
+    """
+    parts = unpack(memory)
+    machine, state, store = by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2])
+    for i in range(told.size):
+        if not 0.0 <= told[i] <= 1.0:  # also NaN
+            return False
+    slot = int(machine.slot_of[int(state.numbers[PENDING])])
+    arrange(machine, slot, told, losses)
+    learn(machine, state, store, slot, pointer(losses, 0, losses.size))
+    state.numbers[PENDING] = -1.0
+    return True
+
+
+@inlined()
+def arrange(machine, slot, told, losses):
+    """From losses by rising arm to engine order."""
+    if machine.shape == EVERYTHING:
+        for i in range(told.size):
+            losses[i] = told[i]
+        return
+    if machine.shape == OWN_BLOCK or machine.shape == ALL_OTHERS:
+        own = slot
+        if machine.shape == OWN_BLOCK:
+            own -= machine.block_start[block_of(machine, slot)]
+        for i in range(own):
+            losses[i] = told[i]
+        losses[own] = 0.0
+        for i in range(own, told.size):
+            losses[i + 1] = told[i]
+        return
+    begin = first_edge(machine, slot)
+    n_explicit = end_edge(machine, slot) - begin
+    explicit = 0
+    universal = 0
+    at = n_explicit
+    for i in range(told.size):  # both rows are sorted by arm: merge them
+        while universal < machine.n_universal and is_own(machine, slot, machine.universal[universal]):
+            universal += 1
+        from_row = universal >= machine.n_universal
+        if not from_row and explicit < n_explicit:
+            row_arm = arm_at(machine, machine.out_indices[begin + explicit])
+            from_row = row_arm < arm_at(machine, machine.universal[universal])
+        if from_row:
+            losses[explicit] = told[i]
+            explicit += 1
+        else:
+            losses[at] = told[i]
+            at += 1
+            universal += 1
+
+
+@kernel()
+def start(memory):
+    """Everything that follows from sums, rates and exploration: at the beginning, and when those have changed."""
+    parts = unpack(memory)
+    machine, state, store = by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2])
+    for j in range(machine.n_simplices):
+        rebuild(store, j)
+    for index in range(machine.n_adaptive):
+        k = machine.adaptive_blocks[index]
+        state.roots[k] = root_sum(store, record_of(machine, k))
+    if machine.any_spread:
+        for k in range(machine.n_blocks):
+            if machine.spread[k] > 0.0:
+                renew_block_spread(machine, state, store, k, owed_group(machine, store, k))
+    total = 0.0
+    if machine.n_fixed > 0:
+        for slot in range(machine.n_arms):
+            total += machine.fixed[slot]
+    state.numbers[FIXED_TOTAL] = total
+    total_exploration(machine, state)
+    write_all(machine, state, store)
+
+
+@kernel()
+def write_out(memory):
+    """What is kept besides and follows from the rest (`memory.DERIVED`)."""
+    parts = unpack(memory)
+    write_all(by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2]))
+
+
+@inlined()
+def write_all(machine, state, store):
+    """X̃ and the constant exploration that every slot is seen by, where they are kept."""
+    if not machine.written:
+        return
+    for k in range(machine.n_blocks):
+        write_block(machine, state, store, k)
+    for slot in range(machine.n_arms):
+        seen = 0.0
+        if machine.n_fixed > 0:
+            for e in range(first_in_edge(machine, slot), end_in_edge(machine, slot)):
+                seen += machine.fixed[machine.in_indices[e]]
+        state.seen_fixed[slot] = seen
+
+
+@kernel()
+def fill_probabilities(memory, out):
+    """Write Z for every arm into out."""
+    parts = unpack(memory)
+    machine, state, store = by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2])
+    rest = 1.0 - state.numbers[GAMMA]
+    for slot in range(out.size):
+        out[machine.arm_at[slot]] = played(machine, state, store, slot, rest)
+
+
+@kernel()
+def fill_exploration(memory, out):
+    """Write γ for every arm into out."""
+    parts = unpack(memory)
+    machine, state, store = by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2])
+    for slot in range(out.size):
+        gamma = varying(machine, state, store, slot, block_of(machine, slot))
+        if machine.n_fixed > 0:
+            gamma += machine.fixed[slot]
+        out[machine.arm_at[slot]] = gamma
+
+
+@kernel()
+def fill_blocks(memory, out):
+    """Write Y for every block into out, in the order of the engine."""
+    parts = unpack(memory)
+    machine, store = by_reference(parts[0]), by_reference(parts[2])
+    for k in range(out.size):
+        out[k] = block_value(machine, store, k)
+
+
+@kernel()
+def fill_inside(memory, out):
+    """Write X for every arm into out: its share of its own block."""
+    parts = unpack(memory)
+    machine, store = by_reference(parts[0]), by_reference(parts[2])
+    for slot in range(out.size):
+        g = group_of(machine, block_of(machine, slot), slot)
+        out[machine.arm_at[slot]] = value(store, g, machine.n_blocks + slot) if g >= 0 else 1.0
+
+
+@kernel()
+def ledger(memory, arm, out):
+    """The four parts of the estimated regret against `arm` so far (Lemma regret), into out[0:4].
+
+    projection Σ⟨L̂, Y − e_k⟩, restriction Σ⟨ℓ̂_k, X_k − e_j⟩, global exploration Σγ̄, local exploration Σγ̄_k.
+    """
+    parts = unpack(memory)
+    machine, state, store = by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2])
+    slot = machine.slot_of[arm]
+    k = block_of(machine, slot)
+    if machine.n_blocks > 1:
+        top = head(top_group_of(machine, k))
+        block_sum = (store.key[k] - store.scalars[top + SHIFT]) / store.scalars[top + RATE]
+    else:
+        block_sum = state.numbers[WHOLE]
+    out[0] = state.numbers[TOP_PAID] - block_sum
+    out[1] = out[3] = 0.0
+    g = group_of(machine, k, slot)
+    if g >= 0:
+        record = head(record_of(machine, k))
+        own = store.key[machine.n_blocks + slot] - store.scalars[head(g) + SHIFT]
+        out[1] = store.scalars[record + PAID] - own / store.scalars[head(g) + RATE]
+        out[3] = (1.0 - store.scalars[record + SHARE]) * state.numbers[ROUND]
+    out[2] = state.numbers[GAMMA_SUM]

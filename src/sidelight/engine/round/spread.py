@@ -1,0 +1,104 @@
+"""Exploration that follows the distribution: each arm explores for the neighbour that needs it most.
+
+In a block with Tsallis-h coordinates, arm j is explored with β·g_j(X), where
+
+    g_j(X) = x*_j · max_{i ∈ Nout(j)} X_i^{1−h}/c_i        (X^{1−h} = 1/d, see `buckets`).
+
+g depends on every X through λ, so writing it afresh costs as much as the block has edges. Small blocks do that.
+Large ones keep an upper estimate of each g_j, exact up to the factor κ = 1/(1−ρ): coverage only needs g to be
+large enough, and the certificate pays κ. An estimate is written as κ times the present value; it is renewed
+
+* when a sum that it rests on has grown: then g_j may have fallen (`leader` says whose sake it is for),
+* when λ has fallen so far that some 1/d may have outgrown κ: that is when the bucket of i is refreshed,
+  as between refreshes of its bucket d falls by at most ρ·lo_b ≤ ρ·d.
+"""
+
+from sidelight.engine._numba.jit import inlined, internal, noinline
+from sidelight.engine.simplex.buckets import reach
+from sidelight.engine.simplex.simplex import root
+from sidelight.engine.simplex.store import N_BUCKETS, N_SERIES, POWER_BUCKETS, RENEWED
+from sidelight.engine.simplex.tree import renew_leaf
+
+
+@inlined()
+def set_spread(machine, state, slot, value, leader):
+    """A slot explores `value`, for the sake of `leader`."""
+    state.spreading[slot] = value
+    state.leader[slot] = leader
+    renew_leaf(state.spreading, 0, machine.n_arms, state.spread_node, 0, slot)
+
+
+@inlined()
+def renew_spread(machine, state, store, k, g, slot, margin):
+    """Write the exploration of a slot afresh, `margin` times what is due now."""
+    most = 0.0
+    leader = -1
+    for e in range(machine.near_start[slot], machine.near_start[slot + 1]):
+        i = machine.near[e]
+        due = machine.relief[i] * root(store, g, machine.n_blocks + i)
+        if due > most:
+            most = due
+            leader = i
+    set_spread(machine, state, slot, machine.spread[k] * margin * machine.cover[slot] * most, leader)
+
+
+@inlined()
+def raise_spread(machine, state, store, k, g, i, margin):
+    """See to it that every slot that explores for i does so enough."""
+    due = machine.spread[k] * margin * machine.relief[i] * root(store, g, machine.n_blocks + i)
+    for e in range(machine.owed_start[i], machine.owed_start[i + 1]):
+        j = machine.owed[e]
+        if machine.cover[j] * due > state.spreading[j]:
+            set_spread(machine, state, j, machine.cover[j] * due, i)
+
+
+@inlined()
+def margin_of(store, g):
+    """κ for a group in buckets, 1 for a list."""
+    return 1.0 / (1.0 - reach(store.power[g])) if store.form[g] == POWER_BUCKETS else 1.0
+
+
+@internal()
+def renew_block_spread(machine, state, store, k, g):
+    """Write the exploration of a whole block afresh."""
+    noinline()
+    margin = margin_of(store, g)
+    for slot in range(machine.block_start[k], machine.block_start[k + 1]):
+        renew_spread(machine, state, store, k, g, slot, margin)
+    if store.form[g] == POWER_BUCKETS:
+        forget_renewal(store, store.extra[g])
+
+
+@inlined()
+def forget_renewal(store, h):
+    """All that was refreshed has been taken note of."""
+    store.series[h * N_SERIES + RENEWED] = 0.0
+    for b in range(N_BUCKETS):
+        store.renewed[h * N_BUCKETS + b] = 0
+
+
+@internal()
+def follow_spread(machine, state, store, k, g, n_added):
+    """After a solution: renew what has changed in block k, whose owed slots form group g."""
+    noinline()
+    if store.form[g] != POWER_BUCKETS:
+        renew_block_spread(machine, state, store, k, g)
+        return
+    margin = margin_of(store, g)
+    for index in range(n_added):
+        if state.owners[index] == g:
+            i = state.targets[index] - machine.n_blocks
+            for e in range(machine.owed_start[i], machine.owed_start[i + 1]):
+                j = machine.owed[e]
+                if state.leader[j] == i:
+                    renew_spread(machine, state, store, k, g, j, margin)
+            raise_spread(machine, state, store, k, g, i, margin)
+    h = store.extra[g]
+    if store.series[h * N_SERIES + RENEWED] != 0.0:
+        row = h * (N_BUCKETS + 1)
+        for b in range(N_BUCKETS):
+            if store.renewed[h * N_BUCKETS + b]:
+                for position in range(store.start[row + b], store.start[row + b + 1]):
+                    i = store.occupant[position] - machine.n_blocks
+                    raise_spread(machine, state, store, k, g, i, margin)
+        forget_renewal(store, h)

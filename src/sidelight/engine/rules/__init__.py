@@ -1,0 +1,1 @@
+"""Small policies that draw from no simplex: their arrays and their steps."""

@@ -1,0 +1,1 @@
+"""One point of a simplex, held by sums and a multiplier: lists, buckets, trees."""

@@ -1,0 +1,262 @@
+"""A folder of results that survives anything: every file in it is whole, or not there.
+
+    manifest.json          what the sweep is: written first, never changed
+    spec.toml              the spec as it was read, if it came from a file
+    cells/<id>.parquet     one per finished cell
+    timings.jsonl          one line per finished cell; the only file that differs from run to run
+    .lock                  held while a sweep is writing
+
+Only the process that runs the sweep writes here, never its workers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from sidelight._files import replacing
+from sidelight._version import __version__
+from sidelight.errors import ResultsError, SpecChanged, listing
+from sidelight.experiment.results import Absent, Cell, Results
+from sidelight.experiment.sweep.parquet import decode, encode, pyarrow
+from sidelight.experiment.sweep.spec import Spec
+
+FORMAT = 1
+ENTRY = {"id": str, "graph": str, "policy": str, "environment": str, "horizon": int}
+"""What a manifest says of each cell."""
+TEMPORARY = ".sidelight-*.tmp"  # what `replacing` leaves behind when its process is killed
+
+
+class ResultsFolder:
+    """The results of one spec, open for writing; a context manager that holds the lock."""
+
+    def __init__(self, folder: str | os.PathLike[str], spec: Spec) -> None:
+        pyarrow()  # before anything is created
+        self.folder, self.spec = Path(folder), spec
+        self.cells = self.folder / "cells"
+        self._held = contextlib.ExitStack()
+
+    def __enter__(self) -> ResultsFolder:
+        with _explained(self.folder):
+            self.cells.mkdir(parents=True, exist_ok=True)
+            self._held.enter_context(_locked(self.folder))
+            try:
+                self._adopt()
+            except BaseException:
+                self._held.close()
+                raise
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._held.close()
+
+    def finished(self) -> tuple[dict[str, Cell | Absent], list[str]]:
+        """Finished cells by id, and the ids of files too damaged to be used: they are to be redone."""
+        timings, found, damaged = _timings(self.folder), {}, []
+        for cell in self.spec.cells:
+            try:
+                outcome = _read(self.folder, cell.id, timings)
+            except ResultsError:
+                damaged.append(cell.id)
+                continue
+            if outcome is not None:
+                found[cell.id] = outcome
+        return found, damaged
+
+    def write(self, outcome: Cell | Absent) -> None:
+        """Keep a finished cell; on any error (a full disk) nothing that was there is touched."""
+        data = encode(outcome)
+        with _explained(self.folder):
+            if isinstance(outcome, Cell):  # first, so that a cell is never without its timing
+                line = {"id": outcome.id, "nanoseconds_per_round": outcome.nanoseconds_per_round}
+                with open(self.folder / "timings.jsonl", "a", encoding="utf-8") as file:
+                    file.write(json.dumps(line) + "\n")
+            with replacing(self.cells / f"{outcome.id}.parquet", pack=False) as target:
+                target.write(data)
+
+    def _adopt(self) -> None:
+        """Make the folder this spec's own, or refuse to touch what is not."""
+        file = self.folder / "manifest.json"
+        if file.exists():
+            known = _manifest(self.folder)
+            if known["spec"] != self.spec.hash or known["sidelight"] != __version__:
+                raise SpecChanged(_refusal(self.folder, known, manifest(self.spec)))
+        elif any(self.cells.glob("*.parquet")):
+            raise ResultsError(
+                f"{self.folder} holds cells but no manifest.json, so it is unknown what they are of; give another"
+                " folder, or delete this one to start anew"
+            )
+        for stray in (*self.folder.glob(TEMPORARY), *self.cells.glob(TEMPORARY)):
+            stray.unlink(missing_ok=True)
+        with open(self.folder / "timings.jsonl", "ab+") as timings:
+            timings.seek(max(0, timings.tell() - 1))
+            if timings.read(1) not in (b"", b"\n"):
+                timings.write(b"\n")  # ends what a killed run left half written
+        if not file.exists():
+            if self.spec.text:
+                with replacing(self.folder / "spec.toml", pack=False) as target:
+                    target.write(self.spec.text.encode())
+            with replacing(file, pack=False) as target:
+                text = json.dumps(manifest(self.spec), indent=1, ensure_ascii=False)
+                target.write(text.encode() + b"\n")
+
+
+def read_results(folder: str | os.PathLike[str]) -> Results:
+    """What has been written to `folder` so far, in the order of its spec; damaged files are errors."""
+    root = Path(folder)
+    known, timings = _manifest(root), _timings(root)
+    cells, absent = [], []
+    for entry in known["cells"]:
+        outcome = _read(root, entry["id"], timings)
+        if isinstance(outcome, Cell):
+            cells.append(outcome)
+        elif outcome is not None:
+            absent.append(outcome)
+        else:
+            absent.append(Absent(**entry, status="interrupted", reason="not run yet"))
+    provenance = {"sidelight": known["sidelight"], "spec": known["spec"], "folder": str(root)}
+    return Results(tuple(cells), known["title"], provenance, tuple(absent))
+
+
+def manifest(spec: Spec) -> dict[str, Any]:
+    """What a sweep is, in plain values."""
+    return {
+        "format": FORMAT,
+        "sidelight": __version__,
+        "spec": spec.hash,
+        "title": spec.title,
+        "policies": list(spec.policies),
+        "graphs": {graph.name: dict(graph.identity) for graph in spec.graphs},
+        "environments": {source.name: source.identity for source in spec.environments},
+        "horizons": list(spec.horizons),
+        "seeds": list(spec.seeds),
+        "checkpoints": spec.checkpoints if isinstance(spec.checkpoints, int) else list(spec.checkpoints),
+        "cells": [{"id": cell.id, **cell.names} for cell in spec.cells],
+    }
+
+
+def _read(folder: Path, id: str, timings: dict[str, float]) -> Cell | Absent | None:
+    """The cell of this id, None if there is none; an error if its file is not what it should be."""
+    file = folder / "cells" / f"{id}.parquet"
+    try:
+        data = file.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ResultsError(f"{file} cannot be read: {error.strerror or error}") from error
+    outcome = decode(data, str(file), timings.get(id, float("nan")))
+    if outcome.id != id:
+        raise ResultsError(f"{file} holds the cell {outcome.id}; delete it and run the sweep again")
+    return outcome
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    file = folder / "manifest.json"
+    try:
+        known = json.loads(file.read_bytes())
+        if not isinstance(known, dict) or known["format"] != FORMAT:
+            raise ValueError("unknown format")
+        missing = [key for key in ("sidelight", "spec", "title", "cells") if key not in known]
+        if missing:
+            raise ValueError(f"no {missing[0]}")
+        _check_entries(known["cells"])
+    except FileNotFoundError:
+        raise ResultsError(f"{folder} holds no results: there is no manifest.json") from None
+    except OSError as error:
+        raise ResultsError(f"{file} cannot be read: {error.strerror or error}") from error
+    except (ValueError, KeyError) as error:
+        raise ResultsError(
+            f"{file} is damaged or of another version ({error}); give another folder, or delete this one to"
+            " start anew"
+        ) from error
+    return known
+
+
+def _check_entries(cells: object) -> None:
+    if not isinstance(cells, list):
+        raise ValueError(f"cells is not a list but {cells!r:.40}")
+    for i, entry in enumerate(cells):
+        if not isinstance(entry, dict) or {key: type(value) for key, value in entry.items()} != ENTRY:
+            raise ValueError(f"cells[{i}] is no description of a cell: {entry!r:.40}")
+        if not re.fullmatch(r"\w+", entry["id"]):  # it becomes the name of a file
+            raise ValueError(f"cells[{i}] has the id {entry['id']!r:.40}")
+
+
+def _timings(folder: Path) -> dict[str, float]:
+    """Nanoseconds per round by id; lines that a killed run left half written do not count."""
+    timings: dict[str, float] = {}
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        for line in (folder / "timings.jsonl").read_text(encoding="utf-8").splitlines():
+            with contextlib.suppress(ValueError, KeyError, TypeError):
+                entry = json.loads(line)
+                timings[entry["id"]] = float(entry["nanoseconds_per_round"])
+    return timings
+
+
+def _refusal(folder: Path, old: dict[str, Any], new: dict[str, Any]) -> str:
+    """What differs between two manifests, and what to do about it."""
+    changes = []
+    if old["sidelight"] != new["sidelight"]:
+        changes.append(f"sidelight was {old['sidelight']} and is {new['sidelight']}")
+    for key in ("policies", "graphs", "environments", "horizons", "seeds", "checkpoints"):
+        before, after = old.get(key), new[key]
+        if before == after:
+            continue
+        if not isinstance(before, list | dict) or type(before) is not type(after):
+            changes.append(f"{key} was {before!r} and is {after!r}")
+            continue
+        added = [value for value in after if value not in before]
+        removed = [value for value in before if value not in after]
+        changes += [f"{key}: added {listing([repr(v) for v in added])}"] * bool(added)
+        changes += [f"{key}: removed {listing([repr(v) for v in removed])}"] * bool(removed)
+        if isinstance(before, dict) and isinstance(after, dict):
+            other = [name for name in after if name in before and after[name] != before[name]]
+            changes += [f"{key}: {listing([repr(v) for v in other])} is not what it was"] * bool(other)
+    if not changes:
+        changes.append("the same description now means other cells")
+    return (
+        f"{folder} holds results of another spec ({'; '.join(changes)}). Give another folder, or go back to the"
+        f" spec of this one, or delete {folder} to start anew"
+    )
+
+
+@contextlib.contextmanager
+def _explained(folder: Path) -> Iterator[None]:
+    """Errors of the file system as `ResultsError`: what was finished before is still there."""
+    try:
+        yield
+    except OSError as error:
+        raise ResultsError(
+            f"cannot write to {folder}: {error.strerror or error}; finished cells are kept, run the sweep again"
+            " once this is put right, or give another folder"
+        ) from error
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the folder's lock; the operating system lets go of it however this process ends."""
+    with open(folder / ".lock", "a") as file:
+        if not _try_lock(file):
+            raise ResultsError(
+                f"another sweep is writing to {folder}; wait until it has ended, or give another folder"
+            )
+        yield
+
+
+def _try_lock(file: IO[str]) -> bool:
+    try:
+        import fcntl
+    except ImportError:  # not a POSIX system: no lock, sweeps must not share a folder
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True

@@ -1,0 +1,120 @@
+"""Where the graph of a cell comes from: a family, or a file together with a hash of what it holds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sidelight.analysis import observability
+from sidelight.errors import ResultsError
+from sidelight.graph import FeedbackGraph, families, read_graph
+from sidelight.graph.files.reading import ENDINGS
+from sidelight.graph.repair import with_loops
+
+LOOPS = ("unobservable", "all")
+"""Which arms may be given a self-loop: those that no arm reveals, or all."""
+
+
+@dataclass(frozen=True)
+class GraphSource:
+    """A graph as a spec names it; `build` makes it anywhere, the same graph every time."""
+
+    name: str  # as tables and figures show it
+    family: str = ""  # either this
+    path: Path | None = None  # or this
+    undirected: bool = False  # reveal both ways along every edge
+    loops: str = ""  # one of LOOPS, or "" for the graph as it is
+    n_arms: int | None = None  # as for `read_graph`, files only
+    named: bool | None = None
+    digest: str = ""  # of the graph in the file, once it has been read
+
+    def build(self) -> FeedbackGraph:
+        """The graph; a file that no longer holds the graph it did is an error."""
+        if self.path is None:
+            graph = families.parse(self.family)
+            graph = graph.symmetrized() if self.undirected else graph
+        else:
+            graph = read_graph(self.path, n_arms=self.n_arms, undirected=self.undirected, named=self.named)
+        if self.loops:
+            graph = with_loops(graph) if self.loops == "all" else _with_loops_of_the_unseen(graph)
+        if self.digest and graph_digest(graph) != self.digest:
+            raise ResultsError(f"{self.path} has changed since the sweep began; start the sweep again")
+        return graph
+
+    def checked(self) -> tuple[GraphSource, FeedbackGraph]:
+        """The same source knowing what its file holds, and the graph."""
+        graph = self.build()
+        return (self if self.path is None else replace(self, digest=graph_digest(graph))), graph
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """What makes two sources the same graph: the family as written, or what the file holds."""
+        if self.digest:
+            return {"digest": self.digest}
+        name, _, rest = self.family.partition(":")
+        text = ":".join([name.strip().lower().replace("-", "_"), *([rest] if rest else [])])
+        return {"family": "".join(text.split()), "undirected": self.undirected, "loops": self.loops}
+
+
+@lru_cache(maxsize=4)
+def built(source: GraphSource) -> FeedbackGraph:
+    """`source.build()`, remembered: neighbouring cells share their graph."""
+    return source.build()
+
+
+def is_file(text: str) -> bool:
+    """Does `text` name a graph file rather than a family?"""
+    return text.lower().endswith(ENDINGS)
+
+
+def _with_loops_of_the_unseen(graph: FeedbackGraph) -> FeedbackGraph:
+    """`graph` with a self-loop on every arm that no arm reveals."""
+    unseen = observability(graph).unobservable
+    rows = np.repeat(np.arange(graph.n_arms), np.diff(graph.out_indptr))
+    return FeedbackGraph._from_arrays(
+        graph.n_arms,
+        np.concatenate([rows, unseen]),
+        np.concatenate([graph.out_indices, unseen]),
+        graph.labels,
+        graph.universal,
+        graph.has_loop[graph.universal],
+    )
+
+
+def graph_digest(graph: FeedbackGraph) -> str:
+    """SHA-256 of the graph itself, whatever file format it came in."""
+    digest = hashlib.sha256(json.dumps([graph.n_arms, graph.labels]).encode())
+    for array, kind in (
+        (graph.out_indptr, "<i8"),
+        (graph.out_indices, "<i4"),
+        (graph.universal, "<i4"),
+        (graph.has_loop, "u1"),
+    ):
+        digest.update(np.ascontiguousarray(array, dtype=kind).tobytes())
+    return digest.hexdigest()
+
+
+Packed = tuple[Any, ...]
+
+
+def packed(graph: FeedbackGraph) -> Packed:
+    """The graph as plain arrays, for a worker that cannot reach the file."""
+    arrays = graph.out_indptr, graph.out_indices, graph.in_indptr, graph.in_indices
+    return (graph.n_arms, *arrays, graph.universal, graph.has_loop, graph.labels)
+
+
+def unpacked(parts: Packed) -> FeedbackGraph:
+    """The graph again, read-only as before: the kernels are compiled for that kind of array."""
+    n_arms, *arrays, labels = parts
+    copies: list[Any] = [np.array(array) for array in arrays]
+    for array in copies:
+        array.flags.writeable = False
+    out_indptr, out_indices, in_indptr, in_indices, universal, has_loop = copies
+    return FeedbackGraph(n_arms, out_indptr, out_indices, in_indptr, in_indices, universal, has_loop, labels)

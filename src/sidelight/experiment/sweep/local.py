@@ -1,0 +1,155 @@
+"""Cells on local processes: a worker that dies takes nothing with it but its own cell."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import threading
+from collections import Counter, deque
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+
+from sidelight.errors import WorkerError
+from sidelight.experiment.sweep.cell import Outcome, absent, execute
+from sidelight.experiment.sweep.spec import CellSpec
+
+MOST_ATTEMPTS = 3
+"""How often a cell is tried whose worker dies."""
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+"""Workers use all cores together, hence one each."""
+
+GUARD = 'a script that calls sl.sweep must do so under `if __name__ == "__main__":`, or with jobs=1'
+
+
+def in_process(cells: Sequence[CellSpec], spec_hash: str) -> Generator[Outcome, None, None]:
+    """One cell after the other, here."""
+    for cell in cells:
+        yield execute(cell, spec_hash)
+
+
+def on_processes(cells: Sequence[CellSpec], spec_hash: str, jobs: int) -> Generator[Outcome, None, None]:
+    """Cells in the order in which they finish. Closing the iterator ends the workers."""
+    waiting, attempts, stillborn = deque(cells), Counter[str](), 0
+    workers = [_Worker.start(spec_hash) for _ in range(min(jobs, len(cells)))]
+    try:
+        while workers:
+            for connection in wait([worker.connection for worker in workers]):
+                worker = next(worker for worker in workers if worker.connection is connection)
+                try:
+                    message = worker.connection.recv()  # the outcome of its cell; None: ready for the first
+                except (EOFError, OSError):
+                    code = worker.end()
+                    workers.remove(worker)
+                    stillborn = 0 if worker.ready else stillborn + 1
+                    if stillborn >= MOST_ATTEMPTS or (stillborn and code is not None and code > 0):
+                        raise WorkerError(
+                            f"workers end (exit code {code}) before they are ready; {GUARD}"
+                        ) from None
+                    if (cell := worker.cell) is not None:
+                        attempts[cell.id] += 1
+                        if attempts[cell.id] < MOST_ATTEMPTS:
+                            waiting.appendleft(cell)
+                        else:
+                            reason = f"its worker died {MOST_ATTEMPTS} times, at last with exit code {code}"
+                            yield absent(cell, "failed", reason)
+                    if waiting:
+                        workers.append(_Worker.start(spec_hash))
+                    continue
+                worker.ready, worker.cell = True, None
+                if waiting:
+                    worker.give(waiting.popleft())
+                else:
+                    worker.end()
+                    workers.remove(worker)
+                if message is not None:
+                    yield message
+    finally:
+        for worker in workers:
+            worker.end()
+
+
+@dataclass(eq=False)
+class _Worker:
+    process: BaseProcess
+    connection: Connection
+    cell: CellSpec | None = None
+    ready: bool = False
+
+    @classmethod
+    def start(cls, spec_hash: str) -> _Worker:
+        context = multiprocessing.get_context("spawn")  # forking a process that has threads is not safe
+        here, there = context.Pipe()
+        process = context.Process(target=_serve, args=(there, spec_hash), daemon=True)
+        try:
+            with _one_thread(), _uninterrupted():
+                process.start()
+        except RuntimeError as error:
+            raise WorkerError(f"workers cannot be started; {GUARD}") from error
+        there.close()  # so that its death can be heard
+        return cls(process, here)
+
+    def give(self, cell: CellSpec) -> None:
+        self.cell = cell
+        with contextlib.suppress(OSError):  # died just now: reading from it will tell
+            self.connection.send(cell)
+
+    def end(self) -> int | None:
+        self.connection.close()
+        self.process.terminate()
+        self.process.join(5)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+        return self.process.exitcode
+
+
+def _serve(connection: Connection, spec_hash: str) -> None:
+    """The life of a worker: it ends with its parent, even if that is killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl-C is the parent's business
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    connection.send(None)
+    while True:
+        try:
+            cell = connection.recv()
+        except (EOFError, OSError):
+            return
+        connection.send(execute(cell, spec_hash))
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """The environment in which a worker starts: libraries read these before any code of ours runs."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """A worker is born deaf to ctrl-C, so that one in its first second leaves no traceback."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

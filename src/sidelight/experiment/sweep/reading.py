@@ -1,0 +1,248 @@
+"""From TOML to a valid `Spec`: every mistake is found here, before anything runs."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from sidelight.errors import SidelightError, SpecError, listing
+from sidelight.experiment.sweep.graph_source import LOOPS, GraphSource, is_file
+from sidelight.experiment.sweep.loss_source import LossSource
+from sidelight.experiment.sweep.spec import Spec
+from sidelight.graph import FeedbackGraph
+from sidelight.policy import names as policies
+
+_Value = TypeVar("_Value")
+
+REQUIRED = ("policies", "graphs", "environments", "horizons", "seeds")
+OPTIONAL = ("title", "checkpoints")
+FAMILY_KEYS = ("family", "name", "undirected", "loops")
+FILE_KEYS = ("file", "name", "undirected", "loops", "n_arms", "named")
+MOST_ROUNDS = 2**63 - 1
+MOST_SEEDS = 1_000_000
+DEFAULT_CHECKPOINTS = 80
+
+
+def read_spec(path: str | os.PathLike[str]) -> Spec:
+    """The spec in a TOML file."""
+    file = Path(path)
+    try:
+        text = file.read_bytes().decode("utf-8")
+        values = tomllib.loads(text)
+    except FileNotFoundError:
+        raise SpecError(f"{file} does not exist") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(f"{file} cannot be read as text: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(f"{file} is not valid TOML: {error}") from None
+    return checked_spec(values, file.parent, str(file), text)
+
+
+def checked_spec(values: object, folder: Path, where: str, text: str = "") -> Spec:
+    """`values` as a spec, or an error that begins with `where`, then the key, then the value."""
+    if not isinstance(values, Mapping):
+        raise SpecError(f"{where} must be a table of keys and values, got {values!r}")
+    reader = Reader(where)
+    reader.keys(values, REQUIRED, OPTIONAL)
+    horizons = reader.listed("horizons", values["horizons"], reader.horizon)
+    sources, graphs = reader.graphs(values["graphs"], folder.absolute())
+    return Spec(
+        policies=reader.listed("policies", values["policies"], reader.policy),
+        graphs=sources,
+        environments=reader.environments(values["environments"], folder.absolute(), graphs, horizons),
+        horizons=horizons,
+        seeds=reader.seeds(values["seeds"]),
+        checkpoints=reader.checkpoints(values.get("checkpoints", DEFAULT_CHECKPOINTS), max(horizons)),
+        title=reader.text("title", values.get("title", "")),
+        text=text,
+    )
+
+
+class Reader:
+    """Checks of the values of a spec; every message begins with `where`, if that is given, and the key."""
+
+    def __init__(self, where: str = "") -> None:
+        self.where = where
+
+    def fail(self, key: str, message: str) -> NoReturn:
+        """Refuse."""
+        raise SpecError(f"{self.where}: {key}: {message}" if self.where else f"{key}: {message}")
+
+    def keys(
+        self, table: Mapping[Any, Any], required: Sequence[str], optional: Sequence[str], at: str = ""
+    ) -> None:
+        """Refuse unknown keys, saying which one was probably meant, then missing ones."""
+        known = [*required, *optional]
+        for key in table:
+            if key not in known:
+                close = difflib.get_close_matches(str(key), known, n=1)
+                hint = f"did you mean {close[0]!r}? " if close else ""
+                self.fail(
+                    f"{at}{key}",
+                    f"unknown key (its value is {table[key]!r}); {hint}Known keys: {', '.join(known)}",
+                )
+        for key in required:
+            if key not in table:
+                self.fail(f"{at}{key}", "this key is missing")
+
+    def text(self, key: str, value: object) -> str:
+        """A text."""
+        if not isinstance(value, str):
+            self.fail(key, f"must be a text in quotes, got {value!r}")
+        return value
+
+    def flag(self, key: str, value: object) -> bool:
+        """True or false."""
+        if not isinstance(value, bool):
+            self.fail(key, f"must be true or false, got {value!r}")
+        return value
+
+    def whole(self, key: str, value: object, least: int, most: int) -> int:
+        """A whole number in a range; true and false are none."""
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            self.fail(key, f"must be a whole number from {least} to {most}, got {value!r}")
+        return value
+
+    def items(self, key: str, value: object) -> Sequence[Any]:
+        """A list with something in it."""
+        if not isinstance(value, list | tuple):
+            self.fail(key, f"must be a list in brackets, got {value!r}")
+        if not value:
+            self.fail(key, "must not be empty")
+        return value
+
+    def listed(self, key: str, value: object, read: Callable[[str, object], _Value]) -> tuple[_Value, ...]:
+        """A list without repetitions, each entry read by `read`."""
+        entries = tuple(read(f"{key}[{i}]", entry) for i, entry in enumerate(self.items(key, value)))
+        self.distinct(key, entries, entries)
+        return entries
+
+    def distinct(self, key: str, identities: Iterable[Hashable], shown: Sequence[object]) -> None:
+        """Refuse entries with equal identities."""
+        first: dict[Hashable, int] = {}
+        for i, identity in enumerate(identities):
+            if (j := first.setdefault(identity, i)) != i:
+                same = f"{shown[i]!r}" if shown[i] == shown[j] else f"{shown[j]!r} and {shown[i]!r}"
+                self.fail(f"{key}[{i}]", f"the same as {key}[{j}] ({same}); leave one out")
+
+    # -- one key each ---------------------------------------------------------------------------------
+
+    def horizon(self, key: str, value: object) -> int:
+        """A number of rounds."""
+        return self.whole(key, value, 1, MOST_ROUNDS)
+
+    def policy(self, key: str, value: object) -> str:
+        """A policy that the registry knows, in its spelling."""
+        text = self.text(key, value)
+        name = text.strip().lower().replace("-", "_")
+        if name not in policies.names():
+            close = difflib.get_close_matches(name, policies.names(), n=1)
+            hint = f"did you mean {close[0]!r}? " if close else ""
+            self.fail(key, f"unknown policy {text!r}; {hint}Known policies: {', '.join(policies.names())}")
+        return name
+
+    def environments(
+        self, value: object, folder: Path, graphs: Sequence[FeedbackGraph], horizons: Sequence[int]
+    ) -> tuple[LossSource, ...]:
+        """Environments that exist for one graph and horizon at least: elsewhere they do not apply."""
+
+        def read(key: str, entry: object) -> LossSource:
+            source = LossSource.from_text(self.text(key, entry), folder)
+            if (refused := _refusal(source, graphs, horizons)) is not None:
+                self.fail(key, str(refused))
+            return source.checked()
+
+        sources = tuple(
+            read(f"environments[{i}]", entry) for i, entry in enumerate(self.items("environments", value))
+        )
+        self.distinct("environments", [str(source.identity) for source in sources], [s.name for s in sources])
+        return sources
+
+    def seeds(self, value: object) -> tuple[int, ...]:
+        """A number of seeds 0, 1, …; or a table with `first` and `count`; or the seeds themselves."""
+        if isinstance(value, Mapping):
+            self.keys(value, ("first", "count"), (), "seeds.")
+            count = self.whole("seeds.count", value["count"], 1, MOST_SEEDS)
+            first = self.whole("seeds.first", value["first"], 0, MOST_ROUNDS - count)
+            return tuple(range(first, first + count))
+        if isinstance(value, list | tuple):
+            return self.listed("seeds", value, lambda key, seed: self.whole(key, seed, 0, MOST_ROUNDS))
+        if isinstance(value, bool) or not isinstance(value, int):
+            self.fail(
+                "seeds", f"must be a number of seeds, a list, or {{first = …, count = …}}, got {value!r}"
+            )
+        return tuple(range(self.whole("seeds", value, 1, MOST_SEEDS)))
+
+    def checkpoints(self, value: object, longest: int) -> int | tuple[int, ...]:
+        """How many on a logarithmic scale, or the rounds themselves."""
+        if isinstance(value, list | tuple):
+            points = self.listed("checkpoints", value, lambda key, point: self.whole(key, point, 1, longest))
+            return tuple(sorted(points))
+        if isinstance(value, bool) or not isinstance(value, int):
+            self.fail("checkpoints", f"must be a number of checkpoints or a list of rounds, got {value!r}")
+        return self.whole("checkpoints", value, 1, 1_000_000)
+
+    def graphs(self, value: object, folder: Path) -> tuple[tuple[GraphSource, ...], list[FeedbackGraph]]:
+        """Sources that know what their files hold, and the graphs."""
+        sources, graphs = [], []
+        for i, entry in enumerate(self.items("graphs", value)):
+            wanted = self.source(f"graphs[{i}]", entry, folder)
+            try:
+                source, graph = wanted.checked()
+            except SidelightError as error:
+                self.fail(f"graphs[{i}]", str(error))
+            sources.append(source)
+            graphs.append(graph)
+        names = [source.name for source in sources]
+        self.distinct("graphs", [tuple(source.identity.items()) for source in sources], names)
+        for i, name in enumerate(names):
+            if name in names[:i]:
+                j = names.index(name)
+                self.fail(f"graphs[{i}]", f'called {name!r} like graphs[{j}]; give it another name = "…"')
+        return tuple(sources), graphs
+
+    def source(self, key: str, entry: object, folder: Path) -> GraphSource:
+        """A family such as "cycle:100", a file, or a table with one of these and options."""
+        if isinstance(entry, str):
+            entry = {"file" if is_file(entry) else "family": entry}
+        if not isinstance(entry, Mapping):
+            self.fail(key, f'must be a family such as "cycle:100", a file, or a table, got {entry!r}')
+        if ("file" in entry) == ("family" in entry):
+            self.fail(key, f"must have either a file or a family, got {listing(list(entry)) or 'neither'}")
+        kind = "file" if "file" in entry else "family"
+        allowed = FILE_KEYS if kind == "file" else FAMILY_KEYS
+        self.keys(entry, (kind,), allowed[1:], f"{key}.")
+        text = self.text(f"{key}.{kind}", entry[kind])
+        loops = entry.get("loops", "")
+        if "loops" in entry and loops not in LOOPS:
+            self.fail(f"{key}.loops", f"must be one of {', '.join(map(repr, LOOPS))}, got {loops!r}")
+        n_arms, named = entry.get("n_arms"), entry.get("named")
+        return GraphSource(
+            name=self.text(f"{key}.name", entry.get("name", text)),
+            family=text if kind == "family" else "",
+            path=folder / text if kind == "file" else None,
+            undirected=self.flag(f"{key}.undirected", entry.get("undirected", False)),
+            loops=loops,
+            n_arms=None if n_arms is None else self.whole(f"{key}.n_arms", n_arms, 1, 2**31 - 1),
+            named=None if named is None else self.flag(f"{key}.named", named),
+        )
+
+
+def _refusal(
+    source: LossSource, graphs: Sequence[FeedbackGraph], horizons: Sequence[int]
+) -> SidelightError | None:
+    """Why the environment exists for no graph and horizon; None if it does for one."""
+    first: SidelightError | None = None
+    for graph in graphs:
+        for horizon in horizons:
+            try:
+                source.make(graph, horizon)
+            except SidelightError as error:
+                first = first or error
+            else:
+                return None
+    return first

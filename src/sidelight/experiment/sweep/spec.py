@@ -1,0 +1,131 @@
+"""A sweep as data: policies × graphs × environments × horizons, each cell with the same seeds.
+
+Randomness is fixed by construction. The player of seed s draws from `SeedSequence(s)`, the losses of seed s
+from `SeedSequence(s, spawn_key=(1,))`; nothing else enters. Hence two policies with the same seed meet the
+same losses, seeds are independent of one another, and adding, removing or reordering cells changes the
+result of no other cell.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.experiment.simulation import logarithmic_checkpoints
+from sidelight.experiment.sweep.graph_source import GraphSource
+from sidelight.experiment.sweep.loss_source import LossSource
+
+ID_FORMAT = 2
+"""Raised when cells of the same content begin to mean something else; 2: the random streams of all players."""
+
+
+@dataclass(frozen=True)
+class CellSpec:
+    """What one cell is; `id` depends on nothing else."""
+
+    graph: GraphSource
+    policy: str
+    environment: LossSource
+    horizon: int
+    seeds: tuple[int, ...]
+    checkpoints: int | tuple[int, ...]  # how many on a logarithmic scale, or which
+
+    @cached_property
+    def id(self) -> str:
+        """Sixteen hexadecimal digits: a hash of the content."""
+        content = {
+            "format": ID_FORMAT,
+            "graph": self.graph.identity,
+            "policy": self.policy,
+            "environment": self.environment.identity,
+            "horizon": self.horizon,
+            "seeds": self.seeds,
+            "checkpoints": self.checkpoints,
+        }
+        return _hash(content)[:16]
+
+    @property
+    def rounds(self) -> npt.NDArray[np.int64]:
+        """The checkpoints as rounds."""
+        if isinstance(self.checkpoints, int):
+            return logarithmic_checkpoints(self.horizon, self.checkpoints)
+        return np.array(self.checkpoints, dtype=np.int64)
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """What a reader calls this cell."""
+        return {
+            "graph": self.graph.name,
+            "policy": self.policy,
+            "environment": self.environment.name,
+            "horizon": self.horizon,
+        }
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A whole sweep, valid by construction: made by `Spec.read` or `Spec.from_dict`."""
+
+    policies: tuple[str, ...]
+    graphs: tuple[GraphSource, ...]
+    environments: tuple[LossSource, ...]
+    horizons: tuple[int, ...]
+    seeds: tuple[int, ...]
+    checkpoints: int | tuple[int, ...]
+    title: str = ""
+    text: str = ""  # of the file it was read from
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Spec:
+        """The spec in a TOML file; whatever is wrong raises `SpecError` naming file, key and value."""
+        from sidelight.experiment.sweep.reading import read_spec
+
+        return read_spec(path)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], folder: str | os.PathLike[str] = ".") -> Spec:
+        """The spec with the keys of the TOML file; files are looked up in `folder`.
+
+        >>> spec = Spec.from_dict({"policies": ["auto", "flat"], "graphs": ["cycle:6"],
+        ...                        "environments": ["gap"], "horizons": [1000], "seeds": 5})
+        >>> len(spec.cells)
+        2
+        """
+        from sidelight.experiment.sweep.reading import checked_spec
+
+        return checked_spec(values, Path(folder), "the spec")
+
+    @cached_property
+    def cells(self) -> tuple[CellSpec, ...]:
+        """Every cell: by graph, then environment, then horizon, then policy."""
+        return tuple(
+            CellSpec(graph, policy, environment, horizon, self.seeds, self._points(horizon))
+            for graph in self.graphs
+            for environment in self.environments
+            for horizon in self.horizons
+            for policy in self.policies
+        )
+
+    @cached_property
+    def hash(self) -> str:
+        """Of the set of cells and their names: order, title, comments and layout do not matter."""
+        return _hash(sorted([cell.id, cell.graph.name, cell.environment.name] for cell in self.cells))
+
+    def _points(self, horizon: int) -> int | tuple[int, ...]:
+        if isinstance(self.checkpoints, int):
+            return self.checkpoints
+        return (*(point for point in self.checkpoints if point < horizon), horizon)
+
+
+def _hash(content: object) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()

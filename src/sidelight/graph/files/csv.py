@@ -1,0 +1,259 @@
+"""Edge lists as csv or csv.gz: a header `src,dst`, one edge per line, further columns ignored.
+
+A file of whole numbers is parsed in chunks by a compiled kernel; names and quoted fields take the slower way
+through the csv module. Comment lines may precede the header; `# n_arms=…` tells the number of arms where the
+edges do not.
+"""
+
+import csv
+import gzip
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight._files import replacing
+from sidelight.errors import GraphFileError
+from sidelight.graph.arm_count import agreed_arm_count, largest, plausible_arm_count
+from sidelight.graph.feedback_graph import MAX_ARMS, FeedbackGraph
+from sidelight.graph.files.named import is_utf8, open_text, read_nodes, write_nodes
+
+CHUNK = 1 << 23
+LONGEST_LINE = 1 << 20
+
+Ids = npt.NDArray[np.int32]
+
+
+class _Head(NamedTuple):
+    """What precedes the edges."""
+
+    columns: int
+    lines: int
+    declared: int | None  # from the comment # n_arms=…
+
+
+def read_csv(path: Path, n_arms: int | None, named: bool | None) -> FeedbackGraph:
+    """The graph of an edge list; `named` says whether ids are names, None decides by the first edge."""
+    labels = read_nodes(path)
+    with _open_bytes(path) as file:
+        head = _read_head(path, file)
+        in_nodes = None if labels is None else len(labels)
+        known = agreed_arm_count({"n_arms": n_arms, "comment": head.declared, "nodes file": in_nodes})
+        chunks = _line_chunks(path, file, head.lines)
+        first = next(chunks, b"")
+        by_name = _starts_with_a_name(first) if named is None else named
+        edges = None if by_name else _parse_numbers(path, head, first, chunks, known)
+    if edges is None and by_name:
+        sources, targets, labels = _read_names(path, head, labels, known, any_name=named is True)
+    else:
+        sources, targets = edges or _read_quoted_numbers(path, head, known)
+    if known is None and sources.size == 0:
+        raise GraphFileError("there are no edges, so the number of arms is unknown; pass n_arms")
+    n = known or largest(sources, targets) + 1
+    if labels is None:
+        n = plausible_arm_count(n, sources.size, n_arms)
+    return FeedbackGraph._from_arrays(n, sources, targets, labels)
+
+
+def write_csv(graph: FeedbackGraph, path: Path) -> None:
+    """Write ids as `src,dst` lines, labels beside them in `<name>.nodes.csv`."""
+    from sidelight.graph.files._text import format_edges
+
+    write_nodes(path, graph.labels)
+    isolated = graph.out_degree[-1] == 0 and graph.in_degree[-1] == 0
+    with replacing(path) as file:
+        file.write(f"# n_arms={graph.n_arms}\nsrc,dst\n".encode() if isolated else b"src,dst\n")
+        for block in graph.edge_blocks():
+            text = np.empty(22 * len(block), dtype=np.uint8)
+            used = format_edges(block[:, 0].copy(), block[:, 1].copy(), text)
+            file.write(text[:used].tobytes())
+
+
+# -- the fast way -----------------------------------------------------------------------------------------
+
+
+def _open_bytes(path: Path) -> IO[bytes]:
+    if path.suffix.lower() == ".gz":
+        return cast(IO[bytes], gzip.open(path, "rb"))
+    return open(path, "rb")
+
+
+def _read_head(path: Path, file: IO[bytes]) -> _Head:
+    """Read comments and the header, which must begin with src,dst."""
+    declared, lines = None, 0
+    while True:
+        raw = file.readline(LONGEST_LINE)
+        lines += 1
+        try:
+            line = raw.decode("utf-8-sig" if lines == 1 else "utf-8").strip()
+        except UnicodeDecodeError as error:
+            raise GraphFileError(f"{path}, line {lines}: not UTF-8 text ({error})") from error
+        if not line.startswith("#"):
+            break
+        if claim := re.fullmatch(r"#\s*n_arms\s*=\s*(\d{1,18})", line):
+            declared = int(claim[1])
+            if declared < 1:
+                raise GraphFileError(f"{path}, line {lines}: a graph needs at least one arm, got {line!r}")
+    columns = [name.strip().strip('"').lower() for name in line.split(",")]
+    if not raw:
+        raise GraphFileError(f"{path} holds no header src,dst: the file is empty or was cut off")
+    if columns[:2] != ["src", "dst"]:
+        raise GraphFileError(f"{path}, line {lines}: the header must begin with src,dst, got {line[:200]!r}")
+    return _Head(len(columns), lines, declared)
+
+
+def _line_chunks(path: Path, file: IO[bytes], line: int) -> Iterator[bytes]:
+    """The rest of the file in pieces of whole lines, each ending with a newline."""
+    rest = b""
+    while block := file.read(CHUNK):
+        cut = block.rfind(b"\n") + 1
+        if cut:
+            piece = rest + block[:cut]
+            yield piece
+            line += piece.count(b"\n")
+            rest = block[cut:]
+        else:
+            rest += block
+        if len(rest) > LONGEST_LINE:
+            raise GraphFileError(f"{path}, line {line + 1}: longer than {LONGEST_LINE:,} bytes, not an edge")
+    if rest:
+        yield rest + b"\n"
+
+
+def _starts_with_a_name(chunk: bytes) -> bool:
+    """Is an end of the first edge a name, that is neither empty nor any kind of number?"""
+    first = chunk.lstrip().split(b"\n", 1)[0].decode("utf-8", errors="replace")
+    fields = next(csv.reader([first]), [])[:2] if first else []
+    return any(field.strip() and not _is_number(field) for field in fields)
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _parse_numbers(
+    path: Path, head: _Head, first: bytes, chunks: Iterator[bytes], known: int | None
+) -> tuple[Ids, Ids] | None:
+    """(sources, targets), or None when a quoted field calls for the csv module."""
+    from sidelight.graph.files._text import parse_edges
+
+    bound = min(known or MAX_ARMS, MAX_ARMS)
+    line = head.lines
+    parts: list[tuple[Ids, Ids]] = [(np.empty(0, np.int32), np.empty(0, np.int32))]
+    chunk: bytes | None = first
+    while chunk:
+        text = np.frombuffer(chunk, dtype=np.uint8)
+        room = text.size // 4 + 1  # the shortest edge is "0,0" and a newline
+        sources, targets = np.empty(room, np.int32), np.empty(room, np.int32)
+        edges, lines, stop = parse_edges(text, head.columns, bound - 1, sources, targets)
+        if stop < text.size:
+            bad = chunk[stop : chunk.index(b"\n", stop)]
+            if b'"' in bad:
+                return None
+            raise GraphFileError(f"{path}, line {line + lines + 1}: {_complaint(bad, head.columns, bound)}")
+        parts.append((sources[:edges].copy(), targets[:edges].copy()))
+        line += lines
+        chunk = next(chunks, None)
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+
+def _complaint(bad: bytes, columns: int, bound: int) -> str:
+    """What is wrong with a line that should hold an edge."""
+    try:
+        fields = bad.decode("utf-8").strip().split(",")
+    except UnicodeDecodeError as error:
+        return f"not UTF-8 text ({error})"
+    if len(fields) != columns:
+        return f"{len(fields)} columns where the header has {columns}: {bad[:100].decode(errors='replace')!r}"
+    for field in fields[:2]:
+        try:
+            _checked_id(field, bound)
+        except ValueError as error:
+            return str(error)
+    return f"not an edge src,dst: {bad[:100].decode(errors='replace')!r}"
+
+
+def _checked_id(field: str, bound: int) -> int:
+    """The arm that a field names, or a ValueError that says what is wrong."""
+    digits = field.strip()
+    if digits.isascii() and digits.isdigit():
+        # The length first: converting a million digits would take for ever.
+        arm = int(digits) if len(digits.lstrip("0")) < 19 else 10**19
+        if arm < bound:
+            return arm
+        if bound < MAX_ARMS:
+            raise ValueError(f"arm {digits:.40} does not exist, the file has arms 0..{bound - 1}")
+        raise ValueError(
+            f"id {digits:.40} is above {MAX_ARMS - 1}; pass named=True to number the arms by appearance"
+        )
+    if not digits:
+        raise ValueError("an id is missing")
+    if _is_number(digits):
+        raise ValueError(f"{digits[:40]!r} is not an arm: ids are whole numbers 0, 1, 2, …")
+    raise ValueError(f"{digits[:40]!r} is not a whole number; if the ids are names, pass named=True")
+
+
+# -- the slow way -----------------------------------------------------------------------------------------
+
+
+def _read_quoted_numbers(path: Path, head: _Head, known: int | None) -> tuple[Ids, Ids]:
+    bound = min(known or MAX_ARMS, MAX_ARMS)
+    ends: list[int] = []
+    for line, row in _rows(path, head):
+        try:
+            ends += [_checked_id(row[0], bound), _checked_id(row[1], bound)]
+        except ValueError as error:
+            raise GraphFileError(f"{path}, line {line}: {error}") from error
+    return np.array(ends[::2], dtype=np.int32), np.array(ends[1::2], dtype=np.int32)
+
+
+def _read_names(
+    path: Path, head: _Head, labels: list[str] | None, known: int | None, any_name: bool
+) -> tuple[Ids, Ids, list[str]]:
+    """Arms are those of the labels beside the file, or else numbered in order of first appearance."""
+    arm_of = {label: arm for arm, label in enumerate(labels or [])}
+    ends: list[int] = []
+    for line, row in _rows(path, head):
+        for field in row[:2]:
+            name = field.strip()
+            if not name or "\0" in name:
+                raise GraphFileError(f"{path}, line {line}: a name is missing, got {name[:40]!r}")
+            if not any_name and _is_number(name) and not name.isdigit():
+                raise GraphFileError(
+                    f"{path}, line {line}: {name[:40]!r} is a number, not a name; if not, pass named=True"
+                )
+            if labels is not None and name not in arm_of:
+                raise GraphFileError(f"{path}, line {line}: {name[:40]!r} is not a label of the nodes file")
+            ends.append(arm_of.setdefault(name, len(arm_of)))
+    if labels is None:
+        agreed_arm_count({"stated": known, "names in the file": len(arm_of) or None})
+    return np.array(ends[::2], dtype=np.int32), np.array(ends[1::2], dtype=np.int32), list(arm_of)
+
+
+def _rows(path: Path, head: _Head) -> Iterator[tuple[int, list[str]]]:
+    """(line number, fields) of every edge."""
+    with open_text(path) as file:
+        for _ in range(head.lines):
+            file.readline()
+        rows = csv.reader(file, strict=True)
+        try:
+            for row in rows:
+                line = head.lines + rows.line_num
+                if not row or (len(row) == 1 and not row[0].strip()):
+                    continue
+                if not is_utf8(row):
+                    raise GraphFileError(f"{path}, line {line}: not UTF-8 text")
+                if len(row) != head.columns:
+                    raise GraphFileError(
+                        f"{path}, line {line}: {len(row)} columns where the header has {head.columns}"
+                    )
+                yield line, row
+        except csv.Error as error:
+            raise GraphFileError(f"{path}, line {head.lines + rows.line_num}: not csv ({error})") from error

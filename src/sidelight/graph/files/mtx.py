@@ -1,0 +1,129 @@
+"""Matrix Market (.mtx): a square matrix whose non-zero entries are edges, labels in `<name>.nodes.csv`.
+
+Written through SciPy, but read by our own kernel: SciPy's reader crashes the interpreter on some damaged
+files (scipy issue 19949 is one way), and a graph file may come from anywhere.
+"""
+
+import re
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import io as scipy_io
+from scipy import sparse
+
+from sidelight._files import replacing
+from sidelight.errors import GraphFileError
+from sidelight.graph.arm_count import agreed_arm_count, plausible_arm_count
+from sidelight.graph.feedback_graph import MAX_ARMS, FeedbackGraph
+from sidelight.graph.files.named import read_nodes, write_nodes
+
+LONGEST_LINE = 1 << 20
+
+
+class _Head(NamedTuple):
+    layout: str  # "coordinate" or "array"
+    values: int  # numbers per entry: 0 for pattern, 2 for complex
+    symmetry: str
+    size: int
+    entries: int  # stated (coordinate), or implied by the symmetry (array)
+    lines: int
+
+
+def write_mtx(graph: FeedbackGraph, path: Path) -> None:
+    """A `pattern general` coordinate matrix."""
+    matrix = sparse.coo_array(graph.to_sparse())
+    write_nodes(path, graph.labels)
+    with replacing(path) as file:
+        scipy_io.mmwrite(file, matrix, field="pattern", symmetry="general")
+
+
+def read_mtx(path: Path, n_arms: int | None) -> FeedbackGraph:
+    """The graph of a coordinate or array matrix of any field and symmetry; NaN is an error."""
+    with open(path, "rb") as file:
+        head = _read_head(path, file)
+        body = file.read() + b"\n"
+    shortest = len("1 1\n") if head.layout == "coordinate" else len("0\n")
+    if head.entries > len(body) / shortest:
+        raise GraphFileError(f"the head announces {head.entries:,} entries, more than there are: cut off?")
+    plausible_arm_count(head.size, head.entries, n_arms)
+    labels = read_nodes(path)
+    agreed_arm_count({"matrix": head.size, "nodes file": None if labels is None else len(labels)})
+    if head.layout == "array":
+        return FeedbackGraph.from_adjacency(_dense(head, body), labels)
+    sources, targets = _entries(path, head, body)
+    if head.symmetry != "general":  # only one triangle is stored
+        sources, targets = np.append(sources, targets), np.append(targets, sources)
+    return FeedbackGraph._from_arrays(head.size, sources, targets, labels)
+
+
+def _read_head(path: Path, file: IO[bytes]) -> _Head:
+    banner = file.readline(LONGEST_LINE).decode("latin-1").lower().split()
+    if len(banner) != 5 or banner[:2] != ["%%matrixmarket", "matrix"]:
+        raise GraphFileError(
+            f"{path}, line 1: not a Matrix Market matrix, it starts {' '.join(banner)[:80]!r}"
+        )
+    layout, field, symmetry = banner[2:]
+    values = {"pattern": 0, "real": 1, "double": 1, "integer": 1, "unsigned-integer": 1, "complex": 2}.get(
+        field
+    )
+    symmetries = ("general", "symmetric", "skew-symmetric", "hermitian")
+    if layout not in ("coordinate", "array") or values is None or symmetry not in symmetries:
+        raise GraphFileError(f"{path}, line 1: unknown kind of matrix {layout} {field} {symmetry}")
+    if layout == "array" and values == 0:
+        raise GraphFileError(f"{path}, line 1: an array cannot be a pattern")
+    lines = 1
+    while True:
+        raw = file.readline(LONGEST_LINE)
+        lines += 1
+        line = raw.decode("latin-1").strip()
+        if not raw or (line and not line.startswith("%")):
+            break
+    sizes = line.split()
+    wanted = 3 if layout == "coordinate" else 2
+    if len(sizes) != wanted or not all(re.fullmatch("[0-9]{1,18}", size) for size in sizes):
+        raise GraphFileError(f"{path}, line {lines}: expected {wanted} whole numbers, got {line[:80]!r}")
+    rows, cols, *stated = (int(size) for size in sizes)
+    if rows != cols:
+        raise GraphFileError(f"{path}, line {lines}: the matrix must be square, got {rows} x {cols}")
+    stored = {"general": rows * rows, "skew-symmetric": rows * (rows - 1) // 2}
+    implied = stored.get(symmetry, rows * (rows + 1) // 2)
+    return _Head(layout, values, symmetry, rows, stated[0] if stated else implied, lines)
+
+
+def _entries(path: Path, head: _Head, body: bytes) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    from sidelight.graph.files._text import parse_entries
+
+    text = np.frombuffer(body, dtype=np.uint8)
+    room = text.size // 4 + 1  # the shortest entry is "1 1" and a newline
+    sources, targets = np.empty(room, np.int32), np.empty(room, np.int32)
+    bound = min(head.size, MAX_ARMS)
+    entries, kept, lines, stop = parse_entries(text, head.values, bound, sources, targets)
+    if stop < text.size:
+        bad = body[stop : body.index(b"\n", stop)][:100].decode("utf-8", errors="replace")
+        what = f"two positions in 1..{head.size}" + (f" and {head.values} numbers" if head.values else "")
+        raise GraphFileError(f"{path}, line {head.lines + lines + 1}: expected {what}, got {bad!r}")
+    if entries != head.entries:
+        raise GraphFileError(f"the head announces {head.entries:,} entries, there are {entries:,}: cut off?")
+    return sources[:kept], targets[:kept]
+
+
+def _dense(head: _Head, body: bytes) -> npt.NDArray[np.bool_]:
+    """Column by column; of a symmetric matrix the lower triangle only."""
+    words = [word for line in body.split(b"\n") if not line.startswith(b"%") for word in line.split()]
+    if len(words) != head.entries * head.values:
+        raise GraphFileError(
+            f"{head.entries * head.values:,} numbers expected, there are {len(words):,}: cut off?"
+        )
+    numbers = np.array(words).astype(float).reshape(head.entries, head.values)
+    if np.isnan(numbers).any():
+        raise GraphFileError("the matrix contains NaN; use 0 for no edge")
+    nonzero: npt.NDArray[np.bool_] = (numbers != 0).any(axis=1)
+    if head.symmetry == "general":
+        return nonzero.reshape(head.size, head.size).T
+    matrix = np.zeros((head.size, head.size), dtype=bool)
+    first = 1 if head.symmetry == "skew-symmetric" else 0
+    cols, rows = np.triu_indices(head.size, first)  # the lower triangle column by column
+    matrix[rows, cols] = nonzero
+    return matrix | matrix.T

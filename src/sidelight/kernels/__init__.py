@@ -1,5 +1,0 @@
-"""Compiled loops on plain arrays. Nothing here knows about graphs, plans or policies."""
-
-from sidelight.kernels._cache import forget_stale_kernels
-
-forget_stale_kernels()

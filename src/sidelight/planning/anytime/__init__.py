@@ -1,0 +1,1 @@
+"""Plans that know no horizon."""

@@ -1,0 +1,118 @@
+"""Doubling: plans for 1, 2, 4, … rounds, one after another, for comparison with plans that know no horizon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import floor
+from typing import Any
+
+from sidelight.graph import FeedbackGraph
+from sidelight.planning.bounds.bound import Bound
+from sidelight.planning.candidate import Way
+from sidelight.planning.candidates import natural_ways
+from sidelight.planning.dominations import Dominations
+from sidelight.planning.planner import DOUBLING, MOST_ROUNDS, AnytimePlan, Plan, best_of
+
+THEOREM = "Doubling"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Doubling:
+    """Stage k plays the best plan for 2^k rounds in rounds 2^k..2^{k+1}−1; nothing is carried over.
+
+    With B_k the bound of stage k where that is certified, and its length where it is not or is smaller,
+
+        R_t ≤ Σ_{k<K} min(B_k, 2^k) + min(B_K, t − 2^K + 1),        K = ⌊log₂ t⌋.
+
+    Stages are planned when they are asked for. Proof: docs/theory/anytime.md.
+    """
+
+    graph: FeedbackGraph
+    known: dict[int, Plan] = field(default_factory=dict)  # stages planned so far
+
+    @cached_property
+    def _ways(self) -> list[Way]:
+        return list(natural_ways(self.graph, "auto", Dominations(self.graph)))
+
+    def stage(self, k: int) -> Plan:
+        """The plan of rounds 2^k..2^{k+1}−1."""
+        if k not in self.known:
+            self.known[k] = best_of(self._ways, 2**k)
+        return self.known[k]
+
+    def stage_of(self, t: int) -> Plan:
+        """The plan of round t."""
+        return self.stage(t.bit_length() - 1)
+
+    @property
+    def certified(self) -> bool:
+        """True: a stage without a certificate counts with its length."""
+        return True
+
+    def at(self, t: int) -> Bound:
+        """The bound after t rounds."""
+        last = t.bit_length() - 1
+        finished = sum(self._most(k, 2**k) for k in range(last))
+        terms = {"finished stages": finished, "current stage": self._most(last, t - 2**last + 1)}
+        value = sum(terms.values())
+        return Bound(
+            value=value,
+            terms=terms,
+            theorem=THEOREM,
+            conditions=(),
+            valid_from=1,
+            informative_from=self._informative_from,
+            certified=True,
+            informative=t >= self._informative_from,
+        )
+
+    def _most(self, k: int, rounds: int) -> float:
+        """What stage k can cost in its first `rounds` rounds."""
+        bound = self.stage(k).bound
+        return min(bound.value, float(rounds)) if bound.certified else float(rounds)
+
+    @cached_property
+    def _informative_from(self) -> int:
+        """The first stage whose bound is below its length saves something as soon as that many rounds are over."""
+        k = 0
+        while k < 63 and self._most(k, 2**k) >= 2**k:
+            k += 1
+        return 2**k + floor(self._most(k, 2**k)) if k < 63 else MOST_ROUNDS
+
+    def summary(self) -> str:
+        """The bound in words."""
+        return "regret after t rounds ≤ the bounds of plans for 1, 2, 4, … rounds added up (Doubling)"
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, ready for JSON; the graph says the rest."""
+        return {DOUBLING: {"first": 1}}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DoublingPlan(AnytimePlan):
+    """A plan for any number of rounds that starts anew after 1, 3, 7, … rounds; made by `plan(g, None, …)`.
+
+    Partition and tuning are those of round 1; `bound.stage_of(t)` is the plan of round t.
+    """
+
+    bound: Doubling  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"DoublingPlan(n_arms={self.graph.n_arms})"
+
+
+def doubling(g: FeedbackGraph) -> DoublingPlan:
+    """Plans for 1, 2, 4, … rounds, one after another.
+
+    >>> from sidelight.graph import families
+    >>> made = doubling(families.cycle(6))
+    >>> made.bound_at(10**6).value > made.bound.stage(20).bound.value
+    True
+    """
+    bound = Doubling(g)
+    first = bound.stage(0)
+    return DoublingPlan(g, first.partition, None, DOUBLING, first.choices, {}, bound, first.tuning)

@@ -1,0 +1,1 @@
+"""Bounds: what one is, all known ones side by side, an independent check."""

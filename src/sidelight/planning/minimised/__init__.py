@@ -1,0 +1,1 @@
+"""Stronger realizations: the same proofs, every constant minimised."""

@@ -1,0 +1,369 @@
+"""The partition with the smallest certified bound: exact for small graphs, local search with many starts else."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from math import inf, isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.analysis import observability
+from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption
+from sidelight.graph import FeedbackGraph
+from sidelight.partition import Partition
+from sidelight.planning.candidate import WeakBlocks
+from sidelight.planning.candidates import observable, ways_of
+from sidelight.planning.dominations import Dominations
+from sidelight.planning.planner import checked_horizon
+from sidelight.planning.search.blocks import BlockBook
+from sidelight.planning.search.exact import MOST_ARMS, exact_possible, exhaustive
+from sidelight.planning.search.moves import neighbours
+from sidelight.planning.search.starts import hubs, natural_starts, shed, watched
+from sidelight.planning.search.state import State
+
+IntArray = npt.NDArray[np.int64]
+
+EXACT_ARMS = 7
+"""Up to so many arms the search is exact without being asked."""
+
+BATCH = 256
+"""Neighbours weighed at a time."""
+
+SHAKEN = 3
+"""Random legal changes that separate a restart from the best partition."""
+
+FINALISTS = 6
+"""Local optima whose bound is minimised, and neighbours of the best of them."""
+
+SILENT_SECONDS = 0.5
+"""A search that is over sooner shows no progress."""
+
+
+class Tried(NamedTuple):
+    """One partition whose bound a search computed."""
+
+    name: str  # where it came from
+    n_blocks: int
+    value: float
+    certified: bool
+    seconds: float  # since the search began
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What a search found: the partition, its bound as `plan` certifies it, and everything that was scored."""
+
+    partition: Partition
+    bound: float
+    certified: bool
+    exact: bool  # are all legal partitions accounted for?
+    stopped: str  # "finished", "moves", "budget" or "interrupted"
+    moves: int  # changes that were weighed, or partitions that were enumerated
+    history: tuple[Tried, ...]
+
+
+def search(
+    g: FeedbackGraph,
+    horizon: int,
+    *,
+    budget: float = 10.0,
+    moves: int = 20_000,
+    seed: int = 0,
+    exact: bool | None = None,
+    progress: bool | None = None,
+) -> Partition:
+    """The legal partition with the smallest certified bound at `horizon` that is found within the limits.
+
+    Never worse than any natural partition (single, components, corrupted, hypercube, strongly connected components,
+    communities), which are all scored first whatever the `budget` in seconds; a later step begins only if it
+    is likely to end in time. Ends after `moves` changes were weighed; if the budget cuts nothing short, the
+    result depends on `seed` alone. An interrupt returns the best so far. `exact=True` goes through all legal
+    partitions (up to 9 arms), None does so up to 7. `progress` shows a bar; None does at a terminal. `searched`
+    tells what was tried. Plans without a partition may have smaller bounds: `plan(g, horizon, search=seconds)`
+    takes the best of all.
+
+    >>> from sidelight.graph import families
+    >>> search(families.corrupted_mab(20, 2), 10**6, moves=50)
+    Partition(n_arms=20, n_blocks=19, U1S=18, U1N=0, U2=1)
+    """
+    return searched(
+        g, horizon, budget=budget, moves=moves, seed=seed, exact=exact, progress=progress
+    ).partition
+
+
+def searched(
+    g: FeedbackGraph,
+    horizon: int,
+    *,
+    budget: float = 10.0,
+    moves: int = 20_000,
+    seed: int = 0,
+    exact: bool | None = None,
+    progress: bool | None = None,
+) -> Search:
+    """`search` with everything it has to tell: bound, history, and why it stopped."""
+    if not isinstance(g, FeedbackGraph):
+        raise InvalidGraph(f"search needs a FeedbackGraph, got {type(g).__name__}")
+    T = checked_horizon(horizon)
+    seconds = _checked_budget(budget)
+    limit = _checked_count("moves", moves)
+    _checked_count("seed", seed)
+    if exact not in (None, True, False):
+        raise InvalidOption(f"exact must be True, False or None, got {exact!r}")
+    if exact and not exact_possible(g):
+        raise InfeasibleRequest(
+            f"all partitions of {g.n_arms} arms are too many to enumerate; up to {MOST_ARMS} arms can be exact,"
+            " leave exact=None to search"
+        )
+    if exact is None:
+        exact = g.n_arms <= EXACT_ARMS
+    with _Progress(seconds, limit, progress) as bar:
+        run = _Run(g, T, seconds, limit, seed, bar)
+        try:
+            run.score_natural()
+            stopped = run.enumerate_all() if exact else run.descend()
+        except KeyboardInterrupt:
+            if run.best is None:
+                raise
+            return run.result("interrupted", False)
+    return run.result(stopped, exact)
+
+
+@dataclass(eq=False)
+class _Run:
+    graph: FeedbackGraph
+    horizon: int
+    budget: float
+    limit: int
+    seed: int
+    bar: _Progress
+    moves: int = 0
+    history: list[Tried] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.started = time.monotonic()
+        self.pace = 0.0  # seconds per unit of work, the slowest so far
+        observable(self.graph)
+        self.book = BlockBook(self.graph)
+        self.dominations = Dominations(self.graph)
+        self.rng = np.random.default_rng(self.seed)
+        self.best: tuple[tuple[bool, float, int], Partition, float, bool] | None = None
+        self.known: dict[bytes, float] = {}  # partitions scored so far
+
+    @property
+    def elapsed(self) -> float:
+        return time.monotonic() - self.started
+
+    @property
+    def late(self) -> bool:
+        return self.elapsed > self.budget
+
+    def fits(self, unsolved: int) -> bool:
+        """Is there time to solve blocks of so many arms, at the slowest pace so far?"""
+        return self.elapsed + self.pace * self._work(unsolved) <= self.budget
+
+    def _work(self, unsolved: int) -> float:
+        return unsolved + 0.1 * self.graph.n_arms
+
+    def score(self, name: str, partition: Partition) -> float:
+        """The bound that `plan` gives the partition; ∞ if it is not certified and others are."""
+        key = partition._canonical.tobytes()
+        if key in self.known:
+            return self.known[key]
+        before, unsolved = self.elapsed, self.dominations.unsolved(partition)
+        weak = self.dominations.solve(name, partition)
+        self.book.learn(weak.dominations)
+        scores = [way.score(self.horizon) for way in ways_of(weak, "auto")]
+        value, certified = min(scores, key=lambda score: (not score[1], score[0]))
+        rank = (not certified, float(f"{value:.12g}"), partition.n_blocks)
+        self.history.append(Tried(name, partition.n_blocks, value, certified, self.elapsed))
+        self.pace = max(self.pace, (self.elapsed - before) / self._work(unsolved))
+        if self.best is None or rank < self.best[0]:
+            self.best = (rank, partition, value, certified)
+        self.known[key] = value if certified else inf
+        return self.known[key]
+
+    def _score_in_time(self, name: str, partition: Partition) -> bool:
+        """Score the partition unless that would take too long."""
+        if partition._canonical.tobytes() in self.known:
+            return True
+        fits = self.fits(self.dominations.unsolved(partition))
+        if fits:
+            self.score(name, partition)
+        return fits
+
+    def result(self, stopped: str, exact: bool) -> Search:
+        assert self.best is not None
+        _, partition, value, certified = self.best
+        return Search(partition, value, certified, exact, stopped, self.moves, tuple(self.history))
+
+    # -- the three phases -----------------------------------------------------------------------------
+
+    def score_natural(self) -> None:
+        """Whatever the budget: nothing found later may be worse."""
+        self.starts: list[tuple[float, str, Partition]] = []
+        for name, partition in natural_starts(self.graph, self.seed):
+            self.starts.append((self.score(name, partition), name, partition))
+
+    def enumerate_all(self) -> str:
+        found, self.moves = exhaustive(self.book, self.horizon)
+        for blocks in found:
+            self.score("enumerated", Partition(self.graph, blocks))
+        return "finished"
+
+    def descend(self) -> str:
+        """Local optima from every start and from shaken copies of the best, until a limit is reached."""
+        self._make_starts()
+        optima: dict[bytes, tuple[float, IntArray]] = {}  # estimate and labels
+        for name, state in self._states(optima):
+            self._improve(state)
+            labels = state.labels()
+            optima[labels.tobytes()] = (state.value, labels)
+            if len(optima) > 4 * FINALISTS:
+                del optima[max(optima, key=lambda known: optima[known][0])]
+            if self.graph.n_arms > 2_000:  # such a run may see few optima: score each while there is time
+                self._score_in_time(name, Partition.from_labels(self.graph, labels))
+        for _, labels in sorted(optima.values(), key=lambda pair: pair[0])[:FINALISTS]:
+            self._score_in_time("local search", Partition.from_labels(self.graph, labels))
+        self._polish()
+        return "budget" if self.late else "moves" if self.moves >= self.limit else "finished"
+
+    def _make_starts(self) -> None:
+        """Partitions made from the graph and from natural ones, scored as they come."""
+        g, weak, cover = self.graph, observability(self.graph).weak, self.dominations.cover
+        makers: list[tuple[str, int, Callable[[], list[Partition | None]]]] = [
+            ("hubs", 0, lambda: [*hubs(g, self.horizon)])
+        ]
+        if 0 < weak.size < g.n_arms:
+            makers.append(("watched", g.n_arms, lambda: [watched(g, cover(weak))]))
+        for _, name, partition in self.starts:
+            solved = self.dominations.solve(name, partition)
+            makers.append((f"{name}, shed", 0, partial(_listed_shed, solved)))
+        for name, unsolved, make in makers:
+            if self.fits(unsolved):
+                for found in make():
+                    if found is not None and self._score_in_time(name, found):
+                        self.starts.append((self.score(name, found), name, found))
+
+    def _stop(self) -> bool:
+        self.bar.update(self.moves, None if self.best is None else self.best[2])
+        return self.late or self.moves >= self.limit
+
+    def _states(self, optima: dict[bytes, tuple[float, IntArray]]) -> Iterator[tuple[str, State]]:
+        """Every start, best first, then shaken copies of the best optimum."""
+        for _, name, partition in sorted(self.starts, key=lambda start: start[0]):
+            if self._stop():
+                return
+            yield name, State(self.book, partition, self.horizon)
+        while not self._stop():
+            _, labels = min(optima.values(), key=lambda pair: pair[0])
+            state = State(self.book, Partition.from_labels(self.graph, labels), self.horizon)
+            for _ in range(1 + int(self.rng.integers(SHAKEN))):
+                changes, _ = neighbours(state, self.rng, BATCH // 8)
+                legal = np.flatnonzero(np.isfinite(state.weigh(changes)))
+                self.moves += max(len(changes), 1)
+                if legal.size:
+                    state.apply(changes[int(self.rng.choice(legal))])
+            yield "restart", state
+
+    def _improve(self, state: State) -> None:
+        """Take the best of each batch of neighbours while it improves; stop after 2·BATCH that do not.
+
+        At most half of what is left is spent on one descent.
+        """
+        most_moves, most_time = (self.moves + self.limit) / 2, (self.elapsed + self.budget) / 2
+        failed = 0
+        while (
+            failed < 2 * BATCH and not self._stop() and self.moves < most_moves and self.elapsed < most_time
+        ):
+            changes, all_of_them = neighbours(state, self.rng, BATCH)
+            if not changes:
+                return
+            values = state.weigh(changes)
+            self.moves += len(changes)
+            best = int(np.argmin(values))
+            if values[best] < state.value * (1 - 1e-9):
+                state.apply(changes[best])
+                failed = 0
+            elif all_of_them:
+                return
+            else:
+                failed += len(changes)
+
+    def _polish(self) -> None:
+        """Minimised bounds of the most promising neighbours of the best partition, while that helps."""
+        improved = True
+        while improved and not self.late:
+            assert self.best is not None
+            before = self.best[0]
+            state = State(self.book, self.best[1], self.horizon)
+            changes, _ = neighbours(state, self.rng, BATCH)
+            values = state.weigh(changes)
+            for i in np.argsort(values, kind="stable")[:FINALISTS].tolist():
+                if not isfinite(values[i]) or values[i] > 1.1 * state.value or self.late:
+                    break
+                labels = state.labels()
+                for block in changes[i].added:
+                    labels[block] = block[0]
+                self._score_in_time("neighbour", Partition.from_labels(self.graph, labels))
+            improved = self.best[0] < before
+
+
+def _listed_shed(solved: WeakBlocks) -> list[Partition | None]:
+    return [shed(solved)]
+
+
+class _Progress:
+    """A bar on stderr that appears only when a search turns out to be long."""
+
+    def __init__(self, budget: float, limit: int, wanted: bool | None) -> None:
+        self.budget, self.limit = budget, limit
+        self.wanted = wanted if wanted is not None else sys.stderr.isatty()
+        self.after = 0.0 if wanted else SILENT_SECONDS
+        self.started = time.monotonic()
+        self.bar: Any = None
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def update(self, moves: int, bound: float | None) -> None:
+        """Redraw, or appear if it is time."""
+        elapsed = time.monotonic() - self.started
+        if not self.wanted or elapsed < self.after:
+            return
+        if self.bar is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn
+
+            columns = (TextColumn("searching"), BarColumn(), TextColumn("{task.fields[bound]}"))
+            self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self.bar.start()
+            self.task = self.bar.add_task("searching", total=1.0, bound="")
+        done = min(max(elapsed / self.budget, moves / self.limit), 1.0)
+        text = "" if bound is None else f"bound {bound:,.0f}, {moves:,} moves"
+        self.bar.update(self.task, completed=done, bound=text)
+
+    def __exit__(self, *exception: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+
+def _checked_budget(budget: object) -> float:
+    if isinstance(budget, bool) or not isinstance(budget, int | float | np.integer | np.floating):
+        raise InvalidOption(f"budget must be a number of seconds, got {budget!r}")
+    if not 0 < budget < inf:
+        raise InvalidOption(f"budget must be a positive number of seconds, got {budget!r}")
+    return float(budget)
+
+
+def _checked_count(name: str, value: object) -> int:
+    least = 0 if name == "seed" else 1
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value < 2**63:
+        raise InvalidOption(f"{name} must be a whole number from {least} to 2⁶³−1, got {value!r}")
+    return int(value)

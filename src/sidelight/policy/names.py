@@ -1,0 +1,73 @@
+"""Players by name, as commands and spec files write them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+
+from sidelight.errors import InvalidOption
+from sidelight.graph import FeedbackGraph
+from sidelight.planning import Plan, plan
+from sidelight.planning.planner import REALIZATIONS
+from sidelight.policy import rules as baselines
+from sidelight.policy.rule_policy import Rule
+
+Make = Callable[[FeedbackGraph, int], Plan | Rule]
+
+
+def _planned(realization: str) -> Make:
+    return lambda graph, horizon: plan(graph, horizon, realization=realization)
+
+
+_RULES: dict[str, Callable[[FeedbackGraph, int | None], Rule]] = {
+    "tsallis_inf": baselines.tsallis_inf,
+    "exp3_ix": baselines.exp3_ix,
+    "ucb_n": baselines.ucb_n,
+    "ts_n": baselines.ts_n,
+    "uniform": baselines.uniform,
+    "ftl": baselines.ftl,
+}
+
+_MAKERS: dict[str, Make] = {
+    **{name: _planned(name) for name in ("auto", *REALIZATIONS)},
+    "anytime": lambda graph, horizon: plan(graph, None),
+    "doubling": lambda graph, horizon: plan(graph, None, realization="doubling"),
+    "hedge": baselines.hedge,
+    "exp3": baselines.exp3,
+    "exp3g": baselines.exp3g,
+    "exp3g_strong": baselines.exp3g_strong,
+    "exp3g_weak": baselines.exp3g_weak,
+    "chlz21": baselines.chlz21,
+    "q_ftrl": baselines.q_ftrl,
+    **_RULES,
+}
+
+
+def names() -> tuple[str, ...]:
+    """Every name that `make` knows."""
+    return tuple(_MAKERS)
+
+
+def make(name: str, graph: FeedbackGraph, horizon: int) -> Plan | Rule:
+    """The plan or rule of this name for `graph` and `horizon`, ready to be simulated.
+
+    "anytime" and "doubling" know no horizon: simulating them needs `horizon=`. A baseline that does not apply to
+    the graph says why.
+
+    >>> import sidelight as sl
+    >>> make("flat", sl.families.cycle(6), 1000).realization
+    'flat'
+    """
+    key = name.strip().lower().replace("-", "_")
+    if key not in _MAKERS:
+        close = difflib.get_close_matches(key, _MAKERS, n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise InvalidOption(f"unknown policy {name!r}; {hint}Known policies: {', '.join(_MAKERS)}")
+    return _MAKERS[key](graph, horizon)
+
+
+def rule(name: str, graph: FeedbackGraph, horizon: int | None) -> Rule:
+    """The small policy of this name, for policies that are read from files."""
+    if name not in _RULES:
+        raise InvalidOption(f"unknown rule {name!r}; known rules: {', '.join(_RULES)}")
+    return _RULES[name](graph, horizon)

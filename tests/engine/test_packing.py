@@ -1,0 +1,31 @@
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from sidelight.analysis._packing_kernels import greedy_packing
+
+
+def naive_greedy(a, order, t, blocked):
+    chosen = []
+    for v in order:
+        trial = [*chosen, v]
+        independent = not a[np.ix_(trial, trial)].any()
+        if not blocked[v] and independent and a[:, trial].sum(axis=1).max() <= t:
+            chosen = trial
+    return chosen
+
+
+@given(st.integers(1, 9), st.integers(1, 4), st.sampled_from([0.1, 0.3, 0.6]), st.integers(0, 10**6))
+@settings(deadline=None, derandomize=True, max_examples=200)
+def test_greedy_accepts_whatever_fits(n, t, density, seed):
+    rng = np.random.default_rng(seed)
+    a = (rng.random((n, n)) < density).astype(int)
+    order = rng.permutation(n)
+    blocked = np.diag(a) > 0
+    expected = naive_greedy(a, order, t, blocked)
+    out, into = sparse.csr_array(a), sparse.csc_array(a)
+    seen, ours = np.zeros(n, dtype=np.int64), order.copy()
+    size = greedy_packing(out.indptr, out.indices, into.indptr, into.indices, ours, t, blocked.copy(), seen)
+    assert ours[:size].tolist() == expected
+    assert seen.tolist() == a[:, expected].sum(axis=1).tolist()

@@ -1,0 +1,269 @@
+"""Exploration that follows the distribution: the formula where it is written afresh, within κ where it is lazy.
+
+Tunings are made by hand: random graphs, arms that everyone reveals, blocks that mix potentials.
+"""
+
+import math
+
+import numpy as np
+import pytest
+from dense_engine import Dense, copy, hand_tuning
+from kernel_entries import INTERPRETED, unpack
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+from simplex_twin import tree_levels
+
+import sidelight as sl
+from sidelight.engine import memory as names
+from sidelight.engine.memory import views
+from sidelight.engine.random import seeded_words
+from sidelight.engine.round import round as engine
+from sidelight.engine.simplex import groups as layout
+from sidelight.engine.simplex.store import POWER_BUCKETS, POWER_LIST
+
+ROUNDS, EVERY = (60, 10) if INTERPRETED else (3000, 10)
+POWERS = {f"h = {h}": 1.0 / (1.0 - h) for h in (0.5, 0.7, 0.9)}
+PLACES = {  # which arms everyone reveals, with and without a loop; how many blocks; do blocks mix potentials?
+    "one block": ((), (), 1, False),
+    "universal arms": ((2,), (5,), 1, False),
+    "mixed potentials": ((), (), 1, True),
+    "mixed, universal": ((0, 7), (3,), 1, True),
+    "two blocks": ((), (), 2, False),
+    "two blocks, universal": ((1,), (8,), 2, False),
+    "two blocks, mixed": ((4,), (), 2, True),
+}
+
+
+def kappa(q):
+    """The factor up to which lazy exploration is kept."""
+    return 1.0 / (1.0 - min(1.0 / (32.0 * q), 1.0 / 64.0))
+
+
+def random_game(q, looped, loopless, n_blocks, mixed, seed=0, n=14):
+    """A graph and a tuning that spreads in every block (if there are two, one also explores constantly)."""
+    rng = np.random.default_rng([seed, n, n_blocks, int(mixed)])
+    A = rng.random((n, n)) < 0.25
+    block_of = rng.permutation(np.arange(n) % n_blocks)
+    blocks = [np.flatnonzero(block_of == k) for k in range(n_blocks)]
+    owed = np.ones(n, dtype=bool)
+    inner = np.tile([q, 0.05], (n, 1))
+    cover = rng.uniform(0.2, 1.0, size=n) * (rng.random(n) < 0.8)
+    for block in blocks:
+        if mixed:  # the rest of the block has potentials of its own, and nobody explores for it
+            rest = rng.choice(block, size=block.size // 2, replace=False)
+            owed[rest] = False
+            inner[rest[::2]], inner[rest[1::2]] = (0.0, 0.1), (2.0, 0.03)
+        cover[block[:2]] = 0.5
+        A[block[0], block] = True  # so that everyone can be seen from inside the block
+        A[block[1], block[0]] = True
+    A[:, [*looped, *loopless]] = True
+    for arm in loopless:
+        A[arm, arm] = False
+    load = np.where(owed, rng.uniform(0.5, 2.0, size=n), 0.0)
+    fixed = np.zeros(n)
+    local = np.zeros(n)
+    if n_blocks > 1:
+        fixed[blocks[0]] = 0.002 * rng.integers(0, 3, size=blocks[0].size)
+        local[blocks[1]] = 0.01 * rng.integers(0, 3, size=blocks[1].size)
+    most = cover.sum() / load[owed].min()  # Σ g ≤ Σ x*/min load, as X ≤ 1
+    tuning = hand_tuning(
+        blocks,
+        top=[(2.0, 0.02), (0.0, 0.01)][:n_blocks],
+        inner=inner,
+        spread=0.35 / most * np.arange(1, n_blocks + 1) / n_blocks,
+        cover=cover,
+        load=load,
+        global_exploration=fixed,
+        local_exploration=local,
+    )
+    return Dense(sl.FeedbackGraph.from_adjacency(A), tuning)
+
+
+each_power = pytest.mark.parametrize("q", POWERS.values(), ids=POWERS.keys())
+each_place = pytest.mark.parametrize("place", PLACES.values(), ids=PLACES.keys())
+
+
+def losses_of(t, n, rng):
+    """Coins; which arm is best changes after each third of the game."""
+    best = (3 * t // ROUNDS * 5 + 1) % n
+    return (rng.random(n) < np.where(np.arange(n) == best, 0.1, 0.6)) * rng.random(n)
+
+
+def play_and_check(dense, lazy, seed=3):
+    """Every few rounds: γ against its formula, and everything that is summed over it."""
+    t = dense.tuning
+    rng = np.random.default_rng(seed)
+    memory = dense.begin(seed)
+    owed_powers = np.unique(t.inner_power[t.load > 0.0])
+    (q,) = owed_powers  # one potential for all that are owed, in these games
+    numbers, paid, moved = views(memory)["numbers"], 0.0, []
+    for round_ in range(ROUNDS):
+        if round_ % EVERY == 0:
+            Z, Y, X = dense.probabilities(memory)
+            held, due = dense.exploration(memory) - t.global_exploration, dense.due(X)
+            if lazy:
+                assert (held >= due * (1.0 - 1e-11) - 1e-15).all()
+                assert (held <= kappa(q) * due * (1.0 + 1e-11) + 1e-15).all()
+                moved.append(
+                    np.max(held[due > 0.0] / due[due > 0.0]) - np.min(held[due > 0.0] / due[due > 0.0])
+                )
+            else:
+                assert_allclose(held, due, rtol=1e-11, atol=1e-17)
+            gamma = held + t.global_exploration
+            assert_allclose(numbers[names.GAMMA], math.fsum(gamma), rtol=1e-12)
+            assert_allclose(Z, (1.0 - gamma.sum()) * Y[dense.block_of] * dense.mixed(X) + gamma, rtol=1e-11)
+            assert abs(math.fsum(Z) - 1.0) <= 1e-12
+            assert_nodes_in_order(memory)
+        paid += numbers[names.GAMMA]
+        dense.tell(memory, int(engine.ask_once(memory)), losses_of(round_, dense.n, rng))
+    assert_allclose(numbers[names.GAMMA_SUM], paid, rtol=1e-12)
+    if lazy:
+        assert max(moved) > 0.0  # it is lazy indeed
+    return memory
+
+
+def assert_nodes_in_order(memory):
+    state = views(memory)
+    assert_allclose(state["spread_node"], np.concatenate(tree_levels(state["spreading"])), rtol=1e-13)
+
+
+def forms_of_owed(dense, memory):
+    """The forms in which the groups that are explored for are kept."""
+    machine, _, store = unpack(memory)
+    return {int(store.form[store.first_group[j]]) for j in machine.block_simplex}
+
+
+# -- the formula ---------------------------------------------------------------------------------------------
+
+
+@each_power
+@each_place
+def test_small_blocks_explore_exactly_what_is_due(q, place):
+    dense = random_game(q, *place)
+    memory = play_and_check(dense, lazy=False)
+    assert forms_of_owed(dense, memory) == {POWER_LIST}
+
+
+@each_power
+@each_place
+def test_large_blocks_stay_within_the_factor(q, place, monkeypatch):
+    """Groups of three or more in buckets."""
+    monkeypatch.setattr(layout, "LARGEST_LIST", 2)
+    dense = random_game(q, *place)
+    memory = play_and_check(dense, lazy=True)
+    assert forms_of_owed(dense, memory) == {POWER_BUCKETS}
+
+
+@each_power
+def test_a_long_cycle_stays_within_the_factor(q):
+    n = 40 if INTERPRETED else 200
+    arms = np.arange(n)
+    edges = [*zip(arms, (arms + 1) % n, strict=True), *zip(arms, (arms - 1) % n, strict=True)]
+    tuning = hand_tuning(
+        [arms],
+        inner=(q, 0.02),
+        spread=[0.4 / n],
+        cover=np.full(n, 0.5),
+        load=np.full(n, 0.5),
+    )
+    dense = Dense(sl.FeedbackGraph.from_edges(n, edges), tuning)
+    assert forms_of_owed(dense, play_and_check(dense, lazy=True)) == {POWER_BUCKETS}
+
+
+@each_power
+@pytest.mark.parametrize("largest_list", [24, 2])
+def test_leaders_are_those_that_need_it_most(q, largest_list, monkeypatch):
+    """`leader` is an owed out-neighbour in the block, and in small blocks one that attains the maximum."""
+    monkeypatch.setattr(layout, "LARGEST_LIST", largest_list)
+    dense = random_game(q, *PLACES["two blocks, mixed"])
+    memory = dense.played(ROUNDS // 3, seed=6)
+    machine, state, _ = unpack(memory)
+    _, _, X = dense.probabilities(memory)
+    t, due = dense.tuning, dense.due(X)
+    for arm in range(dense.n):
+        leader = state.leader[machine.slot_of[arm]]
+        if due[arm] == 0.0:
+            assert leader == -1
+            continue
+        i = machine.arm_at[leader]
+        assert dense.A[arm, i]
+        assert dense.block_of[arm] == dense.block_of[i]
+        need = t.spread[dense.block_of[arm]] * t.cover[arm] * X[i] ** (1.0 / q) / t.load[i]
+        margin = 1.0 if largest_list == 24 else kappa(q)
+        assert due[arm] * (1.0 - 1e-11) <= need * margin
+        assert need <= due[arm] * (1.0 + 1e-11)
+
+
+def test_renewals_are_forgotten_once_followed():
+    n = 60
+    arms = np.arange(n)
+    tuning = hand_tuning([arms], inner=(2.0, 0.05), spread=[0.005], cover=np.ones(n), load=np.ones(n))
+    dense = Dense(sl.FeedbackGraph.from_edges(n, zip(arms, (arms + 1) % n, strict=True)), tuning)
+    memory = dense.begin()
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        dense.tell(memory, int(engine.ask_once(memory)), rng.random(n))
+        assert not views(memory)["renewed"].any()
+
+
+# -- play ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("largest_list", [24, 2], ids=["lists", "buckets"])
+@each_power
+@each_place
+def test_estimates_are_unbiased(q, place, largest_list, monkeypatch):
+    monkeypatch.setattr(layout, "LARGEST_LIST", largest_list)
+    dense = random_game(q, *place, seed=1)
+    memory = dense.played(ROUNDS // 5, seed=2)
+    dense.assert_unbiased(memory, np.random.default_rng(4).random(dense.n), tolerance=1e-8)
+
+
+@pytest.mark.parametrize("largest_list", [24, 2], ids=["lists", "buckets"])
+@each_place
+def test_asking_draws_what_is_played(place, largest_list, monkeypatch):
+    monkeypatch.setattr(layout, "LARGEST_LIST", largest_list)
+    dense = random_game(2.0, *place, seed=2)
+    memory = dense.played(ROUNDS // 10, seed=5)
+    before = copy(memory)
+    memory.words[:] = seeded_words(8)
+    draws = 500 if INTERPRETED else 20_000
+    counts = np.bincount([engine.ask_once(memory) for _ in range(draws)], minlength=dense.n)
+    Z, _, _ = dense.probabilities(before)
+    rare = draws * Z < 8.0
+    counts, expected = (np.append(each[~rare], each[rare].sum()) for each in (counts, draws * Z))
+    counts, expected = counts[expected > 2.0], expected[expected > 2.0]
+    tests = 2 * len(PLACES)
+    assert stats.chisquare(counts, expected * (counts.sum() / expected.sum())).pvalue > 1e-2 / tests
+    for name, view in views(memory).items():
+        if name not in ("words", "numbers"):
+            assert_array_equal(view, views(before)[name])
+
+
+def test_spreading_beside_adaptive_exploration():
+    """Three blocks: one spreads, one explores adaptively, one is a loop of its own; γ is all of it."""
+    cycle = [(0, 1), (1, 2), (2, 0)]
+    pair = [(3, 4), (4, 5), (5, 3), (3, 0)]
+    parent = [-1, -1, -1, 5, 3, 4, -1]
+    tuning = hand_tuning(
+        [[0, 1, 2], [3, 4, 5], [6]],
+        top=[(2.0, 0.03), (2.0, 0.05), (2.0, 0.01)],
+        inner=(2.0, 0.1),
+        spread=[0.03, 0.0, 0.0],
+        cover=[1, 1, 1, 0, 0, 0, 0],
+        load=[1, 1, 1, 0, 0, 0, 0],
+        adaptive=[0.0, 0.04, 0.0],
+        parent=parent,
+        global_exploration=[0, 0.01, 0, 0, 0.02, 0, 0],
+    )
+    dense = Dense(sl.FeedbackGraph.from_edges(7, [*cycle, *pair, (6, 6), (6, 2)]), tuning)
+    memory = dense.begin(1)
+    rng = np.random.default_rng(1)
+    for _ in range(ROUNDS // 3):
+        dense.tell(memory, int(engine.ask_once(memory)), losses_of(0, 7, rng))
+        Z, Y, X = dense.probabilities(memory)
+        gamma = dense.gamma(X)
+        assert_allclose(dense.exploration(memory), gamma, rtol=1e-11)
+        assert_allclose(Z, (1.0 - gamma.sum()) * Y[dense.block_of] * X + gamma, rtol=1e-11)
+        assert abs(math.fsum(Z) - 1.0) <= 1e-12
+    dense.assert_unbiased(memory, rng.random(7))

@@ -1,0 +1,150 @@
+"""Twins of the realizations that the paper does not have: interpolated, flat, flat beside strong arms.
+
+From the plan the twin takes the free parameters (h, β, rates), and covers x* of its own; everything that follows from
+them is computed by `naive`. `hand_plan` goes the other way: a plan whose tuning is a twin's parameters, for values of
+h that no planner would choose on a small graph.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import naive
+import numpy as np
+
+import sidelight as sl
+from sidelight.analysis import block_dominations, fractional_domination, observability
+from sidelight.planning import Tuning
+from sidelight.planning.covers import loads
+from sidelight.planning.minimised.flat import FlatCandidate
+
+
+def instance_of(plan):
+    A = np.zeros((plan.graph.n_arms, plan.graph.n_arms), dtype=bool)
+    for i in range(plan.graph.n_arms):
+        A[i, plan.graph.out_neighbors(i)] = True
+    return naive.Instance(A, plan.partition.blocks)
+
+
+def weights_of(plan):
+    """An optimal cover of each weak block."""
+    p = plan.partition
+    found = block_dominations(plan.graph, [p.blocks[k] for k in p.weak])
+    return {int(k): d.weights for k, d in zip(p.weak, found, strict=True)}
+
+
+def interpolated_twin(plan):
+    p, numbers = plan.partition, plan.parameters
+    top = [naive.Tsallis(1.0)] * p.n_blocks
+    for at, k in enumerate(p.weak):
+        top[k] = naive.Tsallis(numbers["eta_top"][at] if p.n_blocks > 1 else 1.0)
+    for k in p.strong_loop:
+        top[k] = naive.Tsallis(numbers.get("eta_loop", 1.0))
+    for k in p.strong_loopless:
+        top[k] = naive.Entropy(numbers["eta_loopless"])
+    h = dict(zip(p.weak.tolist(), numbers["h_blocks"], strict=True))
+    instance = instance_of(plan)
+    parameters = naive.interpolated_parameters(
+        instance, plan.horizon, weights_of(plan), h, numbers.get("b", 0.0), numbers["alpha"], top,
+        numbers.get("extra", 0.0),
+    )  # fmt: skip
+    return instance, parameters
+
+
+def strong_twin(plan):
+    """One potential for all arms, and γ spread evenly over those with self-loops, if there are any."""
+    h, eta, gamma = (plan.parameters[name] for name in ("h", "eta", "gamma_bar"))
+    instance, n = instance_of(plan), plan.graph.n_arms
+    carriers = np.diag(instance.A) if np.diag(instance.A).any() else np.ones(n, dtype=bool)
+    parameters = naive.Parameters(
+        0.0, None, None, None, np.where(carriers, gamma / carriers.sum(), 0.0), np.zeros(n), np.full(n, -1),
+        top_potential=[naive.Entropy(eta) if h == 1 else naive.Power(h, eta)] * n,
+    )  # fmt: skip
+    return instance, parameters
+
+
+def twin_of_flat(plan):
+    """The twin of any flat plan that a planner has made."""
+    if "h_blocks" in plan.parameters:
+        return interpolated_twin(plan)
+    if plan.partition.weak.size == 0:
+        return strong_twin(plan)
+    (owed,) = (owed for name, owed in flat_ways(plan.graph) if f"({name})" in plan.bound.theorem)
+    return flat_twin(plan, owed)
+
+
+def flat_ways(g):
+    """What may be owed exploration on one simplex: all arms without self-loop, or the weak ones alone."""
+    loopless, weak = np.flatnonzero(~g.has_loop), observability(g).weak
+    if 0 < loopless.size < g.n_arms:
+        yield "covered", loopless
+    if 0 < weak.size < loopless.size:
+        yield "shifted", weak
+
+
+def flat_plan(g, horizon, name, owed):
+    """The flat plan that leaves the arms outside `owed` to potentials of their own."""
+    way = FlatCandidate(name, sl.partitions.single(g), fractional_domination(g, cover=owed))
+    tuning, parameters = way.tune(horizon)
+    return sl.Plan(
+        g, way.partition, horizon, "flat", way.choices, parameters, way.bound(horizon), tuning, ()
+    )  # fmt: skip
+
+
+def flat_twin(plan, owed):
+    g, numbers = plan.graph, plan.parameters
+    found = fractional_domination(g, cover=owed)
+    cover, is_owed = np.zeros(g.n_arms), np.zeros(g.n_arms, dtype=bool)
+    cover[found.arms], is_owed[owed] = found.weights, True
+    free = [numbers.get(name, 0.0) for name in ("h", "beta", "eta", "eta_loop", "eta_loopless", "extra")]
+    instance = instance_of(plan)
+    return instance, naive.flat_parameters(instance, cover, is_owed, *free)
+
+
+# -- from a twin to a plan ---------------------------------------------------------------------------------
+
+
+def kernel_form(potential):
+    """(power, rate)."""
+    if isinstance(potential, naive.Entropy):
+        return 0.0, potential.rate
+    if isinstance(potential, naive.Tsallis):
+        return 2.0, 2 * potential.rate
+    return 1 / (1 - potential.h), (1 - potential.h) * potential.rate
+
+
+def potential_of(power, rate):
+    """The inverse of `kernel_form`."""
+    return naive.Entropy(rate) if power == 0 else naive.Power(1 - 1 / power, rate * power)
+
+
+def hand_plan(plan, instance, parameters, schedule=None):
+    """`plan` with the tuning replaced by a twin's parameters; its bound no longer means anything."""
+    n, m = instance.n, instance.m
+    top = [kernel_form(psi) for psi in parameters.top_potential or [naive.Tsallis(1.0)] * m]
+    inner = [kernel_form(psi) for psi in parameters.arm_potential]
+    for k in (*instance.U1S, *instance.U1N):
+        inner[instance.blocks[k][0]] = (0.0, 0.0)
+    spread, cover, load = np.zeros(m), np.zeros(n), np.zeros(n)
+    for k, s in parameters.spread.items():
+        V = instance.blocks[k]
+        spread[k], cover[V] = s.beta, s.cover
+        load[V] = np.where(s.owed, 1.0, 0.0)
+    load *= loads(plan.graph, plan.partition.block_of, cover)
+    tuning = Tuning(
+        block_start=np.concatenate([[0], np.cumsum([len(V) for V in instance.blocks])]),
+        block_arms=np.concatenate(instance.blocks),
+        top_power=np.array(top)[:, 0],
+        top_rate=np.array(top)[:, 1],
+        inner_power=np.array(inner)[:, 0],
+        inner_rate=np.array(inner)[:, 1],
+        global_exploration=parameters.gamma_constant,
+        local_exploration=parameters.gamma_local,
+        adaptive=np.zeros(m),
+        parent=np.full(n, -1),
+        spread=spread,
+        cover=cover,
+        load=load,
+        schedule=schedule,
+    )
+    return dataclasses.replace(plan, tuning=tuning)
