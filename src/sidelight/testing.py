@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._types import Floats
 from sidelight.environment import switching
 from sidelight.errors import InvalidFeedback, TurnError
 from sidelight.experiment import simulate
@@ -33,7 +34,6 @@ from sidelight.graph import FeedbackGraph
 
 __all__ = ["CHECKS", "Subject", "check_policy"]
 
-Floats = npt.NDArray[np.float64]
 Make = Callable[[int], Any]
 
 UNLIKELY = 1e-6

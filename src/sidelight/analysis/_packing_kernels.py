@@ -1,24 +1,20 @@
 """Greedy t-packing independent sets, one pass over the edges."""
 
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-Ints = npt.NDArray[np.integer[Any]]
+from sidelight._types import Bools, Indices
 
 
 @njit(cache=True, error_model="numpy")
 def greedy_packing(
-    out_indptr: Ints,
-    out_indices: Ints,
-    in_indptr: Ints,
-    in_indices: Ints,
-    order: Ints,
+    out_indptr: Indices,
+    out_indices: Indices,
+    in_indptr: Indices,
+    in_indices: Indices,
+    order: Indices,
     t: int,
-    blocked: npt.NDArray[np.bool_],
-    seen: Ints,
+    blocked: Bools,
+    seen: Indices,
 ) -> int:
     """Accept arms in `order` while the set stays a t-packing independent set; return its size.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._types import Longs
 from sidelight.errors import InvalidGraph
 from sidelight.graph import FeedbackGraph
 
@@ -29,21 +30,21 @@ class Observability:
     graph: str
 
     @cached_property
-    def unobservable(self) -> npt.NDArray[np.int64]:
+    def unobservable(self) -> Longs:
         """Sorted arms that no arm reveals."""
         return self._arms(UNOBSERVABLE)
 
     @cached_property
-    def weak(self) -> npt.NDArray[np.int64]:
+    def weak(self) -> Longs:
         """Sorted arms that some arm reveals, but not themselves and not all others."""
         return self._arms(WEAK)
 
     @cached_property
-    def strong(self) -> npt.NDArray[np.int64]:
+    def strong(self) -> Longs:
         """Sorted arms that reveal themselves or that all other arms reveal."""
         return self._arms(STRONG)
 
-    def _arms(self, kind: int) -> npt.NDArray[np.int64]:
+    def _arms(self, kind: int) -> Longs:
         found = np.flatnonzero(self.per_arm == CLASSES[kind]).astype(np.int64)
         found.flags.writeable = False
         return found

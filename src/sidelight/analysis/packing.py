@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from sidelight.analysis.domination.covering import Ints, gather_rows
+from sidelight._types import Indices, Longs
+from sidelight.analysis.domination.covering import gather_rows
 from sidelight.analysis.packing_search import Found, exact_packing, greedy_packing_set
 from sidelight.errors import InvalidOption, SolverError
 from sidelight.graph import FeedbackGraph
@@ -25,7 +25,7 @@ class PackingSet:
     and on the rate otherwise, or None after a greedy search; `exact` says that S attains it.
     """
 
-    arms: npt.NDArray[np.int64]  # sorted members of S
+    arms: Longs  # sorted members of S
     t: int
     exact: bool
     upper: float | None = None
@@ -121,7 +121,7 @@ def _attains(found: Found, t: int | None) -> bool:
     return reached >= found.upper * (1.0 - 1e-12)
 
 
-def _sorted(arms: Ints) -> npt.NDArray[np.int64]:
+def _sorted(arms: Indices) -> Longs:
     members = np.sort(arms).astype(np.int64)
     members.flags.writeable = False
     return members

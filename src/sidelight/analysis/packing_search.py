@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from sidelight._types import Indices
 from sidelight.analysis._packing_kernels import greedy_packing
-from sidelight.analysis.domination.covering import Ints, gather_rows
+from sidelight.analysis.domination.covering import gather_rows
 from sidelight.analysis.domination.domination import fractional_domination
 from sidelight.graph import FeedbackGraph
 
@@ -22,12 +23,12 @@ RANDOM_ORDERS = 2
 class Found(NamedTuple):
     """Members, their t, and a proven upper bound on what was maximised, if there is one."""
 
-    arms: Ints
+    arms: Indices
     t: int
     upper: float | None = None
 
 
-def greedy_packing_set(g: FeedbackGraph, candidates: Ints, t: int | None, seed: int) -> Found:
+def greedy_packing_set(g: FeedbackGraph, candidates: Indices, t: int | None, seed: int) -> Found:
     """Best of several greedy passes; without t, over doubling values of t as well."""
     best, best_score = Found(candidates[:1], 1 if t is None else int(t)), -1.0
     for order in _orders(g, candidates, seed):
@@ -40,7 +41,7 @@ def greedy_packing_set(g: FeedbackGraph, candidates: Ints, t: int | None, seed: 
     return best
 
 
-def _orders(g: FeedbackGraph, candidates: Ints, seed: int) -> Iterator[Ints]:
+def _orders(g: FeedbackGraph, candidates: Indices, seed: int) -> Iterator[Indices]:
     """Few neighbours first, then few observers first, then random."""
     into, out = np.diff(g.in_indptr)[candidates], np.diff(g.out_indptr)[candidates]
     yield candidates[np.argsort(into + out, kind="stable")]
@@ -56,7 +57,7 @@ def _levels(g: FeedbackGraph) -> list[int]:
     return [*(2**k for k in range((most - 1).bit_length())), most]
 
 
-def _greedy(g: FeedbackGraph, order: Ints, t: int) -> tuple[Ints, Ints]:
+def _greedy(g: FeedbackGraph, order: Indices, t: int) -> tuple[Indices, Indices]:
     seen = np.zeros(g.n_arms, dtype=np.int64)
     blocked = np.zeros(g.n_arms, dtype=bool)
     size = greedy_packing(
@@ -66,7 +67,7 @@ def _greedy(g: FeedbackGraph, order: Ints, t: int) -> tuple[Ints, Ints]:
 
 
 def exact_packing(
-    g: FeedbackGraph, candidates: Ints, t: int | None, start: Found, time_limit: float
+    g: FeedbackGraph, candidates: Indices, t: int | None, start: Found, time_limit: float
 ) -> Found:
     """Improve `start` to the optimum, or to the best set and bound that `time_limit` seconds allow.
 
@@ -103,7 +104,7 @@ def _rate(found: Found) -> float:
     return max(math.log(size), size / found.t)
 
 
-def _ceiling(g: FeedbackGraph, candidates: Ints) -> float:
+def _ceiling(g: FeedbackGraph, candidates: Indices) -> float:
     """δ of the candidates that something reveals plus the number of the others: |S| ≤ t·that."""
     revealed = candidates[g.in_degree[candidates] > 0]
     blind = len(candidates) - len(revealed)
@@ -113,7 +114,7 @@ def _ceiling(g: FeedbackGraph, candidates: Ints) -> float:
 class _Model:
     """max Σs  s.t.  s_i + s_j ≤ 1 on edges,  Σ_{i ∈ Nout(u)} s_i ≤ t for every arm u,  s binary."""
 
-    def __init__(self, g: FeedbackGraph, candidates: Ints) -> None:
+    def __init__(self, g: FeedbackGraph, candidates: Indices) -> None:
         n = len(candidates)
         self.candidates = candidates
         counts, sources = gather_rows(g.in_indptr, g.in_indices, candidates)
@@ -130,12 +131,12 @@ class _Model:
         edge = np.repeat(np.arange(len(pairs)), 2)
         self.edges = sparse.csr_array((np.ones(2 * len(pairs)), (edge, pairs.ravel())), shape=(len(pairs), n))
 
-    def level(self, arms: Ints) -> int:
+    def level(self, arms: Indices) -> int:
         """The least t for which the set is t-packing."""
         chosen = np.isin(self.candidates, arms).astype(float)
         return max(int((self.observed @ chosen).max()), 1)
 
-    def largest(self, t: int, limit: int, start: Ints, stop: float) -> tuple[Ints, float]:
+    def largest(self, t: int, limit: int, start: Indices, stop: float) -> tuple[Indices, float]:
         """(largest set found, upper bound on the size of any); `limit` is a bound known beforehand."""
         if len(start) >= limit:
             return start, float(limit)

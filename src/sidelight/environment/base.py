@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._types import Floats, Longs
 from sidelight.engine.losses import World, no_function
 from sidelight.engine.random import fill_hashed_units
 from sidelight.errors import InvalidOption
-
-Floats = npt.NDArray[np.float64]
 
 
 class Environment(ABC):
@@ -35,10 +34,10 @@ class Environment(ABC):
         """What playing `arm` costs in the sense of the regret: its mean where known, else its loss."""
 
     @abstractmethod
-    def totals(self, rounds: npt.NDArray[np.int64], seed: int = 0) -> Floats:
+    def totals(self, rounds: Longs, seed: int = 0) -> Floats:
         """(len(rounds), n) cost of playing each arm in all rounds before each of `rounds`."""
 
-    def best_totals(self, rounds: npt.NDArray[np.int64], seed: int = 0) -> Floats:
+    def best_totals(self, rounds: Longs, seed: int = 0) -> Floats:
         """The cost of the best fixed arm over the rounds before each of `rounds`."""
         best: Floats = self.totals(rounds, seed).min(axis=1)
         return best
@@ -106,7 +105,7 @@ def checked_number(name: str, value: object, least: float = -np.inf) -> float:
     return float(number)
 
 
-def checked_arms(values: Any, n_arms: int, what: str) -> npt.NDArray[np.int64]:
+def checked_arms(values: Any, n_arms: int, what: str) -> Longs:
     """A non-empty list of indices in 0..n_arms−1, repetitions allowed."""
     arms = np.asarray(values)
     whole = arms.ndim == 1 and arms.size > 0 and arms.dtype.kind in "iu"

@@ -7,15 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._types import Floats
 from sidelight.engine.losses import BOUNDED, World
-from sidelight.environment.base import (
-    Floats,
-    arm_units,
-    checked_numbers,
-    checked_unit_table,
-    flat_means,
-    frozen,
-)
+from sidelight.environment.base import arm_units, checked_numbers, checked_unit_table, flat_means, frozen
 from sidelight.environment.means import KnownMeans
 from sidelight.errors import InvalidOption
 from sidelight.graph.building import checked_count

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._types import Floats
 from sidelight.engine.losses import COINS, World
 from sidelight.environment.base import (
-    Floats,
     checked_arms,
     checked_number,
     checked_unit_table,

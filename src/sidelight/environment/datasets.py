@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight.environment.base import Environment, Floats
+from sidelight._types import Floats
+from sidelight.environment.base import Environment
 from sidelight.environment.coins import Coins
 from sidelight.environment.matrix import Matrix
 from sidelight.environment.newsvendor import newsvendor

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._types import Floats, Longs
 from sidelight.engine.losses import DRIFTING, World
-from sidelight.environment.base import Floats, checked_unit_table, coin_losses
+from sidelight.environment.base import checked_unit_table, coin_losses
 from sidelight.environment.coins import leading_means
 from sidelight.environment.means import KnownMeans
 from sidelight.graph.building import checked_count
@@ -42,7 +43,7 @@ class Drifting(KnownMeans):
         """Coin flips of `arms` in this round."""
         return coin_losses(seed, round_, arms, self.row(round_)[np.asarray(arms, dtype=np.int64)])
 
-    def in_force(self, rounds: npt.NDArray[np.int64]) -> Floats:
+    def in_force(self, rounds: Longs) -> Floats:
         """(len(rounds), rows) weight of each row: m rounds after row r give m(m−1)/(2·period) to row r+1.
 
         That is Σ s/period over s < m; the rest of the m rounds goes to row r itself.

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._types import Floats, Longs
 from sidelight.engine.losses import FUNCTION, World
 from sidelight.engine.play import total_losses
-from sidelight.environment.base import Environment, Floats, frozen
+from sidelight.environment.base import Environment, frozen
 from sidelight.errors import InvalidOption
 from sidelight.graph.building import checked_count
 
@@ -45,7 +46,7 @@ class Function(Environment):
         """The loss itself."""
         return float(self.loss(round_, arm))
 
-    def totals(self, rounds: npt.NDArray[np.int64], seed: int = 0) -> Floats:
+    def totals(self, rounds: Longs, seed: int = 0) -> Floats:
         """(len(rounds), n) total loss of every arm: n × T evaluations."""
         out = np.zeros((rounds.size, self.n_arms))
         running = np.zeros(self.n_arms)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._types import Floats, Longs
 from sidelight.engine.losses import TABLE, World
-from sidelight.environment.base import Environment, Floats, checked_unit_table
+from sidelight.environment.base import Environment, checked_unit_table
 from sidelight.errors import InvalidOption
 
 
@@ -49,7 +50,7 @@ class Matrix(Environment):
         """The loss itself."""
         return float(self.table[round_ % len(self.table), arm])
 
-    def totals(self, rounds: npt.NDArray[np.int64], seed: int = 0) -> Floats:
+    def totals(self, rounds: Longs, seed: int = 0) -> Floats:
         """(len(rounds), n) total loss of every arm over the rounds before each of `rounds`."""
         rows = len(self.table)
         cycles, within = np.divmod(rounds, rows)

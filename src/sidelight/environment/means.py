@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from sidelight.environment.base import Environment, Floats
+from sidelight._types import Floats, Longs
+from sidelight.environment.base import Environment
 
 
 class KnownMeans(Environment):
@@ -31,19 +31,19 @@ class KnownMeans(Environment):
         """The mean of the arm in this round."""
         return float(self.row(round_)[arm])
 
-    def in_force(self, rounds: npt.NDArray[np.int64]) -> Floats:
+    def in_force(self, rounds: Longs) -> Floats:
         """(len(rounds), rows) how often each row counts in the rounds before each of `rounds`."""
         rows = len(self.means)
         cycle = rows * self.period
         within = np.clip(rounds[:, None] % cycle - np.arange(rows) * self.period, 0, self.period)
         return np.asarray((rounds // cycle)[:, None] * self.period + within, dtype=np.float64)
 
-    def totals(self, rounds: npt.NDArray[np.int64], seed: int = 0) -> Floats:
+    def totals(self, rounds: Longs, seed: int = 0) -> Floats:
         """(len(rounds), n) total means of every arm over the rounds before each of `rounds`."""
         totals: Floats = self.in_force(rounds) @ self.means
         return totals
 
-    def best_totals(self, rounds: npt.NDArray[np.int64], seed: int = 0) -> Floats:
+    def best_totals(self, rounds: Longs, seed: int = 0) -> Floats:
         """Least total mean of one arm, one checkpoint at a time: there may be a million arms."""
         if len(self.means) == 1:
             return np.asarray(rounds * self.means.min(), dtype=np.float64)

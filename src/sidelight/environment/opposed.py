@@ -11,19 +11,13 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from sidelight._types import Bools, Floats, Longs
 from sidelight.engine.losses import OPPOSED, World
-from sidelight.environment.base import (
-    Floats,
-    arm_units,
-    checked_unit_table,
-    flat_means,
-)
+from sidelight.environment.base import arm_units, checked_unit_table, flat_means
 from sidelight.environment.means import KnownMeans
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.building import checked_count
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +29,7 @@ class Opposed(KnownMeans):
     """
 
     means: Floats  # (rows, n) in [0, 1]
-    source: Ints  # (n,) j or ~j for an arm j
+    source: Longs  # (n,) j or ~j for an arm j
     period: int = 1
     name: str = "opposed"
 
@@ -86,7 +80,7 @@ def opposed(means: npt.ArrayLike, neighbors: FeedbackGraph | Sequence[Sequence[i
     return Opposed(table, opposing_sources(n, _undirected(edges), everywhere))
 
 
-def opposing_sources(n: int, edges: Ints, everywhere: Ints) -> Ints:
+def opposing_sources(n: int, edges: Longs, everywhere: Longs) -> Longs:
     """(n,) whose random number each arm uses, ~ marks its opposite; arms `everywhere` neighbour all others."""
     source, odd = _coloured(n, np.concatenate([edges, *(_star(n, hub) for hub in everywhere[:2])]))
     free = odd
@@ -104,7 +98,7 @@ def opposing_sources(n: int, edges: Ints, everywhere: Ints) -> Ints:
     return source
 
 
-def _coloured(n: int, edges: Ints) -> tuple[Ints, npt.NDArray[np.bool_]]:
+def _coloured(n: int, edges: Longs) -> tuple[Longs, Bools]:
     """Sources in the connected parts that have two colours; the arms of all others, on their own so far."""
     first, second = edges[:, 0], edges[:, 1]
     # Arm v stands for v and v + n, and an edge joins unlike copies: a part has two colours exactly if the
@@ -121,17 +115,17 @@ def _coloured(n: int, edges: Ints) -> tuple[Ints, npt.NDArray[np.bool_]]:
     return source, odd
 
 
-def _star(n: int, hub: int) -> Ints:
+def _star(n: int, hub: int) -> Longs:
     others = np.delete(np.arange(n), hub)
     return np.column_stack([np.full(n - 1, hub), others])
 
 
-def _undirected(edges: Ints) -> Ints:
+def _undirected(edges: Longs) -> Longs:
     """Pairs i < j in order, each once."""
     return np.unique(np.sort(edges[edges[:, 0] != edges[:, 1]], axis=1), axis=0)
 
 
-def _checked_pairs(values: Any, n: int) -> Ints:
+def _checked_pairs(values: Any, n: int) -> Longs:
     try:
         pairs = np.asarray(values) if len(values) else np.zeros((0, 2), dtype=np.int64)
     except (TypeError, ValueError):  # no sequence, or pairs of different lengths
@@ -143,6 +137,6 @@ def _checked_pairs(values: Any, n: int) -> Ints:
     return pairs.astype(np.int64)
 
 
-def _read_only(values: Ints) -> Ints:
+def _read_only(values: Longs) -> Longs:
     values.flags.writeable = False
     return values

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sidelight.environment.base import Floats
+from sidelight._types import Floats
 from sidelight.environment.matrix import Matrix
 from sidelight.environment.tables import read_table
 from sidelight.errors import InvalidOption

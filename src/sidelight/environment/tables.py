@@ -12,7 +12,7 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from sidelight.environment.base import Floats
+from sidelight._types import Floats
 from sidelight.errors import InvalidOption
 
 

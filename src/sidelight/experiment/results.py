@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
+
+from sidelight._types import Floats, Longs
 
 if TYPE_CHECKING:
     from sidelight.experiment.run import Run
 
-Floats = npt.NDArray[np.float64]
 Status = Literal["not applicable", "failed", "interrupted"]
 
 
@@ -25,12 +25,12 @@ class Cell:
     policy: str
     environment: str
     horizon: int
-    seeds: npt.NDArray[np.int64]  # (S,)
-    checkpoints: npt.NDArray[np.int64]  # (C,)
+    seeds: Longs  # (S,)
+    checkpoints: Longs  # (C,)
     regret: Floats  # (S, C)
     cost: Floats  # (S, C)
     ledger: Floats | None  # (S, C, 4), None for a policy that keeps none
-    plays: npt.NDArray[np.int64] | None  # (n,) over all seeds, None where they were not counted
+    plays: Longs | None  # (n,) over all seeds, None where they were not counted
     bound: dict[str, Any] | None  # Bound.to_dict(), None without a bound for this horizon
     nanoseconds_per_round: float
     provenance: dict[str, Any] = field(default_factory=dict)  # version, spec hash, platform

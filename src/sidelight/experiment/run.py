@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Floats, Longs
 from sidelight.errors import InvalidOption
 from sidelight.planning import AnytimePlan
 from sidelight.policy import Rule
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sidelight.planning import Bound
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +31,8 @@ class Run:
 
     plan: Any  # what was played: a Plan, a Rule, or a policy of the user's own
     environment: str
-    seeds: npt.NDArray[np.int64]  # (S,)
-    checkpoints: npt.NDArray[np.int64]  # (C,) rounds played
+    seeds: Longs  # (S,)
+    checkpoints: Longs  # (C,) rounds played
     cost: Floats  # (S, C) total cost so far: means where they are known, else losses
     regret: Floats  # (S, C) cost minus that of the best fixed arm over the same rounds
     ledger: (
@@ -43,8 +41,8 @@ class Run:
     certificate: (
         Floats  # (S, C) what the policy certifies by then, against every arm; see `Policy.certificate`
     )
-    best_arm: npt.NDArray[np.int64]  # (S,) the arm of the ledger
-    plays: npt.NDArray[np.int64] | None  # (S, n) how often each arm was played, if counted
+    best_arm: Longs  # (S,) the arm of the ledger
+    plays: Longs | None  # (S, n) how often each arm was played, if counted
     seconds: float  # of processor time spent playing, all seeds together
     start: int = 0  # rounds that the policy had played before these
     _resume: Callable[[], Run] | None = field(default=None, repr=False)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Longs
 from sidelight.engine._numba.interrupts import interrupts_kept
 from sidelight.environment import Environment
 from sidelight.environment.base import environment_key
@@ -109,7 +109,7 @@ def _player(plan: object) -> Policy:
     )
 
 
-def logarithmic_checkpoints(horizon: int, count: int = 80) -> npt.NDArray[np.int64]:
+def logarithmic_checkpoints(horizon: int, count: int = 80) -> Longs:
     """About `count` rounds from 1 to the horizon, evenly spaced on a logarithmic scale."""
     points = np.unique(np.round(np.geomspace(1, horizon, count)).astype(np.int64))
     points[-1] = horizon
@@ -140,7 +140,7 @@ class _Task:
     policy: Policy
     environment: Environment
     seed: int
-    points: npt.NDArray[np.int64]
+    points: Longs
     best_arm: int
 
     def __post_init__(self) -> None:
@@ -211,7 +211,7 @@ def _run(
     policy: Policy,
     environment: Environment,
     tasks: list[_Task],
-    points: npt.NDArray[np.int64],
+    points: Longs,
     jobs: int | None,
     progress: bool | None,
 ) -> Run:
@@ -320,7 +320,7 @@ def _checked_seeds(seeds: object) -> list[int]:
     return [int(seed) for seed in chosen]
 
 
-def _checked_points(checkpoints: Iterable[int] | None, horizon: int) -> npt.NDArray[np.int64]:
+def _checked_points(checkpoints: Iterable[int] | None, horizon: int) -> Longs:
     if checkpoints is None:
         return logarithmic_checkpoints(horizon)
     if not isinstance(checkpoints, Iterable):

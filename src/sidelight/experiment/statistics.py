@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._types import Floats
 from sidelight.errors import InvalidOption
 from sidelight.experiment.results import Cell
-
-Floats = npt.NDArray[np.float64]
 
 LEVEL = 0.95
 """Coverage of every interval unless told otherwise."""

@@ -5,23 +5,21 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Longs
 from sidelight.errors import InvalidOption
 from sidelight.graph.feedback_graph import MAX_ARMS, MAX_MATERIALIZED_EDGES, FeedbackGraph
-
-Pairs = npt.NDArray[np.int64]
 
 # -- edges ------------------------------------------------------------------------------------------------
 
 
-def pairs(sources: Any, targets: Any) -> Pairs:
+def pairs(sources: Any, targets: Any) -> Longs:
     """(E, 2) edges; a single arm on either side is repeated."""
     i, j = np.broadcast_arrays(np.asarray(sources, dtype=np.int64), np.asarray(targets, dtype=np.int64))
     return np.column_stack([i.ravel(), j.ravel()])
 
 
-def from_pairs(n: int, *parts: Pairs, labels: Sequence[str] | None = None) -> FeedbackGraph:
+def from_pairs(n: int, *parts: Longs, labels: Sequence[str] | None = None) -> FeedbackGraph:
     """Graph from batches of edges that are known to be in range."""
     every = np.concatenate(parts)
     return FeedbackGraph._from_arrays(n, every[:, 0], every[:, 1], labels)
@@ -32,14 +30,14 @@ def labelled(graph: FeedbackGraph, labels: Sequence[str]) -> FeedbackGraph:
     return replace(graph, labels=tuple(labels))
 
 
-def triangle(family: str, k: int) -> Pairs:
+def triangle(family: str, k: int) -> Longs:
     """All pairs (i, j) with j ≤ i < k."""
     k = checked_count("k", k)
     refuse_too_many_edges(f"{family}({k})", k * (k + 1) // 2)
     return pairs(*np.tril_indices(k))
 
 
-def bernoulli_positions(rng: np.random.Generator, total: int, p: float) -> npt.NDArray[np.int64]:
+def bernoulli_positions(rng: np.random.Generator, total: int, p: float) -> Longs:
     """Sorted positions in 0..total−1, each kept with probability p: jump ahead by geometric gaps."""
     if total == 0 or p == 0:
         return np.empty(0, dtype=np.int64)
@@ -58,9 +56,7 @@ def bernoulli_positions(rng: np.random.Generator, total: int, p: float) -> npt.N
     return np.concatenate(parts)
 
 
-def distinct_draws(
-    rng: np.random.Generator, counts: npt.NDArray[np.int64], population: int
-) -> npt.NDArray[np.int64]:
+def distinct_draws(rng: np.random.Generator, counts: Longs, population: int) -> Longs:
     """Codes row·population + value: for each row, `counts[row]` distinct uniform values below population."""
     inverted = counts > population // 2  # for a majority it is quicker to draw what stays out
     wanted = np.where(inverted, population - counts, counts)
@@ -112,7 +108,7 @@ def checked_items(name: str, sizes: object) -> list[Any]:
     return list(sizes)
 
 
-def checked_sizes(name: str, sizes: object) -> npt.NDArray[np.int64]:
+def checked_sizes(name: str, sizes: object) -> Longs:
     """Clique sizes, each ≥ 2, together at most MAX_ARMS arms."""
     values = [checked_count(f"{name}[{k}]", size, 2) for k, size in enumerate(checked_items(name, sizes))]
     checked_count(f"the sum of {name}", sum(values))

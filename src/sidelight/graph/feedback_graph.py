@@ -12,13 +12,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from sidelight._types import Bools, Indices, Ints, Longs
 from sidelight.errors import InvalidGraph, listing
 
 if TYPE_CHECKING:
     import networkx as nx
 
-IntArray = npt.NDArray[np.integer[Any]]
-BoolArray = npt.NDArray[np.bool_]
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
@@ -40,12 +39,12 @@ class FeedbackGraph:
     """
 
     n_arms: int
-    out_indptr: npt.NDArray[np.int64]  # (n+1,) explicit edges by source
-    out_indices: npt.NDArray[np.int32]  # sorted within a row
-    in_indptr: npt.NDArray[np.int64]  # (n+1,) the same edges by target
-    in_indices: npt.NDArray[np.int32]
-    universal: npt.NDArray[np.int32]  # sorted arms revealed by every other arm
-    has_loop: BoolArray  # (n,) does playing the arm reveal its own loss?
+    out_indptr: Longs  # (n+1,) explicit edges by source
+    out_indices: Ints  # sorted within a row
+    in_indptr: Longs  # (n+1,) the same edges by target
+    in_indices: Ints
+    universal: Ints  # sorted arms revealed by every other arm
+    has_loop: Bools  # (n,) does playing the arm reveal its own loss?
     labels: tuple[str, ...] | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -60,7 +59,7 @@ class FeedbackGraph:
     def from_edges(
         cls,
         n_arms: int,
-        edges: Iterable[Sequence[int]] | IntArray,
+        edges: Iterable[Sequence[int]] | Indices,
         labels: Sequence[str] | None = None,
     ) -> FeedbackGraph:
         """Graph on `n_arms` arms from pairs (i, j): playing i reveals j. Duplicates count once.
@@ -126,11 +125,11 @@ class FeedbackGraph:
     def _from_arrays(
         cls,
         n: int,
-        sources: IntArray,
-        targets: IntArray,
+        sources: Indices,
+        targets: Indices,
         labels: Sequence[str] | None = None,
-        universal: IntArray | None = None,
-        universal_loops: BoolArray | None = None,
+        universal: Indices | None = None,
+        universal_loops: Bools | None = None,
     ) -> FeedbackGraph:
         """Trusted constructor: ids are in range. `universal` arms may be given instead of their edges."""
         has_loop = np.zeros(n, dtype=bool)
@@ -172,7 +171,7 @@ class FeedbackGraph:
 
     # -- reading it -----------------------------------------------------------------------------------
 
-    def out_neighbors(self, arm: int) -> npt.NDArray[np.int32]:
+    def out_neighbors(self, arm: int) -> Ints:
         """Sorted arms whose loss is revealed when `arm` is played."""
         arm = self._checked_arm(arm)
         row = self.out_indices[self.out_indptr[arm] : self.out_indptr[arm + 1]]
@@ -185,7 +184,7 @@ class FeedbackGraph:
         merged.sort()
         return merged
 
-    def in_neighbors(self, arm: int) -> npt.NDArray[np.int32]:
+    def in_neighbors(self, arm: int) -> Ints:
         """Sorted arms that reveal the loss of `arm`."""
         arm = self._checked_arm(arm)
         if not self.is_universal[arm]:
@@ -205,20 +204,20 @@ class FeedbackGraph:
         return at < row.size and int(row[at]) == j
 
     @cached_property
-    def is_universal(self) -> BoolArray:
+    def is_universal(self) -> Bools:
         """(n,) is the arm revealed by every other arm?"""
         mask = np.zeros(self.n_arms, dtype=bool)
         mask[self.universal] = True
         return _frozen(mask, np.bool_)
 
     @cached_property
-    def out_degree(self) -> npt.NDArray[np.int64]:
+    def out_degree(self) -> Longs:
         """(n,) number of arms that each arm reveals."""
         loopless = (self.is_universal & ~self.has_loop).astype(np.int64)
         return _frozen(np.diff(self.out_indptr) + self.universal.size - loopless, np.int64)
 
     @cached_property
-    def in_degree(self) -> npt.NDArray[np.int64]:
+    def in_degree(self) -> Longs:
         """(n,) number of arms that reveal each arm."""
         degree = np.diff(self.in_indptr)
         degree[self.universal] = self.n_arms - 1 + self.has_loop[self.universal]
@@ -231,13 +230,13 @@ class FeedbackGraph:
 
     # -- other forms ----------------------------------------------------------------------------------
 
-    def edges(self) -> npt.NDArray[np.int32]:
+    def edges(self) -> Ints:
         """(n_edges, 2) all pairs (i, j) with i revealing j, sorted."""
         matrix = self.to_sparse()
         rows = np.repeat(np.arange(self.n_arms, dtype=np.int32), np.diff(matrix.indptr))
         return np.column_stack([rows, matrix.indices.astype(np.int32, copy=False)])
 
-    def edge_blocks(self, most: int = 1_000_000) -> Iterator[npt.NDArray[np.int32]]:
+    def edge_blocks(self, most: int = 1_000_000) -> Iterator[Ints]:
         """The rows of `edges()` in batches of about `most`, so that a dense graph need not fit in memory."""
         ends = np.cumsum(self.out_degree)
         start = 0
@@ -291,7 +290,7 @@ class FeedbackGraph:
             nx.set_node_attributes(graph, dict(enumerate(self.labels)), "label")
         return graph
 
-    def subgraph(self, arms: Sequence[int] | IntArray) -> FeedbackGraph:
+    def subgraph(self, arms: Sequence[int] | Indices) -> FeedbackGraph:
         """Graph induced by `arms`, renumbered 0..len(arms)−1 in the order given."""
         chosen = self.checked_arms(arms)
         n = len(chosen)
@@ -333,7 +332,7 @@ class FeedbackGraph:
 
     # -- small print ----------------------------------------------------------------------------------
 
-    def checked_arms(self, arms: Sequence[int] | IntArray) -> npt.NDArray[np.int64]:
+    def checked_arms(self, arms: Sequence[int] | Indices) -> Longs:
         """`arms` as an array of distinct arm ids, or an error that names the offending ones."""
         chosen = np.asarray(arms)
         if chosen.size == 0:
@@ -387,7 +386,7 @@ def checked_arm_count(n_arms: object) -> int:
     return int(n_arms)
 
 
-def _as_pairs(edges: Iterable[Sequence[int]] | IntArray) -> npt.NDArray[np.int64]:
+def _as_pairs(edges: Iterable[Sequence[int]] | Indices) -> Longs:
     """(E, 2) integer array, refusing anything that would be rounded or reinterpreted."""
     try:
         pairs = np.asarray(edges if isinstance(edges, np.ndarray) else list(edges))
@@ -422,7 +421,7 @@ def _frozen(values: Any, dtype: type[_Scalar]) -> npt.NDArray[_Scalar]:
     return array
 
 
-def _gather(values: npt.NDArray[Any], starts: IntArray, stops: IntArray) -> npt.NDArray[Any]:
+def _gather(values: npt.NDArray[Any], starts: Indices, stops: Indices) -> npt.NDArray[Any]:
     """Concatenate values[starts[k]:stops[k]] over k without a Python loop."""
     lengths = stops - starts
     total = int(lengths.sum())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Longs
 from sidelight.errors import InvalidGraph
 from sidelight.graph.feedback_graph import FeedbackGraph, _gather
 
@@ -27,7 +27,7 @@ def with_loops(g: FeedbackGraph) -> FeedbackGraph:
     )
 
 
-def observable_part(g: FeedbackGraph) -> tuple[FeedbackGraph, npt.NDArray[np.int64]]:
+def observable_part(g: FeedbackGraph) -> tuple[FeedbackGraph, Longs]:
     """The largest induced subgraph in which some arm reveals every arm, and the sorted arms that are not in it.
 
     Leaving out an arm may leave others unseen, so this goes on until nothing changes. Linear in arms and edges.

@@ -1,23 +1,18 @@
 """Local moves of Louvain's method: each vertex to the neighbouring community that gains most modularity."""
 
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-Ints = npt.NDArray[np.integer[Any]]
-Floats = npt.NDArray[np.float64]
+from sidelight._types import Floats, Indices
 
 
 @njit(cache=True, error_model="numpy")
 def move_vertices(
-    indptr: Ints,
-    indices: Ints,
+    indptr: Indices,
+    indices: Indices,
     weights: Floats,
     strength: Floats,
-    order: Ints,
-    label: Ints,
+    order: Indices,
+    label: Indices,
     total: Floats,
     links: Floats,
 ) -> int:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from sidelight._types import Longs
 from sidelight.analysis.observability import observability
 from sidelight.graph import FeedbackGraph
 from sidelight.partition._communities_kernels import move_vertices
-
-Vector = npt.NDArray[np.int64]
 
 PASSES = 10
 """Passes over the vertices on each level; later ones move next to nothing."""
 
 
-def louvain(graph: FeedbackGraph, rng: np.random.Generator) -> Vector:
+def louvain(graph: FeedbackGraph, rng: np.random.Generator) -> Longs:
     """(n,) community of each arm; directions do not count, universal arms only by what they reveal.
 
     Vertices move to the neighbouring community that gains most modularity, communities become vertices, until nothing
@@ -42,7 +40,7 @@ def louvain(graph: FeedbackGraph, rng: np.random.Generator) -> Vector:
     return labels
 
 
-def _moved(matrix: sparse.csr_array, rng: np.random.Generator) -> Vector:
+def _moved(matrix: sparse.csr_array, rng: np.random.Generator) -> Longs:
     """(n,) community of each vertex after local moves."""
     n = matrix.shape[0]
     strength = np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel()
@@ -68,7 +66,7 @@ def _moved(matrix: sparse.csr_array, rng: np.random.Generator) -> Vector:
     return label
 
 
-def mended(graph: FeedbackGraph, labels: Vector) -> Vector:
+def mended(graph: FeedbackGraph, labels: Longs) -> Longs:
     """(n,) `labels` with blocks merged until they are legal, in an observable graph.
 
     A block that does not reveal one of its arms joins the block of a watcher of that arm. All blocks in need

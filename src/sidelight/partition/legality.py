@@ -9,11 +9,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._types import Bools, Longs
 from sidelight.analysis.observability import observability
 from sidelight.errors import listing
 from sidelight.graph import FeedbackGraph
-
-Vector = npt.NDArray[np.int64]
 
 Kind = Literal[
     "not-a-block", "empty", "not-an-arm", "out-of-range", "repeated", "missing", "unobservable", "not-strong"
@@ -85,8 +84,8 @@ class Members:
     """Blocks as they were given: block[r] holds arm[r]; what is no 64-bit integer is set apart."""
 
     n_blocks: int
-    block: Vector  # (r,) sorted
-    arm: Vector  # (r,) any integer, in range or not
+    block: Longs  # (r,) sorted
+    arm: Longs  # (r,) any integer, in range or not
     strange: tuple[Violation, ...]
 
 
@@ -110,7 +109,7 @@ def read_members(blocks: Iterable[Iterable[int]]) -> Members:
     return Members(len(parts), owner, arm.astype(np.int64), tuple(strange))
 
 
-def _integers(k: int, entry: Any) -> tuple[Vector, list[Violation]]:
+def _integers(k: int, entry: Any) -> tuple[Longs, list[Violation]]:
     """The 64-bit integers in entry k, and what else is in it."""
     if isinstance(entry, str | bytes) or not isinstance(entry, Iterable) or getattr(entry, "ndim", 1) == 0:
         return np.empty(0, dtype=np.int64), [Violation("not-a-block", (k,), (entry,))]
@@ -174,9 +173,7 @@ def judge(graph: FeedbackGraph, members: Members) -> tuple[Violation, ...]:
     return tuple(reasons)
 
 
-def _revealed_inside(
-    graph: FeedbackGraph, block: Vector, arm: Vector, sizes: Vector, distinct: bool
-) -> npt.NDArray[np.bool_]:
+def _revealed_inside(graph: FeedbackGraph, block: Longs, arm: Longs, sizes: Longs, distinct: bool) -> Bools:
     """(r,) does some arm of block[r] reveal arm[r]? The pairs are distinct and sorted by block."""
     n = graph.n_arms
     revealed = graph.has_loop[arm] | (graph.is_universal[arm] & (sizes[block] > 1))
@@ -187,7 +184,7 @@ def _revealed_inside(
         hit = target[home[graph.in_indices] == home[target]]
         seen = np.zeros(n, dtype=bool)
         seen[hit] = True
-        result: npt.NDArray[np.bool_] = revealed | seen[arm]  # homeless arms are not asked for
+        result: Bools = revealed | seen[arm]  # homeless arms are not asked for
         return result
     # Overlapping blocks are wrong already, but what else is wrong is said too: look up (block, source) pairs.
     first, degree = graph.in_indptr[arm], np.diff(graph.in_indptr)[arm]
@@ -198,7 +195,7 @@ def _revealed_inside(
     return revealed
 
 
-def _repeated(block: Vector, arm: Vector, times: Vector) -> list[Violation]:
+def _repeated(block: Longs, arm: Longs, times: Longs) -> list[Violation]:
     """One violation per arm that occurs more than once, with the block of each occurrence."""
     rows = np.flatnonzero(times[arm] > 1)
     rows = rows[np.argsort(arm[rows], kind="stable")]
@@ -209,7 +206,7 @@ def _repeated(block: Vector, arm: Vector, times: Vector) -> list[Violation]:
     ]
 
 
-def _grouped(kind: Kind, block: Vector, arm: Vector) -> list[Violation]:
+def _grouped(kind: Kind, block: Longs, arm: Longs) -> list[Violation]:
     """One violation per block (sorted) with all its arms."""
     if block.size == 0:
         return []

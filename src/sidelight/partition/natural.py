@@ -6,10 +6,10 @@ from heapq import heapify, heappop, heappush
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from sidelight._types import Bools, Longs
 from sidelight.analysis.observability import observability
 from sidelight.errors import UnobservableGraph, listing
 from sidelight.graph import FeedbackGraph
@@ -27,8 +27,6 @@ __all__ = [
     "singletons",
     "strongly_connected",
 ]
-
-Vector = npt.NDArray[np.int64]
 
 
 def single(graph: FeedbackGraph) -> Partition:
@@ -81,7 +79,7 @@ def corrupted(graph: FeedbackGraph) -> Partition:
     return Partition.from_labels(graph, labels)
 
 
-def greedy_cover(graph: FeedbackGraph, waiting: npt.NDArray[np.bool_], least: int = 1) -> list[int]:
+def greedy_cover(graph: FeedbackGraph, waiting: Bools, least: int = 1) -> list[int]:
     """Arms that together reveal every waiting arm, none of these universal: the most helpful one first.
 
     Each reveals `least` more, or the cover stops short of the rest. Ties: the smallest arm.
@@ -107,7 +105,7 @@ def greedy_cover(graph: FeedbackGraph, waiting: npt.NDArray[np.bool_], least: in
     return chosen
 
 
-def _component_labels(graph: FeedbackGraph, connection: Literal["weak", "strong"]) -> Vector:
+def _component_labels(graph: FeedbackGraph, connection: Literal["weak", "strong"]) -> Longs:
     """(n,) smallest arm of each arm's component, which orders the components."""
     n = graph.n_arms
     explicit = np.repeat(np.arange(n, dtype=np.int32), np.diff(graph.out_indptr))
@@ -120,7 +118,7 @@ def _component_labels(graph: FeedbackGraph, connection: Literal["weak", "strong"
     matrix = sparse.csr_array((np.ones(rows.size, dtype=np.int8), (rows, columns)), shape=(n + 1, n + 1))
     _, label = connected_components(matrix, directed=True, connection=connection)
     _, first, inverse = np.unique(label[:n], return_index=True, return_inverse=True)
-    smallest: Vector = first[inverse]
+    smallest: Longs = first[inverse]
     return smallest
 
 

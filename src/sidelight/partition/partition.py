@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._types import Longs
 from sidelight.errors import IllegalPartition, InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition.legality import Members, Violation, judge, read_members
-
-Vector = npt.NDArray[np.int64]
 
 SHOWN_VIOLATIONS = 10
 """How many violations an error message spells out; `IllegalPartition.violations` has all of them."""
@@ -34,8 +33,8 @@ class Partition:
     """
 
     graph: FeedbackGraph
-    blocks: tuple[Vector, ...]  # sorted arms of each block, read-only
-    block_of: Vector  # (n,) index of the block of each arm
+    blocks: tuple[Longs, ...]  # sorted arms of each block, read-only
+    block_of: Longs  # (n,) index of the block of each arm
 
     def __init__(self, graph: FeedbackGraph, blocks: Iterable[Iterable[int]]) -> None:
         self._settle(graph, read_members(blocks))
@@ -79,26 +78,26 @@ class Partition:
         return len(self.blocks)
 
     @cached_property
-    def sizes(self) -> Vector:
+    def sizes(self) -> Longs:
         """(m,) number of arms of each block."""
         return _frozen(np.fromiter(map(len, self.blocks), dtype=np.int64, count=self.n_blocks))
 
     @cached_property
-    def strong_loop(self) -> Vector:
+    def strong_loop(self) -> Longs:
         """U1S: blocks that are one arm with a self-loop."""
         return self._singletons(with_loop=True)
 
     @cached_property
-    def strong_loopless(self) -> Vector:
+    def strong_loopless(self) -> Longs:
         """U1N: blocks that are one arm without self-loop, revealed by every other arm."""
         return self._singletons(with_loop=False)
 
     @cached_property
-    def weak(self) -> Vector:
+    def weak(self) -> Longs:
         """U2: blocks of two arms or more, played as weakly observable graphs of their own."""
         return _frozen(np.flatnonzero(self.sizes > 1))
 
-    def _singletons(self, with_loop: bool) -> Vector:
+    def _singletons(self, with_loop: bool) -> Longs:
         arms = np.flatnonzero((self.sizes == 1)[self.block_of] & (self.graph.has_loop == with_loop))
         return _frozen(np.sort(self.block_of[arms]))
 
@@ -119,7 +118,7 @@ class Partition:
         )
 
     @cached_property
-    def _canonical(self) -> Vector:
+    def _canonical(self) -> Longs:
         """`block_of` with blocks renumbered by their smallest arm: equal for equal sets of blocks."""
         rank = np.empty(self.n_blocks, dtype=np.int64)
         first = np.fromiter((block[0] for block in self.blocks), dtype=np.int64, count=self.n_blocks)
@@ -150,7 +149,7 @@ def _refusal(violations: tuple[Violation, ...]) -> str:
     return f"not a legal partition: {reasons}{more}"
 
 
-def _frozen(values: npt.NDArray[Any]) -> Vector:
+def _frozen(values: npt.NDArray[Any]) -> Longs:
     array = np.array(values, dtype=np.int64)
     array.flags.writeable = False
     return array

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Floats
 from sidelight.analysis import Domination
 from sidelight.partition import Partition
 from sidelight.planning.bounds.bound import Bound, Condition, bound_at
@@ -18,8 +18,6 @@ from sidelight.planning.printed.projection import Projection
 from sidelight.planning.printed.restriction import BlockTuning, Restriction
 from sidelight.planning.pruning import parents
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +29,12 @@ class WeakBlocks:
     dominations: Sequence[Domination]
 
     @cached_property
-    def sizes(self) -> FloatArray:
+    def sizes(self) -> Floats:
         """(m2,) n_k."""
         return self.partition.sizes[self.partition.weak].astype(np.float64)
 
     @cached_property
-    def deltas(self) -> FloatArray:
+    def deltas(self) -> Floats:
         """(m2,) δ_k: the mass of the covers in use, optimal or not."""
         return np.array([found.value for found in self.dominations])
 
@@ -173,7 +171,7 @@ class Candidate:
         parameters |= {"eta_blocks": inner.steps.tolist(), "delta_blocks": self.weak.deltas.tolist()}
         return tuning, parameters
 
-    def _top_potential(self, rates: dict[str, float], T: float) -> tuple[FloatArray, FloatArray]:
+    def _top_potential(self, rates: dict[str, float], T: float) -> tuple[Floats, Floats]:
         """(power, rate) of every block's coordinate on the top simplex."""
         p = self.weak.partition
         power, rate = np.empty(p.n_blocks), np.empty(p.n_blocks)
@@ -190,7 +188,7 @@ class Candidate:
 
     def _explorations(
         self, inner: BlockTuning, alpha: float, loop: float, loopless: float
-    ) -> tuple[FloatArray, FloatArray]:
+    ) -> tuple[Floats, Floats]:
         """Constant global exploration and local exploration of every arm."""
         p = self.weak.partition
         by_block = np.zeros(p.n_blocks)  # singletons share their totals evenly
@@ -206,7 +204,7 @@ class Candidate:
             local[arms] = alpha * x / np.repeat(self.weak.deltas, sizes)
         return constant, local
 
-    def _per_block(self, values: FloatArray) -> FloatArray:
+    def _per_block(self, values: Floats) -> Floats:
         """Values of the weak blocks, spread over all blocks; 0 for singletons."""
         spread = np.zeros(self.weak.partition.n_blocks)
         spread[self.weak.partition.weak] = values

@@ -5,30 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+from sidelight._types import Floats, Longs
 
 if TYPE_CHECKING:
     from sidelight.graph import FeedbackGraph
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
-
-def loads(graph: FeedbackGraph, block_of: IntArray, cover: FloatArray) -> FloatArray:
+def loads(graph: FeedbackGraph, block_of: Longs, cover: Floats) -> Floats:
     """(n,) c_i = Σ_{j ∈ Nin(i) ∩ V_k} cover(j), k the block of i. O(n + edges)."""
     source = graph.in_indices
     target = np.repeat(np.arange(graph.n_arms), np.diff(graph.in_indptr))
     inside = block_of[source] == block_of[target]
-    found: FloatArray = np.bincount(
-        target[inside], weights=cover[source[inside]], minlength=graph.n_arms
-    ).astype(np.float64)
+    found: Floats = np.bincount(target[inside], weights=cover[source[inside]], minlength=graph.n_arms).astype(
+        np.float64
+    )
     arms = graph.universal
     totals = np.bincount(block_of, weights=cover)
     found[arms] = totals[block_of[arms]] - np.where(graph.has_loop[arms], 0.0, cover[arms])
     return found
 
 
-def largest_revealed(graph: FeedbackGraph, block_of: IntArray, values: FloatArray) -> FloatArray:
+def largest_revealed(graph: FeedbackGraph, block_of: Longs, values: Floats) -> Floats:
     """(n,) max of `values` ≥ 0 over Nout(j) ∩ V_k, k the block of j; 0 if j reveals nothing there. O(n + edges)."""
     n = graph.n_arms
     best = np.zeros(n)
@@ -51,9 +49,7 @@ def largest_revealed(graph: FeedbackGraph, block_of: IntArray, values: FloatArra
     return best
 
 
-def _two_largest(
-    block_of: IntArray, arms: IntArray, values: FloatArray
-) -> tuple[FloatArray, IntArray, FloatArray]:
+def _two_largest(block_of: Longs, arms: Longs, values: Floats) -> tuple[Floats, Longs, Floats]:
     """By block: the largest value among `arms`, an arm that has it (−1 for none), the next largest value."""
     m = int(block_of.max()) + 1
     first, second = np.zeros(m), np.zeros(m)

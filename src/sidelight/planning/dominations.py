@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
+from sidelight._types import Longs
 from sidelight.analysis import Domination, block_dominations, fractional_domination
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
 from sidelight.planning.candidate import WeakBlocks
-
-IntArray = npt.NDArray[np.int64]
 
 
 class Dominations:
@@ -30,7 +26,7 @@ class Dominations:
         self._blocks |= {keys[i]: found for i, found in zip(new, solved, strict=True)}
         return WeakBlocks(name, partition, [self._blocks[key] for key in keys])
 
-    def cover(self, targets: IntArray) -> Domination:
+    def cover(self, targets: Longs) -> Domination:
         """The cheapest cover of `targets` from any arm."""
         if targets.size == self._graph.n_arms:
             return self.solve("single", Partition(self._graph, [targets])).dominations[0]

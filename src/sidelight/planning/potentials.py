@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Floats
 from sidelight.errors import InvalidOption
 
-FloatArray = npt.NDArray[np.float64]
-Rate = float | FloatArray
+Rate = float | Floats
 """One learning rate, or one for each coordinate."""
 
 
@@ -35,19 +34,19 @@ class Potential(Protocol):
         """Factor a of the inverse gradient."""
         ...
 
-    def value(self, x: FloatArray) -> float:
+    def value(self, x: Floats) -> float:
         """F(x), zeros allowed."""
         ...
 
-    def gradient(self, x: FloatArray) -> FloatArray:
+    def gradient(self, x: Floats) -> Floats:
         """∇F(x) for x > 0."""
         ...
 
-    def inverse_gradient(self, dual: FloatArray) -> FloatArray:
+    def inverse_gradient(self, dual: Floats) -> Floats:
         """The x > 0 with ∇F(x) = dual."""
         ...
 
-    def hessian(self, x: FloatArray) -> FloatArray:
+    def hessian(self, x: Floats) -> Floats:
         """Diagonal of ∇²F(x) for x > 0."""
         ...
 
@@ -75,20 +74,20 @@ class NegativeEntropy:
         """η."""
         return self.rate
 
-    def value(self, x: FloatArray) -> float:
+    def value(self, x: Floats) -> float:
         """F(x) with 0·log 0 = 0."""
         positive = np.where(x > 0, x, 1.0)
         return float(np.sum(x * np.log(positive) / self.rate))
 
-    def gradient(self, x: FloatArray) -> FloatArray:
+    def gradient(self, x: Floats) -> Floats:
         """(1 + log x)/η."""
         return np.asarray((1 + np.log(x)) / self.rate)
 
-    def inverse_gradient(self, dual: FloatArray) -> FloatArray:
+    def inverse_gradient(self, dual: Floats) -> Floats:
         """exp(η·dual − 1)."""
         return np.asarray(np.exp(self.rate * dual - 1))
 
-    def hessian(self, x: FloatArray) -> FloatArray:
+    def hessian(self, x: Floats) -> Floats:
         """1/(η x)."""
         return np.asarray(1 / (self.rate * x))
 
@@ -128,19 +127,19 @@ class Tsallis:
         """a = (1−h)η."""
         return (1 - self.h) * self.rate
 
-    def value(self, x: FloatArray) -> float:
+    def value(self, x: Floats) -> float:
         """F(x)."""
         return float(-np.sum(x**self.h / self.rate) / (self.h * (1 - self.h)))
 
-    def gradient(self, x: FloatArray) -> FloatArray:
+    def gradient(self, x: Floats) -> Floats:
         """−x^{h−1}/((1−h)η)."""
         return np.asarray(-(x ** (self.h - 1)) / self.kernel_rate)
 
-    def inverse_gradient(self, dual: FloatArray) -> FloatArray:
+    def inverse_gradient(self, dual: Floats) -> Floats:
         """((1−h)η·(−dual))^{−1/(1−h)} for dual < 0."""
         return np.asarray((self.kernel_rate * -dual) ** -self.power)
 
-    def hessian(self, x: FloatArray) -> FloatArray:
+    def hessian(self, x: Floats) -> Floats:
         """x^{h−2}/η."""
         return np.asarray(x ** (self.h - 2) / self.rate)
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Bools, Longs
 from sidelight.partition import Partition
-
-IntArray = npt.NDArray[np.int64]
 
 MOST_ROUNDS = 64
 """After so many rounds the arms still waiting all take the in-neighbour they like best."""
@@ -16,7 +14,7 @@ SCATTER = 2654435761
 """Odd multiplier (2³²/golden ratio) that scatters equal candidates, so that many win in one round."""
 
 
-def parents(partition: Partition, blocks: IntArray) -> IntArray:
+def parents(partition: Partition, blocks: Longs) -> Longs:
     """(n,) one in-neighbour inside its block for every arm of `blocks`, −1 elsewhere; O(n + edges) a round.
 
     Few parents are better: what one explores on behalf of all its arms, each of them sees. This is greedy
@@ -51,7 +49,7 @@ def parents(partition: Partition, blocks: IntArray) -> IntArray:
     return parent
 
 
-def _add_universal(partition: Partition, chosen: npt.NDArray[np.bool_], parent: IntArray) -> None:
+def _add_universal(partition: Partition, chosen: Bools, parent: Longs) -> None:
     """Arms that everyone reveals join the busiest parent of their block, which may not be themselves."""
     g, owner = partition.graph, partition.block_of
     loads = np.bincount(parent[parent >= 0], minlength=g.n_arms)

@@ -6,11 +6,9 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Floats
 from sidelight.errors import InvalidOption
-
-FloatArray = npt.NDArray[np.float64]
 
 STRETCH = 1 / 16
 """Epochs grow by this fraction: [t, ⌈t·(1 + 1/16)⌉)."""
@@ -37,7 +35,7 @@ class Schedule:
     not positive: numbers never rise.
     """
 
-    inner_rate: FloatArray  # (n,) exponent of the inner rate of each arm
+    inner_rate: Floats  # (n,) exponent of the inner rate of each arm
     exploration: float  # exponent of spread and global exploration
     start: int = 1  # numbers stay as in round 1 until here
 
@@ -52,7 +50,7 @@ class Schedule:
         exponents.flags.writeable = False
         object.__setattr__(self, "inner_rate", exponents)
 
-    def factors(self, t: int) -> tuple[FloatArray, float]:
+    def factors(self, t: int) -> tuple[Floats, float]:
         """Of the inner rates (n,) and of the exploration, in round t."""
         growth = max(epoch_start(t), self.start) / self.start
         return growth**self.inner_rate, growth**self.exploration

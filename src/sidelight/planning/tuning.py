@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._types import Floats, Longs
 from sidelight.errors import InvalidOption
 from sidelight.planning.covers import largest_revealed
 from sidelight.planning.schedule import Schedule
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
     from sidelight.graph import FeedbackGraph
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 MOST_EXPLORATION = 0.5
 """The proofs need γ̄ ≤ ½; below their horizons exploration is scaled down to it."""
@@ -30,7 +29,7 @@ EXACT_SPREAD = 24
 """Blocks of up to so many arms play their spread exactly."""
 
 
-def lazy_factor(n_arms: npt.ArrayLike) -> FloatArray:
+def lazy_factor(n_arms: npt.ArrayLike) -> Floats:
     """How far the spread of blocks of `n_arms` arms may exceed the formula: 1 or `LAZY_FACTOR`."""
     return np.where(np.asarray(n_arms) > EXACT_SPREAD, LAZY_FACTOR, 1.0)
 
@@ -51,30 +50,30 @@ class Tuning:
     and exploration fall as rounds go by; the arrays hold their values in round 1.
     """
 
-    block_start: IntArray  # (m+1,)
-    block_arms: IntArray  # (n,) arms of block k: block_arms[block_start[k]:block_start[k+1]]
-    top_power: FloatArray  # (m,)
-    top_rate: FloatArray  # (m,)
-    inner_power: FloatArray  # (n,) by arm
-    inner_rate: FloatArray  # (n,) by arm
-    global_exploration: FloatArray  # (n,) constant part of γ
-    local_exploration: FloatArray  # (n,)
-    adaptive: FloatArray  # (m,) coefficient of the adaptive part of γ, 0 for none
-    parent: IntArray  # (n,) −1 where the block is not adaptive
-    spread: FloatArray  # (m,) β_k of the interpolated part of γ, 0 for none
-    cover: FloatArray  # (n,) x* where the block has a spread, else 0
-    load: FloatArray  # (n,) Σ_{j ∈ Nin(i) ∩ V_k} cover(j), 0 where the arm is owed nothing
+    block_start: Longs  # (m+1,)
+    block_arms: Longs  # (n,) arms of block k: block_arms[block_start[k]:block_start[k+1]]
+    top_power: Floats  # (m,)
+    top_rate: Floats  # (m,)
+    inner_power: Floats  # (n,) by arm
+    inner_rate: Floats  # (n,) by arm
+    global_exploration: Floats  # (n,) constant part of γ
+    local_exploration: Floats  # (n,)
+    adaptive: Floats  # (m,) coefficient of the adaptive part of γ, 0 for none
+    parent: Longs  # (n,) −1 where the block is not adaptive
+    spread: Floats  # (m,) β_k of the interpolated part of γ, 0 for none
+    cover: Floats  # (n,) x* where the block has a spread, else 0
+    load: Floats  # (n,) Σ_{j ∈ Nin(i) ∩ V_k} cover(j), 0 where the arm is owed nothing
     schedule: Schedule | None = None
 
     @classmethod
     def one_block(
         cls,
-        power: FloatArray,
-        rate: FloatArray,
-        constant: FloatArray,
+        power: Floats,
+        rate: Floats,
+        constant: Floats,
         spread: float,
-        cover: FloatArray,
-        load: FloatArray,
+        cover: Floats,
+        load: Floats,
         schedule: Schedule | None = None,
     ) -> Tuning:
         """All arms in one block, which is always played; there is no local and no parents' exploration."""
@@ -147,12 +146,12 @@ class Tuning:
         return len(self.block_start) - 1
 
     @property
-    def sizes(self) -> IntArray:
+    def sizes(self) -> Longs:
         """(m,) number of arms of each block."""
         return np.diff(self.block_start)
 
     @property
-    def block_of(self) -> IntArray:
+    def block_of(self) -> Longs:
         """(n,) the block of each arm."""
         owner = np.empty(self.n_arms, dtype=np.int64)
         owner[self.block_arms] = np.repeat(np.arange(self.n_blocks), self.sizes)
@@ -165,14 +164,14 @@ class Tuning:
         return float(constant_and_adaptive + np.sum(self.most_spread))
 
     @property
-    def most_spread(self) -> FloatArray:
+    def most_spread(self) -> Floats:
         """(m,) the largest total spread of each block: β_k·δ_k^h, with the factor of lazy play."""
         _, power = self._owed_powers()
         h = 1 - 1 / np.where(power > 0, power, 1.0)
         masses = np.bincount(self.block_of, weights=self.cover, minlength=self.n_blocks)
         return np.where(self.spread > 0, self.spread * lazy_factor(self.sizes) * masses**h, 0.0)
 
-    def exploration(self, graph: FeedbackGraph, inner: FloatArray) -> FloatArray:
+    def exploration(self, graph: FeedbackGraph, inner: Floats) -> Floats:
         """(n,) γ when the distributions inside the blocks put inner[j] on arm j of their block."""
         owner = self.block_of
         gamma = self.global_exploration.copy()
@@ -203,7 +202,7 @@ class Tuning:
         known = {f.name: arrays[f.name] for f in fields(cls) if f.name != "schedule"}
         return cls(**known, schedule=schedule)
 
-    def _owed_powers(self) -> tuple[FloatArray, FloatArray]:
+    def _owed_powers(self) -> tuple[Floats, Floats]:
         """(m,) smallest and largest power among the arms with a load in each block; 0 where there are none."""
         owed = np.flatnonzero(self.load > 0)
         owner = self.block_of[owed]

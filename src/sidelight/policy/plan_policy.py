@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._types import Floats, Ints, Longs
 from sidelight.engine import certificate
 from sidelight.engine._numba.entry import entry
 from sidelight.engine.build import block_order, build_memory
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from sidelight.engine.losses import World
     from sidelight.engine.memory import Memory
     from sidelight.planning import Plan
-
-Losses = npt.NDArray[np.float64]
-Arms = npt.NDArray[np.int32]
 
 
 class Policy:
@@ -92,7 +90,7 @@ class Policy:
     def _draw(self) -> int:
         return int(self._ask_once(self.memory))
 
-    def _learn(self, values: Losses) -> bool:
+    def _learn(self, values: Floats) -> bool:
         """Take in losses in the order of `out_neighbors`; False, and no change, if one is outside [0, 1]."""
         return bool(self._tell_once(self.memory, values, self.scratch))
 
@@ -117,14 +115,14 @@ class Policy:
     # -- looking --------------------------------------------------------------------------------------
 
     @property
-    def probabilities(self) -> npt.NDArray[np.float64]:
+    def probabilities(self) -> Floats:
         """Distribution of the pending play, or of the next one; a fresh array that sums to one."""
         out = np.empty(self.graph.n_arms)
         engine.fill_probabilities(self.memory, out)
         return out
 
     @property
-    def block_probabilities(self) -> npt.NDArray[np.float64]:
+    def block_probabilities(self) -> Floats:
         """Y: the distribution over the blocks of the partition, before exploration."""
         ordered = np.empty(len(self.stage.partition.blocks))
         engine.fill_blocks(self.memory, ordered)
@@ -133,7 +131,7 @@ class Policy:
         return out
 
     @property
-    def inside_probabilities(self) -> npt.NDArray[np.float64]:
+    def inside_probabilities(self) -> Floats:
         """X: for every arm its share of its own block, before exploration."""
         out = np.empty(self.graph.n_arms)
         engine.fill_inside(self.memory, out)
@@ -154,7 +152,7 @@ class Policy:
         """The four parts of the regret against `arm`, as estimated so far (Lemma regret)."""
         return dict(zip(LEDGER, self.ledger_parts(self._checked_arm(arm)).tolist(), strict=True))
 
-    def ledger_parts(self, arm: int) -> Losses:
+    def ledger_parts(self, arm: int) -> Floats:
         """(4,) the ledger as an array; NaN for a policy that keeps none."""
         parts = np.empty(4)
         engine.ledger(self.memory, arm, parts)
@@ -175,7 +173,7 @@ class Policy:
         terms = dict(zip(LEDGER, self.certificate_parts(chosen).tolist(), strict=True))
         return Certificate(self.round, chosen, terms)
 
-    def certificate_parts(self, arm: int | None) -> Losses:
+    def certificate_parts(self, arm: int | None) -> Floats:
         """(4,) the terms of the certificate as an array."""
         uniform = self.stage.realization == UNIFORM
         parts = epochs.uniform_terms(self.memory) if uniform else np.empty(4)
@@ -188,7 +186,7 @@ class Policy:
                 certificate.certify_worst(self.memory, parts, np.empty(4))
             return parts
         every = self.past.with_stage(self.stage, self.memory).certificates
-        worst: Losses = every[np.argmax(every.sum(axis=1))]
+        worst: Floats = every[np.argmax(every.sum(axis=1))]
         return worst
 
     def _checked_arm(self, arm: object) -> int:
@@ -209,7 +207,7 @@ class Policy:
         first: int,
         last: int,
         cost: float,
-        plays: npt.NDArray[np.int64],
+        plays: Longs,
     ) -> float:
         """Play rounds first..last of a compiled environment, as `ask` and `tell` would; `sl.simulate` calls this.
 
@@ -263,7 +261,7 @@ class Policy:
         return degrees
 
     @cached_property
-    def scratch(self) -> npt.NDArray[np.float64]:
+    def scratch(self) -> Floats:
         """Room for the losses that one arm reveals, and one more."""
         return np.zeros(1 + int(self.graph.out_degree.max()))
 
@@ -292,7 +290,7 @@ class Policy:
 
     # -- checking feedback ----------------------------------------------------------------------------
 
-    def _aligned(self, arm: int, losses: object) -> Losses:
+    def _aligned(self, arm: int, losses: object) -> Floats:
         """One float per revealed arm, or an error naming what is wrong; their range is checked by the engine."""
         if isinstance(losses, Mapping):
             return self._from_mapping(arm, self.graph.out_neighbors(arm), losses)
@@ -309,7 +307,7 @@ class Policy:
         return values
 
     @staticmethod
-    def _from_mapping(arm: int, revealed: Arms, losses: Mapping[int, float]) -> Losses:
+    def _from_mapping(arm: int, revealed: Ints, losses: Mapping[int, float]) -> Floats:
         expected = revealed.tolist()
         missing = [v for v in expected if v not in losses]  # indexing a defaultdict would invent a loss
         if missing:
@@ -333,7 +331,7 @@ def checked_seed(seed: object) -> int:
     return building.checked_seed(seed)
 
 
-def _as_floats(losses: object, revealed: Arms) -> Losses:
+def _as_floats(losses: object, revealed: Ints) -> Floats:
     if np.ma.is_masked(losses):
         raise InvalidFeedback("some losses are masked; tell a loss for every arm that was revealed")
     try:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Floats
 from sidelight.errors import SolverError
-
-Floats = npt.NDArray[np.float64]
 
 ACCURACY = 1e-12
 """How well the two halves of a panel must agree with the whole."""

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Floats, Longs
 from sidelight.engine._numba.entry import entry
 from sidelight.engine._numba.interrupts import interrupts_kept
 from sidelight.engine.random import seeded_words
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from sidelight.engine.losses import World
     from sidelight.planning import Bound
 
-Floats = npt.NDArray[np.float64]
 
 _KERNELS = {
     "uniform": UNIFORM,
@@ -175,7 +174,7 @@ class RulePolicy(Policy):
         first: int,
         last: int,
         cost: float,
-        plays: npt.NDArray[np.int64],
+        plays: Longs,
     ) -> float:
         """Play rounds first..last of a compiled environment; see `Policy.play`."""
         return float(play_rule(self.desk, world, function, key, first, last, cost, plays))

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Floats
 from sidelight.engine import certificate
 from sidelight.engine.build import coordinate_groups
 from sidelight.engine.memory import N_ARMS, ROUND, Memory, views
@@ -27,8 +27,6 @@ from sidelight.planning.schedule import epoch_start, next_epoch
 
 if TYPE_CHECKING:
     from sidelight.planning import Plan, Tuning
-
-Floats = npt.NDArray[np.float64]
 
 
 def rounds_left(tuning: Tuning, done: int) -> int | None:

@@ -14,6 +14,8 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._types import Floats
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -255,9 +257,7 @@ def nested_widths(curves: Sequence[npt.NDArray[Any]], width: float = 1.4) -> lis
     ]
 
 
-def spread_labels(
-    wanted: Sequence[float], gap: float, low: float = 0.0, high: float = 1.0
-) -> npt.NDArray[np.float64]:
+def spread_labels(wanted: Sequence[float], gap: float, low: float = 0.0, high: float = 1.0) -> Floats:
     """Positions near `wanted`, in its order, at least `gap` apart and inside [low, high] if they fit.
 
     Least squares: neighbours that are too close move together (pool adjacent violators).

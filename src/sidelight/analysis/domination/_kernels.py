@@ -4,18 +4,13 @@ A is a 0/1 matrix, given twice: `row_*` lists the sources of each target, `col_*
 Every target has a source. `coverage` is Ax (one entry per target), `load` is Aᵀy (one entry per source).
 """
 
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-Ints = npt.NDArray[np.integer[Any]]
-Floats = npt.NDArray[np.float64]
+from sidelight._types import Floats, Indices
 
 
 @njit(cache=True, error_model="numpy")
-def gather_sums(indptr: Ints, indices: Ints, values: Floats, out: Floats) -> None:
+def gather_sums(indptr: Indices, indices: Indices, values: Floats, out: Floats) -> None:
     """out[k] = Σ values[indices[e]] over the entries e of row k."""
     for k in range(out.size):
         total = 0.0
@@ -26,10 +21,10 @@ def gather_sums(indptr: Ints, indices: Ints, values: Floats, out: Floats) -> Non
 
 @njit(cache=True, error_model="numpy")
 def primal_dual_steps(
-    row_indptr: Ints,
-    row_indices: Ints,
-    col_indptr: Ints,
-    col_indices: Ints,
+    row_indptr: Indices,
+    row_indices: Indices,
+    col_indptr: Indices,
+    col_indices: Indices,
     x: Floats,
     y: Floats,
     x_sum: Floats,
@@ -69,11 +64,11 @@ def primal_dual_steps(
 
 @njit(cache=True, error_model="numpy")
 def repair_cover(
-    row_indptr: Ints,
-    row_indices: Ints,
-    col_indptr: Ints,
-    col_indices: Ints,
-    order: Ints,
+    row_indptr: Indices,
+    row_indices: Indices,
+    col_indptr: Indices,
+    col_indices: Indices,
+    order: Indices,
     x: Floats,
     out: Floats,
     coverage: Floats,
@@ -124,11 +119,11 @@ def repair_cover(
 
 @njit(cache=True, error_model="numpy")
 def repair_packing(
-    row_indptr: Ints,
-    row_indices: Ints,
-    col_indptr: Ints,
-    col_indices: Ints,
-    order: Ints,
+    row_indptr: Indices,
+    row_indices: Indices,
+    col_indptr: Indices,
+    col_indices: Indices,
+    order: Indices,
     y: Floats,
     out: Floats,
     load: Floats,

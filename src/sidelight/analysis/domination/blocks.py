@@ -6,14 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sidelight.analysis.domination.covering import (
-    LISTED,
-    NOBODY,
-    CoveringProgram,
-    Ints,
-    gather_rows,
-    pointers,
-)
+from sidelight._types import Indices
+from sidelight.analysis.domination.covering import LISTED, NOBODY, CoveringProgram, gather_rows, pointers
 from sidelight.analysis.domination.domination import (
     Domination,
     check_revealed,
@@ -25,7 +19,7 @@ from sidelight.graph import FeedbackGraph
 
 
 def block_dominations(
-    g: FeedbackGraph, blocks: Sequence[Sequence[int] | Ints], *, tolerance: float | None = None
+    g: FeedbackGraph, blocks: Sequence[Sequence[int] | Indices], *, tolerance: float | None = None
 ) -> list[Domination]:
     """`fractional_domination(g, block)` for every block; blocks of the same shape share one solution.
 
@@ -57,7 +51,7 @@ def block_dominations(
     return result
 
 
-def _is_disjoint(g: FeedbackGraph, members: list[Ints], flat: Ints) -> bool:
+def _is_disjoint(g: FeedbackGraph, members: list[Indices], flat: Indices) -> bool:
     """Are the blocks non-empty, disjoint sets of arms? (Otherwise each block answers for itself.)"""
     if not members or any(block.size == 0 or block.ndim != 1 for block in members):
         return False
@@ -66,7 +60,9 @@ def _is_disjoint(g: FeedbackGraph, members: list[Ints], flat: Ints) -> bool:
     return int(np.bincount(flat).max()) == 1
 
 
-def _block_programs(g: FeedbackGraph, flat: Ints, sizes: Sequence[int]) -> list[tuple[Ints, CoveringProgram]]:
+def _block_programs(
+    g: FeedbackGraph, flat: Indices, sizes: Sequence[int]
+) -> list[tuple[Indices, CoveringProgram]]:
     """(arms, covering program) of each block; `flat` holds the arms block after block."""
     flat.flags.writeable = False
     start = pointers(np.asarray(sizes))

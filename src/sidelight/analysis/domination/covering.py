@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from sidelight._types import Indices, Ints, Longs
 from sidelight.graph import FeedbackGraph
-
-Ints = npt.NDArray[np.integer[Any]]
-Floats = npt.NDArray[np.float64]
 
 LISTED = -2
 """`spared` of a target whose sources are listed one by one."""
@@ -32,9 +28,9 @@ class CoveringProgram:
     """
 
     n_sources: int
-    row_indptr: npt.NDArray[np.int64]  # (n_targets + 1,) listed sources by target
-    row_indices: npt.NDArray[np.int32]
-    spared: npt.NDArray[np.int32]  # (n_targets,)
+    row_indptr: Longs  # (n_targets + 1,) listed sources by target
+    row_indices: Ints
+    spared: Ints  # (n_targets,)
 
     @property
     def n_targets(self) -> int:
@@ -42,7 +38,7 @@ class CoveringProgram:
         return len(self.spared)
 
     @cached_property
-    def columns(self) -> tuple[Ints, Ints]:
+    def columns(self) -> tuple[Indices, Indices]:
         """(indptr, indices) of the listed targets by source."""
         pattern = np.ones(len(self.row_indices), dtype=np.int8)
         by_row = sparse.csr_array(
@@ -52,7 +48,7 @@ class CoveringProgram:
         return by_source.indptr, by_source.indices.astype(np.int32, copy=False)  # half the memory traffic
 
     @cached_property
-    def in_degree(self) -> npt.NDArray[np.int64]:
+    def in_degree(self) -> Longs:
         """(n_targets,) how many sources reveal each target."""
         degree = np.diff(self.row_indptr).astype(np.int64)
         everywhere = self.spared != LISTED
@@ -60,12 +56,12 @@ class CoveringProgram:
         return degree
 
     @cached_property
-    def listed_out_degree(self) -> npt.NDArray[np.int64]:
+    def listed_out_degree(self) -> Longs:
         """(n_sources,) how many listed targets each source reveals."""
         return np.bincount(self.row_indices, minlength=self.n_sources).astype(np.int64)
 
     @cached_property
-    def out_degree(self) -> npt.NDArray[np.int64]:
+    def out_degree(self) -> Longs:
         """(n_sources,) how many targets each source reveals."""
         degree = self.listed_out_degree + np.count_nonzero(self.spared != LISTED)
         degree[self.spared[self.spared >= 0]] -= 1
@@ -76,7 +72,7 @@ class CoveringProgram:
         head = b"%d %d " % (self.n_sources, len(self.spared))
         return head + self.row_indptr.tobytes() + self.row_indices.tobytes() + self.spared.tobytes()
 
-    def restricted(self, sources: Ints, targets: Ints) -> CoveringProgram:
+    def restricted(self, sources: Indices, targets: Indices) -> CoveringProgram:
         """The program on the listed edges between `sources` and `targets`, renumbered in the order given."""
         rank = np.full(self.n_sources, -1, dtype=np.int64)
         rank[sources] = np.arange(len(sources))
@@ -85,7 +81,7 @@ class CoveringProgram:
         return listed_program(len(sources), counts, local)
 
 
-def listed_program(n_sources: int, counts: Ints, local: Ints) -> CoveringProgram:
+def listed_program(n_sources: int, counts: Indices, local: Indices) -> CoveringProgram:
     """Program whose target u has the next counts[u] entries of `local` as sources; −1 is no source."""
     inside = local >= 0
     if not inside.all():
@@ -96,7 +92,7 @@ def listed_program(n_sources: int, counts: Ints, local: Ints) -> CoveringProgram
     return CoveringProgram(n_sources, pointers(counts), local.astype(np.int32), spared)
 
 
-def covering_program(g: FeedbackGraph, arms: Ints, cover: Ints) -> CoveringProgram:
+def covering_program(g: FeedbackGraph, arms: Indices, cover: Indices) -> CoveringProgram:
     """Sources `arms`, targets `cover`, distinct arms of g each; time and room of the edges into `cover`."""
     counts, found = gather_rows(g.in_indptr, g.in_indices, cover)
     program = listed_program(len(arms), counts, locate(found, arms, g.n_arms))
@@ -108,7 +104,7 @@ def covering_program(g: FeedbackGraph, arms: Ints, cover: Ints) -> CoveringProgr
     return program
 
 
-def locate(values: Ints, arms: Ints, n_arms: int) -> Ints:
+def locate(values: Indices, arms: Indices, n_arms: int) -> Indices:
     """Position of each value in `arms`, −1 where it does not occur."""
     if len(arms) > n_arms // 64:
         rank = np.full(n_arms, -1, dtype=np.int32)
@@ -120,8 +116,8 @@ def locate(values: Ints, arms: Ints, n_arms: int) -> Ints:
 
 
 def split(
-    program: CoveringProgram, source_part: Ints, target_part: Ints, n_parts: int
-) -> Iterator[tuple[Ints, Ints, CoveringProgram]]:
+    program: CoveringProgram, source_part: Indices, target_part: Indices, n_parts: int
+) -> Iterator[tuple[Indices, Indices, CoveringProgram]]:
     """(sources, targets, program) of each part of a program without edges between parts or spared sources."""
     sources, source_start = grouped(source_part, n_parts)
     targets, target_start = grouped(target_part, n_parts)
@@ -146,21 +142,21 @@ def split(
         )
 
 
-def grouped(part: Ints, n_parts: int) -> tuple[Ints, Ints]:
+def grouped(part: Indices, n_parts: int) -> tuple[Indices, Indices]:
     """(members sorted by part, start of each part); entries with part −1 belong nowhere."""
     order = np.argsort(part, kind="stable")
     order = order[np.searchsorted(part[order], 0) :]
     return order, pointers(np.bincount(part[order], minlength=n_parts))
 
 
-def pointers(counts: Ints) -> npt.NDArray[np.int64]:
+def pointers(counts: Indices) -> Longs:
     """Starts of consecutive runs of the given lengths, and the end."""
     indptr = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=indptr[1:])
     return indptr
 
 
-def gather_rows(indptr: Ints, indices: Ints, rows: Ints) -> tuple[Ints, Ints]:
+def gather_rows(indptr: Indices, indices: Indices, rows: Indices) -> tuple[Indices, Indices]:
     """(length of each of `rows`, their entries one after the other) of a CSR pattern."""
     starts = indptr[rows]
     counts = indptr[np.asarray(rows) + 1] - starts

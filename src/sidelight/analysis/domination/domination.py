@@ -9,14 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from sidelight.analysis.domination.covering import (
-    CoveringProgram,
-    Floats,
-    Ints,
-    covering_program,
-    gather_rows,
-    locate,
-)
+from sidelight._types import Floats, Indices
+from sidelight.analysis.domination.covering import CoveringProgram, covering_program, gather_rows, locate
 from sidelight.analysis.domination.exact import EXACT_GAP
 from sidelight.analysis.domination.program import SMALLEST_GAP, solve_covering
 from sidelight.errors import InvalidOption, SolverError, UnobservableGraph, listing
@@ -38,8 +32,8 @@ class Domination:
     value: float  # Σ weights
     weights: Floats  # (len(arms),) the cover x
     packing: Floats  # (len(cover),) its dual y
-    arms: Ints  # the sources
-    cover: Ints  # the arms to be revealed
+    arms: Indices  # the sources
+    cover: Indices  # the arms to be revealed
     method: str  # the rules that found it
 
     @cached_property
@@ -106,9 +100,9 @@ class Domination:
 
 def fractional_domination(
     g: FeedbackGraph,
-    arms: Sequence[int] | Ints | None = None,
+    arms: Sequence[int] | Indices | None = None,
     *,
-    cover: Sequence[int] | Ints | None = None,
+    cover: Sequence[int] | Indices | None = None,
     tolerance: float | None = None,
 ) -> Domination:
     """Fractional weak domination number of the graph or of a block, with primal and dual certificate.
@@ -134,7 +128,7 @@ def fractional_domination(
     return solved(program, sources, targets, tolerance)
 
 
-def solved(program: CoveringProgram, arms: Ints, cover: Ints, tolerance: float | None) -> Domination:
+def solved(program: CoveringProgram, arms: Indices, cover: Indices, tolerance: float | None) -> Domination:
     """The certificate of a program whose sources are `arms` and whose targets are `cover`."""
     weights, packing, rules = solve_covering(program, tolerance)
     for array in (weights, packing, arms, cover):
@@ -160,7 +154,7 @@ def checked_tolerance(tolerance: float | None) -> float | None:
     return float(tolerance)
 
 
-def check_revealed(program: CoveringProgram, cover: Ints, whole: bool) -> None:
+def check_revealed(program: CoveringProgram, cover: Indices, whole: bool) -> None:
     """Raise UnobservableGraph if some target has no source."""
     blind = cover[program.in_degree == 0]
     if blind.size:
@@ -172,7 +166,9 @@ def check_revealed(program: CoveringProgram, cover: Ints, whole: bool) -> None:
         )
 
 
-def _sums(indptr: Ints, indices: Ints, rows: Ints, at: Ints, values: Floats, n_arms: int) -> Floats:
+def _sums(
+    indptr: Indices, indices: Indices, rows: Indices, at: Indices, values: Floats, n_arms: int
+) -> Floats:
     """For each of `rows`, the sum of `values` over its explicit neighbours among `at`."""
     counts, found = gather_rows(indptr, indices, rows)
     owner = np.repeat(np.arange(len(rows)), counts)
@@ -180,7 +176,7 @@ def _sums(indptr: Ints, indices: Ints, rows: Ints, at: Ints, values: Floats, n_a
     return sums.astype(np.float64)  # bincount of nothing counts in integers
 
 
-def _own(arms: Ints, at: Ints, values: Floats, n_arms: int) -> Floats:
+def _own(arms: Indices, at: Indices, values: Floats, n_arms: int) -> Floats:
     """Value of each of `arms`, where values[k] belongs to at[k]; 0 for arms that are not in `at`."""
     where = locate(arms, at, n_arms)
     return np.where(where >= 0, values[where], 0.0)

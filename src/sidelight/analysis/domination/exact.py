@@ -7,7 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from sidelight.analysis.domination.covering import CoveringProgram, Floats
+from sidelight._types import Floats
+from sidelight.analysis.domination.covering import CoveringProgram
 from sidelight.analysis.domination.first_order import repaired
 from sidelight.errors import SolverError
 

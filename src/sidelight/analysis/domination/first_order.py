@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sidelight._types import Floats, Indices
 from sidelight.analysis.domination._kernels import (
     gather_sums,
     primal_dual_steps,
     repair_cover,
     repair_packing,
 )
-from sidelight.analysis.domination.covering import CoveringProgram, Floats, Ints
+from sidelight.analysis.domination.covering import CoveringProgram
 
 STEPS_PER_CHECK = 40
 """A check costs about as much as five steps."""
@@ -28,8 +29,8 @@ class Certificates:
         p = self.program
         self.matrix = (p.row_indptr, p.row_indices, *p.columns)
         # Take slack from sources that reveal little first, give room to targets that use little first.
-        self.source_order: Ints = np.argsort(p.listed_out_degree, kind="stable")
-        self.target_order: Ints = np.argsort(p.in_degree, kind="stable")
+        self.source_order: Indices = np.argsort(p.listed_out_degree, kind="stable")
+        self.target_order: Indices = np.argsort(p.in_degree, kind="stable")
         self.cover = np.ones(p.n_sources)
         self.packing = np.zeros(p.n_targets)
         self.upper = float(p.n_sources)

@@ -12,7 +12,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from sidelight.analysis.domination.covering import LISTED, CoveringProgram, Floats, Ints, split
+from sidelight._types import Floats, Indices
+from sidelight.analysis.domination.covering import LISTED, CoveringProgram, split
 from sidelight.analysis.domination.exact import solve_exactly
 from sidelight.analysis.domination.first_order import solve_first_order
 
@@ -149,8 +150,8 @@ def _solve_components(program: CoveringProgram, tolerance: float | None) -> Solu
 
 def _solve_hard(
     program: CoveringProgram,
-    source_part: Ints,
-    target_part: Ints,
+    source_part: Indices,
+    target_part: Indices,
     n_parts: int,
     tolerance: float | None,
     weights: Floats,
@@ -160,7 +161,7 @@ def _solve_hard(
     exactly = tolerance is not None and tolerance < SMALLEST_GAP
     budget = EXACT_TOTAL
     solved: dict[bytes, tuple[Floats, Floats]] = {}
-    rest: list[tuple[Ints, Ints]] = []
+    rest: list[tuple[Indices, Indices]] = []
     for sources, targets, piece in split(program, source_part, target_part, n_parts):
         key = piece.signature()
         if key not in solved:
@@ -180,7 +181,7 @@ def _solve_hard(
     return ["exact linear program"] * bool(solved) + ["first-order"] * bool(rest)
 
 
-def _components(program: CoveringProgram) -> tuple[int, Ints]:
+def _components(program: CoveringProgram) -> tuple[int, Indices]:
     """(number, label of every source and then of every target) of the components of the bipartite graph."""
     n_s, n_t = program.n_sources, program.n_targets
     indptr = np.concatenate([np.zeros(n_s, dtype=np.int64), program.row_indptr])
@@ -190,7 +191,7 @@ def _components(program: CoveringProgram) -> tuple[int, Ints]:
     return int(count), label
 
 
-def _extremes(values: Ints, part: Ints, count: int) -> tuple[Ints, Ints]:
+def _extremes(values: Indices, part: Indices, count: int) -> tuple[Indices, Indices]:
     """(least, greatest) value in each part."""
     low = np.full(count, np.iinfo(np.int64).max)
     high = np.zeros(count, dtype=np.int64)

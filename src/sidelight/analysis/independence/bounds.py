@@ -8,9 +8,10 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, maximum_bipartite_matching
 
+from sidelight._types import Longs
 from sidelight.analysis.domination.covering import listed_program
 from sidelight.analysis.domination.program import solve_covering
-from sidelight.analysis.independence.graph import Adjacency, Ints
+from sidelight.analysis.independence.graph import Adjacency
 from sidelight.analysis.independence.peel import greedy_cover, greedy_set
 from sidelight.analysis.independence.search import Search
 from sidelight.analysis.independence.swap import swapped
@@ -68,7 +69,7 @@ def is_cycle(graph: Adjacency) -> bool:
     return graph.n >= 3 and bool((graph.degree == 2).all())
 
 
-def two_sides(graph: Adjacency) -> Ints | None:
+def two_sides(graph: Adjacency) -> Longs | None:
     """(n,) the side 0 or 1 of every vertex of a connected bipartite graph; None if it is not bipartite."""
     order, before = breadth_first_order(graph.matrix(), 0, directed=False)
     before[order[0]] = order[0]
@@ -77,16 +78,16 @@ def two_sides(graph: Adjacency) -> Ints | None:
     return None if (side[sources] == side[graph.indices]).any() else side
 
 
-def _depths(before: Ints) -> Ints:
+def _depths(before: Longs) -> Longs:
     """Depth in the tree in which before[v] precedes v and the root precedes itself."""
-    depth: Ints = (before != np.arange(len(before))).astype(np.int64)
+    depth: Longs = (before != np.arange(len(before))).astype(np.int64)
     while (further := depth[before]).any():  # doubling the stride: few passes also along a path
         depth = depth + further
         before = before[before]
     return depth
 
 
-def _bipartite(graph: Adjacency, side: Ints) -> Bracket:
+def _bipartite(graph: Adjacency, side: Longs) -> Bracket:
     """A largest independent set, and as many edges and vertices that cover the graph (Kőnig, Gallai)."""
     left, right = np.flatnonzero(side == 0), np.flatnonzero(side == 1)
     across = graph.matrix()[left][:, right].tocsr()
@@ -130,7 +131,7 @@ def _programmed(graph: Adjacency, found: Bracket) -> Bracket:
     return Bracket(chosen, [cliques[c] for c in used.tolist()], weights[used].tolist(), False)
 
 
-def _first_come(graph: Adjacency, order: Ints) -> list[int]:
+def _first_come(graph: Adjacency, order: Longs) -> list[int]:
     """The independent set of vertices accepted in `order`."""
     blocked = np.zeros(graph.n, dtype=bool)
     chosen = []

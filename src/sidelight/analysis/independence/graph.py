@@ -8,23 +8,20 @@ from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from sidelight._types import Longs
 from sidelight.analysis.domination.covering import gather_rows, grouped, pointers
 from sidelight.graph import FeedbackGraph
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Adjacency:
     """A simple undirected graph in CSR form with sorted rows."""
 
-    indptr: Ints  # (n+1,)
-    indices: Ints  # both directions of every edge
+    indptr: Longs  # (n+1,)
+    indices: Longs  # both directions of every edge
 
     @property
     def n(self) -> int:
@@ -32,7 +29,7 @@ class Adjacency:
         return len(self.indptr) - 1
 
     @cached_property
-    def degree(self) -> Ints:
+    def degree(self) -> Longs:
         """(n,) number of neighbours."""
         return np.diff(self.indptr)
 
@@ -47,7 +44,7 @@ class Adjacency:
         ones = np.ones(len(self.indices), dtype=np.int32)
         return sparse.csr_array((ones, self.indices, self.indptr), shape=(self.n, self.n))
 
-    def induced(self, vertices: Ints) -> Adjacency:
+    def induced(self, vertices: Longs) -> Adjacency:
         """The graph on `vertices`, renumbered in the order given; ascending within connected components."""
         rank = np.full(self.n, -1, dtype=np.int64)
         rank[vertices] = np.arange(len(vertices))
@@ -56,7 +53,7 @@ class Adjacency:
         owner = np.repeat(np.arange(len(vertices)), counts)[local >= 0]
         return Adjacency(pointers(np.bincount(owner, minlength=len(vertices))), local[local >= 0])
 
-    def components(self) -> Iterator[tuple[Ints, Adjacency]]:
+    def components(self) -> Iterator[tuple[Longs, Adjacency]]:
         """(vertices, graph on them) of every connected component, in time linear in the whole."""
         if self.n == 0:
             return
@@ -71,7 +68,7 @@ class Adjacency:
             )
 
 
-def adjacency(g: FeedbackGraph) -> tuple[Ints, Adjacency]:
+def adjacency(g: FeedbackGraph) -> tuple[Longs, Adjacency]:
     """(arms that are not universal, adjacency among them), in linear time."""
     n = g.n_arms
     arms = np.flatnonzero(~g.is_universal)

@@ -10,9 +10,10 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from sidelight._types import Floats, Longs
 from sidelight.analysis.domination.covering import pointers
 from sidelight.analysis.independence.bounds import bracket, proven_size
-from sidelight.analysis.independence.graph import Adjacency, Floats, Ints, adjacency
+from sidelight.analysis.independence.graph import Adjacency, adjacency
 from sidelight.analysis.independence.peel import peel_exactly
 from sidelight.errors import InvalidGraph, SolverError, listing
 from sidelight.graph import FeedbackGraph
@@ -34,12 +35,12 @@ class IndependenceNumber:
     the number that exhaustive search has proven instead, where the cliques cannot.
     """
 
-    arms: Ints  # sorted members of the independent set
+    arms: Longs  # sorted members of the independent set
     upper: int
-    clique_start: Ints  # (number of cliques + 1,)
-    clique_arms: Ints  # clique k is clique_arms[clique_start[k]:clique_start[k + 1]]
+    clique_start: Longs  # (number of cliques + 1,)
+    clique_arms: Longs  # clique k is clique_arms[clique_start[k]:clique_start[k + 1]]
     weights: Floats  # (number of cliques,) all 1 unless the cover is fractional
-    searched: tuple[tuple[Ints, int], ...] = ()  # (arms, independence number among them)
+    searched: tuple[tuple[Longs, int], ...] = ()  # (arms, independence number among them)
 
     @property
     def lower(self) -> int:
@@ -52,7 +53,7 @@ class IndependenceNumber:
         return self.lower == self.upper
 
     @property
-    def cover(self) -> list[Ints]:
+    def cover(self) -> list[Longs]:
         """The cliques, one array of arms each."""
         return np.split(self.clique_arms, self.clique_start[1:-1])
 
@@ -80,7 +81,7 @@ class IndependenceNumber:
             raise SolverError(f"the set has {self.lower} arms, more than {self.upper}")
         return True
 
-    def _verify_set(self, g: FeedbackGraph, rank: Ints, graph: Adjacency) -> None:
+    def _verify_set(self, g: FeedbackGraph, rank: Longs, graph: Adjacency) -> None:
         members = g.checked_arms(self.arms)
         universal = members[g.is_universal[members]]
         if universal.size and len(members) > 1:
@@ -94,7 +95,7 @@ class IndependenceNumber:
             pair = ordinary[sources[edges[0]]], ordinary[graph.indices[edges[0]]]
             raise SolverError(f"members {pair[0]} and {pair[1]} are adjacent")
 
-    def _verify_cover(self, g: FeedbackGraph, rank: Ints, graph: Adjacency) -> sparse.csr_array:
+    def _verify_cover(self, g: FeedbackGraph, rank: Longs, graph: Adjacency) -> sparse.csr_array:
         """Check cliques and weights; the (cliques, ordinary arms) incidence."""
         if len(self.weights) != len(self.clique_start) - 1 or not (self.weights >= 0.0).all():
             raise SolverError("every clique needs a weight of at least 0")
@@ -140,7 +141,7 @@ def independence_number(g: FeedbackGraph) -> IndependenceNumber:
 
     peeled = peel_exactly(graph)
     chosen, cliques, weights = list(peeled.chosen), list(peeled.cliques), [1.0] * len(peeled.cliques)
-    searched: list[tuple[Ints, int]] = []
+    searched: list[tuple[Longs, int]] = []
     nodes = NODES
     for vertices, part in graph.induced(peeled.kernel).components():
         names = peeled.kernel[vertices]
@@ -155,11 +156,11 @@ def independence_number(g: FeedbackGraph) -> IndependenceNumber:
 
 def _result(
     g: FeedbackGraph,
-    ordinary: Ints,
+    ordinary: Longs,
     chosen: list[int],
     cliques: list[list[int]],
     weights: list[float],
-    searched: list[tuple[Ints, int]],
+    searched: list[tuple[Longs, int]],
 ) -> IndependenceNumber:
     """The certificate in terms of arms; vertices beyond the ordinary arms are the universal ones."""
     arms = np.concatenate([ordinary, g.universal]).astype(np.int64)
@@ -185,7 +186,7 @@ def _result(
     return found
 
 
-def _incidence(start: Ints, vertices: Ints, n: int) -> sparse.csr_array:
+def _incidence(start: Longs, vertices: Longs, n: int) -> sparse.csr_array:
     """(cliques, n) how often each clique lists each vertex; vertices outside 0..n−1 are left out."""
     owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
     keep = (vertices >= 0) & (vertices < n)
@@ -194,7 +195,9 @@ def _incidence(start: Ints, vertices: Ints, n: int) -> sparse.csr_array:
     return sparse.coo_array((entries, where), shape=(len(start) - 1, n)).tocsr()
 
 
-def _rounded_total(incidence: sparse.csr_array, weights: Floats, searched: Sequence[tuple[Ints, int]]) -> int:
+def _rounded_total(
+    incidence: sparse.csr_array, weights: Floats, searched: Sequence[tuple[Longs, int]]
+) -> int:
     """What the cover proves: weights rounded down by group of overlapping cliques, searched groups as found.
 
     An independent set splits over any partition of the arms, and the groups are one.

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.analysis.independence.graph import Adjacency, Ints
+from sidelight._types import Longs
+from sidelight.analysis.independence.graph import Adjacency
 
 WIDEST = 32
 """Largest neighbourhood that is tested for being a clique: the test is quadratic in it."""
@@ -24,7 +25,7 @@ class Peeled:
 
     chosen: list[int]
     cliques: list[list[int]]
-    kernel: Ints  # sorted vertices that are left
+    kernel: Longs  # sorted vertices that are left
 
 
 def peel_exactly(graph: Adjacency) -> Peeled:
@@ -98,7 +99,7 @@ def greedy_set(graph: Adjacency) -> list[int]:
     return chosen
 
 
-def greedy_cover(graph: Adjacency, order: Ints) -> list[list[int]]:
+def greedy_cover(graph: Adjacency, order: Longs) -> list[list[int]]:
     """Cliques that cover the graph: each vertex joins the largest clique it is adjacent to all of, or its own."""
     indptr, indices = graph.indptr.tolist(), graph.flat
     clique_of = [-1] * graph.n

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.analysis.minimax.game import Floats
-from sidelight.analysis.minimax.symmetry import Bools, Ints
+from sidelight._types import Bools, Floats, Longs
 from sidelight.errors import SolverError
 from sidelight.graph import FeedbackGraph
 
@@ -40,7 +39,7 @@ def worst_regret(g: FeedbackGraph, horizon: int, probabilities: Play) -> float:
     regret = -losses.sum(axis=1, dtype=np.int64).min(axis=1).astype(np.float64)
     reveals = adjacency(g)
 
-    def walk(past: Past, alive: Ints, weight: float) -> None:
+    def walk(past: Past, alive: Longs, weight: float) -> None:
         chances = checked(probabilities(past))
         regret[alive] += weight * (losses[alive, len(past)] @ chances)
         if len(past) + 1 == horizon:
@@ -61,7 +60,7 @@ def best_response(g: FeedbackGraph, losses: Losses, probabilities: Floats) -> fl
     horizon = losses.shape[1]
     reveals = adjacency(g)
 
-    def least(played: int, alive: Ints) -> float:
+    def least(played: int, alive: Longs) -> float:
         cost = probabilities[alive] @ losses[alive, played]
         if played + 1 < horizon:
             for arm, alike in teachers(reveals):
@@ -73,7 +72,7 @@ def best_response(g: FeedbackGraph, losses: Losses, probabilities: Floats) -> fl
     return least(0, np.arange(len(losses))) - float(probabilities @ comparator)
 
 
-def teachers(reveals: Bools) -> Iterator[tuple[int, Ints]]:
+def teachers(reveals: Bools) -> Iterator[tuple[int, Longs]]:
     """(one arm, all arms that reveal the same as it) for every out-neighbourhood."""
     for arm, row in enumerate(reveals):
         alike = np.flatnonzero((reveals == row).all(axis=1))

@@ -15,9 +15,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.analysis.minimax.symmetry import Bools, Ints
-
-Floats = npt.NDArray[np.float64]
+from sidelight._types import Bools, Floats, Longs
 
 CHUNK = 4096
 """Loss matrices evaluated at a time: bounds the memory, not the result."""
@@ -46,10 +44,10 @@ class Game:
         return np.unique(self.reveals, axis=0)
 
     @cached_property
-    def kind(self) -> Ints:
+    def kind(self) -> Longs:
         """(N,) which of the `revealed_sets` each arm reveals."""
         same = (self.reveals[:, None, :] == self.revealed_sets[None, :, :]).all(axis=2)
-        kind: Ints = np.argmax(same, axis=1)
+        kind: Longs = np.argmax(same, axis=1)
         return kind
 
     @cached_property
@@ -58,7 +56,7 @@ class Game:
         return (np.arange(1 << self.n_arms)[:, None] >> np.arange(self.n_arms) & 1).astype(np.int8)
 
     @cached_property
-    def symbol(self) -> Ints:
+    def symbol(self) -> Longs:
         """(C, 2^N) the symbol that revealing set c shows when the losses are this digit."""
         table = np.empty((len(self.revealed_sets), 1 << self.n_arms), dtype=np.int64)
         start = 0
@@ -78,18 +76,18 @@ class Game:
         """How many histories of this many rounds the player can tell apart."""
         return int(self.n_symbols**rounds)
 
-    def digits(self, matrices: Ints) -> Ints:
+    def digits(self, matrices: Longs) -> Longs:
         """(T, len(matrices)) the losses of each round as one digit."""
         rounds = np.arange(self.horizon - 1, -1, -1)
         return matrices[None, :] >> (rounds[:, None] * self.n_arms) & ((1 << self.n_arms) - 1)
 
-    def best_totals(self, matrices: Ints) -> Ints:
+    def best_totals(self, matrices: Longs) -> Longs:
         """min_i Σ_t ℓ_t(i) of each loss matrix."""
         totals = self.bits[self.digits(matrices)].sum(axis=0, dtype=np.int64)
-        best: Ints = totals.min(axis=1)
+        best: Longs = totals.min(axis=1)
         return best
 
-    def histories(self, matrices: Ints) -> Iterator[tuple[Ints, Ints]]:
+    def histories(self, matrices: Longs) -> Iterator[tuple[Longs, Longs]]:
         """For each round: (digit of each matrix, (C^t, len(matrices)) states reached under each matrix)."""
         states = np.zeros((1, len(matrices)), dtype=np.int64)
         for digit in self.digits(matrices):
@@ -100,13 +98,13 @@ class Game:
 
     # -- what strategies are worth --------------------------------------------------------------------
 
-    def regrets(self, tables: Sequence[Floats], matrices: Ints) -> Floats:
+    def regrets(self, tables: Sequence[Floats], matrices: Longs) -> Floats:
         """Expected regret of the player under each of `matrices`; tables[t][state] are probabilities."""
         realized = list(self._realized(tables))
         chunks = np.array_split(matrices, 1 + len(matrices) // CHUNK)
         return np.concatenate([self._regrets(realized, chunk) for chunk in chunks])
 
-    def _regrets(self, realized: list[Floats], matrices: Ints) -> Floats:
+    def _regrets(self, realized: list[Floats], matrices: Longs) -> Floats:
         total = -self.best_totals(matrices).astype(np.float64)
         for weights, (digit, states) in zip(realized, self.histories(matrices), strict=True):
             total += np.einsum("cmi,mi->m", weights[states], self.bits[digit].astype(np.float64))
@@ -123,7 +121,7 @@ class Game:
                 reached[:, np.unique(self.symbol[c])] = weights[:, self.kind == c].sum(axis=1)[:, None]
             reached = reached.ravel()
 
-    def best_response(self, matrices: Ints, weights: Floats) -> float:
+    def best_response(self, matrices: Longs, weights: Floats) -> float:
         """Least expected regret of any player against the mixture, by backward induction over histories."""
         costs = []
         for rounds, (digit, states) in enumerate(self.histories(matrices)):
@@ -142,11 +140,11 @@ class Game:
 
     # -- symmetries -----------------------------------------------------------------------------------
 
-    def moved_digits(self, arms: Ints) -> Ints:
+    def moved_digits(self, arms: Longs) -> Longs:
         """The digit that each digit becomes when arm i is renamed arms[i]."""
         return self.bits @ (np.int64(1) << arms)
 
-    def moved_symbols(self, arms: Ints) -> Ints:
+    def moved_symbols(self, arms: Longs) -> Longs:
         """The symbol that each symbol becomes when arm i is renamed arms[i], an automorphism."""
         moved = np.empty(self.n_symbols, dtype=np.int64)
         digits = self.moved_digits(arms)
@@ -155,7 +153,7 @@ class Game:
         return moved
 
 
-def words(letters: Ints, length: int) -> Ints:
+def words(letters: Longs, length: int) -> Longs:
     """A permutation of the alphabet, letter by letter, as a permutation of all words of this length."""
     moved = np.zeros(1, dtype=np.int64)
     for _ in range(length):

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.analysis.minimax.game import Floats, Game
+from sidelight._types import Floats, Indices
+from sidelight.analysis.minimax.game import Game
 from sidelight.errors import InvalidFeedback, InvalidOption, listing
 from sidelight.graph import FeedbackGraph
 
-Revealed = Mapping[int, int] | Sequence[int] | npt.NDArray[np.integer]
+Revealed = Mapping[int, int] | Sequence[int] | Indices
 History = Sequence[tuple[int, Revealed]]
 
 

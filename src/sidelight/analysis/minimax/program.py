@@ -9,8 +9,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from sidelight.analysis.minimax.game import Floats, Game, words
-from sidelight.analysis.minimax.symmetry import Ints, automorphism_generators, orbits
+from sidelight._types import Floats, Longs
+from sidelight.analysis.minimax.game import Game, words
+from sidelight.analysis.minimax.symmetry import automorphism_generators, orbits
 from sidelight.errors import SolverError
 
 Method = Literal["highs-ds", "highs-ipm"]
@@ -60,19 +61,19 @@ class Program:
     game: Game
 
     @cached_property
-    def generators(self) -> list[Ints]:
+    def generators(self) -> list[Longs]:
         """Automorphisms of the graph that generate all of them."""
         return automorphism_generators(self.game.reveals)[0]
 
     @cached_property
-    def matrix_orbits(self) -> tuple[Ints, Ints]:
+    def matrix_orbits(self) -> tuple[Longs, Longs]:
         """(orbit of each loss matrix, one matrix of each orbit)."""
         game = self.game
         moved = [words(game.moved_digits(arms), game.horizon) for arms in self.generators]
         return orbits(moved, game.n_matrices)
 
     @cached_property
-    def state_orbits(self) -> list[tuple[Ints, Ints]]:
+    def state_orbits(self) -> list[tuple[Longs, Longs]]:
         """For each round, (orbit of each history, one history of each orbit)."""
         symbols = [self.game.moved_symbols(arms) for arms in self.generators]
         return [
@@ -81,7 +82,7 @@ class Program:
         ]
 
     @cached_property
-    def columns(self) -> list[Ints]:
+    def columns(self) -> list[Longs]:
         """For each round, (states, N) the column of history followed by arm."""
         game, found, start = self.game, [], 0
         for rounds in range(game.horizon):
@@ -139,7 +140,7 @@ class Program:
         return self._sparse(rows, columns, values, start)
 
     def _sparse(
-        self, rows: list[Ints], columns: list[Ints], values: list[Floats], n_rows: int
+        self, rows: list[Longs], columns: list[Longs], values: list[Floats], n_rows: int
     ) -> sparse.csr_array:
         where = np.concatenate(rows), np.concatenate(columns)
         return sparse.coo_array((np.concatenate(values), where), shape=(n_rows, self.n_sequences + 1)).tocsr()

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Floats
 from sidelight.experiment.claims.claim import Estimate
-
-Floats = npt.NDArray[np.float64]
 
 REPLICATES = 2_000
 LEVEL = 0.99

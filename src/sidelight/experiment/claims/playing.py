@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Floats
 from sidelight.environment import Environment
 from sidelight.errors import SidelightError
 from sidelight.experiment.claims.claim import Estimate
@@ -19,7 +19,6 @@ from sidelight.graph import FeedbackGraph
 from sidelight.planning import Plan
 from sidelight.policy import names as registry
 
-Floats = npt.NDArray[np.float64]
 Make = Callable[[FeedbackGraph, int], Plan]
 
 BOOTSTRAP_SEED = 20_231

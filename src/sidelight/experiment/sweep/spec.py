@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Longs
 from sidelight.experiment.simulation import logarithmic_checkpoints
 from sidelight.experiment.sweep.graph_source import GraphSource
 from sidelight.experiment.sweep.loss_source import LossSource
@@ -54,7 +54,7 @@ class CellSpec:
         return _hash(content)[:16]
 
     @property
-    def rounds(self) -> npt.NDArray[np.int64]:
+    def rounds(self) -> Longs:
         """The checkpoints as rounds."""
         if isinstance(self.checkpoints, int):
             return logarithmic_checkpoints(self.horizon, self.checkpoints)

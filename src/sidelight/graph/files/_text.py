@@ -4,14 +4,17 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from sidelight._types import Ints
+
 Bytes = npt.NDArray[np.uint8]
-Ids = npt.NDArray[np.int32]
 
 COMMA, NEWLINE, PERCENT, QUOTE, RETURN, SPACE, TAB, ZERO = 44, 10, 37, 34, 13, 32, 9, 48
 
 
 @njit(cache=True, error_model="numpy")
-def parse_edges(text: Bytes, columns: int, largest: int, sources: Ids, targets: Ids) -> tuple[int, int, int]:
+def parse_edges(
+    text: Bytes, columns: int, largest: int, sources: Ints, targets: Ints
+) -> tuple[int, int, int]:
     """Read lines "i,j" with `columns` − 2 further fields that are skipped; returns (edges, lines, stop).
 
     `text` (bytes as uint8) ends with a newline, which stops every inner loop. Blank lines are skipped; spaces
@@ -85,7 +88,7 @@ def write_number(value: int, text: Bytes, at: int) -> int:
 
 
 @njit(cache=True, error_model="numpy")
-def format_edges(sources: Ids, targets: Ids, text: Bytes) -> int:
+def format_edges(sources: Ints, targets: Ints, text: Bytes) -> int:
     """Write lines "i,j" into `text` (22 bytes per edge are always enough); returns the bytes used."""
     at = 0
     for edge in range(sources.size):
@@ -99,7 +102,7 @@ def format_edges(sources: Ids, targets: Ids, text: Bytes) -> int:
 
 @njit(cache=True, error_model="numpy")
 def parse_entries(
-    text: Bytes, values: int, size: int, sources: Ids, targets: Ids
+    text: Bytes, values: int, size: int, sources: Ints, targets: Ints
 ) -> tuple[int, int, int, int]:
     """Read Matrix Market lines "i j" with `values` further numbers; returns (entries, kept, lines, stop).
 

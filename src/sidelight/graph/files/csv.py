@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import IO, NamedTuple, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight._files import replacing
+from sidelight._types import Ints
 from sidelight.errors import GraphFileError
 from sidelight.graph.arm_count import agreed_arm_count, largest, plausible_arm_count
 from sidelight.graph.feedback_graph import MAX_ARMS, FeedbackGraph
@@ -23,8 +23,6 @@ from sidelight.graph.files.named import is_utf8, open_text, read_nodes, write_no
 
 CHUNK = 1 << 23
 LONGEST_LINE = 1 << 20
-
-Ids = npt.NDArray[np.int32]
 
 
 class _Head(NamedTuple):
@@ -140,13 +138,13 @@ def _is_number(field: str) -> bool:
 
 def _parse_numbers(
     path: Path, head: _Head, first: bytes, chunks: Iterator[bytes], known: int | None
-) -> tuple[Ids, Ids] | None:
+) -> tuple[Ints, Ints] | None:
     """(sources, targets), or None when a quoted field calls for the csv module."""
     from sidelight.graph.files._text import parse_edges
 
     bound = min(known or MAX_ARMS, MAX_ARMS)
     line = head.lines
-    parts: list[tuple[Ids, Ids]] = [(np.empty(0, np.int32), np.empty(0, np.int32))]
+    parts: list[tuple[Ints, Ints]] = [(np.empty(0, np.int32), np.empty(0, np.int32))]
     chunk: bytes | None = first
     while chunk:
         text = np.frombuffer(chunk, dtype=np.uint8)
@@ -203,7 +201,7 @@ def _checked_id(field: str, bound: int) -> int:
 # -- the slow way -----------------------------------------------------------------------------------------
 
 
-def _read_quoted_numbers(path: Path, head: _Head, known: int | None) -> tuple[Ids, Ids]:
+def _read_quoted_numbers(path: Path, head: _Head, known: int | None) -> tuple[Ints, Ints]:
     bound = min(known or MAX_ARMS, MAX_ARMS)
     ends: list[int] = []
     for line, row in _rows(path, head):
@@ -216,7 +214,7 @@ def _read_quoted_numbers(path: Path, head: _Head, known: int | None) -> tuple[Id
 
 def _read_names(
     path: Path, head: _Head, labels: list[str] | None, known: int | None, any_name: bool
-) -> tuple[Ids, Ids, list[str]]:
+) -> tuple[Ints, Ints, list[str]]:
     """Arms are those of the labels beside the file, or else numbered in order of first appearance."""
     arm_of = {label: arm for arm, label in enumerate(labels or [])}
     ends: list[int] = []

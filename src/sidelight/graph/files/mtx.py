@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import io as scipy_io
 from scipy import sparse
 
 from sidelight._files import replacing
+from sidelight._types import Bools, Ints
 from sidelight.errors import GraphFileError
 from sidelight.graph.arm_count import agreed_arm_count, plausible_arm_count
 from sidelight.graph.feedback_graph import MAX_ARMS, FeedbackGraph
@@ -92,7 +92,7 @@ def _read_head(path: Path, file: IO[bytes]) -> _Head:
     return _Head(layout, values, symmetry, rows, stated[0] if stated else implied, lines)
 
 
-def _entries(path: Path, head: _Head, body: bytes) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def _entries(path: Path, head: _Head, body: bytes) -> tuple[Ints, Ints]:
     from sidelight.graph.files._text import parse_entries
 
     text = np.frombuffer(body, dtype=np.uint8)
@@ -109,7 +109,7 @@ def _entries(path: Path, head: _Head, body: bytes) -> tuple[npt.NDArray[np.int32
     return sources[:kept], targets[:kept]
 
 
-def _dense(head: _Head, body: bytes) -> npt.NDArray[np.bool_]:
+def _dense(head: _Head, body: bytes) -> Bools:
     """Column by column; of a symmetric matrix the lower triangle only."""
     words = [word for line in body.split(b"\n") if not line.startswith(b"%") for word in line.split()]
     if len(words) != head.entries * head.values:
@@ -119,7 +119,7 @@ def _dense(head: _Head, body: bytes) -> npt.NDArray[np.bool_]:
     numbers = np.array(words).astype(float).reshape(head.entries, head.values)
     if np.isnan(numbers).any():
         raise GraphFileError("the matrix contains NaN; use 0 for no edge")
-    nonzero: npt.NDArray[np.bool_] = (numbers != 0).any(axis=1)
+    nonzero: Bools = (numbers != 0).any(axis=1)
     if head.symmetry == "general":
         return nonzero.reshape(head.size, head.size).T
     matrix = np.zeros((head.size, head.size), dtype=bool)

@@ -11,8 +11,8 @@ from math import ceil, inf, isfinite, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Floats
 from sidelight.errors import InvalidOption
 from sidelight.partition import Partition
 from sidelight.planning.bounds.bound import ROUNDING, Bound, Condition, first
@@ -29,8 +29,6 @@ from sidelight.planning.minimised.strong import (
 )
 from sidelight.planning.schedule import EPOCHS, Schedule
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
-
-FloatArray = npt.NDArray[np.float64]
 
 THEOREM = "Anytime plan on a strongly observable graph"
 
@@ -50,10 +48,10 @@ _LENGTHS = np.array([float(after - t) for t, after in pairwise(EPOCHS)])
 class _Sums(NamedTuple):
     """What epochs cost: (epochs,) per round of each, and all that was paid before each."""
 
-    stability: FloatArray
-    exploration: FloatArray
-    stability_before: FloatArray
-    exploration_before: FloatArray
+    stability: Floats
+    exploration: Floats
+    stability_before: Floats
+    exploration_before: Floats
 
 
 @dataclass(frozen=True)
@@ -196,7 +194,7 @@ def _power(t: int) -> str:
     return "10" + str(len(str(t)) - 1).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
-def stabilities(problem: Strong, levers: StrongLevers, slow: FloatArray) -> FloatArray:
+def stabilities(problem: Strong, levers: StrongLevers, slow: Floats) -> Floats:
     """`Strong.stability` at the rates η·slow and the exploration γ·slow, many at once.
 
     Both fall alike, so η/p, on which the shift by loop-less arms depends, is the same in every round.
@@ -214,7 +212,7 @@ def stabilities(problem: Strong, levers: StrongLevers, slow: FloatArray) -> Floa
     return np.asarray(0.5 * rho ** (2 - h) * _seen(problem, gamma) ** h)
 
 
-def _seen(problem: Strong, gamma: FloatArray) -> FloatArray:
+def _seen(problem: Strong, gamma: Floats) -> Floats:
     """`Strong.seen` of many γ."""
     cliques = np.full(gamma.shape, float(problem.cliques))
     if not (problem.alpha and problem.n_loop and (gamma > 0).all()):

@@ -9,8 +9,8 @@ from math import cbrt, ceil, sqrt
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Longs
 from sidelight.analysis import Domination
 from sidelight.errors import InvalidOption
 from sidelight.partition import Partition
@@ -19,9 +19,6 @@ from sidelight.planning.covers import largest_revealed, loads
 from sidelight.planning.minimised.interpolation import best_h, diameter, height
 from sidelight.planning.schedule import STRETCH, Schedule
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning, lazy_factor
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 THEOREM = "Anytime flat plan"
 
@@ -107,12 +104,12 @@ class AnytimeCandidate:
     realization: str = "flat"
 
     @cached_property
-    def covered(self) -> IntArray:
+    def covered(self) -> Longs:
         """W: the arms that exploration is owed to."""
         return np.asarray(self.domination.cover, dtype=np.int64)
 
     @cached_property
-    def loops(self) -> IntArray:
+    def loops(self) -> Longs:
         """S: the other arms; all of them have self-loops."""
         return np.setdiff1d(np.arange(self.partition.graph.n_arms), self.covered)
 

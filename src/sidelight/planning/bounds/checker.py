@@ -12,8 +12,8 @@ from math import cbrt, e, exp, inf, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Floats, Longs
 from sidelight.analysis import independence_number
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
@@ -24,9 +24,6 @@ from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.minimised.strong import directed_sight, growth, sight
 from sidelight.planning.planner import AnytimePlan, Plan
 from sidelight.planning.tuning import LAZY_FACTOR, Tuning
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 ACCURACY = 1e-8
 """Relative accuracy granted to sums and roots: rounding, and the tolerance of covers."""
@@ -94,7 +91,7 @@ class _Facts:
         )
         self.rho = 1 / (1 - self.gamma_bar) if self.gamma_bar < 1 else inf
 
-    def coverage(self, mass: FloatArray) -> FloatArray:
+    def coverage(self, mass: Floats) -> Floats:
         """(n,) Σ of `mass` over the in-neighbours of each arm inside its block."""
         found = np.zeros(self.n)
         inside = self.owner[self.source] == self.owner[self.target]
@@ -105,7 +102,7 @@ class _Facts:
             found[arm] = total[self.owner[arm]] - (0.0 if self.graph.has_loop[arm] else mass[arm])
         return found
 
-    def _spread_cost(self) -> FloatArray:
+    def _spread_cost(self) -> Floats:
         """(m,) spread_k·κ_k·δ_k^h: Hölder's inequality needs 1 ≤ load, which `conditions` lists."""
         cost = np.zeros(self.m)
         mass = np.zeros(self.m)
@@ -117,11 +114,11 @@ class _Facts:
             cost[k] = self.tuning.spread[k] * lazy * mass[k] ** self.h[owed].max()
         return cost
 
-    def arms(self, k: int) -> IntArray:
+    def arms(self, k: int) -> Longs:
         tuning = self.tuning
         return tuning.block_arms[tuning.block_start[k] : tuning.block_start[k + 1]]
 
-    def watch(self, arms: IntArray) -> float:
+    def watch(self, arms: Longs) -> float:
         """β with P_i ≥ β·X_i^{1−h} for each of these arms of one block, by exploration alone; 0 for none."""
         k, tuning = int(self.owner[arms[0]]), self.tuning
         constant = float(self.fixed[arms].min())  # X^{1−h} ≤ 1
@@ -133,7 +130,7 @@ class _Facts:
             follows = float(tuning.adaptive[k]) if self._parents_are_right(arms) else 0.0
         return constant + follows
 
-    def _parents_are_right(self, arms: IntArray) -> bool:
+    def _parents_are_right(self, arms: Longs) -> bool:
         return all(
             self.tuning.parent[i] >= 0
             and self.owner[self.tuning.parent[i]] == self.owner[i]
@@ -152,7 +149,7 @@ class _Facts:
             )
         return listed
 
-    def seen_loopless(self, arms: IntArray) -> float:
+    def seen_loopless(self, arms: Longs) -> float:
         """Least chance to see one of these loop-less universal arms by exploration."""
         constant = self.tuning.global_exploration
         least = float((constant.sum() - constant[arms]).min())
@@ -185,7 +182,7 @@ def _blocks_agree(plan: Plan, facts: _Facts) -> list[Condition]:
 class _Group(NamedTuple):
     """Coordinates of one simplex that share a potential."""
 
-    arms: IntArray
+    arms: Longs
     power: float
     rate: float
 
@@ -465,7 +462,7 @@ def _anytime_strong(facts: _Facts, claimed: StrongAnytimeBound) -> list[Conditio
 # -- potentials ---------------------------------------------------------------------------------------------
 
 
-def _groups(arms: IntArray, power: FloatArray, rate: FloatArray) -> list[_Group]:
+def _groups(arms: Longs, power: Floats, rate: Floats) -> list[_Group]:
     pairs, index = np.unique(np.column_stack([power[arms], rate[arms]]), axis=0, return_inverse=True)
     index = np.asarray(index).ravel()
     return [_Group(arms[index == g], float(q), float(a)) for g, (q, a) in enumerate(pairs)]

@@ -8,8 +8,8 @@ from math import cbrt, exp, inf, log, sqrt
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Bools, Longs
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
 from sidelight.partition.natural import greedy_cover
@@ -17,10 +17,8 @@ from sidelight.planning.bounds.bound import Bound, Condition
 from sidelight.planning.minimised.minimised import least_bound, score_at
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
 
-IntArray = npt.NDArray[np.int64]
 
-
-def dominating_set(g: FeedbackGraph, targets: npt.NDArray[np.bool_] | None = None) -> IntArray:
+def dominating_set(g: FeedbackGraph, targets: Bools | None = None) -> Longs:
     """Arms that together reveal all arms, or all `targets` (n,), of which there must be some.
 
     Greedily: the arm that reveals most of the missing ones first.
@@ -39,7 +37,7 @@ def dominating_set(g: FeedbackGraph, targets: npt.NDArray[np.bool_] | None = Non
     return np.sort(np.array(chosen, dtype=np.int64))
 
 
-def revealed_by(g: FeedbackGraph, arms: IntArray) -> npt.NDArray[np.bool_]:
+def revealed_by(g: FeedbackGraph, arms: Longs) -> Bools:
     """(n,) which arms these reveal together."""
     seen = np.zeros(g.n_arms, dtype=bool)
     for arm in arms.tolist():
@@ -135,7 +133,7 @@ class WatchedCandidate:
     realization: str = "flat"
 
     @cached_property
-    def watchers(self) -> IntArray:
+    def watchers(self) -> Longs:
         """The arms that explore."""
         return dominating_set(self.partition.graph, ~self.partition.graph.has_loop)
 

@@ -8,8 +8,8 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Longs
 from sidelight.analysis import Domination
 from sidelight.partition import Partition
 from sidelight.planning.bounds.bound import Bound
@@ -18,9 +18,6 @@ from sidelight.planning.minimised.flat_bound import Mixed
 from sidelight.planning.minimised.interpolation import best_h
 from sidelight.planning.minimised.minimised import least_bound, score_at
 from sidelight.planning.tuning import Tuning, lazy_factor
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,17 +34,17 @@ class FlatCandidate:
     realization: str = "flat"
 
     @cached_property
-    def covered(self) -> IntArray:
+    def covered(self) -> Longs:
         """W: the arms that exploration is owed to."""
         return np.asarray(self.domination.cover, dtype=np.int64)
 
     @cached_property
-    def loops(self) -> IntArray:
+    def loops(self) -> Longs:
         """S: arms with a self-loop."""
         return np.flatnonzero(self.partition.graph.has_loop)
 
     @cached_property
-    def loopless(self) -> IntArray:
+    def loopless(self) -> Longs:
         """N: loop-less strong arms that are not covered."""
         free = ~self.partition.graph.has_loop
         free[self.covered] = False

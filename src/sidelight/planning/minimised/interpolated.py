@@ -7,13 +7,10 @@ from functools import cached_property
 from math import cbrt, sqrt
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Bools, Floats
 from sidelight.planning.minimised.interpolation import best_h, diameter
 from sidelight.planning.tuning import lazy_factor
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,13 +25,13 @@ class Interpolated:
     docs/theory/interpolated.md.
     """
 
-    sizes: FloatArray  # (m2,) n_k
-    deltas: FloatArray  # (m2,) δ_k
-    h: FloatArray  # (m2,)
-    pruned: BoolArray  # (m2,) h = ½ through parents, as in the adaptive realization
+    sizes: Floats  # (m2,) n_k
+    deltas: Floats  # (m2,) δ_k
+    h: Floats  # (m2,)
+    pruned: Bools  # (m2,) h = ½ through parents, as in the adaptive realization
 
     @classmethod
-    def best(cls, sizes: FloatArray, deltas: FloatArray) -> Interpolated:
+    def best(cls, sizes: Floats, deltas: Floats) -> Interpolated:
         """Each block takes the h with the smallest share of M.
 
         Parents serve blocks whose arms share no watchers (δ near n) as well, and are never played lazily.
@@ -45,7 +42,7 @@ class Interpolated:
         return cls(sizes, deltas, np.where(pruned, 0.5, h), pruned)
 
     @classmethod
-    def chosen(cls, sizes: FloatArray, deltas: FloatArray, choices: list[str]) -> Interpolated:
+    def chosen(cls, sizes: Floats, deltas: Floats, choices: list[str]) -> Interpolated:
         """ "clustered" is h = 1, "adaptive" is h = ½ through parents, "interpolated" whatever is best."""
         best, by_name = cls.best(sizes, deltas), np.array(choices)
         h = np.where(by_name == "adaptive", 0.5, np.where(by_name == "clustered", 1.0, best.h))
@@ -53,12 +50,12 @@ class Interpolated:
         return cls(sizes, deltas, h, pruned)
 
     @cached_property
-    def diameters(self) -> FloatArray:
+    def diameters(self) -> Floats:
         """(m2,) D_k = D_{h_k}(n_k)."""
         return diameter(self.h, self.sizes)
 
     @cached_property
-    def lazy(self) -> FloatArray:
+    def lazy(self) -> Floats:
         """(m2,) κ_k: only a spread is played lazily."""
         return np.where((self.h < 1) & ~self.pruned, lazy_factor(self.sizes), 1.0)
 
@@ -78,7 +75,7 @@ class Interpolated:
         """(2T)^{−1/3}M^{−2/3}, which minimises √(2T/b) + b·M·T."""
         return 1 / cbrt(2 * T * self.demand**2)
 
-    def steps(self, b: float, T: float) -> FloatArray:
+    def steps(self, b: float, T: float) -> Floats:
         """(m2,) η_k = √(2D_kβ_k/T)."""
         return self.diameters * sqrt(2 * b / T)
 

@@ -7,9 +7,8 @@ from math import e, log
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._types import Floats
 from sidelight.planning.tuning import lazy_factor
-
-FloatArray = npt.NDArray[np.float64]
 
 LEAST_H = 1 / 64
 """Smallest h tried; the optimum is far above it for every block."""
@@ -20,7 +19,7 @@ LARGEST_H = 63 / 64
 GRID, REFINEMENTS = 127, 60
 
 
-def diameter(h: npt.ArrayLike, n: npt.ArrayLike) -> FloatArray:
+def diameter(h: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
     """D_h(n) = (n^{1−h} − 1)/(h(1−h)), log n at h = 1: max − min of −Σ x^h/(h(1−h)) on the simplex.
 
     >>> [round(float(diameter(h, 16)), 6) for h in (0.5, 1.0)]
@@ -31,7 +30,7 @@ def diameter(h: npt.ArrayLike, n: npt.ArrayLike) -> FloatArray:
     return np.where(h < 1, np.expm1((1 - inside) * logs) / (inside * (1 - inside)), logs)
 
 
-def height(h: npt.ArrayLike, n: npt.ArrayLike) -> FloatArray:
+def height(h: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
     """max of Σ x^h/(h(1−h)) over x ≥ 0 with Σ x ≤ 1: n^{1−h}/(h(1−h)), or that of −Σ x log x at h = 1.
 
     This is what a group of n arms adds to a diameter when its corners are not the only ones. At h = 1 it is
@@ -46,9 +45,7 @@ def height(h: npt.ArrayLike, n: npt.ArrayLike) -> FloatArray:
     return np.where(h < 1, n ** (1 - inside) / (inside * (1 - inside)), entropy)
 
 
-def best_h(
-    sizes: FloatArray, deltas: FloatArray, *, corners: bool = True, played: FloatArray | None = None
-) -> FloatArray:
+def best_h(sizes: Floats, deltas: Floats, *, corners: bool = True, played: Floats | None = None) -> Floats:
     """(m2,) the h ∈ [1/64, 63/64] ∪ {1} that minimises κ·D_h(n)·δ^h for each block; 1 on ties.
 
     κ is the factor of lazy play, 1 at h = 1; without `corners` the height stands for the diameter.
@@ -64,7 +61,7 @@ def best_h(
     n, logs, factor = pairs[:, 0], np.log(pairs[:, 1]), pairs[:, 2]
     size = diameter if corners else height
 
-    def cost(h: FloatArray) -> FloatArray:
+    def cost(h: Floats) -> Floats:
         return np.asarray(np.log(size(h, n)) + h * logs)
 
     grid = np.linspace(LEAST_H, LARGEST_H, GRID)

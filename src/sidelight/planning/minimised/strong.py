@@ -8,8 +8,8 @@ from math import exp, inf, isfinite, log, sqrt
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Longs
 from sidelight.analysis import IndependenceNumber, independence_number
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
@@ -17,8 +17,6 @@ from sidelight.planning.bounds.bound import Bound, Condition, bound_at
 from sidelight.planning.minimised.interpolation import best_h, diameter
 from sidelight.planning.minimised.minimise import Vector, minimise
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
-
-IntArray = npt.NDArray[np.int64]
 
 ROUNDINGS = (1.0, 4.0, 16.0, 64.0, 256.0)
 """Resolutions s at which weights are rounded in `directed_sight`; each gives a bound, the least counts."""
@@ -35,7 +33,7 @@ class Sight:
     universal. Universal arms that reveal everyone join any clique; the others are one more clique, `apart`.
     """
 
-    arms: IntArray
+    arms: Longs
     mutual: FeedbackGraph | None  # None without arms
     cover: IndependenceNumber | None
     apart: bool

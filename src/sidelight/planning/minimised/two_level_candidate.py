@@ -8,8 +8,8 @@ from math import isfinite, sqrt
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Floats
 from sidelight.partition import Partition
 from sidelight.planning.bounds.bound import Bound
 from sidelight.planning.candidate import WeakBlocks
@@ -19,8 +19,6 @@ from sidelight.planning.minimised.minimised import least_bound, score_at
 from sidelight.planning.minimised.two_level import Levers, TwoLevel
 from sidelight.planning.pruning import parents
 from sidelight.planning.tuning import Tuning
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +108,7 @@ class TightCandidate:
     # -- arrays -----------------------------------------------------------------------------------------
 
     @cached_property
-    def _weights(self) -> FloatArray:
+    def _weights(self) -> Floats:
         """(n,) x* of the weak blocks, 0 on singletons."""
         weights = np.zeros(self.partition.graph.n_arms)
         if self.weak.dominations:
@@ -118,22 +116,22 @@ class TightCandidate:
             weights[arms] = np.concatenate([found.weights for found in self.weak.dominations])
         return weights
 
-    def _per_block(self, values: FloatArray) -> FloatArray:
+    def _per_block(self, values: Floats) -> Floats:
         spread = np.zeros(self.partition.n_blocks)
         spread[self.partition.weak] = values
         return spread
 
-    def _per_arm(self, values: FloatArray) -> FloatArray:
+    def _per_arm(self, values: Floats) -> Floats:
         return self._per_block(values)[self.partition.block_of]
 
-    def _inner(self, steps: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _inner(self, steps: Floats) -> tuple[Floats, Floats]:
         """Potential of every arm inside its block: (1/(1−h), (1−h)η_k), or (0, η_k) at h = 1."""
         gap = 1 - self.inner.h
         entropy = gap == 0
         power = np.where(entropy, 0.0, 1 / np.where(entropy, 1.0, gap))
         return self._per_arm(power), self._per_arm(np.where(entropy, 1.0, gap) * steps)
 
-    def _top(self, T: float, levers: Levers, gamma_bar: float) -> tuple[FloatArray, FloatArray]:
+    def _top(self, T: float, levers: Levers, gamma_bar: float) -> tuple[Floats, Floats]:
         p = self.partition
         power, rate = np.full(p.n_blocks, 2.0), np.ones(p.n_blocks)
         if not self.problem.alone:
@@ -147,9 +145,7 @@ class TightCandidate:
             rate[p.strong_loopless] = levers.eta_loopless
         return power, rate
 
-    def _exploration(
-        self, levers: Levers
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    def _exploration(self, levers: Levers) -> tuple[Floats, Floats, Floats, Floats, Floats]:
         """Spread, cover, load, constant part and adaptive coefficients."""
         p, inner = self.partition, self.inner
         beta = levers.b * inner.diameters
@@ -170,7 +166,7 @@ class TightCandidate:
             self._per_block(np.where(inner.pruned, beta, 0.0)),
         )
 
-    def _for_loopless(self, levers: Levers) -> FloatArray:
+    def _for_loopless(self, levers: Levers) -> Floats:
         """Exploration that every loop-less singleton sees: outside of them, if there is an outside."""
         p = self.partition
         if p.weak.size:

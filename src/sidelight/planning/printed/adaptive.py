@@ -7,12 +7,10 @@ from functools import cached_property
 from math import cbrt, sqrt
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Floats
 from sidelight.planning.potentials import Tsallis
 from sidelight.planning.printed.restriction import BlockTuning, kernel_form
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +25,8 @@ class Adaptive:
     The printed β knows the size of the best arm's block; here the largest block stands for it.
     """
 
-    sizes: FloatArray  # (m2,) n_k
-    deltas: FloatArray  # (m2,) δ_k
+    sizes: Floats  # (m2,) n_k
+    deltas: Floats  # (m2,) δ_k
 
     name = "adaptive"
 

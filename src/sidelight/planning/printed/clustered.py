@@ -7,12 +7,10 @@ from functools import cached_property
 from math import cbrt, sqrt
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Floats
 from sidelight.planning.potentials import NegativeEntropy
 from sidelight.planning.printed.restriction import BlockTuning, kernel_form
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +22,8 @@ class Clustered:
         log n_k/η_k + η_k·δ̄·T/(2β·log n_k)    and    β·T·Σ δ_k log n_k/δ̄.
     """
 
-    sizes: FloatArray  # (m2,) n_k
-    deltas: FloatArray  # (m2,) δ_k
+    sizes: Floats  # (m2,) n_k
+    deltas: Floats  # (m2,) δ_k
 
     name = "clustered"
 

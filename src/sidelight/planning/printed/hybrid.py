@@ -7,13 +7,10 @@ from functools import cached_property
 from math import cbrt, sqrt
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Bools, Floats
 from sidelight.planning.potentials import NegativeEntropy, Tsallis
 from sidelight.planning.printed.restriction import BlockTuning, kernel_form
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,14 +26,14 @@ class Hybrid:
     Exploration costs b·M·T with M = Σ_clustered δ_k log n_k + Σ_adaptive 4n_k. Never above either theorem.
     """
 
-    sizes: FloatArray  # (m2,) n_k
-    deltas: FloatArray  # (m2,) δ_k
-    entropy: BoolArray  # (m2,) does the block play clustered?
+    sizes: Floats  # (m2,) n_k
+    deltas: Floats  # (m2,) δ_k
+    entropy: Bools  # (m2,) does the block play clustered?
 
     name = "hybrid"
 
     @classmethod
-    def best(cls, sizes: FloatArray, deltas: FloatArray) -> Hybrid:
+    def best(cls, sizes: Floats, deltas: Floats) -> Hybrid:
         """Each block takes the smaller share of M: clustered iff δ_k log n_k ≤ 4n_k."""
         return cls(sizes, deltas, deltas * np.log(sizes) <= 4 * sizes)
 

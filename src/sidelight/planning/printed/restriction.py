@@ -5,21 +5,19 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Floats
 from sidelight.planning.potentials import Potential, Rate
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class BlockTuning(NamedTuple):
     """How each weak block plays inside; arrays run over the weak blocks."""
 
-    power: FloatArray
-    rate: FloatArray  # (power, rate) of the potential, see `Tuning`
-    steps: FloatArray  # the paper's η_k
-    covering: FloatArray  # γ(k, j) = covering_k · x*_j
-    adaptive: FloatArray  # γ(k, j) = adaptive_k · Σ_{i : parent(i) = j} √X_k(i)
+    power: Floats
+    rate: Floats  # (power, rate) of the potential, see `Tuning`
+    steps: Floats  # the paper's η_k
+    covering: Floats  # γ(k, j) = covering_k · x*_j
+    adaptive: Floats  # γ(k, j) = adaptive_k · Σ_{i : parent(i) = j} √X_k(i)
     parameters: dict[str, float]  # the paper's names and values
 
 
@@ -90,7 +88,7 @@ class NoWeakBlocks:
         return BlockTuning(none, none, none, none, none, {})
 
 
-def kernel_form(potential: Potential, n_blocks: int) -> tuple[FloatArray, FloatArray]:
+def kernel_form(potential: Potential, n_blocks: int) -> tuple[Floats, Floats]:
     """(power, rate) of a potential with one rate per block, as arrays over the blocks."""
     rate: Rate = potential.kernel_rate
     return np.full(n_blocks, potential.power), np.broadcast_to(rate, (n_blocks,)).astype(np.float64)

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Bools, Floats, Indices, Longs
 from sidelight.analysis import Domination, fractional_domination, observability
 from sidelight.analysis.domination.covering import gather_rows
 from sidelight.graph import FeedbackGraph
 from sidelight.planning.search.estimate import COLUMNS, LOOP, LOOPLESS, weak_rows
 from sidelight.planning.search.simplex import stacked_dominations
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 SMALL = 20
 """Blocks of up to so many arms are solved many at a time."""
@@ -31,12 +26,12 @@ MOST_SHARES = 100_000
 MOST_COVERED = 20_000_000
 """Arms in the covers of large blocks that are remembered; the oldest are forgotten first."""
 
-_shares: dict[tuple[int, float], FloatArray] = {}
+_shares: dict[tuple[int, float], Floats] = {}
 
 ILLEGAL = np.full(COLUMNS, np.inf)
 
 
-def _key(block: npt.NDArray[np.integer[Any]]) -> bytes:
+def _key(block: Indices) -> bytes:
     """The arms of a sorted block in few bytes."""
     return block.tobytes() if block.size <= SMALL else blake2b(block.tobytes(), digest_size=16).digest()
 
@@ -48,8 +43,8 @@ class BlockBook:
         self.graph = graph
         self.strong = np.zeros(graph.n_arms, dtype=bool)
         self.strong[observability(graph).strong] = True
-        self._rows: dict[bytes, FloatArray] = {}
-        self._covers: dict[bytes, FloatArray] = {}  # of large blocks: weights aligned with their arms
+        self._rows: dict[bytes, Floats] = {}
+        self._covers: dict[bytes, Floats] = {}  # of large blocks: weights aligned with their arms
         self._covered = 0
         self._scratch = np.zeros(graph.n_arms)
 
@@ -63,7 +58,7 @@ class BlockBook:
             if len(found.arms) > MEDIUM:
                 self._remember(key, found.weights)
 
-    def rows(self, blocks: Sequence[IntArray], parents: Sequence[Sequence[IntArray]] = ()) -> FloatArray:
+    def rows(self, blocks: Sequence[Longs], parents: Sequence[Sequence[Longs]] = ()) -> Floats:
         """(B, 8) rows of sorted blocks; large new ones patch the covers of the `parents` they are made from."""
         keys = [_key(block) for block in blocks]
         new: dict[bytes, int] = {}
@@ -73,8 +68,8 @@ class BlockBook:
         self._solve([blocks[i] for i in new.values()], [parents[i] if parents else () for i in new.values()])
         return np.array([self._rows[key] for key in keys]).reshape(len(keys), COLUMNS)
 
-    def _solve(self, blocks: list[IntArray], parents: list[Sequence[IntArray]]) -> None:
-        small: list[IntArray] = []
+    def _solve(self, blocks: list[Longs], parents: list[Sequence[Longs]]) -> None:
+        small: list[Longs] = []
         solved: list[tuple[bytes, int, float]] = []
         for block, origin in zip(blocks, parents, strict=True):
             key = _key(block)
@@ -97,7 +92,7 @@ class BlockBook:
         rows = self._weak([size for _, size, _ in solved], [delta for _, _, delta in solved])
         self._rows |= {key: row for (key, _, _), row in zip(solved, rows, strict=True)}
 
-    def _small(self, blocks: list[IntArray]) -> list[tuple[bytes, int, float]]:
+    def _small(self, blocks: list[Longs]) -> list[tuple[bytes, int, float]]:
         reveals = np.array([self._reveals(block) for block in blocks])
         legal = np.all(np.any(reveals, axis=1), axis=1)
         self._rows |= {
@@ -114,7 +109,7 @@ class BlockBook:
             for i, value in zip(chosen, values, strict=True)
         ]
 
-    def _large(self, block: IntArray, parents: Sequence[IntArray]) -> float:
+    def _large(self, block: Longs, parents: Sequence[Longs]) -> float:
         """δ of the block or the mass of a cover of it, ∞ if something in it is not revealed."""
         degree, owner, source = self._inside(block)
         if (degree == 0).any():
@@ -139,13 +134,13 @@ class BlockBook:
         self._remember(_key(block), x)
         return float(x.sum())
 
-    def _remember(self, key: bytes, cover: FloatArray) -> None:
+    def _remember(self, key: bytes, cover: Floats) -> None:
         self._covers[key] = cover
         self._covered += cover.size
         while self._covered > MOST_COVERED and len(self._covers) > 1:
             self._covered -= self._covers.pop(next(iter(self._covers))).size
 
-    def _inside(self, block: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    def _inside(self, block: Longs) -> tuple[Longs, Longs, Longs]:
         """In-degree inside the block, and its listed edges as (position of target, position of source)."""
         g = self.graph
         counts, found = gather_rows(g.in_indptr, g.in_indices, block)
@@ -158,7 +153,7 @@ class BlockBook:
         degree[universal] = block.size - ~g.has_loop[block][universal]
         return degree, owner, source
 
-    def _reveals(self, block: IntArray) -> BoolArray:
+    def _reveals(self, block: Longs) -> Bools:
         """reveals[v, u] inside a small block."""
         g = self.graph
         _, owner, source = self._inside(block)
@@ -170,7 +165,7 @@ class BlockBook:
         matrix[source, owner] = True
         return matrix
 
-    def _weak(self, sizes: Sequence[int], deltas: Sequence[float]) -> list[FloatArray]:
+    def _weak(self, sizes: Sequence[int], deltas: Sequence[float]) -> list[Floats]:
         pairs = [(size, float(f"{delta:.12g}")) for size, delta in zip(sizes, deltas, strict=True)]
         new = sorted(set(pairs) - _shares.keys())
         if new:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Floats
 from sidelight.planning.minimised.interpolated import Interpolated
 from sidelight.planning.minimised.interpolation import height
 from sidelight.planning.minimised.two_level import SHIFT_PEAK, TwoLevel
-
-FloatArray = npt.NDArray[np.float64]
 
 COLUMNS = 8
 """A block's row: [U1S], [U1N], [U2], δ, 1/δ, δ², share of M, share of the supply. Rows add up over blocks."""
@@ -22,7 +20,7 @@ GRID = np.geomspace(1 / 4, 4, 33)
 """Local exploration is tried at these multiples of its closed form."""
 
 
-def weak_rows(sizes: FloatArray, deltas: FloatArray) -> FloatArray:
+def weak_rows(sizes: Floats, deltas: Floats) -> Floats:
     """(m2, 8) rows of blocks with n_k arms and domination numbers δ_k, each with its best h."""
     inner = Interpolated.best(sizes, deltas)
     cost = np.where(inner.pruned, np.sqrt(sizes), inner.lazy * deltas**inner.h)
@@ -32,14 +30,14 @@ def weak_rows(sizes: FloatArray, deltas: FloatArray) -> FloatArray:
     return np.column_stack([none, none, ones, deltas, 1 / deltas, deltas**2, *shares])
 
 
-def two_level(row: FloatArray, least: float) -> TwoLevel:
+def two_level(row: Floats, least: float) -> TwoLevel:
     """The certificate's problem of a partition with this sum of rows and smallest δ."""
     n_loop, n_loopless, n_weak, total, reciprocal, squares, demand, supply = row.tolist()
     deltas = (total, reciprocal, least if n_weak else 0.0, squares)
     return TwoLevel(round(n_loop), round(n_loopless), deltas, round(n_weak), demand, supply)
 
 
-def estimate(rows: FloatArray, least: FloatArray, T: float) -> FloatArray:
+def estimate(rows: Floats, least: Floats, T: float) -> Floats:
     """(B,) about the minimised bound of partitions with these sums of rows and smallest δ.
 
     b is at its closed form, α on a grid, self-loop arms learn like weak blocks or as fast as the slowest of them,
@@ -71,7 +69,7 @@ def estimate(rows: FloatArray, least: FloatArray, T: float) -> FloatArray:
     return np.asarray(inner + np.where(alone, 0.0, top + np.sqrt(2.2 * rho[:, 0] * entropy * T)))
 
 
-def floor(rows: FloatArray, T: float) -> FloatArray:
+def floor(rows: Floats, T: float) -> Floats:
     """(B,) no choice of parameters brings the bound below this. Proof: docs/theory/search.md.
 
     √(2T/b) + bMT at its least, plus min_α αT + 2√(2T·(n_S + δ̄/α)·κ) with κ = 1 − 1/√m, or 1 beside loop-less

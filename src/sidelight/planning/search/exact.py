@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Floats, Longs
 from sidelight.graph import FeedbackGraph
 from sidelight.planning.search.blocks import BlockBook
 from sidelight.planning.search.estimate import estimate, floor, two_level
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 MOST_ARMS = 9
 """Bell(9) = 21 147 partitions, of 511 blocks."""
@@ -43,7 +40,7 @@ def legal_partitions(legal: list[bool], n: int) -> Iterator[tuple[int, ...]]:
     yield from parts((1 << n) - 1)
 
 
-def exhaustive(book: BlockBook, horizon: int) -> tuple[list[list[IntArray]], int]:
+def exhaustive(book: BlockBook, horizon: int) -> tuple[list[list[Longs]], int]:
     """Blocks of the best partitions, best first, and how many legal partitions there are.
 
     Partitions are visited by their estimate; those whose floor is above the best bound so far are left out,
@@ -71,7 +68,7 @@ def exhaustive(book: BlockBook, horizon: int) -> tuple[list[list[IntArray]], int
     return chosen, len(found)
 
 
-def _sums(found: list[tuple[int, ...]], table: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _sums(found: list[tuple[int, ...]], table: Floats) -> tuple[Floats, Floats]:
     """Sum of rows and smallest δ of every partition."""
     start = np.cumsum([0] + [len(blocks) for blocks in found])[:-1]
     flat = table[np.concatenate([np.array(blocks) for blocks in found])]

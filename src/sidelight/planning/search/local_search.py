@@ -11,8 +11,8 @@ from math import inf, isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Longs
 from sidelight.analysis import observability
 from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption
 from sidelight.graph import FeedbackGraph
@@ -26,8 +26,6 @@ from sidelight.planning.search.exact import MOST_ARMS, exact_possible, exhaustiv
 from sidelight.planning.search.moves import neighbours
 from sidelight.planning.search.starts import hubs, natural_starts, shed, watched
 from sidelight.planning.search.state import State
-
-IntArray = npt.NDArray[np.int64]
 
 EXACT_ARMS = 7
 """Up to so many arms the search is exact without being asked."""
@@ -220,7 +218,7 @@ class _Run:
     def descend(self) -> str:
         """Local optima from every start and from shaken copies of the best, until a limit is reached."""
         self._make_starts()
-        optima: dict[bytes, tuple[float, IntArray]] = {}  # estimate and labels
+        optima: dict[bytes, tuple[float, Longs]] = {}  # estimate and labels
         for name, state in self._states(optima):
             self._improve(state)
             labels = state.labels()
@@ -255,7 +253,7 @@ class _Run:
         self.bar.update(self.moves, None if self.best is None else self.best[2])
         return self.late or self.moves >= self.limit
 
-    def _states(self, optima: dict[bytes, tuple[float, IntArray]]) -> Iterator[tuple[str, State]]:
+    def _states(self, optima: dict[bytes, tuple[float, Longs]]) -> Iterator[tuple[str, State]]:
         """Every start, best first, then shaken copies of the best optimum."""
         for _, name, partition in sorted(self.starts, key=lambda start: start[0]):
             if self._stop():

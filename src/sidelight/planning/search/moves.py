@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Longs
 from sidelight.planning.search.blocks import MEDIUM, SMALL
 from sidelight.planning.search.state import Change, State
-
-IntArray = npt.NDArray[np.int64]
 
 FEW_BLOCKS, FEW_ARMS = 16, 24
 """Up to so many blocks every pair, and up to so many arms every arm, is tried; beyond that, a sample."""
@@ -71,14 +69,14 @@ def _all(state: State, rng: np.random.Generator, most: int) -> Iterator[Change]:
         yield from _gathered(state, arm)
 
 
-def _drawn(busy: IntArray, n: int, count: int, rng: np.random.Generator) -> IntArray:
+def _drawn(busy: Longs, n: int, count: int, rng: np.random.Generator) -> Longs:
     """Arms to look at: three of four in weak blocks, if there are any, the others anywhere."""
     anywhere = rng.integers(n, size=count if busy.size == 0 else count // 4)
     inside = rng.choice(busy, count - anywhere.size) if busy.size else busy
     return np.concatenate([inside, anywhere])
 
 
-def _linked(state: State, arms: IntArray, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
+def _linked(state: State, arms: Longs, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
     """Pairs of blocks at the ends of random edges of the arms, else of random arms."""
     g, seen = state.book.graph, set()
     for arm in arms.tolist():
@@ -111,7 +109,7 @@ def _gathered(state: State, arm: int) -> Iterator[Change]:
         yield Change((home, *alone), (np.sort(joined),))
 
 
-def _moves(state: State, arm: int, numbers: IntArray) -> Iterator[Change]:
+def _moves(state: State, arm: int, numbers: Longs) -> Iterator[Change]:
     """The arm to another block, or to one of its own if it is strongly observable."""
     home = int(state.owner[arm])
     block = state.blocks[home]
@@ -135,7 +133,7 @@ def _moves(state: State, arm: int, numbers: IntArray) -> Iterator[Change]:
             yield Change((home, other), (rest, _joined(state.blocks[other], alone)))
 
 
-def _parts(state: State, block: IntArray, rng: np.random.Generator) -> Iterator[IntArray]:
+def _parts(state: State, block: Longs, rng: np.random.Generator) -> Iterator[Longs]:
     """One side of each split that is tried: all of them, or what an arm reveals or is revealed by."""
     if 2 <= block.size <= HALVED:
         for mask in range(1, 1 << (block.size - 1)):
@@ -156,6 +154,6 @@ def _parts(state: State, block: IntArray, rng: np.random.Generator) -> Iterator[
                 yield np.unique(group[state.owner[group] == state.owner[arm]]).astype(np.int64)
 
 
-def _joined(a: IntArray, b: IntArray) -> IntArray:
+def _joined(a: Longs, b: Longs) -> Longs:
     """Two sorted blocks as one; the stable sort of two runs only merges them."""
     return np.sort(np.concatenate([a, b]), kind="stable")

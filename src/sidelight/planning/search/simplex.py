@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
+from sidelight._types import Bools, Floats, Longs
 
 ROUNDING = 1e-11
 """A reduced cost or pivot below this is zero."""
@@ -15,7 +13,7 @@ EXACT = 1e-9
 """Largest relative gap between cover and packing that counts as none."""
 
 
-def stacked_dominations(reveals: BoolArray, present: BoolArray) -> FloatArray:
+def stacked_dominations(reveals: Bools, present: Bools) -> Floats:
     """(B,) δ of each block: reveals[b, v, u] between the arms that are present[b]; NaN where no proof was found.
 
     Solves max Σ y_u s.t. Σ_{u ∈ Nout(v)} y_u ≤ 1, y ≥ 0, the dual of the covering program, from y = 0: largest
@@ -54,9 +52,7 @@ def stacked_dominations(reveals: BoolArray, present: BoolArray) -> FloatArray:
         return np.where(np.abs(value / table[:, k, -1] - 1) <= EXACT, value, np.nan)
 
 
-def _pivot(
-    table: FloatArray, at: npt.NDArray[np.int64], leaves: npt.NDArray[np.int64], enters: npt.NDArray[np.int64]
-) -> None:
+def _pivot(table: Floats, at: Longs, leaves: Longs, enters: Longs) -> None:
     rows = table[at, leaves]
     rows /= np.take_along_axis(rows, enters[:, None], axis=1)
     factors = np.take_along_axis(table[at], enters[:, None, None], axis=2)[:, :, 0]

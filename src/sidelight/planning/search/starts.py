@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Longs
 from sidelight.analysis import Domination, observability
 from sidelight.errors import IllegalPartition
 from sidelight.graph import FeedbackGraph
@@ -14,8 +14,6 @@ from sidelight.partition import Partition, natural
 from sidelight.planning.candidate import WeakBlocks
 from sidelight.planning.candidates import natural_partitions, observable
 from sidelight.planning.search.estimate import estimate, weak_rows
-
-IntArray = npt.NDArray[np.int64]
 
 
 def natural_starts(graph: FeedbackGraph, seed: int = 0) -> Iterator[tuple[str, Partition]]:
@@ -89,7 +87,7 @@ def hubs(graph: FeedbackGraph, horizon: int, most: int = 3) -> list[Partition]:
     return [partition for partition in made if partition is not None]
 
 
-def _legal(graph: FeedbackGraph, labels: IntArray) -> Partition | None:
+def _legal(graph: FeedbackGraph, labels: Longs) -> Partition | None:
     try:
         return Partition.from_labels(graph, labels)
     except IllegalPartition:

@@ -7,21 +7,18 @@ from heapq import nsmallest
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Floats, Longs
 from sidelight.partition import Partition
 from sidelight.planning.search.blocks import BlockBook
 from sidelight.planning.search.estimate import estimate
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 class Change(NamedTuple):
     """Blocks to remove, by number, at most two of them weak, and the sorted blocks to put in their place."""
 
     removed: tuple[int, ...]
-    added: tuple[IntArray, ...]
+    added: tuple[Longs, ...]
 
 
 class State:
@@ -46,7 +43,7 @@ class State:
     def _smallest(self, removed: tuple[int, ...]) -> float:
         return next((delta for delta, number in self._least if number not in removed), np.inf)
 
-    def weigh(self, changes: Sequence[Change]) -> FloatArray:
+    def weigh(self, changes: Sequence[Change]) -> Floats:
         """(len(changes),) estimate after each change, ∞ for illegal ones."""
         if not changes:
             return np.empty(0)
@@ -82,7 +79,7 @@ class State:
         self._settle()
 
     @property
-    def busy(self) -> IntArray:
+    def busy(self) -> Longs:
         """Arms in blocks of two or more: those that can leave their block."""
         held = np.zeros(self._next, dtype=bool)
         held[list(self._weak)] = True
@@ -93,7 +90,7 @@ class State:
         """Numbers of the blocks of two arms or more."""
         return list(self._weak)
 
-    def labels(self) -> IntArray:
+    def labels(self) -> Longs:
         """(n,) smallest arm of each arm's block: equal for equal sets of blocks."""
         _, first, label = np.unique(self.owner, return_index=True, return_inverse=True)
         return np.asarray(first[label], dtype=np.int64)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Floats
 from sidelight.analysis import observability
 from sidelight.errors import InfeasibleRequest, InvalidGraph, UnobservableGraph, listing
 from sidelight.graph import FeedbackGraph
@@ -15,7 +15,6 @@ from sidelight.partition import Partition, natural
 from sidelight.planning import Bound, Plan, Tuning
 from sidelight.planning.bounds.bound import Condition, bound_at
 
-Floats = npt.NDArray[np.float64]
 Terms = Callable[[float], dict[str, float]]
 Conditions = Callable[[float], tuple[Condition, ...]]
 

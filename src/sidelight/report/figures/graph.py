@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._types import Floats
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
 from sidelight.report.figures.layout import block_layout, layout
@@ -152,9 +153,7 @@ def draw_matrix(axes: Axes, graph: FeedbackGraph, partition: Partition | None = 
     axes.set_title(_title(graph))
 
 
-def matrix_shares(
-    graph: FeedbackGraph, partition: Partition | None = None
-) -> tuple[npt.NDArray[np.float64], int]:
+def matrix_shares(graph: FeedbackGraph, partition: Partition | None = None) -> tuple[Floats, int]:
     """Share of pairs that are edges in each cell of a coarse grid over the matrix, and the matrix's side.
 
     Arms are ordered by block. Costs O(n + explicit edges): nothing of size n² is made.
@@ -173,7 +172,7 @@ def matrix_shares(
     counts += np.outer(height, everywhere)
     loopless = graph.universal[~graph.has_loop[graph.universal]]
     counts[np.arange(cells), np.arange(cells)] -= np.bincount(cell[loopless], minlength=cells)
-    shares: npt.NDArray[np.float64] = counts / np.outer(height, height)
+    shares: Floats = counts / np.outer(height, height)
     return shares, n
 
 
@@ -203,9 +202,7 @@ def draw_degrees(axes: Axes, graph: FeedbackGraph) -> None:
 # -- parts ------------------------------------------------------------------------------------------------
 
 
-def _draw_edges(
-    axes: Axes, at: npt.NDArray[np.float64], edges: npt.NDArray[Any], sizes: npt.NDArray[Any]
-) -> None:
+def _draw_edges(axes: Axes, at: Floats, edges: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> None:
     """Lines, with heads where an edge goes one way only; `sizes` are the areas of all dots."""
     from matplotlib.collections import LineCollection, PolyCollection
 
@@ -222,9 +219,7 @@ def _draw_edges(
         axes.add_collection(PolyCollection(list(heads), facecolors=GREY, linewidths=0, alpha=0.8, zorder=1))
 
 
-def _heads(
-    at: npt.NDArray[np.float64], edges: npt.NDArray[Any], sizes: npt.NDArray[Any]
-) -> npt.NDArray[np.float64]:
+def _heads(at: Floats, edges: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> Floats:
     """(E, 3, 2) triangles that point at dots of these sizes; polygons are drawn much quicker than arrows."""
     radius = np.sqrt(sizes[edges[:, 1], None]) / 2
     length = float(np.clip(0.35 * np.sqrt(sizes.min()), 2.5, 4))
@@ -236,17 +231,15 @@ def _heads(
     across = along[:, ::-1] * np.array([-1, 1])
     tip = target - (radius + 1.5) * along
     tail = tip - length * along
-    heads: npt.NDArray[np.float64] = np.stack(
-        [tip, tail + 0.4 * length * across, tail - 0.4 * length * across], axis=1
-    )
+    heads: Floats = np.stack([tip, tail + 0.4 * length * across, tail - 0.4 * length * across], axis=1)
     return heads
 
 
-def _extent(at: npt.NDArray[np.float64]) -> float:
+def _extent(at: Floats) -> float:
     return float((at.max(axis=0) - at.min(axis=0)).max()) + 1.0
 
 
-def _dot_size(at: npt.NDArray[np.float64]) -> float:
+def _dot_size(at: Floats) -> float:
     """Area in square points: dots fill about half of the way to their neighbours."""
     if len(at) == 1:
         return 160.0
@@ -296,7 +289,7 @@ def _title(graph: FeedbackGraph) -> str:
     return f"{sizes}; every arm\nreveals {graph.out_degree[0]:,} and is revealed by {graph.in_degree[0]:,}"
 
 
-def _finish(axes: Axes, at: npt.NDArray[np.float64], title: str) -> None:
+def _finish(axes: Axes, at: Floats, title: str) -> None:
     low, high = at.min(axis=0), at.max(axis=0)
     half = max(float((high - low).max()) / 2, 0.5) * 1.0
     pad = 0.12 * half + 0.25

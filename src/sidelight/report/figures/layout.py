@@ -7,23 +7,22 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from sidelight._types import Floats, Longs
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
-
-Points = npt.NDArray[np.float64]
 
 STEPS = 200
 """Of stress majorization: enough for pictures of 200 vertices, in a fraction of a second."""
 
 
-def layout(graph: FeedbackGraph) -> Points:
+def layout(graph: FeedbackGraph) -> Floats:
     """(n, 2) positions in which drawn distances resemble numbers of edges; components side by side."""
     n_parts, part = csgraph.connected_components(_both_ways(graph), directed=False)
     pieces = [np.flatnonzero(part == k) for k in range(n_parts)]
     return _side_by_side(graph.n_arms, [(arms, _connected(graph, arms)) for arms in pieces])
 
 
-def block_layout(partition: Partition) -> Points:
+def block_layout(partition: Partition) -> Floats:
     """(n, 2) positions of the arms: every block together, blocks placed by their incidence graph."""
     if partition.n_blocks == 1 or partition.weak.size == 0:
         return layout(partition.graph)
@@ -39,9 +38,9 @@ def block_layout(partition: Partition) -> Points:
     return at
 
 
-def _piece(graph: FeedbackGraph, arms: npt.NDArray[np.int64]) -> Points:
+def _piece(graph: FeedbackGraph, arms: Longs) -> Floats:
     at = layout(graph.subgraph(arms))
-    centred: Points = at - (at.max(axis=0) + at.min(axis=0)) / 2
+    centred: Floats = at - (at.max(axis=0) + at.min(axis=0)) / 2
     return centred
 
 
@@ -50,7 +49,7 @@ def _both_ways(graph: FeedbackGraph) -> sparse.csr_array:
     return sparse.csr_array(one_way + one_way.T)
 
 
-def _connected(graph: FeedbackGraph, arms: npt.NDArray[np.intp]) -> Points:
+def _connected(graph: FeedbackGraph, arms: npt.NDArray[np.intp]) -> Floats:
     """Stress majorization of the distances between `arms`, from a circle in breadth-first order."""
     n = arms.size
     if n == 1:
@@ -76,7 +75,7 @@ def _connected(graph: FeedbackGraph, arms: npt.NDArray[np.intp]) -> Points:
     return _apart(at)
 
 
-def _ring(place: npt.NDArray[np.int64]) -> Points:
+def _ring(place: Longs) -> Floats:
     """On a circle with neighbours one apart, the first on top, clockwise."""
     n = place.size
     angle = np.pi / 2 - 2 * np.pi * place / n
@@ -84,16 +83,16 @@ def _ring(place: npt.NDArray[np.int64]) -> Points:
     return radius * np.column_stack([np.cos(angle), np.sin(angle)])
 
 
-def _apart(at: Points) -> Points:
+def _apart(at: Floats) -> Floats:
     """Scaled so that the nearest two are not on top of each other, within reason."""
     drawn = np.linalg.norm(at[:, None] - at[None], axis=2)
     np.fill_diagonal(drawn, np.inf)
     nearest = float(np.quantile(drawn.min(axis=1), 0.1))
-    scaled: Points = at * min(max(1.0 / max(nearest, 1e-9), 1.0), 2.5)
+    scaled: Floats = at * min(max(1.0 / max(nearest, 1e-9), 1.0), 2.5)
     return scaled
 
 
-def _side_by_side(n: int, pieces: list[tuple[npt.NDArray[np.intp], Points]]) -> Points:
+def _side_by_side(n: int, pieces: list[tuple[npt.NDArray[np.intp], Floats]]) -> Floats:
     """Pieces in rows, in order, the whole somewhat wider than high."""
     at = np.empty((n, 2))
     boxes = [piece.max(axis=0) - piece.min(axis=0) + 1.2 for _, piece in pieces]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight._types import Floats
 from sidelight.experiment.results import Cell
 from sidelight.experiment.run import LEDGER
 from sidelight.report.groups import Group
@@ -87,14 +87,12 @@ def draw_growth(axes: Axes, cell: Cell) -> None:
     axes.set_title(f"over the rounds: {short(cell.policy)}")
 
 
-def stacked(parts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def stacked(parts: Floats) -> Floats:
     """Where each part starts: positive ones pile up from zero, negative ones pile down.
 
     >>> stacked(np.array([[2.0], [-1.0], [3.0]])).ravel().tolist()
     [0.0, 0.0, 2.0]
     """
     up, down = np.maximum(parts, 0), np.minimum(parts, 0)
-    starts: npt.NDArray[np.float64] = np.where(
-        parts >= 0, np.cumsum(up, axis=0) - up, np.cumsum(down, axis=0) - down
-    )
+    starts: Floats = np.where(parts >= 0, np.cumsum(up, axis=0) - up, np.cumsum(down, axis=0) - down)
     return starts
