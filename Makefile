@@ -6,10 +6,10 @@ STAMP := $(VENV)/.installed
 # Kernel tests run twice: compiled with the rest, then interpreted, so that the source is what is tested.
 WORKERS ?= 2
 
-.PHONY: help setup demo test check format bench clean
+.PHONY: help setup demo test test-all check format bench clean
 
 help:  ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 setup: $(STAMP)  ## create .venv and install the project with its development tools
 
@@ -22,9 +22,12 @@ $(STAMP): pyproject.toml
 demo: $(STAMP)  ## the main job on a built-in graph: analysis, plan, play, figure
 	@$(BIN)/sidelight demo
 
-test: $(STAMP)  ## the whole suite, compiled, then the kernels again without the compiler
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n $(WORKERS) tests/engine
+test: $(STAMP)  ## every law on representative cases, compiled, then the engine again without the compiler
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(SELECT)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n $(WORKERS) $(SELECT) tests/engine
+
+test-all: SELECT := -m ''  # also the tests marked `full`
+test-all: test  ## the same with every case of every law
 
 check: $(STAMP)  ## lint, formatting, types, import direction
 	$(BIN)/ruff check .
