@@ -215,7 +215,7 @@ def test_the_readme_prints_what_it_says():
 def test_the_readme_shows_the_demo(tmp_path):
     """The lines of `sidelight demo` that the readme quotes are lines that it prints."""
     _, quoted = re.findall(r"```text\n(.*?)```", README.read_text(), re.S)
-    command = [sys.executable, "-m", "sidelight.cli.main", "demo", "-o", str(tmp_path)]
+    command = [sys.executable, "-m", "sidelight", "demo", "-o", str(tmp_path)]
     wide = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600, env=wide)
     assert {untimed(line) for line in quoted.splitlines()} <= {

@@ -120,6 +120,6 @@ def test_environments_and_claims(offered):
 
 def test_the_program_completes(tmp_path):
     asked = {"_SIDELIGHT_COMPLETE": "bash_complete", "COMP_WORDS": "sidelight analyze cli", "COMP_CWORD": "2"}
-    command = [sys.executable, "-m", "sidelight.cli.main"]
+    command = [sys.executable, "-m", "sidelight"]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **asked}, timeout=600)
     assert (done.returncode, done.stdout, done.stderr) == (0, "plain,cliques:\nfile,cli\n", "")

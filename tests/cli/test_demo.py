@@ -139,7 +139,7 @@ def test_interruption_exits_with_130(run, monkeypatch, tmp_path):
 
 def test_the_program(tmp_path):
     """The same through a process of its own: output, exit codes, and nothing else on standard output."""
-    command = [sys.executable, "-m", "sidelight.cli.main", "demo", *QUICK, "-o", str(tmp_path), "--json"]
+    command = [sys.executable, "-m", "sidelight", "demo", *QUICK, "-o", str(tmp_path), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["bound"]["value"] > 0

@@ -17,7 +17,7 @@ from sidelight import __version__
 from sidelight.cli import main as module
 from sidelight.cli.main import COMMANDS
 
-PROGRAM = [sys.executable, "-m", "sidelight.cli.main"]
+PROGRAM = [sys.executable, "-m", "sidelight"]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full and pipes as Linux has them")
 
 

@@ -64,7 +64,7 @@ def mounted(options, script, *arguments):
     return done
 
 
-PROGRAM = f'"{sys.executable}" -m sidelight.cli.main'
+PROGRAM = f'"{sys.executable}" -m sidelight'
 
 
 def test_a_disk_that_is_really_full(tmp_path):

@@ -104,7 +104,7 @@ def test_ctrl_c_on_worker_processes_and_again(run, spec, tmp_path):
     command = [
         sys.executable,
         "-m",
-        "sidelight.cli.main",
+        "sidelight",
         "sweep",
         str(spec),
         "-o",

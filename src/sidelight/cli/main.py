@@ -107,7 +107,3 @@ def _exit_code() -> int:
 def _failed(message: str, code: int = 1) -> int:
     click.echo(f"error: {' '.join(message.split())}", err=True)
     return code
-
-
-if __name__ == "__main__":
-    main()

@@ -9,6 +9,7 @@ from sidelight.environment.function import Function, function
 from sidelight.environment.hard import hard, hard_bandit, hard_experts, hard_packing, hard_weak_arm
 from sidelight.environment.matrix import Matrix, matrix
 from sidelight.environment.means import KnownMeans
+from sidelight.environment.names import parse, usages
 from sidelight.environment.newsvendor import newsvendor
 from sidelight.environment.opposed import Opposed, opposed
 from sidelight.environment.replay import replay
@@ -39,6 +40,8 @@ __all__ = [
     "newsvendor",
     "opposed",
     "packing",
+    "parse",
     "replay",
     "switching",
+    "usages",
 ]

@@ -21,7 +21,6 @@ __all__ = [
     "communities",
     "components",
     "corrupted",
-    "greedy_cover",
     "hypercube",
     "single",
     "singletons",
