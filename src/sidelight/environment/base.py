@@ -96,15 +96,6 @@ def checked_numbers(values: npt.ArrayLike, what: str) -> Floats:
         raise InvalidOption(f"{what} must be numbers in [0, 1], got {values!r} ({error})") from None
 
 
-def checked_number(name: str, value: object, least: float = -np.inf) -> float:
-    """A finite number of at least `least`."""
-    number = value if isinstance(value, int | float | np.integer | np.floating) else np.nan
-    if isinstance(value, bool) or not (np.isfinite(number) and number >= least):
-        limit = "" if least == -np.inf else f" of at least {least:g}"
-        raise InvalidOption(f"{name} must be a finite number{limit}, got {name}={value!r}")
-    return float(number)
-
-
 def checked_arms(values: Any, n_arms: int, what: str) -> Longs:
     """A non-empty list of indices in 0..n_arms−1, repetitions allowed."""
     arms = np.asarray(values)

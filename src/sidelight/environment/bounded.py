@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._check import checked_count
 from sidelight._types import Floats
 from sidelight.engine.losses import BOUNDED, World
 from sidelight.environment.base import arm_units, checked_numbers, checked_unit_table, flat_means, frozen
 from sidelight.environment.means import KnownMeans
 from sidelight.errors import InvalidOption
-from sidelight.graph.building import checked_count
 
 ROUNDING = 1e-12
 """How far mean ± width may leave [0, 1]: 0.9 + 0.1 is not always 1. Losses are clipped."""

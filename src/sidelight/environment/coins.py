@@ -9,18 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._check import checked_count, checked_number
 from sidelight._types import Floats
 from sidelight.engine.losses import COINS, World
-from sidelight.environment.base import (
-    checked_arms,
-    checked_number,
-    checked_unit_table,
-    coin_losses,
-    flat_means,
-)
+from sidelight.environment.base import checked_arms, checked_unit_table, coin_losses, flat_means
 from sidelight.environment.means import KnownMeans
 from sidelight.errors import InvalidOption
-from sidelight.graph.building import checked_count
 
 if TYPE_CHECKING:
     from sidelight.analysis import PackingSet

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sidelight._check import checked_count
 from sidelight._types import Floats
 from sidelight.environment.base import Environment
 from sidelight.environment.coins import Coins
@@ -24,7 +25,7 @@ from sidelight.environment.newsvendor import newsvendor
 from sidelight.environment.tables import read_table
 from sidelight.errors import InvalidOption, MissingData
 from sidelight.graph import FeedbackGraph, families, read_graph
-from sidelight.graph.building import checked_count, from_pairs, pairs
+from sidelight.graph.building import from_pairs, pairs
 from sidelight.graph.files.named import nodes_paths
 
 VARIABLE = "SIDELIGHT_DATA"

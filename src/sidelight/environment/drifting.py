@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._check import checked_count
 from sidelight._types import Floats, Longs
 from sidelight.engine.losses import DRIFTING, World
 from sidelight.environment.base import checked_unit_table, coin_losses
 from sidelight.environment.coins import leading_means
 from sidelight.environment.means import KnownMeans
-from sidelight.graph.building import checked_count
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sidelight.environment.base import checked_arms, checked_number
+from sidelight._check import checked_count, checked_horizon, checked_number, checked_seed
+from sidelight.environment.base import checked_arms
 from sidelight.environment.coins import Coins, packing
 from sidelight.errors import InfeasibleRequest, InvalidOption
 from sidelight.graph import FeedbackGraph
-from sidelight.graph.building import checked_count, checked_seed
 from sidelight.planning.bounds.lower import (
     KL_ONE,
     KL_TWO,
@@ -25,7 +25,6 @@ from sidelight.planning.bounds.lower import (
     packing_set,
     weak_arm,
 )
-from sidelight.planning.planner import checked_horizon
 
 if TYPE_CHECKING:
     from sidelight.analysis import PackingSet

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from sidelight._check import suggestion
 from sidelight.environment.base import Environment, checked_arms
 from sidelight.environment.bounded import bounded
 from sidelight.environment.coins import bernoulli, gap, packing, switching
@@ -135,10 +135,8 @@ def parse(spec: str, graph: FeedbackGraph, horizon: int) -> Environment:
         return _fitting(spec, own_environment(file.strip(), what.strip(), graph, horizon), graph)
     key = name.strip().lower().replace("-", "_")
     if key not in _KINDS:
-        close = difflib.get_close_matches(key, _KINDS, n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
         raise InvalidOption(
-            f"unknown environment {name!r} in {spec!r}; {hint}Known environments: {', '.join(usages())}"
+            f"unknown environment {name!r} in {spec!r}; {suggestion(key, _KINDS, 'environments', usages())}"
         )
     kind = _KINDS[key]
     words = [word.strip() for word in rest.split(",")] if rest.strip() else []

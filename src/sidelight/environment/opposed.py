@@ -11,13 +11,13 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from sidelight._check import checked_count
 from sidelight._types import Bools, Floats, Longs
 from sidelight.engine.losses import OPPOSED, World
 from sidelight.environment.base import arm_units, checked_unit_table, flat_means
 from sidelight.environment.means import KnownMeans
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
-from sidelight.graph.building import checked_count
 
 
 @dataclass(frozen=True, eq=False)

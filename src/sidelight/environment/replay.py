@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from sidelight._check import checked_count
 from sidelight._types import Floats
 from sidelight.environment.matrix import Matrix
 from sidelight.environment.tables import read_table
 from sidelight.errors import InvalidOption
-from sidelight.graph.building import checked_count
 
 
 def replay(path: str | os.PathLike[str], repeat: bool = False, rounds: int | None = None) -> Matrix:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from sidelight._check import checked_horizon
 from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
@@ -25,8 +26,6 @@ REALIZATIONS = ("adaptive", "clustered", "flat", "hybrid", "interpolated")
 DOUBLING = "doubling"
 """The realization of plans without a horizon that play plans with one, each twice as long as the one before."""
 
-MOST_ROUNDS = 2**63 - 1
-"""Longest horizon: rounds are counted in 64 bits."""
 
 _policy_factory: Callable[[Plan, int | None], Any] | None = None
 
@@ -312,18 +311,6 @@ def _without_horizon(g: FeedbackGraph) -> AnytimeCandidate | StrongAnytimeCandid
 
 
 # -- input ------------------------------------------------------------------------------------------------
-
-
-def checked_horizon(horizon: object) -> int:
-    """`horizon` as a number of rounds, or an error that shows it."""
-    if isinstance(horizon, bool) or not isinstance(horizon, int | float | np.integer | np.floating):
-        raise InvalidOption(f"horizon must be a whole number of rounds, got {horizon!r}")
-    if isinstance(horizon, float | np.floating) and not horizon.is_integer():
-        raise InvalidOption(f"horizon must be a whole number of rounds, got {horizon!r}")
-    T = int(horizon)
-    if not 1 <= T <= MOST_ROUNDS:
-        raise InvalidOption(f"horizon must be between 1 and 2⁶³−1 rounds, got {horizon!r}")
-    return T
 
 
 def _check_realization(realization: object, partition: Partition | None) -> None:

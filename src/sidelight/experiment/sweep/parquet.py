@@ -7,13 +7,13 @@ A cell that is not applicable has no rows.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 from typing import Any
 
 import numpy as np
 
+from sidelight._files import digest
 from sidelight.errors import InvalidOption, ResultsError
 from sidelight.experiment.results import Absent, Cell
 from sidelight.experiment.run import LEDGER
@@ -117,16 +117,12 @@ def _described(found: Cell | Absent) -> dict[str, Any]:
 
 def _digest(described: dict[str, Any], columns: dict[str, Any]) -> str:
     """SHA-256 of everything in the file, as it is read back."""
-    digest = hashlib.sha256(json.dumps(described, sort_keys=True).encode())
-    for name in NAMES:
-        digest.update(json.dumps([name, *columns[name]]).encode())
-    for name in INTEGERS:
-        digest.update(np.asarray(columns[name], dtype="<i8").tobytes())
-    for name in FLOATS:
-        digest.update(np.asarray(columns[name], dtype="<f8").tobytes())
-    for plays in columns["plays"]:
-        digest.update(b"-" if plays is None else np.asarray(plays, dtype="<i8").tobytes())
-    return digest.hexdigest()
+    parts: list[Any] = [json.dumps(described, sort_keys=True)]
+    parts += [json.dumps([name, *columns[name]]) for name in NAMES]
+    parts += [np.asarray(columns[name], dtype="<i8") for name in INTEGERS]
+    parts += [np.asarray(columns[name], dtype="<f8") for name in FLOATS]
+    parts += ["-" if plays is None else np.asarray(plays, dtype="<i8") for plays in columns["plays"]]
+    return digest(*parts)
 
 
 def _values(column: Any, name: str) -> Any:

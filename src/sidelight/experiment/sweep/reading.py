@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import tomllib
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
+from sidelight._check import MOST_ROUNDS, suggestion
 from sidelight.errors import SidelightError, SpecError, listing
 from sidelight.experiment.sweep.graph_source import LOOPS, GraphSource, is_file
 from sidelight.experiment.sweep.loss_source import LossSource
@@ -22,7 +22,6 @@ REQUIRED = ("policies", "graphs", "environments", "horizons", "seeds")
 OPTIONAL = ("title", "checkpoints")
 FAMILY_KEYS = ("family", "name", "undirected", "loops")
 FILE_KEYS = ("file", "name", "undirected", "loops", "n_arms", "named")
-MOST_ROUNDS = 2**63 - 1
 MOST_SEEDS = 1_000_000
 DEFAULT_CHECKPOINTS = 80
 
@@ -79,11 +78,9 @@ class Reader:
         known = [*required, *optional]
         for key in table:
             if key not in known:
-                close = difflib.get_close_matches(str(key), known, n=1)
-                hint = f"did you mean {close[0]!r}? " if close else ""
                 self.fail(
                     f"{at}{key}",
-                    f"unknown key (its value is {table[key]!r}); {hint}Known keys: {', '.join(known)}",
+                    f"unknown key (its value is {table[key]!r}); {suggestion(str(key), known, 'keys')}",
                 )
         for key in required:
             if key not in table:
@@ -140,9 +137,10 @@ class Reader:
         text = self.text(key, value)
         name = text.strip().lower().replace("-", "_")
         if name not in policies.names():
-            close = difflib.get_close_matches(name, policies.names(), n=1)
-            hint = f"did you mean {close[0]!r}? " if close else ""
-            self.fail(key, f"unknown policy {text!r}; {hint}Known policies: {', '.join(policies.names())}")
+            self.fail(
+                key,
+                f"unknown policy {text!r}; {suggestion(name, policies.names(), 'policies')}",
+            )
         return name
 
     def environments(

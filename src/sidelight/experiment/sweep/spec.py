@@ -8,7 +8,6 @@ result of no other cell.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -19,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from sidelight._files import digest
 from sidelight._types import Longs
 from sidelight.experiment.simulation import logarithmic_checkpoints
 from sidelight.experiment.sweep.graph_source import GraphSource
@@ -128,4 +128,4 @@ class Spec:
 
 def _hash(content: object) -> str:
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return digest(text)

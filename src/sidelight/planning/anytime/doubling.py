@@ -7,12 +7,13 @@ from functools import cached_property
 from math import floor
 from typing import Any
 
+from sidelight._check import MOST_ROUNDS
 from sidelight.graph import FeedbackGraph
 from sidelight.planning.bounds.bound import Bound
 from sidelight.planning.candidate import Way
 from sidelight.planning.candidates import natural_ways
 from sidelight.planning.dominations import Dominations
-from sidelight.planning.planner import DOUBLING, MOST_ROUNDS, AnytimePlan, Plan, best_of
+from sidelight.planning.planner import DOUBLING, AnytimePlan, Plan, best_of
 
 THEOREM = "Doubling"
 
