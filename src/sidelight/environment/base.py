@@ -14,6 +14,8 @@ from sidelight.engine.losses import World, no_function
 from sidelight.engine.random import fill_hashed_units
 from sidelight.errors import InvalidOption
 
+__all__ = ["Environment"]
+
 
 class Environment(ABC):
     """Losses in [0, 1] of every arm in every round, fixed before the game (an oblivious adversary).

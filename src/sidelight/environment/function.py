@@ -17,6 +17,8 @@ from sidelight.engine.play import total_losses
 from sidelight.environment.base import Environment, frozen
 from sidelight.errors import InvalidOption
 
+__all__ = ["Function", "function"]
+
 Loss = Callable[[int, int], float]
 
 

@@ -10,6 +10,8 @@ from sidelight._types import Floats
 from sidelight.environment.matrix import Matrix
 from sidelight.errors import InvalidOption
 
+__all__ = ["newsvendor"]
+
 
 def newsvendor(
     demand: npt.ArrayLike,
