@@ -20,7 +20,7 @@ OLDEST_PYTHON = (3, 11)
 SCARCE_MEMORY = 1 << 30
 SCARCE_DISK = 200 << 20
 
-EXTRAS = {"pyarrow": "results", "distributed": "cluster"}
+EXTRAS = {"distributed": "cluster"}
 """Optional packages and the extra that brings each."""
 
 

@@ -23,7 +23,7 @@ from sidelight._files import locked, replacing
 from sidelight._version import __version__
 from sidelight.errors import ResultsError, SpecChanged, listing
 from sidelight.experiment.results import Absent, Cell, Results
-from sidelight.experiment.sweep.parquet import decode, encode, pyarrow
+from sidelight.experiment.sweep.parquet import decode, encode
 from sidelight.experiment.sweep.spec import Spec
 
 FORMAT = 1
@@ -36,7 +36,6 @@ class ResultsFolder:
     """The results of one spec, open for writing; a context manager that holds the lock."""
 
     def __init__(self, folder: str | os.PathLike[str], spec: Spec) -> None:
-        pyarrow()  # before anything is created
         self.folder, self.spec = Path(folder), spec
         self.cells = self.folder / "cells"
         self._held = contextlib.ExitStack()

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sidelight._files import digest
-from sidelight.errors import InvalidOption, ResultsError
+from sidelight.errors import ResultsError
 from sidelight.experiment.results import Absent, Cell
 from sidelight.experiment.run import LEDGER
 
@@ -26,21 +26,11 @@ FLOATS = ("cost", "regret", *LEDGER_COLUMNS)
 INTEGERS = ("horizon", "seed", "round")
 
 
-def pyarrow() -> Any:
-    """The pyarrow package with its parquet module, or an error that says how to get it."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise InvalidOption(
-            "results are kept as parquet, which needs pyarrow: pip install sidelight[results]"
-        ) from None
-    return pyarrow
-
-
 def encode(found: Cell | Absent) -> bytes:
     """The file of a cell."""
-    pa = pyarrow()
+    import pyarrow as pa
+    import pyarrow.parquet
+
     columns = _columns(found)
     described = _described(found)
     described["digest"] = _digest(described, columns)
@@ -53,7 +43,9 @@ def encode(found: Cell | Absent) -> bytes:
 
 def decode(data: bytes, where: str, nanoseconds_per_round: float = float("nan")) -> Cell | Absent:
     """The cell of a file; `ResultsError` naming `where` if it is not exactly what was written."""
-    pa = pyarrow()
+    import pyarrow as pa
+    import pyarrow.parquet
+
     try:
         table = pa.parquet.ParquetFile(io.BytesIO(data), page_checksum_verification=True).read(
             use_threads=False
