@@ -85,11 +85,11 @@ class Spec:
     text: str = ""  # of the file it was read from
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Spec:
-        """The spec in a TOML file; whatever is wrong raises `SpecError` naming file, key and value."""
+    def read(cls, path: str | os.PathLike[str], limit: int = 2**20) -> Spec:
+        """The spec in a TOML file of at most `limit` bytes; a `SpecError` names file, key and value."""
         from sidelight.experiment.sweep.reading import read_spec
 
-        return read_spec(path)
+        return read_spec(path, limit)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], folder: str | os.PathLike[str] = ".") -> Spec:
