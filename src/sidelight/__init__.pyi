@@ -41,10 +41,8 @@ from sidelight.graph import read_graph as read_graph
 from sidelight.graph import write_graph as write_graph
 from sidelight.partition import Partition as Partition
 from sidelight.planning import AnytimeBound as AnytimeBound
-from sidelight.planning import AnytimePlan as AnytimePlan
 from sidelight.planning import Bound as Bound
 from sidelight.planning import Comparison as Comparison
-from sidelight.planning import DoublingPlan as DoublingPlan
 from sidelight.planning import Plan as Plan
 from sidelight.planning import StrongAnytimeBound as StrongAnytimeBound
 from sidelight.planning import check_certificate as check_certificate

@@ -12,7 +12,7 @@ from sidelight.analysis import observability
 from sidelight.errors import InfeasibleRequest, InvalidOption, UnobservableGraph
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import natural
-from sidelight.planning import AnytimeBound, AnytimePlan, Schedule, Tuning, plan
+from sidelight.planning import AnytimeBound, Schedule, Tuning, plan
 from sidelight.planning.schedule import epoch_start
 
 
@@ -57,7 +57,7 @@ def test_sums_over_rounds_stay_below_the_bound(named):
     """D/η_n + Σ_{t ≤ n} (stability + exploration of round t), with the values that epochs hold, for many n."""
     graph = graph_of(named)
     made = plan(graph, None)
-    assert isinstance(made, AnytimePlan)
+    assert made.horizon is None
     tuning, h = made.tuning, made.parameters["h"]
     owed = tuning.schedule.inner_rate == -2 / 3
     n_W, n_S = int(owed.sum()), int((~owed).sum())
@@ -82,27 +82,27 @@ def test_sums_over_rounds_stay_below_the_bound(named):
             slow = rates[~owed][0]
             per_round += 2 / (1 - gamma_bar) * eta_loop * slow * sqrt(n_S)
             total += sqrt(n_S) / (eta_loop * slow)
-        if n >= made.bound.start:
+        if n >= made.curve.start:
             assert total + per_round <= made.bound_at(n).value * (1 + 1e-9)
 
 
 @by_name
 def test_bounds_hold_from_their_start(named):
     made = plan(graph_of(named), None)
-    start = made.bound.start
+    start = made.curve.start
     bound = made.bound_at(start)
     assert bound.certified
     assert bound.valid_from == start
     assert start == 1 or not made.bound_at(start - 1).certified
     assert made.bound_at(10**9).value == pytest.approx(
-        made.bound.weak * 10**6 + made.bound.strong * sqrt(10**9)
+        made.curve.weak * 10**6 + made.curve.strong * sqrt(10**9)
     )
     assert bound.informative_from >= start
     saved = json.loads(json.dumps(made.to_dict(), allow_nan=False))
     assert saved["horizon"] is None
-    assert AnytimeBound.from_dict(saved["bound"]) == made.bound
+    assert AnytimeBound.from_dict(saved["bound"]) == made.curve
     assert "any number of rounds" in str(made)
-    assert repr(made).startswith("AnytimePlan(")
+    assert repr(made).startswith("Plan(")
     again = Tuning.from_arrays(made.tuning.to_arrays())
     assert again.schedule.start == made.tuning.schedule.start
     assert again.schedule.inner_rate.tolist() == made.tuning.schedule.inner_rate.tolist()
@@ -112,10 +112,10 @@ def test_constant_of_the_leading_term():
     """(9/2)·3^{−1/3} = 3.12 instead of 3·2^{−1/3} = 2.38, times (17/16)^{2/9} = 1.014 for epochs."""
     graph = FeedbackGraph.from_edges(20, cycle(range(20)))
     known, unknown = plan(graph, 10**6), plan(graph, None)
-    price = unknown.bound.constant / (known.bound.value / 10**4)
+    price = unknown.curve.constant / (known.bound.value / 10**4)
     assert price == pytest.approx(4.5 / 3 ** (1 / 3) / (3 / 2 ** (1 / 3)) * (17 / 16) ** (2 / 9), rel=1e-6)
     assert price < 1.33
-    assert unknown.bound.exponent == 2 / 3
+    assert unknown.curve.exponent == 2 / 3
     assert unknown.parameters["h"] == known.parameters["h_blocks"][0]
 
 
@@ -123,8 +123,8 @@ def test_loops_beside_weak_arms():
     graph = FeedbackGraph.from_edges(20, [*loops(range(19)), (0, 19)])
     made = plan(graph, None)
     r, r_half = cbrt(17 / 16), sqrt(17 / 16)
-    assert made.bound.weak == pytest.approx(4.5 * 3 ** (-1 / 3) * r ** (2 / 3) * (1 / e) ** (1 / 3))
-    assert made.bound.strong == pytest.approx(4 * sqrt(2 * r_half * 19))
+    assert made.curve.weak == pytest.approx(4.5 * 3 ** (-1 / 3) * r ** (2 / 3) * (1 / e) ** (1 / 3))
+    assert made.curve.strong == pytest.approx(4 * sqrt(2 * r_half * 19))
     assert made.tuning.schedule.inner_rate.tolist() == [-1 / 2] * 19 + [-2 / 3]
 
 

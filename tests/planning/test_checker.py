@@ -11,7 +11,7 @@ from instances import INSTANCES, clique, cycle, loops
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
-from sidelight.planning import Bound, check_certificate, plan
+from sidelight.planning import check_certificate, plan
 from sidelight.planning.bounds.checker import _corner, _height
 
 
@@ -65,8 +65,7 @@ def examples():
 
 def claiming(made, value):
     """The plan with a smaller claim."""
-    saved = made.bound.to_dict() | {"value": value, "terms": {"claim": value}}
-    return replace(made, bound=Bound.from_dict(saved))
+    return replace(made, curve=replace(made.bound, terms={"claim": value}))
 
 
 @pytest.mark.parametrize("name", examples())
@@ -136,7 +135,7 @@ def test_refuses_tampered_anytime_plans():
     graph = FeedbackGraph.from_edges(9, cycle(range(9)))
     made = plan(graph, None)
     assert holds(made)
-    assert failing(replace(made, bound=replace(made.bound, weak=made.bound.weak * 0.9)))
+    assert failing(replace(made, curve=replace(made.curve, weak=made.curve.weak * 0.9)))
     t = made.tuning
     assert failing(replace(made, tuning=replace(t, inner_rate=t.inner_rate * 2)))
     assert failing(replace(made, tuning=replace(t, schedule=replace(t.schedule, exploration=-0.5))))

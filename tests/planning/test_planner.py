@@ -16,9 +16,8 @@ from sidelight.errors import (
 )
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
-from sidelight.planning import dominations, planner
+from sidelight.planning import dominations
 from sidelight.planning import plan as make_plan
-from sidelight.planning.planner import register_policy
 
 every_case = pytest.mark.parametrize(("instance", "realization"), CASES, ids=CASE_IDS)
 
@@ -358,13 +357,3 @@ def test_hybrid_without_weak_blocks_is_the_strong_theorem():
         made = make_plan(mab, 1000, p, realization)
         assert made.realization == "hybrid"
         assert made.bound.to_dict() == make_plan(mab, 1000, p, "clustered").bound.to_dict()
-
-
-def test_policy_comes_from_the_registered_factory(monkeypatch):
-    made = make_plan(PAIRS, 1000)
-    monkeypatch.setattr(planner, "_policy_factory", None)
-    with pytest.raises(InfeasibleRequest, match="no policy engine"):
-        made.policy(seed=3)
-    register_policy(lambda plan, seed: (plan, seed))
-    assert made.policy(seed=3) == (made, 3)
-    assert made.policy() == (made, None)

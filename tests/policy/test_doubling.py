@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 import sidelight as sl
 from sidelight.engine.memory import ROUND, SCRATCH, views
 from sidelight.experiment import simulation
-from sidelight.planning import Doubling, DoublingPlan
+from sidelight.planning import Doubling
 
 SPECS = [
     "cycle:6",
@@ -59,7 +59,7 @@ def assert_same(one, other):
 @each
 def test_the_bound_adds_up_the_stages(spec):
     plan = planned(spec)
-    assert isinstance(plan, DoublingPlan)
+    assert isinstance(plan.stages, Doubling)
     assert plan.horizon is None
     g = plan.graph
     parts = [sl.plan(g, 2**k).bound for k in range(12)]
@@ -234,7 +234,7 @@ def test_saved_policies_continue_across_stages(spec, pending, tmp_path):
             policy.ask()
         policy.save(tmp_path / "policy.npz")
         loaded, straight = sl.Policy.load(tmp_path / "policy.npz"), policy.copy()
-        assert isinstance(loaded.plan, DoublingPlan)
+        assert isinstance(loaded.plan.stages, Doubling)
         assert_same(loaded, straight)
         if pending:
             for one in (policy, loaded, straight):
@@ -299,7 +299,7 @@ def test_what_cannot_be_asked_for():
     with pytest.raises(sl.UnobservableGraph):
         sl.plan(sl.FeedbackGraph.from_edges(3, [(0, 1)]), None, realization="doubling")
     for k in (0, 5, 20):
-        conditions = sl.check_certificate(sl.plan(g, None, realization="doubling").bound.stage(k))
+        conditions = sl.check_certificate(sl.plan(g, None, realization="doubling").stage_of(2**k))
         assert all(condition.holds for condition in conditions)
 
 
@@ -307,6 +307,6 @@ def test_it_says_what_it_is():
     plan = planned("cycle:6")
     assert "doubling" in plan.summary()
     assert "1, 2, 4" in plan.summary()
-    assert "DoublingPlan" in repr(plan.policy(seed=1))
+    assert "doubling" in repr(plan.policy(seed=1))
     assert json.dumps(plan.to_dict())
-    assert isinstance(plan.bound, Doubling)
+    assert isinstance(plan.curve, Doubling)

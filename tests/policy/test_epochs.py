@@ -338,7 +338,7 @@ def test_playing_no_rounds_changes_nothing():
     environment = sl.environments.gap(6)
     policy = plan.policy(seed=1)
     none = np.zeros(0, dtype=np.int64)
-    for done in range(plan.bound.start + 40):
+    for done in range(plan.curve.start + 40):
         before = policy.probabilities
         assert (
             policy.play(environment.world, environment.function, np.uint64(1), done, done, 0.5, none) == 0.5

@@ -1,10 +1,11 @@
 """Greedy t-packing independent sets, one pass over the edges."""
 
+from numba import njit
+
 from sidelight._types import Bools, Indices
-from sidelight.engine._numba.jit import compiled
 
 
-@compiled()
+@njit(cache=True, error_model="numpy")
 def greedy_packing(
     out_indptr: Indices,
     out_indices: Indices,

@@ -20,7 +20,7 @@ OLDEST_PYTHON = (3, 11)
 SCARCE_MEMORY = 1 << 30
 SCARCE_DISK = 200 << 20
 
-EXTRAS = {"distributed": "cluster"}
+EXTRAS = {"pyarrow": "results", "distributed": "cluster"}
 """Optional packages and the extra that brings each."""
 
 
@@ -110,17 +110,17 @@ def kernels() -> Iterator[Finding]:
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         yield Finding("kernels", "note", "NUMBA_DISABLE_JIT is set: everything runs interpreted, very slowly")
         return
-    from sidelight.engine._numba.cache import folders
+    from sidelight.engine.play import play
 
-    compiled = any(list(folder.glob("*.play-*")) for folder in folders())
+    cache = Path(play.stats.cache_path or "")
+    compiled = len(list(cache.glob("play.*.nbi")))
     detail = "compiled" if compiled else "not compiled yet: the first run takes a minute or two longer"
     yield Finding("kernels", "ok" if compiled else "note", detail)
-    folder = folders()[-1].parent if folders() else Path()
-    if _can_write(folder):
-        yield Finding("kernel cache", "ok", str(folder))
+    if _can_write(cache):
+        yield Finding("kernel cache", "ok", str(cache))
     else:
-        hint = "set SIDELIGHT_CACHE_DIR to a folder of yours, or every process compiles anew"
-        yield Finding("kernel cache", "note", f"{folder} cannot be written; {hint}")
+        hint = "set NUMBA_CACHE_DIR to a folder of yours, or every process compiles anew"
+        yield Finding("kernel cache", "note", f"{cache} cannot be written; {hint}")
 
 
 def permissions() -> Iterator[Finding]:
@@ -156,7 +156,7 @@ def self_check() -> Iterator[Finding]:
     coins = sl.environments.bernoulli(np.array([0.5, 0.5, 0.2, 0.5, 0.5, 0.5]))
     run = sl.simulate(plan, coins, seeds=[7], progress=False)
     policy, plays = plan.policy(seed=7), np.zeros(6, dtype=np.int64)
-    for t in range(plan.horizon):
+    for t in range(1000):
         arm = policy.ask()
         plays[arm] += 1
         policy.tell(coins.losses(7, t, graph.out_neighbors(arm)))

@@ -88,7 +88,7 @@ def command(
         return
     holding = sum(check.holds for check in checks)
     parts: list[Any] = [facts(_title(loaded, found), _plan_rows(loaded, found))]
-    rows = [("anytime", found.bound.summary())] if anytime else bound_rows(found.bound)
+    rows = [("anytime", found.curve.summary())] if anytime else bound_rows(found.bound)
     rows.append(("checked again", f"{holding} of {len(checks)} inequalities hold, from the tuning alone"))
     parts.append(facts("Bound", rows))
     if anytime:
@@ -107,9 +107,9 @@ def _checks(found: sl.Plan) -> list[Condition]:
     """
     import sidelight as sl
 
-    if not isinstance(found, sl.DoublingPlan):
+    if found.stages is None:
         return list(sl.check_certificate(found))
-    stages = [found.bound.stage(k) for k in range(max(SHOWN).bit_length())]
+    stages = [found.stage_of(2**k) for k in range(max(SHOWN).bit_length())]
     return [
         replace(check, name=f"{stage.horizon:,} rounds: {check.name}")
         for stage in stages
@@ -126,12 +126,11 @@ def _told(found: sl.Plan, t: int) -> dict[str, Any]:
 
 def _by_rounds(found: sl.Plan) -> Any:
     """The bound of a plan without a horizon, at a few numbers of rounds; of a doubling plan also who plays then."""
-    import sidelight as sl
 
     rows = []
     for t in SHOWN:
         told = _told(found, t)
-        notes = [f"{found.bound.stage_of(t).realization} plays"] if isinstance(found, sl.DoublingPlan) else []
+        notes = [] if found.stages is None else [f"{found.stage_of(t).realization} plays"]
         notes += [] if told["certified"] else ["not certified yet"]
         notes += [] if told["informative"] else ["not below t"]
         rows.append((f"{t:,}", f"{told['value']:,.1f}", f"{told['value'] / t:.3g}", ", ".join(notes)))
@@ -144,9 +143,8 @@ def _title(loaded: LoadedGraph, found: sl.Plan) -> str:
 
 
 def _plan_rows(loaded: LoadedGraph, found: sl.Plan) -> list[tuple[str, str]]:
-    import sidelight as sl
 
-    staged = isinstance(found, sl.DoublingPlan)  # partition and choices are those of round 1 only
+    staged = found.stages is not None  # partition and choices are those of round 1 only
     rows = [("changed", change) for change in loaded.changes]
     rows += [
         ("arms, edges", f"{loaded.graph.n_arms:,}, {loaded.graph.n_edges:,}"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sidelight._types import Floats, Longs
-from sidelight.planning import AnytimePlan
+from sidelight.errors import InvalidOption
 from sidelight.policy import Rule
 from sidelight.policy.certificate import LEDGER as LEDGER
 
@@ -77,9 +77,13 @@ class Run:
         return self if self.complete or self._resume is None else self._resume()
 
     def to_arrow(self) -> pyarrow.Table:
-        """One row per seed and checkpoint."""
-        import pyarrow
-
+        """One row per seed and checkpoint. Needs pyarrow (`pip install sidelight[results]`)."""
+        try:
+            import pyarrow
+        except ImportError:
+            raise InvalidOption(
+                "to_arrow needs pyarrow, which is not installed: pip install sidelight[results]"
+            ) from None
         shape = self.cost.shape
         columns: dict[str, Any] = {
             "seed": np.repeat(self.seeds, shape[1]),
@@ -102,12 +106,10 @@ class Run:
         if self.start > 0:
             return None
         rounds = int(self.checkpoints[-1])
-        if isinstance(self.plan, AnytimePlan | Rule):
-            return self.plan.bound_at(rounds)
-        if getattr(self.plan, "horizon", None) not in (None, rounds):
+        if not isinstance(self.plan, Rule) and getattr(self.plan, "horizon", None) not in (None, rounds):
             return None
-        bound: Bound | None = getattr(self.plan, "bound", None)
-        return bound
+        bound_at = getattr(self.plan, "bound_at", None)  # a player of one's own has none
+        return None if bound_at is None else bound_at(rounds)
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Mean regret with the band of the seeds and the plan's bound, if it has one here, on log axes."""

@@ -1,12 +1,14 @@
 """Plans: potentials, realizations, bounds, and the planner that picks among them."""
 
-from sidelight.planning.anytime.doubling import Doubling, DoublingPlan
+from sidelight.planning.anytime import curve_from_dict
+from sidelight.planning.anytime.doubling import Doubling
 from sidelight.planning.anytime.strong import StrongAnytimeBound
 from sidelight.planning.anytime.weak import AnytimeBound
-from sidelight.planning.bounds.bound import Bound, Condition
+from sidelight.planning.bounds.bound import Bound, BoundCurve, Condition
 from sidelight.planning.bounds.checker import check_certificate
 from sidelight.planning.bounds.comparison import Comparison, compare_bounds
-from sidelight.planning.planner import REALIZATIONS, AnytimePlan, Considered, Plan, plan, register_policy
+from sidelight.planning.plan import Considered, Plan
+from sidelight.planning.planner import REALIZATIONS, plan
 from sidelight.planning.potentials import NegativeEntropy, Potential, Tsallis
 from sidelight.planning.schedule import Schedule
 from sidelight.planning.tuning import LAZY_FACTOR, Tuning
@@ -15,13 +17,12 @@ __all__ = [
     "LAZY_FACTOR",
     "REALIZATIONS",
     "AnytimeBound",
-    "AnytimePlan",
     "Bound",
+    "BoundCurve",
     "Comparison",
     "Condition",
     "Considered",
     "Doubling",
-    "DoublingPlan",
     "NegativeEntropy",
     "Plan",
     "Potential",
@@ -31,6 +32,6 @@ __all__ = [
     "Tuning",
     "check_certificate",
     "compare_bounds",
+    "curve_from_dict",
     "plan",
-    "register_policy",
 ]

@@ -18,6 +18,7 @@ from sidelight.planning.minimised.interpolated import Interpolated
 from sidelight.planning.minimised.strong import StrongCandidate
 from sidelight.planning.minimised.two_level_candidate import TightCandidate
 from sidelight.planning.minimised.uniform import UniformCandidate
+from sidelight.planning.plan import Considered, Plan
 from sidelight.planning.printed.adaptive import Adaptive
 from sidelight.planning.printed.clustered import Clustered
 from sidelight.planning.printed.hybrid import Hybrid
@@ -143,3 +144,26 @@ def _checked_choices(weak: WeakBlocks, choices: Mapping[int, str]) -> list[str]:
     if wrong:
         raise InvalidOption(f"a block plays 'clustered', 'adaptive' or 'interpolated', got {listing(wrong)}")
     return [choices[block] for block in wanted]
+
+
+def best_of(ways: list[Way], T: int) -> Plan:
+    """The plan for T rounds with the smallest certified bound among `ways`."""
+    scores = [way.score(T) for way in ways]
+    best = min(range(len(ways)), key=lambda i: _preference(ways[i], *scores[i]))
+    considered = tuple(
+        Considered(way.name, way.realization, value, certified)
+        for way, (value, certified) in zip(ways, scores, strict=True)
+        if way.realization != "uniform" or way is ways[best]  # worth a line only where it is the answer
+    )
+    return _made(ways[best], T, considered)
+
+
+def _made(way: Way, T: int, considered: tuple[Considered, ...]) -> Plan:
+    tuning, parameters = way.tune(T)
+    p = way.partition
+    return Plan(p.graph, p, T, way.realization, way.choices, parameters, way.bound(T), tuning, considered)
+
+
+def _preference(way: Way, value: float, certified: bool) -> tuple[bool, float, int, str, str]:
+    """Certified first, then the smallest bound; equal up to rounding: fewer blocks, then names."""
+    return not certified, float(f"{value:.12g}"), way.partition.n_blocks, way.realization, way.name

@@ -2,171 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple, overload
+from collections.abc import Mapping
 
 import numpy as np
 
-from sidelight._check import checked_horizon
 from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
-from sidelight.planning.anytime.strong import StrongAnytimeBound, StrongAnytimeCandidate
-from sidelight.planning.anytime.weak import AnytimeBound, AnytimeCandidate
-from sidelight.planning.bounds.bound import Bound
+from sidelight.planning.anytime.doubling import DOUBLING, doubling
+from sidelight.planning.anytime.strong import StrongAnytimeCandidate
+from sidelight.planning.anytime.weak import AnytimeCandidate
 from sidelight.planning.candidate import Way
-from sidelight.planning.candidates import flat_ways, natural_ways, observable, ways_of
+from sidelight.planning.candidates import best_of, flat_ways, natural_ways, observable, ways_of
 from sidelight.planning.dominations import Dominations
-from sidelight.planning.tuning import Tuning
+from sidelight.planning.plan import Plan, checked_horizon
 
 REALIZATIONS = ("adaptive", "clustered", "flat", "hybrid", "interpolated")
 """Realizations that `plan` knows; "auto" is the best of them."""
 
-DOUBLING = "doubling"
-"""The realization of plans without a horizon that play plans with one, each twice as long as the one before."""
-
-
-_policy_factory: Callable[[Plan, int | None], Any] | None = None
-
-
-class Considered(NamedTuple):
-    """One candidate that `plan` weighed."""
-
-    partition: str
-    realization: str
-    value: float
-    certified: bool
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Plan:
-    """How to play `graph` for `horizon` rounds, and what regret that is certain to keep below.
-
-    Made by `plan`. `choices` says how each weak block plays, in the order of `partition.weak`.
-    """
-
-    graph: FeedbackGraph
-    partition: Partition
-    horizon: int
-    realization: str
-    choices: tuple[str, ...]  # (m2,) "clustered", "adaptive", "interpolated h=0.83" or "flat h=0.5"
-    parameters: dict[str, Any]  # the paper's names: alpha, beta or b, eta, eta_loop, …
-    bound: Bound
-    tuning: Tuning
-    considered: tuple[Considered, ...] = ()
-
-    def policy(self, seed: int | None = None) -> Any:
-        """A policy that plays this plan, with its own random stream."""
-        if _policy_factory is None:
-            raise InfeasibleRequest(
-                "no policy engine is loaded: import sidelight.policy before plan.policy()"
-            )
-        return _policy_factory(self, seed)
-
-    def bound_at(self, t: int) -> Bound:
-        """The bound on the regret of t rounds, which here must be all of them; see `AnytimePlan`."""
-        if checked_horizon(t) != self.horizon:
-            raise InvalidOption(
-                f"this plan's bound is for {self.horizon} rounds, not for {t}; plan with horizon=None for all t"
-            )
-        return self.bound
-
-    def summary(self) -> str:
-        """The plan for human readers."""
-        p = self.partition
-        kinds = f"U1S {p.strong_loop.size:,}, U1N {p.strong_loopless.size:,}, U2 {p.weak.size:,}"
-        parameters = {k: v for k, v in self.parameters.items() if isinstance(v, float)}
-        lines = [
-            f"{self.realization} plan for {self.graph.n_arms:,} arms and {self._rounds}",
-            f"{p.n_blocks:,} {'block' if p.n_blocks == 1 else 'blocks'} ({kinds})",
-            ", ".join(f"{name} = {value:.4g}" for name, value in parameters.items()),
-            self.bound.summary(),
-        ]
-        if len(self.considered) > 1:
-            lines.append("considered:")
-            for c in self.considered:
-                status = "certified" if c.certified else "not certified"
-                lines.append(f"  {c.partition:<11} {c.realization:<12} {c.value:>14,.2f}  {status}")
-        return "\n".join(line for line in lines if line)
-
-    def __str__(self) -> str:
-        return self.summary()
-
-    def __repr__(self) -> str:
-        return (
-            f"Plan(realization={self.realization!r}, n_arms={self.graph.n_arms}, "
-            f"n_blocks={self.partition.n_blocks}, horizon={self.horizon}, bound={self.bound.value:.6g}, "
-            f"certified={self.bound.certified})"
-        )
-
-    @property
-    def _rounds(self) -> str:
-        return f"{self.horizon:,} rounds"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything but the graph in plain numbers, strings, lists and dicts, ready for JSON."""
-        return {
-            "horizon": self.horizon,
-            "realization": self.realization,
-            "blocks": [block.tolist() for block in self.partition.blocks],
-            "choices": list(self.choices),
-            "parameters": self.parameters,
-            "bound": self.bound.to_dict(),
-            "considered": [candidate._asdict() for candidate in self.considered],
-        }
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class AnytimePlan(Plan):
-    """A plan for any number of rounds: `horizon` is None, and the bound is a function of the round."""
-
-    horizon: None  # type: ignore[assignment]  # code that needs a horizon must ask which kind of plan it has
-    bound: AnytimeBound | StrongAnytimeBound  # type: ignore[assignment]
-
-    def bound_at(self, t: int) -> Bound:
-        """The bound on the regret of the first t rounds."""
-        return self.bound.at(checked_horizon(t))
-
-    def __repr__(self) -> str:
-        return f"AnytimePlan(n_arms={self.graph.n_arms}, bound={self.bound.summary()!r})"
-
-    @property
-    def _rounds(self) -> str:
-        return "any number of rounds"
-
-
-def register_policy(factory: Callable[[Plan, int | None], Any]) -> None:
-    """Say how `Plan.policy` makes a policy; called by the policy layer when it is imported."""
-    global _policy_factory
-    _policy_factory = factory
-
-
-@overload
-def plan(
-    g: FeedbackGraph,
-    horizon: int,
-    partition: Partition | None = None,
-    realization: str | Mapping[int, str] = "auto",
-    *,
-    search: float | None = None,
-) -> Plan: ...
-
-
-@overload
-def plan(
-    g: FeedbackGraph,
-    horizon: None,
-    partition: Partition | None = None,
-    realization: str | Mapping[int, str] = "auto",
-    *,
-    search: None = None,
-) -> AnytimePlan: ...
-
 
 def plan(
     g: FeedbackGraph,
-    horizon: int | None,
+    horizon: int | None = None,
     partition: Partition | None = None,
     realization: str | Mapping[int, str] = "auto",
     *,
@@ -187,7 +44,7 @@ def plan(
     or, with a partition, a mapping from every weak block to "clustered", "adaptive" or "interpolated".
     With `search`, a number of seconds, the partition that `partitions.search` finds is tried as well, so the
     bound is never larger than without.
-    `horizon=None` gives a flat plan for any number of rounds, whose bound is a function of the round: about √2
+    Without a horizon it gives a flat plan for any number of rounds, whose bound is a function of the round: about √2
     times that of a known horizon on strongly observable graphs, 4/3 times that of a flat block or more on others.
     With realization="doubling", plans for 1, 2, 4, … rounds one after another, for comparison.
 
@@ -231,29 +88,6 @@ def plan(
     return best_of(ways, T)
 
 
-def best_of(ways: list[Way], T: int) -> Plan:
-    """The plan for T rounds with the smallest certified bound among `ways`."""
-    scores = [way.score(T) for way in ways]
-    best = min(range(len(ways)), key=lambda i: _preference(ways[i], *scores[i]))
-    considered = tuple(
-        Considered(way.name, way.realization, value, certified)
-        for way, (value, certified) in zip(ways, scores, strict=True)
-        if way.realization != "uniform" or way is ways[best]  # worth a line only where it is the answer
-    )
-    return _made(ways[best], T, considered)
-
-
-def _made(way: Way, T: int, considered: tuple[Considered, ...]) -> Plan:
-    tuning, parameters = way.tune(T)
-    p = way.partition
-    return Plan(p.graph, p, T, way.realization, way.choices, parameters, way.bound(T), tuning, considered)
-
-
-def _preference(way: Way, value: float, certified: bool) -> tuple[bool, float, int, str, str]:
-    """Certified first, then the smallest bound; equal up to rounding: fewer blocks, then names."""
-    return not certified, float(f"{value:.12g}"), way.partition.n_blocks, way.realization, way.name
-
-
 # -- candidates -------------------------------------------------------------------------------------------
 
 
@@ -274,13 +108,9 @@ def _searched_ways(
     return ways_of(dominations.solve("searched", found), realization)
 
 
-def _anytime(
-    g: FeedbackGraph, partition: Partition | None, realization: str | Mapping[int, str]
-) -> AnytimePlan:
+def _anytime(g: FeedbackGraph, partition: Partition | None, realization: str | Mapping[int, str]) -> Plan:
     """The flat plan without a horizon, or the doubling one."""
     if realization == DOUBLING:
-        from sidelight.planning.anytime.doubling import doubling
-
         if partition is not None:
             raise InvalidOption(
                 "a doubling plan chooses a partition for every horizon; leave the partition out"
@@ -295,7 +125,7 @@ def _anytime(
     best = _without_horizon(g)
     tuning, parameters = best.tune()
     p = best.partition
-    return AnytimePlan(g, p, None, best.realization, best.choices, parameters, best.bound, tuning)
+    return Plan(g, p, None, best.realization, best.choices, parameters, best.bound, tuning)
 
 
 def _without_horizon(g: FeedbackGraph) -> AnytimeCandidate | StrongAnytimeCandidate:

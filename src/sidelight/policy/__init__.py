@@ -1,10 +1,7 @@
 """Policies: plans being played, and baselines."""
 
-from sidelight.planning import register_policy
 from sidelight.policy.certificate import Certificate
 from sidelight.policy.plan_policy import Policy
 from sidelight.policy.rule_policy import Rule, RulePolicy
-
-register_policy(Policy)
 
 __all__ = ["Certificate", "Policy", "Rule", "RulePolicy"]

@@ -24,6 +24,7 @@ temporary name in the same folder, flushed to disk and renamed, so a crash leave
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zipfile
 import zlib
@@ -33,7 +34,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._files import digest, replacing
+from sidelight._files import replacing
 from sidelight._version import __version__
 from sidelight.engine.memory import DERIVED, HEAVY, N_ARMS, PENDING, ROUND, SCRATCH, Memory, views
 from sidelight.engine.round.round import start, write_out
@@ -42,17 +43,11 @@ from sidelight.errors import SavedStateError, SidelightError
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
 from sidelight.planning import (
-    AnytimeBound,
-    AnytimePlan,
-    Bound,
-    DoublingPlan,
     Plan,
-    StrongAnytimeBound,
     Tuning,
+    curve_from_dict,
 )
-from sidelight.planning.anytime.doubling import doubling
-from sidelight.planning.anytime.strong import KIND as STRONG
-from sidelight.planning.planner import DOUBLING
+from sidelight.planning.anytime.doubling import DOUBLING, resumed
 from sidelight.policy.stages import Past
 
 if TYPE_CHECKING:
@@ -86,7 +81,7 @@ def write(path: str | PathLike[str], plan: Plan, stage: Plan, past: Past, memory
     arrays: Arrays = {f"tuning.{name}": array for name, array in stage.tuning.to_arrays().items()}
     arrays |= {f"state.{name}": view for name, view in _kept(memory).items()}
     about = _described(plan)
-    if isinstance(plan, DoublingPlan):
+    if plan.stages is not None:
         about["stage"] = _described(stage)
         arrays |= {"past.ledgers": past.ledgers, "past.certificates": past.certificates}
     _write(path, plan.graph, about, arrays)
@@ -124,7 +119,7 @@ def _described(plan: Plan) -> dict[str, Any]:
         "realization": plan.realization,
         "choices": list(plan.choices),
         "parameters": plan.parameters,
-        "bound": plan.bound.to_dict(),
+        "bound": plan.curve.to_dict(),
     }
 
 
@@ -158,10 +153,8 @@ def _plan(graph: FeedbackGraph, tuning: Tuning, header: dict[str, Any]) -> Plan:
         "parameters": header["parameters"],
         "tuning": tuning,
     }
-    if header["horizon"] is None:
-        kind = StrongAnytimeBound if STRONG in header["bound"] else AnytimeBound
-        return AnytimePlan(horizon=None, bound=kind.from_dict(header["bound"]), **about)
-    return Plan(horizon=_horizon(header["horizon"]), bound=Bound.from_dict(header["bound"]), **about)
+    horizon = None if header["horizon"] is None else _horizon(header["horizon"])
+    return Plan(horizon=horizon, curve=curve_from_dict(header["bound"], horizon), **about)
 
 
 def _doubling(
@@ -169,16 +162,15 @@ def _doubling(
 ) -> tuple[Plan, Plan, Past]:
     """The saved stage is played to its end as it was saved; later ones are planned when they begin."""
     stage = _plan(graph, tuning, header["stage"])
-    k = stage.horizon.bit_length() - 1
-    if stage.horizon != 2**k or not 0 <= arrays["state.numbers"][ROUND] < stage.horizon:
-        raise ValueError(f"a stage has 1, 2, 4, … rounds and is not over, got one of {stage.horizon} rounds")
-    past = Past(stage.horizon - 1, arrays["past.ledgers"], arrays["past.certificates"])
+    rounds = stage.horizon or 0
+    k = rounds.bit_length() - 1
+    if rounds != 2**k or not 0 <= arrays["state.numbers"][ROUND] < rounds:
+        raise ValueError(f"a stage has 1, 2, 4, … rounds and is not over, got one of {rounds} rounds")
+    past = Past(rounds - 1, arrays["past.ledgers"], arrays["past.certificates"])
     for array in (past.ledgers, past.certificates):
         if array.shape != (graph.n_arms if k else 0, 4) or array.dtype != np.float64 or np.isnan(array).any():
             raise ValueError("the terms of finished stages do not fit the graph")
-    plan = doubling(graph)
-    plan.bound.known[k] = stage
-    return plan, stage, past
+    return resumed(stage), stage, past
 
 
 def restore(path: str | PathLike[str], memory: Memory, arrays: Arrays) -> None:
@@ -299,7 +291,9 @@ def _horizon(value: object) -> int:
 
 
 def _digest(arrays: Arrays) -> str:
-    parts: list[Any] = []
-    for name, array in sorted(arrays.items()):
-        parts += [f"{name} {array.dtype.str} {array.shape}\n", array]
-    return digest(*parts)
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()

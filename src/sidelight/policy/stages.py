@@ -21,7 +21,6 @@ from sidelight.engine.build import coordinate_groups
 from sidelight.engine.memory import N_ARMS, ROUND, Memory, views
 from sidelight.engine.round import round as engine
 from sidelight.engine.simplex.store import HELD, N_SCALARS, RATE, SHIFT
-from sidelight.planning.anytime.doubling import DoublingPlan
 from sidelight.planning.minimised.uniform import UNIFORM
 from sidelight.planning.schedule import epoch_start, next_epoch
 
@@ -63,7 +62,7 @@ def turn(memory: Memory, tuning: Tuning, done: int) -> None:
 
 def stage(plan: Plan, done: int) -> Plan:
     """What is played after `done` rounds: the plan itself, unless it plays one plan after another."""
-    return plan.bound.stage_of(done + 1) if isinstance(plan, DoublingPlan) else plan
+    return plan.stage_of(done + 1)
 
 
 def uniform_terms(memory: Memory) -> Floats:

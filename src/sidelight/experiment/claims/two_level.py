@@ -107,14 +107,14 @@ def measure_decomposition(sizes: Sizes) -> Evidence:
     rows: list[dict[str, Any]] = []
     sums, parts = [], []
     for name, chosen in _instances().items():
-        worlds = weak_environments(chosen.graph, chosen.horizon, (1.0,))
+        worlds = weak_environments(chosen.graph, chosen.bound.horizon, (1.0,))
         allowed = _allowed(chosen.bound.terms)
         for world, environment in worlds.items():
             run = simulate(
                 chosen,
                 environment,
                 seeds=range(sizes["seeds"]),
-                checkpoints=[chosen.horizon],
+                checkpoints=[chosen.bound.horizon],
                 progress=False,
             )
             if not run.complete:

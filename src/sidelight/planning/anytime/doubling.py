@@ -7,13 +7,16 @@ from functools import cached_property
 from math import floor
 from typing import Any
 
-from sidelight._check import MOST_ROUNDS
+from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.planning.bounds.bound import Bound
 from sidelight.planning.candidate import Way
-from sidelight.planning.candidates import natural_ways
+from sidelight.planning.candidates import best_of, natural_ways
 from sidelight.planning.dominations import Dominations
-from sidelight.planning.planner import DOUBLING, AnytimePlan, Plan, best_of
+from sidelight.planning.plan import MOST_ROUNDS, Plan
+
+DOUBLING = "doubling"
+"""The realization of plans without a horizon that play plans with one, each twice as long as the one before."""
 
 THEOREM = "Doubling"
 
@@ -47,26 +50,20 @@ class Doubling:
         return self.stage(t.bit_length() - 1)
 
     @property
-    def certified(self) -> bool:
-        """True: a stage without a certificate counts with its length."""
-        return True
+    def valid_from(self) -> int:
+        """1: a stage without a certificate counts with its length."""
+        return 1
 
     def at(self, t: int) -> Bound:
         """The bound after t rounds."""
         last = t.bit_length() - 1
         finished = sum(self._most(k, 2**k) for k in range(last))
         terms = {"finished stages": finished, "current stage": self._most(last, t - 2**last + 1)}
-        value = sum(terms.values())
-        return Bound(
-            value=value,
-            terms=terms,
-            theorem=THEOREM,
-            conditions=(),
-            valid_from=1,
-            informative_from=self._informative_from,
-            certified=True,
-            informative=t >= self._informative_from,
-        )
+        return Bound(t, terms, THEOREM, (), 1, self._informative_from)
+
+    def value_at(self, t: int) -> float:
+        """The bound after t rounds as a number."""
+        return self.at(t).value
 
     def _most(self, k: int, rounds: int) -> float:
         """What stage k can cost in its first `rounds` rounds."""
@@ -93,27 +90,24 @@ class Doubling:
         return {DOUBLING: {"first": 1}}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class DoublingPlan(AnytimePlan):
-    """A plan for any number of rounds that starts anew after 1, 3, 7, … rounds; made by `plan(g, None, …)`.
-
-    Partition and tuning are those of round 1; `bound.stage_of(t)` is the plan of round t.
-    """
-
-    bound: Doubling  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"DoublingPlan(n_arms={self.graph.n_arms})"
-
-
-def doubling(g: FeedbackGraph) -> DoublingPlan:
+def doubling(g: FeedbackGraph) -> Plan:
     """Plans for 1, 2, 4, … rounds, one after another.
 
     >>> from sidelight.graph import families
     >>> made = doubling(families.cycle(6))
-    >>> made.bound_at(10**6).value > made.bound.stage(20).bound.value
+    >>> made.bound_at(10**6).value > made.stage_of(2**20).bound.value
     True
     """
-    bound = Doubling(g)
-    first = bound.stage(0)
-    return DoublingPlan(g, first.partition, None, DOUBLING, first.choices, {}, bound, first.tuning)
+    stages = Doubling(g)
+    first = stages.stage(0)
+    return Plan(g, first.partition, None, DOUBLING, first.choices, {}, stages, first.tuning, stages=stages)
+
+
+def resumed(stage: Plan) -> Plan:
+    """The doubling plan whose present stage is this plan, made earlier; later ones are planned when they begin."""
+    plan, k = doubling(stage.graph), stage.bound.horizon.bit_length() - 1
+    if stage.horizon != 2**k:
+        raise InvalidOption(f"a stage has 1, 2, 4, … rounds, got one of {stage.horizon} rounds")
+    assert isinstance(plan.stages, Doubling)
+    plan.stages.known[k] = stage
+    return plan

@@ -8,25 +8,18 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import ceil, inf, isfinite, sqrt
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from sidelight._types import Floats
 from sidelight.errors import InvalidOption
 from sidelight.partition import Partition
-from sidelight.planning.bounds.bound import ROUNDING, Bound, Condition, first
+from sidelight.planning.bounds.bound import Bound, Condition, below_trivial, first
+from sidelight.planning.cliques import clique_cover, directed_bound, growth
 from sidelight.planning.minimised.interpolation import diameter
 from sidelight.planning.minimised.minimise import Vector, minimise
-from sidelight.planning.minimised.strong import (
-    ROUNDINGS,
-    Strong,
-    StrongLevers,
-    growth,
-    powers,
-    sight,
-    strong_problem,
-)
+from sidelight.planning.minimised.strong import Strong, StrongLevers, powers, strong_problem
 from sidelight.planning.schedule import EPOCHS, Schedule
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
 
@@ -64,9 +57,11 @@ class StrongAnytimeBound:
     that, and `Strong.stability`. Proof: docs/theory/anytime.md.
 
     >>> hedge = StrongAnytimeBound(Strong(64, 0, True, 1, 0), StrongLevers(1.0, 4.0))
-    >>> round(hedge.value(10**6))
+    >>> round(hedge.value_at(10**6))
     2035
     """
+
+    KIND: ClassVar[str] = "anytime_strong"  # the key under which it is saved
 
     problem: Strong
     levers: StrongLevers  # η and γ are the coefficients of s^{−1/2}
@@ -87,11 +82,11 @@ class StrongAnytimeBound:
         return 1 / 2
 
     @property
-    def certified(self) -> bool:
-        """True: it holds in every round, whatever their number."""
-        return True
+    def valid_from(self) -> int:
+        """1: it holds in every round, whatever their number."""
+        return 1
 
-    def value(self, t: int) -> float:
+    def value_at(self, t: int) -> float:
         """The bound after t rounds."""
         return sum(self.terms(t).values())
 
@@ -113,18 +108,7 @@ class StrongAnytimeBound:
 
     def at(self, t: int) -> Bound:
         """The bound after t rounds, with what it rests on."""
-        terms = self.terms(t)
-        value = sum(terms.values())
-        return Bound(
-            value=value,
-            terms=terms,
-            theorem=THEOREM,
-            conditions=self.conditions,
-            valid_from=1,
-            informative_from=self._informative_from,
-            certified=all(condition.holds for condition in self.conditions),
-            informative=value < t * (1 - ROUNDING),
-        )
+        return Bound(t, self.terms(t), THEOREM, self.conditions, 1, self._informative_from)
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -148,7 +132,7 @@ class StrongAnytimeBound:
         """
 
         def says(t: int) -> bool:
-            return self.value(t) < t * (1 - ROUNDING)
+            return below_trivial(self.value_at(t), t)
 
         last = len(EPOCHS) - 2
         while last >= 0:
@@ -162,7 +146,7 @@ class StrongAnytimeBound:
 
     def summary(self) -> str:
         """The bound as the coefficient of √t, which hardly changes with t."""
-        shown = [f"{self.value(t) / sqrt(t):.4g} at {_power(t)}" for t in SHOWN]
+        shown = [f"{self.value_at(t) / sqrt(t):.4g} at {_power(t)}" for t in SHOWN]
         return f"regret after t rounds ≤ c·t^(1/2) for every t, c = {', '.join(shown)} ({THEOREM})"
 
     def __str__(self) -> str:
@@ -172,22 +156,18 @@ class StrongAnytimeBound:
         """Plain numbers, ready for JSON; the bound follows from them."""
         p, x = self.problem, self.levers
         known = {"n_loop": p.n_loop, "n_loopless": p.n_loopless, "full": p.full, "cliques": p.cliques}
-        return {KIND: known | {"alpha": p.alpha, "h": x.h, "eta": x.eta, "gamma": x.gamma}}
+        return {self.KIND: known | {"alpha": p.alpha, "h": x.h, "eta": x.eta, "gamma": x.gamma}}
 
     @classmethod
     def from_dict(cls, saved: Mapping[str, Any]) -> StrongAnytimeBound:
         """The bound that `to_dict` wrote."""
         try:
-            found = saved[KIND]
+            found = saved[cls.KIND]
             counts = {name: int(found[name]) for name in ("n_loop", "n_loopless", "cliques", "alpha")}
             levers = StrongLevers(float(found["h"]), float(found["eta"]), float(found["gamma"]))
             return cls(Strong(full=bool(found["full"]), **counts), levers)
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidOption(f"not a saved anytime bound: {error!r}") from None
-
-
-KIND = "anytime_strong"
-"""The key under which the bound is saved."""
 
 
 def _power(t: int) -> str:
@@ -217,10 +197,9 @@ def _seen(problem: Strong, gamma: Floats) -> Floats:
     cliques = np.full(gamma.shape, float(problem.cliques))
     if not (problem.alpha and problem.n_loop and (gamma > 0).all()):
         return cliques
-    alpha, n = float(problem.alpha), problem.n_loop
-    for s in ROUNDINGS:
-        np.minimum(cliques, 2 * (1 + 1 / s) * alpha * np.log1p((s * n / gamma + n) / alpha), out=cliques)
-    return cliques
+    return np.asarray(
+        np.minimum(cliques, directed_bound(problem.alpha, problem.n_loop, gamma / problem.n_loop))
+    )
 
 
 # -- the parameters ----------------------------------------------------------------------------------------
@@ -236,7 +215,7 @@ def anytime_levers(problem: Strong) -> StrongLevers:
 
 
 def _aimed(problem: Strong, levers: StrongLevers) -> float:
-    value = StrongAnytimeBound(problem, levers).value(AIM)
+    value = StrongAnytimeBound(problem, levers).value_at(AIM)
     return value if isfinite(value) else inf
 
 
@@ -283,7 +262,7 @@ class StrongAnytimeCandidate:
     def bound(self) -> StrongAnytimeBound:
         """The bound as a function of the round."""
         graph = self.partition.graph
-        problem = strong_problem(graph, sight(graph))
+        problem = strong_problem(clique_cover(graph))
         return StrongAnytimeBound(problem, anytime_levers(problem))
 
     @property

@@ -46,24 +46,21 @@ class AnytimeBound:
         return 2 / 3 if self.weak else 1 / 2
 
     @property
-    def certified(self) -> bool:
-        """True: it holds from `start` on, whatever the number of rounds."""
-        return True
+    def valid_from(self) -> int:
+        """It holds from `start` on, whatever the number of rounds."""
+        return self.start
 
     def at(self, t: int) -> Bound:
         """The bound after t rounds."""
+        return bound_at(t, THEOREM, self._terms, lambda T: (Condition("start ≤ t", float(self.start), T),))
 
-        def terms(T: float) -> dict[str, float]:
-            named = {
-                "weakly observable arms": self.weak * cbrt(T * T),
-                "self-loop arms": self.strong * sqrt(T),
-            }
-            return {name: value for name, value in named.items() if value > 0} or {"one arm": 0.0}
+    def value_at(self, t: int) -> float:
+        """The bound after t rounds as a number."""
+        return sum(self._terms(float(t)).values())
 
-        def conditions(T: float) -> tuple[Condition, ...]:
-            return (Condition("start ≤ t", float(self.start), T),)
-
-        return bound_at(t, THEOREM, terms, conditions)
+    def _terms(self, T: float) -> dict[str, float]:
+        named = {"weakly observable arms": self.weak * cbrt(T * T), "self-loop arms": self.strong * sqrt(T)}
+        return {name: value for name, value in named.items() if value > 0} or {"one arm": 0.0}
 
     def summary(self) -> str:
         """The bound as a formula."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from sidelight.errors import InvalidOption
 
@@ -57,29 +57,51 @@ class Bound:
 
     `valid_from` is the least horizon at which they hold, `informative_from` the least at which the
     bound is below the trivial one, T (losses are in [0, 1]); `NEVER` for uniform play, which learns nothing.
+    As a `BoundCurve` it has one point.
     """
 
-    value: float
-    terms: dict[str, float]  # their sum is value, exactly
+    horizon: int
+    terms: dict[str, float]
     theorem: str
     conditions: tuple[Condition, ...]
     valid_from: int
     informative_from: int
-    certified: bool
-    informative: bool
 
     def __post_init__(self) -> None:
-        if self.value != sum(self.terms.values()):
-            raise InvalidOption(f"the terms add up to {sum(self.terms.values())}, not to {self.value}")
-        if self.certified != all(condition.holds for condition in self.conditions):
-            raise InvalidOption(f"certified={self.certified} contradicts the conditions")
         object.__setattr__(self, "terms", dict(self.terms))
         object.__setattr__(self, "conditions", tuple(self.conditions))
+
+    @property
+    def value(self) -> float:
+        """Σ terms."""
+        return sum(self.terms.values())
+
+    @property
+    def certified(self) -> bool:
+        """Do all conditions hold?"""
+        return not self.failing
+
+    @property
+    def informative(self) -> bool:
+        """Is it below the number of rounds, by learning?"""
+        return self.informative_from < NEVER and below_trivial(self.value, self.horizon)
 
     @property
     def failing(self) -> tuple[Condition, ...]:
         """The conditions that do not hold."""
         return tuple(condition for condition in self.conditions if not condition.holds)
+
+    def at(self, t: int) -> Bound:
+        """This bound, if t is its horizon: of other numbers of rounds it says nothing."""
+        if t != self.horizon:
+            raise InvalidOption(
+                f"this plan's bound is for {self.horizon} rounds, not for {t}; plan with horizon=None for all t"
+            )
+        return self
+
+    def value_at(self, t: int) -> float:
+        """`at(t).value`."""
+        return self.at(t).value
 
     def summary(self) -> str:
         """The bound as a small table."""
@@ -102,6 +124,7 @@ class Bound:
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dicts, ready for JSON."""
         return {
+            "horizon": self.horizon,
             "value": self.value,
             "terms": dict(self.terms),
             "theorem": self.theorem,
@@ -114,10 +137,10 @@ class Bound:
 
     @classmethod
     def from_dict(cls, saved: Mapping[str, Any]) -> Bound:
-        """The bound that `to_dict` wrote."""
+        """The bound that `to_dict` wrote, refused if what it says of itself does not follow from it."""
         try:
-            return cls(
-                value=float(saved["value"]),
+            bound = cls(
+                horizon=int(saved["horizon"]),
                 terms={str(name): float(value) for name, value in saved["terms"].items()},
                 theorem=str(saved["theorem"]),
                 conditions=tuple(
@@ -126,11 +149,47 @@ class Bound:
                 ),
                 valid_from=int(saved["valid_from"]),
                 informative_from=int(saved["informative_from"]),
-                certified=bool(saved["certified"]),
-                informative=bool(saved["informative"]),
             )
+            for name in ("value", "certified", "informative"):
+                if saved[name] != getattr(bound, name):
+                    raise InvalidOption(f"{name} = {saved[name]!r} contradicts the terms and conditions")
         except (KeyError, TypeError, AttributeError) as error:
             raise InvalidOption(f"not a saved bound: {error!r}") from None
+        return bound
+
+
+class BoundCurve(Protocol):
+    """What a plan promises, as a function of the number of rounds.
+
+    Laws: `value_at(t)` = `at(t).value`, and `at(t)` is certified for the t ≥ `valid_from` that the plan is made for:
+    its horizon, or every t.
+    """
+
+    @property
+    def valid_from(self) -> int:
+        """Least number of rounds at which all conditions hold."""
+        ...
+
+    def at(self, t: int) -> Bound:
+        """The bound after t rounds, or `InvalidOption` where nothing is promised."""
+        ...
+
+    def value_at(self, t: int) -> float:
+        """Its value alone, quickly."""
+        ...
+
+    def summary(self) -> str:
+        """The promise for human readers."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, ready for JSON."""
+        ...
+
+
+def below_trivial(value: float, T: int) -> bool:
+    """Is the value below T, up to rounding?"""
+    return value < T * (1 - ROUNDING)
 
 
 def bound_at(
@@ -150,18 +209,13 @@ def bound_at(
     def valid(T: int) -> bool:
         return all(condition.holds for condition in conditions(float(T)))
 
-    def informative(T: int) -> bool:
-        return value(T) < T * (1 - ROUNDING)
-
     return Bound(
-        value=value(horizon),
+        horizon=horizon,
         terms=terms(float(horizon)),
         theorem=theorem,
         conditions=conditions(float(horizon)),
         valid_from=first(valid),
-        informative_from=first(informative, _guess(value, horizon)),
-        certified=valid(horizon),
-        informative=informative(horizon),
+        informative_from=first(lambda T: below_trivial(value(T), T), _guess(value, horizon)),
     )
 
 

@@ -1,35 +1,74 @@
 """An independent check of a plan's bound, from the graph, the partition and the numbers that are played.
 
-Nothing of the planner is used: coverage, exploration and the right-hand side of Theorem general regret
-are evaluated anew from the arrays of the tuning, with exact diameters. The proofs are in docs/theory/.
+Nothing of the planner is used: coverage, exploration, cliques and the right-hand side of Theorem general regret
+are evaluated anew from the arrays of the tuning, with exact diameters. What takes a search to find, a cover by
+cliques, the plan supplies, and it is verified here. The proofs are in docs/theory/.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
-from math import cbrt, e, exp, inf, log, sqrt
-from typing import NamedTuple
+from math import e, exp, expm1, inf, log, sqrt
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from sidelight._types import Floats, Longs
-from sidelight.analysis import independence_number
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
-from sidelight.partition import legality_violations
-from sidelight.planning.anytime.doubling import DoublingPlan
-from sidelight.planning.anytime.strong import StrongAnytimeBound
-from sidelight.planning.bounds.bound import Condition
-from sidelight.planning.minimised.strong import directed_sight, growth, sight
-from sidelight.planning.planner import AnytimePlan, Plan
-from sidelight.planning.tuning import LAZY_FACTOR, Tuning
+from sidelight.planning.bounds.bound import BoundCurve, Condition
+from sidelight.planning.tuning import EXACT_SPREAD, LAZY_FACTOR, Tuning
 
 ACCURACY = 1e-8
 """Relative accuracy granted to sums and roots: rounding, and the tolerance of covers."""
 
+MOST_ROUNDS = 2**63
+"""Plans without a horizon are checked up to here."""
 
-def check_certificate(plan: Plan) -> tuple[Condition, ...]:
+
+class Checkable(Protocol):
+    """What the check reads of a plan."""
+
+    @property
+    def graph(self) -> FeedbackGraph:
+        """The graph that is played."""
+        ...
+
+    @property
+    def partition(self) -> Any:
+        """Its `n_blocks` and `blocks`."""
+        ...
+
+    @property
+    def horizon(self) -> int | None:
+        """Number of rounds, None for any."""
+        ...
+
+    @property
+    def tuning(self) -> Tuning:
+        """The numbers that are played."""
+        ...
+
+    @property
+    def curve(self) -> BoundCurve:
+        """The claim."""
+        ...
+
+    @property
+    def stages(self) -> Any:
+        """None, unless many plans are played."""
+        ...
+
+    @property
+    def evidence(self) -> Any:
+        """The cliques of docs/theory/strong.md: `arms`, `mutual` and `either`; asked for where they matter."""
+        ...
+
+
+def check_certificate(plan: Checkable) -> tuple[Condition, ...]:
     """Every inequality that the bound of `plan` rests on, re-evaluated; the bound follows if all of them hold.
 
     The last one compares the bound computed here with the one claimed. These inequalities are not weaker than
@@ -41,26 +80,23 @@ def check_certificate(plan: Plan) -> tuple[Condition, ...]:
     >>> all(condition.holds for condition in check_certificate(plan(ring, 10_000)))
     True
     """
-    if not isinstance(plan, Plan):
+    if not isinstance(getattr(plan, "tuning", None), Tuning):
         raise InvalidOption(f"check_certificate needs a Plan, got {type(plan).__name__}")
-    if isinstance(plan, DoublingPlan):
+    if plan.stages is not None:
         raise InvalidOption(
-            "a doubling plan plays many plans: check plan.bound.stage(k), k = 0, 1, 2, …, instead"
+            "a doubling plan plays many plans: check plan.stage_of(t), t = 1, 2, 4, 8, …, instead"
         )
     facts = _Facts(plan.graph, plan.tuning)
-    conditions = [*_blocks_agree(plan, facts), *facts.conditions()]
-    if isinstance(plan, AnytimePlan):
-        if isinstance(plan.bound, StrongAnytimeBound):
-            return (*conditions, *_anytime_strong(facts, plan.bound))
-        weak, strong = _anytime(facts)
-        conditions.append(_at_most("coefficient of t^(2/3), computed ≤ claimed", weak, plan.bound.weak))
-        conditions.append(_at_most("coefficient of t^(1/2), computed ≤ claimed", strong, plan.bound.strong))
-        return tuple(conditions)
-    T = float(plan.horizon)
-    found, listed = _flat(facts, T) if facts.m == 1 else _two_levels(facts, T)
-    if facts.m == facts.n > 1:
-        found, listed = min((found, listed), _one_simplex(facts, T), key=lambda result: result[0])
-    return (*conditions, *listed, _at_most("computed bound ≤ claimed bound", found, plan.bound.value))
+    listed = [*_blocks_agree(plan, facts), *facts.conditions()]
+    if facts.n == 1:
+        claimed = plan.curve.value_at(plan.horizon or 1)
+        return (*listed, _at_most("one arm, computed ≤ claimed", 0.0, claimed))
+    if plan.horizon is None:
+        return (*listed, _every_round(facts, plan))
+    T, schedules = float(plan.horizon), 0.0 if plan.tuning.schedule is None else 1.0
+    found, more = min(_totals(facts, T, plan), key=lambda total: total[0])
+    listed += [Condition("schedules beside a horizon", schedules, 0.0), *more]
+    return (*listed, _at_most("computed bound ≤ claimed bound", found, plan.curve.value_at(plan.horizon)))
 
 
 # -- what the tuning says, read off the graph ---------------------------------------------------------------
@@ -74,30 +110,35 @@ class _Facts:
         self.n, self.m, self.sizes = tuning.n_arms, tuning.n_blocks, tuning.sizes
         self.owner = np.empty(self.n, dtype=np.int64)
         for k in range(self.m):
-            self.owner[tuning.block_arms[tuning.block_start[k] : tuning.block_start[k + 1]]] = k
+            self.owner[self.arms(k)] = k
         self.source = np.repeat(np.arange(self.n), np.diff(graph.out_indptr))
         self.target = graph.out_indices.astype(np.int64)
         self.load = self.coverage(tuning.cover)
         self.fixed = self.coverage(tuning.global_exploration)
         self.local = self.coverage(tuning.local_exploration)
+        self.local_total = np.bincount(self.owner, weights=tuning.local_exploration, minlength=self.m)
         self.h = np.where(tuning.inner_power > 0, 1 - 1 / np.maximum(tuning.inner_power, 1.0), 1.0)
-        gap = np.where(tuning.inner_power > 0, 1 - self.h, 1.0)
-        self.eta = tuning.inner_rate / gap  # of the normalised potential −Σ x^h/(h(1−h)η)
-        self.spread_cost = self._spread_cost()
         self.gamma_bar = float(
             tuning.global_exploration.sum()
             + np.sum(tuning.adaptive * np.sqrt(self.sizes))
-            + np.sum(self.spread_cost)
+            + np.sum(self._spread_cost())
         )
-        self.rho = 1 / (1 - self.gamma_bar) if self.gamma_bar < 1 else inf
+
+    def arms(self, k: int) -> Longs:
+        tuning = self.tuning
+        return tuning.block_arms[tuning.block_start[k] : tuning.block_start[k + 1]]
+
+    def owed(self, k: int) -> Longs:
+        """The arms of block k that its spread is owed to."""
+        arms = self.arms(k)
+        return arms[self.tuning.load[arms] > 0]
 
     def coverage(self, mass: Floats) -> Floats:
         """(n,) Σ of `mass` over the in-neighbours of each arm inside its block."""
         found = np.zeros(self.n)
         inside = self.owner[self.source] == self.owner[self.target]
         np.add.at(found, self.target[inside], mass[self.source[inside]])
-        total = np.zeros(self.m)
-        np.add.at(total, self.owner, mass)
+        total = np.bincount(self.owner, weights=mass, minlength=self.m)
         for arm in self.graph.universal.tolist():
             found[arm] = total[self.owner[arm]] - (0.0 if self.graph.has_loop[arm] else mass[arm])
         return found
@@ -105,18 +146,11 @@ class _Facts:
     def _spread_cost(self) -> Floats:
         """(m,) spread_k·κ_k·δ_k^h: Hölder's inequality needs 1 ≤ load, which `conditions` lists."""
         cost = np.zeros(self.m)
-        mass = np.zeros(self.m)
-        np.add.at(mass, self.owner, self.tuning.cover)
-        for k in np.flatnonzero(self.tuning.spread > 0):
-            owed = self.arms(int(k))
-            owed = owed[self.tuning.load[owed] > 0]
-            lazy = LAZY_FACTOR if self.sizes[k] > 24 else 1.0
-            cost[k] = self.tuning.spread[k] * lazy * mass[k] ** self.h[owed].max()
+        mass = np.bincount(self.owner, weights=self.tuning.cover, minlength=self.m)
+        for k in np.flatnonzero(self.tuning.spread > 0).tolist():
+            lazy = LAZY_FACTOR if self.sizes[k] > EXACT_SPREAD else 1.0
+            cost[k] = self.tuning.spread[k] * lazy * mass[k] ** self.h[self.owed(k)].max()
         return cost
-
-    def arms(self, k: int) -> Longs:
-        tuning = self.tuning
-        return tuning.block_arms[tuning.block_start[k] : tuning.block_start[k + 1]]
 
     def watch(self, arms: Longs) -> float:
         """β with P_i ≥ β·X_i^{1−h} for each of these arms of one block, by exploration alone; 0 for none."""
@@ -142,6 +176,9 @@ class _Facts:
         owed = self.tuning.load > 0
         wrong = np.abs(self.load[owed] / self.tuning.load[owed] - 1)
         listed = [Condition("γ̄ ≤ 1/2", self.gamma_bar, 0.5)]
+        if self.m == 1:
+            alone = float(self.local_total[0])
+            listed.append(Condition("local exploration of a block without others", alone, 0.0))
         if owed.any():
             listed.append(Condition("loads are the sums of their cover", float(wrong.max()), ACCURACY))
             listed.append(
@@ -156,27 +193,30 @@ class _Facts:
         outside = np.ones(self.m, dtype=bool)
         outside[self.owner[arms]] = False
         least += float(np.sum(self.tuning.adaptive[outside]))  # Σ √X ≥ 1
-        for k in np.flatnonzero(outside & (self.tuning.spread > 0)):
-            owed = self.arms(int(k))
-            owed = owed[self.tuning.load[owed] > 0]
+        for k in np.flatnonzero(outside & (self.tuning.spread > 0)).tolist():
+            owed = self.owed(k)
             if owed.size == self.sizes[k]:  # some arm has X ≥ 1/n, and is watched for it
                 least += float(self.tuning.spread[k] * self.sizes[k] ** (self.h[owed].max() - 1))
         return least
 
 
-def _blocks_agree(plan: Plan, facts: _Facts) -> list[Condition]:
+def _blocks_agree(plan: Checkable, facts: _Facts) -> list[Condition]:
+    """The partition's blocks are played, and legal: arms are revealed inside theirs, or strongly observable alone."""
     blocks = [facts.arms(k) for k in range(facts.m)]
     same = facts.m == plan.partition.n_blocks and all(
         np.array_equal(np.sort(mine), theirs)
         for mine, theirs in zip(blocks, plan.partition.blocks, strict=True)
     )
+    alone = facts.sizes[facts.owner] == 1
+    strong = facts.graph.has_loop | facts.graph.is_universal
+    hidden = np.where(alone, ~strong, facts.coverage(np.ones(facts.n)) == 0)
     return [
         Condition("blocks played that are not the partition's", 0.0 if same else 1.0, 0.0),
-        Condition("violations of legality", float(len(legality_violations(plan.graph, blocks))), 0.0),
+        Condition("violations of legality", float(hidden.sum()), 0.0),
     ]
 
 
-# -- the right-hand side ------------------------------------------------------------------------------------
+# -- one simplex --------------------------------------------------------------------------------------------
 
 
 class _Group(NamedTuple):
@@ -195,27 +235,255 @@ class _Group(NamedTuple):
         """Rate of the normalised potential −Σ x^h/(h(1−h)η)."""
         return self.rate / (1 - self.h) if self.power else self.rate
 
+    @property
+    def height(self) -> float:
+        """max of −potential over distributions on the group."""
+        return _height([(len(self.arms), self.power, self.rate)])
 
-def _flat(facts: _Facts, T: float) -> tuple[float, list[Condition]]:
-    """One block: the best of all ways to account for its groups."""
-    if facts.n == 1:
-        return 0.0, []
-    groups = _groups(facts.arms(0), facts.tuning.inner_power, facts.tuning.inner_rate)
-    if len(groups) == 1 and groups[0].power == 0 and facts.gamma_bar == 0:
-        return _still(facts.n, groups[0].rate, T), []
+    @property
+    def corner(self) -> float:
+        """−potential of one coordinate at 1."""
+        return _corner(self.power, self.rate)
+
+    def faster(self, factor: float) -> _Group:
+        """The group at another rate."""
+        return self._replace(rate=factor * self.rate)
+
+
+Cost = Callable[[Sequence[_Group], float], float]
+"""What a round costs at most: of the groups at their present rates, and of the factor on all exploration."""
+
+
+def _costs(facts: _Facts, groups: list[_Group], plan: Checkable) -> Iterator[Cost]:
+    """All ways to account for the groups of one simplex."""
     universal, loops = facts.graph.is_universal, facts.graph.has_loop
-    options = []
-    for group in groups:
-        able = ["covered"] if facts.watch(group.arms) > 0 else []
-        able += ["loop"] if group.power == 2 and loops[group.arms].all() else []
-        able += ["shift"] if group.power == 0 and (universal & ~loops)[group.arms].all() else []
-        options.append(able)
-    tried = [_flat_as(facts, T, groups, roles) for roles in product(*options)]
-    if len(groups) == 1 and groups[0].power == 0:
-        tried += _watched(facts, T, groups[0].rate)
-    if not tried:
-        return inf, [Condition("groups of arms that nothing makes visible", 1.0, 0.0)]
-    return min(tried, key=lambda result: result[0])
+    if facts.m == 1:
+        options = []
+        for group in groups:
+            able = ["covered"] if facts.watch(group.arms) > 0 else []
+            able += ["loop"] if group.power == 2 and loops[group.arms].all() else []
+            able += ["shift"] if group.power == 0 and (universal & ~loops)[group.arms].all() else []
+            options.append(able)
+        for roles in product(*options):
+            yield _by_roles(facts, groups, roles)
+        shown = facts.fixed > 0
+        if len(groups) == 1 and groups[0].power == 0 and shown.any() and loops[~shown].all():
+            yield _by_dominating_set(facts, float(facts.fixed[shown].min()), int((~shown).sum()))
+    explores_evenly = not (facts.tuning.spread.any() or facts.tuning.adaptive.any())
+    if len(groups) == 1 and (universal | loops).all() and explores_evenly:
+        yield _by_cliques(facts, plan.evidence)
+
+
+def _by_roles(facts: _Facts, groups: list[_Group], roles: tuple[str, ...]) -> Cost:
+    """Covered arms, arms that see themselves, loop-less arms that all others see: docs/theory/flat.md."""
+    watched = [facts.watch(group.arms) for group in groups]
+    hidden = [group.arms for group, role in zip(groups, roles, strict=True) if role == "shift"]
+    seen = facts.seen_loopless(np.concatenate(hidden)) if hidden else 0.0
+
+    def cost(now: Sequence[_Group], explored: float) -> float:
+        rho, p = 1 / (1 - explored * facts.gamma_bar), explored * seen
+        if hidden and p <= 0:
+            return inf
+        a = b = extra = 0.0
+        rates = []
+        for group, role, beta in zip(now, roles, watched, strict=True):
+            n = len(group.arms)
+            if role == "covered":
+                a = max(a, group.eta / (2 * explored * beta))
+                if hidden:
+                    extra += 0.5 * rho * group.eta * _shifted(group, p) * n**group.h
+            elif role == "loop":
+                b = sqrt(b * b + (rho * group.rate) ** 2 * n)
+                rates.append((group.rate / 2, n))
+            else:
+                extra += 0.5 * rho * exp(group.rate / p) * group.rate
+        per_round = a + b * b / (4 * a) if b < 2 * a else b
+        return per_round + extra + (_shift_of_roots(rates, rho, p) if hidden else 0.0)
+
+    return cost
+
+
+def _shifted(group: _Group, p: float) -> float:
+    """How much x^{2−h} can grow under a shift of at most η/p."""
+    u = (1 - group.h) * group.eta / p
+    if group.h == 1:
+        return exp(min(group.eta / p, 600.0))
+    return (1 - u) ** (-(2 - group.h) / (1 - group.h)) if u < 1 else inf
+
+
+def _by_dominating_set(facts: _Facts, least: float, alone: int) -> Cost:
+    """Entropy where exploration shows some arms and all others see themselves: docs/theory/flat.md."""
+
+    def cost(now: Sequence[_Group], explored: float) -> float:
+        variance = 1 / (explored * least) + alone / (1 - explored * facts.gamma_bar)
+        return 0.5 * now[0].eta * variance
+
+    return cost
+
+
+def _by_cliques(facts: _Facts, evidence: Any) -> Cost:
+    """One potential on a strongly observable graph: docs/theory/strong.md."""
+    graph, n = facts.graph, facts.n
+    loops, hidden = np.flatnonzero(graph.has_loop), np.flatnonzero(~graph.has_loop)
+    least = float(facts.tuning.global_exploration[loops].min()) if loops.size else 0.0
+    Q = _mutual_independence(graph, evidence)
+    directed = _independence(graph, evidence) if least > 0 and not _symmetric(graph) else n
+    p = facts.seen_loopless(hidden) if hidden.size else 0.0
+
+    def seen(least: float) -> float:
+        """Q with Σ x/P ≤ Q on the arms with self-loops, of which each has probability `least` or more."""
+        if least <= 0 or directed == n or not loops.size:
+            return float(Q)
+        copies = (1.0, 4.0, 16.0, 64.0, 256.0)  # any number proves a bound
+        tried = (2 * (1 + 1 / s) * directed * log(1 + (s / least + loops.size) / directed) for s in copies)
+        return min(Q, *tried)
+
+    def cost(now: Sequence[_Group], explored: float) -> float:
+        group, rho = now[0], 1 / (1 - explored * facts.gamma_bar)
+        if hidden.size:
+            y = group.eta / (explored * p) if p > 0 and not group.power else inf
+            return 0.5 * group.eta * rho * _growth(y) * (seen(explored * least) + 1)
+        if not group.power and graph.universal.size == n:
+            return group.eta / 8  # Hoeffding: nothing is estimated
+        return float(0.5 * group.eta * rho ** (2 - group.h) * seen(explored * least) ** group.h)
+
+    return cost
+
+
+def _growth(y: float) -> float:
+    """2(e^y − 1 − y)/y²."""
+    if y > 600:
+        return inf
+    return 2 * (expm1(y) - y) / (y * y) if y > 1e-3 else 1 + y / 3 + y * y / 12 + y**3 / 30
+
+
+def _shift_of_roots(rates: list[tuple[float, int]], rho: float, p: float) -> float:
+    """What the shift by the loop-less arms costs coordinates −√x/η, per round; ∞ where it may not converge."""
+    if not rates:
+        return 0.0
+    u = 2 * max(rate for rate, _ in rates) * sqrt(rho / p)
+    norm = sqrt(sum(rate * rate * count for rate, count in rates))
+    peak = 0.64 * sqrt(0.2)  # max of y²√(1−y), at y = 4/5
+    return 2 * rho * peak * norm * (1 - u) ** -3 if u < 1 else inf
+
+
+# -- independent sets ---------------------------------------------------------------------------------------
+
+
+def _listed(graph: FeedbackGraph) -> sparse.csr_array:
+    """(n, n) which arms reveal which others, those apart that everyone reveals."""
+    n = graph.n_arms
+    source = np.repeat(np.arange(n), np.diff(graph.out_indptr))
+    entries = np.ones(source.size, dtype=np.int64)
+    found = sparse.csr_array((entries, (source, graph.out_indices)), shape=(n, n))
+    found.setdiag(0)
+    found.eliminate_zeros()
+    return found
+
+
+def _symmetric(graph: FeedbackGraph) -> bool:
+    return bool(graph.universal.size == 0 and (abs(_listed(graph) - _listed(graph).T)).nnz == 0)
+
+
+def _mutual_independence(graph: FeedbackGraph, evidence: Any) -> int:
+    """Σ x/P ≤ this on the arms with self-loops: edges that go both ways, and one more clique for universal arms."""
+    arms = np.flatnonzero(graph.has_loop & ~graph.is_universal)
+    universal = graph.universal[graph.has_loop[graph.universal]]
+    generous = bool((np.asarray(graph.out_degree)[universal] == graph.n_arms).all())
+    if arms.size == 0:
+        return int(universal.size > 0)
+    among = _listed(graph)[arms][:, arms]
+    proof = evidence.mutual if np.array_equal(evidence.arms, arms) else None
+    return _proven(among.multiply(among.T).tocsr(), proof) + int(universal.size > 0 and not generous)
+
+
+def _independence(graph: FeedbackGraph, evidence: Any) -> int:
+    """α(G) is at most this: edges in either direction; universal arms take no room beside others."""
+    arms = np.flatnonzero(~graph.is_universal)
+    if arms.size == 0:
+        return 1
+    either = _listed(graph)
+    return _proven((either + either.T)[arms][:, arms].tocsr().minimum(1), evidence.either, arms)
+
+
+def _proven(adjacent: sparse.csr_array, proof: Any, arms: Longs | None = None) -> int:
+    """The upper bound on the independence number that a cover by weighted cliques proves, whatever it claims.
+
+    Weights count rounded down in each group of overlapping cliques; sets that the proof says were searched are
+    bounded by an integer program. A proof that is none proves the number of vertices.
+    """
+    n = adjacent.shape[0]
+    if proof is None:
+        return n
+    rank = np.arange(n) if arms is None else np.full(int(arms.max()) + 1, -1)
+    if arms is not None:
+        rank[arms] = np.arange(n)
+    owner = np.repeat(np.arange(len(proof.weights)), np.diff(proof.clique_start))
+    member = np.asarray(proof.clique_arms)
+    kept = member < len(rank)
+    owner, member = owner[kept], rank[member[kept]]
+    owner, member = owner[member >= 0], member[member >= 0]
+    shape = (len(proof.weights), n)
+    cliques = sparse.csr_array((np.ones(owner.size, dtype=np.int64), (owner, member)), shape=shape)
+    size = np.diff(cliques.indptr)
+    pairs = np.asarray((cliques @ adjacent).multiply(cliques).sum(axis=1)).ravel()
+    covered = cliques.T @ proof.weights
+    if (pairs != size * (size - 1)).any() or (proof.weights < 0).any() or (covered < 1 - ACCURACY).any():
+        return n
+    _, group = connected_components(cliques.T @ cliques)
+    first = np.full(len(proof.weights), -1)
+    first[owner] = group[member]
+    used = first >= 0
+    totals = np.floor(np.bincount(first[used], weights=proof.weights[used]) + ACCURACY)
+    for vertices, _ in proof.searched:
+        those = np.unique(group[rank[np.asarray(vertices)]])
+        inside = np.flatnonzero(np.isin(group, those))
+        bound = min(totals[those].sum(), _integer_bound(adjacent[inside][:, inside], cliques[:, inside]))
+        totals[those] = np.eye(1, those.size)[0] * bound  # what all of them hold together, booked once
+    return int(totals.sum())
+
+
+def _integer_bound(adjacent: sparse.csr_array, cliques: sparse.csr_array) -> int:
+    """No independent set is larger, by SciPy's branch and bound with a row for each edge and each clique."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    edges = sparse.triu(adjacent, 1).tocoo()
+    k, n = edges.nnz, adjacent.shape[0]
+    rows = sparse.csr_array(
+        (np.ones(2 * k), (np.tile(np.arange(k), 2), np.concatenate([edges.row, edges.col]))), shape=(k, n)
+    )
+    matrix = sparse.vstack([rows, cliques.astype(np.float64)]).tocsr()
+    found = milp(
+        -np.ones(n),
+        integrality=np.ones(n, dtype=np.int64),
+        bounds=Bounds(0, 1),
+        constraints=LinearConstraint(matrix, -np.inf, 1.0),
+    )
+    return int(np.floor(-found.mip_dual_bound + 1e-6)) if found.mip_dual_bound is not None else n
+
+
+# -- all rounds ---------------------------------------------------------------------------------------------
+
+Total = tuple[float, list[Condition]]
+
+
+def _totals(facts: _Facts, T: float, plan: Checkable) -> Iterator[Total]:
+    """The bound on T rounds with numbers that do not change, in every way that applies."""
+    tuning = facts.tuning
+    if facts.m == 1:
+        groups = _groups(facts.arms(0), tuning.inner_power, tuning.inner_rate)
+        if len(groups) == 1 and groups[0].power == 0 and facts.gamma_bar == 0:
+            yield _still(facts.n, groups[0].rate, T), []
+    else:
+        groups = _groups(np.arange(facts.n), tuning.top_power[facts.owner], tuning.top_rate[facts.owner])
+        yield _two_levels(facts, T)
+    if facts.m in (1, facts.n) and all(group.rate > 0 for group in groups):
+        height = _height([(len(group.arms), group.power, group.rate) for group in groups])
+        size = height - min(group.corner for group in groups)
+        if facts.gamma_bar < 1:
+            for cost in _costs(facts, groups, plan):
+                yield size + T * (cost(groups, 1.0) + facts.gamma_bar), []
+    yield inf, [Condition("groups of arms that nothing makes visible", 1.0, 0.0)]
 
 
 def _still(n: int, rate: float, T: float) -> float:
@@ -228,244 +496,102 @@ def _still(n: int, rate: float, T: float) -> float:
     return T * (1 - exp(-drift) / n) if drift <= 1 else inf
 
 
-def _watched(facts: _Facts, T: float, eta: float) -> list[tuple[float, list[Condition]]]:
-    """Entropy where exploration shows some arms and all others see themselves
-    (planning/minimised/dominating_set.py)."""
-    shown = facts.fixed > 0
-    if not shown.any() or not facts.graph.has_loop[~shown].all():
-        return []
-    variance = 1 / float(facts.fixed[shown].min()) + facts.rho * int((~shown).sum())
-    return [(log(facts.n) / eta + T * (0.5 * eta * variance + facts.gamma_bar), [])]
+def _every_round(facts: _Facts, plan: Checkable) -> Condition:
+    """The sum over all rounds, epoch by epoch, against the claim: docs/theory/anytime.md.
+
+    Inside an epoch nothing changes, so the sum is linear in t and the claim concave, or linear but for a jump in the
+    last round: to compare them in its first and its last two rounds is to compare them in every one.
+    """
+    tuning, schedule = facts.tuning, facts.tuning.schedule
+    if schedule is None or facts.m > 1 or facts.gamma_bar >= 1:
+        return Condition("tunings that are not one block, by rounds", 1.0, 0.0)
+    groups = _groups(facts.arms(0), tuning.inner_power, tuning.inner_rate, schedule.inner_rate)
+    exponents = [float(schedule.inner_rate[group.arms[0]]) for group in groups]
+    if any(group.rate <= 0 for group in groups):
+        return Condition("rates that are not positive", 1.0, 0.0)
+    sizes = [group.height - (group.corner if len(groups) == 1 else 0.0) for group in groups]
+    starts, begins = [], 1
+    while begins < MOST_ROUNDS:
+        starts.append(begins)
+        begins = -(-begins * 17 // 16)
+    told: dict[int, float] = {}
+
+    def closest(cost: Cost) -> tuple[float, float, int]:
+        """The least room between computed and claimed, and in which round."""
+        paid, found = 0.0, (0.0, 1.0, 1)
+        for begins, following in zip(starts, [*starts[1:], MOST_ROUNDS], strict=True):
+            grown = max(begins, schedule.start) / schedule.start
+            explored = grown**schedule.exploration
+            now = [group.faster(grown**power) for group, power in zip(groups, exponents, strict=True)]
+            diameter = sum(size * grown**-power for size, power in zip(sizes, exponents, strict=True))
+            per_round = cost(now, explored) + explored * facts.gamma_bar
+            points = {begins, following - 2, following - 1, max(begins, plan.curve.valid_from)}
+            for t in points:
+                if max(begins, plan.curve.valid_from) <= t < following:
+                    claimed = told.setdefault(t, plan.curve.value_at(t))
+                    computed = diameter + paid + per_round * (t - begins + 1)
+                    if computed * found[1] > claimed * found[0]:
+                        found = (computed, claimed, t)
+            paid += per_round * (following - begins)
+        return found
+
+    tried = [closest(cost) for cost in _costs(facts, groups, plan)]
+    if not tried:
+        return Condition("groups of arms that nothing makes visible", 1.0, 0.0)
+    computed, claimed, where = min(tried, key=lambda found: found[0] / found[1] if found[1] else inf)
+    name = f"bound in every round, here after {where:,} rounds: computed ≤ claimed"
+    return _at_most(name, computed, claimed)
 
 
-def _flat_as(
-    facts: _Facts, T: float, groups: list[_Group], roles: tuple[str, ...]
-) -> tuple[float, list[Condition]]:
-    by_role: dict[str, list[_Group]] = {"covered": [], "loop": [], "shift": []}
-    for group, role in zip(groups, roles, strict=True):
-        by_role[role].append(group)
-    rho = facts.rho
-    slopes = [group.eta / (2 * facts.watch(group.arms)) for group in by_role["covered"]]
-    roots = [rho * group.rate * sqrt(len(group.arms)) for group in by_role["loop"]]
-    a, b = max(slopes, default=0.0), sqrt(sum(root**2 for root in roots))
-    per_round = a + b * b / (4 * a) if b < 2 * a else b
-    listed: list[Condition] = []
-    if by_role["shift"]:
-        hidden = np.concatenate([group.arms for group in by_role["shift"]])
-        p = facts.seen_loopless(hidden)
-        if p <= 0:
-            return inf, listed
-        for group in by_role["shift"]:
-            per_round += 0.5 * rho * exp(group.rate / p) * group.rate
-        for group in by_role["covered"]:
-            u = (1 - group.h) * group.eta / p
-            listed.append(Condition("(1−h)·η/p < 1", u, 1 - 1e-9))
-            if u >= 1:
-                return inf, listed
-            growth = exp(group.eta / p) if group.h == 1 else (1 - u) ** (-(2 - group.h) / (1 - group.h))
-            per_round += 0.5 * rho * group.eta * growth * len(group.arms) ** group.h
-        shift, condition = _shift_of_roots([(g.rate / 2, len(g.arms)) for g in by_role["loop"]], rho, p)
-        per_round += shift
-        listed += condition
-    height = _height([(len(group.arms), group.power, group.rate) for group in groups])
-    corner = min(_corner(group.power, group.rate) for group in groups)
-    return height - corner + T * (per_round + facts.gamma_bar), listed
+# -- two levels ---------------------------------------------------------------------------------------------
 
 
-def _two_levels(facts: _Facts, T: float) -> tuple[float, list[Condition]]:
-    tuning, rho = facts.tuning, facts.rho
-    weak = np.flatnonzero(facts.sizes > 1)
+def _two_levels(facts: _Facts, T: float) -> Total:
+    """Theorem general regret: docs/theory/weighted-projection.md, tight-constants.md."""
+    tuning = facts.tuning
+    rho = 1 / (1 - facts.gamma_bar) if facts.gamma_bar < 1 else inf
     first = tuning.block_arms[tuning.block_start[:-1]]
-    single = facts.sizes == 1
-    looped = np.flatnonzero(single & facts.graph.has_loop[first])
-    loopless = np.flatnonzero(single & ~facts.graph.has_loop[first])
+    single, loop = facts.sizes == 1, facts.graph.has_loop[first]
+    weak, looped, loopless = (np.flatnonzero(kind) for kind in (~single, single & loop, single & ~loop))
     listed: list[Condition] = []
-    worst, steepness = 0.0, []
-    totals = np.zeros(facts.m)
-    np.add.at(totals, facts.owner, tuning.local_exploration)
     if weak.size:
-        listed.append(_at_most("local exploration α_k ≤ 1", float(totals[weak].max()), 1.0))
+        listed.append(_at_most("local exploration α_k ≤ 1", float(facts.local_total[weak].max()), 1.0))
+    worst, steepness = 0.0, [tuning.top_rate[k] * rho for k in looped.tolist()]
     for k in weak.tolist():
-        arms = facts.arms(k)
-        group = _Group(arms, float(tuning.inner_power[arms[0]]), float(tuning.inner_rate[arms[0]]))
-        if (tuning.inner_power[arms] != group.power).any() or (tuning.inner_rate[arms] != group.rate).any():
+        groups = _groups(facts.arms(k), tuning.inner_power, tuning.inner_rate)
+        if len(groups) > 1:
             return inf, [*listed, Condition("potentials inside one of several blocks", 2.0, 1.0)]
-        beta, watched = facts.watch(arms), float(facts.local[arms].min())
+        group, beta, watched = groups[0], facts.watch(facts.arms(k)), float(facts.local[facts.arms(k)].min())
         if beta <= 0 or watched <= 0 or group.rate <= 0:
             return inf, [*listed, Condition("arms of weak blocks that are not watched", 1.0, 0.0)]
-        height = _height([(len(arms), group.power, group.rate)]) - _corner(group.power, group.rate)
-        worst = max(worst, height + T * group.eta / (2 * beta) + totals[k] * T)
+        restricted = group.height - group.corner + T * group.eta / (2 * beta)
+        worst = max(worst, restricted + facts.local_total[k] * T)
         steepness.append(tuning.top_rate[k] * rho / watched)  # 2η_k·ρ/λ_k, the rate being 2η_k
-    steepness += [tuning.top_rate[k] * rho for k in looped.tolist()]
-    right = (tuning.top_power[weak] == 2).all() and (tuning.top_power[looped] == 2).all()
-    if not (right and (tuning.top_power[loopless] == 0).all()):
+    roots = np.concatenate([weak, looped])
+    if (tuning.top_power[roots] != 2).any() or (tuning.top_power[loopless] != 0).any():
         return inf, [*listed, Condition("top potentials of the wrong kind", 1.0, 0.0)]
     per_round = sqrt(sum(s * s for s in steepness))
     if loopless.size:
-        p = facts.seen_loopless(first[loopless])
+        p, rate = facts.seen_loopless(first[loopless]), float(tuning.top_rate[loopless].max())
         if p <= 0:
             return inf, listed
-        rate = float(tuning.top_rate[loopless].max())
-        per_round += 0.5 * rho * exp(rate / p) * rate
-        roots = np.concatenate([weak, looped])
-        shift, condition = _shift_of_roots([(float(r) / 2, 1) for r in tuning.top_rate[roots]], rho, p)
-        per_round += shift
-        listed += condition
-    pairs, counts = np.unique(
-        np.column_stack([tuning.top_power, tuning.top_rate]), axis=0, return_counts=True
-    )
-    groups = [(int(count), float(q), float(a)) for (q, a), count in zip(pairs, counts, strict=True)]
-    diameter = _height(groups) - min(_corner(q, a) for _, q, a in groups)
+        per_round += 0.5 * rho * exp(min(rate / p, 600.0)) * rate
+        per_round += _shift_of_roots([(float(r) / 2, 1) for r in tuning.top_rate[roots]], rho, p)
+    tops = _groups(np.arange(facts.m), tuning.top_power, tuning.top_rate)
+    diameter = _height([(len(top.arms), top.power, top.rate) for top in tops])
+    diameter -= min(top.corner for top in tops)
     return diameter + T * (per_round + facts.gamma_bar) + worst, listed
-
-
-def _one_simplex(facts: _Facts, T: float) -> tuple[float, list[Condition]]:
-    """Singletons that all share one potential, on a strongly observable graph: docs/theory/strong.md."""
-    tuning, graph, n = facts.tuning, facts.graph, facts.n
-    alike = (tuning.top_power == tuning.top_power[0]).all() and (tuning.top_rate == tuning.top_rate[0]).all()
-    if not alike or not (graph.has_loop | graph.is_universal).all():
-        return inf, []
-    group = _Group(np.arange(n), float(tuning.top_power[0]), float(tuning.top_rate[0]))
-    stability, listed = _strong_stability(facts, group)
-    size = _height([(n, group.power, group.rate)]) - _corner(group.power, group.rate)
-    return size + T * (stability(1.0) + facts.gamma_bar), listed
-
-
-def _strong_stability(facts: _Facts, group: _Group) -> tuple[Callable[[float], float], list[Condition]]:
-    """What a round costs on a strongly observable graph, as a function of the factor on rates and exploration."""
-    tuning, graph = facts.tuning, facts.graph
-    loops, hidden = np.flatnonzero(graph.has_loop), np.flatnonzero(~graph.has_loop)
-    least = float(tuning.global_exploration[loops].min()) if loops.size else 0.0
-    sighted, listed = _sight(graph, least > 0)
-    p = facts.seen_loopless(hidden) if hidden.size else 0.0
-
-    def stability(factor: float) -> float:
-        eta, Q, rho = factor * group.eta, sighted(factor * least), 1 / (1 - factor * facts.gamma_bar)
-        if hidden.size:
-            shift = growth(group.eta / p) if p > 0 and not group.power else inf  # η and p fall alike
-            return 0.5 * eta * rho * shift * (Q + 1)
-        if not group.power and graph.universal.size == facts.n:
-            return eta / 8  # Hoeffding: nothing is estimated
-        return float(0.5 * eta * rho ** (2 - group.h) * Q**group.h) if Q else inf
-
-    return (stability if facts.gamma_bar < 1 else lambda _: inf), listed
-
-
-def _sight(graph: FeedbackGraph, explored: bool) -> tuple[Callable[[float], float], list[Condition]]:
-    """Q with Σ x/P ≤ Q on the arms with self-loops, from clique covers that are verified here.
-
-    It is a function of the least chance of being explored that those arms have, if they are explored at all.
-    """
-    found = sight(graph)
-    if found is None:
-        return lambda _: 0.0, []
-    listed: list[Condition] = []
-    if found.mutual is not None and found.cover is not None:
-        one_way = sum(
-            not (graph.reveals(found.arms[i], found.arms[j]) and graph.reveals(found.arms[j], found.arms[i]))
-            for i, j in found.mutual.edges()
-        )
-        listed.append(Condition("edges of cliques that go one way", float(one_way), 0.0))
-        found.cover.verify(found.mutual)
-        listed.append(
-            _at_most("independent ≤ clique cover", float(found.cover.lower), float(found.cover.upper))
-        )
-    Q, n_loop = float(found.value), int(graph.has_loop.sum())
-    if found.symmetric or not explored:
-        return lambda _: Q, listed
-    whole = independence_number(graph)
-    whole.verify(graph)
-    return lambda least: min(Q, directed_sight(whole.upper, n_loop, least)), listed
-
-
-def _shift_of_roots(rates: list[tuple[float, int]], rho: float, p: float) -> tuple[float, list[Condition]]:
-    """What the shift by the loop-less arms costs coordinates −√x/η, per round."""
-    if not rates:
-        return 0.0, []
-    u = 2 * max(rate for rate, _ in rates) * sqrt(rho / p)
-    condition = Condition("2·max η·√(ρ/p) < 1", u, 1 - 1e-9)
-    norm = sqrt(sum(rate * rate * count for rate, count in rates))
-    peak = 0.64 * sqrt(0.2)  # max of y²√(1−y), at y = 4/5
-    return (2 * rho * peak * norm * (1 - u) ** -3 if u < 1 else inf), [condition]
-
-
-def _anytime(facts: _Facts) -> tuple[float, float]:
-    """Coefficients of t^{2/3} and t^{1/2} that the tuning and its schedule guarantee."""
-    tuning, schedule = facts.tuning, facts.tuning.schedule
-    if schedule is None or facts.m != 1:
-        return inf, inf
-    if facts.n == 1:
-        return 0.0, 0.0
-    start, stretch = float(schedule.start), 17 / 16
-    weak = strong = 0.0
-    groups = _groups(facts.arms(0), tuning.inner_power, tuning.inner_rate)
-    exponents = [set(schedule.inner_rate[group.arms].tolist()) for group in groups]
-    for group, exponent in zip(groups, exponents, strict=True):
-        size = _height([(len(group.arms), group.power, group.rate)])
-        size -= _corner(group.power, group.rate) if len(groups) == 1 else 0.0
-        beta = facts.watch(group.arms)
-        if exponent == {-2 / 3} and beta > 0 and schedule.exploration == -1 / 3:
-            weak += size / cbrt(start * start)
-            weak += 1.5 * cbrt(stretch) * cbrt(start) * (group.eta / (2 * beta) + facts.gamma_bar)
-        elif exponent == {-1 / 2} and group.power == 2 and facts.graph.has_loop[group.arms].all():
-            strong += size / sqrt(start) + 2 * sqrt(stretch * start) * (
-                (2.0 if weak or facts.gamma_bar > 0 else 1.0) * group.rate * sqrt(len(group.arms))
-            )
-        else:
-            return inf, inf
-    return weak, strong
-
-
-def _anytime_strong(facts: _Facts, claimed: StrongAnytimeBound) -> list[Condition]:
-    """The sum over all rounds, epoch by epoch, against the claim.
-
-    Both are linear in t inside an epoch, except for its last round, after which rates fall: to compare them in its
-    first and its last two rounds is to compare them in every one.
-    """
-    tuning, schedule, n = facts.tuning, facts.tuning.schedule, facts.n
-    if n == 1:
-        return [_at_most("one arm, computed ≤ claimed", 0.0, claimed.value(1))]
-    groups = _groups(facts.arms(0), tuning.inner_power, tuning.inner_rate)
-    plain = not any(part.any() for part in (tuning.spread, tuning.adaptive, tuning.local_exploration))
-    if schedule is None or facts.m > 1 or len(groups) > 1 or groups[0].rate <= 0 or not plain:
-        return [Condition("tunings that are not one potential in one block, by rounds", 1.0, 0.0)]
-    listed = [
-        Condition("exponents that are not −1/2", float((schedule.inner_rate != -1 / 2).sum()), 0.0),
-        Condition("exploration falls like t^(−1/2)", abs(schedule.exploration + 1 / 2), 0.0),
-        Condition(
-            "arms not strongly observable",
-            float((~(facts.graph.has_loop | facts.graph.is_universal)).sum()),
-            0.0,
-        ),
-    ]
-    if not all(condition.holds for condition in listed):
-        return listed
-    stability, more = _strong_stability(facts, groups[0])
-    size = _height([(n, groups[0].power, groups[0].rate)]) - _corner(groups[0].power, groups[0].rate)
-    start, paid, begins = schedule.start, 0.0, 1
-    closest, where = (0.0, 1.0), 1
-    while begins < 2**63:
-        following = -(-begins * 17 // 16)
-        factor, next_factor = (sqrt(start / max(t, start)) for t in (begins, following))
-        cost = stability(factor) + factor * facts.gamma_bar
-        for t in {begins, max(following - 2, begins), following - 1}:
-            diameter = size / (next_factor if t == following - 1 else factor)
-            found, told = diameter + paid + cost * (t - begins + 1), claimed.value(t)
-            if found * closest[1] > told * closest[0]:
-                closest, where = (found, told), t
-        paid += cost * (following - begins)
-        begins = following
-    name = f"bound in every round, here after {where:,} rounds: computed ≤ claimed"
-    return [*listed, *more, _at_most(name, *closest)]
 
 
 # -- potentials ---------------------------------------------------------------------------------------------
 
 
-def _groups(arms: Longs, power: Floats, rate: Floats) -> list[_Group]:
-    pairs, index = np.unique(np.column_stack([power[arms], rate[arms]]), axis=0, return_inverse=True)
+def _groups(arms: Longs, *columns: Floats) -> list[_Group]:
+    """Arms with equal entries in all columns; the first two are power and rate."""
+    rows = np.column_stack([column[arms] for column in columns])
+    distinct, index = np.unique(rows, axis=0, return_inverse=True)
     index = np.asarray(index).ravel()
-    return [_Group(arms[index == g], float(q), float(a)) for g, (q, a) in enumerate(pairs)]
+    return [_Group(arms[index == g], float(row[0]), float(row[1])) for g, row in enumerate(distinct)]
 
 
 def _corner(power: float, rate: float) -> float:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from math import cbrt, ceil, e, log, sqrt
 from typing import Any
 
-from sidelight._check import checked_horizon
 from sidelight.analysis import (
     Observability,
     independence_number,
@@ -19,14 +18,15 @@ from sidelight.graph import FeedbackGraph
 from sidelight.planning.bounds import lower
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.candidate import Candidate, Way
-from sidelight.planning.candidates import natural_ways, observable
+from sidelight.planning.candidates import best_of, natural_ways, observable
+from sidelight.planning.cliques import growth
 from sidelight.planning.dominations import Dominations
 from sidelight.planning.minimised.dominating_set import Watched, WatchedCandidate, dominating_set
 from sidelight.planning.minimised.flat import FlatCandidate
-from sidelight.planning.minimised.strong import Strong, StrongCandidate, growth
+from sidelight.planning.minimised.strong import Strong, StrongCandidate
 from sidelight.planning.minimised.two_level_candidate import TightCandidate
 from sidelight.planning.minimised.uniform import UniformCandidate
-from sidelight.planning.planner import Plan, best_of
+from sidelight.planning.plan import Plan, checked_horizon
 
 MINIMAX_BITS = 9
 """Largest N·T for which the exact value of the game joins the table: a fraction of a second."""
@@ -219,10 +219,8 @@ def _upper(g: FeedbackGraph, T: int, found: Observability, ways: list[Way], chos
         problem = next(way.problem for way in ways if isinstance(way, StrongCandidate))
         yield _exp3g_strong(problem, T)
     if g.has_loop.all():
-        symmetric = next((way.sight for way in ways if isinstance(way, StrongCandidate)), None)
-        alpha = symmetric.value if symmetric is not None and symmetric.symmetric else None
-        problem = next(way.problem for way in ways if isinstance(way, StrongCandidate))
-        yield from _self_loops(g, T, alpha, (problem.cliques, problem.alpha or problem.cliques))
+        cover = next(way.cliques for way in ways if isinstance(way, StrongCandidate))
+        yield from _self_loops(g, T, cover.value if cover.symmetric else None, (cover.value, cover.alpha))
 
 
 def _of_way(way: Way, T: int) -> Row:
@@ -363,9 +361,11 @@ def _lower(g: FeedbackGraph, T: int, found: Observability, ways: list[Way]) -> I
 
 
 def _independent(g: FeedbackGraph, T: int, ways: list[Way]) -> Iterator[Row]:
-    seen = next((way.sight for way in ways if isinstance(way, StrongCandidate)), None)
-    if seen is not None and seen.symmetric and seen.cover is not None and seen.arms.size == g.n_arms:
-        size = seen.cover.lower  # all edges are mutual among arms with self-loops: the planner has it already
+    cover = next((way.cliques for way in ways if isinstance(way, StrongCandidate)), None)
+    if cover is not None and cover.symmetric and cover.mutual is not None and cover.arms.size == g.n_arms:
+        size = (
+            cover.mutual.lower
+        )  # all edges are mutual among arms with self-loops: the planner has it already
     else:
         size = independence_number(g).lower
     if size < 2:

@@ -4,90 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from math import exp, inf, isfinite, log, sqrt
+from math import inf, isfinite, log, sqrt
 from typing import Any
 
 import numpy as np
 
-from sidelight._types import Longs
-from sidelight.analysis import IndependenceNumber, independence_number
-from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
 from sidelight.planning.bounds.bound import Bound, Condition, bound_at
+from sidelight.planning.cliques import CliqueCover, clique_cover, directed_bound, growth
 from sidelight.planning.minimised.interpolation import best_h, diameter
 from sidelight.planning.minimised.minimise import Vector, minimise
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
-
-ROUNDINGS = (1.0, 4.0, 16.0, 64.0, 256.0)
-"""Resolutions s at which weights are rounded in `directed_sight`; each gives a bound, the least counts."""
-
-
-# -- how well arms with self-loops are seen ----------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Sight:
-    """Q with Σ_{i ∈ S} x_i/P_i ≤ Q for every distribution x: arms S with self-loops see each other in cliques.
-
-    `cover` proves it on `mutual`, the graph of the edges that go both ways among `arms`, those of S that are not
-    universal. Universal arms that reveal everyone join any clique; the others are one more clique, `apart`.
-    """
-
-    arms: Longs
-    mutual: FeedbackGraph | None  # None without arms
-    cover: IndependenceNumber | None
-    apart: bool
-    symmetric: bool  # is every edge of the whole graph mutual?
-
-    @property
-    def value(self) -> int:
-        """Q."""
-        return self.cover.upper + int(self.apart) if self.cover is not None else 1
-
-
-def sight(g: FeedbackGraph) -> Sight | None:
-    """How the arms with self-loops see each other, None if there are none; O(n + edges) and a clique cover."""
-    n = g.n_arms
-    if not g.has_loop.any():
-        return None
-    everyone = n - 1 + g.has_loop[g.universal].astype(np.int64)
-    generous = np.asarray(g.out_degree)[g.universal] == everyone
-    apart = bool((~generous & g.has_loop[g.universal]).any())
-    source = np.repeat(np.arange(n, dtype=np.int64), np.diff(g.out_indptr))
-    target = g.out_indices.astype(np.int64)
-    plain = (source != target) & ~g.is_universal[source]
-    source, target = source[plain], target[plain]
-    both = np.isin(target * n + source, source * n + target)
-    symmetric = bool(generous.all() and both.all())
-    arms = np.flatnonzero(g.has_loop & ~g.is_universal)
-    if arms.size == 0:
-        return Sight(arms, None, None, apart, symmetric)
-    rank = np.full(n, -1, dtype=np.int64)
-    rank[arms] = np.arange(arms.size)
-    kept = both & (rank[source] >= 0) & (rank[target] >= 0)
-    edges = np.column_stack([rank[source[kept]], rank[target[kept]]])
-    mutual = FeedbackGraph.from_edges(arms.size, edges)
-    return Sight(arms, mutual, independence_number(mutual), apart, symmetric)
-
-
-def directed_sight(alpha: float, n: int, least: float) -> float:
-    """Q with Σ z_i/P_i ≤ Q for n arms with self-loops, independence number ≤ α, Σ z ≤ 1 and all z_i ≥ `least`.
-
-        Q = min_s 2(1 + 1/s)·α·log(1 + (s/least + n)/α)
-
-    Weights are rounded up to multiples of least/s and arms split into that many copies. Proof: docs/theory/strong.md;
-    s = 1 is at most 4α·log(4n/(α·least)), the form in which Alon, Cesa-Bianchi, Dekel & Koren (2015) use it.
-
-    >>> directed_sight(1, 10, 0.001) < 4 * log(4 * 10 / 0.001)
-    True
-    """
-    return min(2 * (1 + 1 / s) * alpha * log(1 + (s / least + n) / alpha) for s in ROUNDINGS)
-
-
-def growth(y: float) -> float:
-    """φ(y) = 2(e^y − 1 − y)/y², 1 at 0: e^{−u} − 1 + u ≤ ½φ(y)·u² for u ≥ −y."""
-    return 1 + y / 3 + y * y / 12 + y**3 / 30 if y < 1e-3 else 2 * (exp(min(y, 600.0)) - 1 - y) / (y * y)
-
 
 # -- the bound ---------------------------------------------------------------------------------------------
 
@@ -127,7 +54,7 @@ class Strong:
         """Q with exploration γ spread evenly over the arms with self-loops."""
         if not (self.alpha and gamma > 0 and self.n_loop):
             return float(self.cliques)
-        return min(float(self.cliques), directed_sight(self.alpha, self.n_loop, gamma / self.n_loop))
+        return min(float(self.cliques), float(directed_bound(self.alpha, self.n_loop, gamma / self.n_loop)))
 
     def hidden(self, gamma: float) -> float:
         """p: exploration shows every loop-less arm at least so often."""
@@ -233,18 +160,16 @@ def _least_h(n: int, Q: float) -> float:
 # -- the candidate -----------------------------------------------------------------------------------------
 
 
-def strong_problem(g: FeedbackGraph, seen: Sight | None) -> Strong:
-    """All that a bound on a strongly observable graph depends on; `seen` is its `sight`."""
+def strong_problem(cover: CliqueCover) -> Strong:
+    """All that a bound on a strongly observable graph depends on."""
+    g = cover.graph
     n_loop = int(g.has_loop.sum())
-    alpha = 0
-    if seen is not None and not seen.symmetric and seen.value > 1:
-        alpha = independence_number(g).upper
     return Strong(
         n_loop=n_loop,
         n_loopless=g.n_arms - n_loop,
         full=bool(g.universal.size == g.n_arms and g.has_loop.all()),
-        cliques=seen.value if seen is not None else 0,
-        alpha=alpha,
+        cliques=cover.value,
+        alpha=0 if cover.symmetric or cover.value <= 1 else cover.alpha,
     )
 
 
@@ -262,14 +187,14 @@ class StrongCandidate:
         return ()
 
     @cached_property
-    def sight(self) -> Sight | None:
+    def cliques(self) -> CliqueCover:
         """The clique cover that the bound rests on."""
-        return sight(self.partition.graph)
+        return clique_cover(self.partition.graph)
 
     @cached_property
     def problem(self) -> Strong:
         """All that the bound depends on."""
-        return strong_problem(self.partition.graph, self.sight)
+        return strong_problem(self.cliques)
 
     def score(self, horizon: int) -> tuple[float, bool]:
         """Value of the bound at `horizon` and whether it is certified."""

@@ -45,17 +45,8 @@ class UniformCandidate:
 
     def bound(self, horizon: int) -> Bound:
         """(1 − 1/N)·T: true, and never a sign of learning."""
-        value = self._value(horizon)
-        return Bound(
-            value=value,
-            terms={"uniform play": value},
-            theorem="uniform play learns nothing: R ≤ (1 − 1/N)·T",
-            conditions=(),
-            valid_from=1,
-            informative_from=NEVER,
-            certified=True,
-            informative=False,
-        )
+        terms = {"uniform play": self._value(horizon)}
+        return Bound(horizon, terms, "uniform play learns nothing: R ≤ (1 − 1/N)·T", (), 1, NEVER)
 
     def tune(self, horizon: int) -> tuple[Tuning, dict[str, Any]]:
         """Negative entropy with a rate that is as good as zero."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from sidelight.analysis import independence_number
 from sidelight.graph import FeedbackGraph
 from sidelight.planning.bounds.comparison import exp3_ix_bound
-from sidelight.planning.minimised.strong import sight
+from sidelight.planning.cliques import clique_cover
 from sidelight.policy.rule_policy import Rule
 from sidelight.policy.rules._common import always, need_loops
 
@@ -29,9 +28,8 @@ def exp3_ix(g: FeedbackGraph, horizon: int | None = None) -> Rule:
     @cache
     def numbers() -> tuple[int, int]:
         """q and α, from above; only the bound needs them, so playing a large graph does not wait for them."""
-        seen = sight(g)
-        assert seen is not None  # every arm has a self-loop
-        return seen.value, seen.value if seen.symmetric else independence_number(g).upper
+        cover = clique_cover(g)
+        return cover.value, cover.alpha
 
     def terms(t: float) -> dict[str, float]:
         if n == 1:

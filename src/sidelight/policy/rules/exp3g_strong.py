@@ -6,13 +6,14 @@ from math import log
 
 import numpy as np
 
-from sidelight._check import checked_horizon
 from sidelight.analysis import observability
 from sidelight.errors import InfeasibleRequest, listing
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import natural
 from sidelight.planning import Plan
-from sidelight.planning.minimised.strong import StrongCandidate, growth
+from sidelight.planning.cliques import growth
+from sidelight.planning.minimised.strong import StrongCandidate
+from sidelight.planning.plan import checked_horizon
 from sidelight.policy.rules._common import always, need_observable, singletons_plan
 
 

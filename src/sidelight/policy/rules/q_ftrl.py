@@ -6,11 +6,12 @@ from math import e, log, sqrt
 
 import numpy as np
 
-from sidelight._check import checked_horizon
 from sidelight.errors import InfeasibleRequest
 from sidelight.graph import FeedbackGraph
 from sidelight.planning import Plan
-from sidelight.planning.minimised.strong import q_of_ftrl, sight
+from sidelight.planning.cliques import clique_cover
+from sidelight.planning.minimised.strong import q_of_ftrl
+from sidelight.planning.plan import checked_horizon
 from sidelight.policy.rules._common import always, need_loops, singletons_plan
 
 
@@ -27,8 +28,7 @@ def q_ftrl(g: FeedbackGraph, horizon: int) -> Plan:
     0.5
     """
     g, T = need_loops(g, "q_ftrl"), checked_horizon(horizon)
-    n, seen = g.n_arms, sight(g)
-    assert seen is not None  # every arm has a self-loop
+    n, seen = g.n_arms, clique_cover(g)
     if not seen.symmetric:
         raise InfeasibleRequest(
             "q_ftrl needs an undirected graph: some arm reveals another that does not reveal it; "

@@ -1,0 +1,143 @@
+"""A plan: how to play a graph, and what regret that is certain to keep below."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from sidelight.errors import InvalidOption
+from sidelight.graph import FeedbackGraph
+from sidelight.partition import Partition
+from sidelight.planning.bounds.bound import Bound, BoundCurve
+from sidelight.planning.cliques import CliqueCover, clique_cover
+from sidelight.planning.tuning import Tuning
+
+if TYPE_CHECKING:
+    from sidelight.policy import Policy
+
+
+MOST_ROUNDS = 2**63 - 1
+"""Longest horizon: rounds are counted in 64 bits."""
+
+
+class Considered(NamedTuple):
+    """One candidate that `plan` weighed."""
+
+    partition: str
+    realization: str
+    value: float
+    certified: bool
+
+
+class Stages(Protocol):
+    """Plans that are played one after another."""
+
+    def stage_of(self, t: int) -> Plan:
+        """The plan of round t."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan:
+    """How to play `graph`, for `horizon` rounds or any number of them, and what regret that keeps below.
+
+    Made by `plan`. `choices` says how each weak block plays, in the order of `partition.weak`. With `stages`, plans
+    are played one after another; partition, choices and tuning are then those of round 1.
+    """
+
+    graph: FeedbackGraph
+    partition: Partition
+    horizon: int | None  # None: any number of rounds
+    realization: str
+    choices: tuple[str, ...]  # (m2,) "clustered", "adaptive", "interpolated h=0.83" or "flat h=0.5"
+    parameters: dict[str, Any]  # the paper's names: alpha, beta or b, eta, eta_loop, …
+    curve: BoundCurve  # the bound as a function of the number of rounds
+    tuning: Tuning
+    considered: tuple[Considered, ...] = ()
+    stages: Stages | None = None
+
+    def policy(self, seed: int | None = None) -> Policy:
+        """A policy that plays this plan, with its own random stream."""
+        from sidelight.policy import Policy  # the one way up: a plan is asked for its player
+
+        return Policy(self, seed)
+
+    @property
+    def bound(self) -> Bound:
+        """The bound at the horizon; without a horizon there is none, but one for every t: `bound_at(t)`."""
+        if self.horizon is None:
+            raise InvalidOption(
+                "this plan is for any number of rounds: plan.bound_at(t) is its bound after t of them, and"
+                f" plan.curve describes all: {self.curve.summary()}"
+            )
+        return self.curve.at(self.horizon)
+
+    def bound_at(self, t: int) -> Bound:
+        """The bound on the regret of t rounds: of the whole horizon, or without one of any number."""
+        return self.curve.at(checked_horizon(t))
+
+    def stage_of(self, t: int) -> Plan:
+        """What is played in round t: the plan itself, unless it plays one plan after another."""
+        return self if self.stages is None else self.stages.stage_of(t)
+
+    @cached_property
+    def evidence(self) -> CliqueCover:
+        """The cliques that prove how well arms see each other, for `check_certificate` to verify."""
+        return clique_cover(self.graph)
+
+    def summary(self) -> str:
+        """The plan for human readers."""
+        p = self.partition
+        kinds = f"U1S {p.strong_loop.size:,}, U1N {p.strong_loopless.size:,}, U2 {p.weak.size:,}"
+        parameters = {k: v for k, v in self.parameters.items() if isinstance(v, float)}
+        rounds = "any number of rounds" if self.horizon is None else f"{self.horizon:,} rounds"
+        lines = [
+            f"{self.realization} plan for {self.graph.n_arms:,} arms and {rounds}",
+            f"{p.n_blocks:,} {'block' if p.n_blocks == 1 else 'blocks'} ({kinds})",
+            ", ".join(f"{name} = {value:.4g}" for name, value in parameters.items()),
+            self.curve.summary(),
+        ]
+        if len(self.considered) > 1:
+            lines.append("considered:")
+            for c in self.considered:
+                status = "certified" if c.certified else "not certified"
+                lines.append(f"  {c.partition:<11} {c.realization:<12} {c.value:>14,.2f}  {status}")
+        return "\n".join(line for line in lines if line)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        about = f"Plan(realization={self.realization!r}, n_arms={self.graph.n_arms}"
+        about += f", n_blocks={self.partition.n_blocks}"
+        if self.horizon is None:
+            return f"{about}, horizon=None, bound={self.curve.summary()!r})"
+        bound = self.bound
+        return f"{about}, horizon={self.horizon}, bound={bound.value:.6g}, certified={bound.certified})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the graph in plain numbers, strings, lists and dicts, ready for JSON."""
+        return {
+            "horizon": self.horizon,
+            "realization": self.realization,
+            "blocks": [block.tolist() for block in self.partition.blocks],
+            "choices": list(self.choices),
+            "parameters": self.parameters,
+            "bound": self.curve.to_dict(),
+            "considered": [candidate._asdict() for candidate in self.considered],
+        }
+
+
+def checked_horizon(horizon: object) -> int:
+    """`horizon` as a number of rounds, or an error that shows it."""
+    if isinstance(horizon, bool) or not isinstance(horizon, int | float | np.integer | np.floating):
+        raise InvalidOption(f"horizon must be a whole number of rounds, got {horizon!r}")
+    if isinstance(horizon, float | np.floating) and not horizon.is_integer():
+        raise InvalidOption(f"horizon must be a whole number of rounds, got {horizon!r}")
+    T = int(horizon)
+    if not 1 <= T <= MOST_ROUNDS:
+        raise InvalidOption(f"horizon must be between 1 and 2⁶³−1 rounds, got {horizon!r}")
+    return T
