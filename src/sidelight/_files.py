@@ -1,33 +1,152 @@
-"""Files that are either written completely or not at all."""
+"""Files: written completely or not at all, read within bounds, locked and hashed in one way."""
+
+from __future__ import annotations
 
 import contextlib
+import errno
 import gzip
+import hashlib
 import os
 import secrets
+import shutil
+import stat
+import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+IN_MEMORY = 2**24
+"""Bytes for a pipe or device that are prepared in memory; more of them in a temporary file."""
+
+
+# -- writing ----------------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
 def replacing(path: Path, pack: bool | None = None) -> Iterator[IO[bytes]]:
     """A binary file that takes the place of `path` once the block has ended well; else nothing changes.
 
+    Only regular files are replaced. Links are followed, and stay; devices, pipes and /dev/stdout get the
+    whole content once it is complete; a folder is an IsADirectoryError.
+
     A `.gz` path is compressed on the way, unless `pack` is False: lightly, since heavier levels take thrice
     the time for 6 % less, and without a time stamp, so that equal graphs give equal files.
     """
+    packed = path.suffix.lower() == ".gz" if pack is None else pack
+    if is_replaced(path):
+        with _replaced(Path(os.path.realpath(path))) as file, _packing(file, packed) as stream:
+            yield stream
+        return
+    with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as spool:
+        with _packing(cast(IO[bytes], spool), packed) as stream:
+            yield stream
+        spool.seek(0)
+        with _opened(path) as file:
+            shutil.copyfileobj(spool, file)
+
+
+def is_replaced(path: Path) -> bool:
+    """Whether writing `path` makes or replaces a regular file; False for devices, pipes and open files."""
+    if _descriptor(path) is not None:
+        return False
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return True
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    return stat.S_ISREG(mode)
+
+
+@contextlib.contextmanager
+def _replaced(path: Path) -> Iterator[IO[bytes]]:
     temporary = path.with_name(f".sidelight-{secrets.token_hex(8)}.tmp")  # same folder: replace is atomic
     try:
         with open(temporary, "xb") as file:
-            if path.suffix.lower() == ".gz" if pack is None else pack:
-                with gzip.GzipFile("", "wb", compresslevel=1, fileobj=file, mtime=0) as packed:
-                    yield cast(IO[bytes], packed)
-            else:
-                yield file
+            yield file
             file.flush()
             os.fsync(file.fileno())
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copymode(path, temporary)  # what was private stays private
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def _packing(file: IO[bytes], packed: bool) -> Iterator[IO[bytes]]:
+    if not packed:
+        yield file
+        return
+    with gzip.GzipFile("", "wb", compresslevel=1, fileobj=file, mtime=0) as stream:
+        yield cast(IO[bytes], stream)
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """A device or pipe, to be written to."""
+    number = _descriptor(path)
+    if number is None:
+        return open(path, "wb")
+    sys.stdout.flush()  # what was printed before comes before
+    return os.fdopen(os.dup(number), "wb")
+
+
+def _descriptor(path: Path) -> int | None:
+    """The number of an open file of this process that `path` names: /dev/stdout, /dev/fd/3, links to them.
+
+    Opening such a path anew would start at the beginning of the file behind it, over what is there.
+    """
+    ours = {os.path.realpath("/proc/self/fd"), "/dev/fd"}
+    name = os.path.abspath(path)
+    for _ in range(40):  # as many links as Linux follows
+        folder, last = os.path.split(name)
+        if last.isdigit() and os.path.realpath(folder) in ours:
+            return int(last)
+        if not os.path.islink(name):
+            return None
+        name = os.path.join(folder, os.readlink(name))
+    return None
+
+
+# -- locks and digests ------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[bool]:
+    """Hold the lock file `path`, or yield False if another process does; let go of however this one ends."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        yield False
+        return
+    except NotImplementedError:  # a file system without locks: whoever shares a folder there takes care
+        pass
+    try:
+        yield True
+    finally:
+        lock.release()
+
+
+def digest(*parts: str | bytes | npt.NDArray[Any]) -> str:
+    """SHA-256 of the parts one after another, as 64 hex digits; arrays by their bytes."""
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(
+            part.encode() if isinstance(part, str) else part if isinstance(part, bytes) else part.tobytes()
+        )
+    return found.hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file of any size, as 64 hex digits."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

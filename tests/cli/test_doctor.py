@@ -49,11 +49,11 @@ def test_every_requirement_is_looked_at():
 
 
 def test_a_missing_extra_is_a_note_with_what_to_do(run, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "distributed", None)
     code, findings = found(run, "--no-run")
     assert code == 0
-    assert findings["pyarrow"]["state"] == "note"
-    assert "pip install 'sidelight[results]'" in findings["pyarrow"]["detail"]
+    assert findings["distributed"]["state"] == "note"
+    assert "pip install 'sidelight[cluster]'" in findings["distributed"]["detail"]
 
 
 def test_a_missing_requirement_is_broken(run, monkeypatch):

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import sys
 
 import numpy as np
 import pytest
@@ -251,15 +250,6 @@ def test_an_interrupted_run_keeps_what_is_done_and_continues(run, tmp_path, monk
     code, out, _ = run(*command)
     assert (code, len(calls)) == (0, 3)
     assert np.isclose(json.loads(out)["results"][0]["regret"], answer["results"][0]["regret"], rtol=0, atol=0)
-
-
-def test_without_pyarrow_the_hint_comes_first(run, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    code, out, err = run(*QUICK, "-o", tmp_path / "out")
-    assert (code, out) == (1, "")
-    assert_one_line(err)
-    assert "pip install" in err
-    assert "sidelight[results]" in err
 
 
 @pytest.mark.parametrize("place", ["nowhere", "empty"])

@@ -130,6 +130,23 @@ def test_switching_goes_through_its_arms_in_turn():
             sl.environments.switching(5, period=3, arms=arms)
 
 
+@pytest.mark.parametrize("spec", ["switching", "drifting", "switching:70,0.4"])
+@pytest.mark.parametrize("n", [2, 3, 6, 12, 100])
+def test_by_default_whoever_does_not_adapt_pays(spec, n):
+    """Exact expectations: one arm is best, every other fixed arm (so any mixture) pays a share of T."""
+    horizon = 2_100
+    environment = sl.environments.parse(spec, sl.families.mab(n), horizon)
+    gap = 0.4 if "0.4" in spec else 0.2
+    totals = environment.totals(np.array([horizon, 2 * horizon]))
+    assert (totals.argmin(axis=1) == n // 2).all()
+    regret = np.delete(totals - totals[:, [n // 2]], n // 2, axis=1)
+    assert (regret[0] >= 0.1 * gap * horizon).all()  # less than for switching where the lead passes slowly
+    assert (regret[1] >= 0.2 * gap * horizon).all()
+    leaders = {int(np.argmin(environment.row(t))) for t in range(horizon)}
+    assert len(leaders) >= min(n, 4)  # and the best arm does change
+    assert np.argmin(environment.row(0)) != n // 2
+
+
 def test_packing_hides_one_arm_of_the_set():
     g = sl.families.cliques([3, 3])
     found = sl.packing_independent_set(g)

@@ -89,7 +89,8 @@ def test_drifting_coins_have_the_means_of_their_round():
 @pytest.mark.parametrize("make", [env.drifting, env.switching])
 def test_tables_that_would_not_fit_in_memory(make):
     with pytest.raises(sl.InvalidOption, match=r"1,000,000 arms.*range\(10\)"):
-        make(1_000_000, period=10)
+        make(1_000_000, period=10, arms=range(1_000))
+    assert make(1_000_000, period=10).means.size <= 10**7
     assert make(1_000_000, period=10, arms=[0, 5]).n_arms == 1_000_000
 
 

@@ -251,6 +251,38 @@ def test_mistakes_in_files_name_the_file(tmp_path):
 # -- losses from files -------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("horizons = " + "[" * 100_000 + "]" * 100_000, "nested too deeply"),
+        ("horizons = " + "{a = " * 50_000 + "1" + "}" * 50_000, "nested too deeply"),
+        ("horizons = " + "[" * 90 + "1" + "]" * 90, r"horizons\[0\].*got \[\[\["),
+        ("horizons = [" + "9" * 5_000 + "]", "not valid TOML.*digits"),
+        ("title = '" + "x" * 2**20 + "'", "longer than 1,048,576 bytes.*limit="),
+    ],
+    ids=["lists", "tables", "a few lists", "a long number", "long"],
+)
+def test_reading_is_bounded(tmp_path, text, message):
+    keys = [f"{key} = {value!r}" for key, value in VALID.items() if not text.startswith(key)]
+    (tmp_path / "spec.toml").write_text("\n".join([*keys, text]))
+    with pytest.raises(sl.SpecError, match=message) as refused:
+        sl.Spec.read(tmp_path / "spec.toml")
+    assert len(str(refused.value)) < 1_500
+
+
+def test_a_spec_of_too_many_cells_is_refused_before_anything_is_made():
+    with pytest.raises(sl.SpecError, match=r"at most 1,000,000 cells, got 4,000,000"):
+        spec_with(horizons=list(range(1, 500_001)))
+
+
+def test_the_length_of_a_spec_may_be_allowed(tmp_path):
+    text = "\n".join(f"{key} = {value!r}" for key, value in VALID.items()) + "\n" + "# more\n" * 200_000
+    (tmp_path / "spec.toml").write_text(text)
+    with pytest.raises(sl.SpecError, match="longer than"):
+        sl.Spec.read(tmp_path / "spec.toml")
+    assert len(sl.Spec.read(tmp_path / "spec.toml", limit=2**22).cells) == len(spec_with().cells)
+
+
 def test_environments_with_files_count_by_what_these_hold(tmp_path):
     for name in ("A.npy", "b.npy"):
         (tmp_path / name).write_bytes(b"losses")

@@ -5,7 +5,6 @@ import errno
 import json
 import os
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -342,13 +341,6 @@ def test_a_file_in_place_of_the_folder(tmp_path):
     (tmp_path / "out").write_text("")
     with pytest.raises(sl.ResultsError, match=r"cannot write to .*out: "):
         sl.sweep(SPEC, tmp_path / "out", jobs=1)
-
-
-def test_a_missing_pyarrow_says_how_to_get_it(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(sl.InvalidOption, match=r"pip install sidelight\[results\]"):
-        sl.sweep(SPEC, tmp_path / "out", jobs=1)
-    assert not (tmp_path / "out").exists()
 
 
 def test_cells_have_statistics(results):

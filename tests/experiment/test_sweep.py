@@ -139,7 +139,7 @@ def test_an_interrupt_keeps_what_is_done(whole, tmp_path):
 
 
 def test_an_interrupt_in_this_process(tmp_path, monkeypatch):
-    def interrupted(futures, bar):
+    def interrupted(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(sys.modules["sidelight.experiment.simulation"], "_wait", interrupted)

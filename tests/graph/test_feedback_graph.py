@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from sidelight._check import MAX_ARMS
 from sidelight.errors import InvalidGraph
 from sidelight.graph import FeedbackGraph, families
-from sidelight.graph.feedback_graph import MAX_ARMS
 
 lawful = settings(deadline=None, derandomize=True, max_examples=60)
 

@@ -367,7 +367,6 @@ def test_simulations_record_what_the_policy_certifies(kind):
 
 
 def test_tables_hold_it():
-    pytest.importorskip("pyarrow")
     run = sl.simulate(sl.plan(sl.families.cycle(5), 200), sl.environments.gap(5), seeds=[1, 2])
     assert_array_equal(run.to_arrow()["certificate"].to_numpy(), run.certificate.ravel())
 

@@ -5,15 +5,11 @@ few because each one compiles everything it calls, for pointers as the engine do
 store; `interpreted` runs the source of a step on ordinary arrays.
 """
 
-import contextlib
 import types
-from pathlib import Path
 
 import numba
 import numpy as np
 
-import sidelight
-import sidelight.engine
 from sidelight.engine import memory
 from sidelight.engine._numba import pointers
 from sidelight.engine._numba.jit import kernel
@@ -29,23 +25,6 @@ from sidelight.engine.simplex.store import N_SCALARS, POWER_BUCKETS, Store, laid
 INTERPRETED = bool(numba.config.DISABLE_JIT)
 
 (ADD, SOLVE, REBUILD, REFRESH, REBASE, VALUE, ROOT, ROOT_SUM, ROOT_SUM_AT, EVALUATE) = range(10)
-
-
-def _forget_stale_entries():
-    """Numba does not see that the kernels called from here have changed: compare their stamp with ours."""
-    ours = Path(__file__).parent / "__pycache__"
-    stamp = Path(sidelight.__file__).parent / "__pycache__" / "sidelight-kernels.stamp"
-    kept = ours / "kernel_entries.stamp"
-    with contextlib.suppress(OSError):
-        if kept.exists() and kept.read_text() == stamp.read_text():
-            return
-        for file in [*ours.glob("kernel_entries.*.nbi"), *ours.glob("kernel_entries.*.nbc")]:
-            file.unlink(missing_ok=True)
-        ours.mkdir(exist_ok=True)
-        kept.write_text(stamp.read_text())
-
-
-_forget_stale_entries()
 
 
 def plain(function):

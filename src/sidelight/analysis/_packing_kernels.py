@@ -1,11 +1,10 @@
 """Greedy t-packing independent sets, one pass over the edges."""
 
-from numba import njit
-
 from sidelight._types import Bools, Indices
+from sidelight.engine._numba.jit import compiled
 
 
-@njit(cache=True, error_model="numpy")
+@compiled()
 def greedy_packing(
     out_indptr: Indices,
     out_indices: Indices,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass
 
+from sidelight._check import checked_horizon
 from sidelight.analysis.observability import observability
 from sidelight.analysis.packing import PackingSet, packing_independent_set
-from sidelight.errors import InfeasibleRequest, InvalidOption, listing
+from sidelight.errors import InfeasibleRequest, listing
 from sidelight.graph import FeedbackGraph
 
 PACKING_SOURCE = "Proposition packing-lb (Chen, Huang, Li & Zhang 2021)"
@@ -40,8 +40,7 @@ def packing_lower_bound(
     >>> round(bound.value, 6), bound.certificate
     (100.0, PackingSet(1 arms, t=1, rate=1, exact))
     """
-    if isinstance(horizon, bool) or not isinstance(horizon, numbers.Integral) or horizon < 1:
-        raise InvalidOption(f"horizon must be a whole number of rounds of at least 1, got {horizon!r}")
+    horizon = checked_horizon(horizon)
     classes = observability(g)
     if classes.graph == "unobservable":
         raise InfeasibleRequest(

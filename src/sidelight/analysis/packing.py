@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sidelight._check import checked_count
 from sidelight._types import Indices, Longs
 from sidelight.analysis.domination.covering import gather_rows
 from sidelight.analysis.packing_search import Found, exact_packing, greedy_packing_set
@@ -91,8 +92,8 @@ def packing_independent_set(
     >>> packing_independent_set(g, t=2)
     PackingSet(2 arms, t=2, rate=1, exact)
     """
-    if t is not None and (isinstance(t, bool) or not isinstance(t, int | np.integer) or t < 1):
-        raise InvalidOption(f"t must be a whole number of at least 1, or None, got {t!r}")
+    if t is not None:
+        checked_count("t", t)
     if not time_limit > 0:
         raise InvalidOption(f"time_limit must be a positive number of seconds, got {time_limit!r}")
     loopless = np.flatnonzero(~g.has_loop)

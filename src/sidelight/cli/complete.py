@@ -9,10 +9,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from sidelight._files import replacing
 
 if TYPE_CHECKING:
     import click
@@ -84,9 +85,8 @@ def remembered() -> dict[str, list[str]]:
     found = known()
     with contextlib.suppress(OSError):
         cache.parent.mkdir(parents=True, exist_ok=True)
-        fresh = cache.with_name(f"names-{secrets.token_hex(4)}.tmp")
-        fresh.write_text(json.dumps({"stamp": stamp, **found}))
-        os.replace(fresh, cache)
+        with replacing(cache) as file:
+            file.write(json.dumps({"stamp": stamp, **found}).encode())
     return found
 
 

@@ -20,7 +20,7 @@ OLDEST_PYTHON = (3, 11)
 SCARCE_MEMORY = 1 << 30
 SCARCE_DISK = 200 << 20
 
-EXTRAS = {"pyarrow": "results", "distributed": "cluster"}
+EXTRAS = {"distributed": "cluster"}
 """Optional packages and the extra that brings each."""
 
 
@@ -110,17 +110,17 @@ def kernels() -> Iterator[Finding]:
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         yield Finding("kernels", "note", "NUMBA_DISABLE_JIT is set: everything runs interpreted, very slowly")
         return
-    from sidelight.engine.play import play
+    from sidelight.engine._numba.cache import folders
 
-    cache = Path(play.stats.cache_path or "")
-    compiled = len(list(cache.glob("play.*.nbi")))
+    compiled = any(list(folder.glob("*.play-*")) for folder in folders())
     detail = "compiled" if compiled else "not compiled yet: the first run takes a minute or two longer"
     yield Finding("kernels", "ok" if compiled else "note", detail)
-    if _can_write(cache):
-        yield Finding("kernel cache", "ok", str(cache))
+    folder = folders()[-1].parent if folders() else Path()
+    if _can_write(folder):
+        yield Finding("kernel cache", "ok", str(folder))
     else:
-        hint = "set NUMBA_CACHE_DIR to a folder of yours, or every process compiles anew"
-        yield Finding("kernel cache", "note", f"{cache} cannot be written; {hint}")
+        hint = "set SIDELIGHT_CACHE_DIR to a folder of yours, or every process compiles anew"
+        yield Finding("kernel cache", "note", f"{folder} cannot be written; {hint}")
 
 
 def permissions() -> Iterator[Finding]:

@@ -8,7 +8,6 @@ Exit codes: 0 success, 1 a request that cannot be met (the message says why), 2 
 from __future__ import annotations
 
 import contextlib
-import difflib
 import io
 import os
 import sys
@@ -16,6 +15,7 @@ from importlib import import_module
 
 import click
 
+from sidelight._check import suggestion
 from sidelight._version import __version__
 from sidelight.cli.screen import give_up_output
 from sidelight.errors import SidelightError
@@ -51,9 +51,7 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
-            close = difflib.get_close_matches(name, COMMANDS, n=1)
-            hint = f"did you mean {close[0]!r}? " if close else ""
-            ctx.fail(f"unknown command {name!r}; {hint}Commands: {', '.join(COMMANDS)}")
+            ctx.fail(f"unknown command {name!r}; {suggestion(name, COMMANDS, 'commands')}")
         return super().resolve_command(ctx, args)
 
 

@@ -3,9 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import cfunc
 
-from sidelight.engine._numba.jit import inlined, internal, noinline
+from sidelight.engine._numba.jit import callback, inlined, internal, noinline
 from sidelight.engine._numba.pointers import offset, pointer
 from sidelight.engine.random import ROUGH, arm_unit, rough_unit
 
@@ -38,7 +37,7 @@ class World(NamedTuple):
     source: np.ndarray = _nothing(np.int64)  # (n,) OPPOSED: arm whose number is used, ~arm: its opposite
 
 
-@cfunc("float64(int64, int64)", cache=True)
+@callback("float64(int64, int64)")
 def no_function(round_, arm):
     """Stands in for the loss function where there is none."""
     return 0.0

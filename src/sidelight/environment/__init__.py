@@ -1,47 +1,24 @@
-"""Environments: where losses come from."""
+"""Environments: where losses come from. A line here is all that a new file needs to be known everywhere."""
 
-from sidelight.environment.base import Environment
-from sidelight.environment.bounded import Bounded, bounded
-from sidelight.environment.coins import Coins, bernoulli, gap, packing, switching
-from sidelight.environment.datasets import Dataset, dataset, dataset_names
-from sidelight.environment.drifting import Drifting, drifting
-from sidelight.environment.function import Function, function
-from sidelight.environment.hard import hard, hard_bandit, hard_experts, hard_packing, hard_weak_arm
-from sidelight.environment.matrix import Matrix, matrix
-from sidelight.environment.means import KnownMeans
-from sidelight.environment.names import parse, usages
-from sidelight.environment.newsvendor import newsvendor
-from sidelight.environment.opposed import Opposed, opposed
-from sidelight.environment.replay import replay
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Bounded",
-    "Coins",
-    "Dataset",
-    "Drifting",
-    "Environment",
-    "Function",
-    "KnownMeans",
-    "Matrix",
-    "Opposed",
-    "bernoulli",
-    "bounded",
-    "dataset",
-    "dataset_names",
-    "drifting",
-    "function",
-    "gap",
-    "hard",
-    "hard_bandit",
-    "hard_experts",
-    "hard_packing",
-    "hard_weak_arm",
-    "matrix",
-    "newsvendor",
-    "opposed",
-    "packing",
-    "parse",
-    "replay",
-    "switching",
-    "usages",
-]
+from sidelight.environment.base import *
+from sidelight.environment.bounded import *
+from sidelight.environment.coins import *
+from sidelight.environment.datasets import *
+from sidelight.environment.drifting import *
+from sidelight.environment.function import *
+from sidelight.environment.hard import *
+from sidelight.environment.matrix import *
+from sidelight.environment.means import *
+from sidelight.environment.names import *
+from sidelight.environment.newsvendor import *
+from sidelight.environment.opposed import *
+from sidelight.environment.replay import *
+
+if not TYPE_CHECKING:  # type checkers see the names above, but cannot run this
+    __all__ = sorted(
+        name
+        for name, value in globals().items()
+        if getattr(value, "__module__", "").startswith(f"{__name__}.")
+    )

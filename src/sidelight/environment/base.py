@@ -14,6 +14,8 @@ from sidelight.engine.losses import World, no_function
 from sidelight.engine.random import fill_hashed_units
 from sidelight.errors import InvalidOption
 
+__all__ = ["Environment"]
+
 
 class Environment(ABC):
     """Losses in [0, 1] of every arm in every round, fixed before the game (an oblivious adversary).
@@ -94,15 +96,6 @@ def checked_numbers(values: npt.ArrayLike, what: str) -> Floats:
         return np.asarray(values, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise InvalidOption(f"{what} must be numbers in [0, 1], got {values!r} ({error})") from None
-
-
-def checked_number(name: str, value: object, least: float = -np.inf) -> float:
-    """A finite number of at least `least`."""
-    number = value if isinstance(value, int | float | np.integer | np.floating) else np.nan
-    if isinstance(value, bool) or not (np.isfinite(number) and number >= least):
-        limit = "" if least == -np.inf else f" of at least {least:g}"
-        raise InvalidOption(f"{name} must be a finite number{limit}, got {name}={value!r}")
-    return float(number)
 
 
 def checked_arms(values: Any, n_arms: int, what: str) -> Longs:

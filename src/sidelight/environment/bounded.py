@@ -7,12 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._check import checked_count
 from sidelight._types import Floats
 from sidelight.engine.losses import BOUNDED, World
 from sidelight.environment.base import arm_units, checked_numbers, checked_unit_table, flat_means, frozen
 from sidelight.environment.means import KnownMeans
+from sidelight.environment.spelling import GAP, Written, spelled
 from sidelight.errors import InvalidOption
-from sidelight.graph.building import checked_count
+
+__all__ = ["Bounded", "bounded"]
 
 ROUNDING = 1e-12
 """How far mean ± width may leave [0, 1]: 0.9 + 0.1 is not always 1. Losses are clipped."""
@@ -58,6 +61,12 @@ class Bounded(KnownMeans):
         return World(BOUNDED, self.period, len(self.means), self.means, width=self.width)
 
 
+def _read(written: Written) -> Bounded:
+    difference, width, best = written.numbers(GAP, 0.25, written.middle)
+    return bounded(written.leading(difference, best), width)
+
+
+@spelled("bounded[:GAP[,WIDTH[,ARM]]]", _read)
 def bounded(means: npt.ArrayLike, width: npt.ArrayLike | None = None) -> Bounded:
     """Losses uniform on [mean − width, mean + width], by default as wide as [0, 1] allows for each arm.
 

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._check import checked_count, checked_number
 from sidelight._types import Floats
 from sidelight.engine.losses import COINS, World
-from sidelight.environment.base import (
-    checked_arms,
-    checked_number,
-    checked_unit_table,
-    coin_losses,
-    flat_means,
-)
+from sidelight.environment.base import checked_arms, checked_unit_table, coin_losses, flat_means
 from sidelight.environment.means import KnownMeans
+from sidelight.environment.spelling import GAP, Written, spelled, whole
 from sidelight.errors import InvalidOption
-from sidelight.graph.building import checked_count
 
 if TYPE_CHECKING:
     from sidelight.analysis import PackingSet
 
+__all__ = ["Coins", "bernoulli", "gap", "packing", "switching"]
+
 
 MOST_CELLS = 10**8
 """Largest table of means that is written out, in numbers."""
+
+MOST_CHALLENGERS = 33
+"""How many arms lead in turn with the best one unless they are listed; fewer where their rows would be long."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +52,14 @@ class Coins(KnownMeans):
         return World(COINS, self.period, len(self.means), self.means)
 
 
+def _read_bernoulli(written: Written) -> Coins:
+    n, words = written.graph.n_arms, written.words
+    if words and len(words) != n:
+        raise ValueError(f"{len(words)} means for {n} arms")
+    return bernoulli(written.numbers(*np.linspace(0.3, 0.7, n)))
+
+
+@spelled("bernoulli[:MEAN,MEAN,...]", _read_bernoulli)
 def bernoulli(means: npt.ArrayLike) -> Coins:
     """Independent Bernoulli losses with a fixed mean per arm.
 
@@ -61,6 +69,12 @@ def bernoulli(means: npt.ArrayLike) -> Coins:
     return Coins(flat_means(means), name="bernoulli")
 
 
+def _read_gap(written: Written) -> Coins:
+    width, best = written.numbers(GAP, written.middle)
+    return gap(written.graph.n_arms, best=whole(best), gap=width)
+
+
+@spelled("gap[:GAP[,ARM]]", _read_gap)
 def gap(n_arms: int, best: int = 0, gap: float = 0.2, others: float = 0.5) -> Coins:
     """All arms lose with probability `others`, except `best`, which loses less by `gap`."""
     checked_count("n_arms", n_arms)
@@ -69,10 +83,24 @@ def gap(n_arms: int, best: int = 0, gap: float = 0.2, others: float = 0.5) -> Co
     return bernoulli(means)
 
 
+def _read_switching(written: Written) -> Coins:
+    return switching(written.graph.n_arms, **written_turns(written))
+
+
+@spelled("switching[:PERIOD[,GAP]]", _read_switching)
 def switching(
-    n_arms: int, period: int, arms: Sequence[int] | None = None, gap: float = 0.2, others: float = 0.5
+    n_arms: int, period: int, arms: Sequence[int] | None = None, gap: float = GAP, others: float = 0.5
 ) -> Coins:
-    """The best arm changes every `period` rounds, going through `arms` (all of them by default) in turn."""
+    """The best arm changes every `period` rounds, going through `arms` in turn, then from the start.
+
+    By default the middle arm leads two turns of three, and its challengers share the others, one of them leading
+    first. So there is one best arm in hindsight, by a margin that grows with the horizon, and whoever settles on
+    another, or on none, pays for it.
+
+    >>> environment = switching(5, period=10)
+    >>> environment.totals(np.array([100]))[0].round(6).tolist()  # best is arm 2
+    [46.0, 48.0, 38.0, 48.0, 48.0]
+    """
     return Coins(leading_means(n_arms, arms, gap, others), period=period, name="switching")
 
 
@@ -85,9 +113,9 @@ def _checked_gap(gap: float, others: float) -> float:
 
 
 def leading_means(n_arms: int, arms: Sequence[int] | None, gap: float, others: float) -> Floats:
-    """One row for each of `arms` (all by default), in which it is better than the others by `gap`."""
+    """One row for each of `arms` (`turns` by default), in which it is better than the others by `gap`."""
     checked_count("n_arms", n_arms)
-    order = np.arange(n_arms) if arms is None else checked_arms(arms, n_arms, "arms")
+    order = checked_arms(turns(n_arms) if arms is None else arms, n_arms, "arms")
     if len(order) * n_arms > MOST_CELLS:
         raise InvalidOption(
             f"{len(order):,} rows of means for {n_arms:,} arms do not fit in memory; "
@@ -98,6 +126,42 @@ def leading_means(n_arms: int, arms: Sequence[int] | None, gap: float, others: f
     return means
 
 
+def turns(n_arms: int, challengers: int = MOST_CHALLENGERS) -> list[int]:
+    """Who leads by default: a challenger, then the middle arm twice, then the next challenger, and so on.
+
+    >>> turns(5)
+    [0, 2, 2, 1, 2, 2, 3, 2, 2, 4, 2, 2]
+    """
+    best = n_arms // 2
+    count = min(n_arms - 1, challengers, max(1, MOST_CELLS // (30 * n_arms)))
+    others = [k * (n_arms - 1) // count for k in range(count)]  # evenly spaced among all arms but the best
+    return [leader for other in others for leader in (other + (other >= best), best, best)] or [best]
+
+
+def written_turns(written: Written) -> dict[str, Any]:
+    """Period and gap as written, and no more challengers than get their turn before the horizon."""
+    period, gap = written.numbers(max(1, written.horizon // 10), GAP)
+    due = -(-written.horizon // max(3 * whole(period), 1)) + 1
+    return {
+        "period": whole(period),
+        "arms": turns(written.graph.n_arms, min(due, MOST_CHALLENGERS)),
+        "gap": gap,
+    }
+
+
+def _read_packing(written: Written) -> Coins:
+    from sidelight.analysis import packing_independent_set
+    from sidelight.environment.hard import hard_packing
+
+    n, found = written.graph.n_arms, packing_independent_set(written.graph)
+    if found.arms.size == 0:
+        raise InvalidOption("every arm of this graph reveals itself, so no packing set exists; use hard")
+    if written.words or found.arms.size == 1:
+        return packing(n, found, gap=written.numbers(0.1)[0])
+    return hard_packing(n, found, written.horizon)
+
+
+@spelled("packing[:GAP]", _read_packing)
 def packing(n_arms: int, packing_set: PackingSet | Sequence[int], hidden: int = 0, gap: float = 0.1) -> Coins:
     """The instance behind Proposition packing-lb: the best arm hides in a packing set, all else is costly.
 

@@ -16,16 +16,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sidelight._check import checked_count
 from sidelight._types import Floats
 from sidelight.environment.base import Environment
 from sidelight.environment.coins import Coins
 from sidelight.environment.matrix import Matrix
 from sidelight.environment.newsvendor import newsvendor
+from sidelight.environment.spelling import Written, spelled
 from sidelight.environment.tables import read_table
 from sidelight.errors import InvalidOption, MissingData
 from sidelight.graph import FeedbackGraph, families, read_graph
-from sidelight.graph.building import checked_count, from_pairs, pairs
+from sidelight.graph.building import from_pairs, pairs
 from sidelight.graph.files.named import nodes_paths
+
+__all__ = ["Dataset", "dataset", "dataset_names"]
 
 VARIABLE = "SIDELIGHT_DATA"
 """Environment variable that names the folder of data sets."""
@@ -46,6 +50,13 @@ class Dataset(NamedTuple):
     card: dict[str, Any]  # what the data are, their licence, how to cite them
 
 
+def _read(written: Written) -> Environment:
+    named, repeat = written.named(2)
+    series = named[1] if len(named) > 1 else None
+    return dataset(named[0], series=series, orders=written.graph.n_arms, repeat=repeat).environment
+
+
+@spelled("dataset:NAME[,SERIES][,repeat]", _read)
 def dataset(
     name: str,
     folder: str | os.PathLike[str] | None = None,

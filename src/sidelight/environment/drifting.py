@@ -8,12 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._check import checked_count
 from sidelight._types import Floats, Longs
 from sidelight.engine.losses import DRIFTING, World
 from sidelight.environment.base import checked_unit_table, coin_losses
-from sidelight.environment.coins import leading_means
+from sidelight.environment.coins import leading_means, written_turns
 from sidelight.environment.means import KnownMeans
-from sidelight.graph.building import checked_count
+from sidelight.environment.spelling import Written, spelled
+
+__all__ = ["Drifting", "drifting"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +62,15 @@ class Drifting(KnownMeans):
         return World(DRIFTING, self.period, len(self.means), self.means)
 
 
+def _read(written: Written) -> Drifting:
+    return drifting(written.graph.n_arms, **written_turns(written))
+
+
+@spelled("drifting[:PERIOD[,GAP]]", _read)
 def drifting(
     n_arms: int, period: int, arms: Sequence[int] | None = None, gap: float = 0.2, others: float = 0.5
 ) -> Drifting:
-    """The lead passes gradually from one of `arms` (all of them by default) to the next, in `period` rounds.
+    """The lead passes gradually from one of `arms` to the next, in `period` rounds; by default as in `switching`.
 
     Own paths: `Drifting(means, period)` with one row of means for every `period` rounds.
 

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._check import checked_count
 from sidelight._types import Floats, Longs
 from sidelight.engine.losses import FUNCTION, World
 from sidelight.engine.play import total_losses
 from sidelight.environment.base import Environment, frozen
 from sidelight.errors import InvalidOption
-from sidelight.graph.building import checked_count
+
+__all__ = ["Function", "function"]
 
 Loss = Callable[[int, int], float]
 

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sidelight.environment.base import checked_arms, checked_number
+from sidelight._check import checked_count, checked_horizon, checked_number, checked_seed
+from sidelight.environment.base import checked_arms
 from sidelight.environment.coins import Coins, packing
+from sidelight.environment.spelling import Written, spelled, whole
 from sidelight.errors import InfeasibleRequest, InvalidOption
 from sidelight.graph import FeedbackGraph
-from sidelight.graph.building import checked_count, checked_seed
 from sidelight.planning.bounds.lower import (
     KL_ONE,
     KL_TWO,
@@ -25,12 +26,18 @@ from sidelight.planning.bounds.lower import (
     packing_set,
     weak_arm,
 )
-from sidelight.planning.plan import checked_horizon
 
 if TYPE_CHECKING:
     from sidelight.analysis import PackingSet
 
+__all__ = ["hard", "hard_bandit", "hard_experts", "hard_packing", "hard_weak_arm"]
 
+
+def _read(written: Written) -> Coins:
+    return hard(written.graph, written.horizon, seed=whole(written.numbers(0)[0]))
+
+
+@spelled("hard[:SEED]", _read)
 def hard(graph: FeedbackGraph, horizon: int, seed: int = 0) -> Coins:
     """The hardest of the instances below for this graph and horizon: that which forces the most regret.
 

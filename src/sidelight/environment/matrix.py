@@ -12,6 +12,8 @@ from sidelight.engine.losses import TABLE, World
 from sidelight.environment.base import Environment, checked_unit_table
 from sidelight.errors import InvalidOption
 
+__all__ = ["Matrix", "matrix"]
+
 
 @dataclass(frozen=True, eq=False)
 class Matrix(Environment):

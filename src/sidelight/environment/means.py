@@ -7,6 +7,8 @@ import numpy as np
 from sidelight._types import Floats, Longs
 from sidelight.environment.base import Environment
 
+__all__ = ["KnownMeans"]
+
 
 class KnownMeans(Environment):
     """Random losses whose expectations are means[row], row = (round // period) mod rows.

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._check import checked_number
 from sidelight._types import Floats
-from sidelight.environment.base import checked_number
 from sidelight.environment.matrix import Matrix
 from sidelight.errors import InvalidOption
+
+__all__ = ["newsvendor"]
 
 
 def newsvendor(

@@ -11,13 +11,16 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from sidelight._check import checked_count
 from sidelight._types import Bools, Floats, Longs
 from sidelight.engine.losses import OPPOSED, World
 from sidelight.environment.base import arm_units, checked_unit_table, flat_means
 from sidelight.environment.means import KnownMeans
+from sidelight.environment.spelling import GAP, Written, spelled
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
-from sidelight.graph.building import checked_count
+
+__all__ = ["Opposed", "opposed"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +58,12 @@ class Opposed(KnownMeans):
         return World(OPPOSED, self.period, len(self.means), self.means, source=self.source)
 
 
+def _read(written: Written) -> Opposed:
+    width, best = written.numbers(GAP, written.middle)
+    return opposed(written.leading(width, best), written.graph)
+
+
+@spelled("opposed[:GAP[,ARM]]", _read)
 def opposed(means: npt.ArrayLike, neighbors: FeedbackGraph | Sequence[Sequence[int]]) -> Opposed:
     """Coins of which neighbouring ones are negatively correlated: where one loses, the other tends to win.
 

@@ -7,13 +7,22 @@ from pathlib import Path
 
 import numpy as np
 
+from sidelight._check import checked_count
 from sidelight._types import Floats
 from sidelight.environment.matrix import Matrix
+from sidelight.environment.spelling import Written, spelled
 from sidelight.environment.tables import read_table
 from sidelight.errors import InvalidOption
-from sidelight.graph.building import checked_count
+
+__all__ = ["replay"]
 
 
+def _read(written: Written) -> Matrix:
+    named, repeat = written.named(1)
+    return replay(named[0], repeat=repeat, rounds=written.horizon)
+
+
+@spelled("replay:PATH[,repeat]", _read)
 def replay(path: str | os.PathLike[str], repeat: bool = False, rounds: int | None = None) -> Matrix:
     """Losses of a file, one row per round and one column per arm, all in [0, 1].
 

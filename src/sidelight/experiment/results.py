@@ -94,10 +94,7 @@ class Results:
 
     @classmethod
     def read(cls, folder: str | os.PathLike[str]) -> Results:
-        """What a sweep has written to `folder` so far; a damaged file is an error that names it.
-
-        Needs pyarrow (`pip install sidelight[results]`).
-        """
+        """What a sweep has written to `folder` so far; a damaged file is an error that names it."""
         from sidelight.experiment.sweep.folder import read_results
 
         return read_results(folder)

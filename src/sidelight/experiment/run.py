@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sidelight._types import Floats, Longs
-from sidelight.errors import InvalidOption
 from sidelight.policy import Rule
 from sidelight.policy.certificate import LEDGER as LEDGER
 
@@ -77,13 +76,9 @@ class Run:
         return self if self.complete or self._resume is None else self._resume()
 
     def to_arrow(self) -> pyarrow.Table:
-        """One row per seed and checkpoint. Needs pyarrow (`pip install sidelight[results]`)."""
-        try:
-            import pyarrow
-        except ImportError:
-            raise InvalidOption(
-                "to_arrow needs pyarrow, which is not installed: pip install sidelight[results]"
-            ) from None
+        """One row per seed and checkpoint."""
+        import pyarrow
+
         shape = self.cost.shape
         columns: dict[str, Any] = {
             "seed": np.repeat(self.seeds, shape[1]),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -13,15 +12,15 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from sidelight._check import checked_count, checked_horizon, checked_seeds
+from sidelight._progress import Progress
 from sidelight._types import Longs
 from sidelight.engine._numba.interrupts import interrupts_kept
 from sidelight.environment import Environment
 from sidelight.environment.base import environment_key
 from sidelight.errors import InvalidOption
 from sidelight.experiment.run import LEDGER, Run
-from sidelight.graph.building import checked_count
 from sidelight.planning import Plan
-from sidelight.planning.plan import checked_horizon
 from sidelight.policy import Policy, Rule
 
 _Value = TypeVar("_Value")
@@ -87,7 +86,7 @@ def simulate(
         raise InvalidOption(f"arm {policy.pending} is pending: tell what it revealed before simulating")
     environment.check_horizon(rounds)
     points = _checked_points(checkpoints, rounds)
-    chosen = _checked_seeds(seeds)
+    chosen = checked_seeds(seeds)
     best_arms = _per_seed(environment, chosen, lambda seed: environment.best_arm(rounds, seed))
     tasks = [
         _Task(policy, environment, seed, points, best_arm)
@@ -223,8 +222,9 @@ def _run(
         try:
             for task in tasks:
                 futures.append(pool.submit(task.advance, stop))
-            with _Progress(tasks, progress) as bar:
-                _wait(futures, bar)
+            total = sum(int(task.points[-1]) for task in tasks)
+            with Progress("simulating", total, progress, after=SILENT_SECONDS) as bar:
+                _wait(futures, tasks, bar)
         except KeyboardInterrupt:
             pass  # what is done is returned; run.complete says so
         finally:
@@ -264,60 +264,14 @@ def _per_seed(environment: Environment, seeds: list[int], compute: Callable[[int
     return [compute(seed) for seed in seeds]
 
 
-def _wait(futures: list[Future[None]], bar: _Progress) -> None:
+def _wait(futures: list[Future[None]], tasks: list[_Task], bar: Progress) -> None:
     pending = set(futures)
     while pending:
-        done, pending = wait(pending, timeout=0.2, return_when=FIRST_EXCEPTION)
-        if any(future.exception() is not None for future in done):
+        over, pending = wait(pending, timeout=0.2, return_when=FIRST_EXCEPTION)
+        if any(future.exception() is not None for future in over):
             return
-        bar.update()
-
-
-class _Progress:
-    """A bar with rounds per second that appears only when a simulation turns out to be long."""
-
-    def __init__(self, tasks: list[_Task], wanted: bool | None) -> None:
-        self.tasks = tasks
-        self.wanted = wanted if wanted is not None else sys.stderr.isatty()
-        self.after = 0.0 if wanted else SILENT_SECONDS
-        self.started = time.monotonic()
-        self.bar: Any = None
-
-    def __enter__(self) -> _Progress:
-        return self
-
-    def update(self) -> None:
-        """Redraw, or appear if it is time."""
-        elapsed = time.monotonic() - self.started
-        if not self.wanted or elapsed < self.after:
-            return
-        total = sum(int(task.points[-1]) for task in self.tasks)
-        done = sum(task.round for task in self.tasks)
-        if self.bar is None:
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-            columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.fields[speed]}"))
-            self.bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
-            self.bar.start()
-            self.task = self.bar.add_task("simulating", total=total, speed="")
-        self.bar.update(self.task, completed=done, speed=f"{done / elapsed:,.0f} rounds/s")
-
-    def __exit__(self, *exception: object) -> None:
-        if self.bar is not None:
-            self.bar.stop()
-
-
-def _checked_seeds(seeds: object) -> list[int]:
-    if isinstance(seeds, int | np.integer) or not isinstance(seeds, Iterable):
-        raise InvalidOption(f"seeds must be a sequence such as range(20), got {seeds!r}")
-    chosen = list(seeds)
-    for seed in chosen:
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**63:
-            raise InvalidOption(f"seeds must be whole numbers from 0 to 2⁶³−1, got {seed!r}")
-    if not chosen:
-        raise InvalidOption("seeds must not be empty")
-    return [int(seed) for seed in chosen]
+        played = sum(task.round for task in tasks)
+        bar.update(played, f"{played / bar.elapsed:,.0f} rounds/s")
 
 
 def _checked_points(checkpoints: Iterable[int] | None, horizon: int) -> Longs:

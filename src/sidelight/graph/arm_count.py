@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy.typing as npt
 
+from sidelight._check import MAX_ARMS
 from sidelight.errors import GraphFileError
-from sidelight.graph.feedback_graph import MAX_ARMS, checked_arm_count
+from sidelight.graph.feedback_graph import checked_arm_count
 
 TRUSTED_ARMS = 10_000_000
 """A file may claim this many arms without having edges for them."""

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from sidelight._check import checked_count
 from sidelight._types import Longs
 from sidelight.errors import InvalidOption
-from sidelight.graph.feedback_graph import MAX_ARMS, MAX_MATERIALIZED_EDGES, FeedbackGraph
+from sidelight.graph.feedback_graph import MAX_MATERIALIZED_EDGES, FeedbackGraph
 
 # -- edges ------------------------------------------------------------------------------------------------
 
@@ -75,28 +76,12 @@ def distinct_draws(rng: np.random.Generator, counts: Longs, population: int) -> 
 # -- arguments --------------------------------------------------------------------------------------------
 
 
-def checked_count(name: str, value: object, least: int = 1) -> int:
-    """`value` as an int in least..MAX_ARMS."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise InvalidOption(f"{name} must be a whole number, got {name}={value!r}")
-    if not least <= value <= MAX_ARMS:
-        raise InvalidOption(f"{name} must be in {least}..{MAX_ARMS}, got {name}={value}")
-    return int(value)
-
-
 def read_number(word: str, kind: type = float) -> Any:
     """A number written out, of type int or float; ValueError in plain words, where Python speaks of literals."""
     try:
         return kind(word)
     except ValueError:
         raise ValueError(f"{word!r} is not a {'whole ' if kind is int else ''}number") from None
-
-
-def checked_seed(seed: object) -> int:
-    """A whole number ≥ 0: families are reproducible, so there is no default."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InvalidOption(f"seed must be a whole number ≥ 0, got seed={seed!r}")
-    return int(seed)
 
 
 def checked_items(name: str, sizes: object) -> list[Any]:

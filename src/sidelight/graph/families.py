@@ -6,19 +6,17 @@ every arm j. α is the independence number: most arms of which none reveals anot
 observable when it reveals itself or every other arm reveals it.
 """
 
-import difflib
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from sidelight._check import checked_count, checked_seed, suggestion
 from sidelight.errors import InvalidOption
 from sidelight.graph.building import (
     bernoulli_positions,
     checked_corrupted,
-    checked_count,
     checked_items,
-    checked_seed,
     checked_sides,
     checked_sizes,
     distinct_draws,
@@ -317,11 +315,7 @@ def parse(spec: str) -> FeedbackGraph:
     name, *rest = (part.strip() for part in spec.split(":"))
     key = name.lower().replace("-", "_")
     if key not in _FAMILIES:
-        close = difflib.get_close_matches(key, _FAMILIES, n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        raise InvalidOption(
-            f"unknown family {name!r} in {spec!r}; {hint}Known families: {', '.join(_FAMILIES)}"
-        )
+        raise InvalidOption(f"unknown family {name!r} in {spec!r}; {suggestion(key, _FAMILIES, 'families')}")
     family = _FAMILIES[key]
     words = [word.strip() for word in rest[0].split(",")] if rest and rest[0] else []
     flags = [flag.lower() for flag in rest[1:]]

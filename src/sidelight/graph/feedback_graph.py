@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from sidelight._check import MAX_ARMS
 from sidelight._types import Bools, Indices, Ints, Longs
 from sidelight.errors import InvalidGraph, listing
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
-MAX_ARMS = 2**31 - 1
-"""Arms are stored as 32-bit integers."""
 
 MAX_MATERIALIZED_EDGES = 2**31 - 1
 """Largest number of edges written out one by one (`edges`, `to_sparse`)."""

@@ -1,11 +1,10 @@
 """Local moves of Louvain's method: each vertex to the neighbouring community that gains most modularity."""
 
-from numba import njit
-
 from sidelight._types import Floats, Indices
+from sidelight.engine._numba.jit import compiled
 
 
-@njit(cache=True, error_model="numpy")
+@compiled()
 def move_vertices(
     indptr: Indices,
     indices: Indices,

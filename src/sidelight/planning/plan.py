@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-import numpy as np
-
+from sidelight._check import checked_horizon
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
@@ -17,10 +16,6 @@ from sidelight.planning.tuning import Tuning
 
 if TYPE_CHECKING:
     from sidelight.policy import Policy
-
-
-MOST_ROUNDS = 2**63 - 1
-"""Longest horizon: rounds are counted in 64 bits."""
 
 
 class Considered(NamedTuple):
@@ -129,15 +124,3 @@ class Plan:
             "bound": self.curve.to_dict(),
             "considered": [candidate._asdict() for candidate in self.considered],
         }
-
-
-def checked_horizon(horizon: object) -> int:
-    """`horizon` as a number of rounds, or an error that shows it."""
-    if isinstance(horizon, bool) or not isinstance(horizon, int | float | np.integer | np.floating):
-        raise InvalidOption(f"horizon must be a whole number of rounds, got {horizon!r}")
-    if isinstance(horizon, float | np.floating) and not horizon.is_integer():
-        raise InvalidOption(f"horizon must be a whole number of rounds, got {horizon!r}")
-    T = int(horizon)
-    if not 1 <= T <= MOST_ROUNDS:
-        raise InvalidOption(f"horizon must be between 1 and 2⁶³−1 rounds, got {horizon!r}")
-    return T

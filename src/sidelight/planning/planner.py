@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sidelight._check import checked_horizon
 from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
@@ -15,7 +16,7 @@ from sidelight.planning.anytime.weak import AnytimeCandidate
 from sidelight.planning.candidate import Way
 from sidelight.planning.candidates import best_of, flat_ways, natural_ways, observable, ways_of
 from sidelight.planning.dominations import Dominations
-from sidelight.planning.plan import Plan, checked_horizon
+from sidelight.planning.plan import Plan
 
 REALIZATIONS = ("adaptive", "clustered", "flat", "hybrid", "interpolated")
 """Realizations that `plan` knows; "auto" is the best of them."""

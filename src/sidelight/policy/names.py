@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 
+from sidelight._check import suggestion
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.planning import Plan, plan
@@ -60,9 +60,7 @@ def make(name: str, graph: FeedbackGraph, horizon: int) -> Plan | Rule:
     """
     key = name.strip().lower().replace("-", "_")
     if key not in _MAKERS:
-        close = difflib.get_close_matches(key, _MAKERS, n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        raise InvalidOption(f"unknown policy {name!r}; {hint}Known policies: {', '.join(_MAKERS)}")
+        raise InvalidOption(f"unknown policy {name!r}; {suggestion(key, _MAKERS, 'policies')}")
     return _MAKERS[key](graph, horizon)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._check import checked_seed
 from sidelight._types import Floats, Ints, Longs
 from sidelight.engine import certificate
 from sidelight.engine._numba.entry import entry
@@ -21,7 +22,6 @@ from sidelight.engine.play import play
 from sidelight.engine.random import seeded_words
 from sidelight.engine.round import round as engine
 from sidelight.errors import InvalidFeedback, InvalidOption, TurnError, listing
-from sidelight.graph import building
 from sidelight.planning.minimised.uniform import UNIFORM
 from sidelight.policy import saved
 from sidelight.policy import stages as epochs
@@ -50,7 +50,7 @@ class Policy:
         self.graph = plan.graph
         self.stage = epochs.stage(plan, 0)
         self.past = epochs.Past.none()
-        self._begin(build_memory(plan.graph, self.stage.tuning, checked_seed(seed)))
+        self._begin(build_memory(plan.graph, self.stage.tuning, seed_or_fresh(seed)))
 
     def _begin(self, memory: Memory) -> None:
         self.memory = memory
@@ -230,7 +230,7 @@ class Policy:
         twin.plan = self.plan
         twin.graph = self.graph
         twin.stage, twin.past = self.stage, self.past
-        words = self.memory.words.copy() if seed is None else seeded_words(checked_seed(seed))
+        words = self.memory.words.copy() if seed is None else seeded_words(seed_or_fresh(seed))
         twin._begin(duplicate(self.memory, words))
         return twin
 
@@ -324,11 +324,11 @@ class Policy:
         return _as_floats([losses[v] for v in expected], revealed)
 
 
-def checked_seed(seed: object) -> int:
+def seed_or_fresh(seed: object) -> int:
     """A seed as a non-negative int; None draws one from the operating system."""
     if seed is None:
         return secrets.randbits(64)
-    return building.checked_seed(seed)
+    return checked_seed(seed)
 
 
 def _as_floats(losses: object, revealed: Ints) -> Floats:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sidelight._check import checked_horizon
 from sidelight._types import Floats, Longs
 from sidelight.engine._numba.entry import entry
 from sidelight.engine._numba.interrupts import interrupts_kept
@@ -28,9 +29,8 @@ from sidelight.engine.rules.state import (
 )
 from sidelight.errors import InvalidOption, SavedStateError
 from sidelight.graph import FeedbackGraph
-from sidelight.planning.plan import checked_horizon
 from sidelight.policy import saved
-from sidelight.policy.plan_policy import Policy, checked_seed
+from sidelight.policy.plan_policy import Policy, seed_or_fresh
 from sidelight.policy.posterior import least_probabilities
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class RulePolicy(Policy):
             counts=np.zeros(n),
             sums=np.zeros(n),
             shares=np.zeros(n),
-            words=seeded_words(checked_seed(seed)),
+            words=seeded_words(seed_or_fresh(seed)),
             targets=np.zeros(most, dtype=np.int32),
             told=np.zeros(most),
         )
@@ -242,7 +242,7 @@ class RulePolicy(Policy):
         changing = {name: getattr(self.desk, name).copy() for name in (*_STATE, "targets", "told")}
         twin.desk = self.desk._replace(**changing)
         if seed is not None:
-            twin.desk.words[:] = seeded_words(checked_seed(seed))
+            twin.desk.words[:] = seeded_words(seed_or_fresh(seed))
         twin._look()
         return twin
 

@@ -24,7 +24,6 @@ temporary name in the same folder, flushed to disk and renamed, so a crash leave
 
 from __future__ import annotations
 
-import hashlib
 import json
 import zipfile
 import zlib
@@ -34,7 +33,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._files import replacing
+from sidelight._files import digest, replacing
 from sidelight._version import __version__
 from sidelight.engine.memory import DERIVED, HEAVY, N_ARMS, PENDING, ROUND, SCRATCH, Memory, views
 from sidelight.engine.round.round import start, write_out
@@ -291,9 +290,7 @@ def _horizon(value: object) -> int:
 
 
 def _digest(arrays: Arrays) -> str:
-    digest = hashlib.sha256()
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
-        digest.update(array.tobytes())
-    return digest.hexdigest()
+    parts: list[Any] = []
+    for name, array in sorted(arrays.items()):
+        parts += [f"{name} {array.dtype.str} {array.shape}\n", array]
+    return digest(*parts)

@@ -4,12 +4,11 @@ A is a 0/1 matrix, given twice: `row_*` lists the sources of each target, `col_*
 Every target has a source. `coverage` is Ax (one entry per target), `load` is Aᵀy (one entry per source).
 """
 
-from numba import njit
-
 from sidelight._types import Floats, Indices
+from sidelight.engine._numba.jit import compiled
 
 
-@njit(cache=True, error_model="numpy")
+@compiled()
 def gather_sums(indptr: Indices, indices: Indices, values: Floats, out: Floats) -> None:
     """out[k] = Σ values[indices[e]] over the entries e of row k."""
     for k in range(out.size):
@@ -19,7 +18,7 @@ def gather_sums(indptr: Indices, indices: Indices, values: Floats, out: Floats) 
         out[k] = total
 
 
-@njit(cache=True, error_model="numpy")
+@compiled()
 def primal_dual_steps(
     row_indptr: Indices,
     row_indices: Indices,
@@ -62,7 +61,7 @@ def primal_dual_steps(
             y_sum[u] += after
 
 
-@njit(cache=True, error_model="numpy")
+@compiled()
 def repair_cover(
     row_indptr: Indices,
     row_indices: Indices,
@@ -117,7 +116,7 @@ def repair_cover(
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@compiled()
 def repair_packing(
     row_indptr: Indices,
     row_indices: Indices,

@@ -9,11 +9,12 @@ from functools import cached_property
 
 import numpy as np
 
+from sidelight._check import checked_number
 from sidelight._types import Floats, Indices
 from sidelight.analysis.domination.covering import CoveringProgram, covering_program, gather_rows, locate
 from sidelight.analysis.domination.exact import EXACT_GAP
 from sidelight.analysis.domination.program import SMALLEST_GAP, solve_covering
-from sidelight.errors import InvalidOption, SolverError, UnobservableGraph, listing
+from sidelight.errors import SolverError, UnobservableGraph, listing
 from sidelight.graph import FeedbackGraph
 
 ROUNDING = 1e-9
@@ -145,13 +146,7 @@ def solved(program: CoveringProgram, arms: Indices, cover: Indices, tolerance: f
 
 def checked_tolerance(tolerance: float | None) -> float | None:
     """`tolerance` as a float, or an error: a relative gap is a number of at least 0."""
-    if tolerance is None:
-        return None
-    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float | np.number):
-        raise InvalidOption(f"tolerance must be a number or None, got {tolerance!r}")
-    if not 0.0 <= tolerance < math.inf:
-        raise InvalidOption(f"tolerance must be a finite relative gap of at least 0, got {tolerance!r}")
-    return float(tolerance)
+    return None if tolerance is None else checked_number("tolerance", tolerance, least=0.0)
 
 
 def check_revealed(program: CoveringProgram, cover: Indices, whole: bool) -> None:

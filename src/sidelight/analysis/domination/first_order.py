@@ -50,7 +50,7 @@ class Certificates:
             self.upper, self.cover = upper, cover
         if lower > self.lower:
             self.lower, self.packing = lower, packing
-        return upper / lower - 1.0
+        return float(upper / lower) - 1.0
 
 
 def repaired(program: CoveringProgram, x: Floats, y: Floats) -> tuple[Floats, Floats]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._check import checked_horizon
 from sidelight.analysis.minimax.check import adjacency, best_response, worst_regret
 from sidelight.analysis.minimax.game import Game
 from sidelight.analysis.minimax.players import Mixture, Strategy
 from sidelight.analysis.minimax.program import Method, Program, Size, estimated_size
-from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption, SolverError
+from sidelight.errors import InfeasibleRequest, InvalidGraph, SolverError
 from sidelight.graph import FeedbackGraph
 
 EXACT_GAP = 1e-9
@@ -109,9 +109,8 @@ def minimax(g: FeedbackGraph, horizon: int) -> Minimax:
     """
     if not isinstance(g, FeedbackGraph):
         raise InvalidGraph(f"minimax needs a FeedbackGraph, got {type(g).__name__}")
-    if isinstance(horizon, bool) or not isinstance(horizon, numbers.Integral) or horizon < 1:
-        raise InvalidOption(f"horizon must be a whole number of rounds of at least 1, got {horizon!r}")
-    game = _affordable(g, int(horizon))
+    horizon = checked_horizon(horizon)
+    game = _affordable(g, horizon)
     program = Program(game)
     order: list[Method] = ["highs-ds", "highs-ipm"]
     if program.size.nonzeros > SIMPLEX_NONZEROS:

@@ -47,7 +47,7 @@ def strong_environments(
         for multiple in multiples
     }
     environments["switching"] = switching(
-        n, period=max(horizon // (2 * n), 1), gap=min(4 * width, LARGEST_GAP)
+        n, period=max(horizon // (2 * n), 1), arms=range(n), gap=min(4 * width, LARGEST_GAP)
     )
     return environments
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
+from sidelight._check import suggestion
 from sidelight.errors import InvalidOption
 from sidelight.experiment.claims import (
     bounded_degree,
@@ -41,6 +41,4 @@ def _checked(name: str) -> str:
     key = name.strip().lower().replace("_", "-")
     if key in CLAIMS:
         return key
-    close = difflib.get_close_matches(key, CLAIMS, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    raise InvalidOption(f"unknown claim {name!r}; {hint}Known claims: {', '.join(CLAIMS)}")
+    raise InvalidOption(f"unknown claim {name!r}; {suggestion(key, CLAIMS, 'claims')}")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
-import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -15,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from sidelight._files import replacing
+from sidelight._files import digest, replacing
+from sidelight._progress import Progress
 from sidelight._version import __version__
 from sidelight.errors import InvalidOption
 from sidelight.experiment.claims import registry
@@ -85,10 +83,10 @@ def reproduce(
     outcomes: list[Outcome] = []
     resumed: list[str] = []
     complete = True
-    with _bar(claims, progress) as step:
+    with Progress("measuring", len(claims), progress) as bar:
         try:
             for claim in claims:
-                step(claim.name, len(outcomes))
+                bar.update(len(outcomes), f"{len(outcomes)}/{len(claims)}", f"{claim.name:<26}")
                 found = None if store is None or fresh else _stored(store, claim, quick)
                 if found is not None:
                     resumed.append(claim.name)
@@ -121,7 +119,7 @@ def fingerprint(claim: Claim, quick: bool) -> str:
     known = [name for name in sizes.get("rivals", ()) if name in policies.names()]
     meant: list[Any] = [__version__, claim.name, claim.statement, claim.family, sizes, known]
     meant.append([asdict(prediction) for prediction in claim.predictions])
-    return hashlib.sha256(json.dumps(meant, sort_keys=True).encode()).hexdigest()[:16]
+    return digest(json.dumps(meant, sort_keys=True))[:16]
 
 
 def _checked_folder(folder: str | PathLike[str]) -> Path:
@@ -168,21 +166,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return value
-
-
-# -- progress ----------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _bar(claims: tuple[Claim, ...], wanted: bool | None) -> Iterator[Any]:
-    """A function to call with the claim that starts now and how many are done."""
-    if not (sys.stderr.isatty() if wanted is None else wanted):
-        yield lambda name, done: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("measuring", total=len(claims))
-        yield lambda name, done: bar.update(task, description=f"{name:<26}", completed=done)

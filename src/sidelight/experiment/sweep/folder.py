@@ -17,13 +17,13 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from sidelight._files import replacing
+from sidelight._files import locked, replacing
 from sidelight._version import __version__
 from sidelight.errors import ResultsError, SpecChanged, listing
 from sidelight.experiment.results import Absent, Cell, Results
-from sidelight.experiment.sweep.parquet import decode, encode, pyarrow
+from sidelight.experiment.sweep.parquet import decode, encode
 from sidelight.experiment.sweep.spec import Spec
 
 FORMAT = 1
@@ -36,7 +36,6 @@ class ResultsFolder:
     """The results of one spec, open for writing; a context manager that holds the lock."""
 
     def __init__(self, folder: str | os.PathLike[str], spec: Spec) -> None:
-        pyarrow()  # before anything is created
         self.folder, self.spec = Path(folder), spec
         self.cells = self.folder / "cells"
         self._held = contextlib.ExitStack()
@@ -240,23 +239,9 @@ def _explained(folder: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Hold the folder's lock; the operating system lets go of it however this process ends."""
-    with open(folder / ".lock", "a") as file:
-        if not _try_lock(file):
+    with locked(folder / ".lock") as ours:
+        if not ours:
             raise ResultsError(
                 f"another sweep is writing to {folder}; wait until it has ended, or give another folder"
             )
         yield
-
-
-def _try_lock(file: IO[str]) -> bool:
-    try:
-        import fcntl
-    except ImportError:  # not a POSIX system: no lock, sweeps must not share a folder
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks
-        return True
-    return True

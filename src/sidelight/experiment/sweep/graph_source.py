@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sidelight._files import digest
 from sidelight.analysis import observability
 from sidelight.errors import ResultsError
 from sidelight.graph import FeedbackGraph, families, read_graph
@@ -90,15 +90,13 @@ def _with_loops_of_the_unseen(graph: FeedbackGraph) -> FeedbackGraph:
 
 def graph_digest(graph: FeedbackGraph) -> str:
     """SHA-256 of the graph itself, whatever file format it came in."""
-    digest = hashlib.sha256(json.dumps([graph.n_arms, graph.labels]).encode())
-    for array, kind in (
-        (graph.out_indptr, "<i8"),
-        (graph.out_indices, "<i4"),
-        (graph.universal, "<i4"),
-        (graph.has_loop, "u1"),
-    ):
-        digest.update(np.ascontiguousarray(array, dtype=kind).tobytes())
-    return digest.hexdigest()
+    arrays = (
+        graph.out_indptr.astype("<i8"),
+        graph.out_indices.astype("<i4"),
+        graph.universal.astype("<i4"),
+        graph.has_loop.astype("u1"),
+    )
+    return digest(json.dumps([graph.n_arms, graph.labels]), *arrays)
 
 
 Packed = tuple[Any, ...]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from sidelight._files import digest, file_digest
 from sidelight.environment import Environment
 from sidelight.environment import names as registry
 from sidelight.environment.datasets import dataset_files
@@ -80,7 +80,7 @@ class LossSource:
         if not self.data:
             return ""
         digests = [_digest(file) for file in dataset_files(self.data)]
-        return hashlib.sha256(" ".join(digests).encode()).hexdigest()
+        return digest(" ".join(digests))
 
     @property
     def identity(self) -> Any:
@@ -99,5 +99,4 @@ def _digest(path: Path) -> str:
 @lru_cache(maxsize=64)
 def _hashed(path: Path, size: int, modified: int) -> str:
     """Losses may be gigabytes: hashed again only if the file looks different."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return file_digest(path)

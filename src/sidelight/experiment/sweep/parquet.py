@@ -7,14 +7,14 @@ A cell that is not applicable has no rows.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 from typing import Any
 
 import numpy as np
 
-from sidelight.errors import InvalidOption, ResultsError
+from sidelight._files import digest
+from sidelight.errors import ResultsError
 from sidelight.experiment.results import Absent, Cell
 from sidelight.experiment.run import LEDGER
 
@@ -26,21 +26,11 @@ FLOATS = ("cost", "regret", *LEDGER_COLUMNS)
 INTEGERS = ("horizon", "seed", "round")
 
 
-def pyarrow() -> Any:
-    """The pyarrow package with its parquet module, or an error that says how to get it."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise InvalidOption(
-            "results are kept as parquet, which needs pyarrow: pip install sidelight[results]"
-        ) from None
-    return pyarrow
-
-
 def encode(found: Cell | Absent) -> bytes:
     """The file of a cell."""
-    pa = pyarrow()
+    import pyarrow as pa
+    import pyarrow.parquet
+
     columns = _columns(found)
     described = _described(found)
     described["digest"] = _digest(described, columns)
@@ -53,7 +43,9 @@ def encode(found: Cell | Absent) -> bytes:
 
 def decode(data: bytes, where: str, nanoseconds_per_round: float = float("nan")) -> Cell | Absent:
     """The cell of a file; `ResultsError` naming `where` if it is not exactly what was written."""
-    pa = pyarrow()
+    import pyarrow as pa
+    import pyarrow.parquet
+
     try:
         table = pa.parquet.ParquetFile(io.BytesIO(data), page_checksum_verification=True).read(
             use_threads=False
@@ -117,16 +109,12 @@ def _described(found: Cell | Absent) -> dict[str, Any]:
 
 def _digest(described: dict[str, Any], columns: dict[str, Any]) -> str:
     """SHA-256 of everything in the file, as it is read back."""
-    digest = hashlib.sha256(json.dumps(described, sort_keys=True).encode())
-    for name in NAMES:
-        digest.update(json.dumps([name, *columns[name]]).encode())
-    for name in INTEGERS:
-        digest.update(np.asarray(columns[name], dtype="<i8").tobytes())
-    for name in FLOATS:
-        digest.update(np.asarray(columns[name], dtype="<f8").tobytes())
-    for plays in columns["plays"]:
-        digest.update(b"-" if plays is None else np.asarray(plays, dtype="<i8").tobytes())
-    return digest.hexdigest()
+    parts: list[Any] = [json.dumps(described, sort_keys=True)]
+    parts += [json.dumps([name, *columns[name]]) for name in NAMES]
+    parts += [np.asarray(columns[name], dtype="<i8") for name in INTEGERS]
+    parts += [np.asarray(columns[name], dtype="<f8") for name in FLOATS]
+    parts += ["-" if plays is None else np.asarray(plays, dtype="<i8") for plays in columns["plays"]]
+    return digest(*parts)
 
 
 def _values(column: Any, name: str) -> Any:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import tomllib
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from math import prod
 from pathlib import Path
+from reprlib import Repr
 from typing import Any, NoReturn, TypeVar
 
+from sidelight._check import MOST_ROUNDS, suggestion
 from sidelight.errors import SidelightError, SpecError, listing
 from sidelight.experiment.sweep.graph_source import LOOPS, GraphSource, is_file
 from sidelight.experiment.sweep.loss_source import LossSource
@@ -22,22 +24,30 @@ REQUIRED = ("policies", "graphs", "environments", "horizons", "seeds")
 OPTIONAL = ("title", "checkpoints")
 FAMILY_KEYS = ("family", "name", "undirected", "loops")
 FILE_KEYS = ("file", "name", "undirected", "loops", "n_arms", "named")
-MOST_ROUNDS = 2**63 - 1
 MOST_SEEDS = 1_000_000
+MOST_CELLS = 1_000_000
 DEFAULT_CHECKPOINTS = 80
 
 
-def read_spec(path: str | os.PathLike[str]) -> Spec:
-    """The spec in a TOML file."""
+def read_spec(path: str | os.PathLike[str], limit: int) -> Spec:
+    """The spec in a TOML file of at most `limit` bytes."""
     file = Path(path)
     try:
-        text = file.read_bytes().decode("utf-8")
+        with open(file, "rb") as stream:
+            content = stream.read(limit + 1)  # whatever it is: a device has no end
+        if len(content) > limit:
+            raise SpecError(
+                f"{file} is longer than {limit:,} bytes; if it is meant, Spec.read(path, limit=…)"
+            )
+        text = content.decode("utf-8")
         values = tomllib.loads(text)
     except FileNotFoundError:
         raise SpecError(f"{file} does not exist") from None
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(f"{file} cannot be read as text: {error}") from None
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        raise SpecError(f"{file} is nested too deeply; a spec has lists, and tables in lists") from None
+    except ValueError as error:  # also numbers of thousands of digits
         raise SpecError(f"{file} is not valid TOML: {error}") from None
     return checked_spec(values, file.parent, str(file), text)
 
@@ -45,9 +55,12 @@ def read_spec(path: str | os.PathLike[str]) -> Spec:
 def checked_spec(values: object, folder: Path, where: str, text: str = "") -> Spec:
     """`values` as a spec, or an error that begins with `where`, then the key, then the value."""
     if not isinstance(values, Mapping):
-        raise SpecError(f"{where} must be a table of keys and values, got {values!r}")
+        raise SpecError(f"{where} must be a table of keys and values, got {shown(values)}")
     reader = Reader(where)
     reader.keys(values, REQUIRED, OPTIONAL)
+    many = ("policies", "graphs", "environments", "horizons")
+    if (cells := prod(len(reader.items(key, values[key])) for key in many)) > MOST_CELLS:
+        reader.fail(" × ".join(many), f"at most {MOST_CELLS:,} cells, got {cells:,}; split the spec")
     horizons = reader.listed("horizons", values["horizons"], reader.horizon)
     sources, graphs = reader.graphs(values["graphs"], folder.absolute())
     return Spec(
@@ -60,6 +73,15 @@ def checked_spec(values: object, folder: Path, where: str, text: str = "") -> Sp
         title=reader.text("title", values.get("title", "")),
         text=text,
     )
+
+
+_SHORT = Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 200
+
+
+def shown(value: object) -> str:
+    """`value` as errors show it, cut short where it is long or deep."""
+    return _SHORT.repr(value)
 
 
 class Reader:
@@ -79,11 +101,9 @@ class Reader:
         known = [*required, *optional]
         for key in table:
             if key not in known:
-                close = difflib.get_close_matches(str(key), known, n=1)
-                hint = f"did you mean {close[0]!r}? " if close else ""
                 self.fail(
                     f"{at}{key}",
-                    f"unknown key (its value is {table[key]!r}); {hint}Known keys: {', '.join(known)}",
+                    f"unknown key (its value is {shown(table[key])}); {suggestion(str(key), known, 'keys')}",
                 )
         for key in required:
             if key not in table:
@@ -92,25 +112,25 @@ class Reader:
     def text(self, key: str, value: object) -> str:
         """A text."""
         if not isinstance(value, str):
-            self.fail(key, f"must be a text in quotes, got {value!r}")
+            self.fail(key, f"must be a text in quotes, got {shown(value)}")
         return value
 
     def flag(self, key: str, value: object) -> bool:
         """True or false."""
         if not isinstance(value, bool):
-            self.fail(key, f"must be true or false, got {value!r}")
+            self.fail(key, f"must be true or false, got {shown(value)}")
         return value
 
     def whole(self, key: str, value: object, least: int, most: int) -> int:
         """A whole number in a range; true and false are none."""
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            self.fail(key, f"must be a whole number from {least} to {most}, got {value!r}")
+            self.fail(key, f"must be a whole number from {least} to {most}, got {shown(value)}")
         return value
 
     def items(self, key: str, value: object) -> Sequence[Any]:
         """A list with something in it."""
         if not isinstance(value, list | tuple):
-            self.fail(key, f"must be a list in brackets, got {value!r}")
+            self.fail(key, f"must be a list in brackets, got {shown(value)}")
         if not value:
             self.fail(key, "must not be empty")
         return value
@@ -140,9 +160,10 @@ class Reader:
         text = self.text(key, value)
         name = text.strip().lower().replace("-", "_")
         if name not in policies.names():
-            close = difflib.get_close_matches(name, policies.names(), n=1)
-            hint = f"did you mean {close[0]!r}? " if close else ""
-            self.fail(key, f"unknown policy {text!r}; {hint}Known policies: {', '.join(policies.names())}")
+            self.fail(
+                key,
+                f"unknown policy {text!r}; {suggestion(name, policies.names(), 'policies')}",
+            )
         return name
 
     def environments(
@@ -173,7 +194,7 @@ class Reader:
             return self.listed("seeds", value, lambda key, seed: self.whole(key, seed, 0, MOST_ROUNDS))
         if isinstance(value, bool) or not isinstance(value, int):
             self.fail(
-                "seeds", f"must be a number of seeds, a list, or {{first = …, count = …}}, got {value!r}"
+                "seeds", f"must be a number of seeds, a list, or {{first = …, count = …}}, got {shown(value)}"
             )
         return tuple(range(self.whole("seeds", value, 1, MOST_SEEDS)))
 
@@ -183,7 +204,9 @@ class Reader:
             points = self.listed("checkpoints", value, lambda key, point: self.whole(key, point, 1, longest))
             return tuple(sorted(points))
         if isinstance(value, bool) or not isinstance(value, int):
-            self.fail("checkpoints", f"must be a number of checkpoints or a list of rounds, got {value!r}")
+            self.fail(
+                "checkpoints", f"must be a number of checkpoints or a list of rounds, got {shown(value)}"
+            )
         return self.whole("checkpoints", value, 1, 1_000_000)
 
     def graphs(self, value: object, folder: Path) -> tuple[tuple[GraphSource, ...], list[FeedbackGraph]]:
@@ -210,7 +233,7 @@ class Reader:
         if isinstance(entry, str):
             entry = {"file" if is_file(entry) else "family": entry}
         if not isinstance(entry, Mapping):
-            self.fail(key, f'must be a family such as "cycle:100", a file, or a table, got {entry!r}')
+            self.fail(key, f'must be a family such as "cycle:100", a file, or a table, got {shown(entry)}')
         if ("file" in entry) == ("family" in entry):
             self.fail(key, f"must have either a file or a family, got {listing(list(entry)) or 'neither'}")
         kind = "file" if "file" in entry else "family"
@@ -219,7 +242,7 @@ class Reader:
         text = self.text(f"{key}.{kind}", entry[kind])
         loops = entry.get("loops", "")
         if "loops" in entry and loops not in LOOPS:
-            self.fail(f"{key}.loops", f"must be one of {', '.join(map(repr, LOOPS))}, got {loops!r}")
+            self.fail(f"{key}.loops", f"must be one of {', '.join(map(repr, LOOPS))}, got {shown(loops)}")
         n_arms, named = entry.get("n_arms"), entry.get("named")
         return GraphSource(
             name=self.text(f"{key}.name", entry.get("name", text)),

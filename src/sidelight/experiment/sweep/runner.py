@@ -8,16 +8,16 @@ import os
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
+from sidelight._check import checked_count
+from sidelight._progress import Progress
 from sidelight._version import __version__
 from sidelight.errors import InvalidOption, WorkerError
-from sidelight.experiment.progress import SweepProgress
 from sidelight.experiment.results import Absent, Cell, Results
 from sidelight.experiment.sweep.cell import Outcome, absent
 from sidelight.experiment.sweep.dask import on_cluster
 from sidelight.experiment.sweep.folder import ResultsFolder
 from sidelight.experiment.sweep.local import GUARD, in_process, on_processes
 from sidelight.experiment.sweep.spec import CellSpec, Spec
-from sidelight.graph.building import checked_count
 
 
 def sweep(
@@ -50,14 +50,21 @@ def sweep(
     with ResultsFolder(folder, asked) as store:
         found, damaged = store.finished()
         waiting = [cell for cell in asked.cells if cell.id not in found]
-        with SweepProgress(asked.cells, waiting, progress) as bar, contextlib.suppress(KeyboardInterrupt):
+        rounds = {cell.id: cell.horizon * len(cell.seeds) for cell in asked.cells}  # horizons differ
+        played = sum(rounds[id] for id in found if id in rounds)
+        with (
+            Progress("sweeping", sum(rounds.values()), progress) as bar,
+            contextlib.suppress(KeyboardInterrupt),
+        ):
+            bar.update(played, f"{len(found)}/{len(rounds)} cells")
             outcomes = _outcomes(_grouped(waiting), asked.hash, address, workers)
             with contextlib.closing(outcomes):
                 for outcome in outcomes:
                     if isinstance(outcome, Cell) or outcome.status == "not applicable":
                         store.write(outcome)
                     found[outcome.id] = outcome
-                    bar.advance(outcome.id)
+                    played += rounds[outcome.id]
+                    bar.update(played, f"{len(found)}/{len(rounds)} cells")
     ordered = [found.get(cell.id) or _interrupted(cell) for cell in asked.cells]
     provenance = {"sidelight": __version__, "spec": asked.hash, "folder": str(folder)}
     return Results(

@@ -8,7 +8,6 @@ result of no other cell.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -19,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from sidelight._files import digest
 from sidelight._types import Longs
 from sidelight.experiment.simulation import logarithmic_checkpoints
 from sidelight.experiment.sweep.graph_source import GraphSource
@@ -85,11 +85,11 @@ class Spec:
     text: str = ""  # of the file it was read from
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Spec:
-        """The spec in a TOML file; whatever is wrong raises `SpecError` naming file, key and value."""
+    def read(cls, path: str | os.PathLike[str], limit: int = 2**20) -> Spec:
+        """The spec in a TOML file of at most `limit` bytes; a `SpecError` names file, key and value."""
         from sidelight.experiment.sweep.reading import read_spec
 
-        return read_spec(path)
+        return read_spec(path, limit)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], folder: str | os.PathLike[str] = ".") -> Spec:
@@ -128,4 +128,4 @@ class Spec:
 
 def _hash(content: object) -> str:
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return digest(text)

@@ -2,16 +2,16 @@
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from sidelight._types import Ints
+from sidelight.engine._numba.jit import compiled
 
 Bytes = npt.NDArray[np.uint8]
 
 COMMA, NEWLINE, PERCENT, QUOTE, RETURN, SPACE, TAB, ZERO = 44, 10, 37, 34, 13, 32, 9, 48
 
 
-@njit(cache=True, error_model="numpy")
+@compiled()
 def parse_edges(
     text: Bytes, columns: int, largest: int, sources: Ints, targets: Ints
 ) -> tuple[int, int, int]:
@@ -73,7 +73,7 @@ def parse_edges(
     return edges, lines, size
 
 
-@njit(cache=True, error_model="numpy")
+@compiled()
 def write_number(value: int, text: Bytes, at: int) -> int:
     """Write the decimal digits of `value` ≥ 0 at text[at:]; returns the position after them."""
     digits = 1
@@ -87,7 +87,7 @@ def write_number(value: int, text: Bytes, at: int) -> int:
     return at + digits
 
 
-@njit(cache=True, error_model="numpy")
+@compiled()
 def format_edges(sources: Ints, targets: Ints, text: Bytes) -> int:
     """Write lines "i,j" into `text` (22 bytes per edge are always enough); returns the bytes used."""
     at = 0
@@ -100,7 +100,7 @@ def format_edges(sources: Ints, targets: Ints, text: Bytes) -> int:
     return at
 
 
-@njit(cache=True, error_model="numpy")
+@compiled()
 def parse_entries(
     text: Bytes, values: int, size: int, sources: Ints, targets: Ints
 ) -> tuple[int, int, int, int]:

@@ -14,11 +14,12 @@ from typing import IO, NamedTuple, cast
 
 import numpy as np
 
+from sidelight._check import MAX_ARMS
 from sidelight._files import replacing
 from sidelight._types import Ints
 from sidelight.errors import GraphFileError
 from sidelight.graph.arm_count import agreed_arm_count, largest, plausible_arm_count
-from sidelight.graph.feedback_graph import MAX_ARMS, FeedbackGraph
+from sidelight.graph.feedback_graph import FeedbackGraph
 from sidelight.graph.files.named import is_utf8, open_text, read_nodes, write_nodes
 
 CHUNK = 1 << 23

@@ -12,11 +12,12 @@ import numpy as np
 from scipy import io as scipy_io
 from scipy import sparse
 
+from sidelight._check import MAX_ARMS
 from sidelight._files import replacing
 from sidelight._types import Bools, Ints
 from sidelight.errors import GraphFileError
 from sidelight.graph.arm_count import agreed_arm_count, plausible_arm_count
-from sidelight.graph.feedback_graph import MAX_ARMS, FeedbackGraph
+from sidelight.graph.feedback_graph import FeedbackGraph
 from sidelight.graph.files.named import read_nodes, write_nodes
 
 LONGEST_LINE = 1 << 20

@@ -7,13 +7,14 @@ from functools import cached_property
 from math import floor
 from typing import Any
 
+from sidelight._check import MOST_ROUNDS
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.planning.bounds.bound import Bound
 from sidelight.planning.candidate import Way
 from sidelight.planning.candidates import best_of, natural_ways
 from sidelight.planning.dominations import Dominations
-from sidelight.planning.plan import MOST_ROUNDS, Plan
+from sidelight.planning.plan import Plan
 
 DOUBLING = "doubling"
 """The realization of plans without a horizon that play plans with one, each twice as long as the one before."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import cbrt, ceil, e, log, sqrt
 from typing import Any
 
+from sidelight._check import checked_horizon
 from sidelight.analysis import (
     Observability,
     independence_number,
@@ -26,7 +27,7 @@ from sidelight.planning.minimised.flat import FlatCandidate
 from sidelight.planning.minimised.strong import Strong, StrongCandidate
 from sidelight.planning.minimised.two_level_candidate import TightCandidate
 from sidelight.planning.minimised.uniform import UniformCandidate
-from sidelight.planning.plan import Plan, checked_horizon
+from sidelight.planning.plan import Plan
 
 MINIMAX_BITS = 9
 """Largest N·T for which the exact value of the game joins the table: a fraction of a second."""

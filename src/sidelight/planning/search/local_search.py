@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf, isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from sidelight._check import MOST_ROUNDS, checked_count, checked_horizon, checked_number, checked_seed
+from sidelight._progress import Progress
 from sidelight._types import Longs
 from sidelight.analysis import observability
 from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption
@@ -20,7 +21,6 @@ from sidelight.partition import Partition
 from sidelight.planning.candidate import WeakBlocks
 from sidelight.planning.candidates import observable, ways_of
 from sidelight.planning.dominations import Dominations
-from sidelight.planning.plan import checked_horizon
 from sidelight.planning.search.blocks import BlockBook
 from sidelight.planning.search.exact import MOST_ARMS, exact_possible, exhaustive
 from sidelight.planning.search.moves import neighbours
@@ -109,9 +109,9 @@ def searched(
     if not isinstance(g, FeedbackGraph):
         raise InvalidGraph(f"search needs a FeedbackGraph, got {type(g).__name__}")
     T = checked_horizon(horizon)
-    seconds = _checked_budget(budget)
-    limit = _checked_count("moves", moves)
-    _checked_count("seed", seed)
+    seconds = checked_number("budget", budget, above=0.0)
+    limit = checked_count("moves", moves, most=MOST_ROUNDS)
+    checked_seed(seed)
     if exact not in (None, True, False):
         raise InvalidOption(f"exact must be True, False or None, got {exact!r}")
     if exact and not exact_possible(g):
@@ -121,7 +121,7 @@ def searched(
         )
     if exact is None:
         exact = g.n_arms <= EXACT_ARMS
-    with _Progress(seconds, limit, progress) as bar:
+    with Progress("searching", 1.0, progress, after=SILENT_SECONDS) as bar:
         run = _Run(g, T, seconds, limit, seed, bar)
         try:
             run.score_natural()
@@ -140,7 +140,7 @@ class _Run:
     budget: float
     limit: int
     seed: int
-    bar: _Progress
+    bar: Progress
     moves: int = 0
     history: list[Tried] = field(default_factory=list)
 
@@ -250,7 +250,10 @@ class _Run:
                         self.starts.append((self.score(name, found), name, found))
 
     def _stop(self) -> bool:
-        self.bar.update(self.moves, None if self.best is None else self.best[2])
+        done = max(self.elapsed / self.budget, self.moves / self.limit)
+        self.bar.update(
+            min(done, 1.0), f"bound {self.best[2]:,.0f}, {self.moves:,} moves" if self.best else ""
+        )
         return self.late or self.moves >= self.limit
 
     def _states(self, optima: dict[bytes, tuple[float, Longs]]) -> Iterator[tuple[str, State]]:
@@ -315,53 +318,3 @@ class _Run:
 
 def _listed_shed(solved: WeakBlocks) -> list[Partition | None]:
     return [shed(solved)]
-
-
-class _Progress:
-    """A bar on stderr that appears only when a search turns out to be long."""
-
-    def __init__(self, budget: float, limit: int, wanted: bool | None) -> None:
-        self.budget, self.limit = budget, limit
-        self.wanted = wanted if wanted is not None else sys.stderr.isatty()
-        self.after = 0.0 if wanted else SILENT_SECONDS
-        self.started = time.monotonic()
-        self.bar: Any = None
-
-    def __enter__(self) -> _Progress:
-        return self
-
-    def update(self, moves: int, bound: float | None) -> None:
-        """Redraw, or appear if it is time."""
-        elapsed = time.monotonic() - self.started
-        if not self.wanted or elapsed < self.after:
-            return
-        if self.bar is None:
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, TextColumn
-
-            columns = (TextColumn("searching"), BarColumn(), TextColumn("{task.fields[bound]}"))
-            self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
-            self.bar.start()
-            self.task = self.bar.add_task("searching", total=1.0, bound="")
-        done = min(max(elapsed / self.budget, moves / self.limit), 1.0)
-        text = "" if bound is None else f"bound {bound:,.0f}, {moves:,} moves"
-        self.bar.update(self.task, completed=done, bound=text)
-
-    def __exit__(self, *exception: object) -> None:
-        if self.bar is not None:
-            self.bar.stop()
-
-
-def _checked_budget(budget: object) -> float:
-    if isinstance(budget, bool) or not isinstance(budget, int | float | np.integer | np.floating):
-        raise InvalidOption(f"budget must be a number of seconds, got {budget!r}")
-    if not 0 < budget < inf:
-        raise InvalidOption(f"budget must be a positive number of seconds, got {budget!r}")
-    return float(budget)
-
-
-def _checked_count(name: str, value: object) -> int:
-    least = 0 if name == "seed" else 1
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value < 2**63:
-        raise InvalidOption(f"{name} must be a whole number from {least} to 2⁶³−1, got {value!r}")
-    return int(value)

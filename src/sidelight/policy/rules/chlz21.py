@@ -6,11 +6,11 @@ from math import cbrt, log, sqrt
 
 import numpy as np
 
+from sidelight._check import checked_horizon
 from sidelight.analysis import fractional_domination
 from sidelight.graph import FeedbackGraph
 from sidelight.planning import Plan
 from sidelight.planning.bounds.bound import Condition, bound_at
-from sidelight.planning.plan import checked_horizon
 from sidelight.planning.tuning import MOST_EXPLORATION
 from sidelight.policy.rules._common import entropy_plan, need_observable
 

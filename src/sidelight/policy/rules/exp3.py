@@ -6,9 +6,9 @@ from math import log, sqrt
 
 import numpy as np
 
+from sidelight._check import checked_horizon
 from sidelight.graph import FeedbackGraph
 from sidelight.planning import Plan
-from sidelight.planning.plan import checked_horizon
 from sidelight.policy.rules._common import always, need_loops, singletons_plan
 
 

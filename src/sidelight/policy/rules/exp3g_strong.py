@@ -6,6 +6,7 @@ from math import log
 
 import numpy as np
 
+from sidelight._check import checked_horizon
 from sidelight.analysis import observability
 from sidelight.errors import InfeasibleRequest, listing
 from sidelight.graph import FeedbackGraph
@@ -13,7 +14,6 @@ from sidelight.partition import natural
 from sidelight.planning import Plan
 from sidelight.planning.cliques import growth
 from sidelight.planning.minimised.strong import StrongCandidate
-from sidelight.planning.plan import checked_horizon
 from sidelight.policy.rules._common import always, need_observable, singletons_plan
 
 

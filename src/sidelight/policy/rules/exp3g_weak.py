@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sidelight._check import checked_horizon
 from sidelight.analysis import observability
 from sidelight.errors import InfeasibleRequest
 from sidelight.graph import FeedbackGraph
@@ -11,7 +12,6 @@ from sidelight.partition import natural
 from sidelight.planning import Plan
 from sidelight.planning.bounds.bound import Condition, bound_at
 from sidelight.planning.minimised.dominating_set import WatchedCandidate
-from sidelight.planning.plan import checked_horizon
 from sidelight.policy.rules._common import entropy_plan, need_observable
 
 

@@ -6,10 +6,10 @@ from math import log, sqrt
 
 import numpy as np
 
+from sidelight._check import checked_horizon
 from sidelight.errors import InfeasibleRequest
 from sidelight.graph import FeedbackGraph
 from sidelight.planning import Plan
-from sidelight.planning.plan import checked_horizon
 from sidelight.policy.rules._common import always, checked_graph, singletons_plan
 
 

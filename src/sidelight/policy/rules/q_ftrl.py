@@ -6,12 +6,12 @@ from math import e, log, sqrt
 
 import numpy as np
 
+from sidelight._check import checked_horizon
 from sidelight.errors import InfeasibleRequest
 from sidelight.graph import FeedbackGraph
 from sidelight.planning import Plan
 from sidelight.planning.cliques import clique_cover
 from sidelight.planning.minimised.strong import q_of_ftrl
-from sidelight.planning.plan import checked_horizon
 from sidelight.policy.rules._common import always, need_loops, singletons_plan
 
 

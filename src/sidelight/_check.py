@@ -1,0 +1,82 @@
+"""Arguments as they enter: checked once, with an error that shows the value and what is allowed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from math import inf, isfinite
+from numbers import Integral, Real
+from typing import TypeGuard
+
+from sidelight.errors import InvalidOption
+
+MOST_ROUNDS = 2**63 - 1
+"""Longest horizon and largest seed of a run: both are kept in 64 bits."""
+
+MAX_ARMS = 2**31 - 1
+"""Arms are numbered in 32 bits."""
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether `value` is an integer, of Python or NumPy; True and False are none."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def checked_count(name: str, value: object, least: int = 1, most: int = MAX_ARMS) -> int:
+    """`value` as an int in least..most."""
+    if not is_whole(value):
+        raise InvalidOption(f"{name} must be a whole number, got {name}={value!r}")
+    if not least <= value <= most:
+        limit = "2⁶³−1" if most == MOST_ROUNDS else most
+        raise InvalidOption(f"{name} must be in {least}..{limit}, got {name}={value}")
+    return int(value)
+
+
+def checked_horizon(horizon: object) -> int:
+    """`horizon` as a number of rounds; 1e6 is one as well."""
+    if isinstance(horizon, Real) and not isinstance(horizon, Integral) and float(horizon).is_integer():
+        horizon = int(float(horizon))
+    if not is_whole(horizon):
+        raise InvalidOption(f"horizon must be a whole number of rounds, got {horizon!r}")
+    if not 1 <= horizon <= MOST_ROUNDS:
+        raise InvalidOption(f"horizon must be between 1 and 2⁶³−1 rounds, got {horizon!r}")
+    return int(horizon)
+
+
+def checked_seed(seed: object) -> int:
+    """A whole number ≥ 0."""
+    if not is_whole(seed) or seed < 0:
+        raise InvalidOption(f"seed must be a whole number ≥ 0, got seed={seed!r}")
+    return int(seed)
+
+
+def checked_seeds(seeds: object) -> list[int]:
+    """The seeds of several runs, each of which is stored in 64 bits."""
+    if not isinstance(seeds, Iterable):
+        raise InvalidOption(f"seeds must be a sequence such as range(20), got {seeds!r}")
+    chosen = list(seeds)
+    for seed in chosen:
+        if not is_whole(seed) or not 0 <= seed <= MOST_ROUNDS:
+            raise InvalidOption(f"seeds must be whole numbers from 0 to 2⁶³−1, got {seed!r}")
+    if not chosen:
+        raise InvalidOption("seeds must not be empty")
+    return [int(seed) for seed in chosen]
+
+
+def checked_number(name: str, value: object, least: float = -inf, *, above: float = -inf) -> float:
+    """A finite number of at least `least`, greater than `above`."""
+    try:
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else inf
+    except OverflowError:  # an integer of hundreds of digits
+        number = inf
+    if not isfinite(number) or number < least or number <= above:
+        limit = f" of at least {least:g}" if least > -inf else f" above {above:g}" if above > -inf else ""
+        raise InvalidOption(f"{name} must be a finite number{limit}, got {name}={value!r}")
+    return number
+
+
+def suggestion(name: str, known: Iterable[str], kind: str, shown: Iterable[str] = ()) -> str:
+    """What to write instead of an unknown name: "did you mean 'cycle'? Known families: cycle, wheel"."""
+    names = list(known)
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"{f'did you mean {close[0]!r}? ' if close else ''}Known {kind}: {', '.join(shown or names)}"
