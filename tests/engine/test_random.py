@@ -1,19 +1,24 @@
 import numpy as np
 import pytest
+from kernel_entries import door
 from scipy import stats
 
-from sidelight.engine.random import (
-    ROUGH,
-    arm_unit,
-    coming_unit,
-    hashed_unit,
-    mix,
-    next_turn,
-    next_unit,
-    next_word,
-    rough_unit,
-    round_word,
-    seeded_words,
+from sidelight.engine import random
+from sidelight.engine.random import ROUGH, seeded_words
+
+arm_unit, coming_unit, hashed_unit, mix, next_turn, next_unit, next_word, rough_unit, round_word = map(
+    door,
+    (
+        random.arm_unit,
+        random.coming_unit,
+        random.hashed_unit,
+        random.mix,
+        random.next_turn,
+        random.next_unit,
+        random.next_word,
+        random.rough_unit,
+        random.round_word,
+    ),
 )
 
 MASK = 2**64 - 1

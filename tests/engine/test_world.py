@@ -4,17 +4,20 @@ import math
 
 import numpy as np
 import pytest
-from kernel_entries import INTERPRETED, coins
+from kernel_entries import INTERPRETED, coins, door
 from numba import njit
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sidelight as sl
+from sidelight.engine import random
 from sidelight.engine._numba.jit import kernel
 from sidelight.engine.losses import cost_of, loss_of
-from sidelight.engine.random import ROUGH, arm_unit, hashed_unit, rough_unit, round_word
+from sidelight.engine.random import ROUGH, round_word
 from sidelight.environment.base import environment_key
 
 env = sl.environments
+arm_unit, hashed_unit, rough_unit = map(door, (random.arm_unit, random.hashed_unit, random.rough_unit))
+word_of = door(round_word)
 N, ROUNDS = 6, 150
 RNG = np.random.default_rng(11)
 ROWS = RNG.uniform(0.25, 0.75, (4, N))
@@ -145,7 +148,7 @@ def test_runs_of_coins_are_flipped_exactly(near, who):
     """However close a mean is to the number that decides: rough numbers never have the last word."""
     n, first = 100, 7
     for t in range(5):
-        word = np.uint64(round_word(environment_key(1), t))
+        word = np.uint64(word_of(environment_key(1), t))
         units = np.array([arm_unit(word, arm) for arm in range(n)])
         chosen = {"all": np.arange(n), "one": [40], "last": [n - 1]}[who]
         means = np.full(n, 0.5)

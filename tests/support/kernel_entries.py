@@ -32,6 +32,16 @@ def plain(function):
     return getattr(function, "py_func", function)
 
 
+def door(step):
+    """A step that Python can call; compiled anew in every process, so for small ones."""
+
+    @kernel()
+    def call(*arguments):
+        return step(*arguments)
+
+    return call
+
+
 def interpreted(function):
     """The source of a step or routine, with everything it calls interpreted too, on arrays."""
     source = plain(function)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sidelight.engine._numba.jit import callback, inlined, internal, noinline
+from sidelight.engine._numba.jit import callback, inlined, internal, loop, noinline
 from sidelight.engine._numba.pointers import offset, pointer
 from sidelight.engine.random import ROUGH, arm_unit, rough_unit
 
@@ -107,7 +107,7 @@ def row_of(world, t):
     return pointer(world.table[row], 0, world.table.shape[1])
 
 
-@inlined()
+@loop()
 def flip_coins(means, word, first, size, losses):
     """Coins of `size` arms from `first` on, without a branch.
 

@@ -10,7 +10,7 @@ import numpy as np
 from numba import int64, uint64
 
 from sidelight.engine._numba.bits import bits_float
-from sidelight.engine._numba.jit import compiled
+from sidelight.engine._numba.jit import inlined, kernel
 
 _TO_UNIT = 2.0**-53
 _NEXT_DRAW = 1 << 42  # 2²² draws in each of 2⁴² rounds, then another stream
@@ -19,14 +19,14 @@ _NEXT_DRAW = 1 << 42  # 2²² draws in each of 2⁴² rounds, then another strea
 START, STEP, TURN, DRAWS = range(4)
 
 
-@compiled()
+@inlined()
 def next_turn(words):
     """Go on to the numbers of the next round."""
     words[TURN] = uint64(words[TURN] + uint64(1))
     words[DRAWS] = uint64(0)
 
 
-@compiled()
+@inlined()
 def next_word(words):
     """64 random bits."""
     word = mix(words[START] + words[STEP] * (words[TURN] + words[DRAWS]))
@@ -36,20 +36,20 @@ def next_word(words):
     return word
 
 
-@compiled()
+@inlined()
 def coming_unit(words, turns, skipped):
     """What `next_unit` will give `turns` rounds from now, after `skipped` other draws of that round."""
     at = words[TURN] + uint64(turns) + uint64(skipped) * uint64(_NEXT_DRAW)
     return float(mix(words[START] + words[STEP] * at) >> uint64(11)) * _TO_UNIT
 
 
-@compiled()
+@inlined()
 def next_unit(words):
     """Uniform on [0, 1) with 53 bits."""
     return float(next_word(words) >> uint64(11)) * _TO_UNIT
 
 
-@compiled()
+@inlined()
 def mix(word):
     """The splitmix64 finaliser: a bijection of 64-bit words that looks random."""
     z = uint64(word)
@@ -58,19 +58,19 @@ def mix(word):
     return uint64(z ^ (z >> uint64(31)))
 
 
-@compiled()
+@inlined()
 def round_word(key, round_):
     """What the losses of one round have in common."""
     return mix(uint64(key) + uint64(0x9E3779B97F4A7C15) * uint64(round_ + 1))
 
 
-@compiled()
+@inlined()
 def multiplied(left, right):
     """The product of two masked 32-bit halves, one step of a hash: processors multiply four such pairs at once."""
     return uint64((left ^ uint64(0x53C5CA59)) * (right ^ uint64(0x74743C1B)))
 
 
-@compiled()
+@inlined()
 def hashed_twice(word, arm):
     """Two steps of the hash of an arm (below 2³²).
 
@@ -81,7 +81,7 @@ def hashed_twice(word, arm):
     return multiplied(z & low, z >> half)
 
 
-@compiled()
+@inlined()
 def fraction(bits):
     """The upper 52 of 64 bits as a number in [0, 1).
 
@@ -90,7 +90,7 @@ def fraction(bits):
     return bits_float(int64((bits >> uint64(12)) | uint64(0x3FF0000000000000))) - 1.0
 
 
-@compiled()
+@inlined()
 def arm_unit(word, arm):
     """Uniform on [0, 1) with 52 bits, determined by the word of the round and the arm (below 2³²).
 
@@ -107,20 +107,20 @@ ROUGH = 2.0**-32
 """`rough_unit` is less than this away from `arm_unit`."""
 
 
-@compiled()
+@inlined()
 def rough_unit(word, arm):
     """The first 32 bits of `arm_unit`, followed by others, for less work."""
     z = hashed_twice(word, arm)
     return fraction(uint64(z ^ (z << uint64(32))))
 
 
-@compiled()
+@inlined()
 def hashed_unit(key, round_, arm):
     """Uniform on [0, 1) determined by (key, round, arm) alone."""
     return arm_unit(round_word(key, round_), arm)
 
 
-@compiled()
+@kernel()
 def fill_hashed_units(key, round_, arms, out):
     """`hashed_unit` for every arm of a list."""
     word = round_word(key, round_)

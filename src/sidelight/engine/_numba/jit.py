@@ -16,7 +16,6 @@ Left alone, LLVM copies routines that are called from few places, and compiling 
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from numba import njit, types
@@ -25,23 +24,54 @@ from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
 from sidelight.engine._numba.cache import KernelCache
+from sidelight.engine._numba.pipeline import EXPECTED, Entry, Inner, Loop, one_signature
 
 
-def compiled(**options: Any) -> Callable[[Any], Any]:
-    """`njit`, with machine code kept in our own cache."""
+def _jitted(pipeline: Any, kept: bool, options: dict[str, Any]) -> Callable[[Any], Any]:
+    """`njit`, by one of our pipelines, with machine code kept in our own cache or not at all."""
+    if EXPECTED:
+        options = options | {"pipeline_class": pipeline}
 
     def decorate(function: Any) -> Any:
         dispatcher = njit(error_model="numpy", **options)(function)
-        if dispatcher is not function:  # else interpreted
+        if dispatcher is function:  # interpreted
+            return function
+        if kept and not function.__closure__:  # what a closure holds is not in the address
             dispatcher._cache = KernelCache(function)
+        if EXPECTED and pipeline is not Entry:
+            one_signature(dispatcher)
         return dispatcher
 
     return decorate
 
 
-kernel = partial(compiled, _nrt=False, nogil=True)
-internal = partial(kernel, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=False)
-inlined = partial(internal, forceinline=True)
+_PLAIN = {"_nrt": False, "nogil": True}
+_WITHIN = _PLAIN | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": False}
+
+
+def compiled(**options: Any) -> Callable[[Any], Any]:
+    """A function that Python calls and that may allocate."""
+    return _jitted(Entry, True, options)
+
+
+def kernel(**options: Any) -> Callable[[Any], Any]:
+    """A function that Python calls and that allocates nothing."""
+    return _jitted(Entry, True, _PLAIN | options)
+
+
+def internal(**options: Any) -> Callable[[Any], Any]:
+    """A function that kernels call."""
+    return _jitted(Inner, not EXPECTED, _WITHIN | options)
+
+
+def inlined(**options: Any) -> Callable[[Any], Any]:
+    """A function that is copied into the kernels that call it."""
+    return internal(forceinline=True, **options)
+
+
+def loop(**options: Any) -> Callable[[Any], Any]:
+    """`inlined`, optimised before it is copied."""
+    return _jitted(Loop, not EXPECTED, _WITHIN | {"forceinline": True} | options)
 
 
 def callback(signature: str) -> Callable[[Any], Any]:

@@ -4,7 +4,7 @@ One way for graphs of any shape, `learn_edges`, and faster ones for shapes that 
 order (see `engine`).
 """
 
-from sidelight.engine._numba.jit import inlined, internal, noinline
+from sidelight.engine._numba.jit import inlined, internal, loop, noinline
 from sidelight.engine._numba.pointers import offset, prefetch
 from sidelight.engine.exponential import SMALL, TINY, exp_nonpositive, small_exp, tiny_exp
 from sidelight.engine.memory import (
@@ -136,7 +136,7 @@ def learn_block(machine, state, store, slot, losses, rest):
         settle_top(machine, state, store, k, y, loss)
 
 
-@inlined(fastmath={"contract", "reassoc", "nsz"})
+@loop(fastmath={"contract", "reassoc", "nsz"})
 def add_to_block(machine, state, store, g, first, end, losses, y, whole):
     """Add the estimates of a clique to their sums, write its weights and their total; return Σ X̃·ℓ̂, its loss."""
     at = head(g)
@@ -245,7 +245,7 @@ def heaviest(store, n):
     return best
 
 
-@inlined(fastmath={"contract", "reassoc", "nsz"})
+@loop(fastmath={"contract", "reassoc", "nsz"})
 def add_to_piece(machine, state, store, losses, first, size, rest, largest):
     """Add the estimates of a run of arms to their sums, multiply their weights; return the total of those.
 

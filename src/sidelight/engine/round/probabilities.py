@@ -1,6 +1,6 @@
 """How likely an arm is to be played, and to be seen: Z and P, one slot at a time."""
 
-from sidelight.engine._numba.jit import inlined
+from sidelight.engine._numba.jit import inlined, loop
 from sidelight.engine.round.indexing import (
     block_at,
     block_of,
@@ -67,7 +67,7 @@ def played(machine, state, store, slot, rest):
     return share
 
 
-@inlined()
+@loop()
 def seen_by_edges(machine, state, store, slot, rest):
     """P: the probability that the loss of a slot is revealed, Σ of Z over its in-neighbours.
 
@@ -99,7 +99,7 @@ def seen_by_edges(machine, state, store, slot, rest):
     return probability
 
 
-@inlined(fastmath={"contract", "reassoc", "nsz"})
+@loop(fastmath={"contract", "reassoc", "nsz"})
 def seen_where_written(machine, state, store, slot, rest):
     """`seen_by_edges` where X̃ is kept by slot: one read for an arm, one for its block."""
     multiplier = store.scalars[LAMBDA]

@@ -29,7 +29,7 @@ Everything here works on one group g of a `Store`; h is its index among the buck
 import math
 
 from sidelight.engine._numba.bits import bits_float, float_bits
-from sidelight.engine._numba.jit import inlined, internal, noinline
+from sidelight.engine._numba.jit import inlined, internal, loop, noinline
 from sidelight.engine._numba.pointers import prefetch
 from sidelight.engine.random import next_unit
 from sidelight.engine.simplex.store import (
@@ -277,7 +277,7 @@ def change_series(store, h, q, before, after):
     series[at + INVERSE] += change
 
 
-@internal(fastmath={"contract", "reassoc", "nsz"})
+@loop(fastmath={"contract", "reassoc", "nsz"}, forceinline=False)
 def recenter(store, g, h):
     """Write the series around the present λ, from the moments of the buckets."""
     noinline()

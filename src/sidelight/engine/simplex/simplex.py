@@ -9,7 +9,7 @@ decreasing and log-convex, and a bracket is known in closed form.
 
 import math
 
-from sidelight.engine._numba.jit import inlined, internal, kernel, noinline
+from sidelight.engine._numba.jit import inlined, internal, kernel, loop, noinline
 from sidelight.engine._numba.pointers import by_reference, offset
 from sidelight.engine.exponential import exp_nonpositive
 from sidelight.engine.random import next_unit
@@ -203,7 +203,7 @@ def evaluate(store, g, multiplier):
     return evaluate_list(store, g, store.power[g], multiplier)[:4]
 
 
-@inlined(fastmath={"contract", "reassoc", "nsz"})
+@loop(fastmath={"contract", "reassoc", "nsz"})
 def evaluate_list(store, g, q, multiplier):
     """`evaluate` for coordinates visited one by one, and Σ 1/d; with a power known to the compiler, or any."""
     first = first_of(store, g)
@@ -277,7 +277,7 @@ def refill_weights(store, g):
         store.scalars[at + TOTAL] = sum_weights(store.weight, first, end)
 
 
-@inlined(fastmath={"reassoc", "nsz"})
+@loop(fastmath={"reassoc", "nsz"})
 def sum_weights(weight, first, end):
     """Σ of the weights."""
     total = 0.0
