@@ -82,7 +82,9 @@ def main():
     ]
     if not options.quick:
         if "auto" in kinds:
-            cases += [("auto", name, 10**6) for name in ("cliques", "cycle", "bandit") if name in options.graphs]
+            cases += [
+                ("auto", name, 10**6) for name in ("cliques", "cycle", "bandit") if name in options.graphs
+            ]
         if "named" in kinds:
             cases += [("named", name, 10**6) for name in "ABC"]
     protos = sorted({NAMED[name] for name in options.graphs}) if {"auto", "anytime"} & set(kinds) else []
@@ -103,12 +105,17 @@ def main():
         proto = ns.get(("here", ("prototype", NAMED.get(name, ""), n)))
         small = ns.get(("here", (kind, name, 1_000))) if n == 10**6 else None
         cells = [label, f"{n:,}", figure(mine / unit)]
-        cells += [f"{mine / proto:.2f}" if proto and kind != "pairs" else "", f"{mine / small:.2f}" if small else ""]
+        cells += [
+            f"{mine / proto:.2f}" if proto and kind != "pairs" else "",
+            f"{mine / small:.2f}" if small else "",
+        ]
         if options.against:
             cells += [figure(ns["before", case] / unit), f"{mine / ns['before', case]:.2f}"]
         print_row(*cells, told["here", case])
     for name in protos:
-        print_row(f"hand-written {name}", f"{size(name):,}", figure(ns["here", ("prototype", name, size(name))]))
+        print_row(
+            f"hand-written {name}", f"{size(name):,}", figure(ns["here", ("prototype", name, size(name))])
+        )
 
 
 def print_row(*cells):

@@ -69,7 +69,8 @@ def described(plan):
     kinds = {"spread": tuning.spread, "adaptive": tuning.adaptive, "constant": tuning.global_exploration}
     explored = [name for name, values in kinds.items() if (np.asarray(values) > 0).any()]
     shape = "one simplex" if one or tuning.n_blocks == tuning.n_arms else f"{tuning.n_blocks} blocks"
-    return f"{plan.realization}: {shape}, {' and '.join(sorted(potentials))}, {', '.join(explored) or 'no'} exploration"
+    potential = " and ".join(sorted(potentials))
+    return f"{plan.realization}: {shape}, {potential}, {', '.join(explored) or 'no'} exploration"
 
 
 def horizon_of(n):

@@ -17,12 +17,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 import sidelight as sl
-from sidelight.engine import memory as names
-from sidelight.engine.memory import views
+from sidelight.engine import fields as names
+from sidelight.engine.fields import views
 from sidelight.engine.random import seeded_words
 from sidelight.engine.round import round as engine
 from sidelight.engine.simplex import groups as layout
-from sidelight.engine.simplex.simplex import rebuild_all
 
 EVERY = 2 if INTERPRETED else 1
 each_case = pytest.mark.parametrize(("instance", "realization"), CASES[::EVERY], ids=CASE_IDS[::EVERY])
@@ -181,8 +180,8 @@ def test_closed_forms_are_what_edges_say(instance, realization):
     dense = dense_of(instance.name, realization)
     memory = dense.played(10, seed=3)
     slow = copy(memory)
-    slow.switches[names.SHAPE] = names.MANY_SHAPES
-    slow.switches[names.SEEN_BY] = -1
+    slow.switches[names.SWITCHES.index("shape")] = names.MANY_SHAPES
+    slow.switches[names.SWITCHES.index("seen_by")] = -1
     machine, _, _ = unpack(slow)
     explicit = np.isin(machine.seen_how, (names.SEEN_BY_SELF, names.SEEN_BY_BLOCK))
     machine.seen_how[explicit] = names.SEEN_BY_EDGES
@@ -305,7 +304,7 @@ def hostile(dense, seed, size):
         chosen = rng.random(last - first) < rng.choice([0.3, 0.8, 1.0])
         chosen[rng.integers(last - first)] = False
         store.key[first:last][chosen] = size * rng.random(chosen.sum())
-    rebuild_all(store)
+    engine.start(memory)
     numbers = views(memory)["numbers"]
     kept = numbers.copy()
     engine.start(memory)  # adaptive exploration follows the point

@@ -8,9 +8,9 @@ from kernel_entries import INTERPRETED, unpack
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sidelight as sl
-from sidelight.engine import memory as names
+from sidelight.engine import fields as names
 from sidelight.engine.exponential import TINY
-from sidelight.engine.memory import views
+from sidelight.engine.fields import views
 from sidelight.engine.round import round as engine
 from sidelight.engine.simplex.store import BASE, FACTOR, TOTAL
 
@@ -20,7 +20,7 @@ EVERY = 256  # rounds between two times that all weights are written afresh
 def loopless_clique(n, rate, fixed=0.0):
     tuning = hand_tuning([[v] for v in range(n)], top=(0.0, rate), global_exploration=np.full(n, fixed))
     game = Dense(sl.FeedbackGraph.from_edges(n, clique(range(n))), tuning)
-    assert game.begin().switches[names.SHAPE] == names.ALL_OTHERS
+    assert names.switch(game.begin(), "shape") == names.ALL_OTHERS
     return game
 
 

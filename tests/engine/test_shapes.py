@@ -12,11 +12,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import sidelight as sl
 from sidelight.engine import build as machine
-from sidelight.engine import memory as names
+from sidelight.engine import fields as names
 from sidelight.engine import play
 from sidelight.engine._numba.jit import kernel
-from sidelight.engine._numba.pointers import by_reference
-from sidelight.engine.memory import views
+from sidelight.engine.fields import views
 from sidelight.engine.round import learn as learning
 from sidelight.engine.round import prefetch as ahead
 from sidelight.engine.round import round as engine
@@ -123,7 +122,7 @@ def test_one_pass_is_arm_by_arm(shape, make, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(machine, "_shape", lambda *_: names.MANY_SHAPES)
         slow = game.begin(4)
-    assert (fast.switches[names.SHAPE], slow.switches[names.SHAPE]) == (shape, names.MANY_SHAPES)
+    assert (names.switch(fast, "shape"), names.switch(slow, "shape")) == (shape, names.MANY_SHAPES)
     assert_same_play(game, fast, slow)
 
 
@@ -137,8 +136,8 @@ def test_exploring_alike_is_exploring_by_the_tables(blocks, local):
         blocks, global_exploration=np.full(12, 0.01), local_exploration=np.full(12, local), top=(2.0, 0.03)
     )
     fast, slow = game.begin(4), game.begin(4)
-    assert fast.switches[names.EVEN] == 1
-    slow.switches[names.EVEN] = 0
+    assert names.switch(fast, "even") == 1
+    slow.switches[names.SWITCHES.index("even")] = 0
     assert_same_play(game, fast, slow)
 
 
@@ -164,8 +163,8 @@ LONE = {
 def test_a_lone_adaptive_block_learns_like_any_block(make):
     game = make()
     fast, slow = game.begin(4), game.begin(4)
-    assert fast.switches[names.LONE] == 1
-    slow.switches[names.LONE] = 0
+    assert names.switch(fast, "lone") == 1
+    slow.switches[names.SWITCHES.index("lone")] = 0
     assert_same_play(game, fast, slow)
 
 
@@ -207,8 +206,8 @@ each_written = pytest.mark.parametrize("make", WRITTEN.values(), ids=WRITTEN.key
 def test_blocks_that_are_written_out_learn_like_any_block(make):
     game = make()
     fast, slow = game.begin(4), game.begin(4)
-    assert fast.switches[names.WRITTEN] == 1
-    slow.switches[names.WRITTEN] = 0
+    assert names.switch(fast, "written") == 1
+    slow.switches[names.SWITCHES.index("written")] = 0
     assert_same_play(game, fast, slow)
 
 
@@ -230,8 +229,8 @@ def test_what_is_written_out_is_what_it_says(make):
     _, _, X = game.probabilities(memory)
     assert_allclose(looked["mixed"], game.mixed(X)[arm_at], rtol=1e-14)
     assert_allclose(looked["seen_fixed"], (game.tuning.global_exploration @ game.A)[arm_at], rtol=1e-14)
-    kept = {name: looked[name].copy() for name in names.DERIVED}
-    for name in names.DERIVED:
+    kept = {name: view.copy() for name, view in views(memory, names.DERIVED).items()}
+    for name in kept:
         looked[name][:] = np.nan
     engine.write_out(memory)
     for name, array in kept.items():
@@ -240,10 +239,10 @@ def test_what_is_written_out_is_what_it_says(make):
 
 def test_large_blocks_are_not_written_out():
     blocks = [list(range(machine.LARGEST_WRITTEN)), [machine.LARGEST_WRITTEN + v for v in range(3)]]
-    assert ring_in_blocks(blocks).begin().switches[names.WRITTEN] == 1
+    assert names.switch(ring_in_blocks(blocks).begin(), "written") == 1
     blocks[0].append(blocks[1].pop())
     memory = ring_in_blocks(blocks).begin()
-    assert (memory.switches[names.USUAL], memory.switches[names.WRITTEN]) == (1, 0)
+    assert (names.switch(memory, "usual"), names.switch(memory, "written")) == (1, 0)
     assert views(memory)["mixed"].size == views(memory)["seen_fixed"].size == 0
 
 
@@ -264,8 +263,8 @@ def test_what_will_be_drawn_is_foreseen(make):
 
 @kernel(cache=False)
 def foresee(memory, turns):
-    parts = names.unpack(memory)
-    return engine.foreseen(by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2]), turns)
+    machine, state, store = names.opened(memory)
+    return engine.foreseen(machine, state, store, turns)
 
 
 def assert_same_play(game, fast, slow):
@@ -322,7 +321,7 @@ def test_an_overwhelming_arm_is_learnt_exactly(n, rate):
     """
     game = loopless_clique(n, top=(0.0, rate))
     memory = game.begin(1)
-    assert memory.switches[names.SHAPE] == names.ALL_OTHERS
+    assert names.switch(memory, "shape") == names.ALL_OTHERS
     rng = np.random.default_rng(2)
     largest = 0.0
     for t in range(120 if INTERPRETED else 1500):
@@ -430,9 +429,8 @@ def assert_played_as_told(game, kind, rounds):
         counts[arm] += 1
         game.tell(apart, arm, world.losses(13, t, np.arange(game.n)))
     assert_array_equal(counts, plays)
-    for name, view in views(together).items():
-        if name not in names.SCRATCH:
-            assert_array_equal(view, views(apart)[name], err_msg=name)
+    for name, view in views(together, names.CHANGING, names.DERIVED, names.STREAM).items():
+        assert_array_equal(view, views(apart)[name], err_msg=name)
 
 
 @pytest.mark.usefixtures("_forms")
@@ -450,7 +448,7 @@ def test_asking_for_memory_ahead_changes_nothing(make, monkeypatch):
         game = make()
         world = sl.environments.bernoulli(np.linspace(0.1, 0.9, game.n))
         memory = game.begin(14)
-        assert memory.switches[names.FETCHES] == asks
+        assert names.switch(memory, "fetches") == asks
         nothing = np.zeros(0, dtype=np.int64)
         key = environment_key(15)
         play.play(memory, world.world, world.function, key, 0, rounds, 0.0, game.scratch, nothing)

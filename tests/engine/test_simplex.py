@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from kernel_entries import INTERPRETED, Bench, play
+from kernel_entries import INTERPRETED, Bench, play, store_memory
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from simplex_twin import exact_point
@@ -13,7 +13,7 @@ from sidelight.engine.random import seeded_words
 from sidelight.engine.simplex import groups as layout
 from sidelight.engine.simplex import tree
 from sidelight.engine.simplex.groups import Group, make_store
-from sidelight.engine.simplex.simplex import REBASE, rebuild_all
+from sidelight.engine.simplex.simplex import REBASE
 from sidelight.engine.simplex.store import (
     BASE,
     ENTROPY_LIST,
@@ -199,10 +199,10 @@ def test_one_coordinate_takes_everything(potentials, forms):
 def test_nothing_added_nothing_changes(potentials, forms):
     bench = Bench.of(*potentials)
     take_in(bench, potentials, [(0, 0.7)])
-    before = [array.copy() for array in bench.store]
+    before = bench.copy()
     bench.solve()
     take_in(bench, potentials, [(0, 0.0)])
-    assert_allclose(point(bench), point(Bench(type(bench.store)(*before))), rtol=0, atol=1e-15)
+    assert_allclose(point(bench), point(before), rtol=0, atol=1e-15)
 
 
 @each(ALL)
@@ -211,7 +211,7 @@ def test_rebuilding_changes_nothing(potentials, forms):
     for adds in plays(potentials, rounds=25, seed=5):
         take_in(bench, potentials, adds)
     before = point(bench)
-    rebuild_all(bench.store)
+    bench.rebuild()
     assert_allclose(point(bench), before, rtol=0, atol=1e-12)
     assert_is_exact(bench, potentials)
 
@@ -266,8 +266,9 @@ def test_several_simplices_do_not_disturb_each_other(forms):
         [(0, 3, 0.0, 1.0), (3, 12, 3.0, 0.2)],
         [(35, 5, 2.0, 1.0)],
     ]
-    store = make_store([[Group(*group) for group in simplex] for simplex in parts], n)
-    bench = Bench(store)
+    bench = Bench(store_memory([[Group(*group) for group in simplex] for simplex in parts], n))
+    for j in range(len(parts)):
+        bench.rebuild(j)
     group = {int(c): g for g in range(4) for c in bench.members(g)}
     simplex = {g: j for j in range(3) for g in bench.groups(j)}
     assert simplex == {0: 0, 1: 1, 2: 1, 3: 2}
@@ -287,7 +288,7 @@ def test_several_simplices_do_not_disturb_each_other(forms):
         _, x = exact_point([(q, rate, s) for (_, _, q, rate), s in zip(part, sums, strict=True)])
         ours = np.concatenate([bench.values(g) for g in bench.groups(j)])
         assert_allclose(ours, [float(v) for values in x for v in values], rtol=0, atol=1e-12)
-    assert_array_equal(store.key[15:20], 0.0)  # nobody's
+    assert_array_equal(bench.store.key[15:20], 0.0)  # nobody's
 
 
 @pytest.mark.skipif(INTERPRETED, reason="five thousand coordinates are for compiled kernels")
@@ -370,8 +371,8 @@ def test_a_tree_pays_only_where_few_coordinates_change():
 
 def test_a_store_without_simplices():
     store = make_store([], 3)
-    assert store.multiplier.size == 0
-    assert_array_equal(store.place, np.arange(3))
+    assert store["multiplier"].size == 0
+    assert_array_equal(store["place"], np.arange(3))
 
 
 # -- sampling ----------------------------------------------------------------------------------------------
@@ -427,9 +428,9 @@ def frozen(potentials, sums):
 @pytest.mark.parametrize("sums", FROZEN.values(), ids=FROZEN.keys())
 def test_draws_follow_the_point(potentials, sums, forms):
     bench = frozen(potentials, sums)
-    before = [array.copy() for array in bench.store]
+    before = bench.copy()
     counts = bench.draws(DRAWS, seed=12)
-    for array, kept in zip(bench.store, before, strict=True):
+    for array, kept in zip(vars(bench.store).values(), vars(before.store).values(), strict=True):
         assert_array_equal(array, kept)  # sampling changes nothing
     _, exact = twin(bench, potentials)
     assert fits(counts, DRAWS * exact / exact.sum()) > 1e-3
@@ -477,7 +478,7 @@ def test_long_play_loses_no_digits(n):
     rounds = 10**6
     potentials = [(2.0, 2.0 / math.sqrt(rounds), n)]
     bench = Bench.of(*potentials)
-    play(bench.store, potentials[0][1], n // 3, 0.1, rounds, np.uint64(17), seeded_words(18))
+    play(bench.memory, potentials[0][1], n // 3, 0.1, rounds, np.uint64(17), seeded_words(18))
     assert bench.store.form[0] == (POWER_LIST if n == 10 else POWER_BUCKETS)
     assert abs(math.fsum(bench.values()) - 1.0) <= 1e-12
     assert_is_exact(bench, potentials, tolerance=1e-12)

@@ -14,8 +14,8 @@ from scipy import stats
 from simplex_twin import tree_levels
 
 import sidelight as sl
-from sidelight.engine import memory as names
-from sidelight.engine.memory import views
+from sidelight.engine import fields as names
+from sidelight.engine.fields import views
 from sidelight.engine.random import seeded_words
 from sidelight.engine.round import round as engine
 from sidelight.engine.simplex import groups as layout

@@ -14,7 +14,7 @@ from dense_engine import Dense
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sidelight as sl
-from sidelight.engine.memory import PENDING
+from sidelight.engine.fields import PENDING
 from sidelight.planning import planner
 from sidelight.planning.candidates import flat_ways
 from sidelight.planning.dominations import Dominations

@@ -17,7 +17,7 @@ from scipy.stats import chisquare
 from stronger_twins import flat_plan, flat_ways, potential_of
 
 import sidelight as sl
-from sidelight.engine.memory import GAMMA, views
+from sidelight.engine.fields import GAMMA, views
 from sidelight.engine.play import play
 from sidelight.engine.round import round as engine
 from sidelight.engine.simplex.store import POWER_BUCKETS

@@ -17,7 +17,7 @@ from instances import CASE_IDS, CASES
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sidelight as sl
-from sidelight.engine.memory import HEAVY
+from sidelight.engine.fields import HEAVY
 
 FAMILIES = [  # universal arms with and without loops, labels, many arms
     "full:5",

@@ -7,9 +7,9 @@ block, exploration of every kind.
 import numpy as np
 from kernel_entries import unpack
 
-from sidelight.engine import memory as names
+from sidelight.engine import fields as names
 from sidelight.engine.build import block_order, build_memory
-from sidelight.engine.memory import views
+from sidelight.engine.fields import views
 from sidelight.engine.round import round as engine
 from sidelight.engine.simplex.store import N_SCALARS, RATE, SHIFT
 from sidelight.planning import Tuning

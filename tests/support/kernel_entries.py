@@ -10,17 +10,17 @@ import types
 import numba
 import numpy as np
 
-from sidelight.engine import memory
+from sidelight.engine import fields
 from sidelight.engine._numba import pointers
 from sidelight.engine._numba.jit import kernel
-from sidelight.engine._numba.pointers import by_reference, pointer
+from sidelight.engine._numba.pointers import pointer
 from sidelight.engine.alias import draw_alias
 from sidelight.engine.exponential import exp_nonpositive, small_exp, tiny_exp
 from sidelight.engine.losses import flip_coins
 from sidelight.engine.random import hashed_unit, next_turn, seeded_words
 from sidelight.engine.simplex import buckets, simplex, tree
 from sidelight.engine.simplex.groups import Group, make_store
-from sidelight.engine.simplex.store import N_SCALARS, POWER_BUCKETS, Store, laid_open
+from sidelight.engine.simplex.store import N_SCALARS, POWER_BUCKETS
 
 INTERPRETED = bool(numba.config.DISABLE_JIT)
 
@@ -45,7 +45,7 @@ def door(step):
 def interpreted(function):
     """The source of a step or routine, with everything it calls interpreted too, on arrays."""
     source = plain(function)
-    stand_ins = {"pointer": pointers._view, "by_reference": pointers._itself, "noinline": lambda: None}
+    stand_ins = {"pointer": pointers._view, "noinline": lambda: None}
     known = {
         name: stand_ins[name]
         if name in stand_ins
@@ -58,15 +58,14 @@ def interpreted(function):
     return types.FunctionType(source.__code__, known | {"__builtins__": __builtins__})
 
 
-unpack = interpreted(memory.unpack)
+unpack = fields.looked_into
 """The views that the kernels work on, as arrays."""
 
 
 @kernel()
-def perform(store, what, where, who, amount, out):
+def perform(memory, what, where, who, amount, out):
     """Operation what[i] on group or simplex where[i]; what it returns goes to out[i]."""
-    opened = laid_open(store)
-    store = by_reference(opened)
+    _, _, store = fields.opened(memory)
     for i in range(what.size):
         code, g, c, x = what[i], where[i], who[i], amount[i]
         if code == ADD:
@@ -97,10 +96,9 @@ def perform(store, what, where, who, amount, out):
 
 
 @kernel()
-def tally(store, root, index, draws, words, counts):
+def tally(memory, root, index, draws, words, counts):
     """Count coordinates drawn from simplex `index`, or ∝ 1/d from group `index` if `root`, one a round as in play."""
-    opened = laid_open(store)
-    store = by_reference(opened)
+    _, _, store = fields.opened(memory)
     words = pointer(words, 0, 4)
     for _ in range(draws):
         next_turn(words)
@@ -111,10 +109,9 @@ def tally(store, root, index, draws, words, counts):
 
 
 @kernel()
-def play(store, rate, best, gap, rounds, key, words):
+def play(memory, rate, best, gap, rounds, key, words):
     """A bandit on simplex 0, a single group: losses are hashed coins, 1/2 − gap for arm `best`, else 1/2."""
-    opened = laid_open(store)
-    store = by_reference(opened)
+    _, _, store = fields.opened(memory)
     words = pointer(words, 0, 4)
     for t in range(rounds):
         arm = simplex.sample(store, 0, words)
@@ -186,11 +183,20 @@ def coins(means, word, first, size, out):
     flip_coins(pointer(means, 0, means.size), word, first, size, pointer(out, 0, out.size))
 
 
+def store_memory(simplices, n_coordinates):
+    """A memory that holds simplices and nothing else."""
+    none = tuple(np.zeros(0, dtype=dtype) for dtype in (np.int64, np.int32, np.int64, np.int32))
+    memory = fields.pack(make_store(simplices, n_coordinates), {}, none, seeded_words(0))
+    fields.refreeze(memory)
+    return memory
+
+
 class Bench:
     """A store, and its operations by name."""
 
-    def __init__(self, store):
-        self.store = store
+    def __init__(self, memory):
+        self.memory = memory
+        self.store = unpack(memory)[2]
 
     @classmethod
     def of(cls, *potentials):
@@ -199,7 +205,9 @@ class Bench:
         for power, rate, size in potentials:
             groups.append(Group(first, size, power, rate))
             first += size
-        return cls(make_store([groups], first))
+        bench = cls(store_memory([groups], first))
+        bench.rebuild()
+        return bench
 
     def _do(self, what, where=0, who=0, amount=0.0):
         who, amount = np.broadcast_arrays(
@@ -208,7 +216,7 @@ class Bench:
         who, amount = np.atleast_1d(who).copy(), np.atleast_1d(amount).copy()
         out = np.zeros((who.size, 4))
         whats, wheres = (np.full(who.size, x, dtype=np.int64) for x in (what, where))
-        perform(self.store, whats, wheres, who, amount, out)
+        perform(self.memory, whats, wheres, who, amount, out)
         return out
 
     def add(self, g, coordinates, amounts):
@@ -246,12 +254,12 @@ class Bench:
     def draws(self, count, seed, j=0):
         """How often each coordinate comes up in `count` draws from simplex j."""
         counts = np.zeros(self.store.key.size, dtype=np.int64)
-        tally(self.store, False, j, count, seeded_words(seed), counts)
+        tally(self.memory, False, j, count, seeded_words(seed), counts)
         return counts
 
     def root_draws(self, count, seed, g=0):
         counts = np.zeros(self.store.key.size, dtype=np.int64)
-        tally(self.store, True, g, count, seeded_words(seed), counts)
+        tally(self.memory, True, g, count, seeded_words(seed), counts)
         return counts
 
     # -- looking ---------------------------------------------------------------------------------------
@@ -271,4 +279,4 @@ class Bench:
         return range(self.store.first_group[j], self.store.first_group[j + 1])
 
     def copy(self):
-        return Bench(Store(*(array.copy() for array in self.store)))
+        return Bench(fields.duplicate(self.memory, self.memory.words.copy()))

@@ -22,7 +22,7 @@ from numba.extending import intrinsic
 
 from sidelight.engine._numba.pointers import pointer, prefetch
 from sidelight.engine.exponential import exp_nonpositive, small_exp
-from sidelight.engine.memory import aligned
+from sidelight.engine.fields import aligned
 from sidelight.engine.random import arm_unit, round_word, seeded_words
 from sidelight.environment.base import environment_key
 

@@ -9,42 +9,19 @@ import numpy.typing as npt
 
 from sidelight.engine._numba.interrupts import interrupts_kept
 from sidelight.engine.alias import alias_tables
-from sidelight.engine.memory import (
+from sidelight.engine.fields import (
     ALL_OTHERS,
-    ANY_LOCAL,
-    ANY_SPREAD,
-    BLOCK_SIZE,
-    DEGREE,
-    EVEN,
     EVERYTHING,
-    FETCHES,
-    IN_DEGREE,
-    IN_ORDER,
-    LONE,
     MANY_SHAPES,
-    N_ADAPTIVE,
-    N_ARMS,
-    N_BLOCKS,
-    N_FIXED,
     N_NUMBERS,
-    N_SIMPLICES,
-    N_SWITCHES,
-    N_TOP_GROUPS,
-    N_UNIVERSAL,
     OWN_BLOCK,
     OWN_LOSS,
     PENDING,
-    PLAIN_BLOCKS,
-    SEEN_BY,
     SEEN_BY_ALL,
     SEEN_BY_BLOCK,
     SEEN_BY_EDGES,
     SEEN_BY_OTHERS,
     SEEN_BY_SELF,
-    SHAPE,
-    SINGLETONS,
-    USUAL,
-    WRITTEN,
     Edges,
     Memory,
     pack,
@@ -52,7 +29,7 @@ from sidelight.engine.memory import (
 from sidelight.engine.random import seeded_words
 from sidelight.engine.round import round as engine
 from sidelight.engine.simplex.groups import Group, make_store
-from sidelight.engine.simplex.store import ENTROPY_LIST, HELD, N_SCALARS, SHARE, Store
+from sidelight.engine.simplex.store import ENTROPY_LIST, HELD, N_SCALARS, SHARE
 from sidelight.engine.simplex.tree import n_nodes
 from sidelight.errors import InfeasibleRequest
 
@@ -63,6 +40,7 @@ if TYPE_CHECKING:
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Arrays = dict[str, np.ndarray]
 
 FETCHED = 20_000
 """From so many arms on, the engine asks for memory ahead of using it."""
@@ -111,49 +89,49 @@ def build_memory(
     near = _near(graph, tuning, slots, spread) if any_spread else _Near.none()
     seen_how = _how_seen(graph, slots, spread)
 
-    switches = np.zeros(N_SWITCHES, dtype=np.int64)
-    switches[N_ARMS] = n
-    switches[N_BLOCKS] = m
-    switches[N_TOP_GROUPS] = layout.n_top
-    switches[N_FIXED] = fixed_slots.size
-    switches[N_ADAPTIVE] = int((adaptive > 0.0).sum())
-    switches[N_UNIVERSAL] = graph.universal.size
-    switches[ANY_LOCAL] = any_local
-    switches[ANY_SPREAD] = any_spread
-    switches[IN_ORDER] = bool((slots.arm_at == np.arange(n)).all())
-    switches[SINGLETONS] = m == n and n > 1
-    switches[PLAIN_BLOCKS] = bool((slots.sizes > 1).all() and (layout.block_group >= 0).all())
-    switches[BLOCK_SIZE] = _common(slots.sizes)
-    switches[DEGREE] = _common(np.diff(graph.out_indptr))
-    switches[IN_DEGREE] = _common(np.diff(graph.in_indptr))
-    switches[N_SIMPLICES] = len(layout.simplices)
-    entropy_inside = bool((store.power[layout.n_top :] == 0.0).all())
-    one_root_above = layout.n_top == 1 and store.power[0] == 2.0
-    switches[USUAL] = bool(
-        switches[PLAIN_BLOCKS] and entropy_inside and one_root_above and not (any_adaptive or any_spread)
+    switches: dict[str, int] = {}
+    switches["n_arms"] = n
+    switches["n_blocks"] = m
+    switches["n_top_groups"] = layout.n_top
+    switches["n_fixed"] = fixed_slots.size
+    switches["n_adaptive"] = int((adaptive > 0.0).sum())
+    switches["n_universal"] = graph.universal.size
+    switches["any_local"] = any_local
+    switches["any_spread"] = any_spread
+    switches["in_order"] = bool((slots.arm_at == np.arange(n)).all())
+    switches["singletons"] = m == n and n > 1
+    switches["plain_blocks"] = bool((slots.sizes > 1).all() and (layout.block_group >= 0).all())
+    switches["block_size"] = _common(slots.sizes)
+    switches["degree"] = _common(np.diff(graph.out_indptr))
+    switches["in_degree"] = _common(np.diff(graph.in_indptr))
+    switches["n_simplices"] = len(layout.simplices)
+    entropy_inside = bool((store["power"][layout.n_top :] == 0.0).all())
+    one_root_above = layout.n_top == 1 and store["power"][0] == 2.0
+    switches["usual"] = bool(
+        switches["plain_blocks"] and entropy_inside and one_root_above and not (any_adaptive or any_spread)
     )
     writable = bool(
-        switches[USUAL]
-        and switches[N_UNIVERSAL] == 0
+        switches["usual"]
+        and switches["n_universal"] == 0
         and slots.sizes.max() <= LARGEST_WRITTEN
-        and (store.form[layout.n_top :] == ENTROPY_LIST).all()
+        and (store["form"][layout.n_top :] == ENTROPY_LIST).all()
     )
     if writable and (seen_how == SEEN_BY_EDGES).any():
         seen_how[seen_how == SEEN_BY_BLOCK] = SEEN_BY_EDGES  # a few more reads, and one way for all arms
-    switches[SEEN_BY] = seen_how[0] if (seen_how == seen_how[0]).all() else -1
-    switches[LONE] = bool(
+    switches["seen_by"] = seen_how[0] if (seen_how == seen_how[0]).all() else -1
+    switches["lone"] = bool(
         m == 1
-        and store.power.size == 1
-        and store.power[0] == 2.0
+        and store["power"].size == 1
+        and store["power"][0] == 2.0
         and any_adaptive
         and not (any_local or any_spread or fixed_slots.size)
-        and switches[SEEN_BY] == SEEN_BY_EDGES
+        and switches["seen_by"] == SEEN_BY_EDGES
     )
-    switches[EVEN] = bool((fixed == fixed[0]).all() and (local == local[0]).all())
-    switches[WRITTEN] = writable and switches[SEEN_BY] == SEEN_BY_EDGES
-    switches[SHAPE] = _shape(switches, store, fixed, any_adaptive or any_spread)
-    switches[FETCHES] = n >= FETCHED
-    arrays = store._asdict() | {
+    switches["even"] = bool((fixed == fixed[0]).all() and (local == local[0]).all())
+    switches["written"] = writable and switches["seen_by"] == SEEN_BY_EDGES
+    switches["shape"] = _shape(switches, store, fixed, any_adaptive or any_spread)
+    switches["fetches"] = n >= FETCHED
+    arrays = store | {
         "block_start": slots.starts,
         "arm_at": slots.arm_at,
         "slot_of": slots.slot_of,
@@ -188,8 +166,8 @@ def build_memory(
         "spreading": np.zeros(n if any_spread else 0),
         "spread_node": np.zeros(n_nodes(n) if any_spread else 0),
         "leader": np.full(n if any_spread else 0, -1, dtype=np.int32),
-        "mixed": np.zeros(n if switches[WRITTEN] else 0),
-        "seen_fixed": np.zeros(n if switches[WRITTEN] else 0),
+        "mixed": np.zeros(n if switches["written"] else 0),
+        "seen_fixed": np.zeros(n if switches["written"] else 0),
         "block_loss": np.zeros(m),
         "amounts": np.zeros(2 * changes),
         "targets": np.zeros(2 * changes, dtype=np.int32),
@@ -310,14 +288,14 @@ def _runs(power: Floats, rate: Floats, *more: Floats) -> list[tuple[int, int, fl
     return [(a, b, float(power[a]), float(rate[a])) for a, b in zip(firsts, ends, strict=True)]
 
 
-def _give_records(store: Store, layout: Simplices, slots: Slots, fixed: Floats, local: Floats) -> None:
+def _give_records(store: Arrays, layout: Simplices, slots: Slots, fixed: Floats, local: Floats) -> None:
     """What the engine keeps with the first group of every block."""
     big = np.flatnonzero(layout.block_group != -1)
     groups = layout.block_group[big].astype(np.int64)
     records = np.where(groups >= 0, groups, -2 - groups) * N_SCALARS
-    store.scalars[SHARE::N_SCALARS] = 1.0
-    store.scalars[records + SHARE] = 1.0 - np.add.reduceat(local, slots.starts[:-1])[big]
-    store.scalars[records + HELD] = np.add.reduceat(fixed, slots.starts[:-1])[big]
+    store["scalars"][SHARE::N_SCALARS] = 1.0
+    store["scalars"][records + SHARE] = 1.0 - np.add.reduceat(local, slots.starts[:-1])[big]
+    store["scalars"][records + HELD] = np.add.reduceat(fixed, slots.starts[:-1])[big]
 
 
 def _parents(tuning: Tuning, slots: Slots) -> tuple[Ints, Ints, Ints]:
@@ -424,18 +402,18 @@ def _how_seen(graph: FeedbackGraph, slots: Slots, spread: Floats) -> Ints:
     return how[slots.arm_at]
 
 
-def _shape(switches: npt.NDArray[np.int64], store: Store, fixed: Floats, varies: bool) -> int:
+def _shape(switches: dict[str, int], store: Arrays, fixed: Floats, varies: bool) -> int:
     """What every play reveals, if that can be learnt from in one go."""
-    lists = bool((store.form == ENTROPY_LIST).all())
-    how = switches[SEEN_BY]
+    lists = bool((store["form"] == ENTROPY_LIST).all())
+    how = switches["seen_by"]
     if varies:
         return MANY_SHAPES
-    if how == SEEN_BY_SELF and switches[SINGLETONS]:
+    if how == SEEN_BY_SELF and switches["singletons"]:
         return OWN_LOSS
-    inner = store.form[switches[N_TOP_GROUPS] :]
-    if how == SEEN_BY_BLOCK and switches[PLAIN_BLOCKS] and bool((inner == ENTROPY_LIST).all()):
+    inner = store["form"][switches["n_top_groups"] :]
+    if how == SEEN_BY_BLOCK and switches["plain_blocks"] and bool((inner == ENTROPY_LIST).all()):
         return OWN_BLOCK
-    if switches[SINGLETONS] and switches[IN_ORDER] and switches[N_TOP_GROUPS] == 1 and lists:
+    if switches["singletons"] and switches["in_order"] and switches["n_top_groups"] == 1 and lists:
         if how == SEEN_BY_ALL:
             return EVERYTHING
         if how == SEEN_BY_OTHERS and bool((fixed == fixed[0]).all()):

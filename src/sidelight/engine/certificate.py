@@ -8,8 +8,8 @@ accumulated for it: minimum and payments are in the store. Proof and meaning: do
 import math
 
 from sidelight.engine._numba.jit import inlined, kernel
-from sidelight.engine._numba.pointers import by_reference, pointer
-from sidelight.engine.memory import GAMMA_SUM, ROUND, TOP_PAID, unpack
+from sidelight.engine._numba.pointers import pointer
+from sidelight.engine.fields import GAMMA_SUM, ROUND, TOP_PAID, opened
 from sidelight.engine.round.indexing import (
     block_of,
     end_slot,
@@ -171,8 +171,7 @@ def certify_worst(memory, out, spare):
 
     `spare` is scratch for four numbers. O(blocks), and O(arms) for Tsallis potentials other than −√x.
     """
-    parts = unpack(memory)
-    machine, state, store = by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2])
+    machine, state, store = opened(memory)
     top = top_height(machine, state, store)
     best = -math.inf
     for k in range(machine.n_blocks):
@@ -188,8 +187,7 @@ def certify_worst(memory, out, spare):
 @kernel()
 def certify_arm(memory, arm, out):
     """Upper bounds on the four parts of the ledger against `arm`, into out[0:4]."""
-    parts = unpack(memory)
-    machine, state, store = by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2])
+    machine, state, store = opened(memory)
     slot = machine.slot_of[arm]
     k = block_of(machine, slot)
     g = group_of(machine, k, slot)
@@ -200,8 +198,7 @@ def certify_arm(memory, arm, out):
 @kernel()
 def fill_terms(memory, ledgers, certificates):
     """The ledger and the certificate against every arm, four numbers each, arm after arm."""
-    parts = unpack(memory)
-    machine, state, store = by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2])
+    machine, state, store = opened(memory)
     top = top_height(machine, state, store)
     for k in range(machine.n_blocks):
         inside = inside_height(machine, store, k)

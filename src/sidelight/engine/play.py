@@ -3,9 +3,9 @@
 import math
 
 from sidelight.engine._numba.jit import inlined, internal, kernel, noinline
-from sidelight.engine._numba.pointers import by_reference, pointer, prefetch
+from sidelight.engine._numba.pointers import pointer, prefetch
+from sidelight.engine.fields import ALL_OTHERS, EVERYTHING, HEAVY, MANY_SHAPES, OWN_BLOCK, OWN_LOSS, opened
 from sidelight.engine.losses import COINS, FUNCTION, cost_of, flip_coins, loss_of, row_of
-from sidelight.engine.memory import ALL_OTHERS, EVERYTHING, HEAVY, MANY_SHAPES, OWN_BLOCK, OWN_LOSS, unpack
 from sidelight.engine.random import round_word
 from sidelight.engine.round.indexing import (
     arm_at,
@@ -112,8 +112,7 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
 
     `losses` is scratch for what one arm reveals and one more; `plays`, unless empty, counts plays by arm.
     """
-    parts = unpack(memory)
-    machine, state, store = by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2])
+    machine, state, store = opened(memory)
     told = pointer(losses, 0, losses.size)
     counts = pointer(plays, 0, plays.size)
     table = row_of(world, 0)

@@ -17,7 +17,7 @@ from sidelight._types import Floats, Ints, Longs
 from sidelight.engine import certificate
 from sidelight.engine._numba.entry import entry
 from sidelight.engine.build import block_order, build_memory
-from sidelight.engine.memory import PENDING, ROUND, duplicate, refreeze, views
+from sidelight.engine.fields import PENDING, ROUND, duplicate, refreeze, views
 from sidelight.engine.play import play
 from sidelight.engine.random import seeded_words
 from sidelight.engine.round import round as engine
@@ -28,8 +28,8 @@ from sidelight.policy import stages as epochs
 from sidelight.policy.certificate import LEDGER, Certificate
 
 if TYPE_CHECKING:
+    from sidelight.engine.fields import Memory
     from sidelight.engine.losses import World
-    from sidelight.engine.memory import Memory
     from sidelight.planning import Plan
 
 

@@ -7,7 +7,7 @@ Format, version 4. An uncompressed `.npz` archive (a zip of `.npy` arrays, reada
                   that wrote it), horizon, realization, choices, parameters, bound, labels, digest
     graph.*       n_arms, out_indptr, out_indices, universal, has_loop
     tuning.*      the arrays of `sidelight.planning.Tuning`
-    state.*       the changing arrays of `sidelight.engine.memory`, the random stream included, but not those
+    state.*       the changing arrays of `sidelight.engine.fields`, the random stream included, but not those
                   that follow from the others
 
 Small policies (`policy.rule_policy`) have no tuning: their header names the `rule` and the horizon, and state.*
@@ -35,7 +35,7 @@ import numpy.typing as npt
 
 from sidelight._files import digest, replacing
 from sidelight._version import __version__
-from sidelight.engine.memory import DERIVED, HEAVY, N_ARMS, PENDING, ROUND, SCRATCH, Memory, views
+from sidelight.engine.fields import CHANGING, HEAVY, PENDING, ROUND, STREAM, Memory, switch, views
 from sidelight.engine.round.round import start, write_out
 from sidelight.engine.simplex.store import N_BUCKETS
 from sidelight.errors import SavedStateError, SidelightError
@@ -184,7 +184,7 @@ def restore(path: str | PathLike[str], memory: Memory, arrays: Arrays) -> None:
         if source.dtype.kind == "f" and np.isnan(source).any():
             raise SavedStateError(f"{path}: the saved array state.{name} contains NaN")
     _check_positions(path, targets, arrays)
-    n_arms = int(memory.switches[N_ARMS])
+    n_arms = switch(memory, "n_arms")
     numbers = arrays["state.numbers"]
     if float(numbers[PENDING]) not in range(-1, n_arms):
         raise SavedStateError(f"{path}: the pending arm {numbers[PENDING]} does not exist")
@@ -197,7 +197,7 @@ def restore(path: str | PathLike[str], memory: Memory, arrays: Arrays) -> None:
 
 def _kept(memory: Memory) -> Arrays:
     """The changing arrays that nothing else determines."""
-    return {name: view for name, view in views(memory).items() if name not in SCRATCH + DERIVED}
+    return views(memory, CHANGING, STREAM)
 
 
 def _check_positions(path: str | PathLike[str], fresh: Arrays, arrays: Arrays) -> None:

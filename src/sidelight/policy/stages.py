@@ -18,7 +18,7 @@ import numpy as np
 from sidelight._types import Floats
 from sidelight.engine import certificate
 from sidelight.engine.build import coordinate_groups
-from sidelight.engine.memory import N_ARMS, ROUND, Memory, views
+from sidelight.engine.fields import ROUND, Memory, switch, views
 from sidelight.engine.round import round as engine
 from sidelight.engine.simplex.store import HELD, N_SCALARS, RATE, SHIFT
 from sidelight.planning.minimised.uniform import UNIFORM
@@ -71,7 +71,7 @@ def uniform_terms(memory: Memory) -> Floats:
     Its rate is all but zero, so the sums would certify next to nothing.
     """
     rounds = float(views(memory)["numbers"][ROUND])
-    return np.array([0.0, (1.0 - 1.0 / int(memory.switches[N_ARMS])) * rounds, 0.0, 0.0])
+    return np.array([0.0, (1.0 - 1.0 / switch(memory, "n_arms")) * rounds, 0.0, 0.0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class Past:
 
     def with_stage(self, stage: Plan, memory: Memory) -> Past:
         """This and what is in `memory`, which plays `stage`."""
-        n = int(memory.switches[N_ARMS])
+        n = switch(memory, "n_arms")
         ledgers, certificates = np.empty((n, 4)), np.empty((n, 4))
         certificate.fill_terms(memory, ledgers.ravel(), certificates.ravel())
         if stage.realization == UNIFORM:

@@ -5,12 +5,7 @@ dozens of arrays are read at computed places, that costs a third of the time. `p
 into a pointer to its first cell: one word, indexed from 0, nothing asked. The array must stay an argument of
 the kernel, which keeps its memory alive; like all compiled indexing here, nothing checks the upper end.
 
-Dozens of pointers are still too many to hand from function to function. `by_reference` puts a bundle of them down in
-the frame of the kernel that calls it and gives one pointer to the whole: fields are read from there when they
-are used. As the compiler cannot know that writing a cell leaves the bundle alone, loops that should vectorise
-take the pointers they need into variables first.
-
-Interpreted, cells are ordinary views and a bundle refers to itself.
+Interpreted, cells are ordinary views. `bundles` hands many pointers around at once.
 """
 
 from typing import Any
@@ -18,15 +13,8 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils, config
-from numba.core.typing.templates import AttributeTemplate
-from numba.extending import (
-    infer_getattr,
-    intrinsic,
-    lower_getattr_generic,
-    models,
-    register_model,
-)
+from numba.core import config
+from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
 
@@ -45,41 +33,6 @@ def _offset(typingctx, pointer, index):
         return builder.gep(args[0], [args[1]])
 
     return pointer(pointer, types.intp), codegen
-
-
-class Reference(types.Type):
-    """The type of a reference to a named tuple."""
-
-    def __init__(self, to):
-        self.to = to
-        super().__init__(name=f"Reference({to})")
-
-
-@register_model(Reference)
-class _ReferenceModel(models.PrimitiveModel):
-    def __init__(self, dmm, fe_type):
-        super().__init__(dmm, fe_type, dmm.lookup(fe_type.to).get_value_type().as_pointer())
-
-
-@infer_getattr
-class _Fields(AttributeTemplate):
-    key = Reference
-
-    def generic_resolve(self, typ, attr):  # type: ignore[override]
-        return typ.to.types[typ.to.fields.index(attr)] if attr in typ.to.fields else None
-
-
-@lower_getattr_generic(Reference)
-def _field(context, builder, typ, value, attr):
-    return builder.load(cgutils.gep_inbounds(builder, value, 0, typ.to.fields.index(attr)))
-
-
-@intrinsic
-def _by_reference(typingctx, bundle):
-    def codegen(context, builder, signature, args):
-        return cgutils.alloca_once_value(builder, args[0])
-
-    return Reference(bundle)(bundle), codegen
 
 
 @intrinsic
@@ -103,10 +56,6 @@ def _rest(pointer: np.ndarray, index: int) -> np.ndarray:
     return pointer[index:]
 
 
-def _itself(bundle: Any) -> Any:
-    return bundle
-
-
 def _nothing(pointer: np.ndarray, index: int) -> None:
     pass
 
@@ -119,7 +68,5 @@ offset: Any = _rest if config.DISABLE_JIT else _offset  # type: ignore[attr-defi
 A loop that reads cells[first + i] and also computes with first + i gets that number as four scalars instead of a
 vector; reading offset(cells, first)[i] keeps them apart.
 """
-by_reference: Any = _itself if config.DISABLE_JIT else _by_reference  # type: ignore[attr-defined]
-"""by_reference(bundle): a reference to a named tuple, valid as long as the calling kernel runs."""
 prefetch: Any = _nothing if config.DISABLE_JIT else _prefetch  # type: ignore[attr-defined]
 """prefetch(cells, index): ask the memory for a cell that will be read soon; changes nothing."""

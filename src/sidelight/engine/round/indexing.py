@@ -6,7 +6,7 @@ Each array read at random is a cache miss on a large graph; switches spare those
 import numpy as np
 
 from sidelight.engine._numba.jit import inlined
-from sidelight.engine.memory import OWN_BLOCK, SEEN_BY_OTHERS
+from sidelight.engine.fields import OWN_BLOCK, SEEN_BY_OTHERS
 
 
 @inlined()

@@ -7,7 +7,7 @@ order (see `engine`).
 from sidelight.engine._numba.jit import inlined, internal, loop, noinline
 from sidelight.engine._numba.pointers import offset, prefetch
 from sidelight.engine.exponential import SMALL, TINY, exp_nonpositive, small_exp, tiny_exp
-from sidelight.engine.memory import (
+from sidelight.engine.fields import (
     ADAPTIVE_TOTAL,
     ALL_OTHERS,
     EVERYTHING,

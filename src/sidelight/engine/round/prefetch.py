@@ -10,7 +10,7 @@ needs, and what the arms that it reveals need. A wrong guess, as after a rejecte
 from sidelight.engine._numba.jit import inlined
 from sidelight.engine._numba.pointers import prefetch
 from sidelight.engine.alias import draw_evenly
-from sidelight.engine.memory import GAMMA, MANY_SHAPES, OWN_LOSS
+from sidelight.engine.fields import GAMMA, MANY_SHAPES, OWN_LOSS
 from sidelight.engine.random import coming_unit
 from sidelight.engine.round.indexing import (
     arm_at,

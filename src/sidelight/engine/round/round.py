@@ -21,9 +21,9 @@ Where every play reveals everything, one loss for each slot.
 from numba import uint64
 
 from sidelight.engine._numba.jit import inlined, internal, kernel, noinline
-from sidelight.engine._numba.pointers import by_reference, pointer
+from sidelight.engine._numba.pointers import pointer
 from sidelight.engine.alias import draw_alias, draw_evenly
-from sidelight.engine.memory import (
+from sidelight.engine.fields import (
     ADAPTIVE_TOTAL,
     ALL_OTHERS,
     EVERYTHING,
@@ -35,7 +35,7 @@ from sidelight.engine.memory import (
     ROUND,
     TOP_PAID,
     WHOLE,
-    unpack,
+    opened,
 )
 from sidelight.engine.random import DRAWS, START, TURN, next_turn, next_unit
 from sidelight.engine.round.indexing import (
@@ -149,8 +149,7 @@ def draw_explored(machine, state, store, gamma):
 @kernel()
 def ask_once(memory):
     """Draw an arm and make it the pending one."""
-    parts = unpack(memory)
-    machine, state, store = by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2])
+    machine, state, store = opened(memory)
     arm = arm_at(machine, ask(machine, state, store))
     state.numbers[PENDING] = arm
     return arm
@@ -162,8 +161,7 @@ def tell_once(memory, told, losses):
 
     `losses` is scratch for what one arm reveals and one more.
     """
-    parts = unpack(memory)
-    machine, state, store = by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2])
+    machine, state, store = opened(memory)
     for i in range(told.size):
         if not 0.0 <= told[i] <= 1.0:  # also NaN
             return False
@@ -215,8 +213,7 @@ def arrange(machine, slot, told, losses):
 @kernel()
 def start(memory):
     """Everything that follows from sums, rates and exploration: at the beginning, and when those have changed."""
-    parts = unpack(memory)
-    machine, state, store = by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2])
+    machine, state, store = opened(memory)
     for j in range(machine.n_simplices):
         rebuild(store, j)
     for index in range(machine.n_adaptive):
@@ -237,9 +234,9 @@ def start(memory):
 
 @kernel()
 def write_out(memory):
-    """What is kept besides and follows from the rest (`memory.DERIVED`)."""
-    parts = unpack(memory)
-    write_all(by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2]))
+    """What is kept besides and follows from the rest (`fields.DERIVED`)."""
+    machine, state, store = opened(memory)
+    write_all(machine, state, store)
 
 
 @inlined()
@@ -260,8 +257,7 @@ def write_all(machine, state, store):
 @kernel()
 def fill_probabilities(memory, out):
     """Write Z for every arm into out."""
-    parts = unpack(memory)
-    machine, state, store = by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2])
+    machine, state, store = opened(memory)
     rest = 1.0 - state.numbers[GAMMA]
     for slot in range(out.size):
         out[machine.arm_at[slot]] = played(machine, state, store, slot, rest)
@@ -270,8 +266,7 @@ def fill_probabilities(memory, out):
 @kernel()
 def fill_exploration(memory, out):
     """Write γ for every arm into out."""
-    parts = unpack(memory)
-    machine, state, store = by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2])
+    machine, state, store = opened(memory)
     for slot in range(out.size):
         gamma = varying(machine, state, store, slot, block_of(machine, slot))
         if machine.n_fixed > 0:
@@ -282,8 +277,7 @@ def fill_exploration(memory, out):
 @kernel()
 def fill_blocks(memory, out):
     """Write Y for every block into out, in the order of the engine."""
-    parts = unpack(memory)
-    machine, store = by_reference(parts[0]), by_reference(parts[2])
+    machine, _, store = opened(memory)
     for k in range(out.size):
         out[k] = block_value(machine, store, k)
 
@@ -291,8 +285,7 @@ def fill_blocks(memory, out):
 @kernel()
 def fill_inside(memory, out):
     """Write X for every arm into out: its share of its own block."""
-    parts = unpack(memory)
-    machine, store = by_reference(parts[0]), by_reference(parts[2])
+    machine, _, store = opened(memory)
     for slot in range(out.size):
         g = group_of(machine, block_of(machine, slot), slot)
         out[machine.arm_at[slot]] = value(store, g, machine.n_blocks + slot) if g >= 0 else 1.0
@@ -304,8 +297,7 @@ def ledger(memory, arm, out):
 
     projection Σ⟨L̂, Y − e_k⟩, restriction Σ⟨ℓ̂_k, X_k − e_j⟩, global exploration Σγ̄, local exploration Σγ̄_k.
     """
-    parts = unpack(memory)
-    machine, state, store = by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2])
+    machine, state, store = opened(memory)
     slot = machine.slot_of[arm]
     k = block_of(machine, slot)
     if machine.n_blocks > 1:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.engine.simplex.simplex import rebuild_all
 from sidelight.engine.simplex.store import (
     ENTROPY_LIST,
     ENTROPY_TREE,
@@ -19,7 +18,6 @@ from sidelight.engine.simplex.store import (
     POWER_BUCKETS,
     POWER_LIST,
     RATE,
-    Store,
 )
 from sidelight.engine.simplex.tree import n_nodes
 
@@ -47,8 +45,11 @@ class Group:
         return ENTROPY_TREE if self.size > LARGEST_SUM * (1 + self.changes) else ENTROPY_LIST
 
 
-def make_store(simplices: Sequence[Sequence[Group]], n_coordinates: int) -> Store:
-    """A store in which simplex j consists of the groups simplices[j], all sums zero."""
+def make_store(simplices: Sequence[Sequence[Group]], n_coordinates: int) -> dict[str, np.ndarray]:
+    """Fields of a store in which simplex j consists of the groups simplices[j], all sums zero.
+
+    The points that belong to them are yet to be found (`simplex.rebuild`).
+    """
     groups = [group for simplex in simplices for group in simplex]
     powers = np.array([group.power for group in groups], dtype=np.float64)
     form = np.array([group.form for group in groups], dtype=np.int32)
@@ -69,38 +70,37 @@ def make_store(simplices: Sequence[Sequence[Group]], n_coordinates: int) -> Stor
                 offset[first_group[j] + index] = 1.0 if group.power == 0.0 else 0.0
 
     origin = np.array([(group.first, group.first + group.size) for group in groups], dtype=np.int32)
-    store = Store(
-        first_group=first_group.astype(np.int32),
-        origin=origin.ravel(),
-        form=form,
-        extra=extra.astype(np.int32),
-        power=powers,
-        scale=scale,
-        offset=offset,
-        binomial=_binomials(powers[bucketed]),
-        key=np.zeros(n_coordinates),
-        weight=np.zeros(n_coordinates),
-        node=np.zeros(int(nodes.sum())),
-        scalars=np.zeros(len(groups) * N_SCALARS),
-        portion=np.zeros(len(groups)),
-        multiplier=np.zeros(len(simplices)),
-        ref=np.zeros(h * N_BUCKETS),
-        least=np.ones(h * N_BUCKETS),
-        cap=np.ones(h * N_BUCKETS),
-        moments=np.zeros(h * N_MOMENTS * N_BUCKETS),
-        carry=np.zeros(h * N_BUCKETS),
-        inverse=np.zeros(h * N_BUCKETS),
-        series=np.zeros(h * N_SERIES),
-        sum_at=np.zeros(n_coordinates if h else 0),
-        occupant=np.arange(n_coordinates, dtype=np.int32),
-        place=np.arange(n_coordinates, dtype=np.int32),
-        start=np.zeros(h * (N_BUCKETS + 1), dtype=np.int32),
-        span=np.tile(np.array([0, N_BUCKETS - 1], dtype=np.int32), h),
-        renewed=np.zeros(h * N_BUCKETS, dtype=np.int32),
-    )
-    store.scalars[RATE::N_SCALARS] = [group.rate for group in groups]
-    rebuild_all(store)
-    return store
+    scalars = np.zeros(len(groups) * N_SCALARS)
+    scalars[RATE::N_SCALARS] = [group.rate for group in groups]
+    return {
+        "first_group": first_group.astype(np.int32),
+        "origin": origin.ravel(),
+        "form": form,
+        "extra": extra.astype(np.int32),
+        "power": powers,
+        "scale": scale,
+        "offset": offset,
+        "binomial": _binomials(powers[bucketed]),
+        "key": np.zeros(n_coordinates),
+        "weight": np.zeros(n_coordinates),
+        "node": np.zeros(int(nodes.sum())),
+        "scalars": scalars,
+        "portion": np.zeros(len(groups)),
+        "multiplier": np.zeros(len(simplices)),
+        "ref": np.zeros(h * N_BUCKETS),
+        "least": np.ones(h * N_BUCKETS),
+        "cap": np.ones(h * N_BUCKETS),
+        "moments": np.zeros(h * N_MOMENTS * N_BUCKETS),
+        "carry": np.zeros(h * N_BUCKETS),
+        "inverse": np.zeros(h * N_BUCKETS),
+        "series": np.zeros(h * N_SERIES),
+        "sum_at": np.zeros(n_coordinates if h else 0),
+        "occupant": np.arange(n_coordinates, dtype=np.int32),
+        "place": np.arange(n_coordinates, dtype=np.int32),
+        "start": np.zeros(h * (N_BUCKETS + 1), dtype=np.int32),
+        "span": np.tile(np.array([0, N_BUCKETS - 1], dtype=np.int32), h),
+        "renewed": np.zeros(h * N_BUCKETS, dtype=np.int32),
+    }
 
 
 def _binomials(powers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -9,8 +9,8 @@ decreasing and log-convex, and a bracket is known in closed form.
 
 import math
 
-from sidelight.engine._numba.jit import inlined, internal, kernel, loop, noinline
-from sidelight.engine._numba.pointers import by_reference, offset
+from sidelight.engine._numba.jit import inlined, internal, loop, noinline
+from sidelight.engine._numba.pointers import offset
 from sidelight.engine.exponential import exp_nonpositive
 from sidelight.engine.random import next_unit
 from sidelight.engine.simplex.buckets import (
@@ -48,7 +48,6 @@ from sidelight.engine.simplex.store import (
     end_of,
     first_of,
     head,
-    laid_open,
     set_factor,
 )
 from sidelight.engine.simplex.tree import draw_leaf, renew_leaf, renew_tree, tree_total
@@ -607,15 +606,6 @@ def rebuild(store, j):
                 set_factor(store, g, math.exp(-(store.scalars[at + LAMBDA] + store.scalars[at + BASE])))
         elif store.form[g] == POWER_BUCKETS:
             sort_into_buckets(store, g, store.extra[g])
-
-
-@kernel()
-def rebuild_all(store):
-    """`rebuild` every simplex of a store of arrays."""
-    opened = laid_open(store)
-    reference = by_reference(opened)
-    for j in range(store.multiplier.size):
-        rebuild(reference, j)
 
 
 @inlined()

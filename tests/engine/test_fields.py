@@ -1,73 +1,60 @@
 """Packed arrays and their views: every name reaches the array of that name, wherever it is packed."""
 
+import itertools
+
 import numpy as np
 import pytest
 from instances import CASE_IDS, CASES, cycle, loops
 from kernel_entries import unpack
+from numba import njit
 from numpy.testing import assert_array_equal
 from stronger_twins import flat_plan
 
 import sidelight as sl
 from sidelight.engine import build as machine_module
-from sidelight.engine import memory as layout
-from sidelight.engine._numba.jit import kernel
-from sidelight.engine._numba.pointers import by_reference
+from sidelight.engine import fields
 from sidelight.engine.build import block_order, build_memory
-from sidelight.engine.memory import SEEN_BY_EDGES, Machine, Memory, State, pack, views
-from sidelight.engine.simplex.store import N_SCALARS, RATE, Store
+from sidelight.engine.fields import SEEN_BY_EDGES, Memory, pack, views
+from sidelight.engine.simplex.store import N_SCALARS, RATE
 
-FIXED = (*layout.FIXED_INTS, *layout.FIXED_FLOATS)
-CHANGING = (*layout.INTS, *layout.FLOATS)
+PACKED = [field.name for field in fields.PACKED]
 EDGES = ("out_indptr", "out_indices", "in_indptr", "in_indices")
-SWITCHES = [name for name in Machine._fields if name not in (*FIXED, *CHANGING, *EDGES)]
-FALLING = {"fixed", "adaptive", "spread"}  # fixed but for the beginnings of epochs
 
 
 def numbered():
     """Arrays of distinct sizes, each filled with a number of its own; and everything else of a memory."""
-    arrays = {name: np.full(1 + index % 7, 100.0 + index) for index, name in enumerate((*FIXED, *CHANGING))}
-    edges = tuple(np.full(2, -1.0 - index) for index in range(4))
-    switches = np.arange(500, 500 + layout.N_SWITCHES)
+    arrays = {name: np.full(1 + index % 7, 100.0 + index) for index, name in enumerate(PACKED)}
+    dtypes = (np.int64, np.int32, np.int64, np.int32)
+    edges = tuple(np.full(2, -1 - index, dtype=dtype) for index, dtype in enumerate(dtypes))
+    switches = {name: 500 + index for index, name in enumerate(fields.SWITCHES)}
     return arrays, switches, edges, np.arange(4, dtype=np.uint64)
 
 
-def unpacked(memory):
+def named(memory):
     machine, state, store = unpack(memory)
-    assert (type(machine), type(state), type(store)) == (Machine, State, Store)
-    return machine._asdict() | state._asdict() | store._asdict()
+    return vars(machine) | vars(state) | vars(store)
 
 
-def test_every_name_is_packed_once():
-    names = [*FIXED, *CHANGING]
+def test_every_name_is_there_once():
+    names = [field.name for field in fields.FIELDS]
     assert len(names) == len(set(names))
-    everything = {*Machine._fields, *State._fields, *Store._fields}
-    assert everything == {*names, *SWITCHES, *EDGES, "words"}
-    assert len(SWITCHES) == layout.N_SWITCHES
-    assert not set(Machine._fields) & set(State._fields)
-    assert not set(Store._fields) & ({*Machine._fields, *State._fields})
-
-
-def test_what_is_fixed_is_packed_apart_from_what_changes():
-    assert not set(State._fields) & set(FIXED)
-    assert set(Machine._fields) & set(CHANGING) == FALLING
-    assert not FALLING & set(layout.SCRATCH)
-    assert set(layout.SCRATCH) < set(CHANGING)
-    assert set(layout.DERIVED) < set(CHANGING) - set(layout.SCRATCH)
+    assert all(name.isidentifier() for name in names)
 
 
 def test_every_name_reaches_its_array():
     arrays, switches, edges, words = numbered()
     memory = pack(arrays, switches, edges, words)
-    named = unpacked(memory)
+    found = named(memory)
+    assert set(found) == {field.name for field in fields.FIELDS}
+    dtypes = {field.name: field.dtype for field in fields.FIELDS}
     for name, array in arrays.items():
-        assert_array_equal(named[name], array, err_msg=name)
-        assert named[name].dtype == (np.int32 if name in (*layout.FIXED_INTS, *layout.INTS) else np.float64)
+        assert_array_equal(found[name], array, err_msg=name)
+        assert found[name].dtype == dtypes[name]
     for name, array in zip(EDGES, edges, strict=True):
-        assert_array_equal(named[name], array)
-        assert np.shares_memory(named[name], array)
-        assert getattr(memory, name) is array
-    assert [named[name] for name in SWITCHES] == switches.tolist()  # in the order of their numbers
-    assert np.shares_memory(named["words"], words)
+        assert found[name] is array
+    assert {name: found[name] for name in fields.SWITCHES} == switches
+    assert all(fields.switch(memory, name) == value for name, value in switches.items())
+    assert found["words"] is words
 
 
 def test_packing_copies():
@@ -75,68 +62,54 @@ def test_packing_copies():
     memory = pack(arrays, switches, edges, words)
     for array in (memory.fixed_ints, memory.fixed_floats, memory.ints, memory.floats):
         array += 1
-    for index, name in enumerate((*FIXED, *CHANGING)):
+    for index, name in enumerate(PACKED):
         assert_array_equal(arrays[name], 100.0 + index)
 
 
-def test_views_are_what_the_kernels_see():
-    arrays, switches, edges, words = numbered()
-    memory = pack(arrays, switches, edges, words)
-    looked = views(memory)
-    assert set(looked) == {*CHANGING, "words"}
-    for number, view in enumerate(looked.values()):
-        view[:] = 1000 + number
-    named = unpacked(memory)
-    for number, name in enumerate(looked):
-        assert_array_equal(named[name], 1000 + number, err_msg=name)
-        assert np.shares_memory(named[name], looked[name])
-    for name in FIXED:
-        assert_array_equal(named[name], arrays[name])
+def test_what_is_not_named_is_empty_and_what_is_unknown_refused():
+    _, _, edges, words = numbered()
+    memory = pack({"key": np.ones(3)}, {"n_arms": 3}, edges, words)
+    found = named(memory)
+    assert_array_equal(found["key"], np.ones(3))
+    assert found["weight"].size == found["n_blocks"] == 0
+    with pytest.raises(AssertionError, match="keys"):
+        pack({"keys": np.ones(3)}, {}, edges, words)
 
 
-def test_views_lie_one_after_another_at_the_beginning_of_lines():
+def test_views_are_by_kind_and_share_the_memory():
     memory = pack(*numbered())
-    named = unpacked(memory)
-    packed = {
-        "fixed_ints": layout.FIXED_INTS,
-        "fixed_floats": layout.FIXED_FLOATS,
-        "ints": layout.INTS,
-        "floats": layout.FLOATS,
-    }
-    bounds = memory.layout.reshape(-1, 2).tolist()
-    for array, names in packed.items():
-        whole = getattr(memory, array)
-        assert whole.ctypes.data % layout.LINE == 0
-        filled = np.zeros(whole.size, dtype=bool)
-        for name in names:
-            first, end = bounds.pop(0)
-            assert first * whole.itemsize % layout.LINE == 0
-            assert_array_equal(whole[first:end], named[name], err_msg=name)
-            assert not filled[first:end].any()
-            filled[first:end] = True
-        assert filled.sum() == sum(named[name].size for name in names)
-        assert_array_equal(whole[~filled], 0)  # nothing but the ends of lines
-    assert not bounds
+    found = named(memory)
+    kinds = {field.name: field.kind for field in fields.FIELDS}
+    changing = (fields.CHANGING, fields.SCRATCH, fields.DERIVED, fields.STREAM)
+    for kind in (fields.FIXED, *changing):
+        looked = views(memory, kind)
+        assert set(looked) == {name for name in kinds if kinds[name] == kind}
+        for name, view in looked.items():
+            assert np.shares_memory(view, found[name])
+            assert_array_equal(view, found[name])
+    assert set(views(memory)) == {name for name in kinds if kinds[name] in changing}
+
+
+def test_parts_begin_at_lines_and_do_not_overlap():
+    memory = pack(*numbered())
+    taken = []
+    for name in PACKED:
+        view = named(memory)[name]
+        assert view.ctypes.data % fields.LINE == 0
+        taken.append((view.ctypes.data, view.ctypes.data + view.nbytes))
+    taken.sort()
+    assert all(end <= first for (_, end), (first, _) in itertools.pairwise(taken))
 
 
 def test_a_duplicate_shares_what_is_fixed_and_nothing_else():
     memory = pack(*numbered())
-    twin = layout.duplicate(memory, memory.words.copy())
+    twin = fields.duplicate(memory, memory.words.copy())
     for name, array in views(memory).items():
         assert_array_equal(views(twin)[name], array, err_msg=name)
     for name in ("ints", "floats", "words"):
         assert not np.shares_memory(getattr(memory, name), getattr(twin, name))
-    assert twin.floats.ctypes.data % layout.LINE == twin.ints.ctypes.data % layout.LINE == 0
+    assert twin.floats.ctypes.data % fields.LINE == twin.ints.ctypes.data % fields.LINE == 0
     assert twin.fixed_floats is memory.fixed_floats
-
-
-def test_empty_arrays_are_packed():
-    arrays, switches, edges, words = numbered()
-    for name in ("universal", "child", "binomial", "moments", "span"):
-        arrays[name] = np.zeros(0)
-    named = unpacked(pack(arrays, switches, edges, words))
-    for name, array in arrays.items():
-        assert_array_equal(named[name], array, err_msg=name)
 
 
 def common(values):
@@ -259,49 +232,20 @@ def test_large_memories_are_asked_for_ahead(monkeypatch):
 
 
 def test_compiled_and_interpreted_views_are_the_same():
-    """One field of every packed array, the first and the last of its kind, through the compiled `unpack`."""
-    arrays, switches, edges, words = numbered()
-    edges = tuple(edge.astype(dtype) for edge, dtype in zip(edges, 2 * (np.int64, np.int32), strict=True))
-    memory = pack(arrays, switches, edges, words)
-    machine, state, store = unpack(memory)
-    expected = [machine.n_arms, machine.degree, machine.block_start[0], machine.owed[0], machine.fixed[0]]
-    expected += [machine.relief[0], machine.out_indptr[0], machine.in_indices[0], state.numbers[0]]
-    expected += [state.leader[0], state.words[3], store.first_group[0], store.extra[0], store.power[0]]
-    expected += [store.binomial[0], store.cap[0], store.series[0], store.occupant[0], store.renewed[0]]
-    expected += [machine.n_simplices, machine.adaptive[0], machine.spread[0], store.scale[0], store.sum_at[0]]
-    expected += [machine.lone, store.portion[0]]
+    """Every field through the compiled `opened`."""
+    memory = pack(*numbered())
+    fields.refreeze(memory)
+    found = named(memory)
+    expected = [found[f.name] if f.kind == fields.SWITCH else found[f.name][0] for f in fields.FIELDS]
     seen = np.zeros(len(expected))
     look(memory, seen)
-    assert_array_equal(seen, expected)
+    assert_array_equal(seen, np.array(expected, dtype=float))
 
 
-@kernel(cache=False)
-def look(memory, seen):
-    parts = layout.unpack(memory)
-    machine, state, store = by_reference(parts[0]), by_reference(parts[1]), by_reference(parts[2])
-    seen[0] = machine.n_arms
-    seen[1] = machine.degree
-    seen[2] = machine.block_start[0]
-    seen[3] = machine.owed[0]
-    seen[4] = machine.fixed[0]
-    seen[5] = machine.relief[0]
-    seen[6] = machine.out_indptr[0]
-    seen[7] = machine.in_indices[0]
-    seen[8] = state.numbers[0]
-    seen[9] = state.leader[0]
-    seen[10] = state.words[3]
-    seen[11] = store.first_group[0]
-    seen[12] = store.extra[0]
-    seen[13] = store.power[0]
-    seen[14] = store.binomial[0]
-    seen[15] = store.cap[0]
-    seen[16] = store.series[0]
-    seen[17] = store.occupant[0]
-    seen[18] = store.renewed[0]
-    seen[19] = machine.n_simplices
-    seen[20] = machine.adaptive[0]
-    seen[21] = machine.spread[0]
-    seen[22] = store.scale[0]
-    seen[23] = store.sum_at[0]
-    seen[24] = machine.lone
-    seen[25] = store.portion[0]
+_LINES = [
+    f"    seen[{at}] = {f.owner}.{f.name}{'' if f.kind == fields.SWITCH else '[0]'}"
+    for at, f in enumerate(fields.FIELDS)
+]
+_NAMESPACE = {"opened": fields.opened}
+exec("def look(memory, seen):\n    machine, state, store = opened(memory)\n" + "\n".join(_LINES), _NAMESPACE)
+look = njit(_nrt=False)(_NAMESPACE["look"])

@@ -1,0 +1,386 @@
+"""The memory of the engine: one table of fields, from which views, packing and saving are made.
+
+A policy's memory is a few flat arrays (`Memory`), one per type and purpose; calling a compiled function costs time
+for every array it is given. Kernels begin with
+
+    machine, state, store = opened(memory)
+
+and read fields by name: `machine.parent[slot]`. Machine is what a plan fixes, state is what changes besides the
+simplices, store is the simplices (see `simplex.store`). Arms are addressed by *slot*: their place when blocks are
+laid out one after another. n arms, m blocks, J simplices, G groups of which H in buckets, N = m + n coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.engine._numba.bundles import Bundle, opener
+
+# How an arm comes to be seen (machine.seen_how)
+SEEN_BY_EDGES, SEEN_BY_SELF, SEEN_BY_BLOCK, SEEN_BY_OTHERS, SEEN_BY_ALL = range(5)
+
+# What a play reveals, when all arms are alike (machine.shape)
+MANY_SHAPES, OWN_LOSS, OWN_BLOCK, ALL_OTHERS, EVERYTHING = range(5)
+
+# state.numbers
+(
+    GAMMA,  # γ̄, the share of exploration
+    TOP_PAID,  # Σ_t ⟨L̂, Y⟩
+    GAMMA_SUM,  # Σ_t γ̄
+    FIXED_TOTAL,  # the parts of γ̄ that are constant …
+    ADAPTIVE_TOTAL,  # … and adaptive
+    ROUND,  # rounds played
+    PENDING,  # the arm that was asked for and not yet told about, −1 for none
+    WHOLE,  # one block: Σ_t L̂ of it
+    HEAVY,  # everything revealed: the arm that is kept out of the pass over all (see `learn_all`)
+) = range(9)
+N_NUMBERS = 9
+
+SWITCH, FIXED, CHANGING, SCRATCH, DERIVED, EDGES, STREAM = range(7)
+"""Kinds of fields.
+
+    SWITCH    one number, fixed
+    FIXED     an array that a plan fixes
+    CHANGING  an array that changes in play and is saved
+    SCRATCH   … that a round uses and the next need not know
+    DERIVED   … that follows from the others: `round.start` makes it
+    EDGES     the graph's own arrays, which are shared and never copied
+    STREAM    the random stream
+"""
+
+
+class Field(NamedTuple):
+    """One name that kernels may use."""
+
+    name: str
+    owner: str  # machine, state or store
+    kind: int
+    dtype: Any
+
+
+def _fields(owner: str, kind: int, dtype: Any, names: str) -> list[Field]:
+    return [Field(line.split("#")[0].strip(), owner, kind, dtype) for line in names.strip().splitlines()]
+
+
+INT, LONG, FLOAT, WORD = np.int32, np.int64, np.float64, np.uint64
+
+FIELDS: tuple[Field, ...] = (
+    *_fields(
+        "machine",
+        SWITCH,
+        LONG,
+        """
+        n_arms
+        n_blocks
+        n_top_groups
+        n_fixed            # slots with constant exploration
+        n_adaptive         # blocks with adaptive exploration
+        n_universal
+        any_local
+        any_spread
+        seen_by            # how every arm is seen, −1 if they differ
+        shape              # what every play reveals
+        in_order           # is slot i always arm i?
+        singletons         # are all blocks singletons?
+        plain_blocks       # has every block two arms or more, under one potential?
+        block_size         # size of every block, −1 if they differ
+        degree             # explicit out-degree of every arm, −1 if they differ
+        in_degree
+        fetches            # does it pay to ask for memory ahead of its use?
+        n_simplices
+        usual              # entropy blocks under one Tsallis-½ simplex, without exploration that varies
+        lone               # one Tsallis-½ block with adaptive exploration only, all of it seen along edges
+        even               # has every slot the same constant and the same local exploration?
+        written            # usual, small blocks, all arms seen along edges: X̃ is kept by slot (state.mixed)
+        """,
+    ),
+    *_fields(
+        "machine",
+        FIXED,
+        INT,
+        """
+        block_start        # (m+1,) slots of block k are block_start[k]..block_start[k+1]
+        arm_at             # (n,) slot -> arm
+        slot_of            # (n,) arm -> slot
+        home               # (n,) slot -> 2·block, plus one if the slot has constant or local exploration
+        block_group        # (m,) first group in the store, −1 for a singleton
+        block_simplex      # (m,) simplex in the store, −1 for a singleton
+        slot_group         # (n,) group of each slot, where a block mixes potentials; else empty
+        top_group          # (m,) group of the block's coordinate on the top level
+        seen_how           # (n,) by slot
+        universal          # slots of the arms that every other arm reveals
+        parent             # (n,) the slot that explores on behalf of each slot, −1 for none
+        child_start        # (n+1,) the inverse of parent
+        child
+        adaptive_blocks    # blocks with adaptive exploration
+        fixed_slots        # slots with constant exploration
+        fixed_other        # alias tables of the constant exploration …
+        local_other        # (n,) … and of the local one
+        near_start         # (n+1,) the slots that each slot explores for by spreading …
+        near
+        owed_start         # (n+1,) … and the inverse
+        owed
+        """,
+    ),
+    *_fields(
+        "machine",
+        FIXED,
+        FLOAT,
+        """
+        fixed_keep
+        local              # (n,) local exploration by slot
+        local_keep         # (n,)
+        cover              # (n,) x*
+        relief             # (n,) 1/load, 0 where nothing is owed
+        """,
+    ),
+    # Without a horizon these fall from epoch to epoch, as rates do
+    *_fields(
+        "machine",
+        CHANGING,
+        FLOAT,
+        """
+        fixed              # (n,) constant global exploration by slot
+        adaptive           # (m,) coefficient of the adaptive exploration, 0 for none
+        spread             # (m,) coefficient of the spread exploration, 0 for none
+        """,
+    ),
+    # The graph's explicit edges, from slot to slot
+    *_fields("machine", EDGES, LONG, "out_indptr"),
+    *_fields("machine", EDGES, INT, "out_indices"),
+    *_fields("machine", EDGES, LONG, "in_indptr"),
+    *_fields("machine", EDGES, INT, "in_indices"),
+    *_fields(
+        "state",
+        CHANGING,
+        FLOAT,
+        """
+        numbers            # scalars, see above
+        roots              # (m,) Σ √X_k in adaptive blocks
+        spreading          # (n,) spread exploration of each slot
+        spread_node        # the sum tree over it
+        """,
+    ),
+    *_fields(
+        "state", CHANGING, INT, "leader  # (n,) the slot for whose sake a slot spreads as much as it does"
+    ),
+    *_fields(
+        "state",
+        SCRATCH,
+        FLOAT,
+        """
+        block_loss         # (m,) L̂ of this round
+        amounts            # what is to be added to which coordinate, this round
+        """,
+    ),
+    *_fields(
+        "state",
+        SCRATCH,
+        INT,
+        """
+        targets            # those coordinates
+        owners             # their groups
+        touched            # (m,) blocks touched this round
+        marked             # (m,) is the block in `touched`?
+        """,
+    ),
+    *_fields(
+        "state",
+        DERIVED,
+        FLOAT,
+        """
+        mixed              # (n,) X̃ of each slot, where machine.written; else empty
+        seen_fixed         # (n,) Σ of constant exploration over the in-neighbours of each slot, likewise
+        """,
+    ),
+    *_fields("state", STREAM, WORD, "words"),
+    *_fields(
+        "store",
+        FIXED,
+        INT,
+        """
+        first_group        # (J+1,) groups of each simplex
+        origin             # (2G,) group g has the coordinates origin[2g]..origin[2g+1]
+        form               # (G,)
+        extra              # (G,) index among the bucketed groups; first node of a tree
+        """,
+    ),
+    *_fields(
+        "store",
+        FIXED,
+        FLOAT,
+        """
+        power              # (G,) q, 0 for entropy
+        offset             # (G,)
+        binomial           # (H·P,) C(q+p−1, p) of each bucketed group
+        """,
+    ),
+    *_fields(
+        "store",
+        CHANGING,
+        FLOAT,
+        """
+        key                # (N,) sums s
+        weight             # (N,) exp(base − s) in entropy groups
+        node               # nodes of the sum trees
+        scalars            # (G·N_SCALARS,)
+        scale              # (G,)
+        portion            # (G,) FACTOR·SHARE, beside each other: whoever reads many groups reads little else
+        multiplier         # (J,) Λ
+        ref                # (H·B,) λ at the last refresh of each bucket
+        least              # (H·B,) until its next refresh, no member of the bucket has a smaller d …
+        cap                # (H·B,) … or a larger x than least^(−q)
+        moments            # (H·B·P,) A_p, laid out [group][bucket][p]
+        carry              # (H·B,) what rounding took from A_0
+        inverse            # (H·B,) Σ 1/(ref + s)
+        series             # (H·N_SERIES,) see `simplex.store`
+        sum_at             # (N,) sums by position, in bucketed groups: sampling and refreshing go by position
+        """,
+    ),
+    *_fields(
+        "store",
+        CHANGING,
+        INT,
+        """
+        occupant           # (N,) position -> coordinate
+        place              # (N,) coordinate -> position
+        start              # (H·(B+1),) first position of each bucket
+        span               # (2H,) buckets outside span[2h]..span[2h+1] (inclusive) are empty
+        renewed            # (H·B,) was the bucket refreshed since the owner looked?
+        """,
+    ),
+)
+
+OWNERS = ("machine", "state", "store")
+SWITCHES = tuple(field.name for field in FIELDS if field.kind == SWITCH)
+
+
+class Memory(NamedTuple):
+    """The packed arrays. Only `floats`, `ints` and `words` change while playing."""
+
+    switches: np.ndarray  # int64
+    layout: np.ndarray  # int64: first and last cells of all fields below, in the order of the table
+    fixed_ints: np.ndarray  # int32
+    fixed_floats: np.ndarray  # float64
+    out_indptr: np.ndarray  # int64
+    out_indices: np.ndarray  # int32
+    in_indptr: np.ndarray
+    in_indices: np.ndarray
+    ints: np.ndarray  # int32
+    floats: np.ndarray  # float64
+    words: np.ndarray  # (4,) uint64
+
+
+def _array_of(field: Field) -> str:
+    """The array of `Memory` that a field is in."""
+    if field.kind == SWITCH:
+        return "switches"
+    if field.kind in (EDGES, STREAM):
+        return field.name
+    return ("fixed_" if field.kind == FIXED else "") + ("ints" if field.dtype == INT else "floats")
+
+
+PACKED = tuple(field for field in FIELDS if field.kind in (FIXED, CHANGING, SCRATCH, DERIVED))
+"""The fields that are parts of a larger array, in the order of `Memory.layout`."""
+
+LINE = 64
+"""Bytes that memory moves at once; parts begin at such a boundary, so that a record of 64 bytes is one line."""
+
+Edges = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def pack(
+    arrays: Mapping[str, npt.ArrayLike], switches: Mapping[str, int], edges: Edges, words: np.ndarray
+) -> Memory:
+    """Copy named arrays into one per type and purpose; fields that are not named are empty, switches 0."""
+    unknown = (set(arrays) - {field.name for field in PACKED}) | (set(switches) - set(SWITCHES))
+    assert not unknown, f"no such fields: {sorted(unknown)}"
+    parts = [np.ascontiguousarray(arrays.get(field.name, ()), dtype=field.dtype).ravel() for field in PACKED]
+    sizes = dict.fromkeys(map(_array_of, PACKED), 0)
+    bounds = []
+    for field, part in zip(PACKED, parts, strict=True):
+        first = sizes[_array_of(field)]
+        line = LINE // part.itemsize
+        bounds += [first, first + part.size]
+        sizes[_array_of(field)] = first + -(-part.size // line) * line
+    whole = {name: aligned(size, INT if name.endswith("ints") else FLOAT) for name, size in sizes.items()}
+    for field, part, first in zip(PACKED, parts, bounds[::2], strict=True):
+        whole[_array_of(field)][first : first + part.size] = part
+    names = ("out_indptr", "out_indices", "in_indptr", "in_indices")
+    return Memory(
+        switches=np.array([switches.get(name, 0) for name in SWITCHES], dtype=LONG),
+        layout=np.array(bounds, dtype=LONG),
+        words=words,
+        **whole,
+        **dict(zip(names, edges, strict=True)),
+    )
+
+
+def aligned(size: int, dtype: npt.DTypeLike) -> np.ndarray:
+    """Zeros that begin at the boundary of a line."""
+    n_bytes = size * np.dtype(dtype).itemsize
+    room = np.zeros(n_bytes + LINE, dtype=np.uint8)
+    begin = -room.ctypes.data % LINE
+    return room[begin : begin + n_bytes].view(dtype)
+
+
+def duplicate(memory: Memory, words: np.ndarray) -> Memory:
+    """The same state, to be changed on its own, with another random stream."""
+    ints, floats = aligned(memory.ints.size, INT), aligned(memory.floats.size, FLOAT)
+    ints[:] = memory.ints
+    floats[:] = memory.floats
+    return memory._replace(ints=ints, floats=floats, words=words)
+
+
+def refreeze(memory: Memory) -> None:
+    """Edges are read-only, which pickling forgets; kernels are compiled for arrays that are."""
+    for edges in (memory.out_indptr, memory.out_indices, memory.in_indptr, memory.in_indices):
+        edges.flags.writeable = False
+
+
+def switch(memory: Memory, name: str) -> int:
+    """The value of a switch."""
+    return int(memory.switches[SWITCHES.index(name)])
+
+
+def views(memory: Memory, *kinds: int) -> dict[str, np.ndarray]:
+    """Named views of the fields of some kinds; of all that change, unless said otherwise."""
+    kinds = kinds or (CHANGING, SCRATCH, DERIVED, STREAM)
+    found = {field.name: memory.words for field in FIELDS if field.kind == STREAM and STREAM in kinds}
+    bounds = memory.layout.reshape(-1, 2).tolist()
+    for field, (first, end) in zip(PACKED, bounds, strict=True):
+        if field.kind in kinds:
+            found[field.name] = getattr(memory, _array_of(field))[first:end]
+    return found
+
+
+def looked_into(memory: Memory) -> tuple[SimpleNamespace, SimpleNamespace, SimpleNamespace]:
+    """`opened`, interpreted: fields are views, switches numbers."""
+    named: dict[str, Any] = views(memory, FIXED, CHANGING, SCRATCH, DERIVED, STREAM)
+    named |= dict(zip(SWITCHES, memory.switches.tolist(), strict=True))
+    named |= {field.name: getattr(memory, field.name) for field in FIELDS if field.kind == EDGES}
+    by_owner = [{f.name: named[f.name] for f in FIELDS if f.owner == owner} for owner in OWNERS]
+    machine, state, store = (SimpleNamespace(**fields) for fields in by_owner)
+    return machine, state, store
+
+
+def _sources() -> dict[str, tuple[str, int, bool]]:
+    """Of every field: the array it is in, and its number there, of a switch or a part."""
+    part = {field.name: index for index, field in enumerate(PACKED)}
+    number = {name: index for index, name in enumerate(SWITCHES)}
+    return {
+        f.name: (_array_of(f), part.get(f.name, number.get(f.name, -1)), f.kind == SWITCH) for f in FIELDS
+    }
+
+
+_BUNDLES = [
+    Bundle(owner, {f.name: (f.dtype, f.kind == SWITCH) for f in FIELDS if f.owner == owner})
+    for owner in OWNERS
+]
+opened: Any = opener(_BUNDLES, _sources(), looked_into)
+"""opened(memory): (machine, state, store), whose fields kernels read; valid as long as the calling kernel runs."""
