@@ -11,10 +11,8 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-LIMIT = 2**30
-"""Bytes of memory that a file may ask for, unless the caller says otherwise or the file is large itself …"""
-MOST_INFLATED = 64
-"""… up to so many times its size."""
+from sidelight._files import allowed
+
 MOST_MEMBERS = 1000
 LONGEST_HEADER = 10_000
 
@@ -38,11 +36,6 @@ def read_arrays(path: Path, limit: int | None = None) -> Arrays:
             }
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise ArchiveError(f"the archive is damaged ({error})") from error
-
-
-def allowed(path: Path, limit: int | None) -> int:
-    """The limit itself, or what is usual for a file of this size."""
-    return max(LIMIT, MOST_INFLATED * path.stat().st_size) if limit is None else limit
 
 
 def _listed(archive: zipfile.ZipFile, limit: int) -> list[zipfile.ZipInfo]:

@@ -78,6 +78,10 @@ class WorkerError(SidelightError, RuntimeError):
     """Worker processes or a cluster that cannot be started, reached or trusted."""
 
 
+class WeightsIgnored(UserWarning):
+    """A graph file gives weights to its edges; they are not read, every edge counts."""
+
+
 def listing(values: Sequence[object], most: int = 10) -> str:
     """Format `values` for an error message, cutting a long list and saying how much was cut."""
     shown = ", ".join(str(value) for value in values[:most])

@@ -6,7 +6,7 @@ from sidelight.experiment import simulation
 
 
 def test_an_interrupted_demo_shows_no_half_results(monkeypatch, tmp_path, capsys):
-    def interrupted(futures, bar):
+    def interrupted(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(simulation, "_wait", interrupted)

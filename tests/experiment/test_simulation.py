@@ -64,7 +64,7 @@ def test_an_interrupted_run_resumes_to_the_uninterrupted_one(monkeypatch):
     environment = sl.environments.gap(30, best=4)
     whole = sl.simulate(plan, environment, seeds=[1, 2])
 
-    def interrupted(futures, bar):
+    def interrupted(*_):
         raise KeyboardInterrupt
 
     real_wait = module._wait
@@ -112,7 +112,7 @@ def test_seeds_that_had_not_begun_are_not_copied_after_an_interrupt(monkeypatch)
     stopped, copies, copy = [], [], sl.Policy.copy
     begun = slowed(monkeypatch, stopped)
 
-    def interrupted(futures, bar):
+    def interrupted(*_):
         assert begun.wait(20)
         raise KeyboardInterrupt
 

@@ -69,11 +69,11 @@ def test_an_interrupt_returns_the_policies_that_are_finished(monkeypatch):
     module = sys.modules["sidelight.experiment.simulation"]
     real, calls = module._wait, []
 
-    def interrupted(futures, bar):
+    def interrupted(*waiting):
         calls.append(1)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        real(futures, bar)
+        real(*waiting)
 
     monkeypatch.setattr(module, "_wait", interrupted)
     monkeypatch.setattr(module, "CHUNK_SECONDS", 1e-9)

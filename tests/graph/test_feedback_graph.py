@@ -85,7 +85,7 @@ def test_every_way_of_making_one_agrees(matrix, random):
         FeedbackGraph.from_edges(n, pairs),
         FeedbackGraph.from_edges(n, np.array(pairs, dtype=np.int32).reshape(-1, 2)),
         FeedbackGraph.from_edges(n, iter(pairs)),
-        FeedbackGraph.from_adjacency(matrix.astype(float) * 0.5),
+        FeedbackGraph.from_adjacency(matrix.astype(float)),
         FeedbackGraph.from_adjacency(sparse.csr_array(matrix)),
         FeedbackGraph.from_adjacency(sparse.csc_matrix(matrix.astype(int))),
         FeedbackGraph.from_networkx(graph.to_networkx()),
@@ -227,12 +227,43 @@ def test_bad_edges(n_arms, edges, message):
         (np.array([[np.nan]]), "NaN"),
         (sparse.csr_array(np.ones((2, 3))), r"\(2, 3\)"),
         (sparse.csr_array(np.array([[np.nan]])), "NaN"),
+        (np.array([[0, 0.5], [1, 1]]), r"0 and 1 only, got 0\.5; .* A != 0"),
+        (sparse.coo_array(np.array([[0, -1], [1, 1]])), "0 and 1 only, got -1"),
         (np.empty((0, 0)), "at least one arm"),
     ],
 )
 def test_bad_matrices(adjacency, message):
     with pytest.raises(InvalidGraph, match=message):
         FeedbackGraph.from_adjacency(adjacency)
+
+
+def test_a_frame_keeps_its_names():
+    pandas = pytest.importorskip("pandas")
+    names, matrix = ["bread", "rolls", "cake"], np.array([[1, 0, 1], [0, 1, 0], [0, 0, 1]])
+    expected = FeedbackGraph.from_adjacency(matrix, names)
+    frame = pandas.DataFrame(matrix, index=names, columns=names)
+    assert FeedbackGraph.from_adjacency(frame) == expected
+    assert FeedbackGraph.from_adjacency(frame.astype(bool)) == expected
+    assert FeedbackGraph.from_adjacency(frame, labels=["a", "b", "c"]).labels == ("a", "b", "c")
+    assert FeedbackGraph.from_adjacency(pandas.DataFrame(matrix)).labels is None
+    with pytest.raises(InvalidGraph, match="row 1 is 'rolls' and column 1 is 'cake'"):
+        FeedbackGraph.from_adjacency(frame[["bread", "cake", "rolls"]])
+    with pytest.raises(InvalidGraph, match="row 0 is 0 and column 0 is 'bread'"):
+        FeedbackGraph.from_adjacency(frame.reset_index(drop=True))
+    with pytest.raises(InvalidGraph, match="square"):
+        FeedbackGraph.from_adjacency(frame[["bread"]])
+
+
+def test_arrays_give_the_graph_back():
+    for graph in (
+        families.full(5),
+        families.cycle(4),
+        families.mab(1),
+        FeedbackGraph.from_edges(2, [(0, 1)], "äb"),
+    ):
+        arrays = graph.to_arrays()
+        assert all(array.dtype.kind in "biu" for array in arrays.values())
+        assert FeedbackGraph.from_arrays(arrays) == graph
 
 
 def test_bad_networkx():

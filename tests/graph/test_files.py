@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from sidelight import _files as atomic
-from sidelight.errors import GraphFileError, InvalidGraph
+from sidelight.errors import GraphFileError, InvalidGraph, InvalidOption, WeightsIgnored
 from sidelight.graph import FeedbackGraph, families, read_graph, write_graph
 from sidelight.graph.files import csv as csv_files
 
@@ -128,8 +129,8 @@ def test_large_dense_graphs_go_to_npz_only(tmp_path):
         "\ufeffsrc,dst\n0,1\n2,2\n",
         " SRC , Dst \n 0 ,\t1\n\n2,2\n\n",
         '"src","dst"\n"0","1"\n"2","2"\n',
-        "src,dst,weight\n0,1,0.5\n2,2,nan\n",
-        'src,dst,weight,note\n0,1,1,"a, b"\n2,2,1,x\n',
+        "src,dst,since\n0,1,0.5\n2,2,nan\n",
+        'src,dst,since,note\n0,1,1,"a, b"\n2,2,1,x\n',
         "# anything\nsrc,dst\n0,1\n2,2\n0,1\n0,1\n",
         "src,dst\n00,01\n2,2\n",
     ],
@@ -138,6 +139,16 @@ def test_large_dense_graphs_go_to_npz_only(tmp_path):
 def test_csv_dialects(tmp_path, text, ending):
     path = put(tmp_path, f"g{ending}", packed(text) if ending.endswith("gz") else text)
     assert read_graph(path) == FeedbackGraph.from_edges(3, [(0, 1), (2, 2)])
+
+
+@pytest.mark.parametrize("header", ["src,dst,weight", "src,dst, Weight ,note"])
+def test_weights_are_not_read_and_said_so(tmp_path, header):
+    fields = header.count(",") + 1
+    path = put(tmp_path, "g.csv", f"{header}\n" + ",".join("0120"[:fields]) + "\n")
+    with pytest.warns(WeightsIgnored, match="'weight' is not read") as said:
+        graph = read_graph(path)
+    assert graph == FeedbackGraph.from_edges(2, [(0, 1)])
+    assert said[0].filename == __file__
 
 
 def test_csv_in_many_chunks(tmp_path, monkeypatch):
@@ -211,7 +222,7 @@ BAD_CSV = {
     "missing name": (b"src,dst\nbob,al\nbob,\n", "line 3: a name is missing"),
     "one column": (b"src,dst\n0,1\n5\n", "line 3: 1 columns where the header has 2"),
     "three columns": (b"src,dst\n0,1\n0,1,2\n", "line 3: 3 columns where the header has 2"),
-    "lost weight": (b"src,dst,weight\n0,1,1\n0,1\n", "line 3: 2 columns where the header has 3"),
+    "lost field": (b"src,dst,since\n0,1,1\n0,1\n", "line 3: 2 columns where the header has 3"),
     "names, columns": (b"src,dst\nbob,al\nbob\n", "line 3: 1 columns"),
     "late comment": (b"src,dst\n0,1\n# x,y\n", "line 3"),
     "two numbers in one": (b"src,dst\n0,1\n0 1,2\n", "line 3: '0 1'"),
@@ -403,7 +414,7 @@ def test_bad_arrays(tmp_path, name):
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia"])
 @pytest.mark.parametrize("make", [sparse.csr_array, sparse.csr_matrix])
 def test_scipy_npz(tmp_path, kind, make):
-    matrix = np.array([[0, 2.5, 0], [0, 0, 1], [1, 1, 0]])
+    matrix = np.array([[0, 1.0, 0], [0, 0, 1], [1, 1, 0]])
     sparse.save_npz(tmp_path / "m.npz", make(matrix).asformat(kind))
     assert read_graph(tmp_path / "m.npz") == FeedbackGraph.from_adjacency(matrix)
 
@@ -713,9 +724,71 @@ def test_files_get_ordinary_permissions(tmp_path):
     assert (tmp_path / "g.csv").stat().st_mode == plain.stat().st_mode
 
 
+# -- files that ask for more than they are ----------------------------------------------------------------
+
+
+def lying_npy(shape, dtype="<i8"):
+    head = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode()
+
+
+BOMBS = {
+    "zeros": (lambda: np.zeros(2**25, dtype=np.int64), r"asks for 268,43\d,\d+ bytes"),
+    "shape": (lambda: lying_npy((10**13,)), "does not fit its size"),
+    "no items": (lambda: lying_npy((0, 10**13)), None),
+    "overflow": (lambda: lying_npy((2**62, 4)), "does not fit its size"),
+    "objects": (lambda: lying_npy((1,), "|O"), "object"),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_archives_are_bounded(tmp_path, name):
+    make, message = BOMBS[name]
+    content, path = make(), tmp_path / "bomb.npz"
+    if isinstance(content, bytes):
+        np.savez(path, **own_arrays(out_indices=None))
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.writestr("out_indices.npy", content)
+    else:
+        np.savez_compressed(path, **own_arrays(out_indices=content))
+    assert path.stat().st_size < 10**6
+    tracemalloc.start()
+    with pytest.raises(GraphFileError, match=message):
+        read_graph(path)
+    assert tracemalloc.get_traced_memory()[1] < 10**7
+    tracemalloc.stop()
+
+
+def test_gz_is_bounded(tmp_path):
+    line = b"0,1\n"
+    path = put(tmp_path, "g.csv.gz", gzip.compress(b"src,dst\n" + line * 1000))
+    assert read_graph(path, limit=8 + 4000).n_edges == 1
+    with pytest.raises(GraphFileError, match=r"more than 4,007 bytes; pass a larger limit"):
+        read_graph(path, limit=4007)
+    put(tmp_path, "g.nodes.csv.gz", gzip.compress(b"id,label\n0,a\n1," + b"b" * 10**5))
+    with pytest.raises(GraphFileError, match=r"g.nodes.csv.gz .*more than 5,000 bytes"):
+        read_graph(path, limit=5000)
+
+
+def test_the_limit_is_an_option_of_npz_too(tmp_path):
+    write_graph(families.cycle(1000), tmp_path / "g.npz")
+    assert read_graph(tmp_path / "g.npz", limit=10**5) == families.cycle(1000)
+    with pytest.raises(GraphFileError, match="limit of 1,000"):
+        read_graph(tmp_path / "g.npz", limit=1000)
+    with pytest.raises(InvalidOption, match="limit must be"):
+        read_graph(tmp_path / "g.npz", limit=0)
+
+
+@pytest.mark.parametrize("text", ["[" * 10**6, '{"edges": ' + "[" * 10**6, '{"a":' * 10**6])
+def test_json_is_nested_in_vain(tmp_path, text):
+    with pytest.raises(GraphFileError, match=r"cannot be read as \.json"):
+        read_graph(put(tmp_path, "g.json", text))
+
+
 # -- real data --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::sidelight.errors.WeightsIgnored")
 def test_real_graphs_match_their_cards():
     if not DATA.is_dir():
         pytest.skip("shared/data is not beside the repository")

@@ -233,7 +233,7 @@ def test_an_interrupted_run_resumes_to_the_uninterrupted_one(monkeypatch):
     plan, environment = planned("corrupted_mab:9,3"), world(9)
     whole = sl.simulate(plan, environment, seeds=[1, 2], horizon=3_000)
 
-    def interrupted(futures, bar):
+    def interrupted(*_):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from sidelight._files import is_replaced, replacing
 from sidelight.errors import InvalidOption
 
 
@@ -21,12 +22,13 @@ def writable_folder(path: str) -> Path:
 
 
 def writable_file(path: str) -> Path:
-    """A place for a file, in a folder that exists."""
+    """A place for a file, in a folder that exists, or a pipe or device."""
     file = Path(path)
-    if file.is_dir():
-        raise InvalidOption(f"cannot write {file}: it is a folder, name a file")
     try:
-        _try(file.parent)
+        if is_replaced(file):
+            _try(Path(os.path.realpath(file)).parent)
+    except IsADirectoryError:
+        raise InvalidOption(f"cannot write {file}: it is a folder, name a file") from None
     except OSError as error:
         raise InvalidOption(f"cannot write {file}: {_reason(error)}") from None
     return file
@@ -34,8 +36,6 @@ def writable_file(path: str) -> Path:
 
 def write_file(file: Path, text: str) -> None:
     """`text` in the place of `file`, or an error and what was there before."""
-    from sidelight._files import replacing
-
     try:
         with replacing(file, pack=False) as stream:
             stream.write(text.encode())

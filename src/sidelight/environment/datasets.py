@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +25,7 @@ from sidelight.environment.matrix import Matrix
 from sidelight.environment.newsvendor import newsvendor
 from sidelight.environment.spelling import Written, spelled
 from sidelight.environment.tables import read_table
-from sidelight.errors import InvalidOption, MissingData
+from sidelight.errors import InvalidOption, MissingData, WeightsIgnored
 from sidelight.graph import FeedbackGraph, families, read_graph
 from sidelight.graph.building import from_pairs, pairs
 from sidelight.graph.files.named import nodes_paths
@@ -210,7 +211,9 @@ def _graph(root: Path, card: dict[str, Any]) -> FeedbackGraph:
     if name.endswith(".csv.gz"):
         return _lasting_graph(root / place / name, int(card["arms"]))
     about = _card(root, place, name)
-    return read_graph(_file(root, place, name), n_arms=int(about["N"]), undirected=not about["directed"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WeightsIgnored)  # the card says that every line is an arc
+        return read_graph(_file(root, place, name), n_arms=int(about["N"]), undirected=not about["directed"])
 
 
 def _recorded(card: dict[str, Any]) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -80,24 +80,29 @@ class FeedbackGraph:
 
     @classmethod
     def from_adjacency(cls, adjacency: Any, labels: Sequence[str] | None = None) -> FeedbackGraph:
-        """Graph from a square matrix, dense or SciPy sparse; truthy A[i, j] means that i reveals j."""
-        if sparse.issparse(adjacency):
-            matrix = cast(Any, adjacency).tocoo()
-            if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-                raise InvalidGraph(f"the adjacency matrix must be square, got shape {matrix.shape}")
-            if matrix.dtype.kind in "fc" and np.isnan(matrix.data).any():
-                raise InvalidGraph("the adjacency matrix contains NaN; use 0 for no edge")
-            keep = matrix.data.astype(bool)
-            rows, cols = matrix.row[keep], matrix.col[keep]
-        else:
-            matrix = np.asarray(adjacency)
-            if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-                raise InvalidGraph(f"the adjacency matrix must be square, got shape {matrix.shape}")
-            if matrix.dtype.kind not in "biuf":
-                raise InvalidGraph(f"the adjacency matrix must hold numbers or booleans, got {matrix.dtype}")
-            if matrix.dtype.kind == "f" and np.isnan(matrix).any():
-                raise InvalidGraph("the adjacency matrix contains NaN; use 0 for no edge")
-            rows, cols = np.nonzero(matrix)
+        """Graph from a square matrix of 0 and 1 (or booleans): A[i, j] = 1 means that i reveals j.
+
+        Dense, SciPy sparse, or a pandas DataFrame, whose names become the labels. Other numbers are refused,
+        since an edge is there or not: pass `A != 0` to make every weight an edge.
+        """
+        if hasattr(adjacency, "columns") and hasattr(adjacency, "to_numpy"):
+            labels = _frame_labels(adjacency) if labels is None else labels
+            adjacency = adjacency.to_numpy()
+        matrix = cast(Any, adjacency).tocoo() if sparse.issparse(adjacency) else np.asarray(adjacency)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise InvalidGraph(f"the adjacency matrix must be square, got shape {matrix.shape}")
+        if matrix.dtype.kind not in "biuf":
+            raise InvalidGraph(f"the adjacency matrix must hold numbers or booleans, got {matrix.dtype}")
+        values = np.asarray(matrix.data) if sparse.issparse(adjacency) else matrix
+        wrong = values[(values != 0) & (values != 1)]
+        if wrong.size:
+            raise InvalidGraph(
+                f"the adjacency matrix must hold 0 and 1 only, got {wrong[0]}; weights are not used: pass A != 0 to"
+                " make every non-zero entry an edge"
+                if wrong[0] == wrong[0]
+                else "the adjacency matrix contains NaN; use 0 for no edge"
+            )
+        rows, cols = matrix.nonzero()
         return cls._from_arrays(checked_arm_count(matrix.shape[0]), rows, cols, labels)
 
     @classmethod
@@ -167,6 +172,26 @@ class FeedbackGraph:
             has_loop=_frozen(has_loop, np.bool_),
             labels=_checked_labels(labels, n),
         )
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> FeedbackGraph:
+        """The graph that `to_arrays` described; every array is checked, since files can be damaged."""
+        n = checked_arm_count(_scalar(arrays, "n_arms"))
+        has_loop = arrays["has_loop"]
+        if has_loop.dtype != np.bool_ or has_loop.shape != (n,):
+            raise InvalidGraph(f"has_loop must be {n} booleans, got {has_loop.dtype} {has_loop.shape}")
+        targets = _integers(arrays, "out_indices", n - 1)
+        starts = _integers(arrays, "out_indptr", targets.size)
+        universal = _integers(arrays, "universal", n - 1)
+        degrees = np.diff(starts)
+        if starts.size != n + 1 or starts[0] != 0 or starts[-1] != targets.size or (degrees < 0).any():
+            raise InvalidGraph("out_indptr does not describe the rows of out_indices")
+        sources = np.repeat(np.arange(n, dtype=np.int32), degrees)
+        labels = _labels(arrays) if "labels_text" in arrays else None
+        graph = cls._from_arrays(n, sources, targets, labels, universal, has_loop[universal])
+        if not np.array_equal(graph.has_loop, has_loop):
+            raise InvalidGraph("has_loop contradicts the edges")
+        return graph
 
     # -- reading it -----------------------------------------------------------------------------------
 
@@ -277,6 +302,24 @@ class FeedbackGraph:
         total = sparse.csr_array(explicit + broadcast)
         total.sort_indices()
         return total
+
+    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Plain arrays of numbers that say everything about the graph, for files; see `from_arrays`.
+
+        Labels are one run of UTF-8 bytes, `labels_text`, and where each ends in it, `labels_end`.
+        """
+        arrays: dict[str, npt.NDArray[Any]] = {
+            "n_arms": np.array(self.n_arms),
+            "out_indptr": self.out_indptr,
+            "out_indices": self.out_indices,
+            "universal": self.universal,
+            "has_loop": self.has_loop,
+        }
+        if self.labels is not None:
+            encoded = [label.encode() for label in self.labels]
+            arrays["labels_text"] = np.frombuffer(b"".join(encoded), dtype=np.uint8)
+            arrays["labels_end"] = np.cumsum([len(label) for label in encoded], dtype=np.int64)
+        return arrays
 
     def to_networkx(self) -> nx.DiGraph[Any]:
         """Directed networkx graph on 0..n−1, with a `label` on each node when there are labels."""
@@ -400,6 +443,42 @@ def _as_pairs(edges: Iterable[Sequence[int]] | Indices) -> Longs:
     if pairs.dtype.kind == "u" and pairs.max() > np.iinfo(np.int64).max:
         raise InvalidGraph(f"arm {pairs.max()} is too large")
     return pairs.astype(np.int64, copy=False)
+
+
+def _frame_labels(frame: Any) -> list[str] | None:
+    """The names of a DataFrame's rows, which must be those of its columns; None where they only count."""
+    rows, columns = list(frame.index), list(frame.columns)
+    if rows != columns and len(rows) == len(columns):
+        at = next(i for i, (row, column) in enumerate(zip(rows, columns, strict=True)) if row != column)
+        raise InvalidGraph(
+            f"rows and columns must name the same arms in the same order, but row {at} is {rows[at]!r} and column"
+            f" {at} is {columns[at]!r}; use frame.loc[names, names], or frame.to_numpy() if names do not matter"
+        )
+    return None if rows == list(range(len(rows))) else [str(name) for name in rows]
+
+
+def _scalar(arrays: Mapping[str, npt.NDArray[Any]], name: str) -> int:
+    value = arrays[name]
+    if value.shape != () or value.dtype.kind not in "iu":
+        raise InvalidGraph(f"{name} must be one whole number, got {value.dtype} {value.shape}")
+    return int(value)
+
+
+def _integers(arrays: Mapping[str, npt.NDArray[Any]], name: str, most: int) -> npt.NDArray[Any]:
+    values = arrays[name]
+    if values.ndim != 1 or values.dtype.kind not in "iu":
+        raise InvalidGraph(f"{name} must be a flat array of whole numbers, got {values.dtype} {values.shape}")
+    if values.size and not (values.min() >= 0 and values.max() <= most):
+        raise InvalidGraph(
+            f"{name} must be within 0..{most}, got {values.min()}..{values.max()}: the file is damaged"
+        )
+    return values
+
+
+def _labels(arrays: Mapping[str, npt.NDArray[Any]]) -> list[str]:
+    text = arrays["labels_text"].astype(np.uint8, casting="equiv").tobytes()
+    ends = _integers(arrays, "labels_end", len(text)).tolist()
+    return [text[start:end].decode() for start, end in zip([0, *ends], ends, strict=False)]
 
 
 def _checked_labels(labels: Sequence[str] | None, n: int) -> tuple[str, ...] | None:

@@ -16,7 +16,7 @@ from sidelight.errors import (
 from sidelight.experiment.provenance import here
 from sidelight.experiment.results import Absent, Cell, Status, cell_of
 from sidelight.experiment.simulation import simulate
-from sidelight.experiment.sweep.graph_source import Packed, built, unpacked
+from sidelight.experiment.sweep.graph_source import built
 from sidelight.experiment.sweep.spec import CellSpec
 from sidelight.graph import FeedbackGraph
 from sidelight.policy import names as policies
@@ -26,11 +26,8 @@ Outcome = Cell | Absent
 UNFIT = (InfeasibleRequest, UnobservableGraph, IllegalPartition)
 """What a policy or an environment says that cannot be played on this graph, whatever is tried."""
 
-_ARRIVED: dict[str, FeedbackGraph] = {}
-"""The last few shipped graphs by their digests."""
 
-
-def execute(cell: CellSpec, spec_hash: str, shipped: Packed | None = None) -> Outcome:
+def execute(cell: CellSpec, spec_hash: str, shipped: FeedbackGraph | None = None) -> Outcome:
     """Play all seeds of `cell`, one after the other on one core.
 
     A policy or an environment that refuses the graph or the horizon makes the cell "not applicable", for good;
@@ -39,7 +36,7 @@ def execute(cell: CellSpec, spec_hash: str, shipped: Packed | None = None) -> Ou
     """
     provenance = {**here(), "spec": spec_hash}
     try:
-        graph = built(cell.graph) if shipped is None else _arrived(cell.graph.digest, shipped)
+        graph = built(cell.graph) if shipped is None else shipped
         cell.environment.verify()
         try:
             environment = cell.environment.make(graph, cell.horizon)
@@ -79,12 +76,3 @@ def _lasting(error: InvalidOption) -> bool:
 def _made(name: str, graph: FeedbackGraph, horizon: int) -> Any:
     """The policy, remembered: cells that differ in their environment share it."""
     return policies.make(name, graph, horizon)
-
-
-def _arrived(digest: str, parts: Packed) -> FeedbackGraph:
-    graph = _ARRIVED.get(digest)
-    if graph is None:
-        while len(_ARRIVED) >= 4:
-            _ARRIVED.pop(next(iter(_ARRIVED)), None)
-        graph = _ARRIVED[digest] = unpacked(parts)
-    return graph

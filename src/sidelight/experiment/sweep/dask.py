@@ -18,8 +18,9 @@ from typing import Any
 from sidelight._version import __version__
 from sidelight.errors import InvalidOption, WorkerError
 from sidelight.experiment.sweep.cell import Outcome, absent, execute
-from sidelight.experiment.sweep.graph_source import GraphSource, Packed, built, packed
+from sidelight.experiment.sweep.graph_source import GraphSource, built
 from sidelight.experiment.sweep.spec import CellSpec
+from sidelight.graph import FeedbackGraph
 
 CONNECT_SECONDS = 20
 LOST = "the scheduler was lost; finished cells are kept, run the sweep again to continue"
@@ -96,12 +97,12 @@ def _graphs(client: Any, cells: Sequence[CellSpec], token: str) -> dict[GraphSou
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # once per graph, and meant
             key = f"sidelight-graph-{source.digest[:16]}-{token}"
-            graphs[source] = client.submit(_same, packed(built(source)), key=key, pure=False)
+            graphs[source] = client.submit(_same, built(source), key=key, pure=False)
     return graphs
 
 
-def _same(parts: Packed) -> Packed:
-    return parts
+def _same(graph: FeedbackGraph) -> FeedbackGraph:
+    return graph
 
 
 def _cancel(client: Any, futures: dict[str, tuple[CellSpec, Any]]) -> None:

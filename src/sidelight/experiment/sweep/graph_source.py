@@ -97,22 +97,3 @@ def graph_digest(graph: FeedbackGraph) -> str:
         graph.has_loop.astype("u1"),
     )
     return digest(json.dumps([graph.n_arms, graph.labels]), *arrays)
-
-
-Packed = tuple[Any, ...]
-
-
-def packed(graph: FeedbackGraph) -> Packed:
-    """The graph as plain arrays, for a worker that cannot reach the file."""
-    arrays = graph.out_indptr, graph.out_indices, graph.in_indptr, graph.in_indices
-    return (graph.n_arms, *arrays, graph.universal, graph.has_loop, graph.labels)
-
-
-def unpacked(parts: Packed) -> FeedbackGraph:
-    """The graph again, read-only as before: the kernels are compiled for that kind of array."""
-    n_arms, *arrays, labels = parts
-    copies: list[Any] = [np.array(array) for array in arrays]
-    for array in copies:
-        array.flags.writeable = False
-    out_indptr, out_indices, in_indptr, in_indices, universal, has_loop = copies
-    return FeedbackGraph(n_arms, out_indptr, out_indices, in_indptr, in_indices, universal, has_loop, labels)

@@ -1,4 +1,5 @@
-"""Edge lists as csv or csv.gz: a header `src,dst`, one edge per line, further columns ignored.
+"""Edge lists as csv or csv.gz: a header `src,dst`, one edge per line, further columns ignored
+(a column `weight` with a warning).
 
 A file of whole numbers is parsed in chunks by a compiled kernel; names and quoted fields take the slower way
 through the csv module. Comment lines may precede the header; `# n_arms=…` tells the number of arms where the
@@ -6,18 +7,18 @@ edges do not.
 """
 
 import csv
-import gzip
 import re
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import IO, NamedTuple
 
 import numpy as np
 
 from sidelight._check import MAX_ARMS
-from sidelight._files import replacing
+from sidelight._files import replacing, unpacking
 from sidelight._types import Ints
-from sidelight.errors import GraphFileError
+from sidelight.errors import GraphFileError, WeightsIgnored
 from sidelight.graph.arm_count import agreed_arm_count, largest, plausible_arm_count
 from sidelight.graph.feedback_graph import FeedbackGraph
 from sidelight.graph.files.named import is_utf8, open_text, read_nodes, write_nodes
@@ -34,10 +35,10 @@ class _Head(NamedTuple):
     declared: int | None  # from the comment # n_arms=…
 
 
-def read_csv(path: Path, n_arms: int | None, named: bool | None) -> FeedbackGraph:
+def read_csv(path: Path, n_arms: int | None, limit: int | None, named: bool | None) -> FeedbackGraph:
     """The graph of an edge list; `named` says whether ids are names, None decides by the first edge."""
-    labels = read_nodes(path)
-    with _open_bytes(path) as file:
+    labels = read_nodes(path, limit)
+    with unpacking(path, limit) as file:
         head = _read_head(path, file)
         in_nodes = None if labels is None else len(labels)
         known = agreed_arm_count({"n_arms": n_arms, "comment": head.declared, "nodes file": in_nodes})
@@ -46,9 +47,9 @@ def read_csv(path: Path, n_arms: int | None, named: bool | None) -> FeedbackGrap
         by_name = _starts_with_a_name(first) if named is None else named
         edges = None if by_name else _parse_numbers(path, head, first, chunks, known)
     if edges is None and by_name:
-        sources, targets, labels = _read_names(path, head, labels, known, any_name=named is True)
+        sources, targets, labels = _read_names(path, limit, head, labels, known, any_name=named is True)
     else:
-        sources, targets = edges or _read_quoted_numbers(path, head, known)
+        sources, targets = edges or _read_quoted_numbers(path, limit, head, known)
     if known is None and sources.size == 0:
         raise GraphFileError("there are no edges, so the number of arms is unknown; pass n_arms")
     n = known or largest(sources, targets) + 1
@@ -74,12 +75,6 @@ def write_csv(graph: FeedbackGraph, path: Path) -> None:
 # -- the fast way -----------------------------------------------------------------------------------------
 
 
-def _open_bytes(path: Path) -> IO[bytes]:
-    if path.suffix.lower() == ".gz":
-        return cast(IO[bytes], gzip.open(path, "rb"))
-    return open(path, "rb")
-
-
 def _read_head(path: Path, file: IO[bytes]) -> _Head:
     """Read comments and the header, which must begin with src,dst."""
     declared, lines = None, 0
@@ -101,6 +96,13 @@ def _read_head(path: Path, file: IO[bytes]) -> _Head:
         raise GraphFileError(f"{path} holds no header src,dst: the file is empty or was cut off")
     if columns[:2] != ["src", "dst"]:
         raise GraphFileError(f"{path}, line {lines}: the header must begin with src,dst, got {line[:200]!r}")
+    if "weight" in columns:
+        warnings.warn(
+            f"{path}: the column 'weight' is not read, every line is an edge whatever its weight; leave out the"
+            " lines that are none",
+            WeightsIgnored,
+            stacklevel=4,  # whoever called read_graph
+        )
     return _Head(len(columns), lines, declared)
 
 
@@ -202,10 +204,10 @@ def _checked_id(field: str, bound: int) -> int:
 # -- the slow way -----------------------------------------------------------------------------------------
 
 
-def _read_quoted_numbers(path: Path, head: _Head, known: int | None) -> tuple[Ints, Ints]:
+def _read_quoted_numbers(path: Path, limit: int | None, head: _Head, known: int | None) -> tuple[Ints, Ints]:
     bound = min(known or MAX_ARMS, MAX_ARMS)
     ends: list[int] = []
-    for line, row in _rows(path, head):
+    for line, row in _rows(path, limit, head):
         try:
             ends += [_checked_id(row[0], bound), _checked_id(row[1], bound)]
         except ValueError as error:
@@ -214,12 +216,12 @@ def _read_quoted_numbers(path: Path, head: _Head, known: int | None) -> tuple[In
 
 
 def _read_names(
-    path: Path, head: _Head, labels: list[str] | None, known: int | None, any_name: bool
+    path: Path, limit: int | None, head: _Head, labels: list[str] | None, known: int | None, any_name: bool
 ) -> tuple[Ints, Ints, list[str]]:
     """Arms are those of the labels beside the file, or else numbered in order of first appearance."""
     arm_of = {label: arm for arm, label in enumerate(labels or [])}
     ends: list[int] = []
-    for line, row in _rows(path, head):
+    for line, row in _rows(path, limit, head):
         for field in row[:2]:
             name = field.strip()
             if not name or "\0" in name:
@@ -236,9 +238,9 @@ def _read_names(
     return np.array(ends[::2], dtype=np.int32), np.array(ends[1::2], dtype=np.int32), list(arm_of)
 
 
-def _rows(path: Path, head: _Head) -> Iterator[tuple[int, list[str]]]:
+def _rows(path: Path, limit: int | None, head: _Head) -> Iterator[tuple[int, list[str]]]:
     """(line number, fields) of every edge."""
-    with open_text(path) as file:
+    with open_text(path, limit) as file:
         for _ in range(head.lines):
             file.readline()
         rows = csv.reader(file, strict=True)

@@ -40,7 +40,7 @@ def write_mtx(graph: FeedbackGraph, path: Path) -> None:
         scipy_io.mmwrite(file, matrix, field="pattern", symmetry="general")
 
 
-def read_mtx(path: Path, n_arms: int | None) -> FeedbackGraph:
+def read_mtx(path: Path, n_arms: int | None, limit: int | None = None) -> FeedbackGraph:
     """The graph of a coordinate or array matrix of any field and symmetry; NaN is an error."""
     with open(path, "rb") as file:
         head = _read_head(path, file)
@@ -49,7 +49,7 @@ def read_mtx(path: Path, n_arms: int | None) -> FeedbackGraph:
     if head.entries > len(body) / shortest:
         raise GraphFileError(f"the head announces {head.entries:,} entries, more than there are: cut off?")
     plausible_arm_count(head.size, head.entries, n_arms)
-    labels = read_nodes(path)
+    labels = read_nodes(path, limit)
     agreed_arm_count({"matrix": head.size, "nodes file": None if labels is None else len(labels)})
     if head.layout == "array":
         return FeedbackGraph.from_adjacency(_dense(head, body), labels)

@@ -1,12 +1,11 @@
 """Labels beside an edge list: `<name>.nodes.csv` or `.nodes.csv.gz` with the header `id,label`."""
 
 import csv
-import gzip
 import io
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
-from sidelight._files import replacing
+from sidelight._files import replacing, unpacking
 from sidelight.errors import GraphFileError
 
 
@@ -21,16 +20,14 @@ def nodes_paths(path: Path) -> tuple[Path, Path]:
     return (packed, plain) if path.suffix.lower() == ".gz" else (plain, packed)
 
 
-def open_text(path: Path) -> IO[str]:
+def open_text(path: Path, limit: int | None = None) -> IO[str]:
     """A text file, plain or gzipped, with line ends untouched (labels may contain them).
 
     Bytes that are not UTF-8 come through as lone surrogates, for `is_utf8` to find on their line.
     """
-    if path.suffix.lower() == ".gz":
-        return cast(
-            IO[str], gzip.open(path, "rt", encoding="utf-8-sig", errors="surrogateescape", newline="")
-        )
-    return open(path, encoding="utf-8-sig", errors="surrogateescape", newline="")
+    return io.TextIOWrapper(
+        cast(BinaryIO, unpacking(path, limit)), encoding="utf-8-sig", errors="surrogateescape", newline=""
+    )
 
 
 def is_utf8(fields: list[str]) -> bool:
@@ -42,14 +39,14 @@ def is_utf8(fields: list[str]) -> bool:
     return True
 
 
-def read_nodes(path: Path) -> list[str] | None:
+def read_nodes(path: Path, limit: int | None = None) -> list[str] | None:
     """Labels of arms 0..n−1 from the file beside the edge list `path`, None when there is none."""
     beside = next((file for file in nodes_paths(path) if file.exists()), None)
     if beside is None:
         return None
     labels: dict[int, str] = {}
     try:
-        with open_text(beside) as file:
+        with open_text(beside, limit) as file:
             rows = csv.reader(file, strict=True)
             header = next(rows, [])
             if [name.strip().lower() for name in header[:2]] != ["id", "label"]:

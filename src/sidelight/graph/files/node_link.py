@@ -19,7 +19,7 @@ from sidelight.graph.feedback_graph import FeedbackGraph
 _NOT_IN_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def read_graphml(path: Path, n_arms: int | None) -> FeedbackGraph:
+def read_graphml(path: Path, n_arms: int | None, limit: int | None = None) -> FeedbackGraph:
     """Nodes 0..n−1 are arms of that number, other nodes are arms in file order, labelled by their ids."""
     import networkx as nx
 
@@ -42,7 +42,7 @@ def write_graphml(graph: FeedbackGraph, path: Path) -> None:
 # -- JSON -------------------------------------------------------------------------------------------------
 
 
-def read_json(path: Path, n_arms: int | None) -> FeedbackGraph:
+def read_json(path: Path, n_arms: int | None, limit: int | None = None) -> FeedbackGraph:
     """{"n_arms": 3, "edges": [[0, 1], …], "labels": […]}, or node-link data as networkx writes it.
 
     `n_arms` may be left out where labels or edges tell it, `labels` always.

@@ -1,6 +1,6 @@
 """Graphs from files and to files.
 
-    .csv, .csv.gz   header `src,dst` (further columns are ignored), one edge per line
+    .csv, .csv.gz   header `src,dst` (further columns are ignored, weights with a warning), one edge per line
     .npz            arrays, quickest for large graphs; also files of `scipy.sparse.save_npz`
     .mtx            Matrix Market
     .graphml        GraphML, through networkx
@@ -17,7 +17,8 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-from sidelight.errors import GraphFileError, InvalidGraph
+from sidelight._check import MOST_ROUNDS, checked_count
+from sidelight.errors import GraphFileError, InvalidGraph, WeightsIgnored
 from sidelight.graph.arm_count import agreed_arm_count
 from sidelight.graph.feedback_graph import MAX_MATERIALIZED_EDGES, FeedbackGraph, checked_arm_count
 from sidelight.graph.files.csv import read_csv, write_csv
@@ -25,7 +26,7 @@ from sidelight.graph.files.mtx import read_mtx, write_mtx
 from sidelight.graph.files.node_link import read_graphml, read_json, write_graphml, write_json
 from sidelight.graph.files.npz import read_npz, write_npz
 
-_READERS: dict[str, Callable[[Path, int | None], FeedbackGraph]] = {
+_READERS: dict[str, Callable[[Path, int | None, int | None], FeedbackGraph]] = {
     ".npz": read_npz,
     ".mtx": read_mtx,
     ".graphml": read_graphml,
@@ -49,6 +50,7 @@ def read_graph(
     n_arms: int | None = None,
     undirected: bool = False,
     named: bool | None = None,
+    limit: int | None = None,
 ) -> FeedbackGraph:
     """The graph in a file; whatever is wrong with the file raises `GraphFileError` naming it.
 
@@ -56,18 +58,23 @@ def read_graph(
     one. `undirected`: every edge reveals both ways, for data that hold each undirected edge once. `named`
     (csv): ids are names, numbered by the labels in the nodes file or else in order of first appearance; None
     decides by the first edge, so that a stray word in a file of numbers is an error and not a new arm.
+    `limit`: bytes that a packed file (gz, npz) may unpack to, by default 64 times its size and at least 256 MiB.
     """
     file, ending = _located(path)
     wanted = None if n_arms is None else checked_arm_count(n_arms)
+    if limit is not None:
+        checked_count("limit", limit, most=MOST_ROUNDS)
     if named is not None and ending not in (".csv", ".csv.gz"):
         raise GraphFileError(f"{file}: named applies to csv files only")
     try:
         if ending in (".csv", ".csv.gz"):
-            graph = read_csv(file, wanted, named)
+            graph = read_csv(file, wanted, limit, named)
         else:
-            graph = _READERS[ending](file, wanted)
+            graph = _READERS[ending](file, wanted, limit)
         agreed_arm_count({"n_arms asked for": wanted, "the file": graph.n_arms})
         return graph.symmetrized() if undirected else graph
+    except WeightsIgnored:
+        raise  # where warnings are errors
     except GraphFileError as error:
         if str(error).startswith(str(file)):
             raise
