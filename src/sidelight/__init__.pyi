@@ -34,7 +34,7 @@ from sidelight.experiment import Run as Run
 from sidelight.experiment import Spec as Spec
 from sidelight.experiment import compare as compare
 from sidelight.experiment import simulate as simulate
-from sidelight.experiment.sweep.runner import sweep as sweep
+from sidelight.experiment.sweep import sweep as sweep
 from sidelight.graph import FeedbackGraph as FeedbackGraph
 from sidelight.graph import families as families
 from sidelight.graph import read_graph as read_graph

@@ -43,7 +43,8 @@ class Progress:
                 rich.TextColumn("{task.fields[note]}"),
             )
             times = rich.TimeElapsedColumn(), rich.TextColumn("left:"), rich.TimeRemainingColumn()
-            self._bar = rich.Progress(*words, *times, console=Console(stderr=True), transient=True)
+            console = Console(stderr=True)  # in a log, where nothing can be taken back, the last state stays
+            self._bar = rich.Progress(*words, *times, console=console, transient=console.is_terminal)
             self._bar.start()
             self._task = self._bar.add_task(self.text, total=self.total, note=note)
         self._bar.update(self._task, completed=done, note=note, description=text or self.text)

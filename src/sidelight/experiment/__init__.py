@@ -4,7 +4,6 @@ from sidelight.experiment.compare import compare
 from sidelight.experiment.results import Absent, Cell, Results
 from sidelight.experiment.run import Run
 from sidelight.experiment.simulation import logarithmic_checkpoints, simulate
-from sidelight.experiment.sweep.runner import sweep
 from sidelight.experiment.sweep.spec import Spec
 
 __all__ = [
@@ -16,5 +15,4 @@ __all__ = [
     "compare",
     "logarithmic_checkpoints",
     "simulate",
-    "sweep",
 ]

@@ -56,7 +56,8 @@ def sweep(
             Progress("sweeping", sum(rounds.values()), progress) as bar,
             contextlib.suppress(KeyboardInterrupt),
         ):
-            bar.update(played, f"{len(found)}/{len(rounds)} cells")
+            if waiting:
+                bar.update(played, f"{len(found)}/{len(rounds)} cells")
             outcomes = _outcomes(_grouped(waiting), asked.hash, address, workers)
             with contextlib.closing(outcomes):
                 for outcome in outcomes:
