@@ -6,10 +6,10 @@ STAMP := $(VENV)/.installed
 # Kernel tests run twice: compiled with the rest, then interpreted, so that the source is what is tested.
 WORKERS ?= 2
 
-.PHONY: help setup demo test test-all check format bench clean
+.PHONY: help setup demo test test-all test-oldest check format bench clean
 
 help:  ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 setup: $(STAMP)  ## create .venv and install the project with its development tools
 
@@ -29,6 +29,16 @@ test: $(STAMP)  ## every law on representative cases, compiled, then the engine 
 test-all: SELECT := -m ''  # also the tests marked `full`
 test-all: test  ## the same with every case of every law
 
+# The oldest Python and the oldest versions that pyproject.toml allows; what they warn of is not ours to mend.
+OLDEST := .venv-oldest
+OLDEST_TESTS := tests/test_public_api.py tests/environment tests/report tests/cli/test_analyze.py tests/experiment/test_storage.py
+
+test-oldest:  ## a quick selection with the oldest versions of all dependencies (Python 3.11 or 3.12)
+	$(PYTHON) -m venv $(OLDEST)
+	sed -nE '/^dependencies/,/^]/s/^  "([A-Za-z0-9_-]+)>=([0-9.]+)",.*/\1==\2/p' pyproject.toml > $(OLDEST)/oldest.txt
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -c $(OLDEST)/oldest.txt . pytest hypothesis mpmath
+	$(OLDEST)/bin/python -m pytest -q -W ignore::DeprecationWarning -W ignore::ImportWarning -k "not readme" $(OLDEST_TESTS)
+
 check: $(STAMP)  ## lint, formatting, types, import direction
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -43,5 +53,5 @@ format: $(STAMP)  ## let ruff rewrite what it can
 	$(BIN)/ruff format .
 
 clean:  ## remove caches, results and the environment
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis sidelight-demo
+	rm -rf $(VENV) $(OLDEST) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis sidelight-demo
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

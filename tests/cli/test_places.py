@@ -1,6 +1,7 @@
 """Output that cannot be written: refused before the work, and nothing half written is left."""
 
 import errno
+import json
 import os
 import shutil
 import subprocess
@@ -34,6 +35,25 @@ def test_files_that_cannot_be_made(run, tmp_path):
         assert_one_line(err)
         assert f"cannot write {place}" in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_links_pipes_and_open_files_are_written_to(run, tmp_path):
+    plan = ("plan", "cycle:6", "-T", 100, "-o")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "link.json").symlink_to("elsewhere/plan.json")
+    assert run(*plan, tmp_path / "link.json")[0] == 0
+    written = (tmp_path / "elsewhere" / "plan.json").read_text()
+    assert json.loads(written)["horizon"] == 100
+    assert (tmp_path / "link.json").is_symlink()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+        assert run(*plan, pipe)[0] == 0
+        assert reader.communicate(timeout=60)[0] == written
+    assert pipe.is_fifo()
+    code, out, _ = run(*plan, "/dev/stdout", "--json")
+    assert code == 0
+    assert out.startswith(written)
 
 
 def test_a_disk_that_fills_up_leaves_the_old_file(run, tmp_path, monkeypatch):

@@ -11,9 +11,6 @@ from sidelight._types import Floats, Longs
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
 
-STEPS = 200
-"""Of stress majorization: enough for pictures of 200 vertices, in a fraction of a second."""
-
 
 def layout(graph: FeedbackGraph) -> Floats:
     """(n, 2) positions in which drawn distances resemble numbers of edges; components side by side."""
@@ -50,46 +47,30 @@ def _both_ways(graph: FeedbackGraph) -> sparse.csr_array:
 
 
 def _connected(graph: FeedbackGraph, arms: npt.NDArray[np.intp]) -> Floats:
-    """Stress majorization of the distances between `arms`, from a circle in breadth-first order."""
+    """Positions whose distances resemble numbers of edges (Kamada and Kawai), an edge about one long."""
+    import networkx as nx
+
     n = arms.size
-    if n == 1:
-        return np.zeros((1, 2))
-    links = _both_ways(graph.subgraph(arms))
-    if links.nnz >= 0.8 * n * (n - 1):  # nearly complete: nothing to see but a ring
-        return _ring(np.arange(n))
-    distance = csgraph.shortest_path(links, unweighted=True)
-    place = np.empty(n, dtype=np.int64)
-    place[csgraph.depth_first_order(links, 0, directed=False, return_predecessors=False)] = np.arange(n)
-    at = _ring(place)
-    wanted = np.where(distance > 0, distance, 1.0)
-    weight = 1.0 / wanted**2
-    np.fill_diagonal(weight, 0.0)
-    laplacian = np.diag(weight.sum(axis=1)) - weight
-    inverse = np.linalg.pinv(laplacian)
-    for _ in range(STEPS):
-        drawn = np.linalg.norm(at[:, None] - at[None], axis=2)
-        ratio = -weight * wanted / np.maximum(drawn, 1e-9)
-        np.fill_diagonal(ratio, 0.0)
-        np.fill_diagonal(ratio, -ratio.sum(axis=1))
-        at = inverse @ (ratio @ at)
-    return _apart(at)
-
-
-def _ring(place: Longs) -> Floats:
-    """On a circle with neighbours one apart, the first on top, clockwise."""
-    n = place.size
-    angle = np.pi / 2 - 2 * np.pi * place / n
-    radius = 0.5 if n == 2 else 0.5 / np.sin(np.pi / n)
-    return radius * np.column_stack([np.cos(angle), np.sin(angle)])
-
-
-def _apart(at: Floats) -> Floats:
-    """Scaled so that the nearest two are not on top of each other, within reason."""
+    links = sparse.triu(_both_ways(graph.subgraph(arms)), 1).tocoo()
+    if n <= 2 or links.nnz >= 0.4 * n * (n - 1):  # nearly complete: nothing to see but a ring
+        return _ring(n)
+    found = nx.kamada_kawai_layout(nx.from_edgelist(zip(*links.coords, strict=True)))
+    at = np.array([found[arm] for arm in range(n)])
+    at /= np.linalg.norm(at[links.coords[0]] - at[links.coords[1]], axis=1).mean()
     drawn = np.linalg.norm(at[:, None] - at[None], axis=2)
     np.fill_diagonal(drawn, np.inf)
     nearest = float(np.quantile(drawn.min(axis=1), 0.1))
-    scaled: Floats = at * min(max(1.0 / max(nearest, 1e-9), 1.0), 2.5)
+    scaled: Floats = at * min(max(1.0 / max(nearest, 1e-9), 1.0), 2.5)  # not on top of each other
     return scaled
+
+
+def _ring(n: int) -> Floats:
+    """On a circle with neighbours one apart, the first on top, clockwise."""
+    if n == 1:
+        return np.zeros((1, 2))
+    angle = np.pi / 2 - 2 * np.pi * np.arange(n) / n
+    at: Floats = 0.5 / np.sin(np.pi / n) * np.column_stack([np.cos(angle), np.sin(angle)])
+    return at
 
 
 def _side_by_side(n: int, pieces: list[tuple[npt.NDArray[np.intp], Floats]]) -> Floats:
