@@ -55,21 +55,23 @@ def run_demo(spec: str, horizon: int, runs: int, seed: int, output: str, as_json
     if seed < 0:
         raise InvalidOption(f"--seed must not be negative, got {seed}")
     import sidelight as sl
-    from sidelight.cli.study import sections
     from sidelight.report.page import write_report
+    from sidelight.report.section import GraphSection
     from sidelight.report.tables import results_rows, results_table
 
     graph = sl.families.parse(spec)
     seen = sl.observability(graph)
-    plan = sl.plan(graph, horizon=horizon)
+    bounds = sl.compare_bounds(graph, horizon)
+    plan = bounds.plan  # the same as sl.plan(graph, horizon)
     domination = sl.fractional_domination(graph)
     folder = writable_folder(output)
     seeds = range(seed, seed + runs)
-    results = sl.compare(spec, ("auto", *RIVALS), ENVIRONMENT, horizon=horizon, seeds=seeds)
+    players = {"auto": plan} | {name: name for name in RIVALS}
+    results = sl.compare(spec, players, ENVIRONMENT, horizon=horizon, seeds=seeds)
     if not results.complete:
         raise click.Abort  # interrupted: half a demo would show numbers that are not there
     with written(folder):
-        report = write_report(folder, results, sections({spec: graph}, results), files=False)
+        report = write_report(folder, results, {spec: GraphSection.of(bounds)}, files=False)
 
     if as_json:
         answer = _as_json(spec, seen, domination, plan)
