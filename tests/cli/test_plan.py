@@ -42,7 +42,7 @@ def test_the_tables_say_why(run):
 def test_a_plan_for_any_number_of_rounds(run):
     found = answer(run, "cycle:6", "--anytime")
     assert found["horizon"] is None
-    bound = sl.plan(sl.families.cycle(6), None).bound
+    bound = sl.plan(sl.families.cycle(6), None).curve
     assert found["bound"] == bound.to_dict()
     assert bound.summary()[:40] in run("plan", "cycle:6", "--anytime")[1]
 
@@ -76,12 +76,12 @@ def test_plans_without_a_horizon_show_their_bound_by_rounds(run, spec, realizati
 def test_doubling_plans_check_their_stages(run):
     """Those of the rounds shown, by the number of rounds they are for; what plays then is said beside the bound."""
     checks = answer(run, "cycle:6", "--anytime", "--realization", "doubling")["checks"]
-    stages = sl.plan(sl.families.cycle(6), None, realization="doubling").bound
-    counts = {2**k: len(sl.check_certificate(stages.stage(k))) for k in range(27)}
+    plan = sl.plan(sl.families.cycle(6), None, realization="doubling")
+    counts = {2**k: len(sl.check_certificate(plan.stage_of(2**k))) for k in range(27)}
     named = [check["name"].partition(" rounds: ")[0] for check in checks]
     assert {name: named.count(name) for name in named} == {f"{T:,}": count for T, count in counts.items()}
     out = run("plan", "cycle:6", "--anytime", "--realization", "doubling")[1]
-    assert f"{stages.stage_of(10**6).realization} plays" in out
+    assert f"{plan.stage_of(10**6).realization} plays" in out
     assert "every stage its own" in out
     assert "blocks play" not in out
 

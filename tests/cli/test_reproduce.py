@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cli_checks import assert_one_line
 
-from sidelight.experiment.claims import FAILS, HOLDS, registry
+from sidelight.experiment.claims import CLAIMS, FAILS, HOLDS
 
 CLAIM = "clique-domination"  # computed, not simulated: quick and certain
 
@@ -44,18 +44,18 @@ def test_the_table(run):
 
 
 def test_a_claim_that_fails_exits_with_three(run, monkeypatch):
-    claim = registry.CLAIMS[CLAIM]
+    claim = CLAIMS[CLAIM]
     wrong = tuple(replace(prediction, low=-2.0, high=-1.0) for prediction in claim.predictions)
-    monkeypatch.setitem(registry.CLAIMS, CLAIM, replace(claim, predictions=wrong))
+    monkeypatch.setitem(CLAIMS, CLAIM, replace(claim, predictions=wrong))
     code, out, _ = run("reproduce", CLAIM, "--quick", "--json")
     assert code == 3
     assert json.loads(out)["outcomes"][0]["verdict"] == FAILS
 
 
 def test_a_claim_known_to_be_false_is_no_surprise(run, monkeypatch):
-    claim = registry.CLAIMS[CLAIM]
+    claim = CLAIMS[CLAIM]
     wrong = tuple(replace(prediction, low=-2.0, high=-1.0) for prediction in claim.predictions)
-    monkeypatch.setitem(registry.CLAIMS, CLAIM, replace(claim, predictions=wrong, known_false=True))
+    monkeypatch.setitem(CLAIMS, CLAIM, replace(claim, predictions=wrong, known_false=True))
     code, out, _ = run("reproduce", CLAIM, "--quick", "--json")
     assert code == 0
     answer = json.loads(out)
@@ -66,7 +66,7 @@ def test_an_interrupted_reproduction(run, monkeypatch):
     def interrupted(sizes):
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(registry.CLAIMS, CLAIM, replace(registry.CLAIMS[CLAIM], measure=interrupted))
+    monkeypatch.setitem(CLAIMS, CLAIM, replace(CLAIMS[CLAIM], measure=interrupted))
     code, out, err = run("reproduce", CLAIM, "--quick", "--json")
     assert code == 130
     assert json.loads(out)["complete"] is False

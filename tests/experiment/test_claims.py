@@ -22,14 +22,22 @@ from sidelight.experiment.claims import (
     Outcome,
     Prediction,
     find,
+    measures,
     names,
     reproduce,
 )
-from sidelight.experiment.claims import playing as playing_module
-from sidelight.experiment.claims.fitting import fitted_exponent, resampled_worst, slope
-from sidelight.experiment.claims.hard import strong_environments, weak_environments
-from sidelight.experiment.claims.playing import Played, play, play_rivals
-from sidelight.experiment.claims.sweeps import EXPONENT_T, REGRET_BOUND
+from sidelight.experiment.claims.measures import (
+    EXPONENT_T,
+    REGRET_BOUND,
+    Played,
+    fitted_exponent,
+    play,
+    play_rivals,
+    resampled_worst,
+    slope,
+    strong_environments,
+    weak_environments,
+)
 
 PAPER = {
     "thm:decomp-informal",
@@ -134,7 +142,7 @@ def test_docs_list_every_claim_with_a_verdict():
     assert all(verdict.split(":")[0] in VERDICTS for verdict in rows.values())
 
 
-def test_claims_are_found_in_the_order_of_the_registry():
+def test_claims_are_found_in_the_order_of_the_catalogue():
     assert [claim.name for claim in find(["Trichotomy", "corrupted_size"])] == [
         "corrupted-size",
         "trichotomy",
@@ -270,7 +278,7 @@ def test_an_interrupted_run_ends_the_claim(monkeypatch):
     class Incomplete:
         complete = False
 
-    monkeypatch.setattr(playing_module, "simulate", lambda *args, **kwargs: Incomplete())
+    monkeypatch.setattr(measures, "simulate", lambda *args, **kwargs: Incomplete())
     g = sl.families.cycle(6)
     with pytest.raises(KeyboardInterrupt):
         play(sl.plan(g, 100), weak_environments(g, 100), 1, 100)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sidelight import _json
 from sidelight.cli import complete, options
 from sidelight.cli.files import writable_file, write_file
-from sidelight.cli.screen import columns, emit, emit_json, facts, plain, safe
+from sidelight.cli.screen import columns, emit, emit_json, facts, safe
 from sidelight.cli.words import blocks, bound_rows, numbers
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def command(
     if anytime:
         answer["bound_at"] = [_told(found, t) for t in SHOWN]
     if file is not None:
-        write_file(file, json.dumps(plain(answer), indent=1, ensure_ascii=False) + "\n")
+        write_file(file, _json.text(answer))
     if as_json:
         emit_json(answer)
         return
@@ -126,7 +127,6 @@ def _told(found: sl.Plan, t: int) -> dict[str, Any]:
 
 def _by_rounds(found: sl.Plan) -> Any:
     """The bound of a plan without a horizon, at a few numbers of rounds; of a doubling plan also who plays then."""
-
     rows = []
     for t in SHOWN:
         told = _told(found, t)
@@ -143,7 +143,6 @@ def _title(loaded: LoadedGraph, found: sl.Plan) -> str:
 
 
 def _plan_rows(loaded: LoadedGraph, found: sl.Plan) -> list[tuple[str, str]]:
-
     staged = found.stages is not None  # partition and choices are those of round 1 only
     rows = [("changed", change) for change in loaded.changes]
     rows += [

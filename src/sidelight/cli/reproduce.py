@@ -35,10 +35,10 @@ def command(
 
     sidelight list claims shows their names.
     """
-    from sidelight.experiment.claims import registry, reproduce
+    from sidelight.experiment.claims import find, reproduce
     from sidelight.report.claims_page import claims_table, write_claims_page
 
-    registry.find(claims)  # before a folder is made for a name that nobody knows
+    find(claims)  # before a folder is made for a name that nobody knows
     folder = None if output is None else writable_folder(output)
     found = reproduce(claims, quick=quick, folder=folder, fresh=fresh, progress=False if quiet else None)
     page = None if folder is None else write_claims_page(found, folder)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from sidelight._json import text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -27,7 +27,7 @@ READER_GONE = 141
 
 def emit_json(answer: Mapping[str, Any]) -> None:
     """One JSON object on standard output; numbers that JSON cannot write are null."""
-    write(json.dumps(plain(answer), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    write(text(answer, indent=2))
 
 
 def emit(*parts: RenderableType) -> None:
@@ -51,10 +51,10 @@ def _columns() -> int:
     return asked if asked >= NARROWEST else WIDTH
 
 
-def write(text: str) -> None:
-    """`text` on standard output, all of it; a reader that has gone away ends the command quietly."""
+def write(words: str) -> None:
+    """`words` on standard output, all of it; a reader that has gone away ends the command quietly."""
     try:
-        sys.stdout.write(text)
+        sys.stdout.write(words)
         sys.stdout.flush()
     except BrokenPipeError:
         give_up_output()
@@ -104,21 +104,8 @@ def _titled(title: str, table: Table) -> RenderableType:
     return Group(Text.from_markup(f"[bold]{title}[/bold]"), table)
 
 
-def safe(text: str) -> str:
-    """`text` of a user's making, with nothing in it that rich would take for markup."""
+def safe(words: str) -> str:
+    """`words` of a user's making, with nothing in it that rich would take for markup."""
     from rich.markup import escape
 
-    return escape(text)
-
-
-def plain(value: Any) -> Any:
-    """`value` in the types of JSON."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if hasattr(value, "tolist"):  # arrays and scalars of numpy
-        return plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+    return escape(words)

@@ -126,13 +126,19 @@ def growth_exponent(
     value = float(_slopes(x, mean[None, :], weights)[0])
     low = high = float("nan")
     if len(table) >= LEAST_SEEDS:
-        draws = np.random.default_rng(seed).multinomial(
-            len(table), np.full(len(table), 1 / len(table)), resamples
-        )
-        slopes = _slopes(x, draws @ table / len(table), weights)
+        slopes = _slopes(x, resampled_means(table, resamples, np.random.default_rng(seed)), weights)
         if np.isfinite(slopes).mean() >= level:  # else too many samples of seeds have no positive mean to fit
             low, high = (float(q) for q in np.nanquantile(slopes, [(1 - level) / 2, (1 + level) / 2]))
     return GrowthExponent(value, low, high, int(t[0]), int(t[-1]), len(table), level)
+
+
+def resampled_means(table: Floats, resamples: int, rng: np.random.Generator) -> Floats:
+    """(resamples, ...) means over the first axis of bootstrap samples of `table`: the seeds, drawn again."""
+    n = len(table)
+    draws = rng.integers(n, size=(resamples, n)) + n * np.arange(resamples)[:, None]
+    counts = np.bincount(draws.ravel(), minlength=n * resamples).reshape(resamples, n)
+    means: Floats = counts @ table / n
+    return means
 
 
 def paired_difference(first: npt.ArrayLike, second: npt.ArrayLike, level: float = LEVEL) -> PairedDifference:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import base64
-import json
 from io import BytesIO
-from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sidelight import _json
 from sidelight._files import replacing
 from sidelight.errors import InvalidOption
 from sidelight.experiment.claims import BEATEN, FAILS, HOLDS, INCONCLUSIVE
@@ -161,7 +160,7 @@ def write_claims_page(reproduction: Reproduction, folder: str | PathLike[str]) -
             claim_figure(outcome).savefig(picture, format="png", dpi=130)
             pictures[outcome.claim] = picture.getvalue()
             _write(home / "figures" / f"{outcome.claim}.png", pictures[outcome.claim])
-        _write(home / "claims.json", json.dumps(_finite(reproduction.to_dict()), ensure_ascii=False).encode())
+        _write(home / "claims.json", _json.text(reproduction.to_dict(), indent=None).encode())
         _write(home / "claims.md", claims_markdown(reproduction).encode())
         page = home / "claims.html"
         _write(page, _rendered(reproduction, pictures).encode())
@@ -199,12 +198,3 @@ def _number(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:,.1f}" if 1_000 <= abs(value) < 1e7 else f"{value:.4g}"
-
-
-def _finite(value: Any) -> Any:
-    """`value` as JSON has it: NaN and infinities become null."""
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not isfinite(value) else value

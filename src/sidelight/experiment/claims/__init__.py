@@ -1,12 +1,12 @@
 """The theory as experiments: every theorem a named claim that is measured and judged."""
 
+from sidelight.experiment.claims.catalogue import CLAIMS, find, names
 from sidelight.experiment.claims.claim import (
     BEATEN,
     FAILS,
     HOLDS,
     INCONCLUSIVE,
     VERDICTS,
-    Check,
     Claim,
     Curve,
     Estimate,
@@ -14,7 +14,6 @@ from sidelight.experiment.claims.claim import (
     Outcome,
     Prediction,
 )
-from sidelight.experiment.claims.registry import CLAIMS, find, names
 from sidelight.experiment.claims.runner import Reproduction, reproduce
 
 __all__ = [
@@ -24,7 +23,6 @@ __all__ = [
     "HOLDS",
     "INCONCLUSIVE",
     "VERDICTS",
-    "Check",
     "Claim",
     "Curve",
     "Estimate",

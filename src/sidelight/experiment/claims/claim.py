@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from math import inf, isfinite, isnan
+from math import inf, isfinite, isnan, nan
 from time import perf_counter, process_time
 from typing import Any
 
@@ -35,6 +35,11 @@ class Estimate:
     def exact(cls, value: float) -> Estimate:
         """A computed number."""
         return cls(float(value), float(value), float(value))
+
+    @classmethod
+    def unknown(cls) -> Estimate:
+        """What could not be measured."""
+        return cls(nan, nan, nan)
 
     def __str__(self) -> str:
         if self.low == self.high:
@@ -94,30 +99,33 @@ class Curve:
 
     label: str
     role: str
-    x: tuple[float, ...]
-    y: tuple[float, ...]
-    low: tuple[float, ...] | None = None
-    high: tuple[float, ...] | None = None
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float] | None = None
+    high: Sequence[float] | None = None
 
-    @classmethod
-    def from_dict(cls, saved: Mapping[str, Any]) -> Curve:
-        """The curve that `asdict` wrote."""
-        fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in saved.items()}
-        return cls(**fields)
+    def __post_init__(self) -> None:
+        for name in ("x", "y", "low", "high"):
+            if (values := getattr(self, name)) is not None:
+                object.__setattr__(self, name, tuple(map(float, values)))
 
 
 @dataclass(frozen=True)
 class Evidence:
     """What an experiment brings home; nothing in it says yet what to think of it."""
 
-    rows: tuple[dict[str, Any], ...]
+    rows: Sequence[dict[str, Any]]
     estimates: Mapping[str, Estimate]
-    curves: tuple[Curve, ...] = ()
+    curves: Sequence[Curve] = ()
     x_label: str = ""
     y_label: str = ""
     rivals: Mapping[str, Estimate] = field(default_factory=dict)  # our regret over theirs
     skipped: Mapping[str, str] = field(default_factory=dict)  # rival → why it did not play
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("rows", "curves", "notes"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
 
 
 @dataclass(frozen=True)
@@ -144,6 +152,39 @@ class Claim:
         started, busy = perf_counter(), process_time()
         evidence = self.measure(self.sizes(quick))
         return Outcome.of(self, evidence, quick, perf_counter() - started, process_time() - busy)
+
+
+class Claims:
+    """The claims about one subject, in the order in which they are written down."""
+
+    def __init__(self, group: str) -> None:
+        self.group = group
+        self.listed: list[Claim] = []
+
+    def add(
+        self,
+        name: str,
+        family: str,
+        source: Sequence[str],
+        *predictions: Prediction,
+        quick: Sizes,
+        full: Sizes | None = None,
+        statement: str = "",
+        known_false: bool = False,
+    ) -> Callable[[Callable[[Sizes], Evidence]], Callable[[Sizes], Evidence]]:
+        """The decorated function measures the claim; its docstring is the statement, unless that is given."""
+
+        def listed(measure: Callable[[Sizes], Evidence]) -> Callable[[Sizes], Evidence]:
+            text = " ".join((statement or measure.__doc__ or "").split())
+            sizes = quick, quick if full is None else full
+            self.listed.append(
+                Claim(
+                    name, self.group, text, tuple(source), family, predictions, measure, *sizes, known_false
+                )
+            )
+            return measure
+
+        return listed
 
 
 @dataclass(frozen=True)
@@ -181,9 +222,7 @@ class Outcome:
     processor_seconds: float  # of all cores together
 
     @classmethod
-    def of(
-        cls, claim: Claim, evidence: Evidence, quick: bool, seconds: float, processor_seconds: float
-    ) -> Outcome:
+    def of(cls, claim: Claim, evidence: Evidence, quick: bool, seconds: float, processor: float) -> Outcome:
         """Judge the evidence by the predictions of the claim.
 
         A claim fails if one prediction does, and is inconclusive if one is; a claim that holds is "beaten by
@@ -206,25 +245,20 @@ class Outcome:
             verdict = INCONCLUSIVE
         else:
             verdict = BEATEN if any(rival["beaten"] for rival in rivals.values()) else HOLDS
+        told = {name: getattr(claim, name) for name in ("group", "statement", "source", "family")}
+        seen = {name: getattr(evidence, name) for name in ("rows", "curves", "x_label", "y_label", "notes")}
         return cls(
             claim=claim.name,
-            group=claim.group,
-            statement=claim.statement,
-            source=claim.source,
-            family=claim.family,
             quick=quick,
             sizes=claim.sizes(quick),
             verdict=verdict,
             checks=tuple(checks),
             rivals=rivals,
             skipped=dict(evidence.skipped),
-            rows=evidence.rows,
-            curves=evidence.curves,
-            x_label=evidence.x_label,
-            y_label=evidence.y_label,
-            notes=evidence.notes,
             seconds=seconds,
-            processor_seconds=processor_seconds,
+            processor_seconds=processor,
+            **told,
+            **seen,
         )
 
     @property
@@ -242,7 +276,7 @@ class Outcome:
         try:
             fields = dict(saved)
             fields["checks"] = tuple(Check(**check) for check in fields["checks"])
-            fields["curves"] = tuple(Curve.from_dict(curve) for curve in fields["curves"])
+            fields["curves"] = tuple(Curve(**curve) for curve in fields["curves"])
             for name in ("source", "rows", "notes"):
                 fields[name] = tuple(fields[name])
             return cls(**fields)

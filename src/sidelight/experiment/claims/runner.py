@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from sidelight import _json
 from sidelight._files import digest, replacing
 from sidelight._progress import Progress
 from sidelight._version import __version__
 from sidelight.errors import InvalidOption
-from sidelight.experiment.claims import registry
+from sidelight.experiment.claims import catalogue
 from sidelight.experiment.claims.claim import FAILS, VERDICTS, Claim, Outcome
+from sidelight.experiment.provenance import here
 from sidelight.policy import names as policies
 
 
@@ -39,7 +39,7 @@ class Reproduction:
     @property
     def surprises(self) -> tuple[str, ...]:
         """Claims that fail though they are not known to be false."""
-        false = {name for name, claim in registry.CLAIMS.items() if claim.known_false}
+        false = {name for name, claim in catalogue.CLAIMS.items() if claim.known_false}
         return tuple(o.claim for o in self.outcomes if o.verdict == FAILS and o.claim not in false)
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,91 +78,64 @@ def reproduce(
     >>> reproduce(["clique-domination"], quick=True).outcomes[0].verdict
     'holds'
     """
-    claims = registry.find(names)
-    store = None if folder is None else _checked_folder(folder)
+    claims = catalogue.find(names)
+    store = None if folder is None else _Store(Path(folder) / "outcomes")
     outcomes: list[Outcome] = []
     resumed: list[str] = []
-    complete = True
-    with Progress("measuring", len(claims), progress) as bar:
+    complete = False
+    with Progress("measuring", len(claims), progress) as bar, contextlib.suppress(KeyboardInterrupt):
+        for claim in claims:
+            bar.update(len(outcomes), f"{len(outcomes)}/{len(claims)}", f"{claim.name:<26}")
+            found = None if store is None or fresh else store.read(claim, quick)
+            if found is not None:
+                resumed.append(claim.name)
+            else:
+                found = claim.run(quick)
+                if store is not None:
+                    store.write(claim, found)
+            outcomes.append(found)
+        complete = True
+    return Reproduction(tuple(outcomes), quick, complete, tuple(resumed), here())
+
+
+class _Store:
+    """Outcomes in a folder, one file each."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        with self._explained():
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def write(self, claim: Claim, outcome: Outcome) -> None:
+        saved = {"fingerprint": fingerprint(claim, outcome.quick), "outcome": outcome.to_dict()}
+        with self._explained(), replacing(self._file(claim, outcome.quick)) as file:
+            file.write(_json.text(saved).encode())
+
+    def read(self, claim: Claim, quick: bool) -> Outcome | None:
+        """The stored outcome if it is of this very experiment; a damaged or outdated file is measured again."""
         try:
-            for claim in claims:
-                bar.update(len(outcomes), f"{len(outcomes)}/{len(claims)}", f"{claim.name:<26}")
-                found = None if store is None or fresh else _stored(store, claim, quick)
-                if found is not None:
-                    resumed.append(claim.name)
-                else:
-                    found = claim.run(quick)
-                    if store is not None:
-                        _keep(store, claim, found)
-                outcomes.append(found)
-        except KeyboardInterrupt:
-            complete = False
-    return Reproduction(tuple(outcomes), quick, complete, tuple(resumed), provenance())
+            saved = json.loads(self._file(claim, quick).read_text(encoding="utf-8"))
+            same = saved["fingerprint"] == fingerprint(claim, quick)
+            return Outcome.from_dict(saved["outcome"]) if same else None
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return None
 
+    def _file(self, claim: Claim, quick: bool) -> Path:
+        return self.folder / f"{claim.name}.{'quick' if quick else 'full'}.json"
 
-def provenance() -> dict[str, Any]:
-    """What the numbers depend on besides the claims."""
-    return {
-        "sidelight": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "platform": platform.platform(),
-    }
-
-
-# -- storage -----------------------------------------------------------------------------------------------
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            reason = error.strerror or error
+            raise InvalidOption(f"cannot store outcomes in {str(self.folder)!r}: {reason}") from error
 
 
 def fingerprint(claim: Claim, quick: bool) -> str:
     """Changes with everything that may change the outcome: version, sizes, predictions, rivals that exist."""
     sizes = claim.sizes(quick)
     known = [name for name in sizes.get("rivals", ()) if name in policies.names()]
-    meant: list[Any] = [__version__, claim.name, claim.statement, claim.family, sizes, known]
-    meant.append([asdict(prediction) for prediction in claim.predictions])
+    predictions = [asdict(prediction) for prediction in claim.predictions]
+    meant = [__version__, claim.name, claim.statement, claim.family, sizes, known, predictions]
     return digest(json.dumps(meant, sort_keys=True))[:16]
-
-
-def _checked_folder(folder: str | PathLike[str]) -> Path:
-    store = Path(folder) / "outcomes"
-    try:
-        store.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidOption(f"cannot store outcomes in {str(folder)!r}: {error.strerror or error}") from error
-    return store
-
-
-def _path(store: Path, name: str, quick: bool) -> Path:
-    return store / f"{name}.{'quick' if quick else 'full'}.json"
-
-
-def _keep(store: Path, claim: Claim, outcome: Outcome) -> None:
-    saved = {"fingerprint": fingerprint(claim, outcome.quick), "outcome": outcome.to_dict()}
-    try:
-        with replacing(_path(store, claim.name, outcome.quick)) as file:
-            file.write(json.dumps(_plain(saved), ensure_ascii=False, indent=1, allow_nan=False).encode())
-    except OSError as error:
-        raise InvalidOption(
-            f"cannot store the outcome of {claim.name!r} in {str(store)!r}: {error.strerror or error}"
-        ) from error
-
-
-def _stored(store: Path, claim: Claim, quick: bool) -> Outcome | None:
-    """The stored outcome if it is of this very experiment; a damaged or outdated file is measured again."""
-    try:
-        saved = json.loads(_path(store, claim.name, quick).read_text(encoding="utf-8"))
-        if saved["fingerprint"] != fingerprint(claim, quick):
-            return None
-        return Outcome.from_dict(saved["outcome"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _plain(value: Any) -> Any:
-    """`value` as JSON has it: NaN and infinities, which it has not, become null."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value

@@ -1,4 +1,4 @@
-"""Every claim by name."""
+"""Every claim by name: the paper's, in its order, then those of docs/theory. One file for each subject."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from sidelight._check import suggestion
 from sidelight.errors import InvalidOption
-from sidelight.experiment.claims import (
+from sidelight.experiment.claims.catalogue import (
     bounded_degree,
     corrupted,
     hypercubes,
@@ -18,17 +18,17 @@ from sidelight.experiment.claims import (
 )
 from sidelight.experiment.claims.claim import Claim
 
-_MODULES = (two_level, corrupted, unions, bounded_degree, hypercubes, lower_bounds, stronger, readings)
-CLAIMS: dict[str, Claim] = {claim.name: claim for module in _MODULES for claim in module.CLAIMS}
+_FILES = (two_level, corrupted, unions, bounded_degree, hypercubes, lower_bounds, stronger, readings)
+CLAIMS: dict[str, Claim] = {claim.name: claim for file in _FILES for claim in file.claims.listed}
 
 
 def names() -> tuple[str, ...]:
-    """The names of all claims, in the order of the paper, then of docs/theory."""
+    """The names of all claims."""
     return tuple(CLAIMS)
 
 
 def find(wanted: Iterable[str] = ()) -> tuple[Claim, ...]:
-    """The claims of these names, in the order of the registry; all of them if none is named.
+    """The claims of these names, in the order of the catalogue; all of them if none is named.
 
     >>> [claim.name for claim in find(["one-block", "decomposition"])]
     ['decomposition', 'one-block']

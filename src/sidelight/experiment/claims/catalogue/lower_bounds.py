@@ -1,0 +1,136 @@
+"""Claims: what no algorithm can avoid."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import sqrt
+
+from sidelight.analysis import PackingSet, packing_independent_set
+from sidelight.environment import Environment, packing
+from sidelight.experiment.claims.claim import Claims, Curve, Estimate, Evidence, Prediction, Sizes
+from sidelight.experiment.claims.measures import (
+    LARGEST_GAP,
+    formula,
+    play_rivals,
+    predicted,
+    ratios,
+    rival_curves,
+    slope,
+    worst_exponent,
+)
+from sidelight.graph import FeedbackGraph, families
+from sidelight.planning import plan
+from sidelight.planning.bounds import lower
+
+claims = Claims("lower bounds")
+PLAYERS = ("auto", "adaptive", "clustered", "flat", "chlz21", "exp3g", "uniform", "ftl", "ucb_n", "ts_n")
+WEAK_FAMILIES = (
+    "cycle:12", "cycle:96", "cycle:48:directed", "cliques:6x4", "bicliques:4x8", "hypercube:6",
+    "corrupted_mab:64,8", "revealing_action:16", "grid:6,6",
+)  # fmt: skip
+
+
+def _hiding_places(graph: FeedbackGraph, found: PackingSet, T: int) -> dict[str, Environment]:
+    """The instances of the proof: its own gap and twice of it, the best arm in two places."""
+    forced = lower.packing_set(len(found.arms), found.t, T)
+    share = 1 - 1 / len(found.arms)
+    gap = min(share / (2 * sqrt(lower.KL_ONE * found.t * forced / len(found.arms))), lower.LARGEST_BIAS)
+    return {
+        f"gap ×{multiple:g}, hidden at {place}": packing(
+            graph.n_arms, found, hidden=place, gap=min(multiple * gap, LARGEST_GAP)
+        )
+        for multiple in (1.0, 2.0)
+        for place in (0, len(found.arms) // 2)
+    }
+
+
+@claims.add(
+    "packing-lower-bound",
+    "cycle:N:directed with the packing instances of the proof",
+    ("prop:packing-lb",),
+    Prediction.least("least regret / lower bound", 1.0, "the lower bound with explicit constants"),
+    Prediction.least(
+        "exponent of the least regret", 2 / 3 - 0.07, "Ω(T^{2/3}) for the best of all players too"
+    ),
+    quick={"n": 16, "horizons": (16_384, 131_072), "seeds": 6, "rivals": PLAYERS},
+    full={"n": 32, "horizons": (16_384, 65_536, 262_144, 1_048_576), "seeds": 16, "rivals": PLAYERS},
+)
+def everyone(sizes: Sizes) -> Evidence:
+    """Whoever plays suffers (|S|/t)^{1/3}T^{2/3} on some hiding place of the best arm in a packing set S."""
+    graph = families.cycle(sizes["n"], directed=True)
+    found = packing_independent_set(graph, t=1)
+    horizons = [int(T) for T in sizes["horizons"]]
+    forced = [lower.packing_set(len(found.arms), found.t, T) for T in horizons]
+    rows, least = [], []
+    for T, bound in zip(horizons, forced, strict=True):
+        worlds = _hiding_places(graph, found, T)
+        last, skipped = play_rivals(sizes["rivals"], graph, worlds, sizes["seeds"], T)
+        best = min(last, key=lambda name: last[name].worst)
+        rows += [
+            {"T": T, "player": name, "regret": each.worst, "lower bound": bound}
+            for name, each in last.items()
+        ]
+        least.append(last.pop(best))
+    shares = [each.share_of(bound) for each, bound in zip(least, forced, strict=True)]
+    return Evidence(
+        rows,
+        {
+            "least regret / lower bound": min(shares, key=lambda share: share.value),
+            "exponent of the least regret": worst_exponent(horizons, least),
+        },
+        (
+            Curve("least regret of all players", "measured", horizons, [each.worst for each in least]),
+            Curve("lower bound", "bound", horizons, forced),
+            predicted(horizons, least[-1].worst, 2 / 3),
+            *rival_curves(horizons[-1], last),
+        ),
+        "T, rounds",
+        "regret on the worst hiding place",
+        skipped=skipped,
+        notes=("Rivals are not compared with each other here: the claim is about all of them.",),
+    )
+
+
+@claims.add(
+    "packing-rates",
+    "packing sets of 64 arms and more",
+    ("prop:packing-lb",),
+    Prediction.near("exponent of t = 1", 1 / 3, 0.02, "(|S|/t)^{1/3}"),
+    Prediction.near("t = 1 over t = 2", 2 ** (1 / 3), 0.02, "(|S|/t)^{1/3}"),
+    Prediction.near("exponent in T", 2 / 3, 0.01, "T^{2/3}"),
+    quick={"members": (64, 128, 256, 512, 1024)},
+    full={"members": (64, 128, 256, 512, 1024, 2048, 4096)},
+)
+def rates(sizes: Sizes) -> Evidence:
+    """The lower bound grows like (|S|/t)^{1/3} and like T^{2/3}."""
+    T, members = 10**14, sizes["members"]
+    forced = {f"t = {t}": [lower.packing_set(size, t, T) for size in members] for t in (1, 2)}
+    found = formula(members, forced, 1 / 3, "|S|, arms of the packing", "regret at T = 10¹⁴")
+    horizons = [10**10, 10**14]
+    more = {
+        "exponent in T": Estimate.exact(slope(horizons, [lower.packing_set(64, 1, T) for T in horizons])),
+        "t = 1 over t = 2": Estimate.exact(forced["t = 1"][-1] / forced["t = 2"][-1]),
+    }
+    return replace(found, estimates={**found.estimates, **more})
+
+
+@claims.add(
+    "sandwich",
+    "nine weakly observable families",
+    ("prop:packing-lb", "thm:directed-bounded-degree"),
+    Prediction.least("least ratio", 1.0, "an upper bound is at least a lower bound"),
+    Prediction.most("largest ratio", 60.0, "3.78/0.30 for the cycle; log factors on dense graphs"),
+    quick={"families": WEAK_FAMILIES},
+    full={"families": (*WEAK_FAMILIES, "cycle:960", "hypercube:9", "cliques:100x3", "grid:20,20")},
+)
+def sandwich(sizes: Sizes) -> Evidence:
+    """Certified upper and lower bounds never cross, and for constant degree they differ by a constant."""
+    T, rows = 10**14, []
+    for spec in sizes["families"]:
+        graph = families.parse(spec)
+        found = packing_independent_set(graph, exact=False)
+        forced = lower.packing_set(len(found.arms), found.t, T) if len(found.arms) > 1 else 0.0
+        above, below = plan(graph, T).bound.value, max(forced, lower.weak_arm(T))
+        rows.append({"family": spec, "upper": above, "lower": below, "upper / lower": above / below})
+    y_label = "ratio of the bounds at T = 10¹⁴"
+    return ratios(rows, "upper / lower", "upper / lower", "family (see the table)", y_label)
