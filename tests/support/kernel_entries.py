@@ -184,9 +184,9 @@ def coins(means, word, first, size, out):
 
 
 def store_memory(simplices, n_coordinates):
-    """A memory that holds simplices and nothing else."""
+    """A memory that holds simplices and nothing else; of one class, so that entries are compiled once for all."""
     none = tuple(np.zeros(0, dtype=dtype) for dtype in (np.int64, np.int32, np.int64, np.int32))
-    memory = fields.pack(make_store(simplices, n_coordinates), {}, none, seeded_words(0))
+    memory = fields.Memory(*fields.pack(make_store(simplices, n_coordinates), {}, none, seeded_words(0)))
     fields.refreeze(memory)
     return memory
 

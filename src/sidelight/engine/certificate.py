@@ -56,7 +56,7 @@ def power_sum(store, g):
     return total
 
 
-@inlined()
+@inlined(needs="buckets", gives=0.0)
 def power_sum_buckets(store, g, h, multiplier):
     """Σ d^(1−q) from the moments of the buckets, to about 10⁻⁷; the last bucket, which has no end, one by one."""
     q = store.power[g]

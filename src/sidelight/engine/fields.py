@@ -12,14 +12,17 @@ laid out one after another. n arms, m blocks, J simplices, G groups of which H i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
+from itertools import combinations
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from sidelight.engine._numba.bundles import Bundle, opener
+from sidelight.engine.simplex.store import POWER_BUCKETS
 
 # How an arm comes to be seen (machine.seen_how)
 SEEN_BY_EDGES, SEEN_BY_SELF, SEEN_BY_BLOCK, SEEN_BY_OTHERS, SEEN_BY_ALL = range(5)
@@ -260,9 +263,7 @@ OWNERS = ("machine", "state", "store")
 SWITCHES = tuple(field.name for field in FIELDS if field.kind == SWITCH)
 
 
-class Memory(NamedTuple):
-    """The packed arrays. Only `floats`, `ints` and `words` change while playing."""
-
+class _Arrays(NamedTuple):
     switches: np.ndarray  # int64
     layout: np.ndarray  # int64: first and last cells of all fields below, in the order of the table
     fixed_ints: np.ndarray  # int32
@@ -274,6 +275,43 @@ class Memory(NamedTuple):
     ints: np.ndarray  # int32
     floats: np.ndarray  # float64
     words: np.ndarray  # (4,) uint64
+
+
+FEATURES: dict[str, Callable[[Memory], bool]] = {
+    "buckets": lambda memory: POWER_BUCKETS in views(memory, FIXED)["form"],
+    "spread": lambda memory: switch(memory, "any_spread") != 0,
+}
+"""What some memories have, by the switches that kernels ask before they call a function which `needs` it."""
+
+
+class Memory(_Arrays):
+    """The packed arrays. Only `floats`, `ints` and `words` change while playing.
+
+    The class says which features kernels are compiled for: here all, in the classes below some. It must have those
+    that `features_of` finds.
+    """
+
+    __slots__ = ()
+    features: ClassVar[frozenset[str]] = frozenset(FEATURES)
+
+
+def features_of(memory: Memory) -> frozenset[str]:
+    """The features that a memory has."""
+    return frozenset(name for name, has in FEATURES.items() if has(memory))
+
+
+def _kinds() -> dict[frozenset[str], type[Memory]]:
+    """One class for every set. They are found by name in this module, so that they can be pickled."""
+    kinds = {}
+    for size in range(len(FEATURES)):
+        for chosen in combinations(sorted(FEATURES), size):
+            name = "_".join(("Memory", *chosen)) if chosen else "Memory_plain"
+            members = {"__slots__": (), "__module__": __name__, "features": frozenset(chosen)}
+            kinds[frozenset(chosen)] = globals()[name] = type(name, (Memory,), members)
+    return kinds | {Memory.features: Memory}
+
+
+KINDS = _kinds()
 
 
 def _array_of(field: Field) -> str:
@@ -312,13 +350,14 @@ def pack(
     for field, part, first in zip(PACKED, parts, bounds[::2], strict=True):
         whole[_array_of(field)][first : first + part.size] = part
     names = ("out_indptr", "out_indices", "in_indptr", "in_indices")
-    return Memory(
+    memory = Memory(
         switches=np.array([switches.get(name, 0) for name in SWITCHES], dtype=LONG),
         layout=np.array(bounds, dtype=LONG),
         words=words,
         **whole,
         **dict(zip(names, edges, strict=True)),
     )
+    return KINDS[features_of(memory)](*memory)
 
 
 def aligned(size: int, dtype: npt.DTypeLike) -> np.ndarray:
@@ -378,9 +417,14 @@ def _sources() -> dict[str, tuple[str, int, bool]]:
     }
 
 
-_BUNDLES = [
-    Bundle(owner, {f.name: (f.dtype, f.kind == SWITCH) for f in FIELDS if f.owner == owner})
-    for owner in OWNERS
-]
-opened: Any = opener(_BUNDLES, _sources(), looked_into)
+@cache
+def _bundles(features: frozenset[str]) -> list[Bundle]:
+    """Machine, state and store of memories with these features."""
+    return [
+        Bundle(owner, {f.name: (f.dtype, f.kind == SWITCH) for f in FIELDS if f.owner == owner}, features)
+        for owner in OWNERS
+    ]
+
+
+opened: Any = opener(_bundles, _sources(), looked_into)
 """opened(memory): (machine, state, store), whose fields kernels read; valid as long as the calling kernel runs."""

@@ -6,7 +6,7 @@ that writing a cell leaves the bundle alone, loops that should vectorise take wh
 Type names are short: they are part of every name that the compiler makes.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -21,15 +21,19 @@ from numba.np.numpy_support import from_dtype
 class Bundle(types.Type):
     """The type of a reference to named pointers (to a dtype) and plain int64 numbers."""
 
-    def __init__(self, name: str, fields: Mapping[str, tuple[Any, bool]]) -> None:
+    def __init__(
+        self, name: str, fields: Mapping[str, tuple[Any, bool]], features: Collection[str] = ()
+    ) -> None:
         import numpy as np
+
+        self.features = frozenset(features)
 
         self.numbers = {field: at for at, field in enumerate(fields)}
         self.types = [
             types.int64 if plain else types.CPointer(from_dtype(np.dtype(dtype)))
             for dtype, plain in fields.values()
         ]
-        super().__init__(name=name)
+        super().__init__(name="_".join((name, *sorted(features))))
 
 
 @register_model(Bundle)
@@ -53,11 +57,11 @@ def _field(context, builder, typ, value, attr):
 
 
 def opener(
-    bundles: Sequence[Bundle],
+    bundles_of: Callable[[frozenset[str]], Sequence[Bundle]],
     sources: Mapping[str, tuple[str, int, bool]],
     interpreted: Callable[[Any], Any],
 ) -> Any:
-    """A function from a memory, a named tuple of arrays, to its bundles.
+    """A function from a memory, a named tuple of arrays whose class has `features`, to its bundles with these.
 
     sources[field] = (array, number, plain): a plain field is a cell of that array; others are pointers into it, to
     where `memory.layout` says that part begins, or to its beginning if the number is −1.
@@ -69,6 +73,7 @@ def opener(
     def opened(typingctx, memory):
         def codegen(context, builder, signature, args):
             kind = signature.args[0]
+            bundles = signature.return_type.types
             data = {
                 name: make_array(array)(context, builder, value).data
                 for name, array, value in zip(
@@ -92,6 +97,6 @@ def opener(
                 found.append(room)
             return context.make_tuple(builder, signature.return_type, found)
 
-        return types.Tuple(tuple(bundles))(memory), codegen
+        return types.Tuple(tuple(bundles_of(memory.instance_class.features)))(memory), codegen
 
     return opened

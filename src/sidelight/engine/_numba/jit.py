@@ -24,10 +24,13 @@ from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
 from sidelight.engine._numba.cache import KernelCache
+from sidelight.engine._numba.features import only_with
 from sidelight.engine._numba.pipeline import EXPECTED, Entry, Inner, Loop, one_signature
 
 
-def _jitted(pipeline: Any, kept: bool, options: dict[str, Any]) -> Callable[[Any], Any]:
+def _jitted(
+    pipeline: Any, kept: bool, options: dict[str, Any], needs: str = "", gives: Any = None
+) -> Callable[[Any], Any]:
     """`njit`, by one of our pipelines, with machine code kept in our own cache or not at all."""
     if EXPECTED:
         options = options | {"pipeline_class": pipeline}
@@ -40,6 +43,8 @@ def _jitted(pipeline: Any, kept: bool, options: dict[str, Any]) -> Callable[[Any
             dispatcher._cache = KernelCache(function)
         if EXPECTED and pipeline is not Entry:
             one_signature(dispatcher)
+        if EXPECTED and needs:
+            only_with(dispatcher, needs, gives)
         return dispatcher
 
     return decorate
@@ -59,9 +64,9 @@ def kernel(**options: Any) -> Callable[[Any], Any]:
     return _jitted(Entry, True, _PLAIN | options)
 
 
-def internal(**options: Any) -> Callable[[Any], Any]:
-    """A function that kernels call."""
-    return _jitted(Inner, not EXPECTED, _WITHIN | options)
+def internal(needs: str = "", gives: Any = None, **options: Any) -> Callable[[Any], Any]:
+    """A function that kernels call: in `features` with `needs`, in its place something that seems to give `gives`."""
+    return _jitted(Inner, not EXPECTED, _WITHIN | options, needs, gives)
 
 
 def inlined(**options: Any) -> Callable[[Any], Any]:

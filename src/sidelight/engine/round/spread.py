@@ -58,7 +58,7 @@ def margin_of(store, g):
     return 1.0 / (1.0 - reach(store.power[g])) if store.form[g] == POWER_BUCKETS else 1.0
 
 
-@internal()
+@internal(needs="spread")
 def renew_block_spread(machine, state, store, k, g):
     """Write the exploration of a whole block afresh."""
     noinline()
@@ -77,7 +77,7 @@ def forget_renewal(store, h):
         store.renewed[h * N_BUCKETS + b] = 0
 
 
-@internal()
+@internal(needs="spread")
 def follow_spread(machine, state, store, k, g, n_added):
     """After a solution: renew what has changed in block k, whose owed slots form group g."""
     noinline()

@@ -220,7 +220,7 @@ def clear_moments(store, h, b):
 # -- the series of the whole group ----------------------------------------------------------------------
 
 
-@inlined(fastmath=FUSED)
+@inlined(needs="buckets", gives=(0.0, 0.0, 0.0, 0.0), fastmath=FUSED)
 def evaluate_buckets(store, h, multiplier):
     """F(λ) and its first three Taylor coefficients in the direction of falling λ."""
     at = h * N_SERIES
@@ -252,7 +252,7 @@ def fourth_buckets(store, h, multiplier):
     return (a4 + r * (5.0 * a5)) + (r * r) * (15.0 * a6 + r * (35.0 * a7))
 
 
-@inlined(fastmath=FUSED)
+@inlined(needs="buckets", gives=0.0, fastmath=FUSED)
 def root_sum_buckets(store, h, multiplier):
     """Σ 1/d for q = 2: the derivative of 1/d in r is d^(−2)."""
     at = h * N_SERIES
@@ -430,7 +430,7 @@ def set_least(store, g, h, q, b, least, count):
     store.cap[beside] = cap
 
 
-@internal()
+@internal(needs="buckets")
 def raise_sum(store, g, h, coordinate, before, after):
     """Give a coordinate the larger sum `after`, moving it to its new bucket."""
     noinline()
@@ -440,7 +440,7 @@ def raise_sum(store, g, h, coordinate, before, after):
         raise_power_sum(store, g, h, store.power[g], coordinate, before, after)
 
 
-@inlined()
+@inlined(needs="buckets")
 def raise_power_sum(store, g, h, q, coordinate, before, after):
     """`raise_sum` for a power known to the compiler, or any."""
     fine = fineness(q)
@@ -477,7 +477,7 @@ def raise_power_sum(store, g, h, q, coordinate, before, after):
 # -- refreshing ---------------------------------------------------------------------------------------
 
 
-@internal()
+@internal(needs="buckets")
 def refresh(store, g, h):
     """Bring every bucket whose window λ has left up to date, from the highest to the lowest."""
     noinline()
@@ -606,7 +606,7 @@ def retotal(store, g, h):
     store.scalars[head(g) + ROOT_WEIGHT] = root_weight
 
 
-@internal()
+@internal(needs="buckets")
 def sort_into_buckets(store, g, h):
     """Lay the group out afresh for its present λ, in O(n)."""
     noinline()
@@ -648,7 +648,7 @@ def sort_into_buckets(store, g, h):
 # -- sampling -----------------------------------------------------------------------------------------
 
 
-@inlined()
+@inlined(needs="buckets", gives=0)
 def sample_buckets(store, g, h, words):
     """A coordinate of the group with probability ∝ x, exactly.
 
@@ -663,7 +663,7 @@ def sample_buckets(store, g, h, words):
                 return store.occupant[position]
 
 
-@inlined()
+@inlined(needs="buckets", gives=(0, 0.0, 0.0))
 def proposal(store, g, h, unit):
     """The position that a uniform proposes, −1 for none, with 1/cap of its bucket and the place within its share."""
     row = h * (N_BUCKETS + 1)
@@ -700,7 +700,7 @@ def is_accepted(store, g, position, room, fraction):
     return fraction < room * inverse_power(d, q)
 
 
-@inlined()
+@inlined(needs="buckets", gives=0)
 def sample_root_buckets(store, g, h, words):
     """A coordinate of the group with probability ∝ 1/d = x^(1−h), exactly; one uniform decides, as above."""
     multiplier = store.scalars[head(g) + LAMBDA]
@@ -712,7 +712,7 @@ def sample_root_buckets(store, g, h, words):
                 return store.occupant[position]
 
 
-@inlined()
+@inlined(needs="buckets", gives=(0, 0.0, 0.0))
 def root_proposal(store, g, h, unit):
     """`proposal` for `sample_root_buckets`: the cap of a bucket is 1/least."""
     row = h * (N_BUCKETS + 1)

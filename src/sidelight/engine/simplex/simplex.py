@@ -137,7 +137,7 @@ def move(store, j, coordinates, amounts, n):
     solve(store, j)
 
 
-@internal()
+@internal(needs="buckets")
 def move_plain(store, j, coordinates, amounts, n):
     """`move` in one piece: a call costs as much as adding to a sum."""
     noinline()
@@ -351,7 +351,7 @@ def reverted(change, slope, curve, twist):
     return a * (1.0 - bent + (2.0 * bend * bend - twist * inverse) * (a * a)), bent
 
 
-@inlined(fastmath=FUSED)
+@inlined(needs="buckets", fastmath=FUSED)
 def solve_buckets(store, j, g):
     """`solve` for one bucketed group.
 

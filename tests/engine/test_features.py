@@ -1,0 +1,89 @@
+"""Code without the features that a memory lacks plays exactly as code with all of them."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from dense_engine import hand_tuning
+from kernel_entries import INTERPRETED
+from numpy.testing import assert_array_equal
+
+import sidelight as sl
+from sidelight.engine import fields
+from sidelight.engine._numba.features import Missing
+from sidelight.engine.build import build_memory
+from sidelight.engine.play import play
+from sidelight.engine.random import seeded_words
+from sidelight.engine.round.round import start
+from sidelight.environment.base import environment_key
+
+ROUNDS = 200 if INTERPRETED else 3000
+
+GRAPHS = {
+    frozenset(): sl.families.cycle(12),
+    frozenset({"buckets"}): sl.families.mab(60),
+    frozenset({"spread"}): sl.families.cycle(12),
+    frozenset({"buckets", "spread"}): sl.families.cycle(60),
+}
+
+
+def memory_of(features):
+    """A memory with exactly these features: one block of Tsallis-½, large enough for buckets or not."""
+    graph = GRAPHS[features]
+    n = graph.n_arms
+    spread = {"spread": [0.3 / n], "cover": np.ones(n), "load": np.ones(n)} if "spread" in features else {}
+    tuning = hand_tuning([np.arange(n)], inner=(2.0, 0.05), **spread)
+    return build_memory(graph, tuning, seed=3)
+
+
+def played(memory):
+    """Costs and everything that changes, after some rounds and a fresh start in between."""
+    n = fields.switch(memory, "n_arms")
+    coins = sl.environments.bernoulli(np.linspace(0.2, 0.8, n))
+    plays = np.zeros(n, dtype=np.int64)
+    cost = 0.0
+    for first in (0, ROUNDS):
+        cost = play(
+            memory,
+            coins.world,
+            coins.function,
+            environment_key(5),
+            first,
+            first + ROUNDS,
+            cost,
+            np.zeros(n + 1),
+            plays,
+        )
+        start(memory)
+    return cost, plays, memory.floats, memory.ints, memory.words
+
+
+@pytest.mark.parametrize("features", fields.KINDS, ids=lambda features: "+".join(sorted(features)) or "plain")
+def test_every_set_plays_as_all_features_together(features):
+    memory = memory_of(features)
+    assert type(memory).features == features
+    full = fields.Memory(*fields.duplicate(memory, seeded_words(8)))
+    some = fields.duplicate(memory, seeded_words(8))
+    assert type(some) is type(memory)
+    for of_some, of_all in zip(played(some), played(full), strict=True):
+        assert_array_equal(of_some, of_all)
+
+
+@pytest.mark.skipif(INTERPRETED, reason="interpreted, nothing is left out")
+def test_a_feature_that_is_missing_is_missed_loudly():
+    memory = memory_of(frozenset({"buckets"}))
+    plain = fields.KINDS[frozenset()](*memory)
+    with pytest.raises(Missing, match="has no buckets"):
+        played(plain)
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda memory: pickle.loads(pickle.dumps(memory))]
+)
+def test_copies_are_of_the_same_kind(copied):
+    memory = memory_of(frozenset({"buckets"}))
+    again = copied(memory)
+    assert type(again) is type(memory) is not fields.Memory
+    assert_array_equal(again.floats, memory.floats)
+    assert type(memory._replace(words=memory.words)) is type(memory)
