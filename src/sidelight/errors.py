@@ -58,6 +58,10 @@ class InvalidFeedback(SidelightError, ValueError):
     """What was told is not what the pending arm reveals, or is not a loss in [0, 1]."""
 
 
+class PastHorizon(UserWarning):
+    """A warning: a plan is played for more rounds than it was made for."""
+
+
 class SavedStateError(SidelightError, ValueError):
     """A saved policy that is damaged, foreign, or of an unknown version."""
 

@@ -19,6 +19,7 @@ from baseline_twins import (
     Uniform,
 )
 from numpy.testing import assert_allclose, assert_array_equal
+from saved_files import contents, forge
 
 import sidelight as sl
 from sidelight.planning.bounds.comparison import dominating_set
@@ -116,7 +117,7 @@ def test_posterior_probabilities_follow_the_formula(spec):
 def test_posterior_probabilities_of_needles_beside_plateaus():
     """One arm seen ten million times, one never, one in between."""
     policy = sl.baselines.ts_n(sl.families.mab(3)).policy(seed=1)
-    policy.desk.counts[:], policy.desk.sums[:] = [1e7, 0, 100], [3e6, 0, 40]
+    policy.state.counts[:], policy.state.sums[:] = [1e7, 0, 100], [3e6, 0, 40]
     p = policy.probabilities
     assert abs(p.sum() - 1) < 1e-12
     assert p[1] == pytest.approx(0.2949, abs=0.01)  # about P(U < 0.3), the third arm rarely below both
@@ -185,9 +186,8 @@ def test_every_baseline_has_a_name():
 def test_small_policies_have_no_blocks_and_an_empty_ledger():
     policy = sl.baselines.ftl(sl.families.mab(3)).policy(seed=1)
     assert np.isnan(list(policy.ledger(0).values())).all()
-    for name in ("block_probabilities", "inside_probabilities"):
-        with pytest.raises(sl.InvalidOption, match="no blocks"):
-            getattr(policy, name)
+    assert not policy.certificate().certified
+    assert not hasattr(policy, "block_probabilities")
 
 
 # -- saved files -----------------------------------------------------------------------------------------------
@@ -202,17 +202,27 @@ def test_a_saved_rule_opens_as_what_it_was(tmp_path):
 
 
 def test_a_damaged_rule_is_refused(tmp_path):
-    policy = sl.baselines.ucb_n(sl.families.mab(4)).policy(seed=1)
     path = tmp_path / "policy.npz"
-    for break_it, why in [
-        (lambda desk: desk.numbers.__setitem__(1, 17.0), "pending arm 17"),
-        (lambda desk: desk.sums.__setitem__(0, np.nan), "not finite"),
+    policy = sl.baselines.ucb_n(sl.families.mab(4)).policy(seed=1)
+    for _ in range(9):
+        policy.ask()
+        policy.tell([0.5])
+    policy.save(path)
+    header, arrays = contents(path)
+    for name, value, why in [
+        ("open", np.array([17]), "state.open"),
+        ("sums", np.full(4, np.nan), "state.sums"),
+        ("sums", np.full(4, 1e50), "more than the observations"),
+        ("counts", np.full(4, 10.0), "state.counts"),
+        ("counts", np.full(4, 2.5), "whole numbers"),
+        ("total", np.array([-1.0]), "state.total"),
     ]:
-        broken = policy.copy()
-        break_it(broken.desk)
-        broken.save(path)
+        forge(path, header, arrays | {f"state.{name}": value})
         with pytest.raises(sl.SavedStateError, match=why):
             sl.Policy.load(path)
+    forge(path, header | {"rule": "exp4"}, arrays)
+    with pytest.raises(sl.SavedStateError, match="exp4"):
+        sl.Policy.load(path)
 
 
 # -- bounds ----------------------------------------------------------------------------------------------------

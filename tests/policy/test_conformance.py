@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import sidelight as sl
+from sidelight.policy import PlanPolicy
 from sidelight.policy import names as registry
 from sidelight.testing import check_policy
 
@@ -272,7 +273,7 @@ def test_a_broken_policy_is_caught(kind):
 
 
 def test_a_simulation_that_plays_something_else_is_caught():
-    class Other(sl.Policy):
+    class Other(PlanPolicy):
         def play(self, world, function, key, first, last, cost, plays):
             return super().play(world, function, np.uint64(1), first, last, cost, plays)
 

@@ -293,11 +293,11 @@ def test_simulating_from_a_policy_keeps_its_epoch():
 def test_rounds_left_end_with_the_epoch():
     tuning = planned("cycle:6").tuning
     for done in range(500):
-        left = epochs.rounds_left(tuning, done)
+        left = epochs.rounds_to_turn(tuning, done)
         assert left >= 1
         assert epoch_start(done + 1) == epoch_start(done + left)
         assert epoch_start(done + left + 1) == done + left + 1
-    assert epochs.rounds_left(sl.plan(sl.families.cycle(6), 1000).tuning, 3) is None
+    assert epochs.rounds_to_turn(sl.plan(sl.families.cycle(6), 1000).tuning, 3) is None
 
 
 def test_inside_an_epoch_nothing_turns():
@@ -306,7 +306,7 @@ def test_inside_an_epoch_nothing_turns():
     play(policy, environment, 110)
     assert epoch_start(policy.round + 1) < policy.round + 1
     before = policy.copy()
-    policy.turn()
+    policy._turn()
     assert_same_state(policy, before)
 
 

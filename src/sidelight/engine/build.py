@@ -68,7 +68,7 @@ def build_memory(
 ) -> Memory:
     """The engine at round one: tuning laid out by slot, every simplex at the minimum of its potential."""
     n, m = graph.n_arms, tuning.n_blocks
-    slots = _laid_out(tuning)
+    slots = laid_out(tuning)
     changes = int(graph.out_degree.max())  # the most arms that one round reveals
     layout = _simplices(tuning, slots, changes)
     store = make_store(layout.simplices, m + n)
@@ -187,7 +187,7 @@ def block_order(tuning: Tuning) -> Longs:
     return order.astype(np.int64)
 
 
-def _laid_out(tuning: Tuning) -> Slots:
+def laid_out(tuning: Tuning) -> Slots:
     """Blocks sorted by their potential on the top level, arms of a block by theirs inside it."""
     m, n = tuning.n_blocks, tuning.n_arms
     order = block_order(tuning)
@@ -210,7 +210,7 @@ def _laid_out(tuning: Tuning) -> Slots:
 
 def coordinate_groups(tuning: Tuning) -> list[tuple[int, int, int | None]]:
     """Of every group its coordinates first..end, and one of its arms (None on the top level)."""
-    slots = _laid_out(tuning)
+    slots = laid_out(tuning)
     layout = _simplices(tuning, slots, 1)
     groups = [group for simplex in layout.simplices for group in simplex]
     m = tuning.n_blocks

@@ -13,7 +13,7 @@ from sidelight.engine._numba.bits import bits_float
 from sidelight.engine._numba.jit import inlined, kernel
 
 _TO_UNIT = 2.0**-53
-_NEXT_DRAW = 1 << 42  # 2²² draws in each of 2⁴² rounds, then another stream
+NEXT_DRAW = 1 << 42  # 2²² draws in each of 2⁴² rounds, then another stream
 
 # The words of a player's stream
 START, STEP, TURN, DRAWS = range(4)
@@ -30,7 +30,7 @@ def next_turn(words):
 def next_word(words):
     """64 random bits."""
     word = mix(words[START] + words[STEP] * (words[TURN] + words[DRAWS]))
-    words[DRAWS] = uint64(words[DRAWS] + uint64(_NEXT_DRAW))
+    words[DRAWS] = uint64(words[DRAWS] + uint64(NEXT_DRAW))
     if words[DRAWS] == uint64(0):  # this round has used up its numbers: go on with another stream
         words[START] = mix(words[START] + words[STEP])
     return word
@@ -39,7 +39,7 @@ def next_word(words):
 @inlined()
 def coming_unit(words, turns, skipped):
     """What `next_unit` will give `turns` rounds from now, after `skipped` other draws of that round."""
-    at = words[TURN] + uint64(turns) + uint64(skipped) * uint64(_NEXT_DRAW)
+    at = words[TURN] + uint64(turns) + uint64(skipped) * uint64(NEXT_DRAW)
     return float(mix(words[START] + words[STEP] * at) >> uint64(11)) * _TO_UNIT
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sidelight._types import Floats, Longs
-from sidelight.policy import Rule
+from sidelight.errors import InvalidOption
 from sidelight.policy.certificate import LEDGER as LEDGER
+from sidelight.policy.player import Playable
 
 if TYPE_CHECKING:
     import pyarrow
@@ -76,9 +77,13 @@ class Run:
         return self if self.complete or self._resume is None else self._resume()
 
     def to_arrow(self) -> pyarrow.Table:
-        """One row per seed and checkpoint."""
-        import pyarrow
-
+        """One row per seed and checkpoint. Needs pyarrow (`pip install sidelight[results]`)."""
+        try:
+            import pyarrow
+        except ImportError:
+            raise InvalidOption(
+                "to_arrow needs pyarrow, which is not installed: pip install sidelight[results]"
+            ) from None
         shape = self.cost.shape
         columns: dict[str, Any] = {
             "seed": np.repeat(self.seeds, shape[1]),
@@ -98,13 +103,12 @@ class Run:
         A plan with a horizon promises something about all of it and nothing about fewer or more rounds; one without
         promises something about the first t rounds, whatever t. No bound covers a game joined midway.
         """
-        if self.start > 0:
+        if self.start > 0 or not isinstance(self.plan, Playable):
             return None
-        rounds = int(self.checkpoints[-1])
-        if not isinstance(self.plan, Rule) and getattr(self.plan, "horizon", None) not in (None, rounds):
+        try:
+            return self.plan.bound_at(int(self.checkpoints[-1]))
+        except InvalidOption:  # a plan for another number of rounds
             return None
-        bound_at = getattr(self.plan, "bound_at", None)  # a player of one's own has none
-        return None if bound_at is None else bound_at(rounds)
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Mean regret with the band of the seeds and the plan's bound, if it has one here, on log axes."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,10 +19,9 @@ from sidelight._types import Longs
 from sidelight.engine._numba.interrupts import interrupts_kept
 from sidelight.environment import Environment
 from sidelight.environment.base import environment_key
-from sidelight.errors import InvalidOption
+from sidelight.errors import InvalidOption, PastHorizon
 from sidelight.experiment.run import LEDGER, Run
-from sidelight.planning import Plan
-from sidelight.policy import Policy, Rule
+from sidelight.policy.player import MinimalPlayer, Playable, is_player
 
 _Value = TypeVar("_Value")
 
@@ -33,7 +33,7 @@ MOST_COUNTED_ARMS = 100_000
 
 
 def simulate(
-    plan: Plan | Rule | Policy,
+    plan: Playable | MinimalPlayer,
     environment: Environment,
     seeds: Iterable[int] = (0,),
     horizon: int | None = None,
@@ -68,7 +68,7 @@ def simulate(
     (4, True)
     """
     policy = _player(plan)
-    own = getattr(getattr(policy, "plan", None), "horizon", None)
+    own = policy.plan.horizon if is_player(policy) else None
     wanted: int | None = own if horizon is None else checked_horizon(horizon)
     if wanted is None:
         raise InvalidOption("this plan has no horizon of its own: say how many rounds to play, horizon=")
@@ -84,6 +84,8 @@ def simulate(
         )
     if policy.pending is not None:
         raise InvalidOption(f"arm {policy.pending} is pending: tell what it revealed before simulating")
+    if is_player(policy):
+        _warn_past_horizon(policy.promised, policy.round + rounds)
     environment.check_horizon(rounds)
     points = _checked_points(checkpoints, rounds)
     chosen = checked_seeds(seeds)
@@ -96,16 +98,24 @@ def simulate(
     return _run(policy, environment, tasks, points, jobs, progress)
 
 
-def _player(plan: object) -> Policy:
-    """What plays: of a plan or baseline a new policy, else anything with `ask`, `tell` and `copy`."""
-    if isinstance(plan, Plan | Rule):
-        made: Policy = plan.policy(seed=0)
-        return made
-    if all(callable(getattr(plan, name, None)) for name in ("ask", "tell", "copy")):
-        return cast(Policy, plan)
+def _player(plan: object) -> MinimalPlayer:
+    """What plays: of a plan or rule a new policy, else anything that takes turns."""
+    if isinstance(plan, Playable):
+        return plan.policy(seed=0)
+    if isinstance(plan, MinimalPlayer):
+        return plan
     raise InvalidOption(
         f"simulate plays a Plan or a Policy, got {type(plan).__name__}; make one with sl.plan"
     )
+
+
+def _warn_past_horizon(promised: int | None, rounds: int) -> None:
+    if promised is not None and rounds > promised:
+        warnings.warn(
+            f"the plan is for {promised:,} rounds and plays {rounds:,}: its bound says nothing about the last ones",
+            PastHorizon,
+            stacklevel=3,
+        )
 
 
 def logarithmic_checkpoints(horizon: int, count: int = 80) -> Longs:
@@ -115,13 +125,9 @@ def logarithmic_checkpoints(horizon: int, count: int = 80) -> Longs:
     return points
 
 
-def _is_compiled(policy: Policy) -> bool:
-    return isinstance(policy, Policy)
-
-
-def _warm_up(policy: Policy, environment: Environment) -> None:
+def _warm_up(policy: MinimalPlayer, environment: Environment) -> None:
     """Compile, or load from the cache, what will be called, before the clock starts; policies stay as they are."""
-    if not _is_compiled(policy):
+    if not is_player(policy):
         return
     with interrupts_kept():
         if environment.world is not None:  # no rounds
@@ -136,14 +142,14 @@ def _warm_up(policy: Policy, environment: Environment) -> None:
 class _Task:
     """One seed being played: resumable after every chunk."""
 
-    policy: Policy
+    policy: MinimalPlayer
     environment: Environment
     seed: int
     points: Longs
     best_arm: int
 
     def __post_init__(self) -> None:
-        self.clone: Policy | None = None  # made when the task starts: memory is per running task
+        self.clone: MinimalPlayer | None = None  # made when the task starts: memory is per running task
         self.round = 0
         self.total = 0.0
         self.next_point = 0
@@ -174,7 +180,7 @@ class _Task:
                 chunk = int(min(max(chunk * CHUNK_SECONDS / spent, 64), 4 * chunk))
             if last == target:
                 self.cost[self.next_point] = self.total
-                if _is_compiled(self.clone):
+                if is_player(self.clone):
                     self.ledger[self.next_point] = self.clone.ledger_parts(self.best_arm)
                     self.certificate[self.next_point] = self.clone.certificate_parts(None).sum()
                 self.next_point += 1
@@ -184,7 +190,7 @@ class _Task:
     def _play(self, last: int) -> float:
         assert self.clone is not None
         world = self.environment.world
-        if world is None or not _is_compiled(self.clone):
+        if world is None or not is_player(self.clone):
             return self._play_in_python(last)
         key, function = environment_key(self.seed), self.environment.function
         cost = self.clone.play(world, function, key, self.round, last, self.total, self.plays)
@@ -207,7 +213,7 @@ class _Task:
 
 
 def _run(
-    policy: Policy,
+    policy: MinimalPlayer,
     environment: Environment,
     tasks: list[_Task],
     points: Longs,
@@ -236,7 +242,7 @@ def _run(
     seeds = [task.seed for task in tasks]
     best = np.stack(_per_seed(environment, seeds, lambda seed: environment.best_totals(points, seed)))
     return Run(
-        plan=getattr(cast(Any, policy), "plan", policy),
+        plan=policy.plan if is_player(policy) else policy,
         environment=getattr(environment, "name", type(environment).__name__),
         seeds=np.array(seeds, dtype=np.int64),
         checkpoints=points,
@@ -247,14 +253,9 @@ def _run(
         best_arm=np.array([task.best_arm for task in tasks], dtype=np.int64),
         plays=np.stack([task.plays for task in tasks]) if tasks[0].plays.size else None,
         seconds=sum(task.seconds for task in tasks),
-        start=_rounds_played(policy),
+        start=policy.round if is_player(policy) else 0,
         _resume=lambda: _run(policy, environment, tasks, points, jobs, progress),
     )
-
-
-def _rounds_played(policy: object) -> int:
-    played = getattr(policy, "round", 0)  # a policy of the user's own need not count
-    return int(played) if isinstance(played, int | np.integer) else 0
 
 
 def _per_seed(environment: Environment, seeds: list[int], compute: Callable[[int], _Value]) -> list[_Value]:

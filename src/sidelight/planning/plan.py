@@ -15,7 +15,7 @@ from sidelight.planning.cliques import CliqueCover, clique_cover
 from sidelight.planning.tuning import Tuning
 
 if TYPE_CHECKING:
-    from sidelight.policy import Policy
+    from sidelight.policy import PlanPolicy
 
 
 class Considered(NamedTuple):
@@ -54,11 +54,11 @@ class Plan:
     considered: tuple[Considered, ...] = ()
     stages: Stages | None = None
 
-    def policy(self, seed: int | None = None) -> Policy:
+    def policy(self, seed: int | None = None) -> PlanPolicy:
         """A policy that plays this plan, with its own random stream."""
-        from sidelight.policy import Policy  # the one way up: a plan is asked for its player
+        from sidelight.policy import PlanPolicy  # the one way up: a plan is asked for its player
 
-        return Policy(self, seed)
+        return PlanPolicy(self, seed)
 
     @property
     def bound(self) -> Bound:

@@ -7,26 +7,17 @@ from collections.abc import Callable
 from sidelight._check import suggestion
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
-from sidelight.planning import Plan, plan
+from sidelight.planning import plan
 from sidelight.planning.planner import REALIZATIONS
 from sidelight.policy import rules as baselines
-from sidelight.policy.rule_policy import Rule
+from sidelight.policy.player import Playable
 
-Make = Callable[[FeedbackGraph, int], Plan | Rule]
+Make = Callable[[FeedbackGraph, int], Playable]
 
 
 def _planned(realization: str) -> Make:
     return lambda graph, horizon: plan(graph, horizon, realization=realization)
 
-
-_RULES: dict[str, Callable[[FeedbackGraph, int | None], Rule]] = {
-    "tsallis_inf": baselines.tsallis_inf,
-    "exp3_ix": baselines.exp3_ix,
-    "ucb_n": baselines.ucb_n,
-    "ts_n": baselines.ts_n,
-    "uniform": baselines.uniform,
-    "ftl": baselines.ftl,
-}
 
 _MAKERS: dict[str, Make] = {
     **{name: _planned(name) for name in ("auto", *REALIZATIONS)},
@@ -39,7 +30,7 @@ _MAKERS: dict[str, Make] = {
     "exp3g_weak": baselines.exp3g_weak,
     "chlz21": baselines.chlz21,
     "q_ftrl": baselines.q_ftrl,
-    **_RULES,
+    **{rule.name: rule for rule in baselines.RULES},
 }
 
 
@@ -48,7 +39,7 @@ def names() -> tuple[str, ...]:
     return tuple(_MAKERS)
 
 
-def make(name: str, graph: FeedbackGraph, horizon: int) -> Plan | Rule:
+def make(name: str, graph: FeedbackGraph, horizon: int) -> Playable:
     """The plan or rule of this name for `graph` and `horizon`, ready to be simulated.
 
     "anytime" and "doubling" know no horizon: simulating them needs `horizon=`. A baseline that does not apply to
@@ -62,10 +53,3 @@ def make(name: str, graph: FeedbackGraph, horizon: int) -> Plan | Rule:
     if key not in _MAKERS:
         raise InvalidOption(f"unknown policy {name!r}; {suggestion(key, _MAKERS, 'policies')}")
     return _MAKERS[key](graph, horizon)
-
-
-def rule(name: str, graph: FeedbackGraph, horizon: int | None) -> Rule:
-    """The small policy of this name, for policies that are read from files."""
-    if name not in _RULES:
-        raise InvalidOption(f"unknown rule {name!r}; known rules: {', '.join(_RULES)}")
-    return _RULES[name](graph, horizon)

@@ -1,296 +1,249 @@
-"""Saved policies: one file that holds the plan and the state, without pickle.
+"""Saved policies: one file that holds what the theory needs, without pickle.
 
-Format, version 4. An uncompressed `.npz` archive (a zip of `.npy` arrays, readable by NumPy with
+Format, version 5. An uncompressed `.npz` archive (a zip of `.npy` arrays, readable by NumPy with
 `allow_pickle=False`) with these members:
 
     header        UTF-8 bytes of a JSON object: format ("sidelight-policy"), version, sidelight (the version
-                  that wrote it), horizon, realization, choices, parameters, bound, labels, digest
-    graph.*       n_arms, out_indptr, out_indices, universal, has_loop
-    tuning.*      the arrays of `sidelight.planning.Tuning`
-    state.*       the changing arrays of `sidelight.engine.fields`, the random stream included, but not those
-                  that follow from the others
+                  that wrote it), digest, kind ("plan" or "rule"), and what that kind needs
+    graph.*       the arrays of a graph, as in .npz graphs (`sidelight.graph.files.npz`)
+    state.round   completed rounds;  state.open: the arm that was asked for and not told, or none
+    state.words   the random stream
+    …             of a plan tuning.* and what it has learnt (`saved_plan`), of a rule counts and sums (`rule_policy`)
 
-Small policies (`policy.rule_policy`) have no tuning: their header names the `rule` and the horizon, and state.*
-are the changing arrays of `sidelight.engine.rules.state`.
-A doubling plan (horizon null, realization "doubling") is saved with the plan of its present stage: realization,
-choices, parameters and bound are the stage's, under the header's key `stage` with its horizon, tuning.* is its
-tuning, and there are
-
-    past.*        ledgers and certificates of the finished stages, four numbers for every arm; empty in the first
-
-`digest` is the SHA-256 of the names, types, shapes and bytes of all other members. The file is written to a
-temporary name in the same folder, flushed to disk and renamed, so a crash leaves the old file or the new one.
+`digest` is the SHA-256 of the header without it and of the names, types, shapes and bytes of all other members.
+Nothing of the engine's own is kept: whoever reads the file rebuilds it, and so does the policy that wrote the file.
+Every member is checked for type, shape and range before use, and no member may be there that has no meaning.
+The file is written to a temporary name in the same folder, flushed to disk and renamed, so a crash leaves the old
+file or the new one. Why it is so: docs/decisions/0004.
 """
 
 from __future__ import annotations
 
 import json
-import zipfile
-import zlib
+from collections.abc import Callable, Mapping
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn, Protocol, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from sidelight._files import digest, replacing
+from sidelight import _files
+from sidelight._archive import ArchiveError, Arrays, read_arrays, what_is
+from sidelight._check import MOST_ROUNDS
+from sidelight._types import Floats, Longs
 from sidelight._version import __version__
-from sidelight.engine.fields import CHANGING, HEAVY, PENDING, ROUND, STREAM, Memory, switch, views
-from sidelight.engine.round.round import start, write_out
-from sidelight.engine.simplex.store import N_BUCKETS
+from sidelight.engine.random import DRAWS, NEXT_DRAW, STEP
 from sidelight.errors import SavedStateError, SidelightError
 from sidelight.graph import FeedbackGraph
-from sidelight.partition import Partition
-from sidelight.planning import (
-    Plan,
-    Tuning,
-    curve_from_dict,
-)
-from sidelight.planning.anytime.doubling import DOUBLING, resumed
-from sidelight.policy.stages import Past
-
-if TYPE_CHECKING:
-    from os import PathLike
-
-    from sidelight.policy.rule_policy import Rule
 
 FORMAT = "sidelight-policy"
-VERSION = 4
-READABLE = (3, VERSION)
-"""Version 3 does not have state.least: what it belongs to is laid out afresh, from the sums."""
-AFRESH = "afresh"
+VERSION = 5
 
-DAMAGE = (
-    OSError,
-    ValueError,
-    KeyError,
-    EOFError,
-    AttributeError,
-    RuntimeError,  # zipfile: encrypted or an unknown compression; json: nested too deeply
-    zipfile.BadZipFile,
-    zlib.error,
+MOST_SUM = 1e100
+"""More than sums of estimates can reach: what two numbers of 53 bits draw has a probability of 2⁻¹⁰⁶ or more."""
+MOST_COUNTED = 2**53
+"""Rounds are counted in doubles."""
+
+_ADVICE = (
+    "older files hold the inner state of the engine of their time: play on with the Sidelight that wrote it"
 )
-"""What reading a damaged or foreign archive may raise."""
 
-Arrays = dict[str, npt.NDArray[Any]]
-
-
-def write(path: str | PathLike[str], plan: Plan, stage: Plan, past: Past, memory: Memory) -> None:
-    """Save `plan` and the state of its policy, which plays `stage`, to `path`, replacing it atomically."""
-    arrays: Arrays = {f"tuning.{name}": array for name, array in stage.tuning.to_arrays().items()}
-    arrays |= {f"state.{name}": view for name, view in _kept(memory).items()}
-    about = _described(plan)
-    if plan.stages is not None:
-        about["stage"] = _described(stage)
-        arrays |= {"past.ledgers": past.ledgers, "past.certificates": past.certificates}
-    _write(path, plan.graph, about, arrays)
+_Read = TypeVar("_Read")
+_Made = TypeVar("_Made", bound="_Arranged")
 
 
-def write_rule(
-    path: str | PathLike[str], graph: FeedbackGraph, name: str, horizon: int | None, state: Arrays
-) -> None:
-    """Save a small policy: the name of its rule and its state."""
-    _write(path, graph, {"rule": name, "horizon": horizon}, {f"state.{key}": a for key, a in state.items()})
+class _Arranged(Protocol):
+    """What can be taken apart into arrays."""
+
+    def to_arrays(self) -> Arrays: ...
 
 
-def _write(path: str | PathLike[str], graph: FeedbackGraph, about: dict[str, Any], arrays: Arrays) -> None:
-    arrays = {
-        "graph.n_arms": np.array(graph.n_arms),
-        "graph.out_indptr": graph.out_indptr,
-        "graph.out_indices": graph.out_indices,
-        "graph.universal": graph.universal,
-        "graph.has_loop": graph.has_loop,
-    } | arrays
+def write(path: Path, graph: FeedbackGraph, about: dict[str, Any], arrays: Arrays) -> None:
+    """Save a policy to `path`, replacing it atomically."""
+    members = {f"graph.{name}": array for name, array in graph.to_arrays().items()} | arrays
     header = {"format": FORMAT, "version": VERSION, "sidelight": __version__, **about}
-    header |= {"labels": graph.labels, "digest": _digest(arrays)}
-    encoded = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    target = Path(path)
+    header["digest"] = digest(header, members)
+    encoded = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
     try:
-        with replacing(target, pack=False) as stream:
-            np.savez(stream, header=encoded, **arrays)  # type: ignore[arg-type]
+        with _files.replacing(path, pack=False) as stream:
+            np.savez(stream, header=encoded, **members)  # type: ignore[arg-type]
     except OSError as error:
-        raise SavedStateError(f"cannot save the policy to {target}: {error.strerror or error}") from error
+        raise SavedStateError(f"cannot save the policy to {path}: {error.strerror or error}") from error
 
 
-def _described(plan: Plan) -> dict[str, Any]:
+def turn_arrays(rounds: int, pending: int, words: Any) -> Arrays:
+    """Where a policy stands, as members of a file; `open` has room for more than one decision."""
     return {
-        "horizon": plan.horizon,
-        "realization": plan.realization,
-        "choices": list(plan.choices),
-        "parameters": plan.parameters,
-        "bound": plan.curve.to_dict(),
+        "round": np.array([rounds], dtype=np.int64),
+        "open": np.array([pending] if pending >= 0 else [], dtype=np.int64),
+        "words": words,
     }
 
 
-def read(path: str | PathLike[str]) -> tuple[Plan | Rule, Plan | None, Past, Arrays]:
-    """The plan in the file, its present stage, the past and the arrays of the state; checked before use.
+def digest(header: Mapping[str, Any], arrays: Arrays) -> str:
+    """SHA-256, in hexadecimal, of everything but itself."""
+    rest = {name: value for name, value in header.items() if name != "digest"}
+    parts: list[Any] = [json.dumps(rest, sort_keys=True)]
+    for name in sorted(arrays):
+        parts += [f"{name} {arrays[name].dtype.str} {arrays[name].shape}\n", arrays[name]]
+    return _files.digest(*parts)
 
-    A rule has no stages: None.
-    """
-    arrays, header = _members(Path(path))
+
+def read(path: Path, limit: int | None) -> Contents:
+    """The members of a saved policy of this version, undamaged; what they say is checked as it is asked for."""
     try:
-        graph = _graph(arrays, header)
-        if "rule" in header:
-            return _rule(graph, header), None, Past.none(), arrays
-        mine = {name.removeprefix("tuning."): a for name, a in arrays.items() if name.startswith("tuning.")}
-        tuning = Tuning.from_arrays(mine)
-        if header["horizon"] is None and header["realization"] == DOUBLING:
-            return *_doubling(graph, tuning, header, arrays), arrays
-        plan = _plan(graph, tuning, header)
-    except (SidelightError, KeyError, TypeError, ValueError, IndexError) as error:
-        raise SavedStateError(f"{path} is not a consistent saved policy: {error}") from error
-    return plan, plan, Past.none(), arrays
-
-
-def _plan(graph: FeedbackGraph, tuning: Tuning, header: dict[str, Any]) -> Plan:
-    blocks = np.split(tuning.block_arms, tuning.block_start[1:-1])
-    about: dict[str, Any] = {
-        "graph": graph,
-        "partition": Partition(graph, blocks),
-        "realization": header["realization"],
-        "choices": tuple(header["choices"]),
-        "parameters": header["parameters"],
-        "tuning": tuning,
-    }
-    horizon = None if header["horizon"] is None else _horizon(header["horizon"])
-    return Plan(horizon=horizon, curve=curve_from_dict(header["bound"], horizon), **about)
-
-
-def _doubling(
-    graph: FeedbackGraph, tuning: Tuning, header: dict[str, Any], arrays: Arrays
-) -> tuple[Plan, Plan, Past]:
-    """The saved stage is played to its end as it was saved; later ones are planned when they begin."""
-    stage = _plan(graph, tuning, header["stage"])
-    rounds = stage.horizon or 0
-    k = rounds.bit_length() - 1
-    if rounds != 2**k or not 0 <= arrays["state.numbers"][ROUND] < rounds:
-        raise ValueError(f"a stage has 1, 2, 4, … rounds and is not over, got one of {rounds} rounds")
-    past = Past(rounds - 1, arrays["past.ledgers"], arrays["past.certificates"])
-    for array in (past.ledgers, past.certificates):
-        if array.shape != (graph.n_arms if k else 0, 4) or array.dtype != np.float64 or np.isnan(array).any():
-            raise ValueError("the terms of finished stages do not fit the graph")
-    return resumed(stage), stage, past
-
-
-def restore(path: str | PathLike[str], memory: Memory, arrays: Arrays) -> None:
-    """Copy the saved arrays into a freshly built memory, refusing any that do not fit it."""
-    targets = _kept(memory)
-    if AFRESH in arrays:
-        del targets["least"]
-    for name, target in targets.items():
-        source = arrays.get(f"state.{name}")
-        if source is None or source.shape != target.shape or source.dtype != target.dtype:
-            raise SavedStateError(f"{path}: the saved array state.{name} does not fit this policy's plan")
-        if source.dtype.kind == "f" and np.isnan(source).any():
-            raise SavedStateError(f"{path}: the saved array state.{name} contains NaN")
-    _check_positions(path, targets, arrays)
-    n_arms = switch(memory, "n_arms")
-    numbers = arrays["state.numbers"]
-    if float(numbers[PENDING]) not in range(-1, n_arms):
-        raise SavedStateError(f"{path}: the pending arm {numbers[PENDING]} does not exist")
-    if float(numbers[HEAVY]) not in range(n_arms):
-        raise SavedStateError(f"{path}: the heaviest arm {numbers[HEAVY]} does not exist")
-    for name, target in targets.items():
-        target[...] = arrays[f"state.{name}"]
-    (start if AFRESH in arrays else write_out)(memory)
-
-
-def _kept(memory: Memory) -> Arrays:
-    """The changing arrays that nothing else determines."""
-    return views(memory, CHANGING, STREAM)
-
-
-def _check_positions(path: str | PathLike[str], fresh: Arrays, arrays: Arrays) -> None:
-    """Kernels follow these without looking: refuse whatever would lead them out of their arrays, or nowhere."""
-
-    def refuse(name: str, why: str) -> NoReturn:
-        raise SavedStateError(f"{path}: the saved array state.{name} {why}")
-
-    place, occupant = arrays["state.place"], arrays["state.occupant"]
-    everyone = np.arange(place.size)
-    for name, array in (("place", place), ("occupant", occupant)):
-        if array.size and not (array.min() >= 0 and array.max() < array.size):
-            refuse(name, "points outside the policy")
-    if not np.array_equal(place[occupant], everyone):
-        refuse("place", "contradicts state.occupant")
-    start, first = (a.reshape(-1, N_BUCKETS + 1) for a in (arrays["state.start"], fresh["start"]))
-    if (np.diff(start) < 0).any() or (start[:, [0, -1]] != first[:, [0, -1]]).any():
-        refuse("start", "does not divide the coordinates into buckets")
-    low, high = arrays["state.span"].reshape(-1, 2).T
-    if not ((low >= 0) & (low <= high) & (high < N_BUCKETS)).all():
-        refuse("span", "points outside the policy")
-    rows = np.arange(len(start))
-    if (start[rows, low] != start[:, 0]).any() or (start[rows, high + 1] != start[:, -1]).any():
-        refuse("span", "leaves out members")
-    leader = arrays["state.leader"]
-    if leader.size and not (leader.min() >= -1 and leader.max() < leader.size):
-        refuse("leader", "points outside the policy")
-
-
-def _members(path: Path) -> tuple[Arrays, dict[str, Any]]:
-    try:
-        loaded = np.load(path, allow_pickle=False)
-        if not isinstance(loaded, np.lib.npyio.NpzFile):
-            raise ValueError("not an archive")
-        with loaded as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        header = json.loads(arrays.pop("header").tobytes().decode())
+        arrays = read_arrays(path, limit)
     except FileNotFoundError as error:
         raise SavedStateError(f"{path} does not exist") from error
-    except DAMAGE as error:
-        raise SavedStateError(f"{path} is not a saved policy, or is damaged: {error}") from error
+    except OSError as error:
+        raise SavedStateError(
+            f"{path} cannot be read, it is {_looks(path)}: {error.strerror or error}"
+        ) from error
+    except ArchiveError as error:
+        raise SavedStateError(f"{path} is not a saved policy but {_looks(path)}: {error}") from error
+    header = _header(path, arrays)
+    if header.get("version") != VERSION:
+        version, writer = header.get("version"), header.get("sidelight")
+        raise SavedStateError(
+            f"{path} was written by Sidelight {writer!s:.20} in format version {version!s:.20}, and this one reads"
+            f" version {VERSION} only; {_ADVICE if version in (1, 2, 3, 4) else 'it may be newer than this one'}"
+        )
+    if header.get("digest") != digest(header, arrays):
+        raise SavedStateError(f"{path} is damaged: its contents do not match their digest")
+    return Contents(path, header, arrays, _files.allowed(path, limit))
+
+
+def _looks(path: Path) -> str:
+    try:
+        return what_is(path)
+    except OSError:
+        return "unreadable"
+
+
+def _header(path: Path, arrays: Arrays) -> dict[str, Any]:
+    raw = arrays.pop("header", None)
+    if raw is None:
+        raise SavedStateError(f"{path} is not a saved policy but {_looks(path)}")
+    try:
+        header = json.loads(raw.tobytes().decode(), parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise SavedStateError(f"{path} is damaged: its header is no JSON ({error})") from error
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise SavedStateError(f"{path} is an archive, but not a saved policy")
-    if header.get("version") not in READABLE:
-        raise SavedStateError(
-            f"{path} has format version {header.get('version')}, this Sidelight reads versions 3 and {VERSION}; "
-            f"it was written by Sidelight {header.get('sidelight')}"
-        )
-    if header.get("digest") != _digest(arrays):
-        raise SavedStateError(f"{path} is damaged: its contents do not match their digest")
-    if header["version"] == 3:
-        arrays[AFRESH] = np.array(True)
-    return arrays, header
+    return header
 
 
-def _graph(arrays: Arrays, header: dict[str, Any]) -> FeedbackGraph:
-    """Rebuild the graph from its explicit edges, which re-checks every index."""
-    n = int(arrays["graph.n_arms"])
-    indptr, indices = arrays["graph.out_indptr"], arrays["graph.out_indices"]
-    universal, has_loop = arrays["graph.universal"], arrays["graph.has_loop"]
-    if has_loop.shape != (n,):
-        raise ValueError("the graph's loops do not fit its arms")
-    if (
-        indptr.shape != (n + 1,)
-        or indptr[0] != 0
-        or indptr[-1] != indices.size
-        or (np.diff(indptr) < 0).any()
-    ):
-        raise ValueError("the graph's row pointers are inconsistent")
-    sources = np.repeat(np.arange(n), np.diff(indptr))
-    explicit = FeedbackGraph.from_edges(n, np.column_stack([sources, indices]))
-    if universal.size == 0:
-        return FeedbackGraph._from_arrays(n, sources, indices, header["labels"])
-    chosen = explicit.checked_arms(universal)
-    return FeedbackGraph._from_arrays(n, sources, indices, header["labels"], chosen, has_loop[chosen])
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not a number")
 
 
-def _rule(graph: FeedbackGraph, header: dict[str, Any]) -> Rule:
-    """The rule of this name, made anew for the graph: it refuses graphs to which it does not apply."""
-    from sidelight.policy import names as registry
+class Contents:
+    """A saved policy as it is read: each member is checked when it is taken, and all must have been taken."""
 
-    horizon = None if header["horizon"] is None else _horizon(header["horizon"])
-    return registry.rule(header["rule"], graph, horizon)
+    def __init__(self, path: Path, header: dict[str, Any], arrays: Arrays, limit: int) -> None:
+        self.path, self.header, self.limit = path, header, limit
+        self._arrays = arrays
+        self.graph: FeedbackGraph
+
+    def refuse(self, why: object) -> NoReturn:
+        """Raise the error that this file deserves."""
+        raise SavedStateError(f"{self.path} is not a consistent saved policy: {why}")
+
+    def understood(self, kinds: Mapping[str, Callable[[Contents], _Read]]) -> _Read:
+        """What the reader of this file's kind makes of it; every error on the way is the file's."""
+        try:
+            kind = self.text("kind")
+            if kind not in kinds:
+                self.refuse(f"{kind!r} is no kind of policy")
+            self.graph = self.rebuilt("graph.", FeedbackGraph.from_arrays)
+            return kinds[kind](self)
+        except SavedStateError:
+            raise
+        except (SidelightError, KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+            self.refuse(error if isinstance(error, SidelightError) else repr(error))
+
+    # -- the header -----------------------------------------------------------------------------------
+
+    def text(self, name: str) -> str:
+        """A field of the header that is a string."""
+        value = self.header.get(name)
+        if not isinstance(value, str):
+            self.refuse(f"{name} must be text, got {value!r:.50}")
+        return value
+
+    def section(self, name: str) -> dict[str, Any]:
+        """A field of the header that is an object."""
+        value = self.header.get(name)
+        if not isinstance(value, dict):
+            self.refuse(f"{name} must be an object, got {value!r:.50}")
+        return value
+
+    def horizon(self, fields: Mapping[str, Any]) -> int | None:
+        """A number of rounds, or none."""
+        value = fields.get("horizon")
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_ROUNDS:
+            self.refuse(f"the horizon {value!r:.50} is not a number of rounds")
+        return value
+
+    # -- arrays ---------------------------------------------------------------------------------------
+
+    def rebuilt(self, prefix: str, make: Callable[[Arrays], _Made]) -> _Made:
+        """What `make` makes of the members whose names begin so, which must be just how it would be saved."""
+        names = [name for name in self._arrays if name.startswith(prefix)]
+        given = {name.removeprefix(prefix): self._arrays.pop(name) for name in names}
+        made = make(given)
+        expected = made.to_arrays()
+        for name in given.keys() | expected.keys():
+            one, two = given.get(name), expected.get(name)
+            if one is None or two is None or one.dtype != two.dtype or not np.array_equal(one, two):
+                self.refuse(f"{prefix}{name} is not as Sidelight writes it")
+        return made
+
+    def floats(
+        self, name: str, shape: tuple[int, ...], *, most: float = MOST_SUM, least: float = 0.0
+    ) -> Floats:
+        """An array of doubles in least..most."""
+        array: Floats = self._taken(name, np.dtype(np.float64), shape)
+        if not ((array >= least) & (array <= most)).all():  # also NaN
+            self.refuse(f"{name} must be in {least:g}..{most:g}")
+        return array
+
+    def turn(self, n_arms: int) -> tuple[int, int, Any]:
+        """Completed rounds, the pending arm or −1, and the random stream."""
+        rounds = int(self._whole("state.round", (1,), 0, MOST_COUNTED)[0])
+        size = self._arrays["state.open"].size if "state.open" in self._arrays else 0
+        pending = self._whole("state.open", (min(size, 1),), 0, n_arms - 1)
+        words = self._taken("state.words", np.dtype(np.uint64), (4,))
+        if int(words[STEP]) % 2 == 0 or int(words[DRAWS]) % NEXT_DRAW:
+            self.refuse("state.words is no random stream")
+        return rounds, int(pending[0]) if pending.size else -1, words
+
+    def _whole(self, name: str, shape: tuple[int, ...], least: int, most: int) -> Longs:
+        array: Longs = self._taken(name, np.dtype(np.int64), shape)
+        if array.size and not (least <= array.min() and array.max() <= most):
+            self.refuse(f"{name} must be in {least}..{most}, got {array[:5].tolist()}")
+        return array
+
+    def _taken(self, name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
+        array = self._arrays.pop(name, None)
+        if array is None:
+            self.refuse(f"{name} is missing")
+        if array.dtype != dtype or array.shape != shape:
+            self.refuse(f"{name} must be {dtype} of shape {shape}, got {array.dtype} of shape {array.shape}")
+        return array
+
+    def finish(self) -> None:
+        """Refuse members that nobody asked for."""
+        if self._arrays:
+            self.refuse(f"{', '.join(sorted(self._arrays)[:5])} has no meaning here")
 
 
-def _horizon(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"the horizon {value!r} is not a number of rounds")
-    return value
-
-
-def _digest(arrays: Arrays) -> str:
-    parts: list[Any] = []
-    for name, array in sorted(arrays.items()):
-        parts += [f"{name} {array.dtype.str} {array.shape}\n", array]
-    return digest(*parts)
+def finite_json(value: object) -> bool:
+    """Are all numbers in there finite?"""
+    if isinstance(value, dict):
+        return all(finite_json(item) for item in value.values())
+    if isinstance(value, list):
+        return all(finite_json(item) for item in value)
+    return not isinstance(value, float) or isfinite(value)

@@ -4,7 +4,7 @@ Inside an epoch nothing changes, so rounds run at full speed. Between two epochs
 rate, exploration to its new size, and the points that belong to them are found afresh, in O(n). There are
 about 16·log t epochs in t rounds.
 
-A doubling plan starts anew instead: each of its stages is a plan of its own, and the `Past` keeps what finished
+A doubling plan starts anew instead: each of its stages is a plan of its own, and `FinishedStages` keep what finished
 stages owe.
 """
 
@@ -17,10 +17,9 @@ import numpy as np
 
 from sidelight._types import Floats
 from sidelight.engine import certificate
-from sidelight.engine.build import coordinate_groups
 from sidelight.engine.fields import ROUND, Memory, switch, views
 from sidelight.engine.round import round as engine
-from sidelight.engine.simplex.store import HELD, N_SCALARS, RATE, SHIFT
+from sidelight.engine.state import Rates, scale_rates
 from sidelight.planning.minimised.uniform import UNIFORM
 from sidelight.planning.schedule import epoch_start, next_epoch
 
@@ -28,41 +27,26 @@ if TYPE_CHECKING:
     from sidelight.planning import Plan, Tuning
 
 
-def rounds_left(tuning: Tuning, done: int) -> int | None:
-    """Rounds that may still be played before `turn`, after `done` rounds; None if there are no epochs."""
+def rounds_to_turn(tuning: Tuning, done: int) -> int | None:
+    """Rounds that may still be played in this epoch, after `done` rounds; None if there are no epochs."""
     return None if tuning.schedule is None else next_epoch(done + 1) - 1 - done
 
 
-def turn(memory: Memory, tuning: Tuning, done: int) -> None:
+def rates_after(tuning: Tuning, done: int) -> Rates | None:
+    """By how much rates have fallen for the round after `done` rounds; None if they do not."""
+    return None if tuning.schedule is None else Rates(*tuning.schedule.factors(done + 1))
+
+
+def advance_epoch(memory: Memory, tuning: Tuning, done: int) -> None:
     """Bring the numbers to those of the next round, if an epoch begins with it."""
-    schedule = tuning.schedule
     t = done + 1
-    if schedule is None or t == 1 or epoch_start(t) != t:
+    if tuning.schedule is None or t == 1 or epoch_start(t) != t:
         return
-    (rate, exploration), (last_rate, last_exploration) = schedule.factors(t), schedule.factors(t - 1)
+    (rate, exploration), (last_rate, last_exploration) = (tuning.schedule.factors(s) for s in (t, t - 1))
     if exploration == last_exploration and np.array_equal(rate, last_rate):
         return
-    named = views(memory)
-    for name in ("fixed", "adaptive", "spread"):
-        named[name] *= exploration / last_exploration
-    scalars = named["scalars"]
-    scalars[HELD::N_SCALARS] *= exploration / last_exploration
-    groups = coordinate_groups(tuning)
-    for g, (first, end, arm) in enumerate(groups):
-        if arm is None:  # the top level has one rate for all rounds
-            continue
-        fall = rate[arm] / last_rate[arm]
-        named["key"][first:end] *= fall
-        scalars[g * N_SCALARS + RATE] *= fall
-        scalars[g * N_SCALARS + SHIFT] *= fall
-        if len(groups) > 1:  # one multiplier for several rates (plans with epochs have one block)
-            named["scale"][g] *= fall
+    scale_rates(memory, tuning, Rates(rate / last_rate, exploration / last_exploration))
     engine.start(memory)
-
-
-def stage(plan: Plan, done: int) -> Plan:
-    """What is played after `done` rounds: the plan itself, unless it plays one plan after another."""
-    return plan.stage_of(done + 1)
 
 
 def uniform_terms(memory: Memory) -> Floats:
@@ -75,7 +59,7 @@ def uniform_terms(memory: Memory) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Past:
+class FinishedStages:
     """Finished stages: their rounds, and the four terms of ledger and certificate against every arm."""
 
     rounds: int
@@ -83,11 +67,11 @@ class Past:
     certificates: Floats  # (n, 4)
 
     @classmethod
-    def none(cls) -> Past:
+    def none(cls) -> FinishedStages:
         """Before the first stage ends."""
         return cls(0, np.zeros((0, 4)), np.zeros((0, 4)))
 
-    def with_stage(self, stage: Plan, memory: Memory) -> Past:
+    def with_stage(self, stage: Plan, memory: Memory) -> FinishedStages:
         """This and what is in `memory`, which plays `stage`."""
         n = switch(memory, "n_arms")
         ledgers, certificates = np.empty((n, 4)), np.empty((n, 4))
@@ -97,4 +81,4 @@ class Past:
         if self.rounds:
             ledgers += self.ledgers
             certificates += self.certificates
-        return Past(self.rounds + int(views(memory)["numbers"][ROUND]), ledgers, certificates)
+        return FinishedStages(self.rounds + int(views(memory)["numbers"][ROUND]), ledgers, certificates)

@@ -35,7 +35,7 @@ from sidelight._files import replacing
 from sidelight.engine._numba.pipeline import EXPECTED
 
 PACKAGE = Path(__file__).parents[2]
-KERNEL_SOURCES = ("engine/**/*.py", "**/_*kernels.py", "graph/files/_text.py")
+KERNEL_SOURCES = ("engine/**/*.py", "policy/rules/*.py", "**/_*kernels.py", "graph/files/_text.py")
 """Everything that compiled functions are made from: they use nothing of ours outside of these files."""
 
 FORGOTTEN_AFTER = 30 * 86400.0

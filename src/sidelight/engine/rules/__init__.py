@@ -1,1 +1,1 @@
-"""Small policies that draw from no simplex: their arrays and their steps."""
+"""Rules, which draw from no simplex of the engine: their arrays, and the loop around the two steps of each."""

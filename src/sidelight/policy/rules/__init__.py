@@ -1,4 +1,4 @@
-"""Known algorithms, one file each, as plans for the engine or as small policies of their own."""
+"""Known algorithms, one file each, as plans for the engine or as rules of their own."""
 
 from sidelight.policy.rules.chlz21 import chlz21
 from sidelight.policy.rules.exp3 import exp3
@@ -13,6 +13,9 @@ from sidelight.policy.rules.ts_n import ts_n
 from sidelight.policy.rules.tsallis_inf import tsallis_inf
 from sidelight.policy.rules.ucb_n import ucb_n
 from sidelight.policy.rules.uniform import uniform
+
+RULES = (tsallis_inf, exp3_ix, ucb_n, ts_n, uniform, ftl)
+"""Every rule; files and commands find them by name here."""
 
 __all__ = [
     "chlz21",

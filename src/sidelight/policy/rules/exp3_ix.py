@@ -2,16 +2,46 @@
 
 from __future__ import annotations
 
-from functools import cache
+import math
+from functools import cached_property
 
-from sidelight.graph import FeedbackGraph
+from sidelight.engine._numba.jit import inlined, internal
+from sidelight.engine.rules.loop import rule_kernels
+from sidelight.engine.rules.state import TOTAL, seen
+from sidelight.engine.rules.steps import add_estimates, draw, least_sum, normalise
 from sidelight.planning.bounds.comparison import exp3_ix_bound
 from sidelight.planning.cliques import clique_cover
-from sidelight.policy.rule_policy import Rule
-from sidelight.policy.rules._common import always, need_loops
+from sidelight.policy.rule import Rule
 
 
-def exp3_ix(g: FeedbackGraph, horizon: int | None = None) -> Rule:
+@inlined()
+def rate_of(state):
+    """η_t = γ_t = √(log N/(N + Σ_{s<t} Q_s))."""
+    n = float(state.sums.size)
+    return math.sqrt(math.log(n) / (n + state.numbers[TOTAL]))
+
+
+@internal()
+def update(state, count):
+    """Add ℓ/(P + γ) of what was seen to the sums, and this round's Q = Σ p/(P + γ) to the total."""
+    bias = rate_of(state)
+    add_estimates(state, count, bias)
+    spread = 0.0
+    for i in range(state.probabilities.size):
+        spread += state.probabilities[i] / (seen(state, i) + bias)
+    state.numbers[TOTAL] += spread
+
+
+@internal()
+def weigh(state):
+    """p ∝ exp(−η_t L)."""
+    rate, least = rate_of(state), least_sum(state)
+    for i in range(state.sums.size):
+        state.probabilities[i] = math.exp(-rate * (state.sums[i] - least))
+    normalise(state)
+
+
+class exp3_ix(Rule):
     """Exponential weights on ℓ/(P + γ_t), η_t = γ_t = √(log N/(N + Σ_{s<t} Q_s)), Q = Σ p/(P + γ).
 
         R_T ≤ 4√((N + Σ_t Q_t) log N),   Q_t ≤ min(q, 2αH_T + 2),   H_T = log(1 + (⌈N²√(NT/log N)⌉ + N)/α)
@@ -23,17 +53,19 @@ def exp3_ix(g: FeedbackGraph, horizon: int | None = None) -> Rule:
     >>> round(sl.baselines.exp3_ix(sl.families.mab(4)).bound_at(10_000).value)
     942
     """
-    n = need_loops(g, "exp3_ix").n_arms
 
-    @cache
-    def numbers() -> tuple[int, int]:
+    name = "exp3_ix"
+    kernels = rule_kernels(name, draw, update, weigh)
+    theorem = "Exp3-IX: 4√((N + ΣQ_t) log N)"
+
+    @cached_property
+    def _cliques_and_independence(self) -> tuple[int, int]:
         """q and α, from above; only the bound needs them, so playing a large graph does not wait for them."""
-        cover = clique_cover(g)
+        cover = clique_cover(self.graph)
         return cover.value, cover.alpha
 
-    def terms(t: float) -> dict[str, float]:
-        if n == 1:
+    def terms(self, t: float) -> dict[str, float]:
+        """The first bound with the second inside."""
+        if self.graph.n_arms == 1:
             return {"one arm": 0.0}
-        return {"regret": exp3_ix_bound(n, *numbers(), t)}
-
-    return Rule(g, "exp3_ix", horizon, lambda T: always(T, "Exp3-IX: 4√((N + ΣQ_t) log N)", terms))
+        return {"regret": exp3_ix_bound(self.graph.n_arms, *self._cliques_and_independence, t)}

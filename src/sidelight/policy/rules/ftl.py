@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from sidelight.graph import FeedbackGraph
-from sidelight.policy.rule_policy import Rule
-from sidelight.policy.rules._common import checked_graph
+import math
+
+from sidelight.engine._numba.jit import internal
+from sidelight.engine.rules.loop import rule_kernels
+from sidelight.engine.rules.steps import add_losses
+from sidelight.policy.rule import Rule, certain
 
 
-def ftl(g: FeedbackGraph, horizon: int | None = None) -> Rule:
+@internal()
+def choose(state):
+    """The first arm of least mean; an arm never seen has mean 0."""
+    best, least = 0, math.inf
+    for i in range(state.counts.size):
+        seen = state.counts[i]
+        mean = state.sums[i] / seen if seen > 0.0 else 0.0
+        if mean < least:
+            best, least = i, mean
+    return best
+
+
+class ftl(Rule):
     """Plays the arm of least mean observed loss; an arm never seen counts as loss 0, ties go to the lowest arm.
 
     On any graph. It never explores on purpose: regret is linear in the worst case, and an arm that does not reveal
@@ -21,4 +36,9 @@ def ftl(g: FeedbackGraph, horizon: int | None = None) -> Rule:
     >>> policy.ask()
     1
     """
-    return Rule(checked_graph(g, "ftl"), "ftl", horizon)
+
+    name = "ftl"
+    kernels = rule_kernels(name, choose, add_losses)
+    needs_loops = False
+    adds_losses = True
+    probabilities = certain

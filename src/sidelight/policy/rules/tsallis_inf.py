@@ -2,14 +2,59 @@
 
 from __future__ import annotations
 
-from math import sqrt
+import math
 
-from sidelight.graph import FeedbackGraph
-from sidelight.policy.rule_policy import Rule
-from sidelight.policy.rules._common import always, need_loops
+from sidelight.engine._numba.jit import internal
+from sidelight.engine.rules.loop import rule_kernels
+from sidelight.engine.rules.state import ROUND
+from sidelight.engine.rules.steps import add_estimates, draw, least_sum, normalise
+from sidelight.policy.rule import Rule
+
+MOST_STEPS = 100
+"""Newton steps; about five are used."""
 
 
-def tsallis_inf(g: FeedbackGraph, horizon: int | None = None) -> Rule:
+@internal()
+def update(state, count):
+    """Add ℓ/P of what was seen to the sums."""
+    add_estimates(state, count, 0.0)
+
+
+@internal()
+def weigh(state):
+    """x = 4/(η_t(L − λ))², by way of its square root."""
+    least = least_sum(state)
+    rate = 2.0 / math.sqrt(state.numbers[ROUND] + 1.0)
+    z = multiplier(state.sums, least, rate)
+    for i in range(state.sums.size):
+        root = 2.0 / (rate * (state.sums[i] - least + z))
+        state.probabilities[i] = root * root
+    normalise(state)
+
+
+@internal()
+def multiplier(sums, least, rate):
+    """z with Σ 4/(rate·(sums − least + z))² = 1.
+
+    (Σ …)^{−1/2} is concave and increasing in z (Minkowski, reversed) and at most 1 at z = 2/rate: Newton's method
+    rises from there to the root and cannot pass it.
+    """
+    z = 2.0 / rate
+    for _ in range(MOST_STEPS):
+        squares, cubes = 0.0, 0.0
+        for i in range(sums.size):
+            inverse = 2.0 / (rate * (sums[i] - least + z))
+            squares += inverse * inverse
+            cubes += inverse * inverse * inverse
+        root = math.sqrt(squares)
+        move = (root - 1.0) * squares / (0.5 * rate * cubes)
+        z += move
+        if not move > 1e-15 * z:
+            break
+    return z
+
+
+class tsallis_inf(Rule):
     """x_i = 4(η_t(L_i − λ))^{−2} with η_t = 2/√t in every round t, exactly; every arm must reveal itself.
 
         R_t ≤ 4√(Nt) + 1 for every t, O(Σ log t/Δ_i) on stochastic bandits      Zimmert & Seldin 2021, Theorem 1
@@ -21,9 +66,11 @@ def tsallis_inf(g: FeedbackGraph, horizon: int | None = None) -> Rule:
     >>> sl.baselines.tsallis_inf(sl.families.mab(4)).bound_at(10_000).value
     801.0
     """
-    n = need_loops(g, "tsallis_inf").n_arms
 
-    def terms(t: float) -> dict[str, float]:
-        return {"4√(Nt)": 4 * sqrt(n * t), "start": 1.0}
+    name = "tsallis_inf"
+    kernels = rule_kernels(name, draw, update, weigh)
+    theorem = "Tsallis-INF: 4√(NT) + 1"
 
-    return Rule(g, "tsallis_inf", horizon, lambda T: always(T, "Tsallis-INF: 4√(NT) + 1", terms))
+    def terms(self, t: float) -> dict[str, float]:
+        """Of the first bound."""
+        return {"4√(Nt)": 4 * math.sqrt(self.graph.n_arms * t), "start": 1.0}

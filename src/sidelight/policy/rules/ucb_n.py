@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from sidelight.graph import FeedbackGraph
-from sidelight.policy.rule_policy import Rule
-from sidelight.policy.rules._common import need_loops
+import math
+
+from sidelight.engine._numba.jit import internal
+from sidelight.engine.rules.loop import rule_kernels
+from sidelight.engine.rules.state import ROUND
+from sidelight.engine.rules.steps import add_losses
+from sidelight.policy.rule import Rule, certain
 
 
-def ucb_n(g: FeedbackGraph, horizon: int | None = None) -> Rule:
+@internal()
+def choose(state):
+    """The first arm of least mean − √(2 log t/count), which is −∞ for an arm never seen."""
+    width = 2.0 * math.log(state.numbers[ROUND] + 1.0)
+    best, least = 0, math.inf
+    for i in range(state.counts.size):
+        seen = state.counts[i]
+        index = state.sums[i] / seen - math.sqrt(width / seen) if seen > 0.0 else -math.inf
+        if index < least:
+            best, least = i, index
+    return best
+
+
+class ucb_n(Rule):
     """Plays the arm of least mean − √(2 log t/O_i), O_i its observations; arms never seen come first.
 
     For stochastic losses: regret O(log T) with a constant that depends on the gaps and on a clique cover
@@ -18,4 +35,8 @@ def ucb_n(g: FeedbackGraph, horizon: int | None = None) -> Rule:
     >>> sl.baselines.ucb_n(sl.families.mab(3)).policy(seed=1).ask()
     0
     """
-    return Rule(need_loops(g, "ucb_n"), "ucb_n", horizon)
+
+    name = "ucb_n"
+    kernels = rule_kernels(name, choose, add_losses)
+    adds_losses = True
+    probabilities = certain

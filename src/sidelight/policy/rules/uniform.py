@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from sidelight.graph import FeedbackGraph
-from sidelight.policy.rule_policy import Rule
-from sidelight.policy.rules._common import always, checked_graph
+from sidelight.engine._numba.jit import inlined
+from sidelight.engine.rules.loop import rule_kernels
+from sidelight.engine.rules.steps import draw
+from sidelight.policy.rule import Rule
 
 
-def uniform(g: FeedbackGraph, horizon: int | None = None) -> Rule:
+@inlined()
+def update(state, count):
+    """Nothing is learnt."""
+
+
+@inlined()
+def weigh(state):
+    """1/N each."""
+    state.probabilities[:] = 1.0 / state.probabilities.size
+
+
+class uniform(Rule):
     """Every arm with probability 1/N in every round, on any graph: R ≤ (1 − 1/N)·T, and no less in the worst case.
 
     >>> import sidelight as sl
     >>> sl.baselines.uniform(sl.families.cycle(4), 1000).bound.value
     750.0
     """
-    n = checked_graph(g, "uniform").n_arms
 
-    def terms(t: float) -> dict[str, float]:
-        return {"no learning": (1 - 1 / n) * t}
+    name = "uniform"
+    kernels = rule_kernels(name, draw, update, weigh)
+    theorem = "uniform play: (1 − 1/N)·T"
+    needs_loops = False
 
-    return Rule(g, "uniform", horizon, lambda T: always(T, "uniform play: (1 − 1/N)·T", terms))
+    def terms(self, t: float) -> dict[str, float]:
+        """Whatever the losses, an arm drawn evenly costs at most this much more than the best."""
+        return {"no learning": (1 - 1 / self.graph.n_arms) * t}

@@ -19,6 +19,8 @@ def least_probabilities(a: Floats, b: Floats) -> Floats:
 
     by Gauss-Legendre quadrature on panels that are halved until they agree. They start where Π(1 − F_j)
     has fallen by no more than an eighth, so no peak is overlooked; that the P_i add up to 1 is checked.
+    All panels are evaluated at once: `scipy.integrate.quad_vec` takes 4 to 10 times as long, and minutes where
+    posteriors of very different widths meet.
 
     >>> least_probabilities(np.array([1.0, 1.0, 1.0]), np.array([1.0, 1.0, 1.0])).round(9).tolist()
     [0.333333333, 0.333333333, 0.333333333]

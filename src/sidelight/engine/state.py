@@ -1,0 +1,155 @@
+"""What a policy has learnt, in loss units and by arm, and the engine rebuilt from it.
+
+The engine keeps sums scaled by rates, shifted, sorted into buckets and under trees. All of that follows from the
+cumulative estimates, so only they are kept in files:
+
+    arm_sums     (n,) Σ ℓ̂ of each arm inside its block, above the least of the block; 0 in blocks of one arm
+    arm_least    (m,) that least
+    arm_paid     (m,) Σ ⟨ℓ̂, X⟩, what each block paid inside
+    block_sums   (m,) Σ L̂ of each block, above the least of all
+    totals       (3,) that least, Σ ⟨L̂, Y⟩ on the top level, Σ γ̄
+
+Differences of sums matter and their size does not: kept apart, both have all their digits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.engine.build import block_order, build_memory, coordinate_groups, laid_out
+from sidelight.engine.fields import GAMMA_SUM, HEAVY, PENDING, ROUND, TOP_PAID, WHOLE, Memory, views
+from sidelight.engine.round import round as engine
+from sidelight.engine.simplex.store import HELD, N_SCALARS, PAID, RATE, SHIFT
+
+if TYPE_CHECKING:
+    from sidelight.graph import FeedbackGraph
+    from sidelight.planning import Tuning
+
+Floats = npt.NDArray[np.float64]
+
+BLOCK_LEAST, BLOCK_PAID, EXPLORED, N_TOTALS = range(4)
+"""Learnt.totals."""
+
+
+class Learnt(NamedTuple):
+    """Everything that playing has changed; blocks and arms in the order of the tuning."""
+
+    arm_sums: Floats  # (n,)
+    arm_least: Floats  # (m,)
+    arm_paid: Floats  # (m,)
+    block_sums: Floats  # (m,)
+    totals: Floats  # (N_TOTALS,)
+    round: int
+    pending: int  # −1 for none
+    words: npt.NDArray[np.uint64]  # (4,) the random stream
+
+
+class Rates(NamedTuple):
+    """By how much rates and exploration have fallen since round one."""
+
+    inner: Floats  # (n,) by arm
+    exploration: float
+
+
+def learnt(memory: Memory, tuning: Tuning) -> Learnt:
+    """What is in `memory`, which plays `tuning`."""
+    m, n = tuning.n_blocks, tuning.n_arms
+    named = views(memory)
+    numbers, scalars = named["numbers"], named["scalars"].reshape(-1, N_SCALARS)
+    layout = _Layout(tuning)
+    inside = layout.group >= 0
+    group, simplex = layout.group[inside], layout.simplex[inside]
+    sums, base, least = np.zeros(m + n), np.zeros(1 + m), np.full(1 + m, np.inf)
+    sums[inside] = named["key"][inside] / scalars[group, RATE]
+    np.minimum.at(least, simplex, sums[inside])  # of the top level, then of each block of the engine
+    least[np.isinf(least)] = 0.0  # no simplex
+    sums[inside] -= least[simplex]
+    base[simplex] = -scalars[group, SHIFT] / scalars[group, RATE]
+    least += base
+    paid = np.zeros(m)
+    owner = layout.first_group >= 0
+    paid[owner] = scalars[layout.first_group[owner], PAID]
+    order = block_order(tuning)
+    by_block = {name: np.empty(m) for name in ("arm_least", "arm_paid", "block_sums")}
+    by_block["arm_least"][order] = least[1:]
+    by_block["arm_paid"][order] = paid
+    by_block["block_sums"][order] = sums[:m]
+    arm_sums = np.empty(n)
+    arm_sums[layout.arm_at] = sums[m:]
+    top = least[0] if m > 1 else numbers[WHOLE]
+    return Learnt(
+        arm_sums=arm_sums,
+        totals=np.array([top, numbers[TOP_PAID], numbers[GAMMA_SUM]]),
+        round=int(numbers[ROUND]),
+        pending=int(numbers[PENDING]),
+        words=memory.words.copy(),
+        **by_block,
+    )
+
+
+def rebuilt(graph: FeedbackGraph, tuning: Tuning, rates: Rates | None, state: Learnt) -> Memory:
+    """The engine as it is after rounds that taught it `state`, a function of these arguments alone.
+
+    A policy that is saved goes on from here, and so does one that is loaded: both play the same arms.
+    """
+    m, n = tuning.n_blocks, tuning.n_arms
+    memory = build_memory(graph, tuning, 0)
+    if rates is not None:
+        scale_rates(memory, tuning, rates)
+    named = views(memory)
+    numbers, scalars = named["numbers"], named["scalars"].reshape(-1, N_SCALARS)
+    layout, order = _Layout(tuning), block_order(tuning)
+    sums = np.concatenate([state.block_sums[order], state.arm_sums[layout.arm_at]])
+    least = np.concatenate([[state.totals[BLOCK_LEAST]], state.arm_least[order]])
+    inside = layout.group >= 0
+    group = layout.group[inside]
+    named["key"][inside] = sums[inside] * scalars[group, RATE]
+    scalars[group, SHIFT] = -least[layout.simplex[inside]] * scalars[group, RATE]
+    owner = layout.first_group >= 0
+    scalars[layout.first_group[owner], PAID] = state.arm_paid[order][owner]
+    numbers[TOP_PAID], numbers[GAMMA_SUM] = state.totals[BLOCK_PAID], state.totals[EXPLORED]
+    numbers[WHOLE] = state.totals[BLOCK_LEAST] if m == 1 else 0.0
+    numbers[ROUND], numbers[PENDING] = float(state.round), float(state.pending)
+    memory.words[:] = state.words
+    engine.start(memory)
+    if m == n and n > 1:  # where everything is revealed, the arm that is put aside should be a likely one
+        numbers[HEAVY] = float(np.argmin(named["key"][:m]))
+    return memory
+
+
+def scale_rates(memory: Memory, tuning: Tuning, by: Rates) -> None:
+    """Multiply rates, and the sums that are scaled by them, and exploration; `start` must follow."""
+    named = views(memory)
+    for name in ("fixed", "adaptive", "spread"):
+        named[name] *= by.exploration
+    scalars = named["scalars"].reshape(-1, N_SCALARS)
+    scalars[:, HELD] *= by.exploration
+    groups = coordinate_groups(tuning)
+    for g, (first, end, arm) in enumerate(groups):
+        if arm is None:  # the top level has one rate for all rounds
+            continue
+        named["key"][first:end] *= by.inner[arm]
+        scalars[g, RATE] *= by.inner[arm]
+        scalars[g, SHIFT] *= by.inner[arm]
+        if len(groups) > 1:  # one multiplier for several rates (plans with epochs have one block)
+            named["scale"][g] *= by.inner[arm]
+
+
+class _Layout:
+    """Which group and simplex of the engine every coordinate belongs to: blocks first, then slots."""
+
+    def __init__(self, tuning: Tuning) -> None:
+        m, n = tuning.n_blocks, tuning.n_arms
+        slots = laid_out(tuning)
+        self.arm_at = slots.arm_at
+        self.group: Any = np.full(m + n, -1)  # −1 where there is no simplex
+        self.simplex: Any = np.concatenate([np.zeros(m, dtype=np.int64), 1 + slots.block_of])
+        self.first_group: Any = np.full(m, -1)  # (m,) of the blocks, which keeps their records
+        for g, (first, end, arm) in enumerate(coordinate_groups(tuning)):
+            self.group[first:end] = g
+            if arm is not None:
+                k = slots.block_of[first - m]
+                self.first_group[k] = g if self.first_group[k] < 0 else self.first_group[k]

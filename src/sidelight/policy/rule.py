@@ -1,0 +1,120 @@
+"""Rules: algorithms with two compiled steps of their own instead of a tuning for the engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from sidelight._check import checked_horizon
+from sidelight._types import Floats
+from sidelight.errors import InfeasibleRequest, InvalidGraph, listing
+from sidelight.graph import FeedbackGraph
+from sidelight.planning.bounds.bound import bound_at
+
+if TYPE_CHECKING:
+    from sidelight.engine.rules.loop import Kernels
+    from sidelight.engine.rules.state import RuleState
+    from sidelight.planning import Bound
+    from sidelight.policy.rule_policy import RulePolicy
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rule:
+    """How to play `graph` by a rule that needs no tuning; `horizon` is only what simulations play by default.
+
+    Every rule is a class of its own, in a file of its own in `policy/rules`.
+    """
+
+    graph: FeedbackGraph
+    horizon: int | None = None
+
+    name: ClassVar[str]
+    kernels: ClassVar[Kernels]
+    theorem: ClassVar[str] = (
+        ""  # the source of the bound; empty where theory has none with explicit constants
+    )
+    needs_loops: ClassVar[bool] = True  # must every arm reveal itself?
+    adds_losses: ClassVar[bool] = False  # are the sums those of observed losses, or else of estimates?
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.graph, FeedbackGraph):
+            raise InvalidGraph(f"{self.name} needs a FeedbackGraph, got {type(self.graph).__name__}")
+        lacking = np.flatnonzero(~self.graph.has_loop)
+        if self.needs_loops and lacking.size:
+            raise InfeasibleRequest(
+                f"{self.name} needs every arm to reveal itself, but {listing(lacking.tolist())} do not; "
+                "use sl.plan or chlz21, which need no self-loops"
+            )
+        if self.horizon is not None:
+            object.__setattr__(self, "horizon", checked_horizon(self.horizon))
+
+    # -- what a rule may say for itself -----------------------------------------------------------------
+
+    def terms(self, t: float) -> dict[str, float]:
+        """The terms of the bound on the regret of the first t rounds; called only where there is a `theorem`."""
+        raise NotImplementedError
+
+    def probabilities(self, state: RuleState) -> Floats:
+        """(n,) the distribution of the next play, a fresh array."""
+        return state.probabilities.copy()
+
+    # -- what all rules have ----------------------------------------------------------------------------
+
+    @property
+    def realization(self) -> str:
+        """The name, under which figures and tables list it."""
+        return self.name
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """None: nothing is tuned."""
+        return {}
+
+    @property
+    def bound(self) -> Bound | None:
+        """The bound at the horizon; None if there is no horizon, or no bound."""
+        return None if self.horizon is None else self.bound_at(self.horizon)
+
+    def bound_at(self, t: int) -> Bound | None:
+        """The bound on the regret of the first t rounds; None where theory has none with explicit constants."""
+        T = checked_horizon(t)
+        return bound_at(T, self.theorem, self.terms, lambda T: ()) if self.theorem else None
+
+    def policy(self, seed: int | None = None) -> RulePolicy:
+        """A policy that plays by this rule, with its own random stream."""
+        from sidelight.policy.rule_policy import RulePolicy
+
+        return RulePolicy(self, seed)
+
+    def summary(self) -> str:
+        """The rule for human readers."""
+        rounds = "any number of rounds" if self.horizon is None else f"{self.horizon:,} rounds"
+        bound = self.bound
+        promised = bound.summary() if bound is not None else "no bound is claimed"
+        return f"{self.name} for {self.graph.n_arms:,} arms and {rounds}\n{promised}"
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        return f"Rule({self.name!r}, n_arms={self.graph.n_arms}, horizon={self.horizon})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the graph, ready for JSON."""
+        bound = self.bound
+        return {
+            "horizon": self.horizon,
+            "realization": self.name,
+            "parameters": self.parameters,
+            "bound": None if bound is None else bound.to_dict(),
+        }
+
+
+def certain(rule: Rule, state: RuleState) -> Floats:
+    """`probabilities` of a rule that draws nothing: 1 on the arm it will play."""
+    chosen = np.zeros(rule.graph.n_arms)
+    trial = state._replace(numbers=state.numbers.copy(), words=state.words.copy())
+    chosen[rule.kernels.ask(trial)] = 1.0
+    return chosen

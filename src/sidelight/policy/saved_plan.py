@@ -1,0 +1,129 @@
+"""What a file holds of a plan being played.
+
+    header        plan: horizon, realization, choices, parameters and bound
+    tuning.*      the arrays of `sidelight.planning.Tuning`
+    state.*       where it stands, and what it has learnt (`sidelight.engine.state`)
+
+A plan that plays several plans one after another is saved with that of its present stage: under `plan` stands the
+stage, tuning.* is its tuning, `stages` says which sequence it belongs to, and there are
+
+    finished.*    ledgers and certificates of the finished stages, four numbers for every arm; none in the first
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sidelight._archive import Arrays
+from sidelight.engine.state import EXPLORED, N_TOTALS, Learnt
+from sidelight.partition import Partition
+from sidelight.planning import Plan, Tuning, curve_from_dict
+from sidelight.planning.anytime.doubling import DOUBLING, resumed
+from sidelight.planning.tuning import MOST_EXPLORATION
+from sidelight.policy.saved import MOST_SUM, finite_json, turn_arrays
+from sidelight.policy.stages import FinishedStages
+
+if TYPE_CHECKING:
+    from sidelight.policy.saved import Contents
+
+_LEARNT = ("arm_sums", "arm_least", "arm_paid", "block_sums", "totals")
+
+
+def plan_contents(
+    plan: Plan, stage: Plan, finished: FinishedStages, state: Learnt
+) -> tuple[dict[str, Any], Arrays]:
+    """Header and members of a policy that plays `stage` of `plan`, which is the plan itself if it has no stages."""
+    about: dict[str, Any] = {"kind": "plan", "stages": None if stage is plan else plan.realization}
+    about["plan"] = {
+        "horizon": stage.horizon,
+        "realization": stage.realization,
+        "choices": list(stage.choices),
+        "parameters": stage.parameters,
+        "bound": stage.curve.to_dict(),
+    }
+    learnt = {name: getattr(state, name) for name in _LEARNT}
+    learnt |= turn_arrays(state.round, state.pending, state.words)
+    arrays = {f"tuning.{name}": array for name, array in stage.tuning.to_arrays().items()}
+    arrays |= {f"state.{name}": array for name, array in learnt.items()}
+    if stage is not plan:
+        arrays |= {"finished.ledgers": finished.ledgers, "finished.certificates": finished.certificates}
+    return about, arrays
+
+
+def read_plan(contents: Contents) -> tuple[Plan, Plan, FinishedStages, Learnt]:
+    """The plan of the file, its present stage, finished stages and what was learnt; all checked."""
+    tuning = contents.rebuilt("tuning.", Tuning.from_arrays)
+    stage = _plan(contents, tuning)
+    state = _learnt(contents, tuning)
+    plan, finished = stage, FinishedStages.none()
+    if contents.header.get("stages") is not None:
+        plan, finished = _stages(contents, stage, state.round)
+    contents.finish()
+    return plan, stage, finished, state
+
+
+def _plan(contents: Contents, tuning: Tuning) -> Plan:
+    graph, about = contents.graph, contents.section("plan")
+    if tuning.n_arms != graph.n_arms:
+        contents.refuse(f"the tuning is for {tuning.n_arms} arms, the graph has {graph.n_arms}")
+    needed = 16 * int((tuning.cover > 0).sum()) * graph.universal.size if (tuning.spread > 0).any() else 0
+    if needed > contents.limit:
+        contents.refuse(
+            f"playing it takes {needed:,} bytes of memory, more than the limit of {contents.limit:,}"
+        )
+    if not finite_json(about):
+        contents.refuse("some numbers of the plan are not finite")
+    choices, parameters, realization = about.get("choices"), about.get("parameters"), about.get("realization")
+    if not isinstance(realization, str) or not isinstance(parameters, dict):
+        contents.refuse("the plan has no realization or no parameters")
+    if not isinstance(choices, list) or not all(isinstance(choice, str) for choice in choices):
+        contents.refuse(f"the choices of a plan are a list of names, got {choices!r:.50}")
+    horizon = contents.horizon(about)
+    if (horizon is None) != (tuning.schedule is not None):
+        contents.refuse("rates fall with the rounds where there is no horizon, and only there")
+    return Plan(
+        graph=graph,
+        partition=Partition(graph, np.split(tuning.block_arms, tuning.block_start[1:-1])),
+        horizon=horizon,
+        realization=realization,
+        choices=tuple(choices),
+        parameters=parameters,
+        curve=curve_from_dict(about["bound"], horizon),
+        tuning=tuning,
+    )
+
+
+def _learnt(contents: Contents, tuning: Tuning) -> Learnt:
+    m, n = tuning.n_blocks, tuning.n_arms
+    rounds, pending, words = contents.turn(n)
+    shapes = {"arm_sums": (n,), "totals": (N_TOTALS,)}
+    arrays = {name: contents.floats(f"state.{name}", shapes.get(name, (m,))) for name in _LEARNT}
+    state = Learnt(**arrays, round=rounds, pending=pending, words=words)
+    if rounds == 0 and any(array.any() for array in arrays.values()):
+        contents.refuse("something was learnt in no rounds")
+    if state.totals[EXPLORED] > MOST_EXPLORATION * (1 + 1e-9) * rounds:
+        contents.refuse("more was explored than a plan may")
+    lowest = np.minimum.reduceat(state.arm_sums[tuning.block_arms], tuning.block_start[:-1])
+    if lowest.any() or state.block_sums.min() != 0.0:
+        contents.refuse("sums must be relative to the least of their block")
+    alone = tuning.sizes == 1
+    if state.arm_least[alone].any() or state.arm_paid[alone].any():
+        contents.refuse("a block of one arm learns nothing inside")
+    return state
+
+
+def _stages(contents: Contents, stage: Plan, rounds: int) -> tuple[Plan, FinishedStages]:
+    """The saved stage is played to its end as it was saved; later ones are planned when they begin."""
+    kind, length = contents.text("stages"), stage.horizon or 0
+    if kind != DOUBLING or length.bit_count() != 1 or rounds >= length:
+        contents.refuse(
+            f"a stage of {kind!r} has 1, 2, 4, … rounds and is not over, got one of {length} rounds"
+        )
+    shape = (stage.graph.n_arms if length > 1 else 0, 4)
+    terms = {
+        name: contents.floats(f"finished.{name}", shape, least=-MOST_SUM)
+        for name in ("ledgers", "certificates")
+    }
+    return resumed(stage), FinishedStages(length - 1, **terms)
