@@ -1,5 +1,6 @@
 """The page of claims: complete, self-contained, and honest about failures."""
 
+import io
 import json
 from dataclasses import replace
 
@@ -8,7 +9,8 @@ from rich.console import Console
 
 import sidelight as sl
 from sidelight.experiment.claims import Curve, Estimate, Evidence, Outcome, Prediction, Reproduction, find
-from sidelight.report.claims_page import claim_figure, claims_markdown, claims_table, write_claims_page
+from sidelight.report.claims_page import claims_markdown, claims_table, write_claims_page
+from sidelight.report.figures.claim import claim_figure
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +53,7 @@ def test_the_page_stands_alone(reproduction, folder):
     for outcome in reproduction.outcomes:
         assert f'id="{outcome.claim}"' in text
         assert all(check.name.replace("'", "&#39;") in text for check in outcome.checks)
-    assert text.count("data:image/png;base64,") == 4
+    assert text.count("data:image/svg+xml;base64,") == 4
     assert "http" not in text
     assert "<script" not in text
     assert "<b>nothing</b>" not in text
@@ -81,9 +83,8 @@ def test_markdown_has_a_row_per_claim(reproduction):
 
 
 def test_the_table_names_every_check(reproduction):
-    console = Console(width=200, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+    console = Console(width=200, record=True, file=io.StringIO())
     console.print(claims_table(reproduction))
-    console.file.close()
     text = console.export_text()
     assert "quick reproduction (interrupted): 1 holds, 1 beaten by baseline, 1 inconclusive, 1 fails" in text
     for outcome in reproduction.outcomes:
@@ -92,7 +93,7 @@ def test_the_table_names_every_check(reproduction):
 
 
 def test_figures_use_log_axes_where_they_can(reproduction):
-    axes = [claim_figure(outcome).axes[0] for outcome in reproduction.outcomes]
+    axes = [claim_figure(outcome, outcome.claim).axes[0] for outcome in reproduction.outcomes]
     assert axes[1].get_xscale() == axes[1].get_yscale() == "log"
     assert axes[3].get_yscale() == "linear"
     labels = [text.get_text() for text in axes[1].get_legend().get_texts()]

@@ -92,6 +92,15 @@ def test_files_are_fit_for_print_and_reproducible(tmp_path):
     assert style.svg_of(figure).count(b"<text") == 0
 
 
+def test_drawing_leaves_no_global_state():
+    """Figures are not registered with pyplot, which would keep them all in memory."""
+    from matplotlib import pyplot
+
+    before = pyplot.get_fignums()
+    style.new_figure().subplots()
+    assert pyplot.get_fignums() == before
+
+
 def test_settled_figures_stay_as_arranged():
     figure = style.new_figure()
     axes = figure.subplots()
