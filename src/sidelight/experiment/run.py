@@ -34,12 +34,8 @@ class Run:
     checkpoints: Longs  # (C,) rounds played
     cost: Floats  # (S, C) total cost so far: means where they are known, else losses
     regret: Floats  # (S, C) cost minus that of the best fixed arm over the same rounds
-    ledger: (
-        Floats  # (S, C, 4) the four parts of the estimated regret against the best arm; NaN without a ledger
-    )
-    certificate: (
-        Floats  # (S, C) what the policy certifies by then, against every arm; see `Policy.certificate`
-    )
+    ledger: Floats  # (S, C, 4) parts of the estimated regret against the best arm; NaN without a ledger
+    certificate: Floats  # (S, C) what the policy certifies by then, against every arm
     best_arm: Longs  # (S,) the arm of the ledger
     plays: Longs | None  # (S, n) how often each arm was played, if counted
     seconds: float  # of processor time spent playing, all seeds together
@@ -77,13 +73,9 @@ class Run:
         return self if self.complete or self._resume is None else self._resume()
 
     def to_arrow(self) -> pyarrow.Table:
-        """One row per seed and checkpoint. Needs pyarrow (`pip install sidelight[results]`)."""
-        try:
-            import pyarrow
-        except ImportError:
-            raise InvalidOption(
-                "to_arrow needs pyarrow, which is not installed: pip install sidelight[results]"
-            ) from None
+        """One row per seed and checkpoint."""
+        import pyarrow
+
         shape = self.cost.shape
         columns: dict[str, Any] = {
             "seed": np.repeat(self.seeds, shape[1]),

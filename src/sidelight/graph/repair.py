@@ -9,21 +9,23 @@ from sidelight.errors import InvalidGraph
 from sidelight.graph.feedback_graph import FeedbackGraph, _gather
 
 
-def with_loops(g: FeedbackGraph) -> FeedbackGraph:
-    """The graph in which, besides, every arm reveals itself.
+def with_loops(g: FeedbackGraph, unobservable_only: bool = False) -> FeedbackGraph:
+    """The graph in which, besides, every arm reveals itself, or every arm that nothing reveals.
 
-    >>> with_loops(FeedbackGraph.from_edges(2, [(0, 1)])).n_edges
-    3
+    >>> chain = FeedbackGraph.from_edges(2, [(0, 1)])
+    >>> with_loops(chain).n_edges, with_loops(chain, unobservable_only=True).n_edges
+    (3, 2)
     """
-    arms = np.arange(g.n_arms)
-    sources = np.repeat(arms, np.diff(g.out_indptr))
-    ordinary = arms[~g.is_universal]
+    looped = g.has_loop | (g.in_degree == 0) if unobservable_only else np.ones(g.n_arms, dtype=bool)
+    sources = np.repeat(np.arange(g.n_arms), np.diff(g.out_indptr))
+    more = np.flatnonzero(looped & ~g.has_loop & ~g.is_universal)
     return FeedbackGraph._from_arrays(
         g.n_arms,
-        np.concatenate([sources, ordinary]),
-        np.concatenate([g.out_indices, ordinary]),
+        np.concatenate([sources, more]),
+        np.concatenate([g.out_indices, more]),
         g.labels,
         g.universal,
+        looped[g.universal],
     )
 
 

@@ -9,10 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from sidelight._files import digest
-from sidelight.analysis import observability
 from sidelight.errors import ResultsError
 from sidelight.graph import FeedbackGraph, families, read_graph
 from sidelight.graph.files.reading import ENDINGS
@@ -43,7 +40,7 @@ class GraphSource:
         else:
             graph = read_graph(self.path, n_arms=self.n_arms, undirected=self.undirected, named=self.named)
         if self.loops:
-            graph = with_loops(graph) if self.loops == "all" else _with_loops_of_the_unseen(graph)
+            graph = with_loops(graph, unobservable_only=self.loops == "unobservable")
         if self.digest and graph_digest(graph) != self.digest:
             raise ResultsError(f"{self.path} has changed since the sweep began; start the sweep again")
         return graph
@@ -72,20 +69,6 @@ def built(source: GraphSource) -> FeedbackGraph:
 def is_file(text: str) -> bool:
     """Does `text` name a graph file rather than a family?"""
     return text.lower().endswith(ENDINGS)
-
-
-def _with_loops_of_the_unseen(graph: FeedbackGraph) -> FeedbackGraph:
-    """`graph` with a self-loop on every arm that no arm reveals."""
-    unseen = observability(graph).unobservable
-    rows = np.repeat(np.arange(graph.n_arms), np.diff(graph.out_indptr))
-    return FeedbackGraph._from_arrays(
-        graph.n_arms,
-        np.concatenate([rows, unseen]),
-        np.concatenate([graph.out_indices, unseen]),
-        graph.labels,
-        graph.universal,
-        graph.has_loop[graph.universal],
-    )
 
 
 def graph_digest(graph: FeedbackGraph) -> str:
