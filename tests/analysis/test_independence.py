@@ -316,24 +316,25 @@ def test_components_are_the_graph():
 
 
 def test_verify_refuses_false_claims():
-    g = families.cycle(7)
+    g = FeedbackGraph.from_networkx(nx.petersen_graph())  # α = 4, but no cover proves less than 5
     found = independence_number(g)
-    path = FeedbackGraph.from_edges(7, [(v, v + 1) for v in range(6)])
+    assert len(found.searched) == 1
+    path = FeedbackGraph.from_edges(10, [(v, v + 1) for v in range(9)])
     for claim, graph, words in (
         (replace(found, arms=np.array([0, 1])), g, "adjacent"),
-        (replace(found, upper=2), g, "not α ≤ 2"),
-        (replace(found, searched=()), g, "not α ≤ 3"),
-        (replace(found, searched=((np.arange(7), 2),), upper=2), g, "no proof that 2"),
+        (replace(found, upper=3), g, "not α ≤ 3"),
+        (replace(found, searched=()), g, "not α ≤ 4"),
+        (replace(found, searched=((np.arange(10), 3),), upper=3), g, "no proof that 3"),
         (replace(found, weights=found.weights * 0.5), g, "covered 0.5"),
         (replace(found, weights=-found.weights), g, "at least 0"),
-        (replace(found, clique_arms=found.clique_arms * 2 % 7), g, "not a clique"),
+        (replace(found, clique_arms=found.clique_arms * 3 % 10), g, "not a clique"),
         (replace(found, clique_arms=np.zeros_like(found.clique_arms)), g, "twice"),
-        (found, path.subgraph([0, 2, 4, 6, 1, 3, 5]), "not a clique|adjacent"),
+        (found, path.subgraph([0, 2, 4, 6, 8, 1, 3, 5, 7, 9]), "not a clique|adjacent"),
     ):
         with pytest.raises(sl.SolverError, match=words):
             claim.verify(graph)
     with pytest.raises(sl.SolverError, match="revealed by every other"):
-        replace(found, arms=np.array([0, 1])).verify(families.full(7))
+        replace(found, arms=np.array([0, 1])).verify(families.full(10))
 
 
 def test_the_same_answer_every_time(monkeypatch):

@@ -9,10 +9,10 @@ import numpy as np
 
 from sidelight._check import checked_count
 from sidelight._types import Indices, Longs
-from sidelight.analysis.domination.covering import gather_rows
 from sidelight.analysis.packing_search import Found, exact_packing, greedy_packing_set
 from sidelight.errors import InvalidOption, SolverError
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.csr import gather_rows
 
 EXACT_ARMS = 40
 """Up to this many candidate arms the search is exact unless told otherwise: about a second at worst."""

@@ -12,9 +12,9 @@ from scipy import sparse
 
 from sidelight._types import Indices
 from sidelight.analysis._packing_kernels import greedy_packing
-from sidelight.analysis.domination.covering import gather_rows
 from sidelight.analysis.domination.domination import fractional_domination
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.csr import gather_rows
 
 RANDOM_ORDERS = 2
 """Seeded orders tried by the greedy search besides the orders by degree."""

@@ -81,7 +81,7 @@ def opposed(means: npt.ArrayLike, neighbors: FeedbackGraph | Sequence[Sequence[i
     if isinstance(neighbors, FeedbackGraph):
         if neighbors.n_arms != n:
             raise InvalidOption(f"got {n} means for a graph of {neighbors.n_arms} arms; they must agree")
-        targets = np.repeat(np.arange(n), np.diff(neighbors.in_indptr))
+        targets = neighbors.in_targets
         edges = np.column_stack([neighbors.in_indices, targets]).astype(np.int64)
         everywhere = neighbors.universal.astype(np.int64)
     else:

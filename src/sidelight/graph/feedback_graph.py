@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from sidelight._check import MAX_ARMS
+from sidelight._check import MAX_ARMS, is_whole
 from sidelight._types import Bools, Indices, Ints, Longs
 from sidelight.errors import InvalidGraph, listing
+from sidelight.graph.csr import gather_rows
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -227,6 +228,16 @@ class FeedbackGraph:
         at = int(np.searchsorted(row, j))
         return at < row.size and int(row[at]) == j
 
+    @property
+    def out_sources(self) -> Longs:
+        """The source of each explicit edge, as `out_indices` lists them."""
+        return np.repeat(np.arange(self.n_arms), np.diff(self.out_indptr))
+
+    @property
+    def in_targets(self) -> Longs:
+        """The target of each explicit edge, as `in_indices` lists them."""
+        return np.repeat(np.arange(self.n_arms), np.diff(self.in_indptr))
+
     @cached_property
     def is_universal(self) -> Bools:
         """(n,) is the arm revealed by every other arm?"""
@@ -338,9 +349,8 @@ class FeedbackGraph:
         n = len(chosen)
         new_id = np.full(self.n_arms, -1, dtype=np.int64)
         new_id[chosen] = np.arange(n)
-        starts, stops = self.out_indptr[chosen], self.out_indptr[chosen + 1]
-        targets = new_id[_gather(self.out_indices, starts, stops)]
-        sources = np.repeat(np.arange(n), stops - starts)
+        degrees, found = gather_rows(self.out_indptr, self.out_indices, chosen)
+        targets, sources = new_id[found], np.repeat(np.arange(n), degrees)
         inside = targets >= 0
         universal = np.flatnonzero(self.is_universal[chosen])
         labels = None if self.labels is None else [self.labels[arm] for arm in chosen]
@@ -359,8 +369,7 @@ class FeedbackGraph:
             raise InvalidGraph(
                 f"reversing {self.n_edges:,} edges would write out more than {MAX_MATERIALIZED_EDGES:,}"
             )
-        rows = np.repeat(np.arange(n, dtype=np.int32), np.diff(self.out_indptr))
-        cols = self.out_indices
+        rows, cols = self.out_sources, self.out_indices
         # What all arms reveal must now reveal all arms: only edges into the others need to be written.
         back = np.repeat(self.universal, rest.size), np.tile(rest, self.universal.size)
         return FeedbackGraph._from_arrays(
@@ -391,7 +400,7 @@ class FeedbackGraph:
         return chosen
 
     def _checked_arm(self, arm: int) -> int:
-        if isinstance(arm, bool) or not isinstance(arm, int | np.integer):
+        if not is_whole(arm):
             raise InvalidGraph(f"an arm is a whole number in 0..{self.n_arms - 1}, got {arm!r}")
         if not 0 <= arm < self.n_arms:
             raise InvalidGraph(f"arm {arm} does not exist: the graph has arms 0..{self.n_arms - 1}")
@@ -419,7 +428,7 @@ class FeedbackGraph:
 
 def checked_arm_count(n_arms: object) -> int:
     """`n_arms` as an int, or an error: a graph has at least one arm and at most 2³¹−1."""
-    if isinstance(n_arms, bool) or not isinstance(n_arms, int | np.integer):
+    if not is_whole(n_arms):
         raise InvalidGraph(f"n_arms must be a whole number, got {n_arms!r}")
     if n_arms < 1:
         raise InvalidGraph(f"a feedback graph needs at least one arm, got n_arms={n_arms}")
@@ -497,13 +506,3 @@ def _frozen(values: Any, dtype: type[_Scalar]) -> npt.NDArray[_Scalar]:
     array = np.array(values, dtype=dtype)  # a copy: nobody else can write to it
     array.flags.writeable = False
     return array
-
-
-def _gather(values: npt.NDArray[Any], starts: Indices, stops: Indices) -> npt.NDArray[Any]:
-    """Concatenate values[starts[k]:stops[k]] over k without a Python loop."""
-    lengths = stops - starts
-    total = int(lengths.sum())
-    if total == 0:
-        return values[:0]
-    offsets = np.repeat(starts - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
-    return values[offsets + np.arange(total)]

@@ -6,7 +6,8 @@ import numpy as np
 
 from sidelight._types import Longs
 from sidelight.errors import InvalidGraph
-from sidelight.graph.feedback_graph import FeedbackGraph, _gather
+from sidelight.graph.csr import gather_rows
+from sidelight.graph.feedback_graph import FeedbackGraph
 
 
 def with_loops(g: FeedbackGraph, unobservable_only: bool = False) -> FeedbackGraph:
@@ -17,11 +18,10 @@ def with_loops(g: FeedbackGraph, unobservable_only: bool = False) -> FeedbackGra
     (3, 2)
     """
     looped = g.has_loop | (g.in_degree == 0) if unobservable_only else np.ones(g.n_arms, dtype=bool)
-    sources = np.repeat(np.arange(g.n_arms), np.diff(g.out_indptr))
     more = np.flatnonzero(looped & ~g.has_loop & ~g.is_universal)
     return FeedbackGraph._from_arrays(
         g.n_arms,
-        np.concatenate([sources, more]),
+        np.concatenate([g.out_sources, more]),
         np.concatenate([g.out_indices, more]),
         g.labels,
         g.universal,
@@ -44,7 +44,7 @@ def observable_part(g: FeedbackGraph) -> tuple[FeedbackGraph, Longs]:
     now = np.flatnonzero(degree == 0)
     while now.size:
         dropped[now] = True
-        lost = _gather(g.out_indices, g.out_indptr[now], g.out_indptr[now + 1])
+        lost = gather_rows(g.out_indptr, g.out_indices, now)[1]
         np.subtract.at(degree, lost, 1)
         touched = np.unique(lost)
         now = touched[(degree[touched] == 0) & ~dropped[touched]]

@@ -22,7 +22,7 @@ def louvain(graph: FeedbackGraph, rng: np.random.Generator) -> Longs:
     moves (Blondel, Guillaume, Lambiotte & Lefebvre 2008).
     """
     n = graph.n_arms
-    source = np.repeat(np.arange(n), np.diff(graph.out_indptr))
+    source = graph.out_sources
     ones = np.ones(source.size)
     matrix = sparse.coo_array((ones, (source, graph.out_indices)), shape=(n, n)).tocsr()
     matrix = (matrix + matrix.T).tocsr()
@@ -75,7 +75,7 @@ def mended(graph: FeedbackGraph, labels: Longs) -> Longs:
     n = graph.n_arms
     strong = np.zeros(n, dtype=bool)
     strong[observability(graph).strong] = True
-    watcher, target = graph.in_indices.astype(np.int64), np.repeat(np.arange(n), np.diff(graph.in_indptr))
+    watcher, target = graph.in_indices.astype(np.int64), graph.in_targets
     while True:
         _, labels, sizes = np.unique(labels, return_inverse=True, return_counts=True)
         alone = sizes[labels] == 1

@@ -50,7 +50,7 @@ def _dimension(graph: FeedbackGraph) -> int:
     if d > 1 and graph.universal.size:
         arm = int(graph.universal[0])
         raise InfeasibleRequest(f"not a hypercube: every other arm reveals arm {arm}; use another partition")
-    source = np.repeat(np.arange(n), np.diff(graph.out_indptr))
+    source = graph.out_sources
     changed = source ^ graph.out_indices
     wrong = np.flatnonzero(changed & (changed - 1))
     if wrong.size:

@@ -13,6 +13,7 @@ from sidelight._types import Bools, Longs
 from sidelight.analysis.observability import observability
 from sidelight.errors import listing
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.csr import gather_rows
 
 Kind = Literal[
     "not-a-block", "empty", "not-an-arm", "out-of-range", "repeated", "missing", "unobservable", "not-strong"
@@ -180,17 +181,16 @@ def _revealed_inside(graph: FeedbackGraph, block: Longs, arm: Longs, sizes: Long
     if distinct:  # every arm has one home: compare the homes of the two ends of each edge
         home = np.full(n, -1, dtype=np.int32)
         home[arm] = block
-        target = np.repeat(np.arange(n, dtype=np.int32), np.diff(graph.in_indptr))
+        target = graph.in_targets
         hit = target[home[graph.in_indices] == home[target]]
         seen = np.zeros(n, dtype=bool)
         seen[hit] = True
         result: Bools = revealed | seen[arm]  # homeless arms are not asked for
         return result
     # Overlapping blocks are wrong already, but what else is wrong is said too: look up (block, source) pairs.
-    first, degree = graph.in_indptr[arm], np.diff(graph.in_indptr)[arm]
+    degree, sources = gather_rows(graph.in_indptr, graph.in_indices, arm)
     row = np.repeat(np.arange(arm.size), degree)
-    edge = np.arange(row.size) + (first - np.cumsum(degree) + degree)[row]
-    hits = np.isin(block[row] * n + graph.in_indices[edge], block * n + arm, kind="sort")
+    hits = np.isin(block[row] * n + sources, block * n + arm, kind="sort")
     revealed[row[hits]] = True
     return revealed
 

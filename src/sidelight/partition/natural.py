@@ -68,7 +68,7 @@ def corrupted(graph: FeedbackGraph) -> Partition:
     _require_observable(graph)
     block = np.zeros(graph.n_arms, dtype=bool)
     block[observability(graph).weak] = True
-    target = np.repeat(np.arange(graph.n_arms), np.diff(graph.in_indptr))
+    target = graph.in_targets
     revealed = np.zeros(graph.n_arms, dtype=bool)
     revealed[target[block[graph.in_indices]]] = True
     block[greedy_cover(graph, block & ~revealed)] = True
@@ -84,7 +84,7 @@ def greedy_cover(graph: FeedbackGraph, waiting: Bools, least: int = 1) -> list[i
     Each reveals `least` more, or the cover stops short of the rest. Ties: the smallest arm.
     """
     waiting = waiting.copy()
-    target = np.repeat(np.arange(graph.n_arms), np.diff(graph.in_indptr))
+    target = graph.in_targets
     gains = np.bincount(graph.in_indices[waiting[target]], minlength=graph.n_arms)
     helpers = np.flatnonzero(gains)
     queue = list(zip((-gains[helpers]).tolist(), helpers.tolist(), strict=True))
@@ -107,13 +107,10 @@ def greedy_cover(graph: FeedbackGraph, waiting: Bools, least: int = 1) -> list[i
 def _component_labels(graph: FeedbackGraph, connection: Literal["weak", "strong"]) -> Longs:
     """(n,) smallest arm of each arm's component, which orders the components."""
     n = graph.n_arms
-    explicit = np.repeat(np.arange(n, dtype=np.int32), np.diff(graph.out_indptr))
-    sources, targets = [explicit], [graph.out_indices]
+    rows, columns = graph.out_sources, graph.out_indices
     if graph.universal.size:  # all arms → hub → universal arms: the same paths as their n−1 edges each
-        hub, arms = np.int32(n), np.arange(n, dtype=np.int32)
-        sources += [arms, np.full(graph.universal.size, hub, dtype=np.int32)]
-        targets += [np.full(n, hub, dtype=np.int32), graph.universal]
-    rows, columns = np.concatenate(sources), np.concatenate(targets)
+        rows = np.concatenate([rows, np.arange(n), np.full(graph.universal.size, n)])
+        columns = np.concatenate([columns, np.full(n, n, dtype=np.int32), graph.universal])
     matrix = sparse.csr_array((np.ones(rows.size, dtype=np.int8), (rows, columns)), shape=(n + 1, n + 1))
     _, label = connected_components(matrix, directed=True, connection=connection)
     _, first, inverse = np.unique(label[:n], return_index=True, return_inverse=True)

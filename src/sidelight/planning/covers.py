@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def loads(graph: FeedbackGraph, block_of: Longs, cover: Floats) -> Floats:
     """(n,) c_i = Σ_{j ∈ Nin(i) ∩ V_k} cover(j), k the block of i. O(n + edges)."""
     source = graph.in_indices
-    target = np.repeat(np.arange(graph.n_arms), np.diff(graph.in_indptr))
+    target = graph.in_targets
     inside = block_of[source] == block_of[target]
     found: Floats = np.bincount(target[inside], weights=cover[source[inside]], minlength=graph.n_arms).astype(
         np.float64
@@ -32,7 +32,7 @@ def largest_revealed(graph: FeedbackGraph, block_of: Longs, values: Floats) -> F
     best = np.zeros(n)
     rows = np.flatnonzero(np.diff(graph.out_indptr) > 0)
     if rows.size:
-        source = np.repeat(np.arange(n), np.diff(graph.out_indptr))
+        source = graph.out_sources
         inside = block_of[source] == block_of[graph.out_indices]
         listed = np.where(inside, values[graph.out_indices], 0.0)
         best[rows] = np.maximum.reduceat(listed, graph.out_indptr[rows])

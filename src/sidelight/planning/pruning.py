@@ -25,7 +25,7 @@ def parents(partition: Partition, blocks: Longs) -> Longs:
     n, owner = g.n_arms, partition.block_of
     chosen = np.zeros(partition.n_blocks, dtype=bool)
     chosen[blocks] = True
-    target = np.repeat(np.arange(n), np.diff(g.in_indptr))
+    target = g.in_targets
     source = g.in_indices.astype(np.int64)
     inside = (owner[source] == owner[target]) & chosen[owner[target]]
     source, target = source[inside], target[inside]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sidelight._types import Indices
-from sidelight.analysis.domination.covering import LISTED, NOBODY, CoveringProgram, gather_rows, pointers
+from sidelight.analysis.domination.covering import LISTED, NOBODY, CoveringProgram
 from sidelight.analysis.domination.domination import (
     Domination,
     check_revealed,
@@ -16,6 +16,7 @@ from sidelight.analysis.domination.domination import (
     solved,
 )
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.csr import gather_rows, pointers
 
 
 def block_dominations(

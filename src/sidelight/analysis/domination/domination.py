@@ -11,11 +11,12 @@ import numpy as np
 
 from sidelight._check import checked_number
 from sidelight._types import Floats, Indices
-from sidelight.analysis.domination.covering import CoveringProgram, covering_program, gather_rows, locate
+from sidelight.analysis.domination.covering import CoveringProgram, covering_program, locate
 from sidelight.analysis.domination.exact import EXACT_GAP
 from sidelight.analysis.domination.program import SMALLEST_GAP, solve_covering
 from sidelight.errors import SolverError, UnobservableGraph, listing
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.csr import gather_rows
 
 ROUNDING = 1e-9
 """How far a certificate may miss a constraint: rounding of sums, nothing else."""

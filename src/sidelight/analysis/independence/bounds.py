@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import breadth_first_order, maximum_bipartite_matching
+from scipy.sparse.csgraph import breadth_first_order, connected_components, maximum_bipartite_matching
 
 from sidelight._types import Longs
 from sidelight.analysis.domination.covering import listed_program
@@ -45,8 +45,9 @@ def bracket(graph: Adjacency, nodes: int) -> tuple[Bracket, int]:
     chosen = swapped(graph, greedy_set(graph))
     if len(chosen) == len(cliques):
         return Bracket(chosen, cliques, ones, False), nodes
-    if is_cycle(graph):
-        return Bracket(chosen, cliques, ones, True), nodes  # odd: the greedy set has (n − 1)/2 members
+    if (graph.degree == 2).all():  # an odd cycle: all its edges, with half a weight each, prove (n − 1)/2
+        edges = np.column_stack(sparse.triu(graph.matrix()).nonzero()).tolist()
+        return Bracket(chosen, edges, [0.5] * len(edges), False), nodes
     if graph.n <= SEARCHED_ARMS and nodes > 0:
         search = Search(graph, nodes)
         finished = search.larger_than(chosen)
@@ -58,33 +59,17 @@ def bracket(graph: Adjacency, nodes: int) -> tuple[Bracket, int]:
 
 def proven_size(graph: Adjacency, claimed: int, nodes: int) -> bool:
     """Is the independence number of the graph at most `claimed`? Proven again, by the rules of `bracket`."""
-    if is_cycle(graph):
-        return graph.n // 2 <= claimed
     search = Search(graph, nodes)
     return graph.n <= SEARCHED_ARMS and search.larger_than([-1] * claimed) and len(search.best) == claimed
 
 
-def is_cycle(graph: Adjacency) -> bool:
-    """Is the connected graph one cycle?"""
-    return graph.n >= 3 and bool((graph.degree == 2).all())
-
-
 def two_sides(graph: Adjacency) -> Longs | None:
     """(n,) the side 0 or 1 of every vertex of a connected bipartite graph; None if it is not bipartite."""
-    order, before = breadth_first_order(graph.matrix(), 0, directed=False)
-    before[order[0]] = order[0]
-    side = _depths(before.astype(np.int64)) % 2
-    sources = np.repeat(np.arange(graph.n), graph.degree)
-    return None if (side[sources] == side[graph.indices]).any() else side
-
-
-def _depths(before: Longs) -> Longs:
-    """Depth in the tree in which before[v] precedes v and the root precedes itself."""
-    depth: Longs = (before != np.arange(len(before))).astype(np.int64)
-    while (further := depth[before]).any():  # doubling the stride: few passes also along a path
-        depth = depth + further
-        before = before[before]
-    return depth
+    both = sparse.kron(
+        np.array([[0, 1], [1, 0]]), graph.matrix()
+    )  # every vertex twice: odd walks change copies
+    count, side = connected_components(both, directed=False)
+    return None if count == 1 else side[: graph.n].astype(np.int64)
 
 
 def _bipartite(graph: Adjacency, side: Longs) -> Bracket:

@@ -12,8 +12,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from sidelight._types import Longs
-from sidelight.analysis.domination.covering import gather_rows, grouped, pointers
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.csr import gather_rows, grouped, pointers
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ def adjacency(g: FeedbackGraph) -> tuple[Longs, Adjacency]:
     """(arms that are not universal, adjacency among them), in linear time."""
     n = g.n_arms
     arms = np.flatnonzero(~g.is_universal)
-    sources = np.repeat(np.arange(n, dtype=np.int64), np.diff(g.out_indptr))
+    sources = g.out_sources
     targets = g.out_indices.astype(np.int64)
     keep = (sources != targets) & ~g.is_universal[sources]
     ones = np.ones(2 * int(keep.sum()), dtype=np.int8)

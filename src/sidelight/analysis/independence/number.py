@@ -11,12 +11,12 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from sidelight._types import Floats, Longs
-from sidelight.analysis.domination.covering import pointers
 from sidelight.analysis.independence.bounds import bracket, proven_size
 from sidelight.analysis.independence.graph import Adjacency, adjacency
 from sidelight.analysis.independence.peel import peel_exactly
 from sidelight.errors import InvalidGraph, SolverError, listing
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.csr import pointers
 
 NODES = 20_000
 """Nodes of exhaustive search on one graph: a second or two, and the same answer on every machine."""
@@ -131,7 +131,7 @@ def independence_number(g: FeedbackGraph) -> IndependenceNumber:
 
     >>> from sidelight.graph import families
     >>> independence_number(families.cycle(7))
-    IndependenceNumber(3, exact, 4 cliques)
+    IndependenceNumber(3, exact, 7 cliques)
     """
     if not isinstance(g, FeedbackGraph):
         raise InvalidGraph(f"independence_number needs a FeedbackGraph, got {type(g).__name__}")

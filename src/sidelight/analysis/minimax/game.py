@@ -1,4 +1,4 @@
-"""The T-round game on a small graph: loss matrices and histories as numbers, and what a strategy is worth.
+"""The T-round game on a small graph: loss matrices and histories as numbers.
 
 Arms with the same out-neighbourhood teach the player the same, so a history matters only through *what was
 revealed*: one symbol per round, naming the revealed set and the bits in it. With K symbols, the histories of
@@ -8,17 +8,14 @@ t rounds are the numbers 0..K^t − 1, first round first; loss matrices are the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._types import Bools, Floats, Longs
-
-CHUNK = 4096
-"""Loss matrices evaluated at a time: bounds the memory, not the result."""
+from sidelight._types import Bools, Longs
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,48 +92,6 @@ class Game:
             states = (states[:, None, :] * self.n_symbols + self.symbol[None, :, digit]).reshape(
                 -1, len(matrices)
             )
-
-    # -- what strategies are worth --------------------------------------------------------------------
-
-    def regrets(self, tables: Sequence[Floats], matrices: Longs) -> Floats:
-        """Expected regret of the player under each of `matrices`; tables[t][state] are probabilities."""
-        realized = list(self._realized(tables))
-        chunks = np.array_split(matrices, 1 + len(matrices) // CHUNK)
-        return np.concatenate([self._regrets(realized, chunk) for chunk in chunks])
-
-    def _regrets(self, realized: list[Floats], matrices: Longs) -> Floats:
-        total = -self.best_totals(matrices).astype(np.float64)
-        for weights, (digit, states) in zip(realized, self.histories(matrices), strict=True):
-            total += np.einsum("cmi,mi->m", weights[states], self.bits[digit].astype(np.float64))
-        return total
-
-    def _realized(self, tables: Sequence[Floats]) -> Iterator[Floats]:
-        """For each round, (states, N) weight of the player's own choices up to and including each arm."""
-        reached = np.ones(1)
-        for table in tables:
-            weights = reached[:, None] * table
-            yield weights
-            reached = np.empty((len(weights), self.n_symbols))
-            for c in range(len(self.revealed_sets)):
-                reached[:, np.unique(self.symbol[c])] = weights[:, self.kind == c].sum(axis=1)[:, None]
-            reached = reached.ravel()
-
-    def best_response(self, matrices: Longs, weights: Floats) -> float:
-        """Least expected regret of any player against the mixture, by backward induction over histories."""
-        costs = []
-        for rounds, (digit, states) in enumerate(self.histories(matrices)):
-            cost = np.zeros((self.n_states(rounds), self.n_arms))
-            for arm in range(self.n_arms):
-                paid = weights * self.bits[digit, arm]
-                for row in states:
-                    cost[:, arm] += np.bincount(row, weights=paid, minlength=len(cost))
-            costs.append(cost)
-        worth = costs.pop().min(axis=1)
-        while costs:
-            by_symbol = worth.reshape(-1, self.n_symbols)
-            ahead = [by_symbol[:, np.unique(self.symbol[c])].sum(axis=1) for c in self.kind]
-            worth = (costs.pop() + np.column_stack(ahead)).min(axis=1)
-        return float(worth[0] - weights @ self.best_totals(matrices))
 
     # -- symmetries -----------------------------------------------------------------------------------
 

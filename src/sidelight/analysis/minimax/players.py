@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._check import is_whole
 from sidelight._types import Floats, Indices
 from sidelight.analysis.minimax.game import Game
 from sidelight.errors import InvalidFeedback, InvalidOption, listing
@@ -48,7 +49,7 @@ class Strategy:
         return chances
 
     def _losses(self, arm: int, revealed: Revealed) -> list[tuple[int, int]]:
-        if isinstance(arm, bool) or not isinstance(arm, int | np.integer) or not 0 <= arm < self.game.n_arms:
+        if not is_whole(arm) or not 0 <= arm < self.game.n_arms:
             raise InvalidOption(f"arm {arm!r} does not exist: the graph has arms 0..{self.game.n_arms - 1}")
         seen: list[int] = np.flatnonzero(self.game.reveals[arm]).tolist()
         if isinstance(revealed, Mapping):

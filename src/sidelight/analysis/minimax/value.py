@@ -143,20 +143,19 @@ def _affordable(g: FeedbackGraph, horizon: int) -> Game:
 def _certified(g: FeedbackGraph, program: Program, method: Method) -> Minimax:
     game = program.game
     tables, mixture = program.solved(method)
-    value = float(game.regrets(tables, np.arange(game.n_matrices)).max())
     chosen = np.flatnonzero(mixture > 0.0)
-    weights = mixture[chosen]
-    losses = game.bits[game.digits(chosen)].swapaxes(0, 1).copy()
-    frozen: list[npt.NDArray[Any]] = [*tables, weights, losses]
+    strategy = Strategy(g, game, tuple(tables))
+    adversary = Mixture(game.bits[game.digits(chosen)].swapaxes(0, 1).copy(), mixture[chosen])
+    frozen: list[npt.NDArray[Any]] = [*tables, adversary.losses, adversary.probabilities]
     for array in frozen:
         array.flags.writeable = False
     return Minimax(
         graph=g,
         horizon=game.horizon,
-        value=value,
-        lower=game.best_response(chosen, weights),
-        strategy=Strategy(g, game, tuple(tables)),
-        adversary=Mixture(losses, weights),
+        value=worst_regret(g, game.horizon, strategy.probabilities),
+        lower=best_response(g, adversary.losses, adversary.probabilities),
+        strategy=strategy,
+        adversary=adversary,
         size=program.size,
         method=method,
     )

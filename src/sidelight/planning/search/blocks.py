@@ -9,8 +9,8 @@ import numpy as np
 
 from sidelight._types import Bools, Floats, Indices, Longs
 from sidelight.analysis import Domination, fractional_domination, observability
-from sidelight.analysis.domination.covering import gather_rows
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.csr import gather_rows
 from sidelight.planning.search.estimate import COLUMNS, LOOP, LOOPLESS, weak_rows
 from sidelight.planning.search.simplex import stacked_dominations
 

@@ -1,0 +1,27 @@
+"""Rows of patterns in compressed form (CSR), many at a time."""
+
+import numpy as np
+
+from sidelight._types import Indices, Longs
+
+
+def grouped(part: Indices, n_parts: int) -> tuple[Indices, Indices]:
+    """(members sorted by part, start of each part); entries with part −1 belong nowhere."""
+    order = np.argsort(part, kind="stable")
+    order = order[np.searchsorted(part[order], 0) :]
+    return order, pointers(np.bincount(part[order], minlength=n_parts))
+
+
+def pointers(counts: Indices) -> Longs:
+    """Starts of consecutive runs of the given lengths, and the end."""
+    indptr = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=indptr[1:])
+    return indptr
+
+
+def gather_rows(indptr: Indices, indices: Indices, rows: Indices) -> tuple[Indices, Indices]:
+    """(length of each of `rows`, their entries one after the other) of a CSR pattern."""
+    starts = indptr[rows]
+    counts = indptr[np.asarray(rows) + 1] - starts
+    offsets = np.repeat(starts - pointers(counts)[:-1], counts)
+    return counts, indices[offsets + np.arange(len(offsets))]
