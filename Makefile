@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # Kernel tests run twice: compiled with the rest, then interpreted, so that the source is what is tested.
+KERNELS := $(shell find tests -name "test_*kernels.py") tests/graph/files/test_text.py
 WORKERS ?= 2
 
 .PHONY: help setup demo test test-all test-oldest check format bench clean
@@ -24,7 +25,7 @@ demo: $(STAMP)  ## the main job on a built-in graph: analysis, plan, play, figur
 
 test: $(STAMP)  ## every law on representative cases, compiled, then the engine again without the compiler
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(SELECT)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n $(WORKERS) $(SELECT) tests/engine
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n $(WORKERS) $(SELECT) tests/engine $(KERNELS)
 
 test-all: SELECT := -m ''  # also the tests marked `full`
 test-all: test  ## the same with every case of every law

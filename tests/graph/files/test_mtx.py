@@ -1,0 +1,81 @@
+"""Matrix Market files of other programs, and damaged ones."""
+
+import numpy as np
+import pytest
+from graph_files import put
+from scipy import io as scipy_io
+from scipy import sparse
+
+from sidelight.errors import GraphFileError
+from sidelight.graph import FeedbackGraph, read_graph
+
+MATRICES = {
+    "general": np.array([[0, 1, 0], [0, 0, 0.5], [2e-9, 0, 1]]),
+    "symmetric": np.array([[0, 1, 0], [1, 0, 0.5], [0, 0.5, 1]]),
+    "skew-symmetric": np.array([[0, 1, 0], [-1, 0, 0.5], [0, -0.5, 0]]),
+    "hermitian": np.array([[0, 1j, 0], [-1j, 0, 0.5], [0, 0.5, 1]]),
+    "complex": np.array([[0, 1j, 0], [0, 0, 0.5], [0, 0, 1]]),
+    "integer": np.array([[0, 7, 0], [0, 0, -3], [0, 10, 1]]),
+}
+
+
+@pytest.mark.parametrize("name", MATRICES)
+@pytest.mark.parametrize("layout", [np.asarray, sparse.coo_array])
+def test_mtx_of_other_programs(tmp_path, name, layout):
+    path = tmp_path / "m.mtx"
+    scipy_io.mmwrite(path, layout(MATRICES[name]), comment="of another program")
+    expected = FeedbackGraph.from_adjacency(MATRICES[name] != 0)
+    assert read_graph(path) == expected
+    path.write_bytes(path.read_bytes().rstrip(b"\n").replace(b"\n", b"\r\n"))
+    assert read_graph(path) == expected
+
+
+def test_mtx_zeros_are_no_edges(tmp_path):
+    head = "%%MatrixMarket matrix coordinate real general\n%\n\n2 2 4\n"
+    path = put(tmp_path, "m.mtx", head + "1 1 0\n1 2 -0.0e5\n\n% note\n2 1 1e-300\n2 2 0.01\n")
+    assert read_graph(path) == FeedbackGraph.from_edges(2, [(1, 0), (1, 1)])
+
+
+HEAD = "%%MatrixMarket matrix coordinate pattern general\n"
+REAL = HEAD.replace("pattern", "real")
+ARRAY = HEAD.replace("coordinate pattern", "array real")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "line 1: not a Matrix Market"),
+        ("hello\n", "line 1: not a Matrix Market"),
+        (HEAD.replace("pattern", "quaternion") + "2 2 1\n1 1\n", "unknown kind"),
+        (HEAD.replace("coordinate", "array") + "2 2\n", "cannot be a pattern"),
+        (HEAD, "line 2: expected 3 whole numbers"),
+        (HEAD + "2 2\n", "line 2: expected 3 whole numbers"),
+        (HEAD + "2 2 1.5\n", "line 2: expected 3 whole numbers"),
+        (HEAD + "-3 -3 1\n1 1\n", "line 2: expected 3 whole numbers"),
+        (HEAD + "0 0 0\n", "at least one arm"),
+        (HEAD + "2 3 1\n1 1\n", "square, got 2 x 3"),
+        (HEAD + "3 3 2\n1 1\n", "2 entries, there are 1|2 entries, more than"),
+        (HEAD + "3 3 1\n1 1\n1 2\n", "1 entries, there are 2"),
+        (HEAD + "3 3 1\n0 1\n", "line 3: expected two positions in 1..3, got '0 1'"),
+        (HEAD + "3 3 1\n4 1\n", "line 3"),
+        (HEAD + "3 3 1\n1 99999999999999999999999\n", "line 3"),
+        (HEAD + "3 3 1\n1 1 1\n", "line 3"),
+        (HEAD + "3 3 1\n1\n1 1\n", "line 3"),
+        (HEAD + "3 3 1\nx y\n", "line 3"),
+        (HEAD + "3 3 2\n1 1\n\n1 1.5\n", "line 5"),
+        (HEAD.encode() + b"3 3 1\n1 1\xbd", "line 3"),
+        (HEAD + "3 3 99999999999\n1 1\n", "more than there are"),
+        (HEAD + "2000000000 2000000000 1\n1 1\n", "mistake in the ids"),
+        (REAL + "2 2 1\n1 2 nan\n", "line 3.*'1 2 nan'"),
+        (REAL + "2 2 1\n1 2 .\n", "line 3"),
+        (REAL + "2 2 1\n1 2\n", "line 3"),
+        (ARRAY + "2 2\n1\n2\n3\n", "4 numbers expected|4 entries, more than"),
+        (ARRAY + "2 2\n1\n2\n3\nx\n", "cannot be read"),
+        (ARRAY + "2 2\n1\n2\n3\nnan\n", "NaN"),
+        (ARRAY + "90000 90000\n1\n", "more than there are"),
+        (b"\xff\xfe\x00binary", "line 1: not a Matrix Market"),
+    ],
+)
+def test_bad_mtx(tmp_path, content, message):
+    with pytest.raises(GraphFileError, match=message):
+        read_graph(put(tmp_path, "bad.mtx", content))
