@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 KERNELS := $(shell find tests -name "test_*kernels.py") tests/graph/files/test_text.py
 WORKERS ?= 2
 
-.PHONY: help setup demo test test-all test-oldest check format bench clean
+.PHONY: help setup demo test test-all test-oldest check format fuzz bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -45,6 +45,9 @@ check: $(STAMP)  ## lint, formatting, types, import direction
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+fuzz: $(STAMP)  ## ten thousand altered saved policies: refused with a reason, or in order
+	SIDELIGHT_FUZZ=10000 $(BIN)/python -m pytest -q -s tests/policy/test_fuzz_saved.py
 
 bench: $(STAMP)  ## speed of the engine against its rivals; see benchmarks/README.md
 	$(BIN)/python -m benchmarks.bench_engine

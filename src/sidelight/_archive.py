@@ -35,7 +35,7 @@ def read_arrays(path: Path, limit: int | None = None) -> Arrays:
                 info.filename.removesuffix(".npy"): _read(archive, info) for info in _listed(archive, limit)
             }
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise ArchiveError(f"the archive is damaged ({error})") from error
+        raise ArchiveError(f"the archive is damaged ({error!s:.100})") from error
 
 
 def _listed(archive: zipfile.ZipFile, limit: int) -> list[zipfile.ZipInfo]:
@@ -75,7 +75,7 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> npt.NDArray[Any]:
     except ArchiveError:
         raise
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError, OverflowError) as error:
-        refuse(f"is no array ({error})")
+        refuse(f"is no array ({error!s:.100})")
     if dtype.kind not in "biufSU":
         refuse(f"holds {dtype}, not numbers or text")
     count = 1
@@ -137,6 +137,8 @@ def _which_archive(path: Path) -> str:
         return "a damaged zip archive"
     if "sidelight_graph.npy" in names:
         return "a graph: read it with sl.read_graph"
+    if "header.npy" in names and "graph.n_arms.npy" in names:
+        return "a saved policy that is damaged"
     if "format.npy" in names and "indptr.npy" in names:
         return "a sparse matrix: read it as a graph with sl.read_graph"
     return f"a zip archive that holds {', '.join(names[:5]) or 'nothing'}"

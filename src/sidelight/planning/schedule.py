@@ -41,10 +41,12 @@ class Schedule:
 
     def __post_init__(self) -> None:
         exponents = np.array(self.inner_rate, dtype=np.float64)
-        if exponents.ndim != 1 or not ((exponents <= 0) & np.isfinite(exponents)).all():
-            raise InvalidOption("the exponents of a schedule must be finite and not positive")
-        if not -np.inf < self.exploration <= 0:
-            raise InvalidOption(f"the exponent of exploration must be finite and ≤ 0, got {self.exploration}")
+        if exponents.ndim != 1 or not ((exponents <= 0) & (exponents >= -1)).all():
+            raise InvalidOption("the exponents of a schedule must be between −1 and 0")
+        if not -1 <= self.exploration <= 0:
+            raise InvalidOption(
+                f"the exponent of exploration must be between −1 and 0, got {self.exploration}"
+            )
         if self.start < 1:
             raise InvalidOption(f"a schedule starts in round 1 or later, got {self.start}")
         exponents.flags.writeable = False

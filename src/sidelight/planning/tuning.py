@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sidelight._types import Floats, Longs
 from sidelight.errors import InvalidOption
-from sidelight.planning.covers import largest_revealed
+from sidelight.planning.covers import largest_revealed, loads
 from sidelight.planning.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ MOST_EXPLORATION = 0.5
 
 LAZY_FACTOR = (64 / 63) ** 2
 """In blocks of more than `EXACT_SPREAD` arms the spread that is played lies between g and this times g."""
+
+POWERS, RATES = (1.001, 1000.0), (1e-100, 1e100)
+"""Potentials within these are solved to the last digits; plans use powers 64/63..64."""
 
 EXACT_SPREAD = 24
 """Blocks of up to so many arms play their spread exactly."""
@@ -115,13 +118,49 @@ class Tuning:
             raise InvalidOption(f"block_arms must hold each of the arms 0..{n - 1} once")
         if not ((self.parent >= -1) & (self.parent < n)).all():
             raise InvalidOption(f"parent must be an arm in 0..{n - 1}, or −1")
-        if not (self.top_rate > 0).all():
-            raise InvalidOption("every block needs a positive rate on the top simplex")
+        self._check_potentials()
         if self.schedule is not None and self.schedule.inner_rate.shape != (n,):
             raise InvalidOption(f"the schedule is for {self.schedule.inner_rate.size} arms, not for {n}")
         self._check_spread()
         if self.most_exploration > MOST_EXPLORATION * (1 + 1e-9):
             raise InvalidOption(f"total exploration may reach {self.most_exploration}, more than ½")
+
+    def _check_potentials(self) -> None:
+        alone = (self.sizes == 1)[self.block_of]
+        power = np.append(self.top_power, self.inner_power[~alone])
+        rate = np.append(self.top_rate, self.inner_rate[~alone])
+        least, most = POWERS
+        if not ((power == 0) | ((power >= least) & (power <= most))).all():
+            raise InvalidOption(f"powers are 0 (entropy) or 1/(1−h) in {least:g}..{most:g}")
+        least, most = RATES
+        if not ((rate >= least) & (rate <= most)).all():
+            raise InvalidOption(f"blocks, and arms that share a block, have rates in {least:g}..{most:g}")
+        if self.local_exploration[alone].any():
+            raise InvalidOption("a block of one arm has no local exploration")
+        if (np.bincount(self.block_of, self.local_exploration) > 1 + 1e-12).any():
+            raise InvalidOption("the local exploration of a block adds up to 1 at most")
+        adaptive = (self.adaptive > 0)[self.block_of]
+        if (self.parent[adaptive] < 0).any() or (self.parent[~adaptive] >= 0).any():
+            raise InvalidOption("an arm has a parent where its block explores adaptively, and only there")
+
+    def check_graph(self, graph: FeedbackGraph) -> None:
+        """Refuse a graph that this tuning is not for: other arms, parents that do not reveal, other loads."""
+        if self.n_arms != graph.n_arms:
+            raise InvalidOption(f"the tuning is for {self.n_arms} arms, the graph has {graph.n_arms}")
+        watched = np.flatnonzero(self.parent >= 0)
+        parents = self.parent[watched]
+        sources = np.repeat(np.arange(graph.n_arms), np.diff(graph.out_indptr))
+        edges = np.append(sources * graph.n_arms + graph.out_indices, -1)  # rising, but for the end
+        wanted = parents * graph.n_arms + watched
+        listed = edges[np.searchsorted(edges[:-1], wanted)] == wanted
+        everywhere = np.isin(watched, graph.universal) & ((parents != watched) | graph.has_loop[watched])
+        if not (listed | everywhere).all():
+            raise InvalidOption("a parent must reveal the arm it explores for")
+        owed = self.load > 0
+        if not np.allclose(
+            self.load[owed], loads(graph, self.block_of, self.cover)[owed], rtol=1e-9, atol=0.0
+        ):
+            raise InvalidOption("the load of an arm is the cover of those who reveal it in its block")
 
     def _check_spread(self) -> None:
         owed = self.load > 0

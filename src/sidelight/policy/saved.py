@@ -41,8 +41,8 @@ VERSION = 5
 
 MOST_SUM = 1e100
 """More than sums of estimates can reach: what two numbers of 53 bits draw has a probability of 2⁻¹⁰⁶ or more."""
-MOST_COUNTED = 2**53
-"""Rounds are counted in doubles."""
+MOST_COUNTED = 2**52
+"""Rounds are counted in doubles, which tell whole numbers apart for twice as long."""
 
 _ADVICE = (
     "older files hold the inner state of the engine of their time: play on with the Sidelight that wrote it"
@@ -100,7 +100,7 @@ def read(path: Path, limit: int | None) -> Contents:
             f"{path} cannot be read, it is {_looks(path)}: {error.strerror or error}"
         ) from error
     except ArchiveError as error:
-        raise SavedStateError(f"{path} is not a saved policy but {_looks(path)}: {error}") from error
+        raise SavedStateError(f"{path} cannot be loaded, it is {_looks(path)}: {error}") from error
     header = _header(path, arrays)
     if header.get("version") != VERSION:
         version, writer = header.get("version"), header.get("sidelight")

@@ -66,8 +66,7 @@ def read_plan(contents: Contents) -> tuple[Plan, Plan, FinishedStages, Learnt]:
 
 def _plan(contents: Contents, tuning: Tuning) -> Plan:
     graph, about = contents.graph, contents.section("plan")
-    if tuning.n_arms != graph.n_arms:
-        contents.refuse(f"the tuning is for {tuning.n_arms} arms, the graph has {graph.n_arms}")
+    tuning.check_graph(graph)
     needed = 16 * int((tuning.cover > 0).sum()) * graph.universal.size if (tuning.spread > 0).any() else 0
     if needed > contents.limit:
         contents.refuse(
