@@ -124,7 +124,7 @@ def _descriptor(path: Path) -> int | None:
 def allowed(path: Path, limit: int | None = None) -> int:
     """Bytes that `path` may unpack to: `limit`, by default 64 times its size, and at least 256 MiB.
 
-    Real graphs and policies compress 3 to 20 times; a file made to exhaust memory, a thousand times.
+    Real graphs compress up to 9 times; a file made to exhaust memory, a thousand times.
     """
     return max(LEAST_LIMIT, TRUSTED_PACKING * path.stat().st_size) if limit is None else limit
 
