@@ -15,10 +15,10 @@ import sidelight as sl
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph, families
 from sidelight.planning import StrongAnytimeBound, check_certificate
-from sidelight.planning.anytime.strong import AIM, anytime_levers, stabilities
+from sidelight.planning.anytime.strong import AIM, Aimed
 from sidelight.planning.cliques import clique_cover
-from sidelight.planning.minimised.interpolation import diameter
-from sidelight.planning.minimised.strong import Strong, StrongLevers, strong_problem
+from sidelight.planning.minimised.strong import OneSimplex, Strong
+from sidelight.planning.potentials import diameter
 from sidelight.planning.schedule import EPOCHS, epoch_start
 
 LOOPY_CLIQUES = FeedbackGraph.from_adjacency(np.kron(np.eye(4, dtype=bool), np.ones((3, 3), dtype=bool)))
@@ -46,7 +46,7 @@ def numbers(made, t):
     rates, exploration = made.tuning.schedule.factors(t)
     h = made.parameters["h"]
     rate = float(np.unique(made.tuning.inner_rate * rates)[0])
-    return StrongLevers(
+    return OneSimplex(
         h, rate / (1 - h) if h < 1 else rate, made.tuning.global_exploration.sum() * exploration
     )
 
@@ -59,7 +59,7 @@ def test_the_bound_is_the_sum_over_rounds(name):
     """D/η_{t+1} + Σ_{u ≤ t} (η_u·stability + γ_u), one round after another, from the numbers that are played."""
     made = PLANS[name]
     g = made.graph
-    problem = strong_problem(clique_cover(g))
+    problem = Strong.of(clique_cover(g))
     D, paid = float(diameter(made.parameters["h"], g.n_arms)), 0.0
     after = numbers(made, 1)
     for t in range(1, 2_500):
@@ -74,11 +74,9 @@ def test_the_bound_is_the_sum_over_rounds(name):
 def test_many_stabilities_are_those_of_known_horizons(name):
     bound = PLANS[name].curve
     slow = np.array([1.0, 0.3, 1e-3, 1e-9]) / sqrt(bound.start)
-    levers = bound.levers
-    expected = [
-        bound.problem.stability(StrongLevers(levers.h, levers.eta * f, levers.gamma * f)) for f in slow
-    ]
-    assert stabilities(bound.problem, levers, slow) == pytest.approx(expected, rel=1e-9)
+    levers = bound.x
+    expected = [bound.problem.stability(OneSimplex(levers.h, levers.eta * f, levers.gamma * f)) for f in slow]
+    assert bound.problem.stability(levers, slow) == pytest.approx(expected, rel=1e-9)
 
 
 @settings(deadline=None, derandomize=True, max_examples=60)
@@ -98,7 +96,7 @@ def test_expected_cost_of_a_round_where_exploration_counts(name):
     largest = max(costs_over_stability(A, t, t).max() for t in (1, 2, 30, 1000, 10**5))
     assert 0.01 < largest <= 1 + 1e-6
     if name == "newsvendor":
-        assert bound.problem.seen(bound.levers.gamma / 1000) < bound.problem.cliques
+        assert bound.problem.seen(bound.x.gamma / 1000) < bound.problem.cliques
 
 
 def costs_over_stability(A, seed, t):
@@ -108,10 +106,10 @@ def costs_over_stability(A, seed, t):
     """
     rng, n, S = np.random.default_rng(seed), len(A), A.diagonal()
     g = FeedbackGraph.from_adjacency(A)
-    problem = strong_problem(clique_cover(g))
-    chosen = anytime_levers(problem)
+    problem = Strong.of(clique_cover(g))
+    chosen = Aimed(problem).parameters(float(AIM))
     slow = 1 / sqrt(max(epoch_start(t), StrongAnytimeBound(problem, chosen).start))
-    levers = StrongLevers(chosen.h, chosen.eta * slow, chosen.gamma * slow)
+    levers = OneSimplex(chosen.h, chosen.eta * slow, chosen.gamma * slow)
     sums = rng.exponential(rng.choice([0.1, 1.0, 5.0]) / levers.eta, size=n)
     X = dense_point(sums, levers.h, levers.eta)
     carriers = S if S.any() else np.ones(n, dtype=bool)
@@ -137,10 +135,10 @@ def minimum(sums, levers):
 def test_rounds_before_the_start_are_covered_too():
     """Exploration would exceed ½: numbers are held, and the bound is the fixed-rate one from round 1 on."""
     bound = PLANS["loop-less clique"].curve
-    bound = StrongAnytimeBound(bound.problem, replace(bound.levers, gamma=3.0))
+    bound = StrongAnytimeBound(bound.problem, bound.x._replace(gamma=3.0))
     assert bound.start == 36
     assert bound.at(1).valid_from == 1
-    levers = StrongLevers(1.0, bound.levers.eta / 6, 0.5)
+    levers = OneSimplex(1.0, bound.x.eta / 6, 0.5)
     for t in (1, 10, 34):
         assert bound.value_at(t) == pytest.approx(bound.problem.value(t, levers), rel=1e-12)
     assert bound.at(34).certified
@@ -168,7 +166,7 @@ def test_the_price_of_not_knowing_the_horizon(name):
 @pytest.mark.parametrize("n", [2, 3, 10, 64, 1000, 10**6])
 def test_never_far_above_hedge_with_falling_rates(n):
     """Hedge with η_t = 2√(log N/t): √(t log N) at every t. Epochs cost (17/16)^{1/4}, the next rate √(1 + 1/t)."""
-    bound = StrongAnytimeBound(hedge := Strong(n, 0, True, 1, 0), anytime_levers(hedge))
+    bound = StrongAnytimeBound(hedge := Strong(n, 0, True, 1, 0), Aimed(hedge).parameters(float(AIM)))
     ends = [t - 1 for t in EPOCHS[30:300:7]]
     for t in [*range(1, 60), 100, 10**3, 10**4, 10**5, AIM, 10**7, 10**12, 2**62, *ends]:
         assert bound.value_at(t) <= 1.0153 * sqrt((t + 1) * log(n))
@@ -178,7 +176,7 @@ def test_never_far_above_hedge_with_falling_rates(n):
 @pytest.mark.parametrize("n", [2, 5, 16, 64, 1000])
 def test_never_above_the_bandit_bound_that_it_replaces(n):
     """4·√(r'(n − √n)·t), r' = √(17/16), with −√x alone and sums by integrals."""
-    bound = StrongAnytimeBound(bandit := Strong(n, 0, False, n, 0), anytime_levers(bandit))
+    bound = StrongAnytimeBound(bandit := Strong(n, 0, False, n, 0), Aimed(bandit).parameters(float(AIM)))
     for t in [*range(1, 100), 10**3, 10**4, 10**5, AIM, 10**8, 10**12]:
         assert bound.value_at(t) <= 4 * sqrt(sqrt(17 / 16) * (n - sqrt(n)) * (t + 1))
 
@@ -199,7 +197,7 @@ def test_the_tuning_is_a_minimum(name):
     bound = PLANS[name].curve
     for change in ({"eta": 0.97}, {"eta": 1.03}, {"gamma": 0.95}, {"gamma": 1.05}):
         ((field, factor),) = change.items()
-        other = replace(bound.levers, **{field: getattr(bound.levers, field) * factor})
+        other = bound.x._replace(**{field: getattr(bound.x, field) * factor})
         assert bound.value_at(AIM) <= StrongAnytimeBound(bound.problem, other).value_at(AIM) * (1 + 1e-9)
 
 
@@ -291,7 +289,7 @@ def test_tampered_tunings_are_caught(name, change):
 @each
 def test_tampered_claims_are_caught(name):
     made = PLANS[name]
-    levers, problem = made.curve.levers, made.curve.problem
+    levers, problem = made.curve.x, made.curve.problem
     claims = []
     if problem.n_loop > 1:
         claims.append(replace(problem, n_loop=problem.n_loop - 1))

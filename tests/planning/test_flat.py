@@ -15,8 +15,7 @@ from sidelight.errors import InvalidOption, UnobservableGraph
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import natural
 from sidelight.planning import plan
-from sidelight.planning.minimised.flat import FlatCandidate
-from sidelight.planning.minimised.flat_bound import FlatLevers, Mixed, _peak
+from sidelight.planning.minimised.flat import Flat, FlatCandidate, Rates, _peak
 
 exact = settings(deadline=None, derandomize=True, max_examples=60)
 
@@ -58,7 +57,7 @@ def twin_of(way, horizon):
     cover = np.zeros(g.n_arms)
     cover[way.domination.arms] = way.domination.weights
     owed = np.zeros(g.n_arms, dtype=bool)
-    owed[way.covered] = True
+    owed[way.domination.cover] = True
     instance = naive.Instance(A, (np.arange(g.n_arms),))
     free = [numbers.get(name, 0.0) for name in ("h", "beta", "eta", "eta_loop", "eta_loopless", "extra")]
     return tuning, instance, naive.flat_parameters(instance, cover, owed, *free)
@@ -119,7 +118,7 @@ def test_stability_of_every_round_is_below_its_terms(case, horizon):
     A, rng = case
     for way in candidates_of(A):
         _, instance, parameters = twin_of(way, horizon)
-        levers, problem = way.problem.levers(float(horizon)), way.problem
+        levers, problem = way.problem.parameters(float(horizon)), way.problem
         terms = problem.terms(1.0, levers)
         per_round = terms["stability"] + terms.get("loop-less shift", 0.0)
         if problem.n_loopless:
@@ -133,8 +132,8 @@ def test_stability_of_every_round_is_below_its_terms(case, horizon):
             assert found <= per_round * (1 + 1e-9)
             seen = A.T @ Z
             assert (seen[way.loops] >= (1 - problem.gamma_bar(levers)) * X[way.loops] * (1 - 1e-9)).all()
-            needed = levers.beta * X[way.covered] ** (1 - problem.h)
-            assert (seen[way.covered] >= needed * (1 - 1e-9)).all()
+            needed = levers.beta * X[way.domination.cover] ** (1 - problem.h)
+            assert (seen[way.domination.cover] >= needed * (1 - 1e-9)).all()
 
 
 @exact
@@ -146,8 +145,8 @@ def test_diameter_is_above_every_pair_of_points(n_cover, n_loop, n_loopless, h, 
     """−Φ(x) + Φ(corner) never exceeds the diameter used, at any mixture of the groups."""
     if n_loop + n_loopless == 0:
         n_loop = 1
-    problem = Mixed(n_cover, n_loop, n_loopless, 1.0, h, 1.0)
-    levers = FlatLevers(0.1, 0.01, 0.01 * np.exp(ratio), 0.02, 0.1)
+    problem = Flat(n_cover, n_loop, n_loopless, 1.0, h, 1.0)
+    levers = Rates(0.1, 0.01, 0.01 * np.exp(ratio), 0.02, 0.1)
     rng = np.random.default_rng(seed)
 
     def minus_phi(w, s, y):

@@ -11,7 +11,8 @@ from scipy.optimize import minimize_scalar
 from sidelight.analysis import fractional_domination
 from sidelight.graph import FeedbackGraph
 from sidelight.planning.covers import largest_revealed, loads
-from sidelight.planning.minimised.interpolation import LARGEST_H, LEAST_H, best_h, diameter, height
+from sidelight.planning.minimised.interpolated import LARGEST_H, LEAST_H, best_h
+from sidelight.planning.potentials import diameter, height
 from sidelight.planning.tuning import EXACT_SPREAD, LAZY_FACTOR
 
 exact = settings(deadline=None, derandomize=True)

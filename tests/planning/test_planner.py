@@ -16,7 +16,7 @@ from sidelight.errors import (
 )
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
-from sidelight.planning import dominations
+from sidelight.planning import exploration
 from sidelight.planning import plan as make_plan
 
 every_case = pytest.mark.parametrize(("instance", "realization"), CASES, ids=CASE_IDS)
@@ -207,7 +207,7 @@ def test_natural_partitions_are_all_considered():
     assert {c.partition for c in make_plan(mab, 10**6).considered} == {"single", "singletons"}
     two_weak = FeedbackGraph.from_edges(6, [*loops(range(4)), (0, 4), (1, 5), (2, 3)])
     names = {c.partition for c in make_plan(two_weak, 10**6).considered}
-    assert names == {"single", "components", "corrupted", "covered", "watched"}
+    assert names == {"single", "components", "corrupted", "covered", "dominating set"}
 
 
 def test_each_block_is_solved_once(monkeypatch):
@@ -217,7 +217,7 @@ def test_each_block_is_solved_once(monkeypatch):
         solved.extend(block.tobytes() for block in blocks)
         return block_dominations(g, blocks)
 
-    monkeypatch.setattr(dominations, "block_dominations", counting)
+    monkeypatch.setattr(exploration, "block_dominations", counting)
     edges = clique(range(3)) + cycle(range(3, 8)) + loops(range(8, 12))
     make_plan(FeedbackGraph.from_edges(12, edges), 10**5)
     assert len(solved) == len(set(solved))

@@ -1,3 +1,5 @@
+"""Potentials: kernels invert their gradient, diameters and heights by brute force."""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -5,97 +7,80 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from sidelight.errors import InvalidOption
-from sidelight.planning.potentials import NegativeEntropy, Tsallis
+from sidelight.planning.potentials import Potential, diameter, height
 
 lawful = settings(deadline=None, derandomize=True)
 rates = st.floats(1e-4, 1e3)
-potentials = st.one_of(
-    st.builds(NegativeEntropy, rates),
-    st.builds(Tsallis, st.floats(0.05, 0.95), rates),
-    st.builds(Tsallis.root, rates),
-)
+powers = st.one_of(st.just(1.0), st.floats(0.05, 0.95))
+potentials = st.one_of(st.builds(Potential, powers, rates), st.builds(Potential.root, rates))
 points = st.lists(st.floats(1e-6, 1.0), min_size=1, max_size=6).map(np.array)
 
 
-@lawful
-@given(potentials, points)
-def test_the_two_maps_are_inverse(potential, x):
-    assert_allclose(potential.inverse_gradient(potential.gradient(x)), x, rtol=1e-9)
+def gradient(potential, x):
+    """∇F by hand: −x^{h−1}/((1−h)η), or (1 + log x)/η."""
+    h, eta = potential.h, potential.eta
+    return (1 + np.log(x)) / eta if h == 1 else -(x ** (h - 1)) / ((1 - h) * eta)
 
 
 @lawful
 @given(potentials, points)
-def test_gradient_and_hessian_are_derivatives(potential, x):
-    h = 1e-5 * x
-    for i in range(x.size):
-        up, down = x.copy(), x.copy()
-        up[i] += h[i]
-        down[i] -= h[i]
-        slope = potential.gradient(x)[i]
-        spread = abs(potential.value(up)) + abs(potential.value(down))  # cancellation in the difference
-        numeric = (potential.value(up) - potential.value(down)) / (2 * h[i])
-        assert numeric == pytest.approx(slope, rel=1e-5, abs=1e-14 * spread / h[i] + 1e-12)
-        curvature = (potential.gradient(up)[i] - potential.gradient(down)[i]) / (2 * h[i])
-        assert curvature == pytest.approx(potential.hessian(x)[i], rel=1e-5)
-
-
-@lawful
-@given(potentials, points)
-def test_kernel_form_is_the_inverse_gradient(potential, x):
-    dual = potential.gradient(x)
-    a, q = potential.kernel_rate, potential.power
+def test_kernels_invert_the_gradient(potential, x):
+    dual, (a, q) = gradient(potential, x), (potential.rate, potential.power)
     kernel = np.exp(a * dual - 1) if q == 0 else (a * -dual) ** -q
     assert_allclose(kernel, x, rtol=1e-9)
 
 
 @lawful
-@given(potentials, st.integers(1, 4))
-def test_diameter_by_brute_force(potential, n):
+@given(potentials, points)
+def test_the_gradient_is_that_of_the_value(potential, x):
+    step = 1e-5 * x
+    for i in range(x.size):
+        up, down = x.copy(), x.copy()
+        up[i] += step[i]
+        down[i] -= step[i]
+        spread = abs(potential.value(up)) + abs(potential.value(down))  # cancellation in the difference
+        numeric = (potential.value(up) - potential.value(down)) / (2 * step[i])
+        slope = gradient(potential, x)[i]
+        assert numeric == pytest.approx(slope, rel=1e-5, abs=1e-14 * spread / step[i] + 1e-12)
+
+
+@lawful
+@given(powers, rates, st.integers(1, 4))
+def test_diameter_by_brute_force(h, eta, n):
     steps = 12  # a grid that contains every corner and, as 1, 2, 3, 4 divide 12, the centre
     grid = np.stack(np.meshgrid(*[np.arange(steps + 1)] * n, indexing="ij"), axis=-1).reshape(-1, n)
     simplex = grid[grid.sum(axis=1) == steps] / steps
-    values = [potential.value(x) for x in simplex]
-    assert max(values) - min(values) == pytest.approx(potential.diameter(n), rel=1e-9, abs=1e-12)
+    values = [Potential(h, eta).value(x) for x in simplex]
+    assert max(values) - min(values) == pytest.approx(float(diameter(h, n)) / eta, rel=1e-9, abs=1e-12)
 
 
-def test_root_is_the_papers_potential():
-    x = np.array([0.04, 0.25, 0.71])
-    step = 0.3
-    root = Tsallis.root(step)
-    assert root.value(x) == pytest.approx(-np.sqrt(x).sum() / step)
-    assert_allclose(root.hessian(x), 1 / (4 * step * x**1.5))
-    assert (root.power, root.kernel_rate) == pytest.approx((2, 2 * step))
-    assert root.diameter(9) == pytest.approx((3 - 1) / step)
+@pytest.mark.parametrize("n", [1, 2, 3, 7])
+@pytest.mark.parametrize("h", [0.3, 0.5, 1.0])
+def test_height_is_reached_and_never_exceeded(h, n):
+    """Equal coordinates are best by concavity: a fine scan of their total."""
+    totals = np.linspace(1e-6, 1, 20_001)
+    x = totals / n
+    values = -n * x * np.log(x) if h == 1 else n * x**h / (h * (1 - h))
+    assert values.max() == pytest.approx(float(height(h, n)), rel=1e-6)
 
 
-def test_tsallis_curvature_tends_to_entropy():
-    x = np.array([0.1, 0.9])
-    assert_allclose(Tsallis(1 - 1e-9, 0.5).hessian(x), NegativeEntropy(0.5).hessian(x), rtol=1e-7)
-    assert Tsallis(1 - 1e-7, 0.5).diameter(5) == pytest.approx(NegativeEntropy(0.5).diameter(5), rel=1e-5)
+def test_coordinates_may_differ():
+    mixed = Potential(np.array([1.0, 0.5]), np.array([0.1, 0.4]))
+    assert mixed.power.tolist() == [0.0, 2.0]
+    assert mixed.rate.tolist() == [0.1, 0.2]
+    x = np.array([0.3, 0.7])
+    parts = Potential(1.0, 0.1).value(x[:1]) + Potential(0.5, 0.4).value(x[1:])
+    assert mixed.value(x) == pytest.approx(parts)
 
 
-def test_one_rate_per_coordinate():
-    x = np.array([0.2, 0.8])
-    both = Tsallis.root(np.array([0.1, 0.4]))
-    assert both.value(x) == pytest.approx(-np.sqrt(0.2) / 0.1 - np.sqrt(0.8) / 0.4)
-    assert_allclose(both.inverse_gradient(both.gradient(x)), x)
-    with pytest.raises(InvalidOption, match="one common"):
-        both.diameter(2)
+def test_zeros_have_a_value():
+    assert Potential(1.0, 1.0).value(np.array([1.0, 0.0])) == 0.0
+    assert Potential.root(0.5).value(np.array([0.25, 0.25])) == -2.0
 
 
-def test_entropy_at_a_corner():
-    assert NegativeEntropy(1.0).value(np.array([1.0, 0.0])) == 0.0
-
-
-@pytest.mark.parametrize("rate", [0.0, -1.0, np.nan, np.inf, np.array([1.0, 0.0])])
-def test_rates_must_be_positive(rate):
-    with pytest.raises(InvalidOption, match="positive"):
-        NegativeEntropy(rate)
-    with pytest.raises(InvalidOption, match="positive"):
-        Tsallis.root(rate)
-
-
-@pytest.mark.parametrize("h", [0.0, 1.0, -0.5, np.nan])
-def test_tsallis_order_is_inside_the_unit_interval(h):
-    with pytest.raises(InvalidOption, match="0 < h < 1"):
-        Tsallis(h, 1.0)
+@pytest.mark.parametrize(
+    ("h", "eta"), [(0.5, 0.0), (0.5, -1), (1.0, np.inf), (1.0, np.nan), (0.0, 1.0), (1.5, 1.0)]
+)
+def test_bad_numbers_are_refused(h, eta):
+    with pytest.raises(InvalidOption):
+        Potential(h, eta)

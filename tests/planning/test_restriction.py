@@ -154,13 +154,13 @@ def test_half_exploration_thresholds(blocks):
 
 def test_kernel_form_of_each_realization():
     clustered, adaptive = Clustered(SIZES, DELTAS).blocks(T), Adaptive(SIZES, DELTAS).blocks(T)
-    assert clustered.power.tolist() == [0.0] * 4
-    assert_allclose(clustered.rate, clustered.steps)
-    assert adaptive.power.tolist() == [2.0] * 4
-    assert_allclose(adaptive.rate, 2 * adaptive.steps)
+    assert clustered.potential.power == 0.0
+    assert_allclose(clustered.potential.rate, clustered.steps)
+    assert adaptive.potential.power == 2.0
+    assert_allclose(adaptive.potential.rate, 2 * adaptive.steps)
     hybrid = Hybrid(SIZES, DELTAS, np.array([True, False, False, True])).blocks(T)
-    assert hybrid.power.tolist() == [0.0, 2.0, 2.0, 0.0]
-    assert_allclose(hybrid.rate, hybrid.steps * [1, 2, 2, 1])
+    assert hybrid.potential.power.tolist() == [0.0, 2.0, 2.0, 0.0]
+    assert_allclose(hybrid.potential.rate, hybrid.steps * [1, 2, 2, 1])
 
 
 def test_one_kind_of_block_makes_the_hybrid_that_theorem():
@@ -175,7 +175,7 @@ def test_one_kind_of_block_makes_the_hybrid_that_theorem():
 
 
 def test_no_weak_blocks_add_nothing():
-    nothing = NoWeakBlocks("clustered")
+    nothing = NoWeakBlocks()
     assert (nothing.most(T), nothing.least(T), nothing.terms(T)) == (0.0, 0.0, {})
     assert nothing.blocks(T).steps.size == 0
     assert nothing.theorem(2) == "Theorem realized-upper-bound, case 2"

@@ -104,7 +104,7 @@ def test_floor_is_below_every_bound_and_the_estimate_near(horizon):
             least = np.where(rows[:, 2] > 0, rows[:, 3], np.inf).min()
             total = rows.sum(axis=0)
             problem = two_level(total, float(least))
-            value = sum(problem.terms(float(horizon), problem.levers(float(horizon))).values())
+            value = sum(problem.terms(float(horizon), problem.parameters(float(horizon))).values())
             made = plan(g, horizon, Partition(g, blocks), "interpolated")
             assert made.bound.value == pytest.approx(value, rel=1e-6)
             assert floor(total[None], float(horizon))[0] <= value

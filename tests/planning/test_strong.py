@@ -13,8 +13,8 @@ from sidelight.analysis import independence_number
 from sidelight.graph import FeedbackGraph
 from sidelight.planning import Tuning, check_certificate, plan
 from sidelight.planning.cliques import clique_cover, directed_bound, growth
-from sidelight.planning.minimised.interpolation import diameter
-from sidelight.planning.minimised.strong import Strong, StrongLevers, q_of_ftrl
+from sidelight.planning.minimised.strong import OneSimplex, Strong, q_of_ftrl
+from sidelight.planning.potentials import diameter
 from sidelight.policy import Policy
 
 # -- lemmas ------------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ def test_expected_cost_of_a_round_of_exponential_weights(A, seed, eta, gamma):
     P = A.T.astype(float) @ Z
     found = clique_cover(g)
     problem = Strong(int(S.sum()), int((~S).sum()), False, found.value if found else 0, 0)
-    allowed = eta * problem.stability(StrongLevers(1.0, eta, gamma))
+    allowed = eta * problem.stability(OneSimplex(1.0, eta, gamma))
     for losses in (np.ones(n), rng.random(n)):
         estimates = A * losses / P  # (played, arm)
         cost = (np.log(np.exp(-eta * estimates) @ X) + eta * (estimates @ X)) / eta
@@ -98,13 +98,13 @@ def test_expected_cost_of_a_round_of_exponential_weights(A, seed, eta, gamma):
 def test_known_algorithms_are_special_cases():
     T, n = 10_000.0, 50
     hedge = Strong(n, 0, True, 1, 0)
-    assert hedge.value(T, hedge.levers(T)) == pytest.approx(sqrt(T * log(n) / 2))
-    assert hedge.levers(T).eta == pytest.approx(sqrt(8 * log(n) / T))
+    assert hedge.value(T, hedge.parameters(T)) == pytest.approx(sqrt(T * log(n) / 2))
+    assert hedge.parameters(T).eta == pytest.approx(sqrt(8 * log(n) / T))
     bandit = Strong(n, 0, False, n, 0)
-    assert bandit.value(T, StrongLevers(1.0, sqrt(2 * log(n) / (n * T)))) == pytest.approx(
+    assert bandit.value(T, OneSimplex(1.0, sqrt(2 * log(n) / (n * T)))) == pytest.approx(
         sqrt(2 * n * T * log(n))
     )
-    best = bandit.value(T, bandit.levers(T))
+    best = bandit.value(T, bandit.parameters(T))
     assert best <= min(sqrt(2 * n * T * log(n)), sqrt(8 * T * sqrt(n) * (sqrt(n) - 1)))
 
 
@@ -117,7 +117,7 @@ def test_q_ftrl_constant(n):
         at_q = sqrt(2 * float(diameter(q, n)) * alpha**q)
         assert at_q <= published
         problem = Strong(n, 0, False, alpha, 0)
-        assert problem.value(1.0, problem.levers(1.0)) <= at_q * (1 + 1e-12)
+        assert problem.value(1.0, problem.parameters(1.0)) <= at_q * (1 + 1e-12)
 
 
 # -- plans ------------------------------------------------------------------------------------------------------

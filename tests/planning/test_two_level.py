@@ -12,11 +12,10 @@ from sidelight.analysis import block_dominations
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
 from sidelight.planning import plan
-from sidelight.planning.candidate import WeakBlocks
+from sidelight.planning.exploration import WeakBlocks
 from sidelight.planning.minimised.interpolated import Interpolated
-from sidelight.planning.minimised.minimise import minimise
-from sidelight.planning.minimised.two_level import SHIFT_PEAK, Levers, TwoLevel
-from sidelight.planning.minimised.two_level_candidate import TightCandidate
+from sidelight.planning.minimised.problem import minimise
+from sidelight.planning.minimised.two_level import SHIFT_PEAK, TwoLevel, TwoLevelCandidate
 
 
 @st.composite
@@ -50,7 +49,7 @@ def played(A, blocks, horizon):
     graph = FeedbackGraph.from_adjacency(A)
     p = Partition(graph, blocks)
     weak = WeakBlocks("given", p, block_dominations(graph, [p.blocks[k] for k in p.weak]))
-    way = TightCandidate(weak, Interpolated.best(weak.sizes, weak.deltas))
+    way = TwoLevelCandidate(weak, Interpolated.best(weak.sizes, weak.deltas))
     tuning, _ = way.tune(horizon)
     top = [
         naive.Tsallis(r / 2) if q else naive.Entropy(r)
@@ -58,7 +57,7 @@ def played(A, blocks, horizon):
     ]
     weights = {int(k): d.weights for k, d in zip(p.weak, weak.dominations, strict=True)}
     h = dict(zip(p.weak.tolist(), way.inner.h.tolist(), strict=True))
-    levers = way.problem.levers(float(horizon))
+    levers = way.problem.parameters(float(horizon))
     instance = naive.Instance(A, p.blocks)
     parameters = naive.interpolated_parameters(
         instance, horizon, weights, h, levers.b, levers.alpha, top, levers.extra
@@ -162,12 +161,12 @@ def test_minimised_parameters_are_nearly_stationary():
     """No single parameter can be moved by a tenth to any gain beyond a millionth."""
     problem = TwoLevel(3, 2, (5.0, 1.2, 1.5, 13.0), 2, 9.0, 4.0)
     for T in (1e2, 1e5, 1e8):
-        levers = problem.levers(T)
+        levers = problem.parameters(T)
         best = sum(problem.terms(T, levers).values())
-        for name in problem._names():
+        for name in next(problem.starts(T)).free:
             for factor in (0.9, 1.1):
-                moved = Levers(**(levers.__dict__ | {name: getattr(levers, name) * factor}))
-                assert problem._evaluate(T, moved) >= best * (1 - 1e-6)
+                moved = levers._replace(**{name: getattr(levers, name) * factor})
+                assert problem.value(T, moved) >= best * (1 - 1e-6)
 
 
 def test_minimiser_finds_minima_and_respects_walls():

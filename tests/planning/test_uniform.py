@@ -5,7 +5,7 @@ import pytest
 
 import sidelight as sl
 from sidelight.graph import families
-from sidelight.planning import check_certificate, compare_bounds, plan
+from sidelight.planning import Potential, Tuning, check_certificate, compare_bounds, plan
 
 
 @pytest.mark.parametrize("make", [families.mab, families.cycle, families.loopless_clique, families.full])
@@ -41,14 +41,7 @@ def test_what_a_uniform_plan_says():
 
 def test_the_checker_does_not_take_learning_for_standing_still():
     made = plan(families.cycle(8), 20)
-    faster = made.tuning.__class__.one_block(
-        power=np.zeros(8),
-        rate=np.full(8, 0.1),
-        constant=np.zeros(8),
-        spread=0.0,
-        cover=np.zeros(8),
-        load=np.zeros(8),
-    )
+    faster = Tuning.flat(8, Potential(1.0, 0.1))
     object.__setattr__(made, "tuning", faster)
     assert not all(condition.holds for condition in check_certificate(made))
 

@@ -22,7 +22,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from saved_files import contents, forge
 
 import sidelight as sl
-from sidelight.planning.bounds.comparison import dominating_set
+from sidelight.planning.exploration import dominating_set
 from sidelight.policy import names as registry
 
 HORIZON = 3_000

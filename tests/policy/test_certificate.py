@@ -15,9 +15,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import sidelight as sl
 from sidelight.engine.fields import PENDING
-from sidelight.planning import planner
-from sidelight.planning.candidates import flat_ways
-from sidelight.planning.dominations import Dominations
+from sidelight.planning.candidates import flat_candidates
+from sidelight.planning.exploration import Solved
 from sidelight.policy.certificate import LEDGER
 
 # -- plans of every kind ------------------------------------------------------------------------------------
@@ -53,9 +52,9 @@ def flat_way(g, name):
     """A flat plan of one kind, also where another is better."""
 
     def made(T):
-        ways = flat_ways(g, sl.observability(g), Dominations(g))
+        ways = flat_candidates(Solved(g))
         (way,) = [way for way in ways if way.name == name]
-        return planner.best_of([way], T)
+        return way.plan(T)
 
     return made
 

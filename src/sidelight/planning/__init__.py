@@ -9,7 +9,7 @@ from sidelight.planning.bounds.checker import check_certificate
 from sidelight.planning.bounds.comparison import Comparison, compare_bounds
 from sidelight.planning.plan import Considered, Plan
 from sidelight.planning.planner import REALIZATIONS, plan
-from sidelight.planning.potentials import NegativeEntropy, Potential, Tsallis
+from sidelight.planning.potentials import Potential
 from sidelight.planning.schedule import Schedule
 from sidelight.planning.tuning import LAZY_FACTOR, Tuning
 
@@ -23,12 +23,10 @@ __all__ = [
     "Condition",
     "Considered",
     "Doubling",
-    "NegativeEntropy",
     "Plan",
     "Potential",
     "Schedule",
     "StrongAnytimeBound",
-    "Tsallis",
     "Tuning",
     "check_certificate",
     "compare_bounds",

@@ -1,50 +1,42 @@
-"""The ways to play a graph that the planner weighs: natural partitions with every realization, and flat plans."""
+"""The candidates that the planner weighs: natural partitions with every realization, flat plans, uniform play."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from sidelight.analysis import Observability, observability
-from sidelight.errors import IllegalPartition, InfeasibleRequest, InvalidOption, UnobservableGraph, listing
+from sidelight.errors import IllegalPartition, InfeasibleRequest, InvalidOption, listing
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
-from sidelight.planning.candidate import Candidate, Way, WeakBlocks
-from sidelight.planning.dominations import Dominations
-from sidelight.planning.minimised.dominating_set import WatchedCandidate
+from sidelight.planning.exploration import Solved, WeakBlocks
+from sidelight.planning.minimised.dominating_set import DominatingSetCandidate
 from sidelight.planning.minimised.flat import FlatCandidate
 from sidelight.planning.minimised.interpolated import Interpolated
 from sidelight.planning.minimised.strong import StrongCandidate
-from sidelight.planning.minimised.two_level_candidate import TightCandidate
-from sidelight.planning.minimised.uniform import UniformCandidate
-from sidelight.planning.plan import Considered, Plan
+from sidelight.planning.minimised.two_level import TwoLevelCandidate
+from sidelight.planning.minimised.uniform import UNIFORM, UniformCandidate
+from sidelight.planning.plan import Candidate, Considered, Plan
 from sidelight.planning.printed.adaptive import Adaptive
+from sidelight.planning.printed.candidate import PrintedCandidate
 from sidelight.planning.printed.clustered import Clustered
 from sidelight.planning.printed.hybrid import Hybrid
 from sidelight.planning.printed.restriction import NoWeakBlocks, Restriction
 
-
-def observable(g: FeedbackGraph) -> Observability:
-    """How the arms can be observed, or an error that names those that cannot."""
-    found = observability(g)
-    if found.unobservable.size:
-        raise UnobservableGraph(
-            f"no arm reveals {listing(found.unobservable.tolist())}, so no plan can have sublinear regret;"
-            " add an edge into each or leave them out",
-            found.unobservable.tolist(),
-        )
-    return found
+Realization = str | Mapping[int, str]
+"""One for the whole partition, or one for each weak block."""
 
 
-def natural_partitions(g: FeedbackGraph, found: Observability) -> Iterator[tuple[str, Partition]]:
+def natural_partitions(g: FeedbackGraph, strong: bool) -> Iterator[tuple[str, Partition]]:
     """Single, corrupted or singletons, components and hypercube, where they exist, each partition once."""
-    makers = {"single": natural.single}
     # On strongly observable graphs nothing is corrupted and the corrupted partition is the singletons.
-    makers |= (
-        {"singletons": natural.singletons} if found.graph == "strong" else {"corrupted": natural.corrupted}
-    )
-    makers |= {"components": natural.components, "hypercube": natural.hypercube}
+    alone = {"singletons": natural.singletons} if strong else {"corrupted": natural.corrupted}
+    makers = {
+        "single": natural.single,
+        **alone,
+        "components": natural.components,
+        "hypercube": natural.hypercube,
+    }
     seen: list[Partition] = []
     for name, make in makers.items():
         try:
@@ -56,77 +48,72 @@ def natural_partitions(g: FeedbackGraph, found: Observability) -> Iterator[tuple
             yield name, partition
 
 
-def natural_ways(
-    g: FeedbackGraph, realization: str | Mapping[int, str], dominations: Dominations
-) -> Iterator[Way]:
+def natural_candidates(solved: Solved, realization: Realization) -> Iterator[Candidate]:
     """Every natural partition as `realization` asks; "auto" adds flat plans and uniform play."""
-    found = observable(g)
-    for name, partition in natural_partitions(g, found):
-        yield from ways_of(dominations.solve(name, partition), realization)
+    g, strong = solved.graph, solved.observability.graph == "strong"
+    for name, partition in natural_partitions(g, strong):
+        yield from candidates_of(solved.blocks(name, partition), realization)
     if realization == "auto":
-        for way in flat_ways(g, found, dominations):
-            if not isinstance(way, TightCandidate):  # those are interpolated plans of natural partitions
-                yield way
+        yield from _flat_only(solved)
         if g.n_arms > 1:
             yield UniformCandidate(natural.single(g))
 
 
-def flat_ways(g: FeedbackGraph, found: Observability, dominations: Dominations) -> Iterator[Way]:
-    """One simplex: all arms covered, or those without self-loop, or those that are not strongly observable."""
-    if found.graph == "strong":
-        yield _tight(dominations.solve("singletons", natural.singletons(g)), "flat")
+def flat_candidates(solved: Solved) -> Iterator[Candidate]:
+    """One simplex: natural partitions with one block or none of two arms, and those that have no partition."""
+    g = solved.graph
+    if solved.observability.graph == "strong":
+        yield _interpolated(solved.blocks("singletons", natural.singletons(g)), "flat")
+    if g.n_arms > 1:
+        yield _interpolated(solved.blocks("single", natural.single(g)), "flat")
+    yield from _flat_only(solved)
+
+
+def _flat_only(solved: Solved) -> Iterator[Candidate]:
+    """All arms covered, or those without self-loop, or those that are not strongly observable."""
+    g, found = solved.graph, solved.observability
     if g.n_arms == 1:
         return
+    single, loopless = natural.single(g), np.flatnonzero(~g.has_loop)
     if found.graph == "strong":
-        yield StrongCandidate(natural.singletons(g))
-    single = natural.single(g)
-    yield _tight(dominations.solve("single", single), "flat")
-    loopless = np.flatnonzero(~g.has_loop)
+        yield StrongCandidate(natural.singletons(g), solved.cliques)
     if 0 < loopless.size < g.n_arms:
-        yield FlatCandidate("covered", single, dominations.cover(loopless))
+        yield FlatCandidate("covered", single, solved.cover(loopless))
         if found.graph == "weak":
-            yield WatchedCandidate(single)
+            yield DominatingSetCandidate(single, solved)
     if 0 < found.weak.size < loopless.size:
-        yield FlatCandidate("shifted", single, dominations.cover(found.weak))
+        yield FlatCandidate("shifted", single, solved.cover(found.weak))
 
 
-def ways_of(weak: WeakBlocks, realization: str | Mapping[int, str]) -> list[Way]:
+def candidates_of(weak: WeakBlocks, realization: Realization) -> list[Candidate]:
     """The realizations asked for, as far as the partition admits them."""
-    if not isinstance(realization, str):
-        choices = _checked_choices(weak, realization)
-        if "interpolated" in choices:
-            return [TightCandidate(weak, Interpolated.chosen(weak.sizes, weak.deltas, choices))]
-    ways: list[Way] = []
-    if realization != "interpolated":
-        ways += [Candidate.of(weak, restriction) for restriction in _restrictions(weak, realization)]
-    if realization in ("auto", "interpolated"):
-        ways.append(_tight(weak, "interpolated"))
-    return ways
-
-
-def _tight(weak: WeakBlocks, realization: str) -> TightCandidate:
-    return TightCandidate(weak, Interpolated.best(weak.sizes, weak.deltas), realization)
-
-
-def _restrictions(weak: WeakBlocks, realization: str | Mapping[int, str]) -> list[Restriction]:
-    """The paper's realizations among those asked for."""
     sizes, deltas = weak.sizes, weak.deltas
     if not isinstance(realization, str):
         choices = _checked_choices(weak, realization)
+        if "interpolated" in choices:
+            return [TwoLevelCandidate(weak, Interpolated.chosen(sizes, deltas, choices))]
         entropy = np.array([choice == "clustered" for choice in choices])
-        return [Hybrid(sizes, deltas, entropy) if choices else NoWeakBlocks("hybrid")]
-    if sizes.size == 0:
-        return (
-            []
-            if realization == "adaptive"
-            else [NoWeakBlocks("clustered" if realization == "auto" else realization)]
+        return [
+            PrintedCandidate(weak, Hybrid(sizes, deltas, entropy) if choices else NoWeakBlocks(), "hybrid")
+        ]
+    found: list[Candidate] = []
+    if sizes.size:
+        printed: tuple[Restriction, ...] = (
+            Adaptive(sizes, deltas),
+            Clustered(sizes, deltas),
+            Hybrid.best(sizes, deltas),
         )
-    restrictions: dict[str, Restriction] = {
-        "adaptive": Adaptive(sizes, deltas),
-        "clustered": Clustered(sizes, deltas),
-        "hybrid": Hybrid.best(sizes, deltas),
-    }
-    return list(restrictions.values()) if realization == "auto" else [restrictions[realization]]
+        found += [PrintedCandidate(weak, r, r.name) for r in printed if realization in ("auto", r.name)]
+    elif realization not in ("adaptive", "interpolated"):
+        name = "clustered" if realization == "auto" else realization
+        found.append(PrintedCandidate(weak, NoWeakBlocks(), name))
+    if realization in ("auto", "interpolated"):
+        found.append(_interpolated(weak, "interpolated"))
+    return found
+
+
+def _interpolated(weak: WeakBlocks, realization: str) -> TwoLevelCandidate:
+    return TwoLevelCandidate(weak, Interpolated.best(weak.sizes, weak.deltas), realization)
 
 
 def _checked_choices(weak: WeakBlocks, choices: Mapping[int, str]) -> list[str]:
@@ -146,24 +133,20 @@ def _checked_choices(weak: WeakBlocks, choices: Mapping[int, str]) -> list[str]:
     return [choices[block] for block in wanted]
 
 
-def best_of(ways: list[Way], T: int) -> Plan:
-    """The plan for T rounds with the smallest certified bound among `ways`."""
-    scores = [way.score(T) for way in ways]
-    best = min(range(len(ways)), key=lambda i: _preference(ways[i], *scores[i]))
+def best_of(candidates: Sequence[Candidate], T: int) -> Plan:
+    """The plan for T rounds with the smallest certified bound among the candidates."""
+    scores = [candidate.score(T) for candidate in candidates]
+    best = min(range(len(candidates)), key=lambda i: _preference(candidates[i], *scores[i]))
     considered = tuple(
-        Considered(way.name, way.realization, value, certified)
-        for way, (value, certified) in zip(ways, scores, strict=True)
-        if way.realization != "uniform" or way is ways[best]  # worth a line only where it is the answer
+        Considered(candidate.name, candidate.realization, value, certified)
+        for candidate, (value, certified) in zip(candidates, scores, strict=True)
+        if candidate.realization != UNIFORM
+        or candidate is candidates[best]  # a line only where it is the answer
     )
-    return _made(ways[best], T, considered)
+    return candidates[best].plan(T, considered)
 
 
-def _made(way: Way, T: int, considered: tuple[Considered, ...]) -> Plan:
-    tuning, parameters = way.tune(T)
-    p = way.partition
-    return Plan(p.graph, p, T, way.realization, way.choices, parameters, way.bound(T), tuning, considered)
-
-
-def _preference(way: Way, value: float, certified: bool) -> tuple[bool, float, int, str, str]:
+def _preference(candidate: Candidate, value: float, certified: bool) -> tuple[bool, float, int, str, str]:
     """Certified first, then the smallest bound; equal up to rounding: fewer blocks, then names."""
-    return not certified, float(f"{value:.12g}"), way.partition.n_blocks, way.realization, way.name
+    blocks = candidate.partition.n_blocks
+    return not certified, float(f"{value:.12g}"), blocks, candidate.realization, candidate.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -10,7 +11,7 @@ from sidelight._check import checked_horizon
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
-from sidelight.planning.bounds.bound import Bound, BoundCurve
+from sidelight.planning.bounds.bound import Bound, BoundCurve, Condition, bound_at
 from sidelight.planning.cliques import CliqueCover, clique_cover
 from sidelight.planning.tuning import Tuning
 
@@ -124,3 +125,55 @@ class Plan:
             "bound": self.curve.to_dict(),
             "considered": [candidate._asdict() for candidate in self.considered],
         }
+
+
+# -- what becomes a plan ------------------------------------------------------------------------------------
+
+
+class Candidate(ABC):
+    """A way to play one partition: everything about it is a function of the horizon T."""
+
+    source = "Sidelight, docs/theory"
+    learns = True
+
+    def __init__(
+        self, name: str, realization: str, partition: Partition, theorem: str, choices: tuple[str, ...] = ()
+    ) -> None:
+        self.name = name  # of the partition, or of what covers its arms
+        self.realization = realization
+        self.partition = partition
+        self.theorem = theorem
+        self.choices = choices  # how each weak block plays, in words
+
+    @property
+    def title(self) -> str:
+        """What a table of bounds calls it."""
+        return f"ours: {self.realization}, {self.name}"
+
+    @abstractmethod
+    def terms(self, T: float) -> dict[str, float]:
+        """The bound on the regret of T rounds, term by term."""
+
+    @abstractmethod
+    def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
+        """The tuning and its parameters by name."""
+
+    def conditions(self, T: float) -> tuple[Condition, ...]:
+        """What the bound needs; none unless it says so."""
+        return ()
+
+    def score(self, horizon: int) -> tuple[float, bool]:
+        """Value of the bound at `horizon` and whether it is certified: `bound` without its thresholds."""
+        T = float(horizon)
+        return sum(self.terms(T).values()), all(condition.holds for condition in self.conditions(T))
+
+    def bound(self, horizon: int) -> Bound:
+        """The bound at `horizon`: its value is the formula's, whether or not it is certified."""
+        return bound_at(horizon, self.theorem, self.terms, self.conditions)
+
+    def plan(self, horizon: int, considered: tuple[Considered, ...] = ()) -> Plan:
+        """The plan that plays it for `horizon` rounds."""
+        tuning, parameters = self.tune(float(horizon))
+        p = self.partition
+        about = (self.realization, self.choices, parameters, self.bound(horizon), tuning, considered)
+        return Plan(p.graph, p, horizon, *about)

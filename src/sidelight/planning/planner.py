@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from sidelight._check import checked_horizon
 from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption
 from sidelight.graph import FeedbackGraph
-from sidelight.partition import Partition, natural
+from sidelight.partition import Partition
 from sidelight.planning.anytime.doubling import DOUBLING, doubling
-from sidelight.planning.anytime.strong import StrongAnytimeCandidate
-from sidelight.planning.anytime.weak import AnytimeCandidate
-from sidelight.planning.candidate import Way
-from sidelight.planning.candidates import best_of, flat_ways, natural_ways, observable, ways_of
-from sidelight.planning.dominations import Dominations
+from sidelight.planning.anytime.strong import strong_anytime
+from sidelight.planning.anytime.weak import weak_anytime
+from sidelight.planning.candidates import (
+    Realization,
+    best_of,
+    candidates_of,
+    flat_candidates,
+    natural_candidates,
+)
+from sidelight.planning.exploration import Solved
 from sidelight.planning.plan import Plan
+from sidelight.planning.search.local_search import search as searched_partition
 
 REALIZATIONS = ("adaptive", "clustered", "flat", "hybrid", "interpolated")
 """Realizations that `plan` knows; "auto" is the best of them."""
@@ -26,7 +30,7 @@ def plan(
     g: FeedbackGraph,
     horizon: int | None = None,
     partition: Partition | None = None,
-    realization: str | Mapping[int, str] = "auto",
+    realization: Realization = "auto",
     *,
     search: float | None = None,
 ) -> Plan:
@@ -67,49 +71,32 @@ def plan(
         )
     if T is None:
         return _anytime(g, partition, realization)
-    dominations = Dominations(g)
+    solved = Solved(g)
     if realization == "flat":
         _check_one_block(partition)
-        ways = list(flat_ways(g, observable(g), dominations))
+        candidates = list(flat_candidates(solved))
     elif partition is None:
-        ways = list(natural_ways(g, realization, dominations))
-        ways += [] if search is None else _searched_ways(g, T, realization, search, ways, dominations)
-        if not ways:
+        candidates = list(natural_candidates(solved, realization))
+        if search is not None:
+            found = searched_partition(g, T, budget=search)
+            if all(candidate.partition != found for candidate in candidates):
+                candidates += candidates_of(solved.blocks("searched", found), realization)
+        if not candidates:
             raise InfeasibleRequest(
                 f"no natural partition of this graph can be played as {realization!r};"
                 ' use realization="clustered" or pass a partition with a block of two arms or more'
             )
     else:
-        ways = ways_of(dominations.solve("given", partition), realization)
-        if not ways:
+        candidates = candidates_of(solved.blocks("given", partition), realization)
+        if not candidates:
             raise InfeasibleRequest(
                 "the adaptive realization needs a block of two arms or more, and this partition has none;"
                 ' use realization="clustered" or merge arms into a block'
             )
-    return best_of(ways, T)
+    return best_of(candidates, T)
 
 
-# -- candidates -------------------------------------------------------------------------------------------
-
-
-def _searched_ways(
-    g: FeedbackGraph,
-    T: int,
-    realization: str | Mapping[int, str],
-    seconds: float,
-    ways: list[Way],
-    dominations: Dominations,
-) -> list[Way]:
-    """Ways to play the partition that a search of so many seconds finds, unless it is a natural one."""
-    from sidelight.planning.search.local_search import search as find
-
-    found = find(g, T, budget=seconds)
-    if any(way.partition == found for way in ways):
-        return []
-    return ways_of(dominations.solve("searched", found), realization)
-
-
-def _anytime(g: FeedbackGraph, partition: Partition | None, realization: str | Mapping[int, str]) -> Plan:
+def _anytime(g: FeedbackGraph, partition: Partition | None, realization: Realization) -> Plan:
     """The flat plan without a horizon, or the doubling one."""
     if realization == DOUBLING:
         if partition is not None:
@@ -123,22 +110,8 @@ def _anytime(g: FeedbackGraph, partition: Partition | None, realization: str | M
             f" instead of {realization!r}, or give a horizon"
         )
     _check_one_block(partition)
-    best = _without_horizon(g)
-    tuning, parameters = best.tune()
-    p = best.partition
-    return Plan(g, p, None, best.realization, best.choices, parameters, best.bound, tuning)
-
-
-def _without_horizon(g: FeedbackGraph) -> AnytimeCandidate | StrongAnytimeCandidate:
-    """√t where every arm is strongly observable; else the smallest coefficient of t^{2/3}."""
-    single, loopless = natural.single(g), np.flatnonzero(~g.has_loop)
-    if observable(g).graph == "strong":
-        return StrongAnytimeCandidate(single)
-    dominations = Dominations(g)
-    ways = [AnytimeCandidate("single", single, dominations.cover(np.arange(g.n_arms)))]
-    if loopless.size < g.n_arms:
-        ways.append(AnytimeCandidate("covered", single, dominations.cover(loopless)))
-    return min(ways, key=lambda way: (float(f"{way.bound.weak:.12g}"), way.name))
+    solved = Solved(g)
+    return (strong_anytime if solved.observability.graph == "strong" else weak_anytime)(solved)
 
 
 # -- input ------------------------------------------------------------------------------------------------

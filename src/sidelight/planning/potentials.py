@@ -1,160 +1,93 @@
-"""Potentials of mirror descent: negative entropy and the Tsallis family that ends in it."""
+"""Potentials of mirror descent: the Tsallis family, which ends in negative entropy."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from math import e, log
 
 import numpy as np
+import numpy.typing as npt
 
 from sidelight._types import Floats
 from sidelight.errors import InvalidOption
 
-Rate = float | Floats
-"""One learning rate, or one for each coordinate."""
+Numbers = float | Floats
+"""One for all coordinates, or one for each."""
 
 
-class Potential(Protocol):
-    """Convex and separable, F(x) = Σ f(xᵢ)/ηᵢ, with the learning rates η inside.
+@dataclass(frozen=True, eq=False)
+class Potential:
+    """F(x) = −Σ xᵢʰ/(h(1−h)ηᵢ) for 0 < h < 1 and Σ xᵢ log xᵢ/ηᵢ at h = 1: the Hessian is x^{h−2}/η for every h.
 
-    Laws: `inverse_gradient` undoes `gradient` on x > 0; `hessian` is the derivative of `gradient`;
-    `diameter(n)` = max F − min F on the simplex of n coordinates with one rate; and for θ in the range
-    of the gradient, `inverse_gradient(θ)` is what a kernel computes from (`power`, `kernel_rate`):
+    h and η may differ between coordinates. A kernel computes the x with ∇F(x) = θ from (`power`, `rate`):
 
-        power q > 0:  x = (a·(−θ))^{−q}        power 0:  x = exp(a·θ − 1)        a = kernel_rate
+        power q > 0:  x = (a·(−θ))^{−q}        power 0:  x = exp(a·θ − 1)        a = rate
+
+    >>> Potential(0.5, 2.0).power, Potential(0.5, 2.0).rate, Potential(1.0, 2.0).power
+    (2.0, 1.0, 0.0)
     """
 
-    @property
-    def power(self) -> float:
-        """Exponent q of the inverse gradient, 0 for the exponential."""
-        ...
-
-    @property
-    def kernel_rate(self) -> Rate:
-        """Factor a of the inverse gradient."""
-        ...
-
-    def value(self, x: Floats) -> float:
-        """F(x), zeros allowed."""
-        ...
-
-    def gradient(self, x: Floats) -> Floats:
-        """∇F(x) for x > 0."""
-        ...
-
-    def inverse_gradient(self, dual: Floats) -> Floats:
-        """The x > 0 with ∇F(x) = dual."""
-        ...
-
-    def hessian(self, x: Floats) -> Floats:
-        """Diagonal of ∇²F(x) for x > 0."""
-        ...
-
-    def diameter(self, n: int) -> float:
-        """max F − min F over the distributions on n coordinates."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class NegativeEntropy:
-    """F(x) = Σ xᵢ log xᵢ / η."""
-
-    rate: Rate  # η > 0
+    h: Numbers
+    eta: Numbers  # learning rate
 
     def __post_init__(self) -> None:
-        _require_positive(self.rate)
-
-    @property
-    def power(self) -> float:
-        """0: the inverse gradient is an exponential."""
-        return 0.0
-
-    @property
-    def kernel_rate(self) -> Rate:
-        """η."""
-        return self.rate
-
-    def value(self, x: Floats) -> float:
-        """F(x) with 0·log 0 = 0."""
-        positive = np.where(x > 0, x, 1.0)
-        return float(np.sum(x * np.log(positive) / self.rate))
-
-    def gradient(self, x: Floats) -> Floats:
-        """(1 + log x)/η."""
-        return np.asarray((1 + np.log(x)) / self.rate)
-
-    def inverse_gradient(self, dual: Floats) -> Floats:
-        """exp(η·dual − 1)."""
-        return np.asarray(np.exp(self.rate * dual - 1))
-
-    def hessian(self, x: Floats) -> Floats:
-        """1/(η x)."""
-        return np.asarray(1 / (self.rate * x))
-
-    def diameter(self, n: int) -> float:
-        """log(n)/η: from a corner (0) to the centre (−log n)."""
-        return float(np.log(n) / _single(self.rate))
-
-
-@dataclass(frozen=True, eq=False)
-class Tsallis:
-    """F(x) = −Σ xᵢʰ / (h(1−h)η) for 0 < h < 1; as h → 1 its Hessian becomes that of negative entropy."""
-
-    h: float
-    rate: Rate  # η > 0
-
-    def __post_init__(self) -> None:
-        if not 0 < self.h < 1:
-            raise InvalidOption(f"a Tsallis potential needs 0 < h < 1, got h={self.h}")
-        _require_positive(self.rate)
+        h, eta = np.asarray(self.h), np.asarray(self.eta)
+        if not ((h > 0) & (h <= 1)).all():
+            raise InvalidOption(f"a potential needs 0 < h ≤ 1, got h={self.h}")
+        if not (np.isfinite(eta) & (eta > 0)).all():
+            raise InvalidOption(f"a learning rate must be positive and finite, got {self.eta}")
 
     @classmethod
-    def root(cls, step: Rate) -> Tsallis:
-        """The paper's −Σ √xᵢ / step, which is h = ½ with η = 4·step.
-
-        >>> Tsallis.root(0.5).value(np.array([0.25, 0.25]))
-        -2.0
-        """
+    def root(cls, step: Numbers) -> Potential:
+        """The paper's −Σ √xᵢ / step, which is h = ½ with η = 4·step."""
         return cls(0.5, 4 * step)
 
     @property
-    def power(self) -> float:
-        """q = 1/(1−h)."""
-        return 1 / (1 - self.h)
+    def power(self) -> Numbers:
+        """q = 1/(1−h), 0 at h = 1."""
+        gap = 1 - np.asarray(self.h)
+        return np.where(gap > 0, 1 / np.where(gap > 0, gap, 1.0), 0.0)[()]
 
     @property
-    def kernel_rate(self) -> Rate:
-        """a = (1−h)η."""
-        return (1 - self.h) * self.rate
+    def rate(self) -> Numbers:
+        """a = (1−h)η, η at h = 1."""
+        gap = 1 - np.asarray(self.h)
+        return (np.where(gap > 0, gap, 1.0) * self.eta)[()]
 
     def value(self, x: Floats) -> float:
-        """F(x)."""
-        return float(-np.sum(x**self.h / self.rate) / (self.h * (1 - self.h)))
-
-    def gradient(self, x: Floats) -> Floats:
-        """−x^{h−1}/((1−h)η)."""
-        return np.asarray(-(x ** (self.h - 1)) / self.kernel_rate)
-
-    def inverse_gradient(self, dual: Floats) -> Floats:
-        """((1−h)η·(−dual))^{−1/(1−h)} for dual < 0."""
-        return np.asarray((self.kernel_rate * -dual) ** -self.power)
-
-    def hessian(self, x: Floats) -> Floats:
-        """x^{h−2}/η."""
-        return np.asarray(x ** (self.h - 2) / self.rate)
-
-    def diameter(self, n: int) -> float:
-        """(n^{1−h} − 1)/(h(1−h)η): from a corner to the centre."""
-        return float((n ** (1 - self.h) - 1) / (self.h * (1 - self.h) * _single(self.rate)))
+        """F(x), zeros allowed."""
+        h = np.broadcast_to(self.h, x.shape)
+        inside = np.where(h < 1, h, 0.5)
+        tsallis = -(x**inside) / (inside * (1 - inside))
+        return float(np.sum(np.where(h < 1, tsallis, x * np.log(np.where(x > 0, x, 1.0))) / self.eta))
 
 
-def _require_positive(rate: Any) -> None:
-    rates = np.asarray(rate, dtype=np.float64)
-    if not (np.isfinite(rates) & (rates > 0)).all():
-        raise InvalidOption(f"a learning rate must be positive and finite, got {rate}")
+def diameter(h: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
+    """D_h(n) = (n^{1−h} − 1)/(h(1−h)), log n at h = 1: max − min of −Σ x^h/(h(1−h)) on the simplex.
+
+    >>> [round(float(diameter(h, 16)), 6) for h in (0.5, 1.0)]
+    [12.0, 2.772589]
+    """
+    h, logs = np.asarray(h, dtype=np.float64), np.log(np.asarray(n, dtype=np.float64))
+    inside = np.where(h < 1, h, 0.5)
+    return np.where(h < 1, np.expm1((1 - inside) * logs) / (inside * (1 - inside)), logs)
 
 
-def _single(rate: Rate) -> float:
-    if np.ndim(rate) != 0:
-        raise InvalidOption("the diameter of a simplex is given for one common learning rate")
-    return float(rate)
+def height(h: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
+    """max of Σ x^h/(h(1−h)) over x ≥ 0 with Σ x ≤ 1: n^{1−h}/(h(1−h)), or that of −Σ x log x at h = 1.
+
+    This is what a group of n arms adds to a diameter when its corners are not the only ones. At h = 1 it is
+    log n from n = 3 on; one or two arms peak inside, at n/e.
+
+    >>> [round(float(height(1.0, n)), 6) for n in (1, 2, 3)]
+    [0.367879, 0.735759, 1.098612]
+    """
+    h, n = np.asarray(h, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    inside = np.where(h < 1, h, 0.5)
+    entropy = np.where(n <= 2, n / e, np.log(np.maximum(n, 1.0)))
+    return np.where(h < 1, n ** (1 - inside) / (inside * (1 - inside)), entropy)
+
+
+def entropy_height(n: int) -> float:
+    """`height(1, n)` as a plain number, for the inside of minimisers."""
+    return n / e if n <= 2 else log(n)

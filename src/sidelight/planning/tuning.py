@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._types import Floats, Longs
+from sidelight._types import Bools, Floats, Longs
 from sidelight.errors import InvalidOption
 from sidelight.planning.covers import largest_revealed, loads
+from sidelight.planning.potentials import Numbers, Potential
 from sidelight.planning.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -69,33 +70,76 @@ class Tuning:
     schedule: Schedule | None = None
 
     @classmethod
-    def one_block(
+    def flat(
         cls,
-        power: Floats,
-        rate: Floats,
-        constant: Floats,
-        spread: float,
-        cover: Floats,
-        load: Floats,
+        n: int,
+        potential: Potential,
+        *,
+        constant: Numbers = 0.0,
+        spread: float = 0.0,
+        cover: Numbers = 0.0,
+        load: Numbers = 0.0,
         schedule: Schedule | None = None,
     ) -> Tuning:
-        """All arms in one block, which is always played; there is no local and no parents' exploration."""
-        n = len(power)
+        """All n arms in one block, which is always played; there is no local and no parents' exploration."""
         return cls(
             block_start=np.array([0, n]),
             block_arms=np.arange(n),
             top_power=np.array([2.0]),
             top_rate=np.array([1.0]),
-            inner_power=power,
-            inner_rate=rate,
-            global_exploration=constant,
+            inner_power=np.full(n, potential.power),
+            inner_rate=np.full(n, potential.rate),
+            global_exploration=np.full(n, constant),
             local_exploration=np.zeros(n),
             adaptive=np.zeros(1),
             parent=np.full(n, -1),
             spread=np.array([spread]),
-            cover=cover,
-            load=load,
+            cover=np.full(n, cover),
+            load=np.full(n, load),
             schedule=schedule,
+        )
+
+    @classmethod
+    def singletons(cls, n: int, potential: Potential, constant: Numbers = 0.0) -> Tuning:
+        """Every arm a block of its own: one simplex on the top level, for strongly observable graphs."""
+        return cls.blocks(np.arange(n + 1), np.arange(n), potential, constant=np.full(n, constant))
+
+    @classmethod
+    def blocks(
+        cls,
+        start: Longs,
+        arms: Longs,
+        top: Potential,
+        inner: tuple[Bools, Potential] | None = None,
+        *,
+        constant: Floats,
+        local: Numbers = 0.0,
+        adaptive: Numbers = 0.0,
+        parent: Longs | None = None,
+        spread: Numbers = 0.0,
+        cover: Numbers = 0.0,
+        load: Numbers = 0.0,
+    ) -> Tuning:
+        """Two levels: `top` over the m blocks, `inner` for the arms of a mask (n,), those in larger ones."""
+        m, n = len(start) - 1, len(arms)
+        power, rate = np.zeros(n), np.zeros(n)
+        if inner is not None:
+            inside, potential = inner
+            power[inside], rate[inside] = potential.power, potential.rate
+        return cls(
+            block_start=start,
+            block_arms=arms,
+            top_power=np.full(m, top.power),
+            top_rate=np.full(m, top.rate),
+            inner_power=power,
+            inner_rate=rate,
+            global_exploration=constant,
+            local_exploration=np.full(n, local),
+            adaptive=np.full(m, adaptive),
+            parent=np.full(n, -1) if parent is None else parent,
+            spread=np.full(m, spread),
+            cover=np.full(n, cover),
+            load=np.full(n, load),
         )
 
     def __post_init__(self) -> None:

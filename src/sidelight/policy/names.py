@@ -7,8 +7,7 @@ from collections.abc import Callable
 from sidelight._check import suggestion
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
-from sidelight.planning import plan
-from sidelight.planning.planner import REALIZATIONS
+from sidelight.planning.planner import REALIZATIONS, plan
 from sidelight.policy import rules as baselines
 from sidelight.policy.player import Playable
 

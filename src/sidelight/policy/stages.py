@@ -20,6 +20,7 @@ from sidelight.engine import certificate
 from sidelight.engine.fields import ROUND, Memory, switch, views
 from sidelight.engine.round import round as engine
 from sidelight.engine.state import Rates, scale_rates
+from sidelight.planning.baselines.rules import uniform_bound
 from sidelight.planning.minimised.uniform import UNIFORM
 from sidelight.planning.schedule import epoch_start, next_epoch
 
@@ -55,7 +56,7 @@ def uniform_terms(memory: Memory) -> Floats:
     Its rate is all but zero, so the sums would certify next to nothing.
     """
     rounds = float(views(memory)["numbers"][ROUND])
-    return np.array([0.0, (1.0 - 1.0 / switch(memory, "n_arms")) * rounds, 0.0, 0.0])
+    return np.array([0.0, uniform_bound(switch(memory, "n_arms"), rounds), 0.0, 0.0])
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,9 @@ from sidelight._check import MOST_ROUNDS
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.planning.bounds.bound import Bound
-from sidelight.planning.candidate import Way
-from sidelight.planning.candidates import best_of, natural_ways
-from sidelight.planning.dominations import Dominations
-from sidelight.planning.plan import Plan
+from sidelight.planning.candidates import best_of, natural_candidates
+from sidelight.planning.exploration import Solved
+from sidelight.planning.plan import Candidate, Plan
 
 DOUBLING = "doubling"
 """The realization of plans without a horizon that play plans with one, each twice as long as the one before."""
@@ -37,13 +36,13 @@ class Doubling:
     known: dict[int, Plan] = field(default_factory=dict)  # stages planned so far
 
     @cached_property
-    def _ways(self) -> list[Way]:
-        return list(natural_ways(self.graph, "auto", Dominations(self.graph)))
+    def _candidates(self) -> list[Candidate]:
+        return list(natural_candidates(Solved(self.graph), "auto"))
 
     def stage(self, k: int) -> Plan:
         """The plan of rounds 2^k..2^{k+1}−1."""
         if k not in self.known:
-            self.known[k] = best_of(self._ways, 2**k)
+            self.known[k] = best_of(self._candidates, 2**k)
         return self.known[k]
 
     def stage_of(self, t: int) -> Plan:

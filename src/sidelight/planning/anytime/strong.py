@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
-from math import ceil, inf, isfinite, sqrt
+from math import ceil, inf, sqrt
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from sidelight._types import Floats
 from sidelight.errors import InvalidOption
-from sidelight.partition import Partition
+from sidelight.partition import natural
 from sidelight.planning.bounds.bound import Bound, Condition, below_trivial, first
-from sidelight.planning.cliques import clique_cover, directed_bound, growth
-from sidelight.planning.minimised.interpolation import diameter
-from sidelight.planning.minimised.minimise import Vector, minimise
-from sidelight.planning.minimised.strong import Strong, StrongLevers, powers, strong_problem
+from sidelight.planning.exploration import Solved
+from sidelight.planning.minimised.problem import Problem, Start
+from sidelight.planning.minimised.strong import OneSimplex, Strong, evenly, powers
+from sidelight.planning.plan import Plan
+from sidelight.planning.potentials import Potential, diameter
 from sidelight.planning.schedule import EPOCHS, Schedule
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
 
@@ -56,7 +57,7 @@ class StrongAnytimeBound:
     with η_u = η·s(u)^{−1/2} and γ_u = γ·s(u)^{−1/2}, s(u) the first round of the epoch of u, or `start` before
     that, and `Strong.stability`. Proof: docs/theory/anytime.md.
 
-    >>> hedge = StrongAnytimeBound(Strong(64, 0, True, 1, 0), StrongLevers(1.0, 4.0))
+    >>> hedge = StrongAnytimeBound(Strong(64, 0, True, 1, 0), OneSimplex(1.0, 4.0))
     >>> round(hedge.value_at(10**6))
     2035
     """
@@ -64,17 +65,17 @@ class StrongAnytimeBound:
     KIND: ClassVar[str] = "anytime_strong"  # the key under which it is saved
 
     problem: Strong
-    levers: StrongLevers  # η and γ are the coefficients of s^{−1/2}
+    x: OneSimplex  # η and γ are the coefficients of s^{−1/2}
 
     def __post_init__(self) -> None:
-        h, eta, gamma = self.levers.h, self.levers.eta, self.levers.gamma
+        h, eta, gamma = self.x.h, self.x.eta, self.x.gamma
         if not (0 < h <= 1 and 0 < eta < inf and 0 <= gamma < inf):
-            raise InvalidOption(f"an anytime bound needs h in (0, 1], η > 0 and γ ≥ 0, got {self.levers}")
+            raise InvalidOption(f"an anytime bound needs h in (0, 1], η > 0 and γ ≥ 0, got {self.x}")
 
     @property
     def start(self) -> int:
         """First round with γ_t ≤ ½; until then everything stays as it is here."""
-        return max(ceil((self.levers.gamma / MOST_EXPLORATION) ** 2), 1)
+        return max(ceil((self.x.gamma / MOST_EXPLORATION) ** 2), 1)
 
     @property
     def exponent(self) -> float:
@@ -98,10 +99,10 @@ class StrongAnytimeBound:
         rounds = float(t - EPOCHS[epoch] + 1)
         sums, slow = self._sums, sqrt(max(EPOCHS[following], self.start))
         terms = {
-            "diameter": float(diameter(self.levers.h, self.problem.n)) * slow / self.levers.eta,
+            "diameter": float(diameter(self.x.h, self.problem.n)) * slow / self.x.eta,
             "stability": float(sums.stability_before[epoch] + rounds * sums.stability[epoch]),
         }
-        if self.levers.gamma > 0:
+        if self.x.gamma > 0:
             explored = sums.exploration_before[epoch] + rounds * sums.exploration[epoch]
             terms["exploration"] = float(explored)
         return terms
@@ -113,14 +114,14 @@ class StrongAnytimeBound:
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """What the parameters must satisfy: the most that is ever explored."""
-        return (Condition("γ̄ ≤ 1/2", self.levers.gamma / sqrt(self.start), MOST_EXPLORATION),)
+        return (Condition("γ̄ ≤ 1/2", self.x.gamma / sqrt(self.start), MOST_EXPLORATION),)
 
     @cached_property
     def _sums(self) -> _Sums:
         with np.errstate(all="ignore"):  # parameters without a finite bound have an infinite one
             slow = 1 / np.sqrt(np.maximum(_STARTS, self.start))
-            eta, gamma = self.levers.eta * slow, self.levers.gamma * slow
-            stability = np.nan_to_num(eta * stabilities(self.problem, self.levers, slow), nan=inf)
+            eta, gamma = self.x.eta * slow, self.x.gamma * slow
+            stability = np.nan_to_num(eta * self.problem.stability(self.x, slow), nan=inf, posinf=inf)
             before = [np.concatenate([[0.0], np.cumsum(_LENGTHS * each)[:-1]]) for each in (stability, gamma)]
         return _Sums(stability, gamma, *before)
 
@@ -154,7 +155,7 @@ class StrongAnytimeBound:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, ready for JSON; the bound follows from them."""
-        p, x = self.problem, self.levers
+        p, x = self.problem, self.x
         known = {"n_loop": p.n_loop, "n_loopless": p.n_loopless, "full": p.full, "cliques": p.cliques}
         return {self.KIND: known | {"alpha": p.alpha, "h": x.h, "eta": x.eta, "gamma": x.gamma}}
 
@@ -164,8 +165,8 @@ class StrongAnytimeBound:
         try:
             found = saved[cls.KIND]
             counts = {name: int(found[name]) for name in ("n_loop", "n_loopless", "cliques", "alpha")}
-            levers = StrongLevers(float(found["h"]), float(found["eta"]), float(found["gamma"]))
-            return cls(Strong(full=bool(found["full"]), **counts), levers)
+            x = OneSimplex(float(found["h"]), float(found["eta"]), float(found["gamma"]))
+            return cls(Strong(full=bool(found["full"]), **counts), x)
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidOption(f"not a saved anytime bound: {error!r}") from None
 
@@ -174,119 +175,63 @@ def _power(t: int) -> str:
     return "10" + str(len(str(t)) - 1).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
-def stabilities(problem: Strong, levers: StrongLevers, slow: Floats) -> Floats:
-    """`Strong.stability` at the rates η·slow and the exploration γ·slow, many at once.
-
-    Both fall alike, so η/p, on which the shift by loop-less arms depends, is the same in every round.
-    """
-    gamma, h = levers.gamma * slow, levers.h
-    rho = 1 / (1 - gamma)
-    if problem.n_loopless:
-        p = problem.hidden(levers.gamma)
-        if p <= 0:
-            return np.full(slow.shape, inf)
-        loops = _seen(problem, gamma) if problem.n_loop else 0.0
-        return np.asarray(0.5 * rho * growth(levers.eta / p) * (loops + 1))
-    if problem.full and h == 1:
-        return np.full(slow.shape, 0.125)
-    return np.asarray(0.5 * rho ** (2 - h) * _seen(problem, gamma) ** h)
-
-
-def _seen(problem: Strong, gamma: Floats) -> Floats:
-    """`Strong.seen` of many γ."""
-    cliques = np.full(gamma.shape, float(problem.cliques))
-    if not (problem.alpha and problem.n_loop and (gamma > 0).all()):
-        return cliques
-    return np.asarray(
-        np.minimum(cliques, directed_bound(problem.alpha, problem.n_loop, gamma / problem.n_loop))
-    )
-
-
 # -- the parameters ----------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1024)
-def anytime_levers(problem: Strong) -> StrongLevers:
-    """The coefficients with the smallest bound found at `AIM` rounds."""
-    if problem.n == 1:
-        return StrongLevers(1.0, 1.0)
-    tried = _with_shift(problem) if problem.n_loopless else _without_shift(problem)
-    return min(tried, key=lambda levers: _aimed(problem, levers))
+@dataclass(frozen=True)
+class Aimed(Problem[OneSimplex]):
+    """The bound after T rounds of rates that fall, to be minimised at `AIM`."""
+
+    known: Strong  # the problem of a known horizon
+
+    def gamma_bar(self, x: OneSimplex) -> float:
+        """Until γ_t falls below ½ it stays there."""
+        return min(x.gamma, MOST_EXPLORATION)
+
+    def terms(self, T: float, x: OneSimplex) -> dict[str, float]:
+        """The sum over all rounds."""
+        return StrongAnytimeBound(self.known, x).terms(int(T))
+
+    def conditions(self, T: float, x: OneSimplex) -> tuple[Condition, ...]:
+        """None: whatever γ, rounds before `start` see to it."""
+        return ()
+
+    def starts(self, T: float) -> Iterator[Start]:
+        """The powers that plans for T rounds try, from their exploration."""
+        found, slow = self.known.parameters(T), sqrt(T)
+        if self.known.n_loopless:
+            free = {"eta": found.eta * slow, "gamma": found.gamma * slow}
+            yield Start({}, {"h": 1.0} | free)
+            yield Start(free, {"h": 1.0})
+            return
+        for h in powers(self.known.n, float(self.known.cliques)):
+            yield Start({}, {"h": h, "gamma": 0.0})
+        if self.known.alpha:
+            gamma = found.gamma or 1 / sqrt(self.known.alpha * T)
+            for h in powers(self.known.n, float(self.known.seen(gamma))):
+                yield Start({"gamma": gamma * slow}, {"h": h})
+
+    def made(self, T: float, **chosen: Any) -> OneSimplex:
+        """The best η is known unless it shifts the others: the bound is a/η + bη + c."""
+        x = OneSimplex(**({"eta": 1.0} | chosen))
+        if "eta" in chosen:
+            return x
+        terms = self.terms(T, x)
+        return x._replace(eta=sqrt(terms["diameter"] / terms["stability"]))
 
 
-def _aimed(problem: Strong, levers: StrongLevers) -> float:
-    value = StrongAnytimeBound(problem, levers).value_at(AIM)
-    return value if isfinite(value) else inf
+# -- the plan ----------------------------------------------------------------------------------------------
 
 
-def _without_shift(problem: Strong) -> list[StrongLevers]:
-    """The best η for h and γ is known: the bound is a/η + bη + c."""
-
-    def tuned(h: float, gamma: float) -> StrongLevers:
-        terms = StrongAnytimeBound(problem, StrongLevers(h, 1.0, gamma)).terms(AIM)
-        return StrongLevers(h, sqrt(terms["diameter"] / terms["stability"]), gamma)
-
-    tried = [tuned(h, 0.0) for h in powers(problem.n, float(problem.cliques))]
-    if problem.alpha:
-        start = problem.levers(float(AIM)).gamma or 1 / sqrt(problem.alpha * AIM)
-        for h in powers(problem.n, problem.seen(start)):
-
-            def value(point: Vector, h: float = h) -> float:
-                return _aimed(problem, tuned(h, point[0]))
-
-            tried.append(tuned(h, minimise(value, (start * sqrt(AIM),))[0]))
-    return tried
-
-
-def _with_shift(problem: Strong) -> list[StrongLevers]:
-    def made(point: Vector) -> StrongLevers:
-        return StrongLevers(1.0, *point)
-
-    known = problem.levers(float(AIM))
-    start = (known.eta * sqrt(AIM), known.gamma * sqrt(AIM))
-    return [made(start), made(minimise(lambda point: _aimed(problem, made(point)), start))]
-
-
-# -- the candidate -----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class StrongAnytimeCandidate:
+def strong_anytime(solved: Solved) -> Plan:
     """All arms in one block with one potential, played from a schedule."""
-
-    partition: Partition  # one block
-    name: str = "single"
-    realization: str = "flat"
-
-    @cached_property
-    def bound(self) -> StrongAnytimeBound:
-        """The bound as a function of the round."""
-        graph = self.partition.graph
-        problem = strong_problem(clique_cover(graph))
-        return StrongAnytimeBound(problem, anytime_levers(problem))
-
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """How the block plays."""
-        return (f"flat h={self.bound.levers.h:.4g}",) if self.partition.weak.size else ()
-
-    def tune(self) -> tuple[Tuning, dict[str, Any]]:
-        """The tuning in round 1, with its schedule, and the numbers of that round by name."""
-        g, n = self.partition.graph, self.partition.graph.n_arms
-        bound = self.bound
-        problem, h, start = bound.problem, bound.levers.h, bound.start
-        eta, gamma = bound.levers.eta / sqrt(start), bound.levers.gamma / sqrt(start)
-        carriers = g.has_loop if problem.n_loop else np.ones(n, dtype=bool)
-        rate = ((1 - h) * eta if h < 1 else eta) if n > 1 else 0.0
-        tuning = Tuning.one_block(
-            power=np.full(n, 1 / (1 - h) if h < 1 else 0.0),
-            rate=np.full(n, rate),
-            constant=np.where(carriers, gamma / int(carriers.sum()), 0.0),
-            spread=0.0,
-            cover=np.zeros(n),
-            load=np.zeros(n),
-            schedule=Schedule(np.full(n, -1 / 2), -1 / 2, start),
-        )
-        parameters: dict[str, Any] = {"h": h, "start": start, "eta": eta}
-        parameters |= {"alpha_upper": float(problem.alpha)} if problem.alpha else {}
-        return tuning, parameters | {"gamma_bar": gamma}
+    g, partition, problem = solved.graph, natural.single(solved.graph), Strong.of(solved.cliques)
+    x = OneSimplex(1.0, 1.0) if problem.n == 1 else Aimed(problem).parameters(float(AIM))
+    bound = StrongAnytimeBound(problem, x)
+    eta, gamma = x.eta / sqrt(bound.start), x.gamma / sqrt(bound.start)
+    schedule = Schedule(np.full(g.n_arms, -1 / 2), -1 / 2, bound.start)
+    tuning = Tuning.flat(g.n_arms, Potential(x.h, eta), constant=evenly(g, gamma), schedule=schedule)
+    parameters: dict[str, Any] = {"h": x.h, "start": bound.start, "eta": eta}
+    parameters |= {"alpha_upper": float(problem.alpha)} if problem.alpha else {}
+    choices = (f"flat h={x.h:.4g}",) if partition.weak.size else ()
+    return Plan(g, partition, None, "flat", choices, parameters | {"gamma_bar": gamma}, bound, tuning)

@@ -1,24 +1,25 @@
-"""Plans that do not know their horizon: rates and exploration follow the round, and so does the bound."""
+"""Weakly observable graphs without a horizon: rates and exploration follow the round, and so does the bound."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from math import cbrt, ceil, sqrt
 from typing import Any
 
 import numpy as np
 
-from sidelight._types import Longs
 from sidelight.analysis import Domination
 from sidelight.errors import InvalidOption
-from sidelight.partition import Partition
+from sidelight.partition import Partition, natural
 from sidelight.planning.bounds.bound import Bound, Condition, bound_at
-from sidelight.planning.covers import largest_revealed, loads
-from sidelight.planning.minimised.interpolation import best_h, diameter, height
+from sidelight.planning.exploration import Solved
+from sidelight.planning.minimised.flat import flat_tuning
+from sidelight.planning.minimised.interpolated import one_best_h
+from sidelight.planning.plan import Plan
+from sidelight.planning.potentials import diameter, height
 from sidelight.planning.schedule import STRETCH, Schedule
-from sidelight.planning.tuning import MOST_EXPLORATION, Tuning, lazy_factor
+from sidelight.planning.tuning import MOST_EXPLORATION, lazy_factor
 
 THEOREM = "Anytime flat plan"
 
@@ -85,104 +86,42 @@ class AnytimeBound:
             raise InvalidOption(f"not a saved anytime bound: {error!r}") from None
 
 
-@dataclass(frozen=True, eq=False)
-class AnytimeCandidate:
-    """One simplex: covered arms W with η_t ∝ t^{−2/3} and β_t ∝ t^{−1/3}, self-loop arms with η_t ∝ t^{−1/2}.
+def weak_anytime(solved: Solved) -> Plan:
+    """The plan with the smallest coefficient of t^{2/3}: all arms covered, or those without self-loop."""
+    g = solved.graph
+    loopless, single = np.flatnonzero(~g.has_loop), natural.single(g)
+    sets = [loopless, np.arange(g.n_arms)] if loopless.size < g.n_arms else [loopless]
+    made = [_covering(single, solved.cover(arms)) for arms in sets]
+    return min(made, key=lambda pair: float(f"{pair[0].weak:.12g}"))[1]
+
+
+def _covering(partition: Partition, domination: Domination) -> tuple[AnytimeBound, Plan]:
+    """One simplex: covered arms W with η_t ∝ t^{−2/3} and β_t ∝ t^{−1/3}, self-loop arms S with η_t ∝ t^{−1/2}.
 
         R_t ≤ t^{2/3}·(D/η₁ + (3/2)r·(η₁/(2β₁) + β₁κδ^h)) + t^{1/2}·(√n_S/η_S + 4ρr'·η_S√n_S)
 
-    with r = (17/16)^{1/3} and r' = (17/16)^{1/2}, the price of rates that change by epochs. Minimised, the first
-    bracket is (9/2)·3^{−1/3}·r^{2/3}·(κDδ^h)^{1/3}. Proof: docs/theory/anytime.md.
+    with r = (17/16)^{1/3} and r' = (17/16)^{1/2}, the price of rates that change by epochs, and D the diameter of W
+    alone, its height beside S. Minimised, the first bracket is (9/2)·3^{−1/3}·r^{2/3}·(κDδ^h)^{1/3}.
+    `domination` covers W from any arm; all others have self-loops. Proof: docs/theory/anytime.md.
     """
+    n, n_cover, delta = partition.graph.n_arms, len(domination.cover), float(domination.value)
+    root, r, r_half = sqrt(n - n_cover), cbrt(1 + STRETCH), sqrt(1 + STRETCH)
+    h = one_best_h(n_cover, delta, corners=n == n_cover, played=n)
+    D = float((diameter if n == n_cover else height)(h, n_cover))
+    cost = float(lazy_factor(n) if h < 1 else 1.0) * delta**h
+    beta = cbrt(D / (3 * r * cost**2))
+    eta, eta_loop = sqrt(4 * D * beta / (3 * r)), sqrt(1 / (8 * r_half))
+    start = max(ceil((beta * cost / MOST_EXPLORATION) ** 3), 1)  # exploration falls below ½ here
+    weak = D / eta + 1.5 * r * (eta / (2 * beta) + beta * cost)
+    bound = AnytimeBound(weak, root / eta_loop + 8 * r_half * eta_loop * root, start)
 
-    name: str
-    partition: Partition  # one block
-    domination: Domination  # of W from any arm
-    realization: str = "flat"
-
-    @cached_property
-    def covered(self) -> Longs:
-        """W: the arms that exploration is owed to."""
-        return np.asarray(self.domination.cover, dtype=np.int64)
-
-    @cached_property
-    def loops(self) -> Longs:
-        """S: the other arms; all of them have self-loops."""
-        return np.setdiff1d(np.arange(self.partition.graph.n_arms), self.covered)
-
-    @cached_property
-    def h(self) -> float:
-        """The h of the covered arms."""
-        n, cover = float(self.partition.graph.n_arms), float(self.covered.size)
-        delta = np.array([self.domination.value])
-        found = best_h(np.array([cover]), delta, corners=self.loops.size == 0, played=np.array([n]))
-        return float(found[0])
-
-    @cached_property
-    def _size(self) -> float:
-        """D: the diameter of W alone, the height of W beside self-loop arms."""
-        size = height if self.loops.size else diameter
-        return float(size(self.h, float(self.covered.size)))
-
-    @cached_property
-    def _cost(self) -> float:
-        """κδ^h."""
-        lazy = float(lazy_factor(self.partition.graph.n_arms)) if self.h < 1 else 1.0
-        return float(lazy * self.domination.value**self.h)
-
-    @cached_property
-    def rates(self) -> tuple[float, float, float]:
-        """Coefficients of β_t = β·t^{−1/3}, η_t = η·t^{−2/3} and η_S,t = η_S·t^{−1/2}."""
-        r, r_half = cbrt(1 + STRETCH), sqrt(1 + STRETCH)
-        beta = cbrt(self._size / (3 * r * self._cost**2))
-        eta = sqrt(4 * self._size * beta / (3 * r))
-        return beta, eta, sqrt(1 / (8 * r_half))
-
-    @cached_property
-    def bound(self) -> AnytimeBound:
-        """The bound as a function of the round."""
-        r, r_half = cbrt(1 + STRETCH), sqrt(1 + STRETCH)
-        beta, eta, eta_loop = self.rates
-        weak = self._size / eta + 1.5 * r * (eta / (2 * beta) + beta * self._cost)
-        root = sqrt(self.loops.size)
-        return AnytimeBound(weak, root / eta_loop + 8 * r_half * eta_loop * root, self.start)
-
-    @cached_property
-    def start(self) -> int:
-        """Exploration falls below ½ here; until then everything stays as it is here."""
-        return max(ceil((self.rates[0] * self._cost / MOST_EXPLORATION) ** 3), 1)
-
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """How the block plays."""
-        return (f"flat h={self.h:.4g}",)
-
-    def tune(self) -> tuple[Tuning, dict[str, Any]]:
-        """The tuning in round 1, with its schedule, and the coefficients by name."""
-        p, n, h = self.partition, self.partition.graph.n_arms, self.h
-        beta, eta, eta_loop = self.rates
-        now = float(self.start)
-        beta, eta, eta_loop = beta / cbrt(now), eta / cbrt(now * now), eta_loop / sqrt(now)
-        cover, owed, constant = np.zeros(n), np.zeros(n), np.zeros(n)
-        power, rate, exponent = np.full(n, 2.0), np.full(n, 2 * eta_loop), np.full(n, -1 / 2)
-        cover[self.domination.arms] = self.domination.weights
-        owed[self.covered] = loads(p.graph, p.block_of, cover)[self.covered]
-        power[self.covered], rate[self.covered] = (1 / (1 - h), (1 - h) * eta) if h < 1 else (0.0, eta)
-        exponent[self.covered] = -2 / 3
-        if h == 1:
-            need = np.zeros(n)
-            need[self.covered] = 1 / owed[self.covered]
-            constant = beta * cover * largest_revealed(p.graph, p.block_of, need)
-            cover, owed = np.zeros(n), np.zeros(n)
-        tuning = Tuning.one_block(
-            power=power,
-            rate=rate,
-            constant=constant,
-            spread=beta if h < 1 else 0.0,
-            cover=cover,
-            load=owed,
-            schedule=Schedule(exponent, -1 / 3, self.start),
-        )
-        parameters: dict[str, Any] = {"h": h, "start": self.start, "beta": beta, "eta": eta}
-        parameters["delta"] = float(self.domination.value)
-        return tuning, parameters | ({"eta_loop": eta_loop} if self.loops.size else {})
+    now = float(start)  # until then everything stays as it is there
+    beta, eta, eta_loop = beta / cbrt(now), eta / cbrt(now * now), eta_loop / sqrt(now)
+    exponents = np.full(n, -1 / 2)
+    exponents[domination.cover] = -2 / 3
+    schedule = Schedule(exponents, -1 / 3, start)
+    tuning = flat_tuning(partition, domination, h, beta, (eta, eta_loop, 0.0), schedule=schedule)
+    parameters: dict[str, Any] = {"h": h, "start": start, "beta": beta, "eta": eta, "delta": delta}
+    parameters |= {"eta_loop": eta_loop} if n > n_cover else {}
+    choices = (f"flat h={h:.4g}",)
+    return bound, Plan(partition.graph, partition, None, "flat", choices, parameters, bound, tuning)

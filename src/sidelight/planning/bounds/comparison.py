@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from math import cbrt, ceil, e, log, sqrt
+from functools import partial
 from typing import Any
 
 from sidelight._check import checked_horizon
-from sidelight.analysis import (
-    Observability,
-    independence_number,
-    minimax,
-    packing_independent_set,
-)
+from sidelight.analysis import minimax, packing_independent_set
 from sidelight.errors import InfeasibleRequest, InvalidGraph
 from sidelight.graph import FeedbackGraph
+from sidelight.planning.baselines import exponential_weights as known
+from sidelight.planning.baselines.q_ftrl import QFTRL
+from sidelight.planning.baselines.rules import exp3_ix_bound, exp3_set_bound, tsallis_inf_bound, uniform_bound
 from sidelight.planning.bounds import lower
-from sidelight.planning.bounds.bound import Condition
-from sidelight.planning.candidate import Candidate, Way
-from sidelight.planning.candidates import best_of, natural_ways, observable
-from sidelight.planning.cliques import growth
-from sidelight.planning.dominations import Dominations
-from sidelight.planning.minimised.dominating_set import Watched, WatchedCandidate, dominating_set
-from sidelight.planning.minimised.flat import FlatCandidate
-from sidelight.planning.minimised.strong import Strong, StrongCandidate
-from sidelight.planning.minimised.two_level_candidate import TightCandidate
-from sidelight.planning.minimised.uniform import UniformCandidate
-from sidelight.planning.plan import Plan
+from sidelight.planning.bounds.bound import NEVER, Condition, below_trivial
+from sidelight.planning.candidates import best_of, natural_candidates
+from sidelight.planning.exploration import Solved
+from sidelight.planning.plan import Candidate, Plan
 
 MINIMAX_BITS = 9
 """Largest N·T for which the exact value of the game joins the table: a fraction of a second."""
 
-PAPER = "He & Zhang"
-OURS = "Sidelight, docs/theory"
+OURS = Candidate.source
 
 
 @dataclass(frozen=True)
@@ -163,17 +153,19 @@ def compare_bounds(g: FeedbackGraph, horizon: int) -> Comparison:
     if not isinstance(g, FeedbackGraph):
         raise InvalidGraph(f"compare_bounds needs a FeedbackGraph, got {type(g).__name__}")
     T = checked_horizon(horizon)
-    found = observable(g)
-    ways = list(natural_ways(g, "auto", Dominations(g)))
-    chosen = best_of(ways, T)  # `plan(g, T)`, without solving everything again
-    rows = [*_upper(g, T, found, ways, chosen), *_lower(g, T, found, ways)]
+    solved = Solved(g)
+    candidates = list(natural_candidates(solved, "auto"))
+    chosen = best_of(candidates, T)  # `plan(g, T)`, without solving everything again
+    rows = [*_upper(solved, T, candidates, chosen), *_lower(solved, T)]
     best = _best(rows).value or 1.0
-    trivial = 1 - 1 / g.n_arms
 
     def finished(row: Row) -> Row:
         if row.value is None:
             return row
-        tells = row.learns and row.value < T * (1 - 1e-12) if row.kind == "upper" else row.value > trivial
+        if row.kind == "upper":
+            tells = row.learns and below_trivial(row.value, T)
+        else:
+            tells = row.value > uniform_bound(g.n_arms, 1)
         return replace(row, informative=tells, ratio=row.value / best)
 
     rows.sort(key=_order)
@@ -199,157 +191,69 @@ def _best(rows: list[Row] | tuple[Row, ...]) -> Row:
 # -- upper bounds --------------------------------------------------------------------------------------------
 
 
-def _upper(g: FeedbackGraph, T: int, found: Observability, ways: list[Way], chosen: Plan) -> Iterator[Row]:
-    n = g.n_arms
-    bound = chosen.bound
-    learns = chosen.realization != "uniform"
-    yield Row("auto", "upper", bound.value, OURS, bound.theorem, bound.conditions, learns)
-    for way in ways:
-        if not isinstance(way, UniformCandidate):
-            yield _of_way(way, T)
+def _upper(solved: Solved, T: int, candidates: list[Candidate], chosen: Plan) -> Iterator[Row]:
+    n, auto = solved.graph.n_arms, chosen.bound
+    learns = auto.informative_from < NEVER
+    yield Row("auto", "upper", auto.value, OURS, auto.theorem, auto.conditions, learns)
     yield Row("any play", "upper", float(T), "losses are in [0, 1]", "R ≤ T", learns=False)
-    yield Row("uniform play", "upper", (1 - 1 / n) * T, "exact worst case", "R ≤ (1 − 1/N)·T", learns=False)
-    if n == 1:
+    yield from (_row(candidate, T) for candidate in candidates)
+    if n > 1:
+        yield from (_row(baseline, T) for baseline in _baselines(solved))
+        yield from _rules(solved, T)
+
+
+def _row(candidate: Candidate, T: int) -> Row:
+    value, conditions = sum(candidate.terms(float(T)).values()), candidate.conditions(float(T))
+    about = (candidate.source, candidate.theorem, conditions, candidate.learns)
+    return Row(candidate.title, "upper", value, *about)
+
+
+def _baselines(solved: Solved) -> Iterator[Candidate]:
+    """Known algorithms that can play the graph."""
+    makers: list[Callable[[Solved], Candidate]] = [
+        known.CHLZ21,
+        known.Exp3GStrong,
+        known.Exp3,
+        known.Hedge,
+        QFTRL,
+    ]
+    makers.append(partial(known.Exp3GWeak, everyone=True))
+    makers += [known.Exp3GWeak] if solved.graph.has_loop.any() else []  # else the same set again
+    for make in makers:
+        try:
+            yield make(solved)
+        except InfeasibleRequest:
+            continue
+
+
+def _rules(solved: Solved, T: int) -> Iterator[Row]:
+    """Known algorithms that are not plans, for graphs in which every arm reveals itself."""
+    if not solved.graph.has_loop.all():
         return
-    weak = next(way.weak for way in ways if isinstance(way, Candidate) and way.name == "single")
-    yield _chlz21(float(weak.deltas[0]), n, T)
-    if found.graph == "weak":
-        watched = next((way.problem for way in ways if isinstance(way, WatchedCandidate)), None)
-        yield from _exp3g_weak(g, watched, T)
-    else:
-        problem = next(way.problem for way in ways if isinstance(way, StrongCandidate))
-        yield _exp3g_strong(problem, T)
-    if g.has_loop.all():
-        cover = next(way.cliques for way in ways if isinstance(way, StrongCandidate))
-        yield from _self_loops(g, T, cover.value if cover.symmetric else None, (cover.value, cover.alpha))
-
-
-def _of_way(way: Way, T: int) -> Row:
-    """The bound of one candidate of the planner."""
-    if isinstance(way, Candidate):
-        bound = way.bound(T)
-        name = f"{way.realization}, {way.name}"
-        return Row(name, "upper", bound.value, PAPER, bound.theorem, bound.conditions)
-    value, _ = way.score(T)
-    name = f"ours: {way.realization}, {way.name}"
-    assert isinstance(way, TightCandidate | FlatCandidate | StrongCandidate | WatchedCandidate)
-    problem: Any = way.problem  # each kind has levers of its own
-    conditions = problem.conditions(float(T), problem.levers(float(T)))
-    return Row(name, "upper", value, OURS, "Theorem general regret, minimised at T", conditions)
-
-
-def _chlz21(delta: float, n: int, T: int) -> Row:
-    """b = (log N/(2Tδ*²))^{1/3}, so γ̄ = bδ* = (δ* log N/(2T))^{1/3}, at most ½ from T = 4δ* log N."""
-    demand = delta * log(n)
-    return Row(
-        "CHLZ21",
-        "upper",
-        3 * cbrt(demand * T * T / 2),
-        "Chen, Huang, Li & Zhang 2021, constants of the full cover",
-        "3·2^{−1/3}(δ* log N)^{1/3}T^{2/3}",
-        (Condition("γ̄ = (δ* log N/(2T))^{1/3} ≤ 1/2", cbrt(demand / (2 * T)), 0.5),),
-    )
-
-
-def _exp3g_weak(g: FeedbackGraph, watched: Watched | None, T: int) -> Iterator[Row]:
-    """γ uniform on a set D that reveals all arms: P ≥ γ/|D|, R ≤ log N/η + η|D|T/(2γ) + γT, η = γ²/|D|."""
-    source = "Alon, Cesa-Bianchi, Dekel & Koren 2015"
-    size = dominating_set(g).size
-    gamma = cbrt(size * log(g.n_arms) / T)
-    yield Row(
-        "Exp3.G, all arms covered",
-        "upper",
-        2.5 * gamma * T,
-        f"{source}, constants derived for a full cover",
-        f"5/2·(|D| log N)^{{1/3}}T^{{2/3}}, |D| = {size} (greedy)",
-        (Condition("γ = (|D| log N/T)^{1/3} ≤ 1/2", gamma, 0.5),),
-    )
-    if watched is not None:
-        gamma = watched.exp3g_gamma(T)
-        yield Row(
-            "Exp3.G, loop-less arms covered",
-            "upper",
-            sum(watched.exp3g_terms(T).values()),
-            f"{source}, constants derived (planning/minimised/dominating_set.py)",
-            f"5/2·(|D| log N)^{{1/3}}T^{{2/3}} + γ²·n'T/|D|, |D| = {watched.size}, n' = {watched.alone}",
-            (Condition("γ = (|D| log N/T)^{1/3} ≤ 1/2", gamma, 0.5),),
-        )
-
-
-def _exp3g_strong(problem: Strong, T: int) -> Row:
-    """Its tuning in our analysis: uniform exploration γ, η = 2γ; Q = 4α log(4N²/(αγ)) by (2) of strong.md, s = 1."""
-    n, alpha = problem.n, max(problem.alpha or problem.cliques, 1)
-    gamma = problem.exp3g(float(T)).gamma
-    Q = 4 * alpha * log(4 * n * n / (alpha * gamma)) if problem.n_loop else 0.0
-    shift = growth(2 * gamma / (gamma * (1 - 1 / n))) if problem.n_loopless else 1.0
-    squares = Q + (1.0 if problem.n_loopless else 0.0)
-    value = log(n) / (2 * gamma) + gamma / (1 - gamma) * shift * squares * T + gamma * T
-    return Row(
-        "Exp3.G",
-        "upper",
-        value,
-        "Alon, Cesa-Bianchi, Dekel & Koren 2015; constants proved in docs/theory/strong.md, not taken from print",
-        "log N/η + ½ηρφ(η/p)·4α log(4N²/(αγ))·T + γT, of order √(αT)·log(NT)",
-        (Condition("γ = min(√(1/(αT)), 1/2) ≤ 1/2", gamma, 0.5),),
-    )
-
-
-def exp3_ix_bound(n: int, cliques: int, alpha: int, T: float) -> float:
-    """4√((N + T·min(q, 2αH + 2)) log N), H = log(1 + (⌈N²√(NT/log N)⌉ + N)/α), of Exp3-IX; 0 for one arm."""
-    if n == 1:
-        return 0.0
-    H = log(1 + (ceil(n * n * sqrt(n * T / log(n))) + n) / alpha)
-    return 4 * sqrt((n + T * min(float(cliques), 2 * alpha * H + 2)) * log(n))
-
-
-def _self_loops(g: FeedbackGraph, T: int, alpha: int | None, seen: tuple[int, int]) -> Iterator[Row]:
-    """Algorithms for graphs in which every arm reveals itself; `alpha` ≥ α(G) if all edges go both ways.
-
-    `seen`: how many cliques cover the graph, and a number ≥ α(G).
-    """
-    n = g.n_arms
-    yield Row(
-        "EXP3",
-        "upper",
-        sqrt(2 * n * T * log(n)),
-        "Auer, Cesa-Bianchi, Freund & Schapire 2002",
-        "√(2NT log N)",
-    )
-    yield Row("Tsallis-INF", "upper", 4 * sqrt(n * T) + 1, "Zimmert & Seldin 2021", "4√(NT) + 1")
+    n, cover = solved.graph.n_arms, solved.cliques
+    value = tsallis_inf_bound(n, T)
+    yield Row("Tsallis-INF", "upper", value, "Zimmert & Seldin 2021", "4√(NT) + 1")
     theorem = "4√((N + T·min(q, 2αH + 2)) log N), q cliques cover the graph"
-    yield Row(
-        "Exp3-IX", "upper", exp3_ix_bound(n, *seen, T), "Kocák, Neu, Valko & Munos 2014, Lemma 1", theorem
-    )
-    if g.universal.size == n:
-        yield Row("Hedge", "upper", sqrt(T * log(n) / 2), "Freund & Schapire 1997", "√(T log N/2)")
-    if alpha is not None:
-        value = sqrt(2 * alpha * T * log(n))
-        yield Row(
-            "Exp3-SET",
-            "upper",
-            value,
-            "Alon, Cesa-Bianchi, Gentile & Mansour 2013",
-            f"√(2αT log N), α ≤ {alpha}",
-        )
-        value = 2 * sqrt(e * alpha * T * (2 + log(n / alpha)))
-        theorem = f"2√(eαT(2 + log(N/α))), α ≤ {alpha}"
-        yield Row("q-FTRL", "upper", value, "Eldowa, Esposito, Cesari & Cesa-Bianchi 2023", theorem)
+    value = exp3_ix_bound(n, cover.value, cover.alpha, T)
+    yield Row("Exp3-IX", "upper", value, "Kocák, Neu, Valko & Munos 2014, Lemma 1", theorem)
+    if cover.symmetric:
+        source, theorem = "Alon, Cesa-Bianchi, Gentile & Mansour 2013", f"√(2αT log N), α ≤ {cover.value}"
+        yield Row("Exp3-SET", "upper", exp3_set_bound(n, cover.value, T), source, theorem)
 
 
 # -- lower bounds --------------------------------------------------------------------------------------------
 
 
-def _lower(g: FeedbackGraph, T: int, found: Observability, ways: list[Way]) -> Iterator[Row]:
-    n = g.n_arms
-    yield Row(
-        "one round", "lower", 1 - 1 / n, "exact minimax value of one round", "R ≥ 1 − 1/N", learns=False
-    )
+def _lower(solved: Solved, T: int) -> Iterator[Row]:
+    g, n = solved.graph, solved.graph.n_arms
+    value = uniform_bound(n, 1)
+    yield Row("one round", "lower", value, "exact minimax value of one round", "R ≥ 1 − 1/N", learns=False)
     if n == 1:
         return
     value = lower.full_information(n, T)
     yield Row("full information", "lower", value, OURS, "fair coins: max{½E|S_T|, E max(T/2 − B_i)}")
-    yield from _independent(g, T, ways)
-    if found.graph == "weak":
+    yield from _independent(solved, T)
+    if solved.observability.graph == "weak":
         yield from _packings(g, T)
     if n * T <= MINIMAX_BITS:
         try:
@@ -361,14 +265,13 @@ def _lower(g: FeedbackGraph, T: int, found: Observability, ways: list[Way]) -> I
         )
 
 
-def _independent(g: FeedbackGraph, T: int, ways: list[Way]) -> Iterator[Row]:
-    cover = next((way.cliques for way in ways if isinstance(way, StrongCandidate)), None)
-    if cover is not None and cover.symmetric and cover.mutual is not None and cover.arms.size == g.n_arms:
-        size = (
-            cover.mutual.lower
-        )  # all edges are mutual among arms with self-loops: the planner has it already
+def _independent(solved: Solved, T: int) -> Iterator[Row]:
+    g = solved.graph
+    mutual = solved.cliques.mutual if g.has_loop.all() and not g.universal.size else None
+    if mutual is not None and solved.cliques.symmetric:
+        size = mutual.lower  # all edges are mutual among arms with self-loops: it is solved already
     else:
-        size = independence_number(g).lower
+        size = solved.cliques.either.lower
     if size < 2:
         return
     theorem = f"an independent set of {size} arms, of order √(αT)"

@@ -2,115 +2,228 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from math import isfinite
-from typing import Any
+from math import cbrt, exp, inf, log, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight._types import Longs
+from sidelight._types import Floats
 from sidelight.analysis import Domination
 from sidelight.partition import Partition
-from sidelight.planning.bounds.bound import Bound
-from sidelight.planning.covers import largest_revealed, loads
-from sidelight.planning.minimised.flat_bound import Mixed
-from sidelight.planning.minimised.interpolation import best_h
-from sidelight.planning.minimised.minimised import least_bound, score_at
-from sidelight.planning.tuning import Tuning, lazy_factor
+from sidelight.planning.bounds.bound import Condition
+from sidelight.planning.exploration import shared
+from sidelight.planning.minimised.interpolated import one_best_h
+from sidelight.planning.minimised.problem import MinimisedCandidate, Problem, Start
+from sidelight.planning.minimised.two_level import MOST_OVERSHOOT, SHIFT_PEAK
+from sidelight.planning.potentials import Potential, entropy_height, height
+from sidelight.planning.schedule import Schedule
+from sidelight.planning.tuning import MOST_EXPLORATION, Tuning, lazy_factor
 
 
-@dataclass(frozen=True, eq=False)
-class FlatCandidate:
+class Rates(NamedTuple):
+    """The free parameters."""
+
+    beta: float  # γ(j) = β·g_j(X): a covered arm is seen with probability at least β·X^{1−h}
+    eta: float  # rate of Tsallis-h on the covered arms
+    eta_loop: float = 0.0  # rate of −√x on the arms with a self-loop
+    eta_loopless: float = 0.0  # rate of negative entropy on loop-less strong arms that are not covered
+    extra: float = 0.0  # exploration that all of those see
+
+
+@dataclass(frozen=True)
+class Flat(Problem[Rates]):
+    """W covered arms with Tsallis-h, S arms with self-loops and −√x, N loop-less strong arms with entropy.
+
+        R ≤ D_Φ + T·max_z [A(1−z) + B√z] + γ̄T + (N) ½ρφη_N·T + shifts,    A = η/(2β),  B = 2ρη_S√n_S.
+
+    Nothing is owed to S and N: an arm with a self-loop is seen when it is played, P_i ≥ (1−γ̄)X_i, a loop-less
+    strong arm when any other is, P_i ≥ (1−γ̄)(1−X_i). Proof: docs/theory/flat.md.
+    """
+
+    n_cover: int  # |W| ≥ 1
+    n_loop: int  # |S|
+    n_loopless: int  # |N|; not both 0
+    delta: float  # δ_W, the mass of the cover
+    h: float
+    lazy: float  # κ ≥ 1, the factor of lazy play
+
+    @property
+    def cost(self) -> float:
+        """Exploration is at most β times this: κ·δ^h."""
+        return float(self.lazy * self.delta**self.h)
+
+    def gamma_bar(self, x: Rates) -> float:
+        """γ̄ ≤ βκδ^h + extra."""
+        return x.beta * self.cost + x.extra
+
+    def diameter(self, x: Rates) -> float:
+        """D_Φ from above: the height of −Φ on W and S together, less the lowest corner.
+
+        With mass z on S the two groups reach W(1−z) + (√n_S/η_S)·√z, and W(1−z) ≤ W(1) − slope·z by concavity.
+        """
+        eta, h, n = x.eta, self.h, self.n_cover
+        if h < 1:
+            height = n ** (1 - h) / (h * (1 - h) * eta)
+            slope, corner = h * height, 1 / (h * (1 - h) * eta)
+        else:
+            height = entropy_height(n) / eta
+            slope, corner = max(log(n) - 1, 0.0) / eta, 0.0
+        if self.n_loop:
+            height = _peak(height, slope, sqrt(self.n_loop) / x.eta_loop)
+            corner = min(corner, 1 / x.eta_loop)
+        return float(height if self.n_loopless else height - corner)
+
+    def stability(self, x: Rates) -> float:
+        """max over the mass z on S of A(1−z) + B√z, per round."""
+        a = x.eta / (2 * x.beta)
+        b = 2 * x.eta_loop * sqrt(self.n_loop) / (1 - self.gamma_bar(x))
+        return _peak(a, a, b)
+
+    def terms(self, T: float, x: Rates) -> dict[str, float]:
+        """The bound, term by term, for parameters that satisfy the conditions."""
+        rho = 1 / (1 - self.gamma_bar(x))
+        terms = {
+            "diameter": self.diameter(x),
+            "stability": self.stability(x) * T,
+            "global exploration": x.beta * self.cost * T,
+        }
+        if self.n_loopless:
+            eta, p = x.eta_loopless, x.extra
+            learning = entropy_height(self.n_loopless) / eta + 0.5 * rho * exp(eta / p) * eta * T
+            terms["loop-less arms"] = learning
+            terms["exploration for loop-less arms"] = p * T
+            shift = 0.5 * x.eta * self._growth(x) * self.n_cover**self.h * self._overlap
+            if self.n_loop:
+                growth = (1 - self.overshoot(x)) ** -3
+                shift += 2 * growth * SHIFT_PEAK * x.eta_loop * sqrt(self.n_loop)
+            terms["loop-less shift"] = rho * shift * T
+        return terms
+
+    def overshoot(self, x: Rates) -> float:
+        """2·η_S·√(ρ/p), by which the shift can lengthen 1/√x on S at most."""
+        return 2 * x.eta_loop / sqrt((1 - self.gamma_bar(x)) * x.extra)
+
+    def _growth(self, x: Rates) -> float:
+        """How much x^{2−h} can grow on W under the shift: (1 − (1−h)η/p)^{−(2−h)/(1−h)}, e^{η/p} at h = 1."""
+        u = x.eta / x.extra
+        if self.h == 1:
+            return exp(u)
+        return float((1 - (1 - self.h) * u) ** (-(2 - self.h) / (1 - self.h)))
+
+    @property
+    def _overlap(self) -> float:
+        """max over y of y²(1−y)^{1−h}: the shift is large only where W is small."""
+        if self.h == 1:
+            return 1.0
+        return float((2 / (3 - self.h)) ** 2 * ((1 - self.h) / (3 - self.h)) ** (1 - self.h))
+
+    def conditions(self, T: float, x: Rates) -> tuple[Condition, ...]:
+        """What the parameters must satisfy; the minimiser keeps to it at every T."""
+        conditions = [Condition("γ̄ ≤ 1/2", self.gamma_bar(x), MOST_EXPLORATION)]
+        if self.n_loopless:
+            p = x.extra
+            if self.n_loop:
+                over = self.overshoot(x)
+                conditions.append(Condition("2·η_S·√(ρ/p) ≤ 1/2", over, MOST_OVERSHOOT))
+            conditions.append(Condition("η/p ≤ 1/2", x.eta / p, MOST_OVERSHOOT))
+            conditions.append(Condition("η_N/p ≤ 1", x.eta_loopless / p, 2 * MOST_OVERSHOOT))
+        return tuple(conditions)
+
+    def closed_form(self, T: float) -> float:
+        """3·2^{−1/3}(κ·height·δ^h)^{1/3}T^{2/3} + 4√(n_S·T) from γ̄ ≤ ½ on; ∞ before or with loop-less arms."""
+        M = self._height * self.cost
+        if self.n_loopless or 4 * M > T:
+            return inf
+        return 3 * cbrt(M * T * T / 2) + 4 * sqrt(self.n_loop * T)
+
+    @property
+    def _height(self) -> float:
+        return float(height(self.h, self.n_cover))
+
+    slower = {"eta": 0.5, "eta_loop": 0.5, "eta_loopless": 0.5}  # noqa: RUF012 - never written to
+
+    def starts(self, T: float) -> Iterator[Start]:
+        """From the closed form."""
+        M = self._height * self.cost
+        beta = min(1 / cbrt(2 * T * M**2), 0.4 / M) * self._height
+        free = {"beta": beta, "eta": sqrt(2 * self._height * beta / T)}
+        if self.n_loop:
+            free["eta_loop"] = 1 / sqrt(4 * T)
+        if self.n_loopless:
+            eta = sqrt(entropy_height(self.n_loopless) / T)
+            free |= {"eta_loopless": min(eta, 0.05), "extra": 0.08 * min(1.0, 40 * eta)}
+        yield Start(free)
+
+    def made(self, T: float, **chosen: Any) -> Rates:
+        """All are free."""
+        return Rates(**chosen)
+
+
+def _peak(base: float, slope: float, root: float) -> float:
+    """max over z ∈ [0, 1] of base − slope·z + root·√z."""
+    return base + root * root / (4 * slope) if root < 2 * slope else base - slope + root
+
+
+class FlatCandidate(MinimisedCandidate):
     """Covered arms W play Tsallis-h, arms with self-loops −√x, other loop-less arms negative entropy.
 
     `domination` covers W from any arm. `name` says what became of loop-less strong arms: "covered" counts
     them into W, "shifted" leaves them to their own entropy.
     """
 
-    name: str
-    partition: Partition  # one block
-    domination: Domination
-    realization: str = "flat"
+    problem: Flat
 
-    @cached_property
-    def covered(self) -> Longs:
-        """W: the arms that exploration is owed to."""
-        return np.asarray(self.domination.cover, dtype=np.int64)
+    def __init__(self, name: str, partition: Partition, domination: Domination) -> None:
+        g, W = partition.graph, domination.cover
+        h = one_best_h(len(W), domination.value, corners=False, played=g.n_arms)
+        theorem = f"Flat plan with strong arms ({name}), minimised at T"
+        super().__init__(name, "flat", partition, theorem, (f"flat h={h:.4g}",))
+        self.domination, self.loops, self.loopless = domination, g.has_loop, ~g.has_loop
+        self.loopless[W] = False
+        lazy = float(lazy_factor(g.n_arms)) if h < 1 else 1.0
+        counts = (len(W), int(self.loops.sum()), int(self.loopless.sum()))
+        self.problem = Flat(*counts, float(domination.value), h, lazy)
 
-    @cached_property
-    def loops(self) -> Longs:
-        """S: arms with a self-loop."""
-        return np.flatnonzero(self.partition.graph.has_loop)
+    def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
+        """The tuning at T and its parameters by name."""
+        problem, x = self.problem, self.problem.parameters(T)
+        extra = np.where(self.loopless, 0.0, x.extra / max(int((~self.loopless).sum()), 1))
+        rates = (x.eta, x.eta_loop, x.eta_loopless)
+        tuning = flat_tuning(self.partition, self.domination, problem.h, x.beta, rates, extra)
+        parameters: dict[str, Any] = {"beta": x.beta, "eta": x.eta, "h": problem.h, "delta": problem.delta}
+        parameters |= {"eta_loop": x.eta_loop} if problem.n_loop else {}
+        parameters |= {"eta_loopless": x.eta_loopless, "extra": x.extra} if problem.n_loopless else {}
+        return tuning, parameters | self.common(T)
 
-    @cached_property
-    def loopless(self) -> Longs:
-        """N: loop-less strong arms that are not covered."""
-        free = ~self.partition.graph.has_loop
-        free[self.covered] = False
-        return np.flatnonzero(free)
 
-    @cached_property
-    def problem(self) -> Mixed:
-        """All that the bound depends on."""
-        n, n_cover = self.partition.graph.n_arms, self.covered.size
-        delta = float(self.domination.value)
-        h = float(
-            best_h(np.array([float(n_cover)]), np.array([delta]), corners=False, played=np.array([float(n)]))[
-                0
-            ]
-        )
-        lazy = float(lazy_factor(n)) if h < 1 else 1.0
-        return Mixed(n_cover, self.loops.size, self.loopless.size, delta, h, lazy)
-
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """How the block plays."""
-        return (f"flat h={self.problem.h:.4g}",)
-
-    def score(self, horizon: int) -> tuple[float, bool]:
-        """Value of the bound at `horizon` and whether it is certified."""
-        return score_at(self.problem, horizon)
-
-    def bound(self, horizon: int) -> Bound:
-        """The right-hand side of Theorem general regret at its smallest."""
-        return least_bound(self.problem, horizon, f"Flat plan with strong arms ({self.name}), minimised at T")
-
-    def tune(self, horizon: int) -> tuple[Tuning, dict[str, Any]]:
-        """The tuning at `horizon` and its parameters by name."""
-        T, p, problem = float(horizon), self.partition, self.problem
-        levers, n, h = problem.levers(T), p.graph.n_arms, problem.h
-        cover = np.zeros(n)
-        cover[self.domination.arms] = self.domination.weights
-        owed = np.zeros(n)
-        owed[self.covered] = loads(p.graph, p.block_of, cover)[self.covered]
-        power, rate, constant = np.zeros(n), np.zeros(n), np.zeros(n)
-        power[self.covered], rate[self.covered] = (
-            (1 / (1 - h), (1 - h) * levers.eta) if h < 1 else (0.0, levers.eta)
-        )
-        power[self.loops], rate[self.loops] = 2.0, 2 * levers.eta_loop
-        rate[self.loopless] = levers.eta_loopless
-        if h == 1:
-            need = np.zeros(n)
-            need[self.covered] = 1 / owed[self.covered]
-            constant += levers.beta * cover * largest_revealed(p.graph, p.block_of, need)
-            cover, owed = np.zeros(n), np.zeros(n)
-        if self.loopless.size:
-            others = np.setdiff1d(np.arange(n), self.loopless)
-            constant[others] += levers.extra / others.size
-        tuning = Tuning.one_block(
-            power=power,
-            rate=rate,
-            constant=constant,
-            spread=levers.beta if h < 1 else 0.0,
-            cover=cover,
-            load=owed,
-        )
-        gamma_bar = problem.gamma_bar(levers)
-        parameters: dict[str, Any] = {"beta": levers.beta, "eta": levers.eta, "h": h, "delta": problem.delta}
-        parameters |= {"eta_loop": levers.eta_loop} if self.loops.size else {}
-        if self.loopless.size:
-            parameters |= {"eta_loopless": levers.eta_loopless, "extra": levers.extra}
-        closed = problem.closed_form(T)
-        parameters |= {"closed_form": closed} if isfinite(closed) else {}
-        return tuning, parameters | {"gamma_bar": gamma_bar, "rho": 1 / (1 - gamma_bar)}
+def flat_tuning(
+    partition: Partition,
+    domination: Domination,
+    h: float,
+    beta: float,
+    rates: tuple[float, float, float],
+    extra: Floats | float = 0.0,
+    schedule: Schedule | None = None,
+) -> Tuning:
+    """One simplex: Tsallis-h at rate η on the arms that `domination` covers, −√x/η_S on others with a self-loop,
+    entropy at rate η_N on the rest; β·g explored for the covered, and `extra`."""
+    g = partition.graph
+    n, (eta, eta_loop, eta_loopless) = g.n_arms, rates
+    covered, weights = np.zeros(n, dtype=bool), np.zeros(n)
+    covered[domination.cover] = True
+    weights[domination.arms] = domination.weights
+    powers = np.where(covered, h, np.where(g.has_loop, 0.5, 1.0))
+    potential = Potential(powers, np.where(covered, eta, np.where(g.has_loop, 4 * eta_loop, eta_loopless)))
+    entropy = np.full(n, h == 1)
+    played = shared(g, partition.block_of, weights, covered, np.full(n, beta), entropy)
+    return Tuning.flat(
+        n,
+        potential,
+        constant=played.constant + extra,
+        spread=0.0 if h == 1 else beta,
+        cover=played.cover,
+        load=played.load,
+        schedule=schedule,
+    )

@@ -1,17 +1,22 @@
-"""The right-hand side of Theorem general regret for two levels, with every constant exact at the actual T."""
+"""Two levels with interpolated blocks and weighted projection, every constant exact at the actual T."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from math import cbrt, exp, inf, isfinite, sqrt
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import cbrt, exp, inf, sqrt
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from sidelight._types import Floats
 from sidelight.planning.bounds.bound import Condition
-from sidelight.planning.minimised.interpolation import entropy_height
-from sidelight.planning.minimised.minimise import Vector, minimise
-from sidelight.planning.minimised.minimised import feasible_value
-from sidelight.planning.tuning import MOST_EXPLORATION
+from sidelight.planning.exploration import WeakBlocks, shared
+from sidelight.planning.minimised.interpolated import Interpolated
+from sidelight.planning.minimised.problem import MinimisedCandidate, Problem, Start
+from sidelight.planning.potentials import Potential, entropy_height
+from sidelight.planning.pruning import parents
+from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
 
 SHIFT_PEAK = 16 / (25 * sqrt(5))
 """max of y²·√(1−y): how much the shift by the loop-less arms can weigh on the other coordinates."""
@@ -20,9 +25,8 @@ MOST_OVERSHOOT = 0.5
 """Coordinates may grow by a shift: 2η√(ρ/p) stays below this, η_N/p below twice this."""
 
 
-@dataclass(frozen=True)
-class Levers:
-    """The free parameters: any that satisfy the conditions give a bound."""
+class Weights(NamedTuple):
+    """The free parameters."""
 
     b: float = 0.0  # exploration of the weak blocks is between b·supply and b·M
     alpha: float = 0.0  # local exploration of each weak block
@@ -34,7 +38,7 @@ class Levers:
 
 
 @dataclass(frozen=True)
-class TwoLevel:
+class TwoLevel(Problem[Weights]):
     """What the bound depends on, and nothing else. Proofs: docs/theory/weighted-projection.md, tight-constants.md.
 
     With M, m2, δ̄ = Σ δ_k over the weak blocks U2, n_S and n_N singletons with and without self-loop:
@@ -59,97 +63,93 @@ class TwoLevel:
 
     # -- the right-hand side --------------------------------------------------------------------------
 
-    def gamma_bar(self, levers: Levers) -> float:
+    def gamma_bar(self, x: Weights) -> float:
         """γ̄ ≤ b·M + what is explored for loop-less arms."""
-        return levers.b * self.demand + self.paid(levers)
+        return x.b * self.demand + self.paid(x)
 
-    def paid(self, levers: Levers) -> float:
+    def paid(self, x: Weights) -> float:
         """Mass that gives every loop-less arm `extra`: n/(n−1) times it if only loop-less arms can carry it."""
         n = self.n_loopless
         only = n > 1 and self.n_weak + self.n_loop == 0
-        return levers.extra * n / (n - 1) if only else levers.extra
+        return x.extra * n / (n - 1) if only else x.extra
 
-    def seen(self, levers: Levers) -> float:
+    def seen(self, x: Weights) -> float:
         """p: every loop-less arm is seen at least so often by exploration."""
-        return levers.extra + levers.b * self.supply
+        return x.extra + x.b * self.supply
 
-    def weights(self, levers: Levers) -> tuple[float, float, float]:
+    def weights(self, x: Weights) -> tuple[float, float, float]:
         """Σ w_k, Σ 1/w_k and min w_k over U2."""
         total, reciprocal, least, squares = self.deltas
-        if levers.weighted:
+        if x.weighted:
             return total, reciprocal, least
         mean = sqrt(squares / self.n_weak)
         return self.n_weak * mean, self.n_weak / mean, mean
 
-    def norms(self, T: float, levers: Levers) -> tuple[float, float, float, float]:
+    def norms(self, T: float, x: Weights) -> tuple[float, float, float, float]:
         """‖1/η‖, min 1/η, ‖η·d‖ and ‖η‖ over U2 and U1S."""
-        unit = 2 * T / (1 - self.gamma_bar(levers))
+        unit = 2 * T / (1 - self.gamma_bar(x))
         inverse = least = steep = rates = 0.0
         if self.n_loop:
-            square = levers.scale_loop**2 * unit
+            square = x.scale_loop**2 * unit
             inverse, least, steep = self.n_loop * square, square, self.n_loop / square
             rates = self.n_loop / square
         if self.n_weak:
-            square = levers.scale**2 * unit
-            total, reciprocal, smallest = self.weights(levers)
-            inverse += square * total / levers.alpha
-            steep += total / levers.alpha / square  # Σ d_k²/w_k·α is Σ w_k/α for both kinds of weights
-            rates += reciprocal * levers.alpha / square
-            corner = square * smallest / levers.alpha
+            square = x.scale**2 * unit
+            total, reciprocal, smallest = self.weights(x)
+            inverse += square * total / x.alpha
+            steep += total / x.alpha / square  # Σ d_k²/w_k·α is Σ w_k/α for both kinds of weights
+            rates += reciprocal * x.alpha / square
+            corner = square * smallest / x.alpha
             least = min(least, corner) if self.n_loop else corner
         return sqrt(inverse), sqrt(least), sqrt(steep), sqrt(rates)
 
-    def terms(self, T: float, levers: Levers) -> dict[str, float]:
+    def terms(self, T: float, x: Weights) -> dict[str, float]:
         """The bound, term by term, for parameters that satisfy the conditions."""
-        rho = 1 / (1 - self.gamma_bar(levers))
+        rho = 1 / (1 - self.gamma_bar(x))
         terms: dict[str, float] = {}
         if self.n_weak:
-            terms["restriction"] = sqrt(2 * T / levers.b)
-            terms["global exploration"] = levers.b * self.demand * T
+            terms["restriction"] = sqrt(2 * T / x.b)
+            terms["global exploration"] = x.b * self.demand * T
         if self.alone:
             return terms or {"one arm": 0.0}
         if self.n_weak:
-            terms["local exploration"] = levers.alpha * T
-        norm, least, steep, rates = self.norms(T, levers)
+            terms["local exploration"] = x.alpha * T
+        norm, least, steep, rates = self.norms(T, x)
         if self.n_weak + self.n_loop:
             diameter = norm if self.n_loopless else norm - least
             terms["projection"] = diameter + 2 * rho * T * steep
         if self.n_loopless:
-            p, eta = self.seen(levers), levers.eta_loopless
+            p, eta = self.seen(x), x.eta_loopless
             learning = entropy_height(self.n_loopless) / eta + 0.5 * rho * exp(eta / p) * eta * T
             terms["loop-less arms"] = learning
-            terms["exploration for loop-less arms"] = self.paid(levers) * T
+            terms["exploration for loop-less arms"] = self.paid(x) * T
             if rates:
-                growth = (1 - self.overshoot(T, levers)) ** -3
+                growth = (1 - self.overshoot(T, x)) ** -3
                 terms["loop-less shift"] = 2 * rho * growth * SHIFT_PEAK * rates * T
         return terms
 
-    def conditions(self, T: float, levers: Levers) -> tuple[Condition, ...]:
+    def conditions(self, T: float, x: Weights) -> tuple[Condition, ...]:
         """What the parameters must satisfy; the minimiser keeps to it at every T."""
         conditions = []
         if self.n_weak or self.n_loopless:
-            conditions.append(Condition("γ̄ ≤ 1/2", self.gamma_bar(levers), MOST_EXPLORATION))
+            conditions.append(Condition("γ̄ ≤ 1/2", self.gamma_bar(x), MOST_EXPLORATION))
         if self.n_weak and not self.alone:
-            conditions.append(Condition("α ≤ 1", levers.alpha, 1.0))
+            conditions.append(Condition("α ≤ 1", x.alpha, 1.0))
         if self.n_loopless:
-            p = self.seen(levers)
+            p = self.seen(x)
             if self.n_weak + self.n_loop:
-                over = self.overshoot(T, levers)
+                over = self.overshoot(T, x)
                 conditions.append(Condition("2·max η·√(ρ/p) ≤ 1/2", over, MOST_OVERSHOOT))
-            growth = levers.eta_loopless / p
+            growth = x.eta_loopless / p
             conditions.append(Condition("η_N/p ≤ 1", growth, 2 * MOST_OVERSHOOT))
         return tuple(conditions)
 
-    def overshoot(self, T: float, levers: Levers) -> float:
+    def overshoot(self, T: float, x: Weights) -> float:
         """2·max η·√(ρ/p), by which a shift can lengthen 1/√y at most."""
-        _, least, _, _ = self.norms(T, levers)
-        return 2 / least * sqrt(1 / ((1 - self.gamma_bar(levers)) * self.seen(levers)))
+        _, least, _, _ = self.norms(T, x)
+        return 2 / least * sqrt(1 / ((1 - self.gamma_bar(x)) * self.seen(x)))
 
     # -- choosing -------------------------------------------------------------------------------------
-
-    def levers(self, T: float) -> Levers:
-        """The parameters with the smallest bound found at T."""
-        return _levers(self, T)
 
     def closed_form(self, T: float) -> float:
         """The bound with ρ = 2 and round numbers, from T = max(4M, 4δ̄) on; ∞ before or with loop-less arms.
@@ -167,64 +167,112 @@ class TwoLevel:
             value += 3 * cbrt(4 * self.deltas[0] * T * T) + 4 * sqrt(self.n_loop * T)
         return value
 
-    def _names(self) -> list[str]:
-        names = ["b"] if self.n_weak else []
-        if not self.alone:
-            names += ["alpha"] if self.n_weak else []
-            names += ["scale"] if self.n_weak and self.n_loopless else []
-            names += ["scale_loop"] if self.n_loop and (self.n_weak or self.n_loopless) else []
-            names += ["eta_loopless", "extra"] if self.n_loopless else []
-        return names
+    slower = {"scale": 2.0, "scale_loop": 2.0, "eta_loopless": 0.5}  # noqa: RUF012 - never written to
 
-    def _start(self, T: float) -> dict[str, float]:
-        b = min(1 / cbrt(2 * T * self.demand**2), 0.4 / self.demand) if self.n_weak else 0.0
-        eta = sqrt(entropy_height(self.n_loopless) / T) if self.n_loopless else 0.0
-        return {
-            "b": b,
-            "alpha": min(cbrt(4 * self.deltas[0] / T), 1.0),
-            "scale": 4.0 if self.n_loopless else 1.0,
-            "scale_loop": 4.0 if self.n_loopless else 1.0,
-            "eta_loopless": min(eta, 0.05),
-            "extra": 0.08 * min(1.0, 40 * eta),
-        }
+    def starts(self, T: float) -> Iterator[Start]:
+        """From the closed forms, with weights δ_k and with equal ones where there are several."""
+        least = 1 / cbrt(2 * T * self.demand**2) if self.n_weak else 0.0  # minimises √(2T/b) + b·M·T
+        if self.alone:
+            yield Start({}, {"b": min(least, MOST_EXPLORATION / self.demand)} if self.n_weak else {})
+            return
+        free = {}
+        if self.n_weak:
+            free = {"b": min(least, 0.4 / self.demand), "alpha": min(cbrt(4 * self.deltas[0] / T), 1.0)}
+        if self.n_weak and self.n_loopless:
+            free["scale"] = 4.0
+        if self.n_loop and (self.n_weak or self.n_loopless):
+            free["scale_loop"] = 4.0 if self.n_loopless else 1.0
+        if self.n_loopless:
+            eta = sqrt(entropy_height(self.n_loopless) / T)
+            free |= {"eta_loopless": min(eta, 0.05), "extra": 0.08 * min(1.0, 40 * eta)}
+        for weighted in (True, False) if self.n_weak > 1 else (True,):
+            yield Start(free, {"weighted": weighted})
 
-    def _evaluate(self, T: float, levers: Levers) -> float:
-        if self.gamma_bar(levers) > MOST_EXPLORATION:
-            return inf
-        return feasible_value(self.conditions(T, levers), lambda: self.terms(T, levers))
-
-
-@lru_cache(maxsize=4096)
-def _levers(problem: TwoLevel, T: float) -> Levers:
-    if problem.alone and problem.n_weak:  # √(2T/b) + b·M·T has its minimum in closed form
-        return Levers(b=min(1 / cbrt(2 * T * problem.demand**2), MOST_EXPLORATION / problem.demand))
-    if problem.alone:
-        return Levers()
-    kinds = (True, False) if problem.n_weak > 1 else (True,)
-    found = [_least(problem, T, weighted) for weighted in kinds]
-    return min(found, key=lambda levers: problem._evaluate(T, levers))
+    def made(self, T: float, **chosen: Any) -> Weights:
+        """Without loop-less arms one factor s on all rates of the top is known: s·D + S/s is least at √(S/D)."""
+        x = Weights(**({"scale": 1.0, "scale_loop": 1.0} | chosen))
+        if self.alone or self.n_loopless or self.gamma_bar(x) > MOST_EXPLORATION:
+            return x
+        norm, least, steep, _ = self.norms(T, x)
+        s = sqrt(2 * T / (1 - self.gamma_bar(x)) * steep / (norm - least))
+        return x._replace(scale=s * x.scale, scale_loop=s * x.scale_loop)
 
 
-def _least(problem: TwoLevel, T: float, weighted: bool) -> Levers:
-    names, start = problem._names(), problem._start(T)
-    even = Levers(scale=1.0, scale_loop=1.0, weighted=weighted)
+class TwoLevelCandidate(MinimisedCandidate):
+    """Every weak block interpolated, the top level weighted by δ_k; conditions hold at every horizon."""
 
-    def made(point: Vector) -> Levers:
-        chosen: dict[str, Any] = dict(zip(names, point, strict=True))
-        levers = replace(even, **chosen)
-        if problem.n_loopless or problem.gamma_bar(levers) > MOST_EXPLORATION:
-            return levers
-        norm, least, steep, _ = problem.norms(T, levers)  # s·D + S/s is least at s = √(S/D)
-        s = sqrt(2 * T / (1 - problem.gamma_bar(levers)) * steep / (norm - least))
-        return replace(levers, scale=s * levers.scale, scale_loop=s * levers.scale_loop)
+    problem: TwoLevel
 
-    def value(point: Vector) -> float:
-        return problem._evaluate(T, made(point))
+    def __init__(self, weak: WeakBlocks, inner: Interpolated, realization: str = "interpolated") -> None:
+        p, deltas = weak.partition, weak.deltas
+        theorem = "Theorem general regret with interpolated blocks, minimised at T"
+        super().__init__(weak.name, realization, p, theorem, inner.choices)
+        self.weak, self.inner = weak, inner
+        least = float(deltas.min()) if deltas.size else 0.0
+        self.problem = TwoLevel(
+            n_loop=p.strong_loop.size,
+            n_loopless=p.strong_loopless.size,
+            deltas=(float(deltas.sum()), float((1 / deltas).sum()), least, float((deltas**2).sum())),
+            n_weak=p.weak.size,
+            demand=inner.demand,
+            supply=float(inner.supplies.sum()),
+        )
 
-    point = tuple(start[name] for name in names)
-    slower = {"scale": 2.0, "scale_loop": 2.0, "eta_loopless": 0.5}
-    for _ in range(60):  # slower learning is feasible in the end, whatever T
-        if isfinite(value(point)):
-            break
-        point = tuple(x * slower.get(name, 1.0) for name, x in zip(names, point, strict=True))
-    return made(minimise(value, point))
+    def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
+        """The tuning at T and its parameters by name."""
+        p, weak, inner, problem = self.partition, self.weak, self.inner, self.problem
+        x = problem.parameters(T)
+        beta, steps, top = x.b * inner.diameters, inner.steps(x.b, T), self._top(T, x)
+        played = shared(
+            p.graph,
+            p.block_of,
+            weak.cover,
+            owed=weak.per_arm(np.where(inner.pruned, 0.0, 1.0)) > 0,
+            beta=weak.per_arm(beta),
+            constant=weak.per_arm(np.where((inner.h < 1) & ~inner.pruned, 0.0, 1.0)) > 0,
+        )
+        tuning = Tuning.blocks(
+            *weak.layout,
+            top,
+            weak.inside(Potential(inner.h, steps)),
+            constant=played.constant + self._for_loopless(x),
+            local=weak.per_arm(x.alpha / weak.deltas) * weak.cover,
+            adaptive=weak.per_block(np.where(inner.pruned, beta, 0.0)),
+            parent=parents(p, p.weak[inner.pruned]),
+            spread=weak.per_block(np.where((inner.h < 1) & ~inner.pruned, beta, 0.0)),
+            cover=played.cover,
+            load=played.load,
+        )
+        parameters: dict[str, Any] = {"alpha": x.alpha} | ({"b": x.b} if p.weak.size else {})
+        if p.weak.size and not problem.alone:
+            parameters |= {"eta_top": (tuning.top_rate[p.weak] / 2).tolist(), "weighted": x.weighted}
+        if p.strong_loop.size and not problem.alone:
+            parameters["eta_loop"] = float(tuning.top_rate[p.strong_loop[0]] / 2)
+        if p.strong_loopless.size:
+            parameters |= {"eta_loopless": x.eta_loopless, "extra": x.extra}
+        parameters |= self.common(T) | {"h_blocks": inner.h.tolist(), "eta_blocks": steps.tolist()}
+        return tuning, parameters | {"delta_blocks": weak.deltas.tolist()}
+
+    def _top(self, T: float, x: Weights) -> Potential:
+        """−√y/η on U2 and U1S, entropy on U1N; alone, any potential does."""
+        p = self.partition
+        h, step = np.full(p.n_blocks, 0.5), np.full(p.n_blocks, 0.5)
+        if not self.problem.alone:
+            unit = sqrt(2 * T / (1 - self.problem.gamma_bar(x)))
+            if p.weak.size:
+                weights = self.weak.deltas if x.weighted else self.problem.weights(x)[2]
+                step[p.weak] = np.sqrt(x.alpha / weights) / (x.scale * unit)
+            if p.strong_loop.size:
+                step[p.strong_loop] = 1 / (x.scale_loop * unit)
+            h[p.strong_loopless], step[p.strong_loopless] = 1.0, x.eta_loopless / 4
+        return Potential(h, 4 * step)
+
+    def _for_loopless(self, x: Weights) -> Floats:
+        """Exploration that every loop-less singleton sees: outside of them, if there is an outside."""
+        p = self.partition
+        if p.weak.size:
+            return np.asarray(x.extra * self.weak.cover / float(self.weak.deltas.sum()))
+        carriers = p.strong_loop if p.strong_loop.size else p.strong_loopless
+        shares = np.zeros(p.n_blocks)
+        shares[carriers] = self.problem.paid(x) / carriers.size
+        return np.asarray(shares[p.block_of])

@@ -8,13 +8,12 @@ from math import cbrt, sqrt
 
 import numpy as np
 
-from sidelight._types import Floats
-from sidelight.planning.potentials import Tsallis
-from sidelight.planning.printed.restriction import BlockTuning, kernel_form
+from sidelight.planning.potentials import Potential
+from sidelight.planning.printed.restriction import BlockTuning, Restriction
 
 
 @dataclass(frozen=True, eq=False)
-class Adaptive:
+class Adaptive(Restriction):
     """Φ_k = −Σ √x, γ(k, j) = (β/δ̄)·Σ_{i : parent(i) = j} √X_k(i). Source: Theorem adapt-realized-upper-bound.
 
     Every arm i is watched through one in-neighbour inside its block, its parent, so that it is seen with
@@ -25,9 +24,6 @@ class Adaptive:
     The printed β knows the size of the best arm's block; here the largest block stands for it.
     """
 
-    sizes: Floats  # (m2,) n_k
-    deltas: Floats  # (m2,) δ_k
-
     name = "adaptive"
 
     def theorem(self, case: int) -> str:
@@ -36,33 +32,33 @@ class Adaptive:
 
     def beta(self, T: float) -> float:
         """β = 2^{1/3}·δ̄·n_max^{1/6}/(T^{1/3}(Σ √n_k)^{2/3})."""
-        return self._delta_bar * cbrt(2 * sqrt(self._largest) / (T * self._roots**2))
+        return self.delta_bar * cbrt(2 * sqrt(self._largest) / (T * self._roots**2))
 
     def most(self, T: float) -> float:
         """β·Σ √n_k/δ̄, at uniform inner distributions; at most ½ from T = 16·√n_max·Σ √n_k."""
-        return self.beta(T) * self._roots / self._delta_bar
+        return self.beta(T) * self._roots / self.delta_bar
 
     def least(self, T: float) -> float:
         """β·m2/δ̄, at corners: Σ_i √X_k(i) ≥ 1."""
-        return self.beta(T) * len(self.sizes) / self._delta_bar
+        return self.beta(T) * len(self.sizes) / self.delta_bar
 
     def terms(self, T: float) -> dict[str, float]:
         """√(8Tδ̄√n_max/β) and β·T·Σ √n_k/δ̄, together 3(2·Σ √n_k)^{1/3}n_max^{1/6}T^{2/3}."""
         return {
-            "restriction": sqrt(8 * T * self._delta_bar * sqrt(self._largest) / self.beta(T)),
+            "restriction": sqrt(8 * T * self.delta_bar * sqrt(self._largest) / self.beta(T)),
             "global exploration": self.most(T) * T,
         }
 
     def blocks(self, T: float) -> BlockTuning:
         """η_k = √(β√n_k/(2Tδ̄))."""
         beta = self.beta(T)
-        steps = np.sqrt(beta * np.sqrt(self.sizes) / (2 * T * self._delta_bar))
+        steps = np.sqrt(beta * np.sqrt(self.sizes) / (2 * T * self.delta_bar))
         m = len(self.sizes)
         return BlockTuning(
-            *kernel_form(Tsallis.root(steps), m),
+            Potential.root(steps),
             steps=steps,
             covering=np.zeros(m),
-            adaptive=np.full(m, beta / self._delta_bar),
+            adaptive=np.full(m, beta / self.delta_bar),
             parameters={"beta": beta},
         )
 
@@ -73,7 +69,3 @@ class Adaptive:
     @cached_property
     def _roots(self) -> float:
         return float(np.sum(np.sqrt(self.sizes)))
-
-    @cached_property
-    def _delta_bar(self) -> float:
-        return float(np.sum(self.deltas))

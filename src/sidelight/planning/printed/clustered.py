@@ -8,22 +8,18 @@ from math import cbrt, sqrt
 
 import numpy as np
 
-from sidelight._types import Floats
-from sidelight.planning.potentials import NegativeEntropy
-from sidelight.planning.printed.restriction import BlockTuning, kernel_form
+from sidelight.planning.potentials import Potential
+from sidelight.planning.printed.restriction import BlockTuning, Restriction
 
 
 @dataclass(frozen=True, eq=False)
-class Clustered:
+class Clustered(Restriction):
     """Φ_k = negative entropy, γ(k, j) = β·x*_j·log n_k/δ̄. Source: Theorem realized-upper-bound.
 
     Restriction regret of block k and cost of exploration, before the choice of η_k and β:
 
         log n_k/η_k + η_k·δ̄·T/(2β·log n_k)    and    β·T·Σ δ_k log n_k/δ̄.
     """
-
-    sizes: Floats  # (m2,) n_k
-    deltas: Floats  # (m2,) δ_k
 
     name = "clustered"
 
@@ -33,20 +29,18 @@ class Clustered:
 
     def beta(self, T: float) -> float:
         """β = δ̄/((2T)^{1/3}(Σ δ_k log n_k)^{2/3})."""
-        return self._delta_bar / cbrt(2 * T * self._demand**2)
+        return self.delta_bar / cbrt(2 * T * self._demand**2)
 
     def most(self, T: float) -> float:
         """β·Σ δ_k log n_k/δ̄; at most ½ from T = 4·Σ δ_k log n_k."""
-        return self.beta(T) * self._demand / self._delta_bar
+        return self.beta(T) * self._demand / self.delta_bar
 
-    def least(self, T: float) -> float:
-        """The same: exploration is constant."""
-        return self.most(T)
+    least = most  # exploration is constant
 
     def terms(self, T: float) -> dict[str, float]:
         """√(2Tδ̄/β) and β·T·Σ δ_k log n_k/δ̄, together 3·2^{−1/3}(Σ δ_k log n_k)^{1/3}T^{2/3}."""
         return {
-            "restriction": sqrt(2 * T * self._delta_bar / self.beta(T)),
+            "restriction": sqrt(2 * T * self.delta_bar / self.beta(T)),
             "global exploration": self.most(T) * T,
         }
 
@@ -54,11 +48,11 @@ class Clustered:
         """η_k = √(2β)·log n_k/√(δ̄T)."""
         beta = self.beta(T)
         logs = np.log(self.sizes)
-        steps = sqrt(2 * beta / (self._delta_bar * T)) * logs
+        steps = sqrt(2 * beta / (self.delta_bar * T)) * logs
         return BlockTuning(
-            *kernel_form(NegativeEntropy(steps), len(self.sizes)),
+            Potential(1.0, steps),
             steps=steps,
-            covering=beta * logs / self._delta_bar,
+            covering=beta * logs / self.delta_bar,
             adaptive=np.zeros(len(self.sizes)),
             parameters={"beta": beta},
         )
@@ -66,7 +60,3 @@ class Clustered:
     @cached_property
     def _demand(self) -> float:
         return float(np.sum(self.deltas * np.log(self.sizes)))
-
-    @cached_property
-    def _delta_bar(self) -> float:
-        return float(np.sum(self.deltas))

@@ -9,12 +9,12 @@ from math import cbrt, sqrt
 import numpy as np
 
 from sidelight._types import Bools, Floats
-from sidelight.planning.potentials import NegativeEntropy, Tsallis
-from sidelight.planning.printed.restriction import BlockTuning, kernel_form
+from sidelight.planning.potentials import Potential
+from sidelight.planning.printed.restriction import BlockTuning, Restriction
 
 
 @dataclass(frozen=True, eq=False)
-class Hybrid:
+class Hybrid(Restriction):
     """Clustered on the blocks with `entropy`, adaptive on the others. Source: section Remark on Realization.
 
     The weights give every block the same restriction regret √(2T/b), so that nothing depends on the
@@ -26,8 +26,6 @@ class Hybrid:
     Exploration costs b·M·T with M = Σ_clustered δ_k log n_k + Σ_adaptive 4n_k. Never above either theorem.
     """
 
-    sizes: Floats  # (m2,) n_k
-    deltas: Floats  # (m2,) δ_k
     entropy: Bools  # (m2,) does the block play clustered?
 
     name = "hybrid"
@@ -61,15 +59,12 @@ class Hybrid:
     def blocks(self, T: float) -> BlockTuning:
         """η_k = √(2β_k log n_k/T) or √(√n_k·c_k/(2T))."""
         b = self.b(T)
-        m, logs, roots = len(self.sizes), np.log(self.sizes), np.sqrt(self.sizes)
+        logs, roots = np.log(self.sizes), np.sqrt(self.sizes)
         covering = np.where(self.entropy, b * logs, 0.0)
         adaptive = np.where(self.entropy, 0.0, 4 * b * roots)
         steps = np.where(self.entropy, np.sqrt(2 * covering * logs / T), np.sqrt(roots * adaptive / (2 * T)))
-        entropy_power, entropy_rate = kernel_form(NegativeEntropy(steps), m)
-        root_power, root_rate = kernel_form(Tsallis.root(steps), m)
         return BlockTuning(
-            power=np.where(self.entropy, entropy_power, root_power),
-            rate=np.where(self.entropy, entropy_rate, root_rate),
+            Potential(np.where(self.entropy, 1.0, 0.5), np.where(self.entropy, 1, 4) * steps),
             steps=steps,
             covering=covering,
             adaptive=adaptive,

@@ -1,27 +1,30 @@
-"""What a realization is: how the weakly observable blocks play inside, as functions of the horizon."""
+"""What a realization of the paper is: how the weakly observable blocks play inside, as functions of the horizon."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from sidelight._types import Floats
-from sidelight.planning.potentials import Potential, Rate
+from sidelight.planning.potentials import Potential
 
 
 class BlockTuning(NamedTuple):
     """How each weak block plays inside; arrays run over the weak blocks."""
 
-    power: Floats
-    rate: Floats  # (power, rate) of the potential, see `Tuning`
+    potential: Potential
     steps: Floats  # the paper's η_k
     covering: Floats  # γ(k, j) = covering_k · x*_j
     adaptive: Floats  # γ(k, j) = adaptive_k · Σ_{i : parent(i) = j} √X_k(i)
     parameters: dict[str, float]  # the paper's names and values
 
 
-class Restriction(Protocol):
+@dataclass(frozen=True, eq=False)
+class Restriction(ABC):
     """The restriction instances: inner potentials and the global exploration that feeds them.
 
     `terms(T)` bounds the restriction regret of the worst block and the cost of `most(T)` for T rounds.
@@ -29,42 +32,44 @@ class Restriction(Protocol):
     `most` falls with T.
     """
 
-    @property
-    def name(self) -> str:
-        """Name of the realization."""
-        ...
+    sizes: Floats  # (m2,) n_k
+    deltas: Floats  # (m2,) δ_k
 
+    name: ClassVar[str]
+
+    @abstractmethod
     def theorem(self, case: int) -> str:
         """The theorem that proves the bound, and the case of it."""
-        ...
 
+    @abstractmethod
     def most(self, T: float) -> float:
         """Largest total global exploration of the weak blocks."""
-        ...
 
+    @abstractmethod
     def least(self, T: float) -> float:
         """Smallest total global exploration of the weak blocks."""
-        ...
 
+    @abstractmethod
     def terms(self, T: float) -> dict[str, float]:
         """Restriction regret and cost of global exploration."""
-        ...
 
+    @abstractmethod
     def blocks(self, T: float) -> BlockTuning:
         """Tuning of every weak block."""
-        ...
+
+    @cached_property
+    def delta_bar(self) -> float:
+        """δ̄ = Σ δ_k."""
+        return float(np.sum(self.deltas))
 
 
-class NoWeakBlocks:
-    """U2 = ∅: nothing is restricted, and the top level plays alone."""
+class NoWeakBlocks(Restriction):
+    """U2 = ∅: nothing is restricted, and the top level plays alone, whatever the realization."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    name = "clustered"
 
-    @property
-    def name(self) -> str:
-        """The realization that was asked for; without weak blocks they all agree."""
-        return self._name
+    def __init__(self) -> None:
+        super().__init__(np.zeros(0), np.zeros(0))
 
     def theorem(self, case: int) -> str:
         """Theorem realized-upper-bound covers strongly observable graphs."""
@@ -74,9 +79,7 @@ class NoWeakBlocks:
         """0."""
         return 0.0
 
-    def least(self, T: float) -> float:
-        """0."""
-        return 0.0
+    least = most
 
     def terms(self, T: float) -> dict[str, float]:
         """None."""
@@ -85,10 +88,4 @@ class NoWeakBlocks:
     def blocks(self, T: float) -> BlockTuning:
         """None."""
         none = np.zeros(0)
-        return BlockTuning(none, none, none, none, none, {})
-
-
-def kernel_form(potential: Potential, n_blocks: int) -> tuple[Floats, Floats]:
-    """(power, rate) of a potential with one rate per block, as arrays over the blocks."""
-    rate: Rate = potential.kernel_rate
-    return np.full(n_blocks, potential.power), np.broadcast_to(rate, (n_blocks,)).astype(np.float64)
+        return BlockTuning(Potential(none, none), none, none, none, {})

@@ -8,8 +8,8 @@ import numpy as np
 
 from sidelight._types import Floats
 from sidelight.planning.minimised.interpolated import Interpolated
-from sidelight.planning.minimised.interpolation import height
 from sidelight.planning.minimised.two_level import SHIFT_PEAK, TwoLevel
+from sidelight.planning.potentials import height
 
 COLUMNS = 8
 """A block's row: [U1S], [U1N], [U2], δ, 1/δ, δ², share of M, share of the supply. Rows add up over blocks."""
@@ -23,11 +23,8 @@ GRID = np.geomspace(1 / 4, 4, 33)
 def weak_rows(sizes: Floats, deltas: Floats) -> Floats:
     """(m2, 8) rows of blocks with n_k arms and domination numbers δ_k, each with its best h."""
     inner = Interpolated.best(sizes, deltas)
-    cost = np.where(inner.pruned, np.sqrt(sizes), inner.lazy * deltas**inner.h)
-    least = np.where(inner.pruned, 1.0, sizes ** (inner.h - 1))
     ones, none = np.ones_like(sizes), np.zeros_like(sizes)
-    shares = (inner.diameters * cost, inner.diameters * least)
-    return np.column_stack([none, none, ones, deltas, 1 / deltas, deltas**2, *shares])
+    return np.column_stack([none, none, ones, deltas, 1 / deltas, deltas**2, inner.demands, inner.supplies])
 
 
 def two_level(row: Floats, least: float) -> TwoLevel:

@@ -62,7 +62,7 @@ def exhaustive(book: BlockBook, horizon: int) -> tuple[list[list[Longs]], int]:
         if best and floors[i] > best[0][0]:
             continue
         problem = two_level(rows[first[i]], float(least[first[i]]))
-        value = sum(problem.terms(T, problem.levers(T)).values())
+        value = sum(problem.terms(T, problem.parameters(T)).values())
         best = sorted([*best, (value, int(first[i]))])[:3]
     chosen = [[arms[mask - 1] for mask in found[i]] for _, i in best]
     return chosen, len(found)

@@ -18,9 +18,8 @@ from sidelight.analysis import observability
 from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
-from sidelight.planning.candidate import WeakBlocks
-from sidelight.planning.candidates import observable, ways_of
-from sidelight.planning.dominations import Dominations
+from sidelight.planning.candidates import candidates_of
+from sidelight.planning.exploration import Solved, WeakBlocks
 from sidelight.planning.search.blocks import BlockBook
 from sidelight.planning.search.exact import MOST_ARMS, exact_possible, exhaustive
 from sidelight.planning.search.moves import neighbours
@@ -147,9 +146,9 @@ class _Run:
     def __post_init__(self) -> None:
         self.started = time.monotonic()
         self.pace = 0.0  # seconds per unit of work, the slowest so far
-        observable(self.graph)
         self.book = BlockBook(self.graph)
-        self.dominations = Dominations(self.graph)
+        self.solved = Solved(self.graph)
+        self.solved.observability  # noqa: B018 - refuses graphs with unobservable arms
         self.rng = np.random.default_rng(self.seed)
         self.best: tuple[tuple[bool, float, int], Partition, float, bool] | None = None
         self.known: dict[bytes, float] = {}  # partitions scored so far
@@ -174,10 +173,10 @@ class _Run:
         key = partition._canonical.tobytes()
         if key in self.known:
             return self.known[key]
-        before, unsolved = self.elapsed, self.dominations.unsolved(partition)
-        weak = self.dominations.solve(name, partition)
+        before, unsolved = self.elapsed, self.solved.unsolved(partition)
+        weak = self.solved.blocks(name, partition)
         self.book.learn(weak.dominations)
-        scores = [way.score(self.horizon) for way in ways_of(weak, "auto")]
+        scores = [candidate.score(self.horizon) for candidate in candidates_of(weak, "auto")]
         value, certified = min(scores, key=lambda score: (not score[1], score[0]))
         rank = (not certified, float(f"{value:.12g}"), partition.n_blocks)
         self.history.append(Tried(name, partition.n_blocks, value, certified, self.elapsed))
@@ -191,7 +190,7 @@ class _Run:
         """Score the partition unless that would take too long."""
         if partition._canonical.tobytes() in self.known:
             return True
-        fits = self.fits(self.dominations.unsolved(partition))
+        fits = self.fits(self.solved.unsolved(partition))
         if fits:
             self.score(name, partition)
         return fits
@@ -234,14 +233,14 @@ class _Run:
 
     def _make_starts(self) -> None:
         """Partitions made from the graph and from natural ones, scored as they come."""
-        g, weak, cover = self.graph, observability(self.graph).weak, self.dominations.cover
+        g, weak, cover = self.graph, observability(self.graph).weak, self.solved.cover
         makers: list[tuple[str, int, Callable[[], list[Partition | None]]]] = [
             ("hubs", 0, lambda: [*hubs(g, self.horizon)])
         ]
         if 0 < weak.size < g.n_arms:
             makers.append(("watched", g.n_arms, lambda: [watched(g, cover(weak))]))
         for _, name, partition in self.starts:
-            solved = self.dominations.solve(name, partition)
+            solved = self.solved.blocks(name, partition)
             makers.append((f"{name}, shed", 0, partial(_listed_shed, solved)))
         for name, unsolved, make in makers:
             if self.fits(unsolved):

@@ -11,15 +11,15 @@ from sidelight.analysis import Domination, observability
 from sidelight.errors import IllegalPartition
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
-from sidelight.planning.candidate import WeakBlocks
-from sidelight.planning.candidates import natural_partitions, observable
+from sidelight.planning.candidates import natural_partitions
+from sidelight.planning.exploration import WeakBlocks
 from sidelight.planning.search.estimate import estimate, weak_rows
 
 
 def natural_starts(graph: FeedbackGraph, seed: int = 0) -> Iterator[tuple[str, Partition]]:
     """Every natural partition that is legal, by name, each once."""
     seen: list[Partition] = []
-    for name, partition in natural_partitions(graph, observable(graph)):
+    for name, partition in natural_partitions(graph, observability(graph).graph == "strong"):
         seen.append(partition)
         yield name, partition
     makers: dict[str, Callable[[], Partition]] = {

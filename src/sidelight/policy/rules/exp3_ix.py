@@ -9,7 +9,7 @@ from sidelight.engine._numba.jit import inlined, internal
 from sidelight.engine.rules.loop import rule_kernels
 from sidelight.engine.rules.state import TOTAL, seen
 from sidelight.engine.rules.steps import add_estimates, draw, least_sum, normalise
-from sidelight.planning.bounds.comparison import exp3_ix_bound
+from sidelight.planning.baselines.rules import exp3_ix_bound
 from sidelight.planning.cliques import clique_cover
 from sidelight.policy.rule import Rule
 

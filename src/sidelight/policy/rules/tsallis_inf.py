@@ -8,6 +8,7 @@ from sidelight.engine._numba.jit import internal
 from sidelight.engine.rules.loop import rule_kernels
 from sidelight.engine.rules.state import ROUND
 from sidelight.engine.rules.steps import add_estimates, draw, least_sum, normalise
+from sidelight.planning.baselines.rules import tsallis_inf_bound
 from sidelight.policy.rule import Rule
 
 MOST_STEPS = 100
@@ -73,4 +74,4 @@ class tsallis_inf(Rule):
 
     def terms(self, t: float) -> dict[str, float]:
         """Of the first bound."""
-        return {"4√(Nt)": 4 * math.sqrt(self.graph.n_arms * t), "start": 1.0}
+        return {"4√(Nt) + 1": tsallis_inf_bound(self.graph.n_arms, t)}

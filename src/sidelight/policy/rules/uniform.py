@@ -5,6 +5,7 @@ from __future__ import annotations
 from sidelight.engine._numba.jit import inlined
 from sidelight.engine.rules.loop import rule_kernels
 from sidelight.engine.rules.steps import draw
+from sidelight.planning.baselines.rules import uniform_bound
 from sidelight.policy.rule import Rule
 
 
@@ -34,4 +35,4 @@ class uniform(Rule):
 
     def terms(self, t: float) -> dict[str, float]:
         """Whatever the losses, an arm drawn evenly costs at most this much more than the best."""
-        return {"no learning": (1 - 1 / self.graph.n_arms) * t}
+        return {"no learning": uniform_bound(self.graph.n_arms, t)}

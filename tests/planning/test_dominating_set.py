@@ -8,13 +8,8 @@ from numpy.testing import assert_allclose
 
 import sidelight as sl
 from sidelight.partition import natural
-from sidelight.planning.minimised.dominating_set import (
-    Watched,
-    WatchedCandidate,
-    WatchedLevers,
-    dominating_set,
-    revealed_by,
-)
+from sidelight.planning.exploration import Solved, dominating_set, revealed_by
+from sidelight.planning.minimised.dominating_set import DominatingSet, DominatingSetCandidate, Exploring
 
 
 def random_graph(seed):
@@ -41,7 +36,7 @@ def weak_with_loops(count):
 @pytest.mark.parametrize(("g", "T"), weak_with_loops(20))
 def test_what_is_played_is_seen_as_often_as_the_bound_says(g, T):
     """Σ x/P ≤ size/γ + alone/(1−γ) for distributions of every kind."""
-    way = WatchedCandidate(natural.single(g))
+    way = DominatingSetCandidate(natural.single(g), Solved(g))
     tuning, parameters = way.tune(T)
     gamma = parameters["gamma_bar"]
     assert_allclose(tuning.global_exploration.sum(), gamma)
@@ -55,7 +50,7 @@ def test_what_is_played_is_seen_as_often_as_the_bound_says(g, T):
 
 @pytest.mark.parametrize(("g", "T"), weak_with_loops(20))
 def test_it_is_never_above_exp3g_and_checks(g, T):
-    way = WatchedCandidate(natural.single(g))
+    way = DominatingSetCandidate(natural.single(g), Solved(g))
     bound = way.bound(T)
     rival = sl.baselines.exp3g_weak(g, T).bound
     assert bound.value <= rival.value * (1 + 1e-9) or not rival.certified
@@ -82,13 +77,15 @@ def test_no_certified_baseline_is_below_the_plan(seed):
 
 
 @pytest.mark.parametrize("T", [300.0, 1e4, 1e7])
-@pytest.mark.parametrize("problem", [Watched(6, 1, 3), Watched(40, 7, 0), Watched(500, 2, 400)])
+@pytest.mark.parametrize(
+    "problem", [DominatingSet(6, 1, 3), DominatingSet(40, 7, 0), DominatingSet(500, 2, 400)]
+)
 def test_levers_are_the_best(problem, T):
-    levers = problem.levers(T)
+    levers = problem.parameters(T)
     least = sum(problem.terms(T, levers).values())
     for factor in (0.9, 0.97, 1.03, 1.1):
         for eta, gamma in ((factor, 1.0), (1.0, factor), (factor, factor)):
-            other = WatchedLevers(levers.eta * eta, min(levers.gamma * gamma, 0.5))
+            other = Exploring(levers.eta * eta, min(levers.gamma * gamma, 0.5))
             assert sum(problem.terms(T, other).values()) >= least * (1 - 1e-9)
 
 

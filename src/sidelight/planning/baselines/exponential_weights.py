@@ -1,0 +1,323 @@
+"""Exponential weights as known algorithms tune them: Hedge, EXP3, CHLZ21 and Exp3.G."""
+
+from __future__ import annotations
+
+from math import cbrt, log, sqrt
+from typing import Any
+
+import numpy as np
+
+from sidelight._types import Floats, Longs
+from sidelight.analysis import observability
+from sidelight.errors import InfeasibleRequest, listing
+from sidelight.graph import FeedbackGraph
+from sidelight.planning.baselines._common import Baseline, need_loops, need_observable
+from sidelight.planning.bounds.bound import Condition
+from sidelight.planning.cliques import growth
+from sidelight.planning.exploration import Solved, dominating_set, revealed_by
+from sidelight.planning.minimised.strong import Strong
+from sidelight.planning.minimised.strong import exp3g as exp3g_tuning
+from sidelight.planning.plan import Plan
+from sidelight.planning.potentials import Potential
+from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
+
+ALON = "Alon, Cesa-Bianchi, Dekel & Koren 2015"
+
+
+class ExponentialWeights(Baseline):
+    """Negative entropy at rate η, and constant exploration."""
+
+    def rate(self, T: float) -> float:
+        """η."""
+        raise NotImplementedError
+
+    def exploration(self, T: float) -> Floats | float:
+        """(n,) γ, none unless it says so."""
+        return 0.0
+
+    def numbers(self, T: float) -> dict[str, float]:
+        """Parameters beside η, by name."""
+        return {}
+
+    def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
+        """One simplex; alone, an arm is played whatever its rate."""
+        if self.n == 1:
+            return Tuning.singletons(1, Potential(1.0, 1.0)), {}
+        make = Tuning.flat if self.flat else Tuning.singletons
+        tuning = make(self.n, Potential(1.0, self.rate(T)), constant=self.exploration(T))
+        return tuning, {"eta": self.rate(T)} | self.numbers(T)
+
+
+# -- without exploration ------------------------------------------------------------------------------------
+
+
+class Hedge(ExponentialWeights):
+    """η = √(8 log N/T), full feedback."""
+
+    title, source, formula = "Hedge", "Freund & Schapire 1997", "√(T log N/2)"
+
+    def __init__(self, solved: Solved, name: str = "hedge") -> None:
+        n = solved.graph.n_arms
+        lacking = int((solved.graph.out_degree < n).sum())
+        if lacking:
+            raise InfeasibleRequest(
+                f"hedge needs full feedback, but {lacking} of {n} arms do not reveal all arms; "
+                "use exp3 (self-loops), chlz21 or sl.plan"
+            )
+        super().__init__(solved, name)
+
+    def rate(self, T: float) -> float:
+        """√(8 log N/T)."""
+        return sqrt(8 * log(self.n) / T)
+
+    def terms(self, T: float) -> dict[str, float]:
+        """√(T log N/2)."""
+        return {"exponential weights": sqrt(T * log(self.n) / 2)}
+
+
+class Exp3(ExponentialWeights):
+    """η = √(2 log N/(NT)), all self-loops."""
+
+    title, source, formula = "EXP3", "Auer, Cesa-Bianchi, Freund & Schapire 2002", "√(2NT log N)"
+
+    def __init__(self, solved: Solved, name: str = "exp3") -> None:
+        need_loops(solved.graph, name)
+        super().__init__(solved, name)
+
+    def rate(self, T: float) -> float:
+        """√(2 log N/(NT))."""
+        return sqrt(2 * log(self.n) / (self.n * T))
+
+    def terms(self, T: float) -> dict[str, float]:
+        """√(2NT log N)."""
+        return {"exponential weights": sqrt(2 * self.n * T * log(self.n))}
+
+
+# -- exploring by a cover -----------------------------------------------------------------------------------
+
+
+class CHLZ21(ExponentialWeights):
+    """γ = b·x* with the fractional domination x* of all arms."""
+
+    title, source = "CHLZ21", "Chen, Huang, Li & Zhang 2021, constants of the full cover"
+    formula, flat = "3·2^{−1/3}(δ* log N)^{1/3}T^{2/3}", True
+
+    def __init__(self, solved: Solved, name: str = "chlz21") -> None:
+        need_observable(solved.graph, name)
+        super().__init__(solved, name)
+        self.cover = solved.cover(np.arange(self.n))
+        self.delta = float(self.cover.value)
+
+    def gamma(self, T: float) -> float:
+        """b·δ* = (δ* log N/(2T))^{1/3}."""
+        return cbrt(self.delta * log(self.n) / (2 * T))
+
+    def rate(self, T: float) -> float:
+        """√(2b log N/T)."""
+        return sqrt(2 * self.gamma(T) / self.delta * log(self.n) / T)
+
+    def exploration(self, T: float) -> Floats:
+        """b·x*, scaled down to ½ at short horizons."""
+        gamma = np.zeros(self.n)
+        gamma[self.cover.arms] = min(self.gamma(T), MOST_EXPLORATION) / self.delta * self.cover.weights
+        return gamma
+
+    def terms(self, T: float) -> dict[str, float]:
+        """log N/η + ηT/(2b), and bδ*T."""
+        return {"weights": 2 * self.gamma(T) * T, "exploration": self.gamma(T) * T}
+
+    def conditions(self, T: float) -> tuple[Condition, ...]:
+        """γ̄ ≤ ½, from T = 4δ* log N on."""
+        return (Condition("γ̄ = (δ* log N/(2T))^{1/3} ≤ 1/2", self.gamma(T), MOST_EXPLORATION),)
+
+    def numbers(self, T: float) -> dict[str, float]:
+        """b, δ* and γ̄."""
+        explored = float(np.sum(self.exploration(T)))
+        return {"b": self.gamma(T) / self.delta, "delta": self.delta, "gamma_bar": explored}
+
+
+class Exp3GWeak(ExponentialWeights):
+    """γ spread evenly over a set D of δ arms that reveals every arm without self-loop, or all arms."""
+
+    source, flat = f"{ALON}, constants derived", True
+
+    def __init__(self, solved: Solved, name: str = "exp3g_weak", *, everyone: bool = False) -> None:
+        g = need_observable(solved.graph, name)
+        if observability(g).weak.size == 0:
+            raise InfeasibleRequest(
+                "exp3g_weak needs a weakly observable graph, but every arm here is strongly observable; "
+                "use exp3g_strong, or exp3g for either"
+            )
+        self.chosen: Longs = dominating_set(g) if everyone else solved.dominating_set
+        self.delta, self.alone = self.chosen.size, int((~revealed_by(g, self.chosen)).sum())
+        self.everyone = everyone
+        rest = f" + γ²·n'T/|D|, n' = {self.alone}" if self.alone else ""
+        formula = f"5/2·(|D| log N)^{{1/3}}T^{{2/3}}{rest}, |D| = {self.delta} (greedy)"
+        super().__init__(solved, name, formula)
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """With what D reveals."""
+        return f"Exp3.G, {'all' if self.everyone else 'loop-less'} arms covered"
+
+    def wanted(self, T: float) -> float:
+        """(δ log N/T)^{1/3}, which the bound needs to be at most ½."""
+        return cbrt(self.delta * log(self.n) / T)
+
+    def rate(self, T: float) -> float:
+        """γ²/δ."""
+        return min(self.wanted(T), MOST_EXPLORATION) ** 2 / self.delta
+
+    def exploration(self, T: float) -> Floats:
+        """γ/δ on D."""
+        gamma = np.zeros(self.n)
+        gamma[self.chosen] = min(self.wanted(T), MOST_EXPLORATION) / self.delta
+        return gamma
+
+    def terms(self, T: float) -> dict[str, float]:
+        """log N/η + ½η(δ/γ + 2n')T + γT, as 1/(1−γ) ≤ 2: together 5/2·γT + γ²·(n'/δ)·T."""
+        gamma = self.wanted(T)
+        parts = {"diameter": gamma * T, "stability": gamma * T / 2, "exploration": gamma * T}
+        return parts | ({"self-loop arms": gamma * gamma * self.alone * T / self.delta} if self.alone else {})
+
+    def conditions(self, T: float) -> tuple[Condition, ...]:
+        """γ ≤ ½."""
+        return (Condition("γ = (|D| log N/T)^{1/3} ≤ 1/2", self.wanted(T), MOST_EXPLORATION),)
+
+    def numbers(self, T: float) -> dict[str, float]:
+        """γ and δ."""
+        return {"gamma": min(self.wanted(T), MOST_EXPLORATION), "delta": float(self.delta)}
+
+
+class Exp3GStrong(ExponentialWeights):
+    """γ spread evenly over all arms, strongly observable graphs."""
+
+    title, source = "Exp3.G", f"{ALON}; constants proved in docs/theory/strong.md, not taken from print"
+    formula = "log N/η + ½ηρφ(η/p)·4α log(4N²/(αγ))·T + γT, of order √(αT)·log(NT)"
+
+    def __init__(self, solved: Solved, name: str = "exp3g_strong") -> None:
+        weak = observability(need_observable(solved.graph, name)).weak.tolist()
+        if weak:
+            raise InfeasibleRequest(
+                f"exp3g_strong needs a strongly observable graph, but {listing(weak)} are weakly observable; "
+                "use exp3g_weak, or exp3g for either"
+            )
+        super().__init__(solved, name)
+        self.problem = Strong.of(solved.cliques)
+        self.alpha = max(self.problem.alpha or self.problem.cliques, 1)
+
+    def rate(self, T: float) -> float:
+        """2γ."""
+        return exp3g_tuning(self.problem, T)[0]
+
+    def exploration(self, T: float) -> float:
+        """γ/N."""
+        return exp3g_tuning(self.problem, T)[1] / self.n
+
+    def terms(self, T: float) -> dict[str, float]:
+        """Q = 4α log(4N²/(αγ)) by (2) of docs/theory/strong.md with s = 1."""
+        n, alpha, (_, gamma) = self.n, self.alpha, exp3g_tuning(self.problem, T)
+        if n == 1:
+            return {"one arm": 0.0}
+        Q = 4 * alpha * log(4 * n * n / (alpha * gamma)) if self.problem.n_loop else 0.0
+        shift = growth(2 / (1 - 1 / n)) if self.problem.n_loopless else 1.0
+        squares = Q + (1.0 if self.problem.n_loopless else 0.0)
+        return {
+            "diameter": log(n) / (2 * gamma),
+            "stability": gamma / (1 - gamma) * shift * squares * T,
+            "exploration": gamma * T,
+        }
+
+    def numbers(self, T: float) -> dict[str, float]:
+        """γ and α."""
+        return {"gamma": exp3g_tuning(self.problem, T)[1], "alpha_upper": float(self.alpha)}
+
+
+# -- as plans -----------------------------------------------------------------------------------------------
+
+
+def hedge(g: FeedbackGraph, horizon: int) -> Plan:
+    """Exponential weights with η = √(8 log N/T); full feedback only.
+
+        R ≤ √(T log N/2)                                    Freund & Schapire 1997; Cesa-Bianchi & Lugosi 2006
+
+    >>> import sidelight as sl
+    >>> round(sl.baselines.hedge(sl.families.full(8), 1000).bound.value, 2)
+    32.24
+    """
+    return Hedge.planned(g, horizon, "hedge")
+
+
+def exp3(g: FeedbackGraph, horizon: int) -> Plan:
+    """Exponential weights with η = √(2 log N/(NT)), no exploration; every arm must reveal itself.
+
+        R ≤ √(2NT log N)        Auer, Cesa-Bianchi, Freund & Schapire 2002; Bubeck & Cesa-Bianchi 2012
+
+    On a bandit this is EXP3. Where a play reveals more, estimates are ℓ/P of all that is seen, P the probability of
+    being seen: the rate stays that of a bandit, and so does the bound, since Σ x/P ≤ N.
+
+    >>> import sidelight as sl
+    >>> round(sl.baselines.exp3(sl.families.mab(5), 1000).bound.value, 2)
+    126.86
+    """
+    return Exp3.planned(g, horizon, "exp3")
+
+
+def chlz21(g: FeedbackGraph, horizon: int) -> Plan:
+    """Exponential weights with γ(j) = b·x*_j, b = (log N/(2Tδ*²))^{1/3}, η = √(2b log N/T); any observable graph.
+
+        R ≤ 3·2^{−1/3}·(δ* log N)^{1/3}·T^{2/3}  for T ≥ 4δ* log N          Chen, Huang, Li & Zhang 2021
+
+    x* is a fractional cover of all arms of mass δ*: every arm is seen with probability ≥ b, so
+    R ≤ log N/η + ηT/(2b) + bδ*T, minimised. At shorter horizons exploration is scaled down to ½ and the plan is
+    not certified.
+
+    >>> import sidelight as sl
+    >>> round(sl.baselines.chlz21(sl.families.cycle(6), 10_000).bound.value)
+    1936
+    """
+    return CHLZ21.planned(g, horizon, "chlz21")
+
+
+def exp3g_weak(g: FeedbackGraph, horizon: int) -> Plan:
+    """Exponential weights with γ = min((δ log N/T)^{1/3}, ½) spread evenly over D, |D| = δ, and η = γ²/δ.
+
+        R = O((δ log N)^{1/3}T^{2/3})                   Alon, Cesa-Bianchi, Dekel & Koren 2015, Theorem 2
+        R ≤ 5/2·(δ log N)^{1/3}T^{2/3} + (n'/δ)·(δ log N)^{2/3}T^{1/3}       for γ < ½
+
+    D, found greedily, reveals every arm without self-loop: the weak arms, and strong loop-less arms, which any two
+    arms reveal. With γ ≤ ½, an arm that D reveals is seen with probability ≥ γ/δ, and each of the n' others, which
+    have self-loops, contributes x/P ≤ 2. So log N/η + (η/2)(δ/γ + 2n')T + γT, which is the second line.
+
+    >>> import sidelight as sl
+    >>> plan = sl.baselines.exp3g_weak(sl.families.revealing_action(5), 10_000)
+    >>> plan.parameters["delta"], plan.bound.certified
+    (1.0, True)
+    """
+    return Exp3GWeak.planned(g, horizon, "exp3g_weak")
+
+
+def exp3g_strong(g: FeedbackGraph, horizon: int) -> Plan:
+    """Exponential weights with γ = min(√(1/(αT)), ½) spread evenly over all arms, η = 2γ.
+
+        R = O(√(αT)·log(NT))                            Alon, Cesa-Bianchi, Dekel & Koren 2015, Theorem 2
+        R ≤ log N/η + ½ηρφ(η/p)·4α log(4N²/(αγ))·T + γT       constants derived with their Lemma 5
+
+    α is the independence number, or the certified upper bound on it where it is not known.
+
+    >>> import sidelight as sl
+    >>> sl.baselines.exp3g_strong(sl.families.mab(4), 10_000).parameters["gamma"]
+    0.005
+    """
+    return Exp3GStrong.planned(g, horizon, "exp3g_strong")
+
+
+def exp3g(g: FeedbackGraph, horizon: int) -> Plan:
+    """`exp3g_strong` on strongly observable graphs, `exp3g_weak` on the others.
+
+    >>> import sidelight as sl
+    >>> sl.baselines.exp3g(sl.families.cycle(6), 1000).realization
+    'exp3g_weak'
+    """
+    g = need_observable(g, "exp3g")
+    return exp3g_strong(g, horizon) if observability(g).graph == "strong" else exp3g_weak(g, horizon)

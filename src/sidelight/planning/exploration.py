@@ -1,0 +1,186 @@
+"""What exploration rests on: covers of one graph, each solved once, and the arrays in which they are played."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from sidelight._types import Bools, Floats, Longs
+from sidelight.analysis import (
+    Domination,
+    Observability,
+    block_dominations,
+    fractional_domination,
+    observability,
+)
+from sidelight.errors import UnobservableGraph, listing
+from sidelight.graph import FeedbackGraph
+from sidelight.partition import Partition
+from sidelight.partition.natural import greedy_cover
+from sidelight.planning.cliques import CliqueCover, clique_cover
+from sidelight.planning.covers import largest_revealed, loads
+from sidelight.planning.potentials import Potential
+
+
+@dataclass(frozen=True, eq=False)
+class WeakBlocks:
+    """A partition with the dominations of its weak blocks, in the order of `partition.weak`."""
+
+    name: str  # of the partition
+    partition: Partition
+    dominations: Sequence[Domination]
+
+    @cached_property
+    def sizes(self) -> Floats:
+        """(m2,) n_k."""
+        return self.partition.sizes[self.partition.weak].astype(np.float64)
+
+    @cached_property
+    def deltas(self) -> Floats:
+        """(m2,) δ_k: the mass of the covers in use, optimal or not."""
+        return np.array([found.value for found in self.dominations])
+
+    @cached_property
+    def cover(self) -> Floats:
+        """(n,) x* of the weak blocks, 0 on singletons."""
+        weights = np.zeros(self.partition.graph.n_arms)
+        for found in self.dominations:
+            weights[found.arms] = found.weights
+        return weights
+
+    @cached_property
+    def arms(self) -> Bools:
+        """(n,) which arms are in weak blocks."""
+        return self.per_arm(np.ones(len(self.dominations))) > 0
+
+    def per_block(self, values: Floats) -> Floats:
+        """Values of the weak blocks, spread over all blocks; 0 for singletons."""
+        spread = np.zeros(self.partition.n_blocks)
+        spread[self.partition.weak] = values
+        return spread
+
+    def per_arm(self, values: Floats) -> Floats:
+        """Values of the weak blocks, for each arm; 0 for singletons."""
+        return self.per_block(values)[self.partition.block_of]
+
+    def inside(self, potential: Potential) -> tuple[Bools, Potential]:
+        """The arms in weak blocks, and the potential of each, from that of each block."""
+        h, eta = (np.full(len(self.dominations), number) for number in (potential.h, potential.eta))
+        return self.arms, Potential(self.per_arm(h)[self.arms], self.per_arm(eta)[self.arms])
+
+    @property
+    def layout(self) -> tuple[Longs, Longs]:
+        """(m+1,) where blocks begin, and (n,) their arms one after another."""
+        p = self.partition
+        return np.concatenate([[0], np.cumsum(p.sizes)]), np.concatenate(p.blocks)
+
+
+class Solved:
+    """What has been solved about one observable graph so far, each thing once whoever asks."""
+
+    def __init__(self, g: FeedbackGraph) -> None:
+        self.graph = g
+        self._blocks: dict[bytes, Domination] = {}
+        self._covers: dict[bytes, Domination] = {}
+
+    @cached_property
+    def observability(self) -> Observability:
+        """How the arms can be observed, or an error that names those that cannot."""
+        found = observability(self.graph)
+        if found.unobservable.size:
+            raise UnobservableGraph(
+                f"no arm reveals {listing(found.unobservable.tolist())}, so no plan can have sublinear regret;"
+                " add an edge into each or leave them out",
+                found.unobservable.tolist(),
+            )
+        return found
+
+    @cached_property
+    def cliques(self) -> CliqueCover:
+        """How well arms with self-loops see each other."""
+        return clique_cover(self.graph)
+
+    @cached_property
+    def dominating_set(self) -> Longs:
+        """A few arms that reveal every arm without self-loop."""
+        return dominating_set(self.graph, ~self.graph.has_loop)
+
+    def blocks(self, name: str, partition: Partition) -> WeakBlocks:
+        """The partition with the dominations of its weak blocks; partitions share the blocks they have in common."""
+        blocks = [partition.blocks[k] for k in partition.weak]
+        keys = [block.tobytes() for block in blocks]
+        new = [i for i, key in enumerate(keys) if key not in self._blocks]
+        solved = block_dominations(self.graph, [blocks[i] for i in new]) if new else []
+        self._blocks |= {keys[i]: found for i, found in zip(new, solved, strict=True)}
+        return WeakBlocks(name, partition, [self._blocks[key] for key in keys])
+
+    def cover(self, targets: Longs) -> Domination:
+        """The cheapest cover of `targets` from any arm."""
+        if targets.size == self.graph.n_arms > 1:
+            return self.blocks("single", Partition(self.graph, [targets])).dominations[0]
+        key = targets.tobytes()
+        if key not in self._covers:
+            self._covers[key] = fractional_domination(self.graph, cover=targets)
+        return self._covers[key]
+
+    def unsolved(self, partition: Partition) -> int:
+        """Arms in the weak blocks that `blocks` would have to work on."""
+        blocks = (partition.blocks[k] for k in partition.weak)
+        return sum(block.size for block in blocks if block.tobytes() not in self._blocks)
+
+
+class Shared(NamedTuple):
+    """Exploration on behalf of covered arms, as `Tuning` has it; arrays (n,)."""
+
+    constant: Floats
+    cover: Floats
+    load: Floats
+
+
+def shared(
+    graph: FeedbackGraph, block_of: Longs, weights: Floats, owed: Bools, beta: Floats, constant: Bools
+) -> Shared:
+    """γ(j) = β·x_j·max X_i^{1−h}/c_i over the arms i that are owed to and that j reveals in its block.
+
+    At h = 1 that does not depend on X: where `constant`, it is written out, elsewhere left to the engine.
+    """
+    covered = loads(graph, block_of, weights)
+    need = np.zeros(len(weights))
+    fixed = owed & constant
+    need[fixed] = 1 / covered[fixed]
+    return Shared(
+        constant=np.where(constant, beta * weights * largest_revealed(graph, block_of, need), 0.0),
+        cover=np.where(constant, 0.0, weights),
+        load=np.where(owed & ~constant, covered, 0.0),
+    )
+
+
+def dominating_set(g: FeedbackGraph, targets: Bools | None = None) -> Longs:
+    """Arms that together reveal all arms, or all `targets` (n,), of which there must be some.
+
+    Greedily: the arm that reveals most of the missing ones first.
+
+    >>> from sidelight.graph import families
+    >>> dominating_set(families.cycle(6)).size
+    4
+    """
+    wanted = np.ones(g.n_arms, dtype=bool) if targets is None else targets
+    chosen = list(greedy_cover(g, wanted & ~g.is_universal))
+    if g.universal.size and not chosen:
+        chosen.append(int(g.universal[0]))
+    first = chosen[0]
+    if len(chosen) == 1 and wanted[first] and g.is_universal[first] and not g.has_loop[first]:
+        chosen.append(int((first + 1) % g.n_arms))  # the only arm that it does not reveal is itself
+    return np.sort(np.array(chosen, dtype=np.int64))
+
+
+def revealed_by(g: FeedbackGraph, arms: Longs) -> Bools:
+    """(n,) which arms these reveal together."""
+    seen = np.zeros(g.n_arms, dtype=bool)
+    for arm in arms.tolist():
+        seen[g.out_neighbors(arm)] = True
+    return seen
