@@ -128,7 +128,7 @@ def test_interruption_exits_with_130(run, monkeypatch, tmp_path):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sidelight.cli.demo.run_demo", interrupted)
+    monkeypatch.setattr("sidelight.compare", interrupted)
     code, _, err = run("demo", *QUICK, "-o", tmp_path)
     assert code == 130
     assert "Traceback" not in err

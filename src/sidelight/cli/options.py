@@ -45,6 +45,11 @@ def horizon(**settings: Any) -> Callable[[Command], Command]:
     return click.option("--horizon", "-T", type=count, metavar="T", help="Rounds to play.", **settings)
 
 
+def counted(name: str, default: int, metavar: str, help: str) -> Callable[[Command], Command]:
+    """A number of something, such as --seeds N."""
+    return click.option(name, type=count, default=default, show_default=True, metavar=metavar, help=help)
+
+
 def out_folder(help: str, **settings: Any) -> Callable[[Command], Command]:
     """-o DIR. A file in the way is reported with everything else that is wrong with a place, in one line."""
     return click.option("--output", "-o", metavar="DIR", type=click.Path(), help=help, **settings)

@@ -14,11 +14,11 @@ from sidelight import _json
 from sidelight.cli import complete, options
 from sidelight.cli.files import writable_file, write_file
 from sidelight.cli.screen import columns, emit, emit_json, facts, safe
-from sidelight.cli.words import blocks, bound_rows, numbers
+from sidelight.cli.words import bound_rows, plan_rows
 
 if TYPE_CHECKING:
     import sidelight as sl
-    from sidelight.cli.graphs import GraphRequest, LoadedGraph
+    from sidelight.cli.graphs import GraphRequest
     from sidelight.planning import Condition
 
 REALIZATIONS = ("auto", "adaptive", "clustered", "doubling", "flat", "hybrid", "interpolated")
@@ -88,7 +88,10 @@ def command(
         emit_json(answer)
         return
     holding = sum(check.holds for check in checks)
-    parts: list[Any] = [facts(_title(loaded, found), _plan_rows(loaded, found))]
+    rounds = "any number of rounds" if anytime else f"{found.horizon:,} rounds"
+    about = [("changed", change) for change in loaded.changes]
+    about += [("arms, edges", f"{g.n_arms:,}, {g.n_edges:,}"), *plan_rows(found)]
+    parts: list[Any] = [facts(f"Plan for {safe(loaded.source)}, {rounds}", about)]
     rows = [("anytime", found.curve.summary())] if anytime else bound_rows(found.bound)
     rows.append(("checked again", f"{holding} of {len(checks)} inequalities hold, from the tuning alone"))
     parts.append(facts("Bound", rows))
@@ -137,25 +140,6 @@ def _by_rounds(found: sl.Plan) -> Any:
     return columns("After t rounds", (">t", ">regret at most", ">per round", ""), rows)
 
 
-def _title(loaded: LoadedGraph, found: sl.Plan) -> str:
-    rounds = "any number of rounds" if found.horizon is None else f"{found.horizon:,} rounds"
-    return f"Plan for {safe(loaded.source)}, {rounds}"
-
-
-def _plan_rows(loaded: LoadedGraph, found: sl.Plan) -> list[tuple[str, str]]:
-    staged = found.stages is not None  # partition and choices are those of round 1 only
-    rows = [("changed", change) for change in loaded.changes]
-    rows += [
-        ("arms, edges", f"{loaded.graph.n_arms:,}, {loaded.graph.n_edges:,}"),
-        ("partition", "every stage its own" if staged else blocks(found.partition)),
-        ("realization", found.realization),
-    ]
-    kinds = [] if staged else sorted(set(found.choices))
-    if kinds and kinds != [found.realization]:
-        rows.append(("blocks play", ", ".join(kinds[:6]) + (", …" if len(kinds) > 6 else "")))
-    return rows + numbers(found.parameters)
-
-
 def _considered(found: sl.Plan) -> Any:
     """Everything the planner weighed, the winner first."""
     weighed = sorted(found.considered, key=lambda other: (not other.certified, other.value))
@@ -184,7 +168,7 @@ def _partition(g: sl.FeedbackGraph, text: str) -> sl.Partition:
         raise InvalidOption(f"{text!r} is neither a file nor a partition; known are {', '.join(PARTITIONS)}")
     try:
         saved = json.loads(file.read_text())
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise InvalidOption(f"{file} is not JSON: {error}") from None
     blocks = saved.get("blocks") if isinstance(saved, dict) else saved
     if not isinstance(blocks, list) or not all(isinstance(block, list) for block in blocks):

@@ -37,10 +37,8 @@ if TYPE_CHECKING:
     shell_complete=complete.environment,
     help="Where losses come from; may be repeated.",
 )
-@click.option(
-    "--seeds", type=options.count, default=20, show_default=True, metavar="N", help="Runs of each policy."
-)
-@click.option("--seed", type=options.count, default=0, show_default=True, metavar="S", help="The first seed.")
+@options.counted("--seeds", 20, "N", "Runs of each policy.")
+@options.counted("--seed", 0, "S", "The first seed.")
 @options.out_folder(
     "Folder for results, report.html and figures; an unfinished run there is continued.", required=True
 )

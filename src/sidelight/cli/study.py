@@ -77,7 +77,7 @@ def kept_graphs(folder: Path) -> dict[str, sl.FeedbackGraph]:
 def _names(index: Path) -> dict[str, str]:
     try:
         names = json.loads(index.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return {str(name): str(file) for name, file in names.items()} if isinstance(names, dict) else {}
 

@@ -168,7 +168,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
         raise ResultsError(f"{folder} holds no results: there is no manifest.json") from None
     except OSError as error:
         raise ResultsError(f"{file} cannot be read: {error.strerror or error}") from error
-    except (ValueError, KeyError) as error:
+    except (ValueError, KeyError, RecursionError) as error:
         raise ResultsError(
             f"{file} is damaged or of another version ({error}); give another folder, or delete this one to"
             " start anew"
