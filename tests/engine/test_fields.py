@@ -181,8 +181,7 @@ def test_a_machine_is_what_its_plan_says(instance, realization):
     assert machine.written == (
         machine.usual and (machine.seen_how == SEEN_BY_EDGES).all() and g.universal.size == 0
     )
-    adaptive = m == 1 and bool((tuning.adaptive > 0).all()) and (g.in_degree[g.universal] == 0).all()
-    assert machine.lone == (adaptive and (machine.seen_how == SEEN_BY_EDGES).all())
+    assert machine.single == (m == 1 and n > 1 and store.power.size == 1 and g.universal.size == 0)
     if m > 1:
         assert_array_equal(store.power[machine.top_group], tuning.top_power[order])
         assert_array_equal(store.scalars[machine.top_group * N_SCALARS + RATE], tuning.top_rate[order])

@@ -146,7 +146,7 @@ def adaptive_block(edges, parent):
     return dense(n, edges, [list(range(n))], adaptive=np.array([0.1 / np.sqrt(n)]), parent=np.array(parent))
 
 
-LONE = {
+SINGLE = {
     "cycle": lambda: adaptive_block(cycle(range(9)), [(v - 1) % 9 for v in range(9)]),
     "cycle both ways": lambda: adaptive_block(
         [*cycle(range(30)), *((v, u) for u, v in cycle(range(30)))], [(v + 1) % 30 for v in range(30)]
@@ -155,24 +155,38 @@ LONE = {
         [*((0, v) for v in range(1, 8)), *((1, v) for v in (0, 2, 3)), (5, 6), (7, 6)],
         [1, 0, 1, 0, 0, 0, 5, 0],
     ),
+    "weights": lambda: one_block(20, inner=(0.0, 0.05), global_exploration=0.005 * np.arange(20) / 20),
+    "hundred weights": lambda: one_block(100, inner=(0.0, 0.05)),
+    "spread squares": lambda: one_block(
+        30, spread=np.array([0.02]), cover=np.full(30, 0.5), load=np.ones(30)
+    ),
+    "spread powers": lambda: one_block(
+        40, inner=(2.7, 0.1), spread=np.array([0.02]), cover=np.full(40, 0.5), load=np.ones(40)
+    ),
 }
 
 
+def one_block(n, **fields):
+    """A ring on which neighbours see each other, in one block."""
+    edges = [(u, (u + step) % n) for u in range(n) for step in (-1, 1)]
+    return dense(n, edges, [list(range(n))], **fields)
+
+
 @pytest.mark.usefixtures("_forms")
-@pytest.mark.parametrize("make", LONE.values(), ids=LONE.keys())
-def test_a_lone_adaptive_block_learns_like_any_block(make):
+@pytest.mark.parametrize("make", SINGLE.values(), ids=SINGLE.keys())
+def test_a_single_simplex_learns_like_any_block(make):
     game = make()
     fast, slow = game.begin(4), game.begin(4)
-    assert names.switch(fast, "lone") == 1
-    slow.switches[names.SWITCHES.index("lone")] = 0
+    assert names.switch(fast, "single") == 1
+    slow.switches[names.SWITCHES.index("single")] = 0
     assert_same_play(game, fast, slow)
 
 
-@pytest.mark.parametrize("make", LONE.values(), ids=LONE.keys())
-def test_a_lone_adaptive_block_is_unbiased(make):
+@pytest.mark.parametrize("make", SINGLE.values(), ids=SINGLE.keys())
+def test_a_single_simplex_is_unbiased(make):
     game = make()
     if game.n > 12 and INTERPRETED:
-        pytest.skip("thirty copies of thirty arms are for compiled kernels")
+        pytest.skip("many copies of many arms are for compiled kernels")
     game.assert_unbiased(game.played(ROUNDS // 10, seed=6), np.random.default_rng(7).random(game.n))
 
 
@@ -246,7 +260,7 @@ def test_large_blocks_are_not_written_out():
     assert views(memory)["mixed"].size == views(memory)["seen_fixed"].size == 0
 
 
-@pytest.mark.parametrize("make", [*WRITTEN.values(), *LONE.values()], ids=[*WRITTEN.keys(), *LONE.keys()])
+@pytest.mark.parametrize("make", [*WRITTEN.values(), *SINGLE.values()], ids=[*WRITTEN.keys(), *SINGLE.keys()])
 def test_what_will_be_drawn_is_foreseen(make):
     """Exactly, if nothing is learnt meanwhile; and looking leaves everything as it was."""
     game = make()
@@ -436,8 +450,8 @@ def assert_played_as_told(game, kind, rounds):
 @pytest.mark.usefixtures("_forms")
 @pytest.mark.parametrize(
     "make",
-    [*ORDERS.values(), *LONE.values(), *WRITTEN.values(), *(make for _, make in ALIKE.values())],
-    ids=[*ORDERS.keys(), *LONE.keys(), *WRITTEN.keys(), *ALIKE.keys()],
+    [*ORDERS.values(), *SINGLE.values(), *WRITTEN.values(), *(make for _, make in ALIKE.values())],
+    ids=[*ORDERS.keys(), *SINGLE.keys(), *WRITTEN.keys(), *ALIKE.keys()],
 )
 def test_asking_for_memory_ahead_changes_nothing(make, monkeypatch):
     """Bit for bit, whatever the shape: only large graphs do it on their own."""
@@ -458,7 +472,7 @@ def test_asking_for_memory_ahead_changes_nothing(make, monkeypatch):
 
 
 @pytest.mark.skipif(not INTERPRETED, reason="only interpreted code can be listened to")
-@pytest.mark.parametrize("make", [*LONE.values(), *WRITTEN.values()], ids=[*LONE.keys(), *WRITTEN.keys()])
+@pytest.mark.parametrize("make", [*SINGLE.values(), *WRITTEN.values()], ids=[*SINGLE.keys(), *WRITTEN.keys()])
 def test_memory_is_asked_for_where_there_is_some(make, monkeypatch):
     """Slots and members that are foreseen exist: compiled code would read beside its arrays."""
     monkeypatch.setattr(machine, "FETCHED", 0)

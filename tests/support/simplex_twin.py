@@ -46,9 +46,11 @@ def exact_point(groups):
 
 
 def tree_levels(leaves, fanout=16):
-    """The levels of a sum tree over some numbers, from the parents of the leaves to the root."""
+    """The levels of a sum tree over some numbers, from the parents of the leaves to the root, in whole families."""
     levels, below = [], list(leaves)
     while not levels or len(below) > 1:
         below = [math.fsum(below[i : i + fanout]) for i in range(0, len(below), fanout)]
+        if len(below) > 1:
+            below += [0.0] * (-len(below) % fanout)
         levels.append(below)
     return levels

@@ -28,6 +28,8 @@ from sidelight.engine.fields import (
 )
 from sidelight.engine.random import seeded_words
 from sidelight.engine.round import round as engine
+from sidelight.engine.round.learn_single import TERMS, VECTOR
+from sidelight.engine.round.spread import LISTED
 from sidelight.engine.simplex.groups import Group, make_store
 from sidelight.engine.simplex.store import ENTROPY_LIST, HELD, N_SCALARS, SHARE
 from sidelight.engine.simplex.tree import n_nodes
@@ -119,13 +121,8 @@ def build_memory(
     if writable and (seen_how == SEEN_BY_EDGES).any():
         seen_how[seen_how == SEEN_BY_BLOCK] = SEEN_BY_EDGES  # a few more reads, and one way for all arms
     switches["seen_by"] = seen_how[0] if (seen_how == seen_how[0]).all() else -1
-    switches["lone"] = bool(
-        m == 1
-        and store["power"].size == 1
-        and store["power"][0] == 2.0
-        and any_adaptive
-        and not (any_local or any_spread or fixed_slots.size)
-        and switches["seen_by"] == SEEN_BY_EDGES
+    switches["single"] = bool(
+        m == 1 and n > 1 and store["power"].size == 1 and not any_local and switches["n_universal"] == 0
     )
     switches["even"] = bool((fixed == fixed[0]).all() and (local == local[0]).all())
     switches["written"] = writable and switches["seen_by"] == SEEN_BY_EDGES
@@ -167,7 +164,9 @@ def build_memory(
         "spread_node": np.zeros(n_nodes(n) if any_spread else 0),
         "leader": np.full(n if any_spread else 0, -1, dtype=np.int32),
         "mixed": np.zeros(n if switches["written"] else 0),
-        "seen_fixed": np.zeros(n if switches["written"] else 0),
+        "seen_fixed": np.zeros(n if switches["written"] or (switches["single"] and fixed_slots.size) else 0),
+        "terms": np.zeros(max(TERMS, int(np.diff(graph.in_indptr).max()) + 1) + VECTOR),
+        "changed": np.zeros(max(LISTED, changes), dtype=np.int32),
         "block_loss": np.zeros(m),
         "amounts": np.zeros(2 * changes),
         "targets": np.zeros(2 * changes, dtype=np.int32),

@@ -97,7 +97,7 @@ FIELDS: tuple[Field, ...] = (
         fetches            # does it pay to ask for memory ahead of its use?
         n_simplices
         usual              # entropy blocks under one Tsallis-½ simplex, without exploration that varies
-        lone               # one Tsallis-½ block with adaptive exploration only, all of it seen along edges
+        single             # one simplex over all arms, one potential, all arms seen along edges
         even               # has every slot the same constant and the same local exploration?
         written            # usual, small blocks, all arms seen along edges: X̃ is kept by slot (state.mixed)
         """,
@@ -179,6 +179,7 @@ FIELDS: tuple[Field, ...] = (
         """
         block_loss         # (m,) L̂ of this round
         amounts            # what is to be added to which coordinate, this round
+        terms              # probabilities of in-neighbours, before they are added up
         """,
     ),
     *_fields(
@@ -190,6 +191,7 @@ FIELDS: tuple[Field, ...] = (
         owners             # their groups
         touched            # (m,) blocks touched this round
         marked             # (m,) is the block in `touched`?
+        changed            # slots or leaves above which a tree is to be renewed
         """,
     ),
     *_fields(
@@ -198,7 +200,7 @@ FIELDS: tuple[Field, ...] = (
         FLOAT,
         """
         mixed              # (n,) X̃ of each slot, where machine.written; else empty
-        seen_fixed         # (n,) Σ of constant exploration over the in-neighbours of each slot, likewise
+        seen_fixed         # (n,) Σ of constant exploration over the in-neighbours of each slot, or empty
         """,
     ),
     *_fields("state", STREAM, WORD, "words"),

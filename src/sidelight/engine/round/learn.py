@@ -29,26 +29,23 @@ from sidelight.engine.round.indexing import (
     block_at,
     block_of,
     end_edge,
-    end_in_edge,
     end_slot,
     first_edge,
-    first_in_edge,
     first_slot,
     group_of,
     record_of,
     simplex_of,
     top_group_of,
 )
+from sidelight.engine.round.learn_single import LARGEST_ESTIMATE, learn_single
 from sidelight.engine.round.prefetch import fetch_edges, fetch_written
 from sidelight.engine.round.probabilities import block_value, seen_by_edges, seen_where_written, varying
 from sidelight.engine.round.spread import follow_spread
-from sidelight.engine.simplex.buckets import FUSED
 from sidelight.engine.simplex.simplex import (
     accept_weights,
     add,
     inverse_value,
     move,
-    move_rooted,
     refill_weights,
     root_sum,
     solve,
@@ -60,7 +57,6 @@ from sidelight.engine.simplex.store import (
     CHANGE,
     FACTOR,
     HELD,
-    LAMBDA,
     LOSS,
     PAID,
     RATE,
@@ -69,10 +65,6 @@ from sidelight.engine.simplex.store import (
     head,
 )
 from sidelight.engine.simplex.tree import tree_total
-
-LARGEST_ESTIMATE = 1e300
-"""Estimates are capped here so that a vanished probability times a huge estimate is 0, never NaN."""
-
 
 PIECE = 1024
 """Where everything is revealed, so many arms are dealt with at a time: their losses stay in the nearest cache."""
@@ -89,8 +81,8 @@ def learn(machine, state, store, slot, losses):
         learn_block(machine, state, store, slot, losses, rest)
     elif machine.shape == ALL_OTHERS or machine.shape == EVERYTHING:
         learn_all(machine, state, store, losses, rest)
-    elif machine.lone:
-        learn_lone(machine, state, store, slot, losses, rest)
+    elif machine.single:
+        learn_single(machine, state, store, slot, losses, rest)
     elif machine.written:
         learn_written(machine, state, store, slot, losses, rest)
     else:
@@ -271,45 +263,6 @@ def add_to_piece(machine, state, store, losses, first, size, rest, largest):
         total += shrunk
     state.numbers[TOP_PAID] += paid * (factor / rate)
     return total
-
-
-@internal(fastmath=FUSED)
-def learn_lone(machine, state, store, slot, losses, rest):
-    """`learn` for one adaptive block and nothing else, where x = r² and all exploration is Σ r over children."""
-    noinline()
-    begin = first_edge(machine, slot)
-    multiplier, rate = store.scalars[LAMBDA], store.scalars[RATE]
-    keys, edges, starts, children = store.key, machine.in_indices, machine.child_start, machine.child
-    coefficient = machine.adaptive[0]
-    paid = 0.0
-    n_added = 0
-    for index in range(end_edge(machine, slot) - begin):
-        if losses[index] == 0.0:
-            continue
-        v = machine.out_indices[begin + index]
-        seen = explored = 0.0
-        for e in range(first_in_edge(machine, v), end_in_edge(machine, v)):
-            u = edges[e]
-            d = multiplier + keys[u + 1]
-            seen += 1.0 / (d * d)
-            for c in range(starts[u], starts[u + 1]):
-                explored += 1.0 / (multiplier + keys[children[c] + 1])
-        root_v = 1.0 / (multiplier + keys[v + 1])
-        guess = min(losses[index] / (rest * seen + coefficient * explored), LARGEST_ESTIMATE)
-        paid += root_v * root_v * guess
-        state.targets[n_added] = v + 1
-        state.amounts[n_added] = guess * rate
-        n_added += 1
-        if machine.fetches:
-            prefetch(store.sum_at, store.place[v + 1])
-            prefetch(store.occupant, store.place[v + 1])
-    if n_added == 0:
-        return
-    store.scalars[PAID] += paid
-    state.numbers[TOP_PAID] += paid
-    state.numbers[WHOLE] += paid
-    state.roots[0] = move_rooted(store, 0, state.targets, state.amounts, n_added)
-    state.numbers[ADAPTIVE_TOTAL] = state.numbers[GAMMA] = coefficient * state.roots[0]
 
 
 @internal()

@@ -25,7 +25,7 @@ from sidelight.engine.round.indexing import (
     record_of,
 )
 from sidelight.engine.simplex.buckets import proposal, root_proposal
-from sidelight.engine.simplex.store import first_of, head
+from sidelight.engine.simplex.store import POWER_BUCKETS, first_of, head
 
 
 @inlined()
@@ -75,7 +75,7 @@ def fetch_slot(machine, store, slot):
 def proposed(machine, state, store, turns):
     """Where the member is that the draw `turns` rounds from now will propose first; asks for it."""
     words, gamma = state.words, state.numbers[GAMMA]
-    if machine.lone and coming_unit(words, turns, 0) < gamma:
+    if machine.single and machine.n_adaptive > 0 and coming_unit(words, turns, 0) < gamma:
         position = root_proposal(store, 0, store.extra[0], coming_unit(words, turns, 2))[0]
     else:
         position = proposal(store, 0, store.extra[0], coming_unit(words, turns, 1 if gamma > 0.0 else 0))[0]
@@ -88,7 +88,7 @@ def proposed(machine, state, store, turns):
 @inlined()
 def fetch_parent(machine, store, position):
     """Ask for who explores for a proposed member, where that may be needed."""
-    if machine.lone:
+    if machine.single and machine.n_adaptive > 0:
         prefetch(machine.parent, store.occupant[position] - 1)
 
 
@@ -104,7 +104,7 @@ def slot_of_member(machine, state, store, position, turns):
         slot = drawn
     elif machine.n_blocks == 1:
         slot = drawn - 1
-        if machine.lone and coming_unit(words, turns, 0) < gamma:
+        if machine.single and machine.n_adaptive > 0 and coming_unit(words, turns, 0) < gamma:
             slot = machine.parent[slot]
     elif machine.plain_blocks:
         if machine.even and coming_unit(words, turns, 0) < gamma:
@@ -119,12 +119,30 @@ def slot_of_member(machine, state, store, position, turns):
 
 @inlined()
 def fetch_members(machine, store, slot):
-    """Ask for the members of a lone block that a slot reveals; where they are was asked for with `fetch_slot`."""
-    if machine.lone and slot >= 0:
+    """Ask for the members of a single simplex that a slot reveals; where they are was asked for with `fetch_slot`."""
+    if machine.single and slot >= 0:
         for e in range(first_edge(machine, slot), end_edge(machine, slot)):
             position = store.place[1 + machine.out_indices[e]]
             prefetch(store.sum_at, position)
             prefetch(store.occupant, position)
+
+
+@inlined()
+def fetch_lost(machine, state, store, n):
+    """Ask for what `learn_single` will read for the n slots that lost: where they stand, and their in-neighbours."""
+    bucketed = store.form[0] == POWER_BUCKETS
+    for index in range(n):
+        v = state.targets[index]
+        prefetch(machine.in_indices, first_in_edge(machine, v))
+        if bucketed:
+            position = store.place[1 + v]
+            prefetch(store.sum_at, position)
+            prefetch(store.occupant, position)
+    values = store.key if bucketed else store.weight
+    for index in range(n):
+        v = state.targets[index]
+        for e in range(first_in_edge(machine, v), end_in_edge(machine, v)):
+            prefetch(values, 1 + machine.in_indices[e])
 
 
 @inlined()

@@ -94,12 +94,12 @@ def ask(machine, state, store):
     if gamma > 0.0 and next_unit(words) < gamma:
         return draw_explored(machine, state, store, gamma)
     k = 0
-    if machine.n_blocks > 1 or machine.lone:
+    if machine.n_blocks > 1 or machine.single:
         k = draw(store, 0, words)
         if machine.singletons:
             return k
-        if machine.lone:
-            return k - machine.n_blocks
+        if machine.single:
+            return k - 1
     if machine.fetches and machine.n_blocks > 1 and machine.plain_blocks:
         fetch_block(machine, store, k)
     first = first_slot(machine, k)
@@ -242,16 +242,16 @@ def write_out(memory):
 @inlined()
 def write_all(machine, state, store):
     """X̃ and the constant exploration that every slot is seen by, where they are kept."""
-    if not machine.written:
-        return
-    for k in range(machine.n_blocks):
-        write_block(machine, state, store, k)
-    for slot in range(machine.n_arms):
-        seen = 0.0
-        if machine.n_fixed > 0:
-            for e in range(first_in_edge(machine, slot), end_in_edge(machine, slot)):
-                seen += machine.fixed[machine.in_indices[e]]
-        state.seen_fixed[slot] = seen
+    if machine.written:
+        for k in range(machine.n_blocks):
+            write_block(machine, state, store, k)
+    if machine.written or (machine.single and machine.n_fixed > 0):
+        for slot in range(machine.n_arms):
+            seen = 0.0
+            if machine.n_fixed > 0:
+                for e in range(first_in_edge(machine, slot), end_in_edge(machine, slot)):
+                    seen += machine.fixed[machine.in_indices[e]]
+            state.seen_fixed[slot] = seen
 
 
 @kernel()

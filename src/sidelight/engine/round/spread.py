@@ -11,25 +11,42 @@ large enough, and the certificate pays κ. An estimate is written as κ times th
 * when a sum that it rests on has grown: then g_j may have fallen (`leader` says whose sake it is for),
 * when λ has fallen so far that some 1/d may have outgrown κ: that is when the bucket of i is refreshed,
   as between refreshes of its bucket d falls by at most ρ·lo_b ≤ ρ·d.
+
+A sum tree over the estimates gives their total and draws from them. Slots whose estimates have changed are listed
+in `state.changed` and the nodes above them renewed together.
 """
 
 from sidelight.engine._numba.jit import inlined, internal, noinline
 from sidelight.engine.simplex.buckets import reach
 from sidelight.engine.simplex.simplex import root
 from sidelight.engine.simplex.store import N_BUCKETS, N_SERIES, POWER_BUCKETS, RENEWED
-from sidelight.engine.simplex.tree import renew_leaf
+from sidelight.engine.simplex.tree import renew_leaves
+
+LISTED = 256
+"""Changed slots that are listed before the tree is renewed."""
 
 
 @inlined()
-def set_spread(machine, state, slot, value, leader):
-    """A slot explores `value`, for the sake of `leader`."""
+def set_spread(machine, state, slot, value, leader, n):
+    """A slot explores `value`, for the sake of `leader`; n slots are listed before, the new number is returned."""
     state.spreading[slot] = value
     state.leader[slot] = leader
-    renew_leaf(state.spreading, 0, machine.n_arms, state.spread_node, 0, slot)
+    state.changed[n] = slot
+    if n + 1 < LISTED:
+        return n + 1
+    renew_leaves(state.spreading, 0, machine.n_arms, state.spread_node, 0, state.changed, n + 1)
+    return 0
 
 
 @inlined()
-def renew_spread(machine, state, store, k, g, slot, margin):
+def end_listing(machine, state, n):
+    """Renew the tree above the listed slots."""
+    if n > 0:
+        renew_leaves(state.spreading, 0, machine.n_arms, state.spread_node, 0, state.changed, n)
+
+
+@inlined()
+def renew_spread(machine, state, store, k, g, slot, margin, n):
     """Write the exploration of a slot afresh, `margin` times what is due now."""
     most = 0.0
     leader = -1
@@ -39,17 +56,32 @@ def renew_spread(machine, state, store, k, g, slot, margin):
         if due > most:
             most = due
             leader = i
-    set_spread(machine, state, slot, machine.spread[k] * margin * machine.cover[slot] * most, leader)
+    value = machine.spread[k] * margin * machine.cover[slot] * most
+    return set_spread(machine, state, slot, value, leader, n)
 
 
 @inlined()
-def raise_spread(machine, state, store, k, g, i, margin):
+def raise_spread(machine, state, store, k, g, i, margin, n):
     """See to it that every slot that explores for i does so enough."""
     due = machine.spread[k] * margin * machine.relief[i] * root(store, g, machine.n_blocks + i)
     for e in range(machine.owed_start[i], machine.owed_start[i + 1]):
         j = machine.owed[e]
         if machine.cover[j] * due > state.spreading[j]:
-            set_spread(machine, state, j, machine.cover[j] * due, i)
+            n = set_spread(machine, state, j, machine.cover[j] * due, i, n)
+    return n
+
+
+@inlined()
+def follow_sum(machine, state, store, k, g, i, margin, n):
+    """The sum of slot i has grown: renew whoever explored for its sake, and raise whoever falls short."""
+    due = machine.spread[k] * margin * machine.relief[i] * root(store, g, machine.n_blocks + i)
+    for e in range(machine.owed_start[i], machine.owed_start[i + 1]):
+        j = machine.owed[e]
+        if state.leader[j] == i:
+            n = renew_spread(machine, state, store, k, g, j, margin, n)
+        elif machine.cover[j] * due > state.spreading[j]:
+            n = set_spread(machine, state, j, machine.cover[j] * due, i, n)
+    return n
 
 
 @inlined()
@@ -63,8 +95,10 @@ def renew_block_spread(machine, state, store, k, g):
     """Write the exploration of a whole block afresh."""
     noinline()
     margin = margin_of(store, g)
+    n = 0
     for slot in range(machine.block_start[k], machine.block_start[k + 1]):
-        renew_spread(machine, state, store, k, g, slot, margin)
+        n = renew_spread(machine, state, store, k, g, slot, margin, n)
+    end_listing(machine, state, n)
     if store.form[g] == POWER_BUCKETS:
         forget_renewal(store, store.extra[g])
 
@@ -85,14 +119,10 @@ def follow_spread(machine, state, store, k, g, n_added):
         renew_block_spread(machine, state, store, k, g)
         return
     margin = margin_of(store, g)
+    n = 0
     for index in range(n_added):
         if state.owners[index] == g:
-            i = state.targets[index] - machine.n_blocks
-            for e in range(machine.owed_start[i], machine.owed_start[i + 1]):
-                j = machine.owed[e]
-                if state.leader[j] == i:
-                    renew_spread(machine, state, store, k, g, j, margin)
-            raise_spread(machine, state, store, k, g, i, margin)
+            n = follow_sum(machine, state, store, k, g, state.targets[index] - machine.n_blocks, margin, n)
     h = store.extra[g]
     if store.series[h * N_SERIES + RENEWED] != 0.0:
         row = h * (N_BUCKETS + 1)
@@ -100,5 +130,6 @@ def follow_spread(machine, state, store, k, g, n_added):
             if store.renewed[h * N_BUCKETS + b]:
                 for position in range(store.start[row + b], store.start[row + b + 1]):
                     i = store.occupant[position] - machine.n_blocks
-                    raise_spread(machine, state, store, k, g, i, margin)
+                    n = raise_spread(machine, state, store, k, g, i, margin, n)
         forget_renewal(store, h)
+    end_listing(machine, state, n)

@@ -96,21 +96,10 @@ def inverse_power(d, q):
     return general_inverse_power(d, q)
 
 
-@internal()
+@inlined()
 def general_inverse_power(d, q):
-    """d^(−q) for any q: repeated squaring for whole numbers, else through logarithms."""
-    noinline()
-    whole = int(q)
-    if q != whole:
-        return math.exp(-q * math.log(d)) if d > 0.0 else math.nan
-    result = 1.0
-    square = d
-    while whole > 0:
-        if whole & 1:
-            result *= square
-        square *= square
-        whole >>= 1
-    return 1.0 / result
+    """d^(−q) for any q."""
+    return math.exp(-q * math.log(d)) if d > 0.0 else math.nan
 
 
 # -- moments ------------------------------------------------------------------------------------------
@@ -123,12 +112,12 @@ def moments_of(h, b):
 
 
 @inlined(fastmath=FUSED)
-def powers(d, q):
-    """1/d, then d^−(q+p) for p = 0..7."""
+def powers(d, q, first):
+    """1/d, then d^−(q+p) for p = 0..7; `first` is d^(−q), or anything where q = 2."""
     inv = 1.0 / d
     inv2 = inv * inv
     inv4 = inv2 * inv2
-    t0 = inv2 if q == 2.0 else inverse_power(d, q)
+    t0 = inv2 if q == 2.0 else first
     t1, t2, t3 = t0 * inv, t0 * inv2, t0 * (inv2 * inv)
     return inv, t0, t1, t2, t3, t0 * inv4, t1 * inv4, t2 * inv4, t3 * inv4
 
@@ -136,7 +125,8 @@ def powers(d, q):
 @inlined(fastmath=FUSED)
 def add_moments(store, h, q, b, r, sign):
     """Add (sign = 1) or remove (−1) a member with ref + s = r to the moments of bucket b."""
-    inv, t0, t1, t2, t3, t4, t5, t6, t7 = powers(r, q)
+    first = 0.0 if q == 2.0 else inverse_power(r, q)
+    inv, t0, t1, t2, t3, t4, t5, t6, t7 = powers(r, q, first)
     at = moments_of(h, b)
     beside = h * N_BUCKETS + b
     store.inverse[beside] += sign * inv
@@ -199,13 +189,33 @@ def add_scaled(store, h, q, cell, at, t1, t2, t3, t4, t5, t6, t7):
 
 
 @inlined(fastmath=FUSED)
-def replace_in(store, h, q, cell, at, carry, beside, before, after):
-    """Replace a member with d = `before` by one with d = `after` in a polynomial; return the change of 1/d."""
-    u, u0, u1, u2, u3, u4, u5, u6, u7 = powers(before, q)
-    v, v0, v1, v2, v3, v4, v5, v6, v7 = powers(after, q)
+def replace_in(store, h, q, cell, at, carry, beside, before, after, r, x_before, x_after):
+    """Replace a member by one with a larger sum in a polynomial around λ + r; return the change of 1/d.
+
+    `before` and `after` are d = λ + s of the two, x their powers d^(−q); those are not read where q = 2.
+    """
+    first = last = 0.0
+    if q != 2.0:
+        first = x_before * nearby_power(store, h, q, r / before)
+        last = x_after * nearby_power(store, h, q, r / after)
+    u, u0, u1, u2, u3, u4, u5, u6, u7 = powers(before + r, q, first)
+    v, v0, v1, v2, v3, v4, v5, v6, v7 = powers(after + r, q, last)
     add_precisely(cell, at, carry, beside, v0 - u0)
     add_scaled(store, h, q, cell, at, v1 - u1, v2 - u2, v3 - u3, v4 - u4, v5 - u5, v6 - u6, v7 - u7)
     return v - u
+
+
+@inlined(fastmath=FUSED)
+def nearby_power(store, h, q, e):
+    """(1 + e)^(−q) for |e| ≤ ρ by ten terms of its series: a power costs three times as much."""
+    c1, c2, c3, c4, c5, c6, c7 = binomials(store, h, q)
+    c8 = c7 * (q + 7.0) * (1.0 / 8.0)
+    c9 = c8 * (q + 8.0) * (1.0 / 9.0)
+    e2 = e * e
+    e4 = e2 * e2
+    low = (1.0 - e * c1) + e2 * (c2 - e * c3)
+    high = ((c4 - e * c5) + e2 * (c6 - e * c7)) + e4 * (c8 - e * c9)
+    return low + e4 * high
 
 
 @inlined()
@@ -268,12 +278,12 @@ def root_sum_buckets(store, h, multiplier):
 
 
 @inlined()
-def change_series(store, h, q, before, after):
-    """A sum grows from `before` to `after`."""
+def change_series(store, h, q, multiplier, before, after, x_before, x_after):
+    """d of a member grows from `before` to `after`."""
     at = h * N_SERIES
     series = store.series
-    center = series[at + CENTER]
-    change = replace_in(store, h, q, series, at, series, at + CARRY, center + before, center + after)
+    r = series[at + CENTER] - multiplier
+    change = replace_in(store, h, q, series, at, series, at + CARRY, before, after, r, x_before, x_after)
     series[at + INVERSE] += change
 
 
@@ -430,19 +440,9 @@ def set_least(store, g, h, q, b, least, count):
     store.cap[beside] = cap
 
 
-@internal(needs="buckets")
-def raise_sum(store, g, h, coordinate, before, after):
-    """Give a coordinate the larger sum `after`, moving it to its new bucket."""
-    noinline()
-    if store.power[g] == 2.0:  # by far the most frequent: written out without calls
-        raise_power_sum(store, g, h, 2.0, coordinate, before, after)
-    else:
-        raise_power_sum(store, g, h, store.power[g], coordinate, before, after)
-
-
 @inlined(needs="buckets")
 def raise_power_sum(store, g, h, q, coordinate, before, after):
-    """`raise_sum` for a power known to the compiler, or any."""
+    """Give a coordinate the larger sum `after`, in the bucket where it then belongs; q may be known to the compiler."""
     fine = fineness(q)
     multiplier = store.scalars[head(g) + LAMBDA]
     position = store.place[coordinate]
@@ -451,14 +451,19 @@ def raise_power_sum(store, g, h, q, coordinate, before, after):
     target = bucket_of(multiplier + after, fine)
     store.key[coordinate] = after
     store.sum_at[position] = after
-    change_series(store, h, q, before, after)
+    d_before, d_after = multiplier + before, multiplier + after
+    x_before = x_after = 0.0
+    if q != 2.0:
+        x_before, x_after = inverse_power(d_before, q), inverse_power(d_after, q)
+    change_series(store, h, q, multiplier, d_before, d_after, x_before, x_after)
     row = h * (N_BUCKETS + 1)
     if target == b and store.start[row + b + 1] - store.start[row + b] > 1:
         beside = h * N_BUCKETS + b
-        r = store.ref[beside] + before
+        r = store.ref[beside] - multiplier
         at = moments_of(h, b)
-        change = replace_in(store, h, q, store.moments, at, store.carry, beside, r, r + (after - before))
-        store.inverse[beside] += change
+        store.inverse[beside] += replace_in(
+            store, h, q, store.moments, at, store.carry, beside, d_before, d_after, r, x_before, x_after
+        )
         return
     add_moments(store, h, q, b, store.ref[h * N_BUCKETS + b] + before, -1.0)
     if target != b:
@@ -656,16 +661,16 @@ def sample_buckets(store, g, h, words):
     the member's share of the proposal, of which the lowest part, of length x, is accepted.
     """
     while True:
-        position, room, fraction = proposal(store, g, h, next_unit(words))
+        position, least, room, fraction = proposal(store, g, h, next_unit(words))
         if position >= 0:
             prefetch(store.occupant, position)
-            if is_accepted(store, g, position, room, fraction):
+            if is_accepted(store, g, position, least, room, fraction):
                 return store.occupant[position]
 
 
-@inlined(needs="buckets", gives=(0, 0.0, 0.0))
+@inlined(needs="buckets", gives=(0, 0.0, 0.0, 0.0))
 def proposal(store, g, h, unit):
-    """The position that a uniform proposes, −1 for none, with 1/cap of its bucket and the place within its share."""
+    """The position that a uniform proposes, −1 for none; least d and 1/cap of its bucket; where in its share."""
     row = h * (N_BUCKETS + 1)
     start, caps = store.start, store.cap
     at = h * N_BUCKETS
@@ -679,25 +684,26 @@ def proposal(store, g, h, unit):
         first, end = end, start[row + b + 1]
         weight = (end - first) * caps[at + b]
     if target >= weight:
-        return -1, 1.0, 0.0
-    q = store.power[g]
-    room = 1.0 / caps[at + b]
-    if q == 2.0:  # the same without a division, on which everything waits
-        least = store.least[at + b]
-        room = least * least
+        return -1, 1.0, 1.0, 0.0
+    least = store.least[at + b]
+    # 1/cap; for q = 2 without a division, on which everything waits
+    room = least * least if store.power[g] == 2.0 else 1.0 / caps[at + b]
     target *= room
     index = min(int(target), end - first - 1)
-    return first + index, room, target - index
+    return first + index, least, room, target - index
 
 
 @inlined()
-def is_accepted(store, g, position, room, fraction):
-    """Does x/cap exceed the fraction of a proposal?"""
+def is_accepted(store, g, position, least, room, fraction):
+    """Does x/cap exceed the fraction of a proposal?
+
+    x/cap = (1 − y)^q with y = 1 − least/d, and (1 − y)^q ≥ 1 − q·y: that decides most proposals without a power.
+    """
     d = store.scalars[head(g) + LAMBDA] + store.sum_at[position]
     q = store.power[g]
     if q == 2.0:
         return fraction * (d * d) < room
-    return fraction < room * inverse_power(d, q)
+    return fraction * d < d - q * (d - least) or fraction < room * inverse_power(d, q)
 
 
 @inlined(needs="buckets", gives=0)

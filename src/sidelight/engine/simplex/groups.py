@@ -23,7 +23,7 @@ from sidelight.engine.simplex.tree import n_nodes
 
 LARGEST_LIST = 24
 """Tsallis groups up to this size are visited one by one, larger ones are kept in buckets."""
-LARGEST_SUM = 256
+LARGEST_SUM = 24
 """Entropy groups up to this size, times one more than a round can change, are added up; larger ones get a tree."""
 
 

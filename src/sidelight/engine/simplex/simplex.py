@@ -22,7 +22,6 @@ from sidelight.engine.simplex.buckets import (
     least_of,
     lower_end,
     raise_power_sum,
-    raise_sum,
     refresh,
     root_sum_buckets,
     sample_buckets,
@@ -50,7 +49,7 @@ from sidelight.engine.simplex.store import (
     head,
     set_factor,
 )
-from sidelight.engine.simplex.tree import draw_leaf, renew_leaf, renew_tree, tree_total
+from sidelight.engine.simplex.tree import draw_leaf, renew_leaf, renew_leaves, renew_tree, tree_total
 
 MOST_STEPS = 400
 REBASE = 1024.0
@@ -93,15 +92,19 @@ def root(store, g, coordinate):
     return 1.0 / (store.scalars[head(g) + LAMBDA] + store.key[coordinate])
 
 
-@inlined()
+@internal()
 def add(store, g, coordinate, amount):
     """Add `amount` ≥ 0 (scaled) to the sum of a coordinate; the point is stale until `solve`."""
+    noinline()
     before = store.key[coordinate]
     after = before + amount
     form = store.form[g]
     if form == POWER_BUCKETS:
         store.scalars[head(g) + CHANGE] = -1.0
-        raise_sum(store, g, store.extra[g], coordinate, before, after)
+        if store.power[g] == 2.0:  # known to the compiler
+            raise_power_sum(store, g, store.extra[g], 2.0, coordinate, before, after)
+        else:
+            raise_power_sum(store, g, store.extra[g], store.power[g], coordinate, before, after)
         return
     store.key[coordinate] = after
     if form == POWER_LIST:
@@ -126,8 +129,14 @@ def is_plain(store, j, form):
 @inlined()
 def move(store, j, coordinates, amounts, n):
     """`add` n amounts to sums of simplex j, which is one group, and `solve` it."""
-    if is_plain(store, j, POWER_BUCKETS):
-        move_plain(store, j, coordinates, amounts, n)
+    if (
+        store.form[store.first_group[j]] == POWER_BUCKETS
+        and store.first_group[j + 1] - store.first_group[j] == 1
+    ):
+        if store.power[store.first_group[j]] == 2.0:
+            move_plain(store, j, coordinates, amounts, n)
+        else:
+            move_powers(store, j, coordinates, amounts, n)
         return
     if is_plain(store, j, POWER_LIST):
         move_short(store, j, coordinates, amounts, n)
@@ -145,6 +154,18 @@ def move_plain(store, j, coordinates, amounts, n):
     for index in range(n):
         before = store.key[coordinates[index]]
         raise_power_sum(store, g, store.extra[g], 2.0, coordinates[index], before, before + amounts[index])
+    solve_buckets(store, j, g)
+
+
+@internal(needs="buckets")
+def move_powers(store, j, coordinates, amounts, n):
+    """`move_plain` for any power."""
+    noinline()
+    g = store.first_group[j]
+    q = store.power[g]
+    for index in range(n):
+        before = store.key[coordinates[index]]
+        raise_power_sum(store, g, store.extra[g], q, coordinates[index], before, before + amounts[index])
     solve_buckets(store, j, g)
 
 
@@ -242,6 +263,26 @@ def total_weights(store, g):
 def solve_weights(store, g, first, end):
     """`solve` for a simplex that is one listed entropy group, whose coordinates the caller knows."""
     store.scalars[head(g) + TOTAL] = sum_weights(store.weight, first, end)
+    accept_weights(store, g)
+
+
+@internal()
+def move_weights(store, g, coordinates, amounts, changed, n):
+    """`add` n amounts to sums of the simplex that is entropy group g, and `solve` it; `changed` is scratch."""
+    noinline()
+    first, end = first_of(store, g), end_of(store, g)
+    base, keys, weights = store.scalars[head(g) + BASE], store.key, store.weight
+    for index in range(n):
+        c = coordinates[index]
+        after = keys[c] + amounts[index]
+        keys[c] = after
+        weights[c] = exp_nonpositive(base - after)
+        changed[index] = c - first
+    if store.form[g] == ENTROPY_TREE:
+        renew_leaves(weights, first, end - first, store.node, store.extra[g], changed, n)
+        store.scalars[head(g) + TOTAL] = tree_total(end - first, store.node, store.extra[g])
+    else:
+        store.scalars[head(g) + TOTAL] = sum_weights(weights, first, end)
     accept_weights(store, g)
 
 

@@ -1,14 +1,16 @@
 """Sums over many cells of which few change: a tree with sixteen children to a node.
 
-Leaves are cells first..first+count of an array; the levels above them lie one after another in `node`, from
-the parents of the leaves up to the root. A node is always the fresh sum of its children, so rounding never
-accumulates; changing a leaf and drawing one in proportion to its value both take O(log n).
+Leaves are cells first..first+count of an array; the levels above them lie one after another in `node`, from the
+parents of the leaves up to the root, each filled up with zeros to whole families of sixteen. A node is always the
+fresh sum of its children, so rounding never accumulates; changing leaves and drawing one in proportion to its value
+both take O(log n).
 """
 
 from sidelight.engine._numba.jit import inlined, internal, noinline
 from sidelight.engine.random import next_unit
 
 FANOUT = 16
+_BITS = 4
 
 
 def n_nodes(count: int) -> int:
@@ -16,57 +18,100 @@ def n_nodes(count: int) -> int:
     total = 0
     while True:
         count = (count + FANOUT - 1) // FANOUT
-        total += count
         if count <= 1:
-            return total
+            return total + 1
+        total += (count + FANOUT - 1) // FANOUT * FANOUT
+
+
+@inlined()
+def families(count):
+    """How many families of sixteen hold so many."""
+    return (count + FANOUT - 1) >> _BITS
+
+
+@inlined()
+def family_sum(cell, at):
+    """Σ of sixteen cells, in pairs: a short chain of additions."""
+    a = (cell[at] + cell[at + 1]) + (cell[at + 2] + cell[at + 3])
+    b = (cell[at + 4] + cell[at + 5]) + (cell[at + 6] + cell[at + 7])
+    c = (cell[at + 8] + cell[at + 9]) + (cell[at + 10] + cell[at + 11])
+    d = (cell[at + 12] + cell[at + 13]) + (cell[at + 14] + cell[at + 15])
+    return (a + b) + (c + d)
 
 
 @inlined()
 def sum_of(cell, first, last):
-    """Σ of the cells first..last, in order."""
+    """Σ of up to sixteen cells first..last."""
+    if last - first == FANOUT:
+        return family_sum(cell, first)
     total = 0.0
     for i in range(first, last):
         total += cell[i]
     return total
 
 
+@internal()
+def renew_leaves(leaf, first, count, node, at, changed, n):
+    """Leaves changed[0..n] have changed: renew the nodes above them, level by level. Overwrites `changed`.
+
+    Neighbours in the list that share a parent renew it once.
+    """
+    noinline()
+    cell, begin, size = leaf, first, count
+    while True:
+        n_above = 0
+        last = -1
+        for index in range(n):
+            i = changed[index] >> _BITS
+            if i != last:
+                last = i
+                node[at + i] = sum_of(cell, begin + FANOUT * i, begin + min(FANOUT * i + FANOUT, size))
+                changed[n_above] = i
+                n_above += 1
+        n = n_above
+        above = families(size)
+        if above == 1:
+            return
+        cell, begin, size = node, at, FANOUT * families(above)
+        at += size
+
+
 @inlined()
-def renew_leaf(leaf, first, count, node, root_level, i):
+def renew_leaf(leaf, first, count, node, at, i):
     """Leaf `first + i` has changed: renew the nodes above it."""
-    i //= FANOUT
-    at = root_level
-    node[at + i] = sum_of(leaf, first + FANOUT * i, first + min(FANOUT * i + FANOUT, count))
-    count = (count + FANOUT - 1) // FANOUT
-    while count > 1:
-        i //= FANOUT
-        above = at + count
-        node[above + i] = sum_of(node, at + FANOUT * i, at + min(FANOUT * i + FANOUT, count))
-        at = above
-        count = (count + FANOUT - 1) // FANOUT
+    cell, begin, size = leaf, first, count
+    while True:
+        i = i >> _BITS
+        node[at + i] = sum_of(cell, begin + FANOUT * i, begin + min(FANOUT * i + FANOUT, size))
+        above = families(size)
+        if above == 1:
+            return
+        cell, begin, size = node, at, FANOUT * families(above)
+        at += size
 
 
 @internal()
 def renew_tree(leaf, first, count, node, at):
     """Renew every node."""
     noinline()
-    n = (count + FANOUT - 1) // FANOUT
-    for i in range(n):
-        node[at + i] = sum_of(leaf, first + FANOUT * i, first + min(FANOUT * i + FANOUT, count))
-    while n > 1:
-        above = at + n
-        for i in range((n + FANOUT - 1) // FANOUT):
-            node[above + i] = sum_of(node, at + FANOUT * i, at + min(FANOUT * i + FANOUT, n))
-        at = above
-        n = (n + FANOUT - 1) // FANOUT
+    cell, begin, size = leaf, first, count
+    while True:
+        above = families(size)
+        for i in range(FANOUT * families(above) if above > 1 else 1):  # beyond the end there is nothing: 0
+            node[at + i] = sum_of(cell, begin + FANOUT * i, begin + min(FANOUT * i + FANOUT, size))
+        if above == 1:
+            return
+        cell, begin, size = node, at, FANOUT * families(above)
+        at += size
 
 
 @inlined()
 def tree_total(count, node, at):
     """Σ of the leaves: the root."""
-    count = (count + FANOUT - 1) // FANOUT
-    while count > 1:
-        at += count
-        count = (count + FANOUT - 1) // FANOUT
+    above = families(count)
+    while above > 1:
+        at += FANOUT * families(above)
+        above = families(above)
     return node[at]
 
 
@@ -84,29 +129,20 @@ def pick(cell, first, last, target):
 
 
 @internal()
-def draw_leaf(leaf, first, count, node, at, words):
+def draw_leaf(leaf, first, count, node, at, rng_state):
     """A leaf (counted from 0) with probability in proportion to its value."""
     noinline()
-    levels = 0
-    size = count
-    while size > 1 or levels == 0:
-        size = (size + FANOUT - 1) // FANOUT
-        levels += 1
+    level, size = 0, families(count)
+    while size > 1:  # up to the root
+        at += FANOUT * families(size)
+        size = families(size)
+        level += 1
     i = 0
-    for level in range(levels - 1, -1, -1):
-        # where that level begins, and how many nodes it has
-        begin = at
-        size = (count + FANOUT - 1) // FANOUT
-        for _ in range(level):
-            begin += size
-            size = (size + FANOUT - 1) // FANOUT
-        target = next_unit(words) * node[begin + i]
-        if level == 0:
-            return pick(leaf, first + FANOUT * i, first + min(FANOUT * i + FANOUT, count), target) - first
-        below = (count + FANOUT - 1) // FANOUT
-        under = at
-        for _ in range(level - 1):
-            under += below
-            below = (below + FANOUT - 1) // FANOUT
-        i = pick(node, under + FANOUT * i, under + min(FANOUT * i + FANOUT, below), target) - under
-    return i
+    while level > 0:  # down again: a level below begins as many cells earlier as it has
+        below = at - FANOUT * families((count + (1 << (_BITS * level)) - 1) >> (_BITS * level))
+        target = next_unit(rng_state) * node[at + i]
+        i = pick(node, below + FANOUT * i, below + FANOUT * i + FANOUT, target) - below
+        at = below
+        level -= 1
+    target = next_unit(rng_state) * node[at + i]
+    return pick(leaf, first + FANOUT * i, first + min(FANOUT * i + FANOUT, count), target) - first

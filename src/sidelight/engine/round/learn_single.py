@@ -1,0 +1,189 @@
+"""`learn` where all arms share one simplex: what `sl.plan` returns by default on most graphs.
+
+Coordinate 1 + i is slot i. The loss of slot v is seen with probability
+
+    P_v = (1 − γ̄) Σ_{u ∈ Nin(v)} X_u + Σ_{u ∈ Nin(v)} γ_u,
+
+the first sum from weights (entropy) or sums (Tsallis) of the in-neighbours, the second from what is kept for constant
+exploration (`seen_fixed`) and from what varies. What lost is listed first, without a branch: whether an arm loses is
+hard to guess for the processor, and a loss of 0 changes nothing.
+"""
+
+from sidelight.engine._numba.jit import inlined, internal, loop, noinline
+from sidelight.engine._numba.pointers import offset
+from sidelight.engine.exponential import invert_powers
+from sidelight.engine.fields import ADAPTIVE_TOTAL, FIXED_TOTAL, GAMMA, TOP_PAID, WHOLE
+from sidelight.engine.round.indexing import end_edge, end_in_edge, first_edge, first_in_edge
+from sidelight.engine.round.prefetch import fetch_lost
+from sidelight.engine.round.spread import follow_spread
+from sidelight.engine.simplex.buckets import FUSED, inverse_power
+from sidelight.engine.simplex.simplex import is_entropy, move, move_rooted, move_weights
+from sidelight.engine.simplex.store import FACTOR, LAMBDA, PAID, RATE
+from sidelight.engine.simplex.tree import tree_total
+
+LARGEST_ESTIMATE = 1e300
+"""Estimates are capped here so that a vanished probability times a huge estimate is 0, never NaN."""
+VECTOR = 8
+"""Powers are taken of so many numbers at a time …"""
+TERMS = 256
+"""… out of so many that are gathered first, or as many as one arm has in-neighbours."""
+
+
+@internal()
+def learn_single(machine, state, store, slot, losses, rest):
+    """Take in what playing `slot` revealed."""
+    noinline()
+    targets, amounts = state.targets, state.amounts
+    begin = first_edge(machine, slot)
+    n_lost = 0
+    for index in range(end_edge(machine, slot) - begin):
+        targets[n_lost] = machine.out_indices[begin + index]
+        amounts[n_lost] = losses[index]
+        n_lost += 1 if losses[index] != 0.0 else 0
+    if n_lost == 0:
+        return
+    if machine.fetches:
+        fetch_lost(machine, state, store, n_lost)
+    if is_entropy(store, 0):
+        paid = estimate_by_weights(machine, state, store, n_lost, rest)
+    elif store.power[0] == 2.0:
+        paid = estimate_by_squares(machine, state, store, n_lost, rest)
+    else:
+        paid = estimate_by_powers(machine, state, store, n_lost, rest)
+    store.scalars[PAID] += paid
+    state.numbers[TOP_PAID] += paid
+    state.numbers[WHOLE] += paid
+    if is_entropy(store, 0):
+        move_weights(store, 0, targets, amounts, state.changed, n_lost)
+    elif machine.n_adaptive > 0:
+        state.roots[0] = move_rooted(store, 0, targets, amounts, n_lost)
+        state.numbers[ADAPTIVE_TOTAL] = machine.adaptive[0] * state.roots[0]
+    else:
+        move(store, 0, targets, amounts, n_lost)
+    if machine.any_spread:
+        follow_spread(machine, state, store, 0, 0, n_lost)
+    total = state.numbers[FIXED_TOTAL] + state.numbers[ADAPTIVE_TOTAL]
+    if machine.any_spread:
+        total += tree_total(machine.n_arms, state.spread_node, 0)
+    state.numbers[GAMMA] = total
+
+
+@inlined()
+def take_down(state, store, index, v, x, seen):
+    """From the loss of slot v, seen with a probability, to what is added to its sum; return its part of ⟨X, ℓ̂⟩."""
+    guess = min(state.amounts[index] / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
+    state.targets[index] = v + 1
+    state.amounts[index] = guess * store.scalars[RATE]
+    state.owners[index] = 0
+    return x * guess
+
+
+@inlined()
+def explored_for(machine, state, store, v):
+    """Σ of the exploration of all in-neighbours of slot v."""
+    total = state.seen_fixed[v] if machine.n_fixed > 0 else 0.0
+    first, end = first_in_edge(machine, v), end_in_edge(machine, v)
+    if machine.any_spread:
+        spreading = state.spreading
+        for e in range(first, end):
+            total += spreading[machine.in_indices[e]]
+    if machine.n_adaptive > 0:
+        multiplier, roots = store.scalars[LAMBDA], 0.0
+        keys, starts, children = offset(store.key, 1), machine.child_start, machine.child
+        for e in range(first, end):
+            u = machine.in_indices[e]
+            for c in range(starts[u], starts[u + 1]):
+                roots += 1.0 / (multiplier + keys[children[c]])
+        total += machine.adaptive[0] * roots
+    return total
+
+
+@inlined()
+def estimate_by_weights(machine, state, store, n_lost, rest):
+    """Estimates where X = factor · weight."""
+    factor = store.scalars[FACTOR]
+    weights = offset(store.weight, 1)
+    paid = 0.0
+    for index in range(n_lost):
+        v = state.targets[index]
+        first = first_in_edge(machine, v)
+        total = gathered_sum(weights, offset(machine.in_indices, first), end_in_edge(machine, v) - first)
+        seen = rest * factor * total + explored_for(machine, state, store, v)
+        paid += take_down(state, store, index, v, factor * weights[v], seen)
+    return paid
+
+
+@loop(fastmath={"contract", "reassoc", "nsz"})
+def gathered_sum(cells, indices, count):
+    """Σ of the cells with these indices."""
+    total = 0.0
+    for e in range(count):
+        total += cells[indices[e]]
+    return total
+
+
+@inlined(fastmath=FUSED)
+def estimate_by_squares(machine, state, store, n_lost, rest):
+    """Estimates where X = d^(−2)."""
+    multiplier = store.scalars[LAMBDA]
+    keys, edges = offset(store.key, 1), machine.in_indices
+    paid = 0.0
+    for index in range(n_lost):
+        v = state.targets[index]
+        total = 0.0
+        for e in range(first_in_edge(machine, v), end_in_edge(machine, v)):
+            d = multiplier + keys[edges[e]]
+            total += 1.0 / (d * d)
+        root = 1.0 / (multiplier + keys[v])
+        seen = rest * total + explored_for(machine, state, store, v)
+        paid += take_down(state, store, index, v, root * root, seen)
+    return paid
+
+
+@inlined()
+def estimate_by_powers(machine, state, store, n_lost, rest):
+    """Estimates where X = d^(−q): powers of all in-neighbours, and of the lost arms, are taken at once."""
+    multiplier, q = store.scalars[LAMBDA], store.power[0]
+    keys, edges, terms = offset(store.key, 1), machine.in_indices, state.terms
+    paid = 0.0
+    done = 0
+    while done < n_lost:
+        n_terms = 0
+        last = done
+        while last < n_lost:
+            v = state.targets[last]
+            first, end = first_in_edge(machine, v), end_in_edge(machine, v)
+            if n_terms > 0 and n_terms + (end - first) + 1 > TERMS:
+                break
+            for e in range(first, end):
+                terms[n_terms] = multiplier + keys[edges[e]]
+                n_terms += 1
+            terms[n_terms] = multiplier + keys[v]
+            n_terms += 1
+            last += 1
+        take_powers(terms, n_terms, q)
+        at = 0
+        for index in range(done, last):
+            v = state.targets[index]
+            total = 0.0
+            for _ in range(first_in_edge(machine, v), end_in_edge(machine, v)):
+                total += terms[at]
+                at += 1
+            seen = rest * total + explored_for(machine, state, store, v)
+            paid += take_down(state, store, index, v, terms[at], seen)
+            at += 1
+        done = last
+    return paid
+
+
+@inlined()
+def take_powers(terms, count, q):
+    """Replace terms[0..count] by their inverse powers: a few one by one, more by whole vectors."""
+    if count < VECTOR:
+        for i in range(count):
+            terms[i] = inverse_power(terms[i], q)
+        return
+    while count % VECTOR != 0:
+        terms[count] = 1.0
+        count += 1
+    invert_powers(terms, count, q)
