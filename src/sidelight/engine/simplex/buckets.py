@@ -442,7 +442,7 @@ def set_least(store, g, h, q, b, least, count):
 
 @inlined(needs="buckets")
 def raise_power_sum(store, g, h, q, coordinate, before, after):
-    """Give a coordinate the larger sum `after`, in the bucket where it then belongs; q may be known to the compiler."""
+    """Give a coordinate the larger sum `after`, in the bucket where it then belongs; q may be a constant."""
     fine = fineness(q)
     multiplier = store.scalars[head(g) + LAMBDA]
     position = store.place[coordinate]
