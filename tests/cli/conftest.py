@@ -13,6 +13,14 @@ def _no_terminal(monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
 
 
+@pytest.fixture(autouse=True)
+def _no_notice(monkeypatch):
+    """Whether kernels are compiled here depends on which tests ran before: say nothing about it."""
+    from sidelight.engine._numba import notice
+
+    monkeypatch.setattr(notice, "AFTER", 1e6)
+
+
 @pytest.fixture
 def run(monkeypatch, capfd):
     """Run `sidelight …`: (exit code, standard output, standard error)."""

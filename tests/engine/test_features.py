@@ -59,10 +59,11 @@ def played(memory):
     return cost, plays, memory.floats, memory.ints, memory.words
 
 
-@pytest.mark.parametrize("features", fields.KINDS, ids=lambda features: "+".join(sorted(features)) or "plain")
-def test_every_set_plays_as_all_features_together(features):
+@pytest.mark.parametrize("features", GRAPHS, ids=lambda features: "+".join(sorted(features)) or "lists")
+def test_every_kind_plays_as_all_features_together(features):
     memory = memory_of(features)
-    assert type(memory).features == features
+    assert fields.features_of(memory) == features
+    assert type(memory).features >= features
     full = fields.Memory(*fields.duplicate(memory, seeded_words(8)))
     some = fields.duplicate(memory, seeded_words(8))
     assert type(some) is type(memory)
@@ -70,12 +71,17 @@ def test_every_set_plays_as_all_features_together(features):
         assert_array_equal(of_some, of_all)
 
 
+def test_kinds_leave_out_what_they_can():
+    kinds = [type(memory_of(features)) for features in GRAPHS]
+    assert kinds == [fields.Lists, fields.Buckets, fields.Memory, fields.Memory]
+    assert set(kinds) == set(fields.KINDS)
+
+
 @pytest.mark.skipif(INTERPRETED, reason="interpreted, nothing is left out")
 def test_a_feature_that_is_missing_is_missed_loudly():
     memory = memory_of(frozenset({"buckets"}))
-    plain = fields.KINDS[frozenset()](*memory)
     with pytest.raises(Missing, match="has no buckets"):
-        played(plain)
+        played(fields.Lists(*memory))
 
 
 @pytest.mark.parametrize(

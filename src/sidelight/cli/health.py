@@ -113,7 +113,7 @@ def kernels() -> Iterator[Finding]:
     from sidelight.engine._numba.cache import folders
 
     compiled = any(list(folder.glob("*.play-*")) for folder in folders())
-    detail = "compiled" if compiled else "not compiled yet: the first run takes a minute or two longer"
+    detail = "compiled" if compiled else "not compiled yet: first runs wait for it, or `sidelight warmup`"
     yield Finding("kernels", "ok" if compiled else "note", detail)
     folder = folders()[-1].parent if folders() else Path()
     if _can_write(folder):

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import os
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 
 import click
@@ -30,6 +32,7 @@ COMMANDS = (
     "reproduce",
     "list",
     "doctor",
+    "warmup",
     "completion",
 )
 
@@ -72,7 +75,22 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # Greek letters on a terminal that has none
-    sys.exit(_exit_code())
+    with _messages():
+        code = _exit_code()
+    sys.exit(code)
+
+
+@contextlib.contextmanager
+def _messages() -> Iterator[None]:
+    """What the library has to say while it works, on standard error; `--quiet` and `--json` turn it down."""
+    log, shown = logging.getLogger("sidelight"), logging.StreamHandler()
+    log.addHandler(shown)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(shown)
+        log.setLevel(logging.NOTSET)
 
 
 def _exit_code() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 import math
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -30,10 +31,27 @@ def count(text: str | int) -> int:
     return int(number)
 
 
-as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
-quiet = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+def _listening(level: int) -> Callable[[click.Context, click.Parameter, bool], bool]:
+    """Turn the library's messages down to `level` where the option is given."""
+
+    def callback(ctx: click.Context, param: click.Parameter, given: bool) -> bool:
+        log = logging.getLogger("sidelight")
+        log.setLevel(max(level, log.level) if given else log.level)
+        return given
+
+    return callback
 
 
+as_json = click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    callback=_listening(logging.WARNING),
+    help="Print one JSON object and nothing else.",
+)
+quiet = click.option(
+    "--quiet", "-q", is_flag=True, callback=_listening(logging.ERROR), help="Print nothing but errors."
+)
 jobs = click.option("--jobs", "-j", type=count, metavar="N", help="Processes, all cores by default.")
 figures = click.option(
     "--figures/--no-figures", default=True, show_default=True, help="Also write every figure as PNG and PDF."

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from itertools import combinations
 from types import SimpleNamespace
 from typing import Any, ClassVar, NamedTuple
 
@@ -289,31 +288,34 @@ FEATURES: dict[str, Callable[[Memory], bool]] = {
 class Memory(_Arrays):
     """The packed arrays. Only `floats`, `ints` and `words` change while playing.
 
-    The class says which features kernels are compiled for: here all, in the classes below some. It must have those
-    that `features_of` finds.
+    The class says which features kernels are compiled for: here all, below some. A memory may be of any class that
+    has its own features; `pack` takes the first of `KINDS`.
     """
 
     __slots__ = ()
     features: ClassVar[frozenset[str]] = frozenset(FEATURES)
 
 
+class Lists(Memory):
+    """A memory without buckets and without spread exploration."""
+
+    __slots__ = ()
+    features = frozenset()
+
+
+class Buckets(Memory):
+    """A memory without spread exploration."""
+
+    __slots__ = ()
+    features = frozenset({"buckets"})
+
+
+KINDS: tuple[type[Memory], ...] = (Lists, Buckets, Memory)
+
+
 def features_of(memory: Memory) -> frozenset[str]:
     """The features that a memory has."""
     return frozenset(name for name, has in FEATURES.items() if has(memory))
-
-
-def _kinds() -> dict[frozenset[str], type[Memory]]:
-    """One class for every set. They are found by name in this module, so that they can be pickled."""
-    kinds = {}
-    for size in range(len(FEATURES)):
-        for chosen in combinations(sorted(FEATURES), size):
-            name = "_".join(("Memory", *chosen)) if chosen else "Memory_plain"
-            members = {"__slots__": (), "__module__": __name__, "features": frozenset(chosen)}
-            kinds[frozenset(chosen)] = globals()[name] = type(name, (Memory,), members)
-    return kinds | {Memory.features: Memory}
-
-
-KINDS = _kinds()
 
 
 def _array_of(field: Field) -> str:
@@ -359,7 +361,8 @@ def pack(
         **whole,
         **dict(zip(names, edges, strict=True)),
     )
-    return KINDS[features_of(memory)](*memory)
+    kind = next(kind for kind in KINDS if kind.features >= features_of(memory))
+    return kind(*memory)
 
 
 def aligned(size: int, dtype: npt.DTypeLike) -> np.ndarray:

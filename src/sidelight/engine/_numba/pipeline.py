@@ -15,6 +15,7 @@ in Numba's own way: slower, and right.
 """
 
 import os
+from types import FunctionType
 from typing import Any
 
 import numba
@@ -23,6 +24,8 @@ from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.compiler import Compiler
 from numba.core.dispatcher import Dispatcher, _FunctionCompiler  # type: ignore[attr-defined]
 from numba.core.environment import lookup_environment
+
+from sidelight.engine._numba.notice import announced
 
 _ENVIRONMENT = "_ZN08NumbaEnv"  # how names of environments begin
 
@@ -158,6 +161,10 @@ class Loop(_Pipeline):
 class Entry(_Pipeline):
     library_class = EntryLibrary
 
+    def compile_extra(self, func: Any) -> Any:
+        with announced():
+            return super().compile_extra(func)
+
 
 def one_signature(dispatcher: Any) -> None:
     """Compile an inner function once for all signed integers, whether written out, read from an array or computed."""
@@ -175,18 +182,22 @@ def _wide(argument: Any) -> Any:
 
 
 def _as_expected() -> bool:
-    """Has Numba everything that is used above? Tests compile all kernels with the versions that are declared."""
+    """Has Numba everything that is used above?"""
     used = {
         JITCodeLibrary: (
             "add_llvm_module _ensure_finalized _finalize_final_module _get_module_for_linking _raise_if_finalized "
             "codegen enable_object_caching finalize get_pointer_to_function"
         ),
-        JITCPUCodegen: "_module_pass_manager set_env create_library",
+        JITCPUCodegen: "_module_pass_manager set_env",
         Compiler: "compile_extra",
-        _FunctionCompiler: "fold_argument_types",
+        _FunctionCompiler: "fold_argument_types _get_implementation",
         Dispatcher: "compile get_call_template",
     }
-    return all(hasattr(where, name) for where, names in used.items() for name in names.split())
+    makers = [vars(ancestor).get("__init__") for ancestor in JITCodeLibrary.__mro__]
+    assigned = {name for make in makers if isinstance(make, FunctionType) for name in make.__code__.co_names}
+    return all(hasattr(where, name) for where, names in used.items() for name in names.split()) and (
+        {"_codegen", "_final_module", "_linking_libraries", "_reload_init"} <= assigned
+    )
 
 
 EXPECTED = os.environ.get("SIDELIGHT_PLAIN_NUMBA", "0") != "1" and _as_expected()

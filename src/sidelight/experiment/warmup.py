@@ -1,0 +1,107 @@
+"""Compiling everything in advance, on all cores: for images, clusters, and the impatient.
+
+Kernels are compiled for the kinds of arguments they are called with, so each task below plays a game of one kind.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from sidelight.errors import WorkerError
+
+PLANS = {"lists": "cycle:6", "buckets": "mab:60", "all features": "cycle:100"}
+HORIZON = 10_000
+"""Graphs whose default plans for so many rounds need kernels of each kind (`engine.fields.KINDS`)."""
+
+
+class Warmed(NamedTuple):
+    """What was compiled, or loaded because it had been compiled before."""
+
+    name: str
+    seconds: float  # of the clock
+
+
+def tasks() -> dict[str, Callable[[], None]]:
+    """By name, the longest first."""
+    from sidelight.policy.rules import RULES
+
+    found: dict[str, Callable[[], None]] = {}
+    for kind, family in reversed(PLANS.items()):
+        found[f"decisions, {kind}"] = partial(_decide, family, "auto")
+        found[f"simulation, {kind}"] = partial(_simulate, family, "auto")
+    for rule in RULES:
+        found[rule.name] = partial(_play, "mab:4", rule.name)
+    return found | {"graphs": _read}
+
+
+def warm_up(jobs: int | None = None, only: Callable[[str], bool] = lambda name: True) -> Iterator[Warmed]:
+    """Compile what plans, rules and graphs need; what is done, as it is done."""
+    names = [name for name in tasks() if only(name)]
+    workers = min(jobs or os.cpu_count() or 1, len(names))
+    pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+    try:
+        for done in as_completed([pool.submit(_run, name) for name in names]):
+            yield done.result()
+    except BrokenProcessPool as error:
+        raise WorkerError(
+            "a process that compiles kernels was ended from outside; memory may be short"
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _run(name: str) -> Warmed:
+    began = time.perf_counter()
+    tasks()[name]()
+    return Warmed(name, time.perf_counter() - began)
+
+
+def _decide(family: str, player: str) -> None:
+    from sidelight.graph import families
+    from sidelight.policy.names import make
+
+    policy = make(player, families.parse(family), HORIZON).policy(seed=0)
+    arm = policy.ask()
+    policy.tell([0.5] * int(policy.graph.out_degree[arm]))
+    assert len(policy.probabilities) == policy.graph.n_arms
+
+
+def _simulate(family: str, player: str) -> None:
+    from sidelight.environment import bernoulli
+    from sidelight.experiment.simulation import simulate
+    from sidelight.graph import families
+    from sidelight.policy.names import make
+
+    graph = families.parse(family)
+    simulate(make(player, graph, HORIZON), bernoulli([0.5] * graph.n_arms), seeds=[0], horizon=10)
+
+
+def _play(family: str, player: str) -> None:
+    _decide(family, player)
+    _simulate(family, player)
+
+
+def _read() -> None:
+    from numpy.random import default_rng
+
+    from sidelight.analysis import fractional_domination, packing_independent_set
+    from sidelight.graph import families, read_graph, write_graph
+    from sidelight.partition.communities import louvain
+
+    graph = families.parse("random:30,0.2,1:loops")
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("graph.csv", "graph.mtx"):
+            write_graph(graph, Path(folder) / name)
+            read_graph(Path(folder) / name)
+    fractional_domination(graph)
+    packing_independent_set(graph)
+    louvain(graph, default_rng(0))
