@@ -9,7 +9,6 @@ from sidelight.environment.datasets import *
 from sidelight.environment.drifting import *
 from sidelight.environment.function import *
 from sidelight.environment.hard import *
-from sidelight.environment.matrix import *
 from sidelight.environment.means import *
 from sidelight.environment.names import *
 from sidelight.environment.newsvendor import *

@@ -1,8 +1,9 @@
-"""What an environment promises, and the parts that every compiled environment shares."""
+"""What an environment promises, and the random numbers and sums that environments share."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +13,6 @@ import numpy.typing as npt
 from sidelight._types import Floats, Longs
 from sidelight.engine.losses import World, no_function
 from sidelight.engine.random import fill_hashed_units
-from sidelight.errors import InvalidOption
 
 __all__ = ["Environment"]
 
@@ -31,9 +31,9 @@ class Environment(ABC):
     def losses(self, seed: int, round_: int, arms: npt.ArrayLike) -> Floats:
         """The losses of `arms` in round `round_` = 0, 1, … of the run with this seed."""
 
-    @abstractmethod
     def costs(self, seed: int, round_: int, arm: int) -> float:
         """What playing `arm` costs in the sense of the regret: its mean where known, else its loss."""
+        return float(self.losses(seed, round_, [arm])[0])
 
     @abstractmethod
     def totals(self, rounds: Longs, seed: int = 0) -> Floats:
@@ -77,55 +77,14 @@ def arm_units(seed: int, round_: int, arms: npt.ArrayLike) -> Floats:
     return units
 
 
-def coin_losses(seed: int, round_: int, arms: npt.ArrayLike, means: Floats) -> Floats:
-    """Coin flips with `means` (aligned with `arms`)."""
-    return (arm_units(seed, round_, arms) < means).astype(np.float64)
+def running_totals(rounds: Longs, n_arms: int, add: Callable[[int, int, Floats], object]) -> Floats:
+    """(len(rounds), n) sums over the rounds before each of `rounds`, which may come in any order.
 
-
-def flat_means(means: npt.ArrayLike) -> Floats:
-    """Means of all arms as a table of one row of its own."""
-    values = checked_numbers(means, "means").copy()
-    if values.ndim != 1 or values.size == 0:
-        raise InvalidOption(f"means must be a flat, non-empty sequence, got shape {values.shape}")
-    return values[None, :]
-
-
-def checked_numbers(values: npt.ArrayLike, what: str) -> Floats:
-    """`values` as an array of floats, or an error that shows them."""
-    try:
-        return np.asarray(values, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
-        raise InvalidOption(f"{what} must be numbers in [0, 1], got {values!r} ({error})") from None
-
-
-def checked_arms(values: Any, n_arms: int, what: str) -> Longs:
-    """A non-empty list of indices in 0..n_arms−1, repetitions allowed."""
-    arms = np.asarray(values)
-    whole = arms.ndim == 1 and arms.size > 0 and arms.dtype.kind in "iu"
-    if not (whole and arms.min() >= 0 and arms.max() < n_arms):
-        raise InvalidOption(f"{what} must be whole numbers in 0..{n_arms - 1}, got {values!r}")
-    return arms.astype(np.int64)
-
-
-def checked_unit_table(values: npt.ArrayLike, what: str) -> Floats:
-    """A read-only (rows, n) array of numbers in [0, 1], or an error naming the first that is not."""
-    table = checked_numbers(values, what)
-    if table.ndim != 2 or table.size == 0:
-        raise InvalidOption(f"{what} must be a non-empty matrix (rows, arms), got shape {table.shape}")
-    rows = max(1, 10**6 // table.shape[1])
-    for first in range(0, len(table), rows):  # in pieces: the table may be a memory map
-        piece = table[first : first + rows]
-        inside = (piece >= 0.0) & (piece <= 1.0)
-        if not inside.all():
-            row, arm = np.argwhere(~inside)[0]
-            raise InvalidOption(
-                f"{what}: row {first + row}, arm {arm} must be in [0, 1], got {piece[row, arm]}"
-            )
-    return frozen(table)
-
-
-def frozen(table: Floats) -> Floats:
-    """A read-only view: the kernels are compiled for one kind of array only."""
-    view: Floats = np.asarray(table).view()
-    view.flags.writeable = False
-    return view
+    add(first, last, sums) adds rounds first..last−1 to the sums so far, in place.
+    """
+    out, sums, reached = np.empty((rounds.size, n_arms)), np.zeros(n_arms), 0
+    for index in np.argsort(rounds, kind="stable"):
+        add(reached, int(rounds[index]), sums)
+        reached = int(rounds[index])
+        out[index] = sums
+    return out

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._check import checked_count
 from sidelight._types import Floats
 from sidelight.engine.losses import BOUNDED, World
-from sidelight.environment.base import arm_units, checked_numbers, checked_unit_table, flat_means, frozen
+from sidelight.environment.base import arm_units
+from sidelight.environment.checks import checked_numbers, checked_unit_table, flat_numbers, frozen
 from sidelight.environment.means import KnownMeans
-from sidelight.environment.spelling import GAP, Written, spelled
+from sidelight.environment.names import GAP, Written, spelled
 from sidelight.errors import InvalidOption
 
 __all__ = ["Bounded", "bounded"]
@@ -29,24 +29,23 @@ class Bounded(KnownMeans):
     width: Floats  # (n,) ≥ 0, with mean ± width in [0, 1]
     period: int = 1
     name: str = "bounded"
+    kind = BOUNDED
 
     def __post_init__(self) -> None:
-        means = checked_unit_table(self.means, "means")
+        super().__post_init__()
         width = checked_numbers(self.width, "width")
-        if width.ndim > 1 or width.size not in (1, means.shape[1]):
+        if width.ndim > 1 or width.size not in (1, self.n_arms):
             raise InvalidOption(f"width must be one number, or one per arm, got shape {width.shape}")
-        width = np.array(np.broadcast_to(width, means.shape[1:]))
-        inside = (width >= 0) & (means.min(axis=0) - width >= -ROUNDING)
-        inside &= means.max(axis=0) + width <= 1 + ROUNDING
+        width = np.array(np.broadcast_to(width, self.n_arms))
+        inside = (width >= 0) & (self.means.min(axis=0) - width >= -ROUNDING)
+        inside &= self.means.max(axis=0) + width <= 1 + ROUNDING
         if not inside.all():
             arm = int(np.argmin(inside))
             raise InvalidOption(
-                f"losses of arm {arm} must stay in [0, 1]: got mean {means[:, arm].tolist()[0]}, "
+                f"losses of arm {arm} must stay in [0, 1]: got mean {self.means[0, arm]}, "
                 f"width {width[arm]}; choose a smaller width"
             )
-        object.__setattr__(self, "means", means)
         object.__setattr__(self, "width", frozen(width))
-        checked_count("period", self.period)
 
     def losses(self, seed: int, round_: int, arms: npt.ArrayLike) -> Floats:
         """Uniform draws of `arms` in this round."""
@@ -58,12 +57,12 @@ class Bounded(KnownMeans):
     @property
     def world(self) -> World:
         """The same losses for the kernels."""
-        return World(BOUNDED, self.period, len(self.means), self.means, width=self.width)
+        return super().world._replace(width=self.width)
 
 
 def _read(written: Written) -> Bounded:
-    difference, width, best = written.numbers(GAP, 0.25, written.middle)
-    return bounded(written.leading(difference, best), width)
+    gap, width, best = written.numbers(GAP, 0.25, written.middle)
+    return bounded(written.leading(gap, best), width)
 
 
 @spelled("bounded[:GAP[,WIDTH[,ARM]]]", _read)
@@ -73,6 +72,6 @@ def bounded(means: npt.ArrayLike, width: npt.ArrayLike | None = None) -> Bounded
     >>> bounded([0.5, 0.25]).width.tolist()
     [0.5, 0.25]
     """
-    table = checked_unit_table(flat_means(means), "means")
+    table = checked_unit_table(flat_numbers(means, "means")[None, :], "means")
     widest = np.minimum(table[0], 1.0 - table[0])
     return Bounded(table, widest if width is None else width)  # type: ignore[arg-type]

@@ -1,26 +1,23 @@
-"""Coin flips: stochastic arms, a best arm that switches, and instances that hide the best arm."""
+"""Coin flips: stochastic arms, one better than the others, and a best arm that switches."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sidelight._check import checked_count, checked_number
 from sidelight._types import Floats
-from sidelight.engine.losses import COINS, World
-from sidelight.environment.base import checked_arms, checked_unit_table, coin_losses, flat_means
+from sidelight.engine.losses import COINS
+from sidelight.environment.checks import checked_arms, flat_numbers
 from sidelight.environment.means import KnownMeans
-from sidelight.environment.spelling import GAP, Written, spelled, whole
+from sidelight.environment.names import GAP, Written, spelled, whole
 from sidelight.errors import InvalidOption
 
-if TYPE_CHECKING:
-    from sidelight.analysis import PackingSet
-
-__all__ = ["Coins", "bernoulli", "gap", "packing", "switching"]
+__all__ = ["Coins", "bernoulli", "gap", "switching"]
 
 
 MOST_CELLS = 10**8
@@ -37,19 +34,7 @@ class Coins(KnownMeans):
     means: Floats  # (rows, n) in [0, 1]
     period: int = 1
     name: str = "coins"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "means", checked_unit_table(self.means, "means"))
-        checked_count("period", self.period)
-
-    def losses(self, seed: int, round_: int, arms: npt.ArrayLike) -> Floats:
-        """Coin flips of `arms` in this round."""
-        return coin_losses(seed, round_, arms, self.row(round_)[np.asarray(arms, dtype=np.int64)])
-
-    @property
-    def world(self) -> World:
-        """The same coins for the kernels."""
-        return World(COINS, self.period, len(self.means), self.means)
+    kind = COINS
 
 
 def _read_bernoulli(written: Written) -> Coins:
@@ -66,7 +51,7 @@ def bernoulli(means: npt.ArrayLike) -> Coins:
     >>> bernoulli([0.5, 0.2]).best_arm(horizon=100)
     1
     """
-    return Coins(flat_means(means), name="bernoulli")
+    return Coins(flat_numbers(means, "means")[None, :], name="bernoulli")
 
 
 def _read_gap(written: Written) -> Coins:
@@ -75,16 +60,15 @@ def _read_gap(written: Written) -> Coins:
 
 
 @spelled("gap[:GAP[,ARM]]", _read_gap)
-def gap(n_arms: int, best: int = 0, gap: float = 0.2, others: float = 0.5) -> Coins:
+def gap(n_arms: int, best: int = 0, gap: float = GAP, others: float = 0.5) -> Coins:
     """All arms lose with probability `others`, except `best`, which loses less by `gap`."""
     checked_count("n_arms", n_arms)
-    means = np.full(n_arms, checked_number("others", others))
-    means[checked_arms([best], n_arms, "the best arm")] -= _checked_gap(gap, others)
-    return bernoulli(means)
+    checked_arms([best], n_arms, "the best arm")
+    return Coins(leading_means(n_arms, [best], gap, others), name="bernoulli")
 
 
 def _read_switching(written: Written) -> Coins:
-    return switching(written.graph.n_arms, **written_turns(written))
+    return switching(**written_turns(written))
 
 
 @spelled("switching[:PERIOD[,GAP]]", _read_switching)
@@ -104,14 +88,6 @@ def switching(
     return Coins(leading_means(n_arms, arms, gap, others), period=period, name="switching")
 
 
-def _checked_gap(gap: float, others: float) -> float:
-    """`gap`, if the best arm's mean is a probability."""
-    found = checked_number("gap", gap)
-    if not 0.0 <= others - found <= 1.0:
-        raise InvalidOption(f"gap must leave the best arm a mean in [0, 1], got gap={gap} below {others}")
-    return found
-
-
 def leading_means(n_arms: int, arms: Sequence[int] | None, gap: float, others: float) -> Floats:
     """One row for each of `arms` (`turns` by default), in which it is better than the others by `gap`."""
     checked_count("n_arms", n_arms)
@@ -121,8 +97,11 @@ def leading_means(n_arms: int, arms: Sequence[int] | None, gap: float, others: f
             f"{len(order):,} rows of means for {n_arms:,} arms do not fit in memory; "
             "name fewer leaders, such as arms=range(10)"
         )
-    means = np.full((len(order), n_arms), checked_number("others", others))
-    means[np.arange(len(order)), order] -= _checked_gap(gap, others)
+    least = checked_number("others", others) - checked_number("gap", gap)
+    if not 0.0 <= least <= 1.0:
+        raise InvalidOption(f"gap must leave the best arm a mean in [0, 1], got gap={gap} below {others}")
+    means = np.full((len(order), n_arms), float(others))
+    means[np.arange(len(order)), order] = least
     return means
 
 
@@ -142,36 +121,5 @@ def written_turns(written: Written) -> dict[str, Any]:
     """Period and gap as written, and no more challengers than get their turn before the horizon."""
     period, gap = written.numbers(max(1, written.horizon // 10), GAP)
     due = -(-written.horizon // max(3 * whole(period), 1)) + 1
-    return {
-        "period": whole(period),
-        "arms": turns(written.graph.n_arms, min(due, MOST_CHALLENGERS)),
-        "gap": gap,
-    }
-
-
-def _read_packing(written: Written) -> Coins:
-    from sidelight.analysis import packing_independent_set
-    from sidelight.environment.hard import hard_packing
-
-    n, found = written.graph.n_arms, packing_independent_set(written.graph)
-    if found.arms.size == 0:
-        raise InvalidOption("every arm of this graph reveals itself, so no packing set exists; use hard")
-    if written.words or found.arms.size == 1:
-        return packing(n, found, gap=written.numbers(0.1)[0])
-    return hard_packing(n, found, written.horizon)
-
-
-@spelled("packing[:GAP]", _read_packing)
-def packing(n_arms: int, packing_set: PackingSet | Sequence[int], hidden: int = 0, gap: float = 0.1) -> Coins:
-    """The instance behind Proposition packing-lb: the best arm hides in a packing set, all else is costly.
-
-    Arms of the set lose with probability ½, the hidden one (index `hidden` of the set) with ½ − gap, and
-    every other arm always: what reveals the set is expensive to play.
-    """
-    checked_count("n_arms", n_arms)
-    arms = checked_arms(getattr(packing_set, "arms", packing_set), n_arms, "the packing set")
-    hidden = int(checked_arms([hidden], arms.size, "hidden")[0])
-    means = np.ones(n_arms)
-    means[arms] = 0.5
-    means[arms[hidden]] = 0.5 - checked_number("gap", gap)
-    return Coins(means[None, :], name="packing")
+    arms = turns(written.graph.n_arms, min(due, MOST_CHALLENGERS))
+    return {"n_arms": written.graph.n_arms, "period": whole(period), "arms": arms, "gap": gap}

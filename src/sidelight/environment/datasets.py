@@ -21,10 +21,10 @@ from sidelight._check import checked_count
 from sidelight._types import Floats
 from sidelight.environment.base import Environment
 from sidelight.environment.coins import Coins
-from sidelight.environment.matrix import Matrix
+from sidelight.environment.names import Written, spelled
 from sidelight.environment.newsvendor import newsvendor
-from sidelight.environment.spelling import Written, spelled
-from sidelight.environment.tables import read_table
+from sidelight.environment.replay import Matrix
+from sidelight.environment.tables import Table, read_table
 from sidelight.errors import InvalidOption, MissingData, WeightsIgnored
 from sidelight.graph import FeedbackGraph, families, read_graph
 from sidelight.graph.building import from_pairs, pairs
@@ -79,18 +79,19 @@ def dataset(
 
     A graph recorded anew every round is reduced to the edges that are there in all of them.
     """
-    root = data_folder(folder)
-    card = _card(root, "losses", name)
-    form = str(card.get("form", ""))
+    losses = Entry.read(data_folder(folder), "losses", name)
+    form = str(losses.card.get("form", ""))
+    environment: Environment
     if form.startswith("value_matrix"):
-        graph = _graph(root, card)
-        environment: Environment = _values(root, card, repeat)
+        graph, environment = _graph(losses), _values(losses, repeat)
     elif form.startswith("series"):
-        environment = _demand(root, card, series, orders, over, under, repeat)
+        demand, called = _demand(losses, series)
+        sizes = order_sizes(demand, orders) if orders is None or isinstance(orders, int) else orders
+        environment = Matrix(newsvendor(demand, sizes, over, under).table, repeat=repeat, name=called)
         graph = families.newsvendor(environment.n_arms)
     elif form.startswith("logged"):
-        graph = _graph(root, card)
-        environment = _clicks(root, card, graph.n_arms)
+        graph = _graph(losses)
+        environment = _clicks(losses, graph.n_arms)
     else:
         raise InvalidOption(
             f"data set {name!r} has the form {form!r}; known are value_matrix, series, logged"
@@ -101,10 +102,9 @@ def dataset(
         )
     if self_loops:
         arms = np.arange(graph.n_arms)
-        graph = from_pairs(
-            graph.n_arms, graph.edges().astype(np.int64), pairs(arms, arms), labels=graph.labels
-        )
-    return Dataset(name, graph, environment, card)
+        edges = graph.edges().astype(np.int64)
+        graph = from_pairs(graph.n_arms, edges, pairs(arms, arms), labels=graph.labels)
+    return Dataset(name, graph, environment, losses.card)
 
 
 def dataset_names(folder: str | os.PathLike[str] | None = None) -> tuple[str, ...]:
@@ -114,18 +114,15 @@ def dataset_names(folder: str | os.PathLike[str] | None = None) -> tuple[str, ..
 
 def dataset_files(name: str, folder: str | os.PathLike[str] | None = None) -> tuple[Path, ...]:
     """Every file that `dataset` reads: card and losses, then those of the recorded graph if there is one."""
-    root = data_folder(folder)
-    card = _card(root, "losses", name)
-    own = (root / "losses" / f"{name}.json", _file(root, "losses", card["name"]))
-    if str(card.get("form", "")).startswith("series"):
+    losses = Entry.read(data_folder(folder), "losses", name)
+    own = (losses.path(".json"), losses.data)
+    if str(losses.card.get("form", "")).startswith("series"):
         return own
-    place, graph = _recorded(card)
-    if graph.endswith(".csv.gz"):
-        return (*own, root / place / graph)
-    _card(root, place, graph)
-    edges = _file(root, place, graph)
-    labels = [file for file in nodes_paths(edges) if file.exists()]
-    return (*own, root / place / f"{graph}.json", edges, *labels[:1])
+    recorded = _recorded(losses)
+    if isinstance(recorded, Path):
+        return (*own, recorded)
+    labels = [file for file in nodes_paths(recorded.data) if file.exists()]
+    return (*own, recorded.path(".json"), recorded.data, *labels[:1])
 
 
 def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
@@ -142,45 +139,72 @@ def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
     return root
 
 
+class Entry(NamedTuple):
+    """A card, and the table that lies beside it."""
+
+    root: Path
+    place: str  # "losses" or "graphs"
+    name: str
+    card: dict[str, Any]
+
+    @classmethod
+    def read(cls, root: Path, place: str, name: str) -> Entry:
+        """The entry of that name, its card read."""
+        file = root / place / f"{name}.json"
+        if not re.fullmatch(r"[\w.-]+", name) or not file.is_file():
+            known = ", ".join(sorted(card.stem for card in (root / place).glob("*.json"))) or "none"
+            raise MissingData(f"there is no data set {name!r} in {root / place}; there are: {known}")
+        try:
+            card = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise MissingData(f"{file} cannot be read: {error}") from error
+        if not isinstance(card, dict):
+            raise InvalidOption(f"{file} must hold the fields of a card, got {type(card).__name__}")
+        return cls(root, place, name, {"name": name} | card)
+
+    def path(self, ending: str) -> Path:
+        """The file of this name and ending."""
+        return self.root / self.place / f"{self.name}{ending}"
+
+    @property
+    def data(self) -> Path:
+        """The file with the table."""
+        for ending in (".csv.gz", ".csv"):
+            if self.path(ending).is_file():
+                return self.path(ending)
+        raise MissingData(
+            f"{self.root / self.place} has a card for {self.name!r} but no {self.name}.csv.gz; fetch it again"
+        )
+
+
 # -- kinds of data ----------------------------------------------------------------------------------------
 
 
-def _values(root: Path, card: dict[str, Any], repeat: bool) -> Matrix:
-    table = read_table(_file(root, "losses", card["name"])).values
-    rule = str(card.get("suggested_loss", ""))
+def _values(losses: Entry, repeat: bool) -> Matrix:
+    rule = str(losses.card.get("suggested_loss", ""))
     match = CAPPED.fullmatch(rule.strip())
     if match is None:
         raise InvalidOption(
-            f"data set {card['name']!r} asks for the loss {rule!r}; known is [1 -] min(value, CAP)/SCALE. "
+            f"data set {losses.name!r} asks for the loss {rule!r}; known is [1 -] min(value, CAP)/SCALE. "
             "Read the table yourself and use environments.matrix"
         )
-    share: Floats = np.minimum(table, float(match[2])) / float(match[3])
-    return Matrix(1.0 - share if match[1] else share, repeat=repeat, name=str(card["name"]))
+    share: Floats = np.minimum(read_table(losses.data).values, float(match[2])) / float(match[3])
+    return Matrix(1.0 - share if match[1] else share, repeat=repeat, name=losses.name)
 
 
-def _demand(
-    root: Path,
-    card: dict[str, Any],
-    series: str | None,
-    orders: Sequence[float] | int | None,
-    over: float,
-    under: float,
-    repeat: bool,
-) -> Matrix:
-    table = read_table(_file(root, "losses", card["name"]), skip={"date"})
+def _demand(losses: Entry, series: str | None) -> tuple[Floats, str]:
+    """The demand of every day that is not closed, and what it is called."""
+    table = read_table(losses.data, skip={"date"})
     columns = [name for name in table.names if name != "is_closed"]
     wanted = columns[0] if series is None else series
     if wanted not in columns:
         raise InvalidOption(
-            f"data set {card['name']!r} has no series {series!r}; choose one of {', '.join(columns)}"
+            f"data set {losses.name!r} has no series {series!r}; choose one of {', '.join(columns)}"
         )
-    values = table.values
+    demand = table.column(wanted)
     if "is_closed" in table.names:
-        values = values[values[:, table.names.index("is_closed")] == 0]
-    demand = values[:, table.names.index(wanted)]
-    sizes = order_sizes(demand, orders) if orders is None or isinstance(orders, int) else orders
-    environment = newsvendor(demand, sizes, over, under)
-    return Matrix(environment.table, repeat=repeat, name=f"{card['name']}, {wanted}")
+        demand = demand[table.column("is_closed") == 0]
+    return demand, f"{losses.name}, {wanted}"
 
 
 def order_sizes(demand: Floats, count: int | None = None) -> Floats:
@@ -192,69 +216,44 @@ def order_sizes(demand: Floats, count: int | None = None) -> Floats:
     return sizes
 
 
-def _clicks(root: Path, card: dict[str, Any], n_arms: int) -> Environment:
-    table = read_table(_file(root, "losses", card["name"]), skip={"timestamp", "position", "propensity"})
-    item = table.values[:, table.names.index("item")].astype(np.int64)
+def _clicks(losses: Entry, n_arms: int) -> Coins:
+    table = read_table(losses.data, skip={"timestamp", "position", "propensity"})
+    item = table.column("item").astype(np.int64)
     shown = np.bincount(item, minlength=n_arms)
     if not shown.all():
         arm = int(np.argmin(shown))
-        raise InvalidOption(f"data set {card['name']!r} never shows arm {arm}: its click rate is not known")
-    clicks = np.bincount(item, weights=table.values[:, table.names.index("click")], minlength=n_arms)
-    return Coins(1.0 - (clicks / shown)[None, :], name=str(card["name"]))
+        raise InvalidOption(f"data set {losses.name!r} never shows arm {arm}: its click rate is not known")
+    clicks = np.bincount(item, weights=table.column("click"), minlength=n_arms)
+    return Coins(1.0 - (clicks / shown)[None, :], name=losses.name)
 
 
-# -- files ------------------------------------------------------------------------------------------------
-
-
-def _graph(root: Path, card: dict[str, Any]) -> FeedbackGraph:
-    place, name = _recorded(card)
-    if name.endswith(".csv.gz"):
-        return _lasting_graph(root / place / name, int(card["arms"]))
-    about = _card(root, place, name)
+def _graph(losses: Entry) -> FeedbackGraph:
+    recorded = _recorded(losses)
+    if isinstance(recorded, Path):
+        return _lasting_graph(read_table(recorded), int(losses.card["arms"]))
+    card = recorded.card
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WeightsIgnored)  # the card says that every line is an arc
-        return read_graph(_file(root, place, name), n_arms=int(about["N"]), undirected=not about["directed"])
+        return read_graph(recorded.data, n_arms=int(card["N"]), undirected=not card["directed"])
 
 
-def _recorded(card: dict[str, Any]) -> tuple[str, str]:
-    """Folder and name of the graph that belongs to the losses."""
-    where = str(card.get("feedback_graph", "")).split()
+def _recorded(losses: Entry) -> Entry | Path:
+    """The graph that belongs to the losses; a bare file if it was recorded anew every round."""
+    where = str(losses.card.get("feedback_graph", "")).split()
     if not where or "/" not in where[0]:
         raise InvalidOption(
-            f"data set {card['name']!r} names no graph: its card says {card.get('feedback_graph')!r}"
+            f"data set {losses.name!r} names no graph: its card says {losses.card.get('feedback_graph')!r}"
         )
     place, _, name = where[0].partition("/")
-    return place, name
+    if name.endswith(".csv.gz"):
+        return losses.root / place / name
+    return Entry.read(losses.root, place, name)
 
 
-def _lasting_graph(file: Path, n_arms: int) -> FeedbackGraph:
+def _lasting_graph(table: Table, n_arms: int) -> FeedbackGraph:
     """Edges t,src,dst that are there in every round t."""
-    table = read_table(file)
-    columns = [table.values[:, table.names.index(name)].astype(np.int64) for name in ("t", "src", "dst")]
-    rounds, code = columns[0], columns[1] * n_arms + columns[2]
-    edges, counts = np.unique(np.unique(np.stack([code, rounds]), axis=1)[0], return_counts=True)
+    rounds, source, target = (table.column(name).astype(np.int64) for name in ("t", "src", "dst"))
+    seen = np.unique(np.stack([source * n_arms + target, rounds]), axis=1)[0]
+    edges, counts = np.unique(seen, return_counts=True)
     lasting = edges[counts == np.unique(rounds).size]
     return from_pairs(n_arms, pairs(lasting // n_arms, lasting % n_arms))
-
-
-def _card(root: Path, place: str, name: str) -> dict[str, Any]:
-    file = root / place / f"{name}.json"
-    if not re.fullmatch(r"[\w.-]+", name) or not file.is_file():
-        known = ", ".join(sorted(card.stem for card in (root / place).glob("*.json"))) or "none"
-        raise MissingData(f"there is no data set {name!r} in {root / place}; there are: {known}")
-    try:
-        card = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise MissingData(f"{file} cannot be read: {error}") from error
-    if not isinstance(card, dict):
-        raise InvalidOption(
-            f"{file} must hold an object with the fields of a card, got {type(card).__name__}"
-        )
-    return {"name": name} | card
-
-
-def _file(root: Path, place: str, name: str) -> Path:
-    for ending in (".csv.gz", ".csv"):
-        if (root / place / f"{name}{ending}").is_file():
-            return root / place / f"{name}{ending}"
-    raise MissingData(f"{root / place} has a card for {name!r} but no {name}.csv.gz; fetch it again")

@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from sidelight._check import checked_count
 from sidelight._types import Floats, Longs
-from sidelight.engine.losses import DRIFTING, World
-from sidelight.environment.base import checked_unit_table, coin_losses
+from sidelight.engine.losses import DRIFTING
 from sidelight.environment.coins import leading_means, written_turns
 from sidelight.environment.means import KnownMeans
-from sidelight.environment.spelling import Written, spelled
+from sidelight.environment.names import GAP, Written, spelled
 
 __all__ = ["Drifting", "drifting"]
 
@@ -29,10 +26,7 @@ class Drifting(KnownMeans):
     means: Floats  # (rows, n) in [0, 1]
     period: int = 1
     name: str = "drifting"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "means", checked_unit_table(self.means, "means"))
-        checked_count("period", self.period)
+    kind = DRIFTING
 
     def row(self, round_: int) -> Floats:
         """The means of the round."""
@@ -41,10 +35,6 @@ class Drifting(KnownMeans):
         rows = len(self.means)
         means: Floats = (1.0 - share) * self.means[leg % rows] + share * self.means[(leg + 1) % rows]
         return means
-
-    def losses(self, seed: int, round_: int, arms: npt.ArrayLike) -> Floats:
-        """Coin flips of `arms` in this round."""
-        return coin_losses(seed, round_, arms, self.row(round_)[np.asarray(arms, dtype=np.int64)])
 
     def in_force(self, rounds: Longs) -> Floats:
         """(len(rounds), rows) weight of each row: m rounds after row r give m(m−1)/(2·period) to row r+1.
@@ -56,19 +46,14 @@ class Drifting(KnownMeans):
         onwards = (cycles * (self.period - 1) + left * (left - 1) / self.period) / 2
         return np.asarray(spent - onwards + np.roll(onwards, 1, axis=1), dtype=np.float64)
 
-    @property
-    def world(self) -> World:
-        """The same coins for the kernels."""
-        return World(DRIFTING, self.period, len(self.means), self.means)
-
 
 def _read(written: Written) -> Drifting:
-    return drifting(written.graph.n_arms, **written_turns(written))
+    return drifting(**written_turns(written))
 
 
 @spelled("drifting[:PERIOD[,GAP]]", _read)
 def drifting(
-    n_arms: int, period: int, arms: Sequence[int] | None = None, gap: float = 0.2, others: float = 0.5
+    n_arms: int, period: int, arms: Sequence[int] | None = None, gap: float = GAP, others: float = 0.5
 ) -> Drifting:
     """The lead passes gradually from one of `arms` to the next, in `period` rounds; by default as in `switching`.
 

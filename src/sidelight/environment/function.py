@@ -1,10 +1,14 @@
-"""A user's own losses: a compiled function loss(round, arm), or any Python callable."""
+"""A user's own losses: a function loss(round, arm), compiled or not, given or named by module or file."""
 
 from __future__ import annotations
 
+import importlib
+import inspect
+import runpy
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +18,10 @@ from sidelight._check import checked_count
 from sidelight._types import Floats, Longs
 from sidelight.engine.losses import FUNCTION, World
 from sidelight.engine.play import total_losses
-from sidelight.environment.base import Environment, frozen
+from sidelight.environment.base import Environment, running_totals
+from sidelight.environment.checks import frozen
 from sidelight.errors import InvalidOption
+from sidelight.graph import FeedbackGraph
 
 __all__ = ["Function", "function"]
 
@@ -44,28 +50,16 @@ class Function(Environment):
         chosen = np.asarray(arms, dtype=np.int64)
         return np.array([self.loss(round_, int(arm)) for arm in chosen], dtype=np.float64)
 
-    def costs(self, seed: int, round_: int, arm: int) -> float:
-        """The loss itself."""
-        return float(self.loss(round_, arm))
-
     def totals(self, rounds: Longs, seed: int = 0) -> Floats:
         """(len(rounds), n) total loss of every arm: n × T evaluations."""
-        out = np.zeros((rounds.size, self.n_arms))
-        running = np.zeros(self.n_arms)
-        reached = 0
-        for index in np.argsort(rounds, kind="stable"):
-            self._add_losses(reached, int(rounds[index]), running)
-            reached = int(rounds[index])
-            out[index] = running
-        return out
+        return running_totals(rounds, self.n_arms, self._add)
 
-    def _add_losses(self, first: int, last: int, running: Floats) -> None:
-        if self.world is not None:
-            if total_losses(self.function, first, last, running) > 0.0:
-                raise InvalidOption(f"the loss function left [0, 1] in rounds {first}..{last - 1}")
-            return
-        for t in range(first, last):
-            running += self.losses(0, t, np.arange(self.n_arms))
+    def _add(self, first: int, last: int, sums: Floats) -> None:
+        if self.world is None:
+            for t in range(first, last):
+                sums += self.losses(0, t, np.arange(self.n_arms))
+        elif total_losses(self.function, first, last, sums) > 0.0:
+            raise InvalidOption(f"the loss function left [0, 1] in rounds {first}..{last - 1}")
 
     @property
     def world(self) -> World | None:
@@ -74,13 +68,9 @@ class Function(Environment):
             return None
         return World(FUNCTION, 1, 1, frozen(np.zeros((1, 1))))
 
-    @property
+    @cached_property
     def function(self) -> Any:
         """The function behind a plain pointer, so that the engine need not be compiled anew for it."""
-        return self._pointer
-
-    @cached_property
-    def _pointer(self) -> Any:
         from numba import cfunc
 
         loss = self.loss
@@ -94,3 +84,48 @@ class Function(Environment):
 def function(loss: Loss, n_arms: int) -> Function:
     """Environment from a function loss(round, arm); compile it with `numba.njit` to run at full speed."""
     return Function(loss, n_arms)
+
+
+def own_environment(where: str, name: str, graph: FeedbackGraph, horizon: int) -> Environment:
+    """Environment from the thing called `name` in the module or file `where` (a path ending in .py).
+
+    It may be an Environment, a function loss(round, arm), compiled or not, or one of (graph, horizon) that
+    makes an Environment; parameters with these two names tell the last from the others.
+    """
+    there = _contents(where)
+    if name not in there:
+        known = ", ".join(sorted(key for key in there if not key.startswith("_"))) or "nothing"
+        raise InvalidOption(f"{where} has nothing called {name!r}; it has: {known}")
+    found = there[name]
+    if callable(found) and _parameters(found) == ["graph", "horizon"]:
+        try:
+            found = found(graph, horizon)
+        except Exception as error:
+            raise InvalidOption(f"{name} of {where} failed: {type(error).__name__}: {error}") from error
+    if isinstance(found, Environment):
+        return found
+    if callable(found) and not isinstance(found, type):
+        return function(found, graph.n_arms)
+    raise InvalidOption(
+        f"{name} of {where} must be an environment or a function of (round, arm), got {type(found).__name__}"
+    )
+
+
+def _contents(where: str) -> dict[str, Any]:
+    """Whatever a module or file defines, by name; both are run for it."""
+    is_file = where.endswith(".py")
+    if is_file and not Path(where).is_file():
+        raise InvalidOption(f"{where} does not exist; write the path of a Python file")
+    try:
+        if is_file:
+            return runpy.run_path(where, run_name=f"sidelight_own_{Path(where).stem}")
+        return vars(importlib.import_module(where))
+    except (Exception, SystemExit) as error:
+        raise InvalidOption(f"cannot import {where}: {type(error).__name__}: {error}") from error
+
+
+def _parameters(found: Any) -> list[str]:
+    try:
+        return list(inspect.signature(getattr(found, "py_func", found)).parameters)
+    except (TypeError, ValueError):
+        return []

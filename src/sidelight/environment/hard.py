@@ -7,30 +7,26 @@ bounds"); `gap` overrides it. Proofs average over the hidden arm: `seed` draws i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import log, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sidelight._check import checked_count, checked_horizon, checked_number, checked_seed
-from sidelight.environment.base import checked_arms
-from sidelight.environment.coins import Coins, packing
-from sidelight.environment.spelling import Written, spelled, whole
+from sidelight._types import Longs
+from sidelight.environment.checks import checked_arms
+from sidelight.environment.coins import Coins
+from sidelight.environment.names import Written, spelled, whole
 from sidelight.errors import InfeasibleRequest, InvalidOption
 from sidelight.graph import FeedbackGraph
-from sidelight.planning.bounds.lower import (
-    KL_ONE,
-    KL_TWO,
-    LARGEST_BIAS,
-    independent_set,
-    packing_set,
-    weak_arm,
-)
+from sidelight.planning.bounds import lower
+from sidelight.planning.bounds.lower import KL_ONE, KL_TWO, LARGEST_BIAS
 
 if TYPE_CHECKING:
     from sidelight.analysis import PackingSet
 
-__all__ = ["hard", "hard_bandit", "hard_experts", "hard_packing", "hard_weak_arm"]
+__all__ = ["hard", "hard_bandit", "hard_experts", "hard_packing", "hard_weak_arm", "packing"]
 
 
 def _read(written: Written) -> Coins:
@@ -54,20 +50,19 @@ def hard(graph: FeedbackGraph, horizon: int, seed: int = 0) -> Coins:
     n = _checked_graph(graph).n_arms
     if n < 2:
         raise InfeasibleRequest("one arm has no regret: a hard instance needs a graph with at least two arms")
-    ways: list[tuple[float, Callable[[], Coins]]]
-    ways = [(_experts(n, horizon)[0], lambda: hard_experts(n, horizon, seed))]
+    instances: list[tuple[float, Callable[[], Coins]]]  # with the regret that each forces
+    instances = [(_experts(n, horizon)[0], partial(hard_experts, n, horizon, seed))]
     apart = independence_number(graph).arms
     if apart.size >= 2:
-        value = independent_set(apart.size, horizon)
-        ways.append((value, lambda: hard_bandit(n, horizon, seed, arms=apart.tolist())))
-    classes = observability(graph)
-    if classes.graph == "weak":
-        ways.append((weak_arm(horizon), lambda: hard_weak_arm(graph, horizon, seed)))
+        value = lower.independent_set(apart.size, horizon)
+        instances.append((value, partial(hard_bandit, n, horizon, seed, arms=apart.tolist())))
+    if observability(graph).graph == "weak":
+        instances.append((lower.weak_arm(horizon), partial(hard_weak_arm, graph, horizon, seed)))
         for found in (packing_independent_set(graph), packing_independent_set(graph, t=1)):
             if found.arms.size >= 2:
-                value = packing_set(found.arms.size, found.t, horizon)
-                ways.append((value, lambda found=found: hard_packing(n, found, horizon, seed)))  # type: ignore[misc]
-    return max(ways, key=lambda way: way[0])[1]()
+                value = lower.packing_set(found.arms.size, found.t, horizon)
+                instances.append((value, partial(hard_packing, n, found, horizon, seed)))
+    return max(instances, key=lambda instance: instance[0])[1]()
 
 
 def hard_experts(n_arms: int, horizon: int, seed: int = 0, gap: float | None = None) -> Coins:
@@ -80,7 +75,8 @@ def hard_experts(n_arms: int, horizon: int, seed: int = 0, gap: float | None = N
     the gap is the maximiser of the first, or √(log n/(3κT)) where the second then says more.
     """
     checked_count("n_arms", n_arms, least=2)
-    return _hiding(n_arms, np.arange(n_arms), _gap(gap, _experts(n_arms, horizon)[1]), seed, "hard_experts")
+    width = _gap(gap, _experts(n_arms, horizon)[1])
+    return _hiding(n_arms, np.arange(n_arms), _drawn(n_arms, seed), width, "hard_experts")
 
 
 def _experts(n: int, horizon: int) -> tuple[float, float]:
@@ -107,17 +103,13 @@ def hard_bandit(
     size = np.unique(members).size
     if size < 2 or size < members.size:
         raise InvalidOption(f"arms must be at least two different arms, got {arms!r}")
-    forced = independent_set(size, checked_horizon(horizon))
+    forced = lower.independent_set(size, checked_horizon(horizon))
     width = _gap(gap, (1 - 1 / size) / (2 * sqrt(KL_ONE / 2 * (horizon / size + 2 * forced))))
-    return _hiding(n_arms, members, width, seed, "hard_bandit")
+    return _hiding(n_arms, members, _drawn(size, seed), width, "hard_bandit")
 
 
 def hard_packing(
-    n_arms: int,
-    packing_set: PackingSet,
-    horizon: int,
-    seed: int = 0,
-    gap: float | None = None,
+    n_arms: int, packing_set: PackingSet, horizon: int, seed: int = 0, gap: float | None = None
 ) -> Coins:
     """The best arm hides in a t-packing independent set S, all else always loses: regret (|S|/t)^{1/3}T^{2/3}.
 
@@ -132,8 +124,7 @@ def hard_packing(
         raise InvalidOption(f"the packing set must have at least two arms to hide among, got {packing_set!r}")
     rate = max((size - 1) / t, log(size))
     width = _gap(gap, (rate / (2 * KL_ONE * checked_horizon(horizon))) ** (1 / 3))
-    hidden = _drawn(size, seed)
-    return Coins(packing(n_arms, packing_set, hidden, width).means, name="hard_packing")
+    return _hiding(n_arms, packing_set.arms, _drawn(size, seed), width, "hard_packing")
 
 
 def hard_weak_arm(graph: FeedbackGraph, horizon: int, seed: int = 0, gap: float | None = None) -> Coins:
@@ -158,9 +149,36 @@ def hard_weak_arm(graph: FeedbackGraph, horizon: int, seed: int = 0, gap: float 
     return Coins(means[None, :], name="hard_weak_arm")
 
 
-def _hiding(n_arms: int, members: np.ndarray, gap: float, seed: int, name: str) -> Coins:
-    means = packing(n_arms, members.tolist(), _drawn(members.size, seed), gap).means
-    return Coins(means, name=name)
+def _read_packing(written: Written) -> Coins:
+    from sidelight.analysis import packing_independent_set
+
+    n, found = written.graph.n_arms, packing_independent_set(written.graph)
+    if found.arms.size == 0:
+        raise InvalidOption("every arm of this graph reveals itself, so no packing set exists; use hard")
+    if written.words or found.arms.size == 1:
+        return packing(n, found, gap=written.numbers(0.1)[0])
+    return hard_packing(n, found, written.horizon)
+
+
+@spelled("packing[:GAP]", _read_packing)
+def packing(n_arms: int, packing_set: PackingSet | Sequence[int], hidden: int = 0, gap: float = 0.1) -> Coins:
+    """The instance behind Proposition packing-lb: the best arm hides in a packing set, all else is costly.
+
+    Arms of the set lose with probability ½, the hidden one (index `hidden` of the set) with ½ − gap, and
+    every other arm always: what reveals the set is expensive to play.
+    """
+    checked_count("n_arms", n_arms)
+    arms = checked_arms(getattr(packing_set, "arms", packing_set), n_arms, "the packing set")
+    checked_arms([hidden], arms.size, "hidden")
+    return _hiding(n_arms, arms, hidden, checked_number("gap", gap), "packing")
+
+
+def _hiding(n_arms: int, members: Longs, hidden: int, gap: float, name: str) -> Coins:
+    """Fair coins, of which members[hidden] loses less by `gap`; all but the members always lose."""
+    means = np.ones(n_arms)
+    means[members] = 0.5
+    means[members[hidden]] = 0.5 - gap
+    return Coins(means[None, :], name=name)
 
 
 def _gap(asked: float | None, tuned: float) -> float:

@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from sidelight._check import checked_number
 from sidelight._types import Floats
-from sidelight.environment.matrix import Matrix
+from sidelight.environment.checks import flat_numbers
+from sidelight.environment.replay import Matrix
 from sidelight.errors import InvalidOption
 
 __all__ = ["newsvendor"]
@@ -45,12 +46,7 @@ def newsvendor(
 
 
 def _checked(name: str, values: npt.ArrayLike) -> Floats:
-    try:
-        numbers = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidOption(f"{name} must be numbers, got {values!r} ({error})") from None
-    if numbers.ndim != 1 or numbers.size == 0:
-        raise InvalidOption(f"{name} must be a flat, non-empty sequence, got shape {numbers.shape}")
+    numbers = flat_numbers(values, name)
     wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))
     if wrong.size:
         raise InvalidOption(f"{name}[{wrong[0]}] must be a finite number ≥ 0, got {numbers[wrong[0]]}")

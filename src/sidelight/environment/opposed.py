@@ -11,12 +11,12 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from sidelight._check import checked_count
 from sidelight._types import Bools, Floats, Longs
 from sidelight.engine.losses import OPPOSED, World
-from sidelight.environment.base import arm_units, checked_unit_table, flat_means
+from sidelight.environment.base import arm_units
+from sidelight.environment.checks import flat_numbers, frozen
 from sidelight.environment.means import KnownMeans
-from sidelight.environment.spelling import GAP, Written, spelled
+from sidelight.environment.names import GAP, Written, spelled
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 
@@ -35,15 +35,15 @@ class Opposed(KnownMeans):
     source: Longs  # (n,) j or ~j for an arm j
     period: int = 1
     name: str = "opposed"
+    kind = OPPOSED
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "means", checked_unit_table(self.means, "means"))
+        super().__post_init__()
         source = np.array(self.source)
         n = self.n_arms
         if source.shape != (n,) or source.dtype.kind != "i" or not ((source >= -n) & (source < n)).all():
             raise InvalidOption(f"source must be {n} whole numbers in {-n}..{n - 1}, got {self.source!r}")
-        object.__setattr__(self, "source", _read_only(source.astype(np.int64)))
-        checked_count("period", self.period)
+        object.__setattr__(self, "source", frozen(source.astype(np.int64)))
 
     def losses(self, seed: int, round_: int, arms: npt.ArrayLike) -> Floats:
         """Coin flips of `arms` in this round."""
@@ -55,12 +55,11 @@ class Opposed(KnownMeans):
     @property
     def world(self) -> World:
         """The same coins for the kernels."""
-        return World(OPPOSED, self.period, len(self.means), self.means, source=self.source)
+        return super().world._replace(source=self.source)
 
 
 def _read(written: Written) -> Opposed:
-    width, best = written.numbers(GAP, written.middle)
-    return opposed(written.leading(width, best), written.graph)
+    return opposed(written.leading(*written.numbers(GAP, written.middle)), written.graph)
 
 
 @spelled("opposed[:GAP[,ARM]]", _read)
@@ -75,8 +74,8 @@ def opposed(means: npt.ArrayLike, neighbors: FeedbackGraph | Sequence[Sequence[i
     >>> opposed([0.5] * 4, sl.families.cycle(4)).source.tolist()
     [0, -1, 0, -1]
     """
-    table = flat_means(means)
-    n = table.shape[1]
+    values = flat_numbers(means, "means")
+    n = values.size
     everywhere = np.zeros(0, dtype=np.int64)
     if isinstance(neighbors, FeedbackGraph):
         if neighbors.n_arms != n:
@@ -86,14 +85,15 @@ def opposed(means: npt.ArrayLike, neighbors: FeedbackGraph | Sequence[Sequence[i
         everywhere = neighbors.universal.astype(np.int64)
     else:
         edges = _checked_pairs(neighbors, n)
-    return Opposed(table, opposing_sources(n, _undirected(edges), everywhere))
+    edges = np.unique(np.sort(edges[edges[:, 0] != edges[:, 1]], axis=1), axis=0)  # i < j, each once
+    return Opposed(values[None, :], opposing_sources(n, edges, everywhere))
 
 
 def opposing_sources(n: int, edges: Longs, everywhere: Longs) -> Longs:
     """(n,) whose random number each arm uses, ~ marks its opposite; arms `everywhere` neighbour all others."""
-    source, odd = _coloured(n, np.concatenate([edges, *(_star(n, hub) for hub in everywhere[:2])]))
-    free = odd
-    for i, j in edges[odd[edges[:, 0]]].tolist():
+    stars = [np.column_stack([np.full(n - 1, hub), np.delete(np.arange(n), hub)]) for hub in everywhere[:2]]
+    source, free = _coloured(n, np.concatenate([edges, *stars]))  # two stars settle whether colours suffice
+    for i, j in edges[free[edges[:, 0]]].tolist():
         if free[i] and free[j]:
             free[i] = free[j] = False
             source[j] = ~i
@@ -124,16 +124,6 @@ def _coloured(n: int, edges: Longs) -> tuple[Longs, Bools]:
     return source, odd
 
 
-def _star(n: int, hub: int) -> Longs:
-    others = np.delete(np.arange(n), hub)
-    return np.column_stack([np.full(n - 1, hub), others])
-
-
-def _undirected(edges: Longs) -> Longs:
-    """Pairs i < j in order, each once."""
-    return np.unique(np.sort(edges[edges[:, 0] != edges[:, 1]], axis=1), axis=0)
-
-
 def _checked_pairs(values: Any, n: int) -> Longs:
     try:
         pairs = np.asarray(values) if len(values) else np.zeros((0, 2), dtype=np.int64)
@@ -144,8 +134,3 @@ def _checked_pairs(values: Any, n: int) -> Longs:
     if pairs.size and not (pairs.min() >= 0 and pairs.max() < n):
         raise InvalidOption(f"neighbors must be arms in 0..{n - 1}, got {values!r}")
     return pairs.astype(np.int64)
-
-
-def _read_only(values: Longs) -> Longs:
-    values.flags.writeable = False
-    return values

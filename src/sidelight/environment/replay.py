@@ -1,20 +1,83 @@
-"""Recorded losses by path."""
+"""Recorded losses: a matrix, or a file that holds one."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from sidelight._check import checked_count
-from sidelight._types import Floats
-from sidelight.environment.matrix import Matrix
-from sidelight.environment.spelling import Written, spelled
+from sidelight._types import Floats, Longs
+from sidelight.engine.losses import TABLE, World
+from sidelight.environment.base import Environment, running_totals
+from sidelight.environment.checks import checked_unit_table
+from sidelight.environment.names import Written, spelled
 from sidelight.environment.tables import read_table
 from sidelight.errors import InvalidOption
 
-__all__ = ["replay"]
+__all__ = ["Matrix", "matrix", "replay"]
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix(Environment):
+    """Round t reveals entries of row t; every seed meets the same losses. Memory maps are read in place."""
+
+    table: Floats  # (rounds, n) in [0, 1]
+    repeat: bool = False
+    name: str = "matrix"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "table", checked_unit_table(self.table, self._called))
+
+    @property
+    def _called(self) -> str:
+        return "the loss matrix" if self.name == "matrix" else self.name
+
+    @property
+    def n_arms(self) -> int:  # type: ignore[override]
+        """Number of arms."""
+        return int(self.table.shape[1])
+
+    def check_horizon(self, horizon: int) -> None:
+        """Refuse horizons beyond the last row, unless the matrix repeats."""
+        if horizon > len(self.table) and not self.repeat:
+            raise InvalidOption(
+                f"{self._called} has {len(self.table)} rows, not enough for {horizon} rounds; "
+                "shorten the horizon or pass repeat=True"
+            )
+
+    def losses(self, seed: int, round_: int, arms: npt.ArrayLike) -> Floats:
+        """Entries of the round's row."""
+        row: Floats = self.table[round_ % len(self.table)]
+        return row[np.asarray(arms, dtype=np.int64)]
+
+    def totals(self, rounds: Longs, seed: int = 0) -> Floats:
+        """(len(rounds), n) total loss of every arm over the rounds before each of `rounds`."""
+        cycles, within = np.divmod(rounds, len(self.table))
+        whole = len(self.table) if cycles.any() else 0
+        sums = running_totals(np.append(within, whole), self.n_arms, self._add)
+        totals: Floats = sums[:-1] + cycles[:, None] * sums[-1]
+        return totals
+
+    def _add(self, first: int, last: int, sums: Floats) -> None:
+        sums += self.table[first:last].sum(axis=0)
+
+    @property
+    def world(self) -> World:
+        """The same table for the kernels."""
+        return World(TABLE, 1, len(self.table), self.table)
+
+
+def matrix(table: npt.ArrayLike, repeat: bool = False) -> Matrix:
+    """Environment that replays a loss matrix (rounds, arms) with entries in [0, 1].
+
+    >>> matrix([[0.0, 1.0], [1.0, 1.0]]).best_arm(horizon=2)
+    0
+    """
+    return Matrix(table, repeat=repeat)  # type: ignore[arg-type]
 
 
 def _read(written: Written) -> Matrix:
@@ -35,14 +98,15 @@ def replay(path: str | os.PathLike[str], repeat: bool = False, rounds: int | Non
         raise InvalidOption(f"replay needs the path of a .npy, .csv or .csv.gz file, got {path!r}")
     file = Path(path)
     most = None if rounds is None else checked_count("rounds", rounds)
-    name = file.name.lower()
-    if name.endswith(".npy"):
-        return Matrix(_mapped(file)[:most], repeat=repeat, name=str(file))
-    if name.endswith((".csv", ".csv.gz")):
-        return Matrix(read_table(file, rows=most, least=0.0, most=1.0).values, repeat=repeat, name=str(file))
-    raise InvalidOption(
-        f"cannot replay {file}: its name must end in .npy, .csv or .csv.gz, got {file.name!r}"
-    )
+    if file.name.lower().endswith(".npy"):
+        table = _mapped(file)[:most]
+    elif file.name.lower().endswith((".csv", ".csv.gz")):
+        table = read_table(file, rows=most, least=0.0, most=1.0).values
+    else:
+        raise InvalidOption(
+            f"cannot replay {file}: its name must end in .npy, .csv or .csv.gz, got {file.name!r}"
+        )
+    return Matrix(table, repeat=repeat, name=str(file))
 
 
 def _mapped(file: Path) -> Floats:

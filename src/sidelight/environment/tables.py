@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import os
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from sidelight._files import unpacking
 from sidelight._types import Floats
 from sidelight.errors import InvalidOption
 
@@ -21,6 +24,11 @@ class Table(NamedTuple):
 
     names: tuple[str, ...]  # of the columns, "0", "1", … without a header
     values: Floats  # (rows, columns)
+
+    def column(self, name: str) -> Floats:
+        """The numbers of one column."""
+        values: Floats = self.values[:, self.names.index(name)]
+        return values
 
 
 def read_table(
@@ -37,45 +45,39 @@ def read_table(
     least..most, and a line with more or fewer fields than the first, is an error naming row and column.
     """
     file = Path(path)
-    found: list[Floats] = []
     try:
-        with _opened(file) as text:
-            lines = _lines(csv.reader(text))
+        with io.TextIOWrapper(unpacking(file), encoding="utf-8-sig", newline="") as text:
+            lines = _lines(text)
             first = next(lines, None)
             if first is None:
                 raise InvalidOption(f"{file} is empty: it must hold one line of losses per round")
-            header = not all(_is_number(field) for field in first[1])
-            names = tuple(first[1]) if header else tuple(str(i) for i in range(len(first[1])))
-            kept = [i for i, name in enumerate(names) if name.strip() not in skip]
-            if not header:
-                found.append(_numbers(file, 0, first, names, kept, least, most))
-            while rows is None or len(found) < rows:
-                line = next(lines, None)
-                if line is None:
-                    break
-                found.append(_numbers(file, len(found), line, names, kept, least, most))
+            header = not all(map(_is_number, first[1]))
+            names = [name.strip() if header else str(i) for i, name in enumerate(first[1])]
+            kept = [i for i, name in enumerate(names) if name not in skip]
+            body = lines if header else chain([first], lines)
+            found = [
+                _numbers(f"{file}: row {row} (line {line})", fields, names, kept, least, most)
+                for row, (line, fields) in enumerate(islice(body, rows))
+            ]
     except FileNotFoundError as error:
         raise InvalidOption(f"{file} does not exist") from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InvalidOption(f"{file} is damaged or was cut off: {error}; fetch it again") from error
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except InvalidOption:
+        raise
+    except (OSError, ValueError, csv.Error) as error:  # also bytes that are no text, or far too many of them
         raise InvalidOption(f"{file} cannot be read: {error}") from error
     if not found or not kept:
         raise InvalidOption(f"{file} has no rows of numbers below its header")
-    return Table(tuple(names[i].strip() for i in kept), np.array(found))
+    return Table(tuple(names[i] for i in kept), np.array(found))
 
 
-def _opened(file: Path) -> IO[str]:
-    if file.suffix.lower() == ".gz":
-        return gzip.open(file, "rt", encoding="utf-8-sig", newline="")
-    return file.open(encoding="utf-8-sig", newline="")
-
-
-def _lines(reader: Iterator[list[str]]) -> Iterator[tuple[int, list[str]]]:
+def _lines(text: io.TextIOWrapper) -> Iterator[tuple[int, list[str]]]:
     """Lines that are not blank, with their number in the file."""
+    reader = csv.reader(text)
     for fields in reader:
         if fields:
-            yield reader.line_num, fields  # type: ignore[attr-defined]
+            yield reader.line_num, fields
 
 
 def _is_number(field: str) -> bool:
@@ -87,30 +89,20 @@ def _is_number(field: str) -> bool:
 
 
 def _numbers(
-    file: Path,
-    row: int,
-    line: tuple[int, list[str]],
-    names: tuple[str, ...],
-    kept: list[int],
-    least: float,
-    most: float,
+    where: str, fields: list[str], names: Sequence[str], kept: list[int], least: float, most: float
 ) -> Floats:
-    number, fields = line
-    where = f"{file}: row {row} (line {number})"
     if len(fields) != len(names):
         raise InvalidOption(f"{where} has {len(fields)} columns, the first line has {len(names)}")
     try:
         values = np.array([float(fields[i]) for i in kept])
     except ValueError:
-        wrong = next(i for i in kept if not _is_number(fields[i]))
-        raise InvalidOption(
-            f"{where}, column {wrong} ({names[wrong].strip()!r}) must be a number, got {fields[wrong]!r}"
-        ) from None
-    inside = np.isfinite(values) & (values >= least) & (values <= most)
-    if not inside.all():
+        wrong, allowed = next(i for i in kept if not _is_number(fields[i])), "a number"
+    else:
+        inside = np.isfinite(values) & (values >= least) & (values <= most)
+        if inside.all():
+            return values
         wrong = kept[int(np.argmin(inside))]
         allowed = f"in [{least:g}, {most:g}]" if np.isfinite([least, most]).all() else "finite"
-        raise InvalidOption(
-            f"{where}, column {wrong} ({names[wrong].strip()!r}) must be {allowed}, got {fields[wrong]}"
-        )
-    return values
+    raise InvalidOption(
+        f"{where}, column {wrong} ({names[wrong]!r}) must be {allowed}, got {fields[wrong]!r}"
+    )
