@@ -2,12 +2,16 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from kernel_entries import door
 from numpy.testing import assert_allclose
 
+from sidelight.engine.simplex.buckets import reach
+from sidelight.engine.simplex.groups import Group
+from sidelight.engine.simplex.store import POWER_BUCKETS, POWER_LIST
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.planning.schedule import Schedule
-from sidelight.planning.tuning import LAZY_FACTOR, Tuning, lazy_factor
+from sidelight.planning.tuning import EXACT_SPREAD, LAZY_FACTOR, Tuning, lazy_factor
 
 LOOPS = FeedbackGraph.from_edges(4, [(v, v) for v in range(4)])
 EXAMPLE = Tuning(
@@ -91,8 +95,16 @@ def test_spread_by_hand():
     assert SPREAD.most_spread.tolist() == pytest.approx([0.0, 0.1 * 2.5**0.75])
 
 
+def test_kernels_and_proofs_agree_on_their_constants():
+    """The spread is refreshed before X^{1−h} has moved by 1/(1 − reach), twice over; short lists are exact."""
+    for q in (64 / 63, 1.5, 2.0, 2.1, 10.0, 64.0):
+        assert (1 - door(reach)(q)) ** -2 <= LAZY_FACTOR
+    assert Group(0, EXACT_SPREAD, 2.0, 1.0).form == POWER_LIST
+    assert Group(0, EXACT_SPREAD + 1, 2.0, 1.0).form == POWER_BUCKETS
+
+
 def test_large_blocks_pay_for_lazy_play():
-    assert LAZY_FACTOR == (64 / 63) ** 2
+    assert pytest.approx((64 / 63) ** 2, rel=1e-15) == LAZY_FACTOR
     assert lazy_factor([1, 24, 25, 1000]).tolist() == [1, 1, LAZY_FACTOR, LAZY_FACTOR]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._types import Bools, Floats, Longs
+from sidelight.engine.constants import LARGEST_LIST, LARGEST_REACH
 from sidelight.errors import InvalidOption
 from sidelight.planning.covers import largest_revealed, loads
 from sidelight.planning.potentials import Numbers, Potential
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
 MOST_EXPLORATION = 0.5
 """The proofs need γ̄ ≤ ½; below their horizons exploration is scaled down to it."""
 
-LAZY_FACTOR = (64 / 63) ** 2
+LAZY_FACTOR = (1 - LARGEST_REACH) ** -2
 """In blocks of more than `EXACT_SPREAD` arms the spread that is played lies between g and this times g."""
 
 POWERS, RATES = (1.001, 1000.0), (1e-100, 1e100)
 """Potentials within these are solved to the last digits; plans use powers 64/63..64."""
 
-EXACT_SPREAD = 24
+EXACT_SPREAD = LARGEST_LIST
 """Blocks of up to so many arms play their spread exactly."""
 
 

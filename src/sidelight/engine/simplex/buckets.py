@@ -31,6 +31,7 @@ import math
 from sidelight.engine._numba.bits import bits_float, float_bits
 from sidelight.engine._numba.jit import inlined, internal, loop, noinline
 from sidelight.engine._numba.pointers import prefetch
+from sidelight.engine.constants import LARGEST_REACH
 from sidelight.engine.random import next_unit
 from sidelight.engine.simplex.store import (
     CARRY,
@@ -70,7 +71,7 @@ def fineness(q):
 @inlined()
 def reach(q):
     """ρ: how far λ may fall, relative to lo_b, before the series loses accuracy."""
-    return min(1.0 / (32.0 * q), 1.0 / 64.0)
+    return min(1.0 / (32.0 * q), LARGEST_REACH)
 
 
 @inlined()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sidelight.engine.constants import LARGEST_LIST
 from sidelight.engine.simplex.store import (
     ENTROPY_LIST,
     ENTROPY_TREE,
@@ -21,8 +22,6 @@ from sidelight.engine.simplex.store import (
 )
 from sidelight.engine.simplex.tree import n_nodes
 
-LARGEST_LIST = 24
-"""Tsallis groups up to this size are visited one by one, larger ones are kept in buckets."""
 LARGEST_SUM = 24
 """Entropy groups up to this size, times one more than a round can change, are added up; larger ones get a tree."""
 

@@ -1,0 +1,7 @@
+"""Numbers of the kernels on which proofs of bounds rest: `planning.tuning` and the kernels take them from here."""
+
+LARGEST_LIST = 24
+"""Tsallis groups up to this size are visited one by one and played exactly, larger ones are kept in buckets."""
+
+LARGEST_REACH = 1.0 / 64.0
+"""Buckets are laid out anew before the multiplier has moved, relative to their edges, by more than this."""
