@@ -32,7 +32,7 @@ test-all: test  ## the same with every case of every law
 
 # The oldest Python and the oldest versions that pyproject.toml allows; what they warn of is not ours to mend.
 OLDEST := .venv-oldest
-OLDEST_TESTS := tests/test_public_api.py tests/environment tests/report tests/cli/test_analyze.py tests/experiment/test_storage.py
+OLDEST_TESTS := tests/test_public_api.py tests/environment tests/report tests/cli/test_analyze.py tests/experiment/sweep/test_folder.py
 
 test-oldest:  ## a quick selection with the oldest versions of all dependencies (Python 3.11 or 3.12)
 	$(PYTHON) -m venv $(OLDEST)

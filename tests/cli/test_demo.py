@@ -7,6 +7,8 @@ import sys
 import pytest
 from cli_checks import assert_one_line
 
+from sidelight.experiment import simulation
+
 QUICK = ("--horizon", "300", "--runs", "2")
 
 
@@ -132,6 +134,17 @@ def test_interruption_exits_with_130(run, monkeypatch, tmp_path):
     code, _, err = run("demo", *QUICK, "-o", tmp_path)
     assert code == 130
     assert "Traceback" not in err
+
+
+def test_an_interrupted_demo_shows_no_half_results(run, monkeypatch, tmp_path):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(simulation, "_wait", interrupted)
+    monkeypatch.setattr(simulation, "CHUNK_SECONDS", 1e-9)
+    code, out, _ = run("demo", "--graph", "cycle:6", "--horizon", 100_000, "-o", tmp_path / "out")
+    assert (code, out) == (130, "")
+    assert not list((tmp_path / "out").iterdir())
 
 
 # -- as a program -----------------------------------------------------------------------------------------

@@ -74,7 +74,7 @@ OURS = {
     "docs/theory/tight-constants.md",
     "docs/theory/readings.md",
 }
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def constant_claim(name="toy", value=1.0, calls=None, **changes):
