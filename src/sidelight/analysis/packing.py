@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from sidelight._check import checked_count
 from sidelight._types import Indices, Longs
-from sidelight.analysis.packing_search import Found, exact_packing, greedy_packing_set
+from sidelight.analysis.packing_search import Found, exact_packing, greedy_packing_set, packing_rate
 from sidelight.errors import InvalidOption, SolverError
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.csr import gather_rows
@@ -66,11 +65,6 @@ class PackingSet:
         return f"PackingSet({len(self.arms)} arms, t={self.t}, rate={self.rate:.6g}, {how})"
 
 
-def packing_rate(size: int, t: int) -> float:
-    """max{log size, size/t}, and 0 for size 0."""
-    return max(math.log(size), size / t) if size else 0.0
-
-
 def packing_independent_set(
     g: FeedbackGraph,
     t: int | None = None,
@@ -118,7 +112,7 @@ def packing_independent_set(
 def _attains(found: Found, t: int | None) -> bool:
     if found.upper is None:
         return False
-    reached = len(found.arms) if t is not None else packing_rate(len(found.arms), found.t)
+    reached = len(found.arms) if t is not None else found.rate
     return reached >= found.upper * (1.0 - 1e-12)
 
 

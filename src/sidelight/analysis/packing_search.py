@@ -27,6 +27,16 @@ class Found(NamedTuple):
     t: int
     upper: float | None = None
 
+    @property
+    def rate(self) -> float:
+        """max{log|S|, |S|/t}."""
+        return packing_rate(len(self.arms), self.t)
+
+
+def packing_rate(size: int, t: int) -> float:
+    """max{log size, size/t}, and 0 for size 0."""
+    return max(math.log(size), size / t) if size else 0.0
+
 
 def greedy_packing_set(g: FeedbackGraph, candidates: Indices, t: int | None, seed: int) -> Found:
     """Best of several greedy passes; without t, over doubling values of t as well."""
@@ -35,7 +45,7 @@ def greedy_packing_set(g: FeedbackGraph, candidates: Indices, t: int | None, see
         for level in [int(t)] if t is not None else _levels(g):
             arms, seen = _greedy(g, order.copy(), level)
             own = level if t is not None else max(int(seen.max()), 1)
-            score = len(arms) if t is not None else max(math.log(len(arms)), len(arms) / own)
+            score = len(arms) if t is not None else packing_rate(len(arms), own)
             if score > best_score:
                 best, best_score = Found(arms, own), score
     return best
@@ -86,7 +96,7 @@ def exact_packing(
     options = [start, Found(largest, model.level(largest))]
     upper = math.log(bound)
     for level in range(1, int(bound) + 1):
-        best = max(_rate(option) for option in options)
+        best = max(option.rate for option in options)
         if min(bound / level, ceiling) <= best * (1.0 + 1e-12):
             break
         limit = min(math.floor(level * ceiling + 1e-6), int(bound))
@@ -95,13 +105,8 @@ def exact_packing(
         arms, size = model.largest(level, limit, start.arms[:1], stop)
         options.append(Found(arms, level))
         upper = max(upper, size / level)
-    best_option = max(options, key=_rate)
-    return best_option._replace(upper=max(upper, _rate(best_option)))
-
-
-def _rate(found: Found) -> float:
-    size = len(found.arms)
-    return max(math.log(size), size / found.t)
+    best_option = max(options, key=lambda option: option.rate)
+    return best_option._replace(upper=max(upper, best_option.rate))
 
 
 def _ceiling(g: FeedbackGraph, candidates: Indices) -> float:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from sidelight._types import Indices
-from sidelight.analysis.domination.covering import LISTED, NOBODY, CoveringProgram
+from sidelight.analysis.domination.covering import NOBODY, CoveringProgram, listed_program, split
 from sidelight.analysis.domination.domination import (
     Domination,
     check_revealed,
@@ -16,7 +16,7 @@ from sidelight.analysis.domination.domination import (
     solved,
 )
 from sidelight.graph import FeedbackGraph
-from sidelight.graph.csr import gather_rows, pointers
+from sidelight.graph.csr import gather_rows
 
 
 def block_dominations(
@@ -63,37 +63,20 @@ def _is_disjoint(g: FeedbackGraph, members: list[Indices], flat: Indices) -> boo
 
 def _block_programs(
     g: FeedbackGraph, flat: Indices, sizes: Sequence[int]
-) -> list[tuple[Indices, CoveringProgram]]:
+) -> Iterator[tuple[Indices, CoveringProgram]]:
     """(arms, covering program) of each block; `flat` holds the arms block after block."""
     flat.flags.writeable = False
-    start = pointers(np.asarray(sizes))
-    block = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    position = (np.arange(len(flat)) - np.repeat(start[:-1], sizes)).astype(np.int32)
+    block = np.repeat(np.arange(len(sizes)), sizes)
     block_of = np.full(g.n_arms, -1, dtype=np.int32)
-    position_of = np.empty(g.n_arms, dtype=np.int32)
-    block_of[flat], position_of[flat] = block, position
-
+    block_of[flat] = block
+    place = np.empty(g.n_arms, dtype=np.int32)
+    place[flat] = np.arange(len(flat))
     counts, found = gather_rows(g.in_indptr, g.in_indices, flat)
-    owner = np.repeat(np.arange(len(flat), dtype=np.int32), counts)
-    inside = block_of[found] == block[owner]
-    local = position_of[found[inside]]
-    indptr = pointers(np.bincount(owner[inside], minlength=len(flat)))
-    spared = np.where(g.is_universal[flat], np.where(g.has_loop[flat], NOBODY, position), LISTED).astype(
-        np.int32
-    )
-
-    programs = []
-    for k, size in enumerate(sizes):
-        low, high = start[k], start[k + 1]
-        programs.append(
-            (
-                flat[low:high],
-                CoveringProgram(
-                    size,
-                    indptr[low : high + 1] - indptr[low],
-                    local[indptr[low] : indptr[high]],
-                    spared[low:high],
-                ),
-            )
-        )
-    return programs
+    inside = block_of[found] == np.repeat(block, counts)
+    every = listed_program(len(flat), counts, np.where(inside, place[found], -1))
+    everywhere = g.is_universal[flat]
+    every.spared[everywhere] = np.where(g.has_loop[flat], NOBODY, place[flat])[everywhere]
+    start = 0
+    for (_, _, program), size in zip(split(every, block, block, len(sizes)), sizes, strict=True):
+        yield flat[start : start + size], program  # a slice, so that the arms stay read-only
+        start += size

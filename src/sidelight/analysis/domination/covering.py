@@ -119,7 +119,7 @@ def locate(values: Indices, arms: Indices, n_arms: int) -> Indices:
 def split(
     program: CoveringProgram, source_part: Indices, target_part: Indices, n_parts: int
 ) -> Iterator[tuple[Indices, Indices, CoveringProgram]]:
-    """(sources, targets, program) of each part of a program without edges between parts or spared sources."""
+    """(sources, targets, program) of each part of a program; no listed or spared source lies in another part."""
     sources, source_start = grouped(source_part, n_parts)
     targets, target_start = grouped(target_part, n_parts)
     rank = np.empty(program.n_sources, dtype=np.int32)
@@ -127,7 +127,8 @@ def split(
     counts, found = gather_rows(program.row_indptr, program.row_indices, targets)
     local = rank[found]
     indptr = pointers(counts)
-    spared = np.full(program.n_targets, LISTED, dtype=np.int32)
+    spared = program.spared[targets]
+    spared = np.where(spared >= 0, rank[np.maximum(spared, 0)], spared)
     for part in range(n_parts):
         low, high = target_start[part], target_start[part + 1]
         own = slice(source_start[part], source_start[part + 1])
