@@ -44,6 +44,8 @@ class PlanPolicy(Policy):
         self._rebuilt_from = state  # what the memory was rebuilt from, if it was
         refreeze(memory)  # edges are read-only wherever memory comes from
         self._numbers = views(memory)["numbers"]
+        for kept in ("_ask_once", "_tell_once"):  # made for the kind of another memory
+            vars(self).pop(kept, None)
 
     # -- turns ------------------------------------------------------------------------------------------
 
