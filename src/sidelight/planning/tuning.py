@@ -27,8 +27,8 @@ MOST_EXPLORATION = 0.5
 LAZY_FACTOR = (1 - LARGEST_REACH) ** -2
 """In blocks of more than `EXACT_SPREAD` arms the spread that is played lies between g and this times g."""
 
-POWERS, RATES = (1.001, 1000.0), (1e-100, 1e100)
-"""Potentials within these are solved to the last digits; plans use powers 64/63..64."""
+POWERS, RATES = (1.001, 1000.0), (1e-100, 1e6)
+"""Potentials within these are solved to the last digits; plans use powers 64/63..64 and rates far from both ends."""
 
 EXACT_SPREAD = LARGEST_LIST
 """Blocks of up to so many arms play their spread exactly."""
@@ -187,6 +187,10 @@ class Tuning:
         adaptive = (self.adaptive > 0)[self.block_of]
         if (self.parent[adaptive] < 0).any() or (self.parent[~adaptive] >= 0).any():
             raise InvalidOption("an arm has a parent where its block explores adaptively, and only there")
+        rates = self.inner_rate[self.block_arms]
+        changes = np.flatnonzero((np.diff(rates) != 0) & (np.diff(self.block_of[self.block_arms]) == 0))
+        if (self.inner_power[adaptive] != 2).any() or adaptive[self.block_arms[changes]].any():
+            raise InvalidOption("a block that explores adaptively has one potential, −√x with one rate")
 
     def check_graph(self, graph: FeedbackGraph) -> None:
         """Refuse a graph that this tuning is not for: other arms, parents that do not reveal, other loads."""

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from sidelight._check import suggestion
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
+from sidelight.planning import baselines
 from sidelight.planning.planner import REALIZATIONS, plan
-from sidelight.policy import rules as baselines
 from sidelight.policy.player import Playable
+from sidelight.policy.rules import RULES
 
 Make = Callable[[FeedbackGraph, int], Playable]
 
@@ -22,14 +23,8 @@ _MAKERS: dict[str, Make] = {
     **{name: _planned(name) for name in ("auto", *REALIZATIONS)},
     "anytime": lambda graph, horizon: plan(graph, None),
     "doubling": lambda graph, horizon: plan(graph, None, realization="doubling"),
-    "hedge": baselines.hedge,
-    "exp3": baselines.exp3,
-    "exp3g": baselines.exp3g,
-    "exp3g_strong": baselines.exp3g_strong,
-    "exp3g_weak": baselines.exp3g_weak,
-    "chlz21": baselines.chlz21,
-    "q_ftrl": baselines.q_ftrl,
-    **{rule.name: rule for rule in baselines.RULES},
+    **{name: getattr(baselines, name) for name in baselines.__all__},
+    **{rule.name: rule for rule in RULES},
 }
 
 
