@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from sidelight.cli.main import main
+from sidelight.report import page
 
 
 @pytest.fixture(autouse=True)
@@ -19,6 +20,18 @@ def _no_notice(monkeypatch):
     from sidelight.engine._numba import notice
 
     monkeypatch.setattr(notice, "AFTER", 1e6)
+
+
+@pytest.fixture
+def pictures():
+    """For tests about figures: elsewhere pages are written without, which takes a fraction of the time."""
+
+
+@pytest.fixture(autouse=True)
+def _few_pictures(request, monkeypatch):
+    if "pictures" not in request.fixturenames:
+        for limit in ("MOST_GROUPS_DRAWN", "MOST_GRAPHS_DRAWN"):
+            monkeypatch.setattr(page, limit, 0)
 
 
 @pytest.fixture

@@ -50,10 +50,21 @@ def test_a_plan_for_any_number_of_rounds(run):
 SHOWN = [10**3, 10**4, 10**5, 10**6, 10**7, 10**8]
 
 
+FULL = pytest.mark.full
+
+
 @pytest.mark.parametrize(
-    "spec", ["cycle:6", "full:9", "loopless_clique:6", "newsvendor:8", "corrupted_mab:64,4"]
+    ("spec", "realization"),
+    [
+        *((spec, "auto") for spec in ("cycle:6", "loopless_clique:6", "newsvendor:8")),
+        ("cycle:6", "doubling"),
+        *(pytest.param(spec, "auto", marks=FULL) for spec in ("full:9", "corrupted_mab:64,4")),
+        *(
+            pytest.param(spec, "doubling", marks=FULL)
+            for spec in ("full:9", "newsvendor:8", "corrupted_mab:64,4")
+        ),
+    ],
 )
-@pytest.mark.parametrize("realization", ["auto", "doubling"])
 def test_plans_without_a_horizon_show_their_bound_by_rounds(run, spec, realization):
     """The same numbers in the table and in JSON, and everything they rest on is checked."""
     made = sl.plan(sl.families.parse(spec), None, realization=realization)

@@ -102,12 +102,12 @@ def whole(tmp_path_factory):
 # -- accidents ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.mark.full)])
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
-def test_killed_three_times_and_resumed_gives_the_same_bytes(whole, tmp_path):
+def test_killed_and_resumed_gives_the_same_bytes(whole, tmp_path, times):
     chance = random.Random(11)
     before = 0
-    for moment in chance.sample(range(1, 16), 3):
+    for moment in chance.sample(range(1, 16), times):
         process = started(SPEC, tmp_path, moment=moment, delay=chance.uniform(0, 0.03))
         process.communicate(timeout=600)
         assert process.returncode == -signal.SIGKILL
@@ -194,7 +194,6 @@ def test_an_error_of_ours_fails_one_cell_and_is_tried_again(tmp_path, monkeypatc
     assert sl.sweep(SMALL, tmp_path, jobs=1).complete
 
 
-@pytest.mark.slow
 def test_a_script_without_a_guard_is_told_so(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(f"import sidelight as sl\nsl.sweep({SMALL!r}, {str(tmp_path / 'out')!r}, jobs=2)\n")
@@ -215,7 +214,6 @@ def test_two_cores_give_the_same_bytes_as_one(whole, tmp_path):
     assert contents(tmp_path) == contents(whole)
 
 
-@pytest.mark.slow
 def test_a_dask_cluster_started_for_the_sweep_gives_the_same_bytes(whole, tmp_path):
     process = started(SPEC, tmp_path, "dask")
     output, errors = process.communicate(timeout=600)
@@ -235,7 +233,7 @@ def cluster():
         yield running
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_killed_dask_worker_loses_nothing_and_needs_no_shared_files(whole, tmp_path):
     graph = tmp_path / "here" / "g.npz"
     graph.parent.mkdir()
