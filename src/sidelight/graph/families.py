@@ -7,7 +7,8 @@ observable when it reveals itself or every other arm reveals it.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from inspect import signature
+from typing import Any
 
 import numpy as np
 
@@ -333,20 +334,30 @@ def usages() -> tuple[str, ...]:
     return tuple(family.usage for family in _FAMILIES.values())
 
 
-class _Family(NamedTuple):
-    build: Callable[..., FeedbackGraph]
-    usage: str
-    read: Callable[[list[str]], list[Any]]
-    flag: str | None = None
+class _Family:
+    """A function above, written as text: numbers in order, block sizes, and a flag with a default."""
 
+    def __init__(self, build: Callable[..., FeedbackGraph]) -> None:
+        self.build = build
+        kinds = {each.name: each.annotation for each in signature(build).parameters.values()}
+        self.flag = next((name for name, kind in kinds.items() if kind is bool), None)
+        self.numbers = {name: kind for name, kind in kinds.items() if kind in (int, float)}
+        self.sized = "sizes" in kinds
 
-def _values(*types: type) -> Callable[[list[str]], list[Any]]:
-    def read(words: list[str]) -> list[Any]:
-        if len(words) != len(types):
-            raise ValueError(f"{len(types)} arguments expected, {len(words)} given")
-        return [read_number(word, kind) for kind, word in zip(types, words, strict=True)]
+    @property
+    def usage(self) -> str:
+        name = self.build.__name__
+        if self.sized:
+            return f"{name}:SIZE,{'A+B' if self.build is bicliques else 'SIZE'},... or {name}:COUNTxSIZE"
+        arguments = ",".join(self.numbers).upper()
+        return name + f":{arguments}" * bool(arguments) + f"[:{self.flag}]" * bool(self.flag)
 
-    return read
+    def read(self, words: list[str]) -> list[Any]:
+        if self.sized:
+            return _blocks(words)
+        if len(words) != len(self.numbers):
+            raise ValueError(f"{len(self.numbers)} arguments expected, {len(words)} given")
+        return [read_number(word, kind) for kind, word in zip(self.numbers.values(), words, strict=True)]
 
 
 def _blocks(words: list[str]) -> list[Any]:
@@ -362,30 +373,11 @@ def _blocks(words: list[str]) -> list[Any]:
     return [sizes]
 
 
+_STRONG = (mab, full, loopless_clique, loopy_star)
+_PAPER = (cycle, cliques, bicliques, complete_bipartite, hypercube, grid, revealing_action)
+_CORRUPTED = (corrupted_mab, corrupted_full)
+_RANDOM = (bounded_in_degree, random)
+_APPLIED = (newsvendor, auction, pricing, apple_tasting, label_efficient, teams, ring_probe)
 _FAMILIES = {
-    family.build.__name__: family
-    for family in (
-        _Family(mab, "mab:N", _values(int)),
-        _Family(full, "full:N", _values(int)),
-        _Family(loopless_clique, "loopless_clique:N", _values(int)),
-        _Family(loopy_star, "loopy_star:N", _values(int)),
-        _Family(cycle, "cycle:N[:directed]", _values(int), "directed"),
-        _Family(cliques, "cliques:SIZE,SIZE,... or cliques:COUNTxSIZE", _blocks),
-        _Family(bicliques, "bicliques:SIZE,A+B,... or bicliques:COUNTxSIZE", _blocks),
-        _Family(complete_bipartite, "complete_bipartite:A,B", _values(int, int)),
-        _Family(hypercube, "hypercube:D", _values(int)),
-        _Family(grid, "grid:ROWS,COLS", _values(int, int)),
-        _Family(revealing_action, "revealing_action:N", _values(int)),
-        _Family(corrupted_mab, "corrupted_mab:N,C", _values(int, int)),
-        _Family(corrupted_full, "corrupted_full:N,C", _values(int, int)),
-        _Family(bounded_in_degree, "bounded_in_degree:N,D,SEED", _values(int, int, int)),
-        _Family(random, "random:N,P,SEED[:loops]", _values(int, float, int), "loops"),
-        _Family(newsvendor, "newsvendor:K", _values(int)),
-        _Family(auction, "auction:K", _values(int)),
-        _Family(pricing, "pricing:K", _values(int)),
-        _Family(apple_tasting, "apple_tasting", _values()),
-        _Family(label_efficient, "label_efficient:K", _values(int)),
-        _Family(teams, "teams:SIZE,SIZE,... or teams:COUNTxSIZE", _blocks),
-        _Family(ring_probe, "ring_probe:N", _values(int)),
-    )
+    build.__name__: _Family(build) for build in (*_STRONG, *_PAPER, *_CORRUPTED, *_RANDOM, *_APPLIED)
 }

@@ -1,4 +1,4 @@
-"""Edge lists as text: lines of whole numbers to arrays and back, one pass over the bytes."""
+"""Edge lists as text: lines of whole numbers to arrays, one pass over the bytes."""
 
 import numpy as np
 import numpy.typing as npt
@@ -71,33 +71,6 @@ def parse_edges(
         lines += 1
         edges += 1
     return edges, lines, size
-
-
-@compiled()
-def write_number(value: int, text: Bytes, at: int) -> int:
-    """Write the decimal digits of `value` ≥ 0 at text[at:]; returns the position after them."""
-    digits = 1
-    rest = value // 10
-    while rest > 0:
-        digits += 1
-        rest //= 10
-    for k in range(digits - 1, -1, -1):
-        text[at + k] = ZERO + value % 10
-        value //= 10
-    return at + digits
-
-
-@compiled()
-def format_edges(sources: Ints, targets: Ints, text: Bytes) -> int:
-    """Write lines "i,j" into `text` (22 bytes per edge are always enough); returns the bytes used."""
-    at = 0
-    for edge in range(sources.size):
-        at = write_number(sources[edge], text, at)
-        text[at] = COMMA
-        at = write_number(targets[edge], text, at + 1)
-        text[at] = NEWLINE
-        at += 1
-    return at
 
 
 @compiled()

@@ -9,7 +9,7 @@ edges do not.
 import csv
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -49,7 +49,8 @@ def read_csv(path: Path, n_arms: int | None, limit: int | None, named: bool | No
     if edges is None and by_name:
         sources, targets, labels = _read_names(path, limit, head, labels, known, any_name=named is True)
     else:
-        sources, targets = edges or _read_quoted_numbers(path, limit, head, known)
+        bound = min(known or MAX_ARMS, MAX_ARMS)
+        sources, targets = edges or _read_rows(path, limit, head, lambda field: _checked_id(field, bound))
     if known is None and sources.size == 0:
         raise GraphFileError("there are no edges, so the number of arms is unknown; pass n_arms")
     n = known or largest(sources, targets) + 1
@@ -60,16 +61,12 @@ def read_csv(path: Path, n_arms: int | None, limit: int | None, named: bool | No
 
 def write_csv(graph: FeedbackGraph, path: Path) -> None:
     """Write ids as `src,dst` lines, labels beside them in `<name>.nodes.csv`."""
-    from sidelight.graph.files._text import format_edges
-
     write_nodes(path, graph.labels)
     isolated = graph.out_degree[-1] == 0 and graph.in_degree[-1] == 0
     with replacing(path) as file:
         file.write(f"# n_arms={graph.n_arms}\nsrc,dst\n".encode() if isolated else b"src,dst\n")
         for block in graph.edge_blocks():
-            text = np.empty(22 * len(block), dtype=np.uint8)
-            used = format_edges(block[:, 0].copy(), block[:, 1].copy(), text)
-            file.write(text[:used].tobytes())
+            file.write(("%d,%d\n" * len(block) % tuple(block.ravel().tolist())).encode())
 
 
 # -- the fast way -----------------------------------------------------------------------------------------
@@ -204,38 +201,37 @@ def _checked_id(field: str, bound: int) -> int:
 # -- the slow way -----------------------------------------------------------------------------------------
 
 
-def _read_quoted_numbers(path: Path, limit: int | None, head: _Head, known: int | None) -> tuple[Ints, Ints]:
-    bound = min(known or MAX_ARMS, MAX_ARMS)
-    ends: list[int] = []
-    for line, row in _rows(path, limit, head):
-        try:
-            ends += [_checked_id(row[0], bound), _checked_id(row[1], bound)]
-        except ValueError as error:
-            raise GraphFileError(f"{path}, line {line}: {error}") from error
-    return np.array(ends[::2], dtype=np.int32), np.array(ends[1::2], dtype=np.int32)
-
-
 def _read_names(
     path: Path, limit: int | None, head: _Head, labels: list[str] | None, known: int | None, any_name: bool
 ) -> tuple[Ints, Ints, list[str]]:
     """Arms are those of the labels beside the file, or else numbered in order of first appearance."""
     arm_of = {label: arm for arm, label in enumerate(labels or [])}
-    ends: list[int] = []
-    for line, row in _rows(path, limit, head):
-        for field in row[:2]:
-            name = field.strip()
-            if not name or "\0" in name:
-                raise GraphFileError(f"{path}, line {line}: a name is missing, got {name[:40]!r}")
-            if not any_name and _is_number(name) and not name.isdigit():
-                raise GraphFileError(
-                    f"{path}, line {line}: {name[:40]!r} is a number, not a name; if not, pass named=True"
-                )
-            if labels is not None and name not in arm_of:
-                raise GraphFileError(f"{path}, line {line}: {name[:40]!r} is not a label of the nodes file")
-            ends.append(arm_of.setdefault(name, len(arm_of)))
+
+    def arm(field: str) -> int:
+        name = field.strip()
+        if not name or "\0" in name:
+            raise ValueError(f"a name is missing, got {name[:40]!r}")
+        if not any_name and _is_number(name) and not name.isdigit():
+            raise ValueError(f"{name[:40]!r} is a number, not a name; if not, pass named=True")
+        if labels is not None and name not in arm_of:
+            raise ValueError(f"{name[:40]!r} is not a label of the nodes file")
+        return arm_of.setdefault(name, len(arm_of))
+
+    sources, targets = _read_rows(path, limit, head, arm)
     if labels is None:
         agreed_arm_count({"stated": known, "names in the file": len(arm_of) or None})
-    return np.array(ends[::2], dtype=np.int32), np.array(ends[1::2], dtype=np.int32), list(arm_of)
+    return sources, targets, list(arm_of)
+
+
+def _read_rows(path: Path, limit: int | None, head: _Head, arm: Callable[[str], int]) -> tuple[Ints, Ints]:
+    """The edges by the csv module, where `arm` says which arm a field names."""
+    ends: list[int] = []
+    for line, row in _rows(path, limit, head):
+        try:
+            ends += [arm(row[0]), arm(row[1])]
+        except ValueError as error:
+            raise GraphFileError(f"{path}, line {line}: {error}") from error
+    return np.array(ends[::2], dtype=np.int32), np.array(ends[1::2], dtype=np.int32)
 
 
 def _rows(path: Path, limit: int | None, head: _Head) -> Iterator[tuple[int, list[str]]]:
