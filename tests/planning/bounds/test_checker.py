@@ -1,6 +1,7 @@
 """The independent checker accepts every certified plan and refuses tampered ones."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -51,6 +52,7 @@ def test_accepts_random_graphs(seed, horizon):
     assert failing(plan(graph, None)) == []
 
 
+@cache
 def examples():
     ring = FeedbackGraph.from_edges(9, cycle(range(9)))
     mixed = FeedbackGraph.from_edges(14, cycle(range(9)) + clique(range(9, 12)) + loops([12, 13]))
@@ -68,7 +70,7 @@ def claiming(made, value):
     return replace(made, curve=replace(made.bound, terms={"claim": value}))
 
 
-@pytest.mark.parametrize("name", examples())
+@pytest.mark.parametrize("name", ["spread", "two levels", "adaptive", "flat"])
 def test_refuses_smaller_claims(name):
     made = examples()[name]
     assert holds(made)

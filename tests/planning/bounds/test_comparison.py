@@ -17,7 +17,7 @@ from sidelight.planning import compare_bounds
 from sidelight.planning.bounds import lower
 from sidelight.planning.exploration import dominating_set
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data" / "graphs"
+DATA = Path(__file__).parents[3].parent / "shared" / "data" / "graphs"
 
 
 def looped_cycle(n):

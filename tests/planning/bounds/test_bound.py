@@ -59,7 +59,7 @@ def test_round_trip_through_json():
     assert again.conditions == bound.conditions
 
 
-@pytest.mark.parametrize("broken", [{}, {"value": 1.0}, {**example().to_dict(), "terms": None}])
+@pytest.mark.parametrize("broken", [{}, {"value": 1.0}, {"terms": None}])
 def test_not_a_saved_bound(broken):
     with pytest.raises(InvalidOption, match="saved bound"):
         Bound.from_dict(broken)
