@@ -8,9 +8,7 @@ import pytest
 from finished_cells import cell, curve_cell, results
 
 import sidelight as sl
-from sidelight.errors import InvalidOption
 from sidelight.report import page as module
-from sidelight.report.figures.picture import slug
 from sidelight.report.page import write_report
 from sidelight.report.section import GraphSection
 
@@ -168,10 +166,10 @@ def test_a_failed_report_leaves_the_old_one(tmp_path, monkeypatch):
     path = write_report(tmp_path, results(cell()), files=False)
     before = path.read_bytes()
 
-    def broken(page):
+    def broken(results):
         raise OSError("disk full")
 
-    monkeypatch.setattr(module, "_render", broken)
+    monkeypatch.setattr(module, "_provenance", broken)
     with pytest.raises(OSError, match="disk full"):
         write_report(tmp_path, results(cell("other")), files=False)
     assert path.read_bytes() == before
@@ -182,21 +180,3 @@ def test_the_same_results_give_the_same_page(tmp_path):
     found = results(curve_cell(seeds=2))
     first, second = (write_report(tmp_path / name, found, files=False).read_bytes() for name in "ab")
     assert first == second
-
-
-def test_sections_are_about_one_graph():
-    comparison = sl.compare_bounds(sl.families.cycle(4), 100)
-    section = GraphSection.of(comparison)
-    assert section.at(100) is comparison
-    assert section.at(7) is None
-    assert section.partition is comparison.plan.partition
-    with pytest.raises(InvalidOption, match="4 arms"):
-        GraphSection(sl.families.cycle(5), comparisons=(comparison,))
-    with pytest.raises(InvalidOption):
-        GraphSection.of()
-
-
-def test_file_names_are_plain():
-    assert slug("../..//evil name:5x20") == "evil-name-5x20"
-    assert slug("…") == "unnamed"
-    assert len(slug("x" * 500)) <= 60

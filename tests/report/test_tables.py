@@ -9,7 +9,7 @@ from finished_cells import bound, cell, curve_cell, results
 from rich.console import Console
 
 import sidelight as sl
-from sidelight.report.tables import bounds_rows, bounds_table, results_rows, results_table
+from sidelight.report.tables import bounds_rows, results_rows, results_table
 
 
 def shown(table, width=200):
@@ -66,14 +66,10 @@ def test_names_are_not_markup():
     assert "[/x]" in text
 
 
-def test_bounds_table_shows_every_row_and_what_fails():
-    comparison = sl.compare_bounds(sl.families.cycle(30), 5)  # far too short for the theorems
-    text = shown(bounds_table(comparison), width=300)
-    for row in comparison.rows:
-        assert row.name in text
-    assert "conditions fail" in text
-    assert "vacuous" in text
-    assert "no constant" in text
+def test_bounds_say_what_fails():
+    rows = bounds_rows(sl.compare_bounds(sl.families.cycle(30), 5))  # far too short for the theorems
+    found = {row["status"] for row in rows}
+    assert {"conditions fail, vacuous", "no constant"} <= found
 
 
 def test_bounds_rows_are_json_and_marked():

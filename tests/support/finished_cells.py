@@ -47,6 +47,21 @@ def curve_cell(
     return cell(policy, **{**fields, **changes})
 
 
+def final_cell(horizon, policy="auto", exponent=2 / 3, factors=(1.0, 2.0, 3.0), **changes):
+    """A cell whose final regret is horizon^exponent times one factor per seed."""
+    return cell(policy, final=np.array(factors) * horizon**exponent, horizon=horizon, **changes)
+
+
+def eight():
+    """Eight policies whose curves end close to each other, one of them with a long name."""
+    exponents = (0.5, 0.5, 0.5, 0.52, 0.6, 0.66, 0.66, 1.0)
+    long = "a name that is far too long for any figure $x$"
+    names = ("auto", "exp3g", "chlz21", "hedge", long, "f", "g", "h")
+    return [
+        curve_cell(name, horizon=10**7, exponent=e, seeds=8) for name, e in zip(names, exponents, strict=True)
+    ]
+
+
 def bound(value, certified=True, horizon=10_000):
     return {
         "value": value,

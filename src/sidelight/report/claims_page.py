@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sidelight import _json
 from sidelight._files import replacing
 from sidelight.errors import InvalidOption
 from sidelight.experiment.claims import BEATEN, FAILS, HOLDS, INCONCLUSIVE
+from sidelight.report.album import FOLDER, Album, Picture
 from sidelight.report.figures.claim import claim_figure
-from sidelight.report.figures.picture import embedded
-from sidelight.report.style import save_figure
+from sidelight.report.template import write_page
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -68,13 +68,8 @@ def claims_markdown(reproduction: Reproduction) -> str:
         predicted = "<br>".join(f"{check.name} {check.predicted}" for check in outcome.checks)
         measured = "<br>".join(check.measured for check in outcome.checks)
         source = ", ".join(f"`{label}`" for label in outcome.source)
-        cells = (
-            f"`{outcome.claim}`: {outcome.statement}",
-            source,
-            predicted,
-            measured,
-            verdict_text(outcome),
-        )
+        claim = f"`{outcome.claim}`: {outcome.statement}"
+        cells = (claim, source, predicted, measured, verdict_text(outcome))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -83,43 +78,38 @@ def write_claims_page(reproduction: Reproduction, folder: str | PathLike[str]) -
     """Write claims.html, claims.md, claims.json and a PNG per claim into `folder`; the path of the page."""
     home = Path(folder)
     try:
-        (home / "figures").mkdir(parents=True, exist_ok=True)
-        pictures = {}
-        for outcome in reproduction.outcomes:
-            figure = claim_figure(outcome, f"{outcome.claim}: {verdict_text(outcome)}")
-            pictures[outcome.claim] = embedded(figure)
-            with replacing(home / "figures" / f"{outcome.claim}.png") as file:
-                save_figure(figure, file, "png", dpi=130)
-        _write(home / "claims.json", _json.text(reproduction.to_dict(), indent=None).encode())
-        _write(home / "claims.md", claims_markdown(reproduction).encode())
-        page = home / "claims.html"
-        _write(page, _rendered(reproduction, pictures).encode())
+        (home / FOLDER).mkdir(parents=True, exist_ok=True)
+        album = Album(home, ("png",))
+        pictures = {outcome.claim: _picture(album, outcome) for outcome in reproduction.outcomes}
+        for name, content in (
+            ("claims.json", _json.text(reproduction.to_dict(), indent=None)),
+            ("claims.md", claims_markdown(reproduction)),
+        ):
+            with replacing(home / name) as file:
+                file.write(content.encode("utf-8"))
+        write_page(home / "claims.html", "claims.html.j2", _content(reproduction, pictures))
     except OSError as error:
         raise InvalidOption(f"cannot write the page into {str(home)!r}: {error.strerror or error}") from error
-    return page
+    return home / "claims.html"
 
 
-def _write(path: Path, content: bytes) -> None:
-    with replacing(path) as file:
-        file.write(content)
+def _picture(album: Album, outcome: Outcome) -> Picture:
+    figure = claim_figure(outcome, f"{outcome.claim}: {verdict_text(outcome)}")
+    return album.picture(figure, outcome.claim, f"{outcome.claim}: measured against predicted")
 
 
-def _rendered(reproduction: Reproduction, pictures: dict[str, str]) -> str:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    loader = PackageLoader("sidelight.report", "templates")
-    world = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    world.filters["number"] = _number
-    return world.get_template("claims.html.j2").render(
-        reproduction=reproduction,
-        groups=list(dict.fromkeys(outcome.group for outcome in reproduction.outcomes)),
-        pictures=pictures,
-        meanings=MEANINGS,
-        verdict_text=verdict_text,
-        most_rows=MOST_ROWS,
-        seconds=sum(outcome.seconds for outcome in reproduction.outcomes),
-        processor_seconds=sum(outcome.processor_seconds for outcome in reproduction.outcomes),
-    )
+def _content(reproduction: Reproduction, pictures: dict[str, Picture]) -> dict[str, Any]:
+    return {
+        "reproduction": reproduction,
+        "groups": list(dict.fromkeys(outcome.group for outcome in reproduction.outcomes)),
+        "pictures": pictures,
+        "meanings": MEANINGS,
+        "verdict_text": verdict_text,
+        "number": _number,
+        "most_rows": MOST_ROWS,
+        "seconds": sum(outcome.seconds for outcome in reproduction.outcomes),
+        "processor_seconds": sum(outcome.processor_seconds for outcome in reproduction.outcomes),
+    }
 
 
 def _number(value: object) -> str:

@@ -8,23 +8,24 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sidelight._files import replacing
 from sidelight._version import __version__
 from sidelight.experiment.results import Results
 from sidelight.experiment.statistics import LEAST_SEEDS
 from sidelight.planning import Comparison
+from sidelight.report.album import Album, Picture, slug
 from sidelight.report.figures.graph import graph_figure, is_drawable
 from sidelight.report.figures.ledger import ledger_figure
-from sidelight.report.figures.picture import Picture, picture, slug
 from sidelight.report.figures.plays import plays_figure
-from sidelight.report.figures.regret import curve_label, regret_figure
-from sidelight.report.figures.scaling import Scaling, scaling_figure, scaling_label, scalings_of
+from sidelight.report.figures.regret import regret_figure
+from sidelight.report.figures.scaling import scaling_figure
 from sidelight.report.figures.timing import timing_figure
-from sidelight.report.groups import Group, groups_of
+from sidelight.report.groups import Group, Scaling, groups_of, scalings_of
 from sidelight.report.section import GraphSection
-from sidelight.report.sentences import verdict
-from sidelight.report.style import Stroke, counted, number, strokes
+from sidelight.report.sentences import bounds_sentence, verdict
+from sidelight.report.series import regret_curves, scaling_curves
 from sidelight.report.tables import bounds_rows, result_row, result_texts
+from sidelight.report.template import write_page
+from sidelight.report.text import counted, number
 
 MOST_GROUPS_DRAWN = 12
 MOST_GRAPHS_DRAWN = 12
@@ -43,6 +44,8 @@ LEDGER = (
     "The regret as the theory takes it apart, estimated from what the policy saw. Exploration is charged a full "
     "loss per exploring play, as in the proof, so that the parts together may exceed the regret (dot, line)."
 )
+PLAYS = "Where the plays went, over all seeds, on a log scale."
+TIMING = "Processor time per round, environment included."
 
 
 def write_report(
@@ -65,45 +68,22 @@ def write_report(
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
+    album = Album(folder, ("png", "pdf") if files else ())
     sections = dict(graphs or {})
-    groups = groups_of(results)
-    colours = strokes(cell.policy for cell in results.cells)
-    page = {
+    groups, scalings = groups_of(results), scalings_of(results)[:MOST_GRAPHS_DRAWN]
+    content = {
         "title": results.title or "Regret report",
         "summary": _summary(results, groups),
-        "graphs": [
-            _graph(name, section, k, folder, files) for k, (name, section) in enumerate(sections.items(), 1)
-        ],
-        "groups": [
-            _group(group, sections.get(group.graph), colours, k, folder, files)
-            for k, group in enumerate(groups, 1)
-        ],
-        "scalings": [
-            _scaling(scaling, colours, k, folder, files)
-            for k, scaling in enumerate(scalings_of(results)[:MOST_GRAPHS_DRAWN], 1)
-        ],
+        "graphs": [_graph(album, k, *named) for k, named in enumerate(sections.items(), 1)],
+        "groups": [_group(album, k, group, sections.get(group.graph)) for k, group in enumerate(groups, 1)],
+        "scalings": [_scaling(album, k, scaling) for k, scaling in enumerate(scalings, 1)],
         "provenance": list(_provenance(results)),
         "most_graphs": MOST_GRAPHS_DRAWN,
         "most_groups": MOST_GROUPS_DRAWN,
         "least_seeds": LEAST_SEEDS,
     }
-    path = folder / "report.html"
-    with replacing(path) as file:
-        file.write(_render(page).encode("utf-8"))
-    return path
-
-
-def _render(page: dict[str, Any]) -> str:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,  # names of graphs, arms and policies come from users
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("report.html.j2").render(page)
+    write_page(folder / "report.html", "report.html.j2", content)
+    return folder / "report.html"
 
 
 def _summary(results: Results, groups: tuple[Group, ...]) -> str:
@@ -111,7 +91,7 @@ def _summary(results: Results, groups: tuple[Group, ...]) -> str:
     rounds = sum(len(cell.seeds) * cell.horizon for cell in results.cells)
     policies = len({cell.policy for cell in results.cells})
     return (
-        f"{counted(policies, 'policy').replace('policys', 'policies')} in {counted(len(groups), 'comparison')}: "
+        f"{counted(policies, 'policy')} in {counted(len(groups), 'comparison')}: "
         f"{counted(runs, 'run')}, {number(rounds)} rounds in all. Sidelight {__version__}."
     )
 
@@ -119,16 +99,14 @@ def _summary(results: Results, groups: tuple[Group, ...]) -> str:
 # -- graphs -----------------------------------------------------------------------------------------------
 
 
-def _graph(name: str, section: GraphSection, index: int, folder: Path, files: bool) -> dict[str, Any]:
+def _graph(album: Album, index: int, name: str, section: GraphSection) -> dict[str, Any]:
     drawn = None
     if index <= MOST_GRAPHS_DRAWN:
-        drawn = picture(
+        drawn = album.picture(
             graph_figure(section.graph, section.partition),
             f"graph-{index:02d}-{slug(name)}",
             f"The feedback graph {name}: {_sizes(section)}.",
             _graph_caption(section),
-            folder,
-            files=files,
         )
     return {
         "anchor": f"graph-{index}",
@@ -185,119 +163,58 @@ def _facts(section: GraphSection) -> Iterator[tuple[str, str]]:
 
 
 def _bounds(comparison: Comparison) -> dict[str, Any]:
-    rows = []
-    for row in bounds_rows(comparison):
+    rows = bounds_rows(comparison)
+    for row in rows:
+        row["value_text"] = "–" if row["value"] is None else number(row["value"])
+        row["ratio_text"] = "" if row["ratio"] is None else f"{row['ratio']:.3f}"
         style = "plan" if row["name"] == "auto" else "ahead" if row["beats_plan"] else ""
-        for condition in row["conditions"]:
-            sign = "holds" if condition["holds"] else "FAILS"
-            condition["text"] = (
-                f"{condition['name']}: {condition['left']:.4g} ≤ {condition['right']:.4g} {sign}"
-            )
-        rows.append(
-            {
-                **row,
-                "value_text": "–" if row["value"] is None else number(row["value"]),
-                "ratio_text": "" if row["ratio"] is None else f"{row['ratio']:.3f}",
-                "style": style if row["certified"] else "off",
-            }
-        )
-    return {"horizon": comparison.horizon, "sentence": _bounds_sentence(comparison), "rows": rows}
-
-
-def _bounds_sentence(comparison: Comparison) -> str:
-    best, auto, floor = comparison.best, comparison.auto, comparison.floor
-    text = f"The best certified upper bound is {number(best.value or 0.0)} ({best.name})"
-    text += "" if best.informative else ", which is vacuous"
-    text += f"; the largest lower bound is {number(floor.value or 0.0)} ({floor.name})."
-    if comparison.ahead:
-        names = ", ".join(row.name for row in comparison.ahead)
-        text += f" The plan's own bound, {number(auto.value or 0.0)}, is beaten by {names}."
-    return text
+        row["style"] = style if row["certified"] else "off"
+    return {"horizon": comparison.horizon, "sentence": bounds_sentence(comparison), "rows": rows}
 
 
 # -- groups of cells --------------------------------------------------------------------------------------
 
 
-def _group(
-    group: Group,
-    section: GraphSection | None,
-    colours: Mapping[str, Stroke],
-    index: int,
-    folder: Path,
-    files: bool,
-) -> dict[str, Any]:
+def _group(album: Album, index: int, group: Group, section: GraphSection | None) -> dict[str, Any]:
     comparison = None if section is None else section.at(group.horizon)
-    rows = [result_row(cell) for cell in group.cells]
-    least = group.ranked[0]
-    drawn = _pictures(group, section, comparison, colours, index, folder, files)
+    rows = [result_row(cell) | {"least": cell is group.ranked[0]} for cell in group.cells]
+    drawn = _pictures(album, index, group, section, comparison) if index <= MOST_GROUPS_DRAWN else ()
     return {
         "anchor": f"comparison-{index}",
         "title": group.title,
         "verdict": verdict(group, comparison),
-        "rows": [
-            {**row, "texts": result_texts(row), "least": cell is least}
-            for cell, row in zip(group.cells, rows, strict=True)
-        ],
-        "figures": list(drawn) if index <= MOST_GROUPS_DRAWN else [],
+        "rows": [row | {"texts": result_texts(row)} for row in rows],
+        "figures": list(drawn),
     }
 
 
 def _pictures(
-    group: Group,
-    section: GraphSection | None,
-    comparison: Comparison | None,
-    colours: Mapping[str, Stroke],
-    index: int,
-    folder: Path,
-    files: bool,
+    album: Album, index: int, group: Group, section: GraphSection | None, comparison: Comparison | None
 ) -> Iterator[Picture]:
+    name = f"{index:02d}-{slug(f'{group.graph} {group.environment}')}-{group.horizon}"
+    ends = "; ".join(f"{c.label}, {number(float(c.mean[-1]))} at T" for c in regret_curves(group))
+    alt = f"Regret against rounds on log axes for {group.title}: {ends}."
     floor = None if comparison is None else comparison.floor.value
-    curves = "; ".join(f"{curve_label(cell)}, {number(float(cell.mean[-1]))} at T" for cell in group.cells)
-    figures = (
-        (
-            "regret",
-            regret_figure(group, colours, floor),
-            f"Regret against rounds on log axes for {group.title}: {curves}.",
-            REGRET,
-        ),
-        (
-            "ledger",
-            ledger_figure(group),
-            f"The four parts of the estimated regret for {group.title}, stacked.",
-            LEDGER,
-        ),
-        (
-            "plays",
-            plays_figure(group, colours, None if section is None else section.partition),
-            f"Share of plays of each arm for {group.title}.",
-            "Where the plays went, over all seeds, on a log scale.",
-        ),
-        (
-            "timing",
-            timing_figure(group, colours),
-            f"Nanoseconds per round for {group.title}: "
-            + "; ".join(f"{cell.policy} {number(cell.nanoseconds_per_round)}" for cell in group.cells)
-            + ".",
-            "Processor time per round, environment included.",
-        ),
-    )
-    for kind, figure, alt, caption in figures:
-        if figure is not None:
-            name = f"{index:02d}-{slug(f'{group.graph} {group.environment}')}-{group.horizon}-{kind}"
-            yield picture(figure, name, alt, caption, folder, files=files)
+    yield album.picture(regret_figure(group, floor), f"{name}-regret", alt, REGRET)
+    if ledger := ledger_figure(group):
+        alt = f"The four parts of the estimated regret for {group.title}, stacked."
+        yield album.picture(ledger, f"{name}-ledger", alt, LEDGER)
+    if plays := plays_figure(group, None if section is None else section.partition):
+        alt = f"Share of plays of each arm for {group.title}."
+        yield album.picture(plays, f"{name}-plays", alt, PLAYS)
+    if timing := timing_figure(group):
+        times = "; ".join(f"{cell.policy} {number(cell.nanoseconds_per_round)}" for cell in group.cells)
+        alt = f"Nanoseconds per round for {group.title}: {times}."
+        yield album.picture(timing, f"{name}-timing", alt, TIMING)
 
 
-def _scaling(
-    scaling: Scaling, colours: Mapping[str, Stroke], index: int, folder: Path, files: bool
-) -> dict[str, Any]:
-    lines = "; ".join(scaling_label(name, cells) for name, cells in scaling.cells.items())
-    drawn = picture(
-        scaling_figure(scaling, colours),
+def _scaling(album: Album, index: int, scaling: Scaling) -> dict[str, Any]:
+    lines = "; ".join(curve.label for curve in scaling_curves(scaling))
+    drawn = album.picture(
+        scaling_figure(scaling),
         f"scaling-{index:02d}-{slug(f'{scaling.graph} {scaling.environment}')}",
         f"Final regret against the horizon for {scaling.title}: {lines}.",
         SCALING,
-        folder,
-        files=files,
     )
     return {"anchor": f"scaling-{index}", "title": f"{scaling.title}: growth with T", "figure": drawn}
 

@@ -11,7 +11,7 @@ from sidelight.experiment.results import Cell
 from sidelight.experiment.statistics import LEVEL, PairedDifference, compare_cells, growth_exponent, mean_band
 from sidelight.planning import Comparison
 from sidelight.report.groups import Group
-from sidelight.report.style import counted, number
+from sidelight.report.text import counted, listed, number
 
 LINEAR = 0.97
 """A growth exponent from here on, its interval included where it has one, is called linear."""
@@ -102,29 +102,31 @@ def _bounds(group: Group) -> list[str]:
     by_status: dict[str, list[Cell]] = {}
     for cell in group.cells:
         by_status.setdefault(bound_status(cell), []).append(cell)
-    sentences = []
-    if "holds" in by_status:
-        used = ", ".join(f"{_share(cells[0])} ({_names(cells)})" for cells in _alike(by_status["holds"]))
-        sentences.append(f"Certified bounds hold; mean regret takes up so much of them: {used}.")
-    if "exceeded" in by_status:
-        sentences.append(
-            f"The certified bound is EXCEEDED by {_names(by_status['exceeded'])}: "
-            "the theory, the environment or the code is at fault."
-        )
-    if "undecided" in by_status:
-        sentences.append(
-            f"Too few seeds to tell whether the bound holds for {_names(by_status['undecided'])}."
-        )
-    if "vacuous" in by_status:
-        worth = [f"{cell.policy} ({number(_value(cell))})" for cell in by_status["vacuous"]]
-        sentences.append(
-            f"At T = {group.horizon:,} the bound is vacuous, no less than one loss per round, for {', '.join(worth)}."
-        )
-    if "conditions fail" in by_status:
-        sentences.append(f"No bound is certified at this T for {_names(by_status['conditions fail'])}.")
-    if "none" in by_status:
-        sentences.append(f"Without a bound: {_names(by_status['none'])}.")
-    return sentences
+    names = {status: _names(cells) for status, cells in by_status.items()}
+    used = ", ".join(f"{_share(cells[0])} ({_names(cells)})" for cells in _alike(by_status.get("holds", [])))
+    worth = ", ".join(f"{cell.policy} ({number(_value(cell))})" for cell in by_status.get("vacuous", []))
+    sentences = {
+        "holds": f"Certified bounds hold; mean regret takes up so much of them: {used}.",
+        "exceeded": f"The certified bound is EXCEEDED by {names.get('exceeded')}: "
+        "the theory, the environment or the code is at fault.",
+        "undecided": f"Too few seeds to tell whether the bound holds for {names.get('undecided')}.",
+        "vacuous": f"At T = {group.horizon:,} the bound is vacuous, no less than one loss per round, for {worth}.",
+        "conditions fail": f"No bound is certified at this T for {names.get('conditions fail')}.",
+        "none": f"Without a bound: {names.get('none')}.",
+    }
+    return [sentence for status, sentence in sentences.items() if status in by_status]
+
+
+def bounds_sentence(comparison: Comparison) -> str:
+    """What the bounds on one graph at one horizon say."""
+    best, auto, floor = comparison.best, comparison.auto, comparison.floor
+    text = f"The best certified upper bound is {number(best.value or 0.0)} ({best.name})"
+    text += "" if best.informative else ", which is vacuous"
+    text += f"; the largest lower bound is {number(floor.value or 0.0)} ({floor.name})."
+    if comparison.ahead:
+        names = ", ".join(row.name for row in comparison.ahead)
+        text += f" The plan's own bound, {number(auto.value or 0.0)}, is beaten by {names}."
+    return text
 
 
 def _beaten(comparison: Comparison) -> list[str]:
@@ -187,5 +189,4 @@ def _share(cell: Cell) -> str:
 
 
 def _names(cells: list[Cell]) -> str:
-    names = [cell.policy for cell in cells]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return listed([cell.policy for cell in cells])

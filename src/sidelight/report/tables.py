@@ -1,4 +1,4 @@
-"""Results and bounds as tables: for the terminal, and as plain rows for JSON and the page."""
+"""Results and bounds as plain rows, for JSON and the page; results also as a table for the terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sidelight.planning import Comparison
 from sidelight.planning.bounds.comparison import Row
 from sidelight.report.groups import groups_of
 from sidelight.report.sentences import bound_status
-from sidelight.report.style import number
+from sidelight.report.text import number
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -87,39 +87,15 @@ def result_texts(row: dict[str, Any]) -> tuple[str, str, str, str, str]:
 def bounds_rows(comparison: Comparison) -> list[dict[str, Any]]:
     """A dict of plain values for each bound, as `Row.to_dict` with its status and whether it beats the plan."""
     ahead = comparison.ahead
-    return [
-        {**row.to_dict(), "status": row_status(row), "beats_plan": row in ahead} for row in comparison.rows
-    ]
+    return [{**row.to_dict(), "status": _status(row), "beats_plan": row in ahead} for row in comparison.rows]
 
 
-def row_status(row: Row) -> str:
+def _status(row: Row) -> str:
     """In words: "certified", "conditions fail" or "no constant", and "vacuous" where it says nothing."""
     if row.value is None:
         return "no constant"
     status = "certified" if row.certified else "conditions fail"
     return status if row.informative else f"{status}, vacuous"
-
-
-def bounds_table(comparison: Comparison) -> Table:
-    """For the terminal: every upper and lower bound, the plan's in bold, what beats it marked."""
-    from rich.table import Table
-    from rich.text import Text
-
-    title = f"bounds on the regret of {comparison.horizon:,} rounds, {comparison.graph.n_arms:,} arms"
-    table = Table(title=title, title_justify="left")
-    for name in ("bound", "value", "ratio", "status", "source"):
-        table.add_column(name, justify="right" if name in ("value", "ratio") else "left", overflow="fold")
-    for kind, rows in (("upper", comparison.upper), ("lower", comparison.lower)):
-        for row in rows:
-            value = "–" if row.value is None else number(row.value)
-            ratio = "" if row.ratio is None else f"{row.ratio:.3f}"
-            status = row_status(row) + (" – beats the plan" if row in comparison.ahead else "")
-            source = f"{row.source}: {row.theorem}"
-            words = (("≥ " if kind == "lower" else "≤ ") + row.name, value, ratio, status, source)
-            style = "bold" if row is comparison.auto else ("dim" if not row.certified else None)
-            table.add_row(*(Text(word) for word in words), style=style)
-        table.add_section()
-    return table
 
 
 def _finite(value: Any) -> float | None:

@@ -2,54 +2,52 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
-from sidelight.report.style import COLOURS, GREY, INK, log_axis, new_figure, styled, thousands
+from sidelight.report.figures.axes import log_axis, thousands
+from sidelight.report.style import COLOURS, GREY, INK, new_figure, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from sidelight.experiment.claims import Curve, Outcome
+    from sidelight.experiment.claims import Outcome
 
-LISTED = ("see the table", "random", "draw", "run")
-"""Words of an axis that lists cases: these are not joined by a line, and have no logarithm."""
+LISTED = ("random", "draw", "run")
+"""First words of an axis that lists cases: these are not joined by a line, and have no logarithm."""
+
+LOOKS: dict[str, dict[str, Any]] = {
+    "measured": {"marker": "o", "markersize": 4},
+    "baseline": {"marker": "s", "markersize": 4},
+    "predicted": {"color": GREY, "linestyle": "--"},
+    "bound": {"color": INK, "linestyle": "-.", "linewidth": 1},
+}
 
 
+@styled()
 def claim_figure(outcome: Outcome, title: str) -> Figure:
     """One panel, on log axes wherever all numbers are positive."""
-    with styled():
-        figure = new_figure(6.4, 4.2)
-        axes = figure.subplots()
-        listed = any(word in outcome.x_label for word in LISTED)
-        measured, others = iter((0, 4, 6)), iter((1, 2, 3, 5, 7) * 4)
-        for curve in outcome.curves:
-            colour = COLOURS[next(measured if curve.role == "measured" else others)]
-            drawn = _stroke(curve, listed) | (
-                {"color": colour} if curve.role in ("measured", "baseline") else {}
-            )
-            axes.plot(curve.x, curve.y, label=curve.label, **drawn)
-            if curve.low is not None and curve.high is not None:
-                axes.fill_between(curve.x, curve.low, curve.high, color=colour, alpha=0.16, linewidth=0)
-        for which, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
-            values = [value for curve in outcome.curves for value in getattr(curve, which)]
-            if values and min(values) > 0 and not (listed and which == "x"):
-                log_axis(axes, which, min(values) / 1.15, 1.15 * max(values))
-            else:
-                thousands(axis)
-        axes.set_xlabel(outcome.x_label)
-        axes.set_ylabel(outcome.y_label)
-        axes.set_title(title)
-        axes.grid(visible=True)
-        axes.legend()
-        return figure
-
-
-def _stroke(curve: Curve, listed: bool) -> dict[str, Any]:
-    """Measured: solid with dots; predicted: dashed grey; bound: dash-dotted; baselines: squares."""
-    if curve.role == "predicted":
-        return {"color": GREY, "linestyle": "--"}
-    if curve.role == "bound":
-        return {"color": INK, "linestyle": "-.", "linewidth": 1}
-    size = 2 if listed and len(curve.x) >= 60 else 4
-    joined = {"linestyle": "none"} if listed else {}
-    return {"marker": "o" if curve.role == "measured" else "s", "markersize": size} | joined
+    figure = new_figure(6.4, 4.2)
+    axes = figure.subplots()
+    listed = outcome.x_label.startswith(LISTED) or "see the table" in outcome.x_label
+    colours = {"measured": cycle((0, 4, 6)), "baseline": cycle((1, 2, 3, 5, 7))}
+    for curve in outcome.curves:
+        look = dict(LOOKS[curve.role])
+        if curve.role in colours:
+            look["color"] = COLOURS[next(colours[curve.role])]
+            if listed:
+                look |= {"linestyle": "none", "markersize": 4 if len(curve.x) < 60 else 2}
+        axes.plot(curve.x, curve.y, label=curve.label, **look)
+        if curve.low is not None and curve.high is not None:
+            axes.fill_between(curve.x, curve.low, curve.high, color=look["color"], alpha=0.16, linewidth=0)
+    for which, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
+        values = [value for curve in outcome.curves for value in getattr(curve, which)]
+        if values and min(values) > 0 and not (listed and which == "x"):
+            log_axis(axes, which, min(values) / 1.15, 1.15 * max(values), least_span=1.0)
+        else:
+            thousands(axis)
+    axes.set(xlabel=outcome.x_label, ylabel=outcome.y_label)
+    axes.set_title(title)
+    axes.grid(visible=True)
+    axes.legend()
+    return figure

@@ -10,18 +10,10 @@ import numpy.typing as npt
 from sidelight._types import Floats
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
+from sidelight.report.figures.axes import log_axis, thousands
 from sidelight.report.figures.layout import block_layout, layout
-from sidelight.report.style import (
-    COLOURS,
-    GREY,
-    INK,
-    counted,
-    log_axis,
-    new_figure,
-    number,
-    styled,
-    thousands,
-)
+from sidelight.report.style import COLOURS, GREY, INK, new_figure, styled
+from sidelight.report.text import counted, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

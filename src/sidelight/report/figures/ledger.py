@@ -9,8 +9,10 @@ import numpy as np
 from sidelight._types import Floats
 from sidelight.experiment.results import Cell
 from sidelight.experiment.run import LEDGER
+from sidelight.report.figures.axes import log_axis, name_rows, thousands
 from sidelight.report.groups import Group
-from sidelight.report.style import INK, PAGE, PARTS, log_axis, new_figure, short, styled, thousands
+from sidelight.report.style import INK, PAGE, PARTS, new_figure, styled
+from sidelight.report.text import short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,21 +22,19 @@ FAR_APART = 15
 """Beyond this ratio of regrets the smaller bars could not be read: each policy gets its own unit."""
 
 
+@styled()
 def ledger_figure(group: Group) -> Figure | None:
     """Parts at the horizon for every policy, and over the rounds for the first; None if none kept a ledger."""
     kept = [cell for cell in group.cells if cell.ledger is not None]
     if not kept:
         return None
-    with styled():
-        figure = new_figure(PAGE, 2.6 + 0.12 * max(len(kept) - 4, 0))
-        left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
-        draw_parts(left, kept)
-        draw_growth(right, kept[0])
-        handles, labels = left.get_legend_handles_labels()
-        figure.legend(
-            handles, labels, loc="outside lower center", ncols=5, columnspacing=1.2, handlelength=1.2
-        )
-        return figure
+    figure = new_figure(PAGE, 2.6 + 0.12 * max(len(kept) - 4, 0))
+    left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
+    draw_parts(left, kept)
+    draw_growth(right, kept[0])
+    marks = left.get_legend_handles_labels()
+    figure.legend(*marks, loc="outside lower center", ncols=5, columnspacing=1.2, handlelength=1.2)
+    return figure
 
 
 def draw_parts(axes: Axes, cells: list[Cell]) -> None:
@@ -48,26 +48,13 @@ def draw_parts(axes: Axes, cells: list[Cell]) -> None:
     starts = stacked(means.T)
     for part, (name, colour) in enumerate(zip(LEDGER, PARTS, strict=True)):
         axes.barh(rows, means[:, part], left=starts[part], color=colour, height=0.62, label=name)
-    axes.plot(
-        totals,
-        rows,
-        linestyle="",
-        marker="o",
-        markersize=4,
-        color="white",
-        markeredgecolor=INK,
-        label="regret",
-    )
+    axes.plot(totals, rows, "o", markersize=4, color="white", markeredgecolor=INK, label="regret")
     axes.axvline(0, color="0.4", linewidth=0.6)
-    axes.set_yticks(rows, [short(cell.policy, 22) for cell in cells])
-    axes.tick_params(axis="y", length=0)
-    axes.invert_yaxis()
-    if len(cells) == 1:
-        axes.set_ylim(1.2, -1.2)
+    name_rows(axes, [short(cell.policy, 22) for cell in cells], room=1.2)
     thousands(axes.xaxis)
     axes.grid(axis="x")
     unit = "in units of the policy's own regret" if relative else "mean over seeds"
-    axes.set_xlabel(f"{unit}, at the horizon")
+    axes.set(xlabel=f"{unit}, at the horizon")
     axes.set_title("parts of the regret")
 
 

@@ -1,0 +1,72 @@
+"""Curves with their intervals, labels and bounds as plain numbers: what figures draw."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+
+from sidelight._types import Floats, Longs
+from sidelight.experiment.results import Cell
+from sidelight.experiment.statistics import GrowthExponent, growth_exponent, mean_band
+from sidelight.report.groups import Group, Scaling
+from sidelight.report.text import short
+
+
+class Curve(NamedTuple):
+    """Mean regret of one policy with its 95 % interval."""
+
+    policy: str
+    label: str  # the name and how regret grows: "auto  t^0.52 [0.50, 0.55]"
+    x: Longs  # (C,) rounds, or horizons
+    mean: Floats  # (C,)
+    low: Floats  # (C,) nan for a single seed
+    high: Floats
+    bounds: dict[int, tuple[float, bool]]  # horizon: value of the bound, and whether it is certified
+
+
+def regret_curve(cell: Cell, since: float = 1.0) -> Curve:
+    """Regret over the rounds, from the first checkpoint at or after `since`."""
+    kept = cell.checkpoints >= since * (1 - 1e-9)
+    band = mean_band(cell.regret[:, kept])
+    label = _label(cell.policy, "t", growth_exponent(cell.checkpoints, cell.regret))
+    return Curve(cell.policy, label, cell.checkpoints[kept], band.mean, band.low, band.high, _bounds(cell))
+
+
+def regret_curves(group: Group, since: float = 1.0) -> list[Curve]:
+    """One for each cell."""
+    return [regret_curve(cell, since) for cell in group.cells]
+
+
+def scaling_curves(scaling: Scaling) -> list[Curve]:
+    """Final regret against the horizon, one for each policy."""
+    return [_scaling_curve(policy, cells) for policy, cells in scaling.cells.items()]
+
+
+def _scaling_curve(policy: str, cells: tuple[Cell, ...]) -> Curve:
+    label = _label(policy, "T", scaling_exponent(cells))
+    horizons = np.array([cell.horizon for cell in cells])
+    bands = [mean_band(cell.regret[:, -1:]) for cell in cells]
+    mean, low, high = np.array([[band.mean[0], band.low[0], band.high[0]] for band in bands]).T
+    return Curve(
+        policy, label, horizons, mean, low, high, {T: b for c in cells for T, b in _bounds(c).items()}
+    )
+
+
+def scaling_exponent(cells: tuple[Cell, ...]) -> GrowthExponent | None:
+    """Slope of log(mean final regret) on log T over all horizons, from the seeds that all cells share."""
+    shared = reduce(np.intersect1d, (cell.seeds for cell in cells))
+    if shared.size == 0:
+        return None
+    rows = [cell.regret[np.intersect1d(cell.seeds, shared, return_indices=True)[1], -1] for cell in cells]
+    return growth_exponent([cell.horizon for cell in cells], np.column_stack(rows), decades=np.inf)
+
+
+def _label(policy: str, variable: str, growth: GrowthExponent | None) -> str:
+    return short(policy) if growth is None else f"{short(policy)}  {variable}^{growth}"
+
+
+def _bounds(cell: Cell) -> dict[int, tuple[float, bool]]:
+    bound = cell.bound
+    return {} if bound is None else {cell.horizon: (float(bound["value"]), bool(bound["certified"]))}

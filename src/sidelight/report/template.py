@@ -1,0 +1,24 @@
+"""A page from a template: complete, or not written at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sidelight._files import replacing
+
+
+def write_page(path: Path, template: str, content: dict[str, Any]) -> None:
+    """Fill in the template of that name and put the page at `path`."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,  # names of graphs, arms and policies come from users
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page = environment.get_template(template).render(content)
+    with replacing(path) as file:
+        file.write(page.encode("utf-8"))

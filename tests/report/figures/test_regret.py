@@ -1,0 +1,70 @@
+"""Regret curves: what they show, and how they keep apart."""
+
+import numpy as np
+from drawn_figures import group, overlapping, tick_labels
+from finished_cells import bound, curve_cell, eight
+
+from sidelight.report.figures.regret import regret_figure
+from sidelight.report.series import regret_curves
+from sidelight.report.style import strokes
+
+
+def test_regret_shows_means_bands_bounds_and_exponents():
+    cells = [
+        curve_cell("auto", seeds=8),
+        curve_cell("flat", exponent=0.75, bound=bound(9_000, certified=False)),
+    ]
+    drawn = regret_curves(group(*cells))
+    (axes,) = regret_figure(group(*cells), floor=20.0).axes
+    curves = [line for line in axes.lines if len(line.get_xdata()) > 2]
+    for one, curve in zip(cells, curves, strict=True):
+        np.testing.assert_allclose(curve.get_ydata(), one.mean)
+        assert curve.get_color() == strokes(["auto", "flat"])[one.policy].colour
+    assert len(axes.collections) == 2  # bands
+    marks = {
+        (line.get_marker(), float(line.get_ydata()[0])): line
+        for line in axes.lines
+        if line.get_marker() != "None"
+    }
+    assert marks["v", cells[0].bound["value"]].get_markerfacecolor() == strokes(["auto"])["auto"].colour
+    assert marks["v", 9_000.0].get_markerfacecolor() == "white"  # its conditions fail
+    assert ("^", 20.0) in marks
+    assert [text.get_text() for text in axes.texts] == [curve.label for curve in drawn]
+    assert drawn[0].label == "auto  t^0.50 [0.50, 0.50]"
+    assert drawn[1].label == "flat  t^0.75"  # four seeds are too few for an interval
+    (legend,) = axes.figure.legends
+    labels = {text.get_text() for text in legend.get_texts()}
+    assert {"95 % interval of the mean", "bound at T, certified", "bound at T, conditions fail"} < labels
+
+
+def test_one_seed_has_no_band():
+    (axes,) = regret_figure(group(curve_cell(seeds=1))).axes
+    assert not axes.collections
+    assert all("interval" not in text.get_text() for text in axes.figure.legends[0].get_texts())
+
+
+def test_regret_below_zero_leaves_a_gap():
+    falling = curve_cell(seeds=2)
+    falling.regret[:, 30:40] = -5.0
+    (axes,) = regret_figure(group(falling)).axes
+    curve = np.asarray(axes.lines[0].get_ydata(), dtype=float)
+    assert np.isnan(curve[30:40]).all()
+    assert np.isfinite(np.delete(curve, range(30, 40))).all()
+    assert axes.get_ylim()[0] > 0
+
+
+def test_names_of_eight_policies_do_not_overlap():
+    (axes,) = (figure := regret_figure(group(*eight()))).axes
+    figure.draw_without_rendering()
+    figure.draw_without_rendering()
+    assert overlapping(axes.texts) == []
+    assert overlapping(tick_labels(axes.xaxis)) == []
+    assert overlapping(tick_labels(axes.yaxis)) == []
+
+
+def test_coinciding_curves_are_drawn_as_stripes():
+    first = curve_cell("auto")
+    second = curve_cell("flat", regret=first.regret)
+    (axes,) = regret_figure(group(first, second, curve_cell("other", scale=2))).axes
+    widths = [line.get_linewidth() for line in axes.lines if len(line.get_xdata()) > 2]
+    assert widths[0] > widths[1] == widths[2]
