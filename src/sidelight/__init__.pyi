@@ -20,6 +20,7 @@ from sidelight.errors import InfeasibleRequest as InfeasibleRequest
 from sidelight.errors import InvalidFeedback as InvalidFeedback
 from sidelight.errors import InvalidGraph as InvalidGraph
 from sidelight.errors import InvalidOption as InvalidOption
+from sidelight.errors import PastHorizon as PastHorizon
 from sidelight.errors import ResultsError as ResultsError
 from sidelight.errors import SavedStateError as SavedStateError
 from sidelight.errors import SidelightError as SidelightError
@@ -28,6 +29,7 @@ from sidelight.errors import SpecChanged as SpecChanged
 from sidelight.errors import SpecError as SpecError
 from sidelight.errors import TurnError as TurnError
 from sidelight.errors import UnobservableGraph as UnobservableGraph
+from sidelight.errors import WeightsIgnored as WeightsIgnored
 from sidelight.errors import WorkerError as WorkerError
 from sidelight.experiment import Results as Results
 from sidelight.experiment import Run as Run

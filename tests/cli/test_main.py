@@ -202,3 +202,11 @@ def test_the_keys_of_json_are_documented(run):
         section = page.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
         for key in json.loads(run(name, *arguments, "--json")[1]):
             assert f"`{key}`" in section, (name, key)
+
+
+def test_a_warning_is_one_line(tmp_path):
+    file = tmp_path / "ring.csv"
+    file.write_text("src,dst,weight\n0,1,0.5\n1,0,3\n")
+    found = subprocess.run([*PROGRAM, "analyze", str(file)], capture_output=True, text=True, check=True)
+    (warning,) = [line for line in found.stderr.splitlines() if "weight" in line]
+    assert warning.startswith(f"warning: {file}: the column 'weight' is not read")

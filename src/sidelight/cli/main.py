@@ -12,6 +12,7 @@ import io
 import logging
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from importlib import import_module
 
@@ -86,11 +87,19 @@ def _messages() -> Iterator[None]:
     log, shown = logging.getLogger("sidelight"), logging.StreamHandler()
     log.addHandler(shown)
     log.setLevel(logging.INFO)
+    usual, warnings.formatwarning = warnings.formatwarning, _one_line
     try:
         yield
     finally:
+        warnings.formatwarning = usual
         log.removeHandler(shown)
         log.setLevel(logging.NOTSET)
+
+
+def _one_line(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    return f"warning: {message}\n"
 
 
 def _exit_code() -> int:
