@@ -24,39 +24,36 @@ if TYPE_CHECKING:
 KINDS = ("families", "policies", "environments", "claims")
 
 
-def graph(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Families, then files."""
-    from click.shell_completion import CompletionItem
-
-    return [*_offered("families", incomplete), CompletionItem(incomplete, type="file")]
-
-
-def environment(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Environments."""
-    return _offered("environments", incomplete)
-
-
-def claim(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Claims."""
-    return _offered("claims", incomplete)
-
-
-def policies(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Policies, also after a comma."""
-    done, comma, last = incomplete.rpartition(",")
-    return _offered("policies", last, before=done + comma)
-
-
-def one_of(names: tuple[str, ...], files: bool = False) -> Offer:
-    """Fixed names, and files where a name may be one."""
+def offered(names: str | tuple[str, ...], files: bool = False, several: bool = False) -> Offer:
+    """Names of one of KINDS, or fixed ones; files where a name may be one; `several`: also after a comma."""
 
     def offer(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
-        return [*found, CompletionItem(incomplete, type="file")] if files else found
+        found: dict[str, str] = {}
+        with contextlib.suppress(
+            Exception
+        ):  # a broken installation must not print tracebacks into the prompt
+            if isinstance(names, str):  # FILE.py:FUNCTION is nothing to type
+                found = {_typed(usage): usage for usage in remembered()[names] if usage[0].islower()}
+            else:
+                found = {name: name for name in names}
+        before, comma, last = incomplete.rpartition(",") if several else ("", "", incomplete)
+        start = last.lower()
+        items = [
+            CompletionItem(before + comma + name, help=found[name])
+            for name in found
+            if name.startswith(start)
+        ]
+        return [*items, CompletionItem(incomplete, type="file")] if files else items
 
     return offer
+
+
+graph = offered("families", files=True)
+environment = offered("environments")
+claim = offered("claims")
+policies = offered("policies", several=True)
 
 
 def known() -> dict[str, list[str]]:
@@ -97,19 +94,6 @@ def _stamp() -> str:
     sources = [source for folder in folders for source in (home / folder).rglob("*.py")]
     newest = max(source.stat().st_mtime_ns for source in sources)
     return f"{home} {len(sources)} {newest}"
-
-
-def _offered(kind: str, incomplete: str, before: str = "") -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem
-
-    with contextlib.suppress(Exception):  # a broken installation must not print tracebacks into the prompt
-        start = incomplete.lower()
-        return [
-            CompletionItem(before + _typed(usage), help=usage)
-            for usage in remembered()[kind]
-            if _typed(usage).startswith(start) and usage[0].islower()  # FILE.py:FUNCTION is nothing to type
-        ]
-    return []
 
 
 def _typed(usage: str) -> str:

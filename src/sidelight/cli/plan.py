@@ -44,7 +44,7 @@ SHOWN = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8)
 @click.option(
     "--partition",
     metavar="NAME|FILE",
-    shell_complete=complete.one_of(PARTITIONS, files=True),
+    shell_complete=complete.offered(PARTITIONS, files=True),
     help=f"The blocks: {', '.join(PARTITIONS)}, or a JSON file with a list of blocks or a plan.",
 )
 @click.option(

@@ -11,11 +11,11 @@ import click
 
 from sidelight.cli.files import written
 from sidelight.cli.screen import emit, emit_json, safe
+from sidelight.errors import InfeasibleRequest
 
 if TYPE_CHECKING:
     import sidelight as sl
     from sidelight.cli.graphs import LoadedGraph
-    from sidelight.experiment.results import Absent
     from sidelight.experiment.sweep.graph_source import GraphSource
     from sidelight.report.section import GraphSection
 
@@ -122,7 +122,9 @@ def finish(
                 "complete": results.complete,
                 "notes": list(said),
                 "results": results_rows(results),
-                "absent": [_absence(cell) for cell in results.absent],
+                "absent": [
+                    cell.names | {"status": cell.status, "reason": cell.reason} for cell in results.absent
+                ],
             }
         )
     elif not quiet:
@@ -131,13 +133,6 @@ def finish(
         parts += [safe(line) for line in _missing(results)]
         parts += [] if report is None else [f"report: [bold]{safe(str(report))}[/bold]"]
         emit(*parts)
-
-
-def _absence(cell: Absent) -> dict[str, Any]:
-    return {
-        name: getattr(cell, name)
-        for name in ("id", "graph", "environment", "horizon", "policy", "status", "reason")
-    }
 
 
 def _missing(results: sl.Results) -> list[str]:
@@ -158,17 +153,11 @@ def leave(folder: Path, results: sl.Results) -> None:
         raise click.Abort
     if "failed" in states:
         failed = next(cell for cell in results.absent if cell.status == "failed")
-        raise _error(
+        raise InfeasibleRequest(
             f"{states.count('failed')} of {len(states) + len(results.cells)} cells failed, the first of them:"
             f" {failed.policy} on {failed.graph}: {failed.reason}; the same command tries them again"
         )
     if not results.cells:
-        raise _error(
+        raise InfeasibleRequest(
             f"no policy applies: {results.absent[0].reason}" if results.absent else "nothing was asked for"
         )
-
-
-def _error(message: str) -> Exception:
-    from sidelight.errors import InfeasibleRequest
-
-    return InfeasibleRequest(message)

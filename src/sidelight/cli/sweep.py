@@ -18,7 +18,7 @@ from sidelight.cli.files import writable_folder
     default="local",
     show_default=True,
     metavar="ENGINE",
-    shell_complete=complete.one_of(("local", "dask", "dask://", "tcp://")),
+    shell_complete=complete.offered(("local", "dask", "dask://", "tcp://")),
     help="local, dask (a cluster started here), or the address of a scheduler, dask://host:port.",
 )
 @options.jobs

@@ -16,15 +16,26 @@ if TYPE_CHECKING:
 Status = Literal["not applicable", "failed", "interrupted"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Cell:
-    """One policy on one graph against one environment, for all seeds."""
+@dataclass(frozen=True, eq=False)
+class Named:
+    """What a cell is, with numbers or without."""
 
     id: str  # stable: a function of what the cell is, not of where it stands in a spec
     graph: str
     policy: str
     environment: str
     horizon: int
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """The five by name."""
+        return {field: getattr(self, field) for field in Named.__dataclass_fields__}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Cell(Named):
+    """One policy on one graph against one environment, for all seeds."""
+
     seeds: Longs  # (S,)
     checkpoints: Longs  # (C,)
     regret: Floats  # (S, C)
@@ -57,18 +68,13 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Absent:
+class Absent(Named):
     """A cell without numbers, and why.
 
     "not applicable" is a property of the cell (the policy does not play on this graph) and is kept;
     "failed" and "interrupted" cells are tried again when the sweep is run again.
     """
 
-    id: str
-    graph: str
-    policy: str
-    environment: str
-    horizon: int
     status: Status
     reason: str
     provenance: dict[str, Any] = field(default_factory=dict, compare=False)

@@ -15,7 +15,7 @@ import numpy as np
 
 from sidelight._files import digest
 from sidelight.errors import ResultsError
-from sidelight.experiment.results import Absent, Cell
+from sidelight.experiment.results import Absent, Cell, Named
 from sidelight.experiment.run import LEDGER
 
 FORMAT = 1
@@ -93,15 +93,7 @@ def _columns(found: Cell | Absent) -> dict[str, Any]:
 
 
 def _described(found: Cell | Absent) -> dict[str, Any]:
-    described = {
-        "format": FORMAT,
-        "id": found.id,
-        "graph": found.graph,
-        "policy": found.policy,
-        "environment": found.environment,
-        "horizon": found.horizon,
-        "provenance": found.provenance,
-    }
+    described = {"format": FORMAT, **found.names, "provenance": found.provenance}
     if isinstance(found, Absent):
         return {**described, "status": found.status, "reason": found.reason}
     return {**described, "status": "complete", "shape": list(found.regret.shape), "bound": found.bound}
@@ -126,7 +118,7 @@ def _values(column: Any, name: str) -> Any:
 
 
 def _cell(described: dict[str, Any], columns: dict[str, Any], nanoseconds: float) -> Cell | Absent:
-    names = {key: described[key] for key in ("id", "graph", "policy", "environment", "horizon")}
+    names = {key: described[key] for key in Named.__dataclass_fields__}
     provenance = described["provenance"]
     if described["status"] != "complete":
         return Absent(**names, status=described["status"], reason=described["reason"], provenance=provenance)
