@@ -46,13 +46,13 @@ class Potential:
     def power(self) -> Numbers:
         """q = 1/(1−h), 0 at h = 1."""
         gap = 1 - np.asarray(self.h)
-        return np.where(gap > 0, 1 / np.where(gap > 0, gap, 1.0), 0.0)[()]
+        return _plain(np.where(gap > 0, 1 / np.where(gap > 0, gap, 1.0), 0.0))
 
     @property
     def rate(self) -> Numbers:
         """a = (1−h)η, η at h = 1."""
         gap = 1 - np.asarray(self.h)
-        return (np.where(gap > 0, gap, 1.0) * self.eta)[()]
+        return _plain(np.where(gap > 0, gap, 1.0) * self.eta)
 
     def value(self, x: Floats) -> float:
         """F(x), zeros allowed."""
@@ -60,6 +60,10 @@ class Potential:
         inside = np.where(h < 1, h, 0.5)
         tsallis = -(x**inside) / (inside * (1 - inside))
         return float(np.sum(np.where(h < 1, tsallis, x * np.log(np.where(x > 0, x, 1.0))) / self.eta))
+
+
+def _plain(numbers: Floats) -> Numbers:
+    return numbers if np.ndim(numbers) else float(numbers)
 
 
 def diameter(h: npt.ArrayLike, n: npt.ArrayLike) -> Floats:

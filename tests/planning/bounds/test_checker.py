@@ -9,11 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import INSTANCES, clique, cycle, loops
 
+from sidelight.analysis import independence_number
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
-from sidelight.planning import check_certificate, plan
+from sidelight.planning import Schedule, check_certificate, plan
 from sidelight.planning.bounds.checker import _corner, _height
+from sidelight.planning.bounds.independent_sets import independence, mutual_independence
+from sidelight.planning.cliques import clique_cover
 
 
 def holds(made):
@@ -156,3 +159,34 @@ def test_heights_by_hand():
 def test_needs_a_plan():
     with pytest.raises(InvalidOption, match="needs a Plan"):
         check_certificate("plan")
+
+
+def test_believes_no_clique_that_is_none():
+    """Four cliques of three: told that one clique holds all arms, the checker proves nothing from it."""
+    graph = FeedbackGraph.from_adjacency(np.kron(np.eye(4, dtype=bool), np.ones((3, 3), dtype=bool)))
+    made = plan(graph, 10**4)
+    assert mutual_independence(graph, made.evidence) == 4
+    honest = made.evidence
+    one = replace(
+        honest.mutual, clique_start=np.array([0, 12]), clique_arms=np.arange(12), weights=np.ones(1)
+    )
+    light = replace(honest.mutual, weights=honest.mutual.weights * 0.5)
+    for forged in (one, light):
+        evidence = replace(honest, mutual=forged)
+        assert mutual_independence(graph, evidence) == 12
+        trusting = replace(made)
+        trusting.__dict__["evidence"] = evidence
+        assert "computed bound ≤ claimed bound" in failing(trusting)
+
+
+def test_proves_independence_numbers_that_cliques_cannot():
+    """Two five-cycles that go one way: cliques of two prove 6, the integer program 4."""
+    edges = cycle(range(5)) + cycle(range(5, 10)) + loops(range(10))
+    graph = FeedbackGraph.from_edges(10, edges)
+    assert independence(graph, clique_cover(graph)) == independence_number(graph).upper == 4
+
+
+def test_refuses_a_schedule_that_nobody_claimed():
+    made = plan(FeedbackGraph.from_edges(9, cycle(range(9))), 1000, realization="flat")
+    slowing = replace(made.tuning, schedule=Schedule(np.full(9, -0.5), -0.5))
+    assert "schedules beside a horizon" in failing(replace(made, tuning=slowing))

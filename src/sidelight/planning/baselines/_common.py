@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC
-from typing import ClassVar
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 
@@ -54,20 +54,31 @@ class Baseline(Candidate, ABC):
     `InfeasibleRequest` says why it cannot.
     """
 
+    called: str  # as `sidelight.baselines` knows it
     title = ""
-    formula: ClassVar[str] = ""
+    formula = ""
     flat = False  # one block of all arms, for every observable graph; else singletons, for strongly observable ones
 
-    def __init__(self, solved: Solved, name: str, formula: str = "") -> None:
-        self.solved, g = solved, solved.graph
-        self.n = g.n_arms
+    def __init__(self, solved: Solved) -> None:
+        self.solved, self.graph, self.n = solved, solved.graph, solved.graph.n_arms
+        self.prepare()
         block = self.flat and self.n > 1
-        p = natural.single(g) if block else natural.singletons(g)
-        theorem = formula or self.formula
-        super().__init__("single" if block else "singletons", name, p, theorem, (name,) if block else ())
+        partition = (natural.single if block else natural.singletons)(self.graph)
+        about = (self.called, partition, self.formula, (self.called,) if block else ())
+        super().__init__("single" if block else "singletons", *about)
 
-    @classmethod
-    def planned(cls, g: FeedbackGraph, horizon: int, name: str) -> Plan:
-        """The plan of the algorithm for one graph."""
+    @abstractmethod
+    def prepare(self) -> None:
+        """Refuse graphs that it cannot play, and find what depends on the graph alone."""
+
+
+def as_plan(algorithm: type[Baseline]) -> Callable[[FeedbackGraph, int], Plan]:
+    """The algorithm as a function of graph and horizon, documented like its class."""
+
+    def planned(g: FeedbackGraph, horizon: int) -> Plan:
         T = checked_horizon(horizon)
-        return cls(Solved(checked_graph(g, name)), name).plan(T)
+        return algorithm(Solved(checked_graph(g, algorithm.called))).plan(T)
+
+    planned.__doc__ = algorithm.__doc__
+    planned.__name__ = planned.__qualname__ = algorithm.called
+    return planned

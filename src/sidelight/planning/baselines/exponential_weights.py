@@ -11,10 +11,10 @@ from sidelight._types import Floats, Longs
 from sidelight.analysis import observability
 from sidelight.errors import InfeasibleRequest, listing
 from sidelight.graph import FeedbackGraph
-from sidelight.planning.baselines._common import Baseline, need_loops, need_observable
+from sidelight.planning.baselines._common import Baseline, as_plan, need_loops, need_observable
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.cliques import growth
-from sidelight.planning.exploration import Solved, dominating_set, revealed_by
+from sidelight.planning.exploration import dominating_set, revealed_by
 from sidelight.planning.minimised.strong import Strong
 from sidelight.planning.minimised.strong import exp3g as exp3g_tuning
 from sidelight.planning.plan import Plan
@@ -52,19 +52,27 @@ class ExponentialWeights(Baseline):
 
 
 class Hedge(ExponentialWeights):
-    """η = √(8 log N/T), full feedback."""
+    """Exponential weights with η = √(8 log N/T); full feedback only.
 
-    title, source, formula = "Hedge", "Freund & Schapire 1997", "√(T log N/2)"
+        R ≤ √(T log N/2)                                    Freund & Schapire 1997; Cesa-Bianchi & Lugosi 2006
 
-    def __init__(self, solved: Solved, name: str = "hedge") -> None:
-        n = solved.graph.n_arms
-        lacking = int((solved.graph.out_degree < n).sum())
+    >>> import sidelight as sl
+    >>> round(sl.baselines.hedge(sl.families.full(8), 1000).bound.value, 2)
+    32.24
+    """
+
+    called, title = "hedge", "Hedge"
+    source, formula = "Freund & Schapire 1997", "√(T log N/2)"
+
+    def prepare(self) -> None:
+        """Refuse graphs that it cannot play."""
+        n = self.n
+        lacking = int((self.graph.out_degree < n).sum())
         if lacking:
             raise InfeasibleRequest(
                 f"hedge needs full feedback, but {lacking} of {n} arms do not reveal all arms; "
                 "use exp3 (self-loops), chlz21 or sl.plan"
             )
-        super().__init__(solved, name)
 
     def rate(self, T: float) -> float:
         """√(8 log N/T)."""
@@ -76,13 +84,24 @@ class Hedge(ExponentialWeights):
 
 
 class Exp3(ExponentialWeights):
-    """η = √(2 log N/(NT)), all self-loops."""
+    """Exponential weights with η = √(2 log N/(NT)), no exploration; every arm must reveal itself.
 
-    title, source, formula = "EXP3", "Auer, Cesa-Bianchi, Freund & Schapire 2002", "√(2NT log N)"
+        R ≤ √(2NT log N)        Auer, Cesa-Bianchi, Freund & Schapire 2002; Bubeck & Cesa-Bianchi 2012
 
-    def __init__(self, solved: Solved, name: str = "exp3") -> None:
-        need_loops(solved.graph, name)
-        super().__init__(solved, name)
+    On a bandit this is EXP3. Where a play reveals more, estimates are ℓ/P of all that is seen, P the probability of
+    being seen: the rate stays that of a bandit, and so does the bound, since Σ x/P ≤ N.
+
+    >>> import sidelight as sl
+    >>> round(sl.baselines.exp3(sl.families.mab(5), 1000).bound.value, 2)
+    126.86
+    """
+
+    called, title = "exp3", "EXP3"
+    source, formula = "Auer, Cesa-Bianchi, Freund & Schapire 2002", "√(2NT log N)"
+
+    def prepare(self) -> None:
+        """Refuse graphs that it cannot play."""
+        need_loops(self.graph, self.called)
 
     def rate(self, T: float) -> float:
         """√(2 log N/(NT))."""
@@ -97,15 +116,27 @@ class Exp3(ExponentialWeights):
 
 
 class CHLZ21(ExponentialWeights):
-    """γ = b·x* with the fractional domination x* of all arms."""
+    """Exponential weights with γ(j) = b·x*_j, b = (log N/(2Tδ*²))^{1/3}, η = √(2b log N/T); any observable graph.
 
-    title, source = "CHLZ21", "Chen, Huang, Li & Zhang 2021, constants of the full cover"
+        R ≤ 3·2^{−1/3}·(δ* log N)^{1/3}·T^{2/3}  for T ≥ 4δ* log N          Chen, Huang, Li & Zhang 2021
+
+    x* is a fractional cover of all arms of mass δ*: every arm is seen with probability ≥ b, so
+    R ≤ log N/η + ηT/(2b) + bδ*T, minimised. At shorter horizons exploration is scaled down to ½ and the plan is
+    not certified.
+
+    >>> import sidelight as sl
+    >>> round(sl.baselines.chlz21(sl.families.cycle(6), 10_000).bound.value)
+    1936
+    """
+
+    called, title = "chlz21", "CHLZ21"
+    source = "Chen, Huang, Li & Zhang 2021, constants of the full cover"
     formula, flat = "3·2^{−1/3}(δ* log N)^{1/3}T^{2/3}", True
 
-    def __init__(self, solved: Solved, name: str = "chlz21") -> None:
-        need_observable(solved.graph, name)
-        super().__init__(solved, name)
-        self.cover = solved.cover(np.arange(self.n))
+    def prepare(self) -> None:
+        """Refuse graphs that it cannot play."""
+        need_observable(self.graph, self.called)
+        self.cover = self.solved.cover(np.arange(self.n))
         self.delta = float(self.cover.value)
 
     def gamma(self, T: float) -> float:
@@ -137,28 +168,36 @@ class CHLZ21(ExponentialWeights):
 
 
 class Exp3GWeak(ExponentialWeights):
-    """γ spread evenly over a set D of δ arms that reveals every arm without self-loop, or all arms."""
+    """Exponential weights with γ = min((δ log N/T)^{1/3}, ½) spread evenly over D, |D| = δ, and η = γ²/δ.
 
-    source, flat = f"{ALON}, constants derived", True
+        R = O((δ log N)^{1/3}T^{2/3})                   Alon, Cesa-Bianchi, Dekel & Koren 2015, Theorem 2
+        R ≤ 5/2·(δ log N)^{1/3}T^{2/3} + (n'/δ)·(δ log N)^{2/3}T^{1/3}       for γ < ½
 
-    def __init__(self, solved: Solved, name: str = "exp3g_weak", *, everyone: bool = False) -> None:
-        g = need_observable(solved.graph, name)
+    D, found greedily, reveals every arm without self-loop: the weak arms, and strong loop-less arms, which any two
+    arms reveal. With γ ≤ ½, an arm that D reveals is seen with probability ≥ γ/δ, and each of the n' others, which
+    have self-loops, contributes x/P ≤ 2. So log N/η + (η/2)(δ/γ + 2n')T + γT, which is the second line.
+
+    >>> import sidelight as sl
+    >>> plan = sl.baselines.exp3g_weak(sl.families.revealing_action(5), 10_000)
+    >>> plan.parameters["delta"], plan.bound.certified
+    (1.0, True)
+    """
+
+    called, title = "exp3g_weak", "Exp3.G, loop-less arms covered"
+    source, flat, everyone = f"{ALON}, constants derived", True, False
+
+    def prepare(self) -> None:
+        """Refuse graphs that it cannot play, and find D."""
+        g = need_observable(self.graph, self.called)
         if observability(g).weak.size == 0:
             raise InfeasibleRequest(
                 "exp3g_weak needs a weakly observable graph, but every arm here is strongly observable; "
                 "use exp3g_strong, or exp3g for either"
             )
-        self.chosen: Longs = dominating_set(g) if everyone else solved.dominating_set
+        self.chosen: Longs = dominating_set(g) if self.everyone else self.solved.dominating_set
         self.delta, self.alone = self.chosen.size, int((~revealed_by(g, self.chosen)).sum())
-        self.everyone = everyone
         rest = f" + γ²·n'T/|D|, n' = {self.alone}" if self.alone else ""
-        formula = f"5/2·(|D| log N)^{{1/3}}T^{{2/3}}{rest}, |D| = {self.delta} (greedy)"
-        super().__init__(solved, name, formula)
-
-    @property
-    def title(self) -> str:  # type: ignore[override]
-        """With what D reveals."""
-        return f"Exp3.G, {'all' if self.everyone else 'loop-less'} arms covered"
+        self.formula = f"5/2·(|D| log N)^{{1/3}}T^{{2/3}}{rest}, |D| = {self.delta} (greedy)"
 
     def wanted(self, T: float) -> float:
         """(δ log N/T)^{1/3}, which the bound needs to be at most ½."""
@@ -189,21 +228,38 @@ class Exp3GWeak(ExponentialWeights):
         return {"gamma": min(self.wanted(T), MOST_EXPLORATION), "delta": float(self.delta)}
 
 
-class Exp3GStrong(ExponentialWeights):
-    """γ spread evenly over all arms, strongly observable graphs."""
+class Exp3GEveryone(Exp3GWeak):
+    """The same with a set that reveals all arms."""
 
-    title, source = "Exp3.G", f"{ALON}; constants proved in docs/theory/strong.md, not taken from print"
+    title, everyone = "Exp3.G, all arms covered", True
+
+
+class Exp3GStrong(ExponentialWeights):
+    """Exponential weights with γ = min(√(1/(αT)), ½) spread evenly over all arms, η = 2γ.
+
+        R = O(√(αT)·log(NT))                            Alon, Cesa-Bianchi, Dekel & Koren 2015, Theorem 2
+        R ≤ log N/η + ½ηρφ(η/p)·4α log(4N²/(αγ))·T + γT       constants derived with their Lemma 5
+
+    α is the independence number, or the certified upper bound on it where it is not known.
+
+    >>> import sidelight as sl
+    >>> sl.baselines.exp3g_strong(sl.families.mab(4), 10_000).parameters["gamma"]
+    0.005
+    """
+
+    called, title = "exp3g_strong", "Exp3.G"
+    source = f"{ALON}; constants proved in docs/theory/strong.md, not taken from print"
     formula = "log N/η + ½ηρφ(η/p)·4α log(4N²/(αγ))·T + γT, of order √(αT)·log(NT)"
 
-    def __init__(self, solved: Solved, name: str = "exp3g_strong") -> None:
-        weak = observability(need_observable(solved.graph, name)).weak.tolist()
+    def prepare(self) -> None:
+        """Refuse graphs that it cannot play."""
+        weak = observability(need_observable(self.graph, self.called)).weak.tolist()
         if weak:
             raise InfeasibleRequest(
                 f"exp3g_strong needs a strongly observable graph, but {listing(weak)} are weakly observable; "
                 "use exp3g_weak, or exp3g for either"
             )
-        super().__init__(solved, name)
-        self.problem = Strong.of(solved.cliques)
+        self.problem = Strong.of(self.solved.cliques)
         self.alpha = max(self.problem.alpha or self.problem.cliques, 1)
 
     def rate(self, T: float) -> float:
@@ -233,83 +289,11 @@ class Exp3GStrong(ExponentialWeights):
         return {"gamma": exp3g_tuning(self.problem, T)[1], "alpha_upper": float(self.alpha)}
 
 
-# -- as plans -----------------------------------------------------------------------------------------------
-
-
-def hedge(g: FeedbackGraph, horizon: int) -> Plan:
-    """Exponential weights with η = √(8 log N/T); full feedback only.
-
-        R ≤ √(T log N/2)                                    Freund & Schapire 1997; Cesa-Bianchi & Lugosi 2006
-
-    >>> import sidelight as sl
-    >>> round(sl.baselines.hedge(sl.families.full(8), 1000).bound.value, 2)
-    32.24
-    """
-    return Hedge.planned(g, horizon, "hedge")
-
-
-def exp3(g: FeedbackGraph, horizon: int) -> Plan:
-    """Exponential weights with η = √(2 log N/(NT)), no exploration; every arm must reveal itself.
-
-        R ≤ √(2NT log N)        Auer, Cesa-Bianchi, Freund & Schapire 2002; Bubeck & Cesa-Bianchi 2012
-
-    On a bandit this is EXP3. Where a play reveals more, estimates are ℓ/P of all that is seen, P the probability of
-    being seen: the rate stays that of a bandit, and so does the bound, since Σ x/P ≤ N.
-
-    >>> import sidelight as sl
-    >>> round(sl.baselines.exp3(sl.families.mab(5), 1000).bound.value, 2)
-    126.86
-    """
-    return Exp3.planned(g, horizon, "exp3")
-
-
-def chlz21(g: FeedbackGraph, horizon: int) -> Plan:
-    """Exponential weights with γ(j) = b·x*_j, b = (log N/(2Tδ*²))^{1/3}, η = √(2b log N/T); any observable graph.
-
-        R ≤ 3·2^{−1/3}·(δ* log N)^{1/3}·T^{2/3}  for T ≥ 4δ* log N          Chen, Huang, Li & Zhang 2021
-
-    x* is a fractional cover of all arms of mass δ*: every arm is seen with probability ≥ b, so
-    R ≤ log N/η + ηT/(2b) + bδ*T, minimised. At shorter horizons exploration is scaled down to ½ and the plan is
-    not certified.
-
-    >>> import sidelight as sl
-    >>> round(sl.baselines.chlz21(sl.families.cycle(6), 10_000).bound.value)
-    1936
-    """
-    return CHLZ21.planned(g, horizon, "chlz21")
-
-
-def exp3g_weak(g: FeedbackGraph, horizon: int) -> Plan:
-    """Exponential weights with γ = min((δ log N/T)^{1/3}, ½) spread evenly over D, |D| = δ, and η = γ²/δ.
-
-        R = O((δ log N)^{1/3}T^{2/3})                   Alon, Cesa-Bianchi, Dekel & Koren 2015, Theorem 2
-        R ≤ 5/2·(δ log N)^{1/3}T^{2/3} + (n'/δ)·(δ log N)^{2/3}T^{1/3}       for γ < ½
-
-    D, found greedily, reveals every arm without self-loop: the weak arms, and strong loop-less arms, which any two
-    arms reveal. With γ ≤ ½, an arm that D reveals is seen with probability ≥ γ/δ, and each of the n' others, which
-    have self-loops, contributes x/P ≤ 2. So log N/η + (η/2)(δ/γ + 2n')T + γT, which is the second line.
-
-    >>> import sidelight as sl
-    >>> plan = sl.baselines.exp3g_weak(sl.families.revealing_action(5), 10_000)
-    >>> plan.parameters["delta"], plan.bound.certified
-    (1.0, True)
-    """
-    return Exp3GWeak.planned(g, horizon, "exp3g_weak")
-
-
-def exp3g_strong(g: FeedbackGraph, horizon: int) -> Plan:
-    """Exponential weights with γ = min(√(1/(αT)), ½) spread evenly over all arms, η = 2γ.
-
-        R = O(√(αT)·log(NT))                            Alon, Cesa-Bianchi, Dekel & Koren 2015, Theorem 2
-        R ≤ log N/η + ½ηρφ(η/p)·4α log(4N²/(αγ))·T + γT       constants derived with their Lemma 5
-
-    α is the independence number, or the certified upper bound on it where it is not known.
-
-    >>> import sidelight as sl
-    >>> sl.baselines.exp3g_strong(sl.families.mab(4), 10_000).parameters["gamma"]
-    0.005
-    """
-    return Exp3GStrong.planned(g, horizon, "exp3g_strong")
+hedge = as_plan(Hedge)
+exp3 = as_plan(Exp3)
+chlz21 = as_plan(CHLZ21)
+exp3g_weak = as_plan(Exp3GWeak)
+exp3g_strong = as_plan(Exp3GStrong)
 
 
 def exp3g(g: FeedbackGraph, horizon: int) -> Plan:

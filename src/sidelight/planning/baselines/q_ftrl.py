@@ -6,29 +6,38 @@ from math import e, log, sqrt
 from typing import Any
 
 from sidelight.errors import InfeasibleRequest
-from sidelight.graph import FeedbackGraph
-from sidelight.planning.baselines._common import Baseline, need_loops
-from sidelight.planning.exploration import Solved
+from sidelight.planning.baselines._common import Baseline, as_plan, need_loops
 from sidelight.planning.minimised.strong import q_of_ftrl
-from sidelight.planning.plan import Plan
 from sidelight.planning.potentials import Potential
 from sidelight.planning.tuning import Tuning
 
 
 class QFTRL(Baseline):
-    """Tsallis-q for undirected graphs with self-loops."""
+    """FTRL with ψ(x) = (1 − Σx^q)/(1−q) and η = √(2qN^{1−q}/(T(1−q)α^q)); undirected graphs with self-loops.
 
-    title, source = "q-FTRL", "Eldowa, Esposito, Cesari & Cesa-Bianchi 2023"
+        q = ½(1 + L/(√(L² + 4) + 2)),  L = log(N/α)
+        R ≤ 2√(eαT(2 + log(N/α)))                   Eldowa, Esposito, Cesari & Cesa-Bianchi 2023, Theorem 1
 
-    def __init__(self, solved: Solved, name: str = "q_ftrl") -> None:
-        need_loops(solved.graph, name)
-        if not solved.cliques.symmetric:
+    α is replaced by the certified upper bound of a clique cover: the bound grows with α, so it stays true.
+
+    >>> import sidelight as sl
+    >>> sl.baselines.q_ftrl(sl.families.mab(5), 1000).parameters["q"]
+    0.5
+    """
+
+    called, title = "q_ftrl", "q-FTRL"
+    source = "Eldowa, Esposito, Cesari & Cesa-Bianchi 2023"
+
+    def prepare(self) -> None:
+        """Refuse graphs that it cannot play."""
+        need_loops(self.graph, self.called)
+        if not self.solved.cliques.symmetric:
             raise InfeasibleRequest(
                 "q_ftrl needs an undirected graph: some arm reveals another that does not reveal it; "
                 "use exp3_ix or exp3g, or make it undirected with graph.symmetrized() if that is meant"
             )
-        self.alpha = solved.cliques.value
-        super().__init__(solved, name, f"2√(eαT(2 + log(N/α))), α ≤ {self.alpha}")
+        self.alpha = self.solved.cliques.value
+        self.formula = f"2√(eαT(2 + log(N/α))), α ≤ {self.alpha}"
 
     def terms(self, T: float) -> dict[str, float]:
         """2√(eαT(2 + log(N/α)))."""
@@ -44,16 +53,4 @@ class QFTRL(Baseline):
         return Tuning.singletons(n, potential), {"q": q, "eta": eta, "alpha_upper": float(alpha)}
 
 
-def q_ftrl(g: FeedbackGraph, horizon: int) -> Plan:
-    """FTRL with ψ(x) = (1 − Σx^q)/(1−q) and η = √(2qN^{1−q}/(T(1−q)α^q)); undirected graphs with self-loops.
-
-        q = ½(1 + L/(√(L² + 4) + 2)),  L = log(N/α)
-        R ≤ 2√(eαT(2 + log(N/α)))                   Eldowa, Esposito, Cesari & Cesa-Bianchi 2023, Theorem 1
-
-    α is replaced by the certified upper bound of a clique cover: the bound grows with α, so it stays true.
-
-    >>> import sidelight as sl
-    >>> sl.baselines.q_ftrl(sl.families.mab(5), 1000).parameters["q"]
-    0.5
-    """
-    return QFTRL.planned(g, horizon, "q_ftrl")
+q_ftrl = as_plan(QFTRL)

@@ -10,17 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from math import e, exp, expm1, inf, log, sqrt
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from sidelight._types import Floats, Longs
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
-from sidelight.planning.bounds.bound import BoundCurve, Condition
+from sidelight.planning.bounds.bound import Condition
+from sidelight.planning.bounds.independent_sets import independence, is_symmetric, mutual_independence
 from sidelight.planning.tuning import EXACT_SPREAD, LAZY_FACTOR, Tuning
+
+if TYPE_CHECKING:
+    from sidelight.planning.plan import Plan
 
 ACCURACY = 1e-8
 """Relative accuracy granted to sums and roots: rounding, and the tolerance of covers."""
@@ -29,46 +31,7 @@ MOST_ROUNDS = 2**63
 """Plans without a horizon are checked up to here."""
 
 
-class Checkable(Protocol):
-    """What the check reads of a plan."""
-
-    @property
-    def graph(self) -> FeedbackGraph:
-        """The graph that is played."""
-        ...
-
-    @property
-    def partition(self) -> Any:
-        """Its `n_blocks` and `blocks`."""
-        ...
-
-    @property
-    def horizon(self) -> int | None:
-        """Number of rounds, None for any."""
-        ...
-
-    @property
-    def tuning(self) -> Tuning:
-        """The numbers that are played."""
-        ...
-
-    @property
-    def curve(self) -> BoundCurve:
-        """The claim."""
-        ...
-
-    @property
-    def stages(self) -> Any:
-        """None, unless many plans are played."""
-        ...
-
-    @property
-    def evidence(self) -> Any:
-        """The cliques of docs/theory/strong.md: `arms`, `mutual` and `either`; asked for where they matter."""
-        ...
-
-
-def check_certificate(plan: Checkable) -> tuple[Condition, ...]:
+def check_certificate(plan: Plan) -> tuple[Condition, ...]:
     """Every inequality that the bound of `plan` rests on, re-evaluated; the bound follows if all of them hold.
 
     The last one compares the bound computed here with the one claimed. These inequalities are not weaker than
@@ -200,7 +163,7 @@ class _Facts:
         return least
 
 
-def _blocks_agree(plan: Checkable, facts: _Facts) -> list[Condition]:
+def _blocks_agree(plan: Plan, facts: _Facts) -> list[Condition]:
     """The partition's blocks are played, and legal: arms are revealed inside theirs, or strongly observable alone."""
     blocks = [facts.arms(k) for k in range(facts.m)]
     same = facts.m == plan.partition.n_blocks and all(
@@ -254,7 +217,7 @@ Cost = Callable[[Sequence[_Group], float], float]
 """What a round costs at most: of the groups at their present rates, and of the factor on all exploration."""
 
 
-def _costs(facts: _Facts, groups: list[_Group], plan: Checkable) -> Iterator[Cost]:
+def _costs(facts: _Facts, groups: list[_Group], plan: Plan) -> Iterator[Cost]:
     """All ways to account for the groups of one simplex."""
     universal, loops = facts.graph.is_universal, facts.graph.has_loop
     if facts.m == 1:
@@ -326,8 +289,8 @@ def _by_cliques(facts: _Facts, evidence: Any) -> Cost:
     graph, n = facts.graph, facts.n
     loops, hidden = np.flatnonzero(graph.has_loop), np.flatnonzero(~graph.has_loop)
     least = float(facts.tuning.global_exploration[loops].min()) if loops.size else 0.0
-    Q = _mutual_independence(graph, evidence)
-    directed = _independence(graph, evidence) if least > 0 and not _symmetric(graph) else n
+    Q = mutual_independence(graph, evidence)
+    directed = independence(graph, evidence) if least > 0 and not is_symmetric(graph) else n
     p = facts.seen_loopless(hidden) if hidden.size else 0.0
 
     def seen(least: float) -> float:
@@ -367,107 +330,12 @@ def _shift_of_roots(rates: list[tuple[float, int]], rho: float, p: float) -> flo
     return 2 * rho * peak * norm * (1 - u) ** -3 if u < 1 else inf
 
 
-# -- independent sets ---------------------------------------------------------------------------------------
-
-
-def _listed(graph: FeedbackGraph) -> sparse.csr_array:
-    """(n, n) which arms reveal which others, those apart that everyone reveals."""
-    n = graph.n_arms
-    source = np.repeat(np.arange(n), np.diff(graph.out_indptr))
-    entries = np.ones(source.size, dtype=np.int64)
-    found = sparse.csr_array((entries, (source, graph.out_indices)), shape=(n, n))
-    found.setdiag(0)
-    found.eliminate_zeros()
-    return found
-
-
-def _symmetric(graph: FeedbackGraph) -> bool:
-    return bool(graph.universal.size == 0 and (abs(_listed(graph) - _listed(graph).T)).nnz == 0)
-
-
-def _mutual_independence(graph: FeedbackGraph, evidence: Any) -> int:
-    """Σ x/P ≤ this on the arms with self-loops: edges that go both ways, and one more clique for universal arms."""
-    arms = np.flatnonzero(graph.has_loop & ~graph.is_universal)
-    universal = graph.universal[graph.has_loop[graph.universal]]
-    generous = bool((np.asarray(graph.out_degree)[universal] == graph.n_arms).all())
-    if arms.size == 0:
-        return int(universal.size > 0)
-    among = _listed(graph)[arms][:, arms]
-    proof = evidence.mutual if np.array_equal(evidence.arms, arms) else None
-    return _proven(among.multiply(among.T).tocsr(), proof) + int(universal.size > 0 and not generous)
-
-
-def _independence(graph: FeedbackGraph, evidence: Any) -> int:
-    """α(G) is at most this: edges in either direction; universal arms take no room beside others."""
-    arms = np.flatnonzero(~graph.is_universal)
-    if arms.size == 0:
-        return 1
-    either = _listed(graph)
-    return _proven((either + either.T)[arms][:, arms].tocsr().minimum(1), evidence.either, arms)
-
-
-def _proven(adjacent: sparse.csr_array, proof: Any, arms: Longs | None = None) -> int:
-    """The upper bound on the independence number that a cover by weighted cliques proves, whatever it claims.
-
-    Weights count rounded down in each group of overlapping cliques; sets that the proof says were searched are
-    bounded by an integer program. A proof that is none proves the number of vertices.
-    """
-    n = adjacent.shape[0]
-    if proof is None:
-        return n
-    rank = np.arange(n) if arms is None else np.full(int(arms.max()) + 1, -1)
-    if arms is not None:
-        rank[arms] = np.arange(n)
-    owner = np.repeat(np.arange(len(proof.weights)), np.diff(proof.clique_start))
-    member = np.asarray(proof.clique_arms)
-    kept = member < len(rank)
-    owner, member = owner[kept], rank[member[kept]]
-    owner, member = owner[member >= 0], member[member >= 0]
-    shape = (len(proof.weights), n)
-    cliques = sparse.csr_array((np.ones(owner.size, dtype=np.int64), (owner, member)), shape=shape)
-    size = np.diff(cliques.indptr)
-    pairs = np.asarray((cliques @ adjacent).multiply(cliques).sum(axis=1)).ravel()
-    covered = cliques.T @ proof.weights
-    if (pairs != size * (size - 1)).any() or (proof.weights < 0).any() or (covered < 1 - ACCURACY).any():
-        return n
-    _, group = connected_components(cliques.T @ cliques)
-    first = np.full(len(proof.weights), -1)
-    first[owner] = group[member]
-    used = first >= 0
-    totals = np.floor(np.bincount(first[used], weights=proof.weights[used]) + ACCURACY)
-    for vertices, _ in proof.searched:
-        those = np.unique(group[rank[np.asarray(vertices)]])
-        inside = np.flatnonzero(np.isin(group, those))
-        bound = min(totals[those].sum(), _integer_bound(adjacent[inside][:, inside], cliques[:, inside]))
-        totals[those] = np.eye(1, those.size)[0] * bound  # what all of them hold together, booked once
-    return int(totals.sum())
-
-
-def _integer_bound(adjacent: sparse.csr_array, cliques: sparse.csr_array) -> int:
-    """No independent set is larger, by SciPy's branch and bound with a row for each edge and each clique."""
-    from scipy.optimize import Bounds, LinearConstraint, milp
-
-    edges = sparse.triu(adjacent, 1).tocoo()
-    k, n = edges.nnz, adjacent.shape[0]
-    rows = sparse.csr_array(
-        (np.ones(2 * k), (np.tile(np.arange(k), 2), np.concatenate([edges.row, edges.col]))), shape=(k, n)
-    )
-    matrix = sparse.vstack([rows, cliques.astype(np.float64)]).tocsr()
-    found = milp(
-        -np.ones(n),
-        integrality=np.ones(n, dtype=np.int64),
-        bounds=Bounds(0, 1),
-        constraints=LinearConstraint(matrix, -np.inf, 1.0),
-    )
-    return int(np.floor(-found.mip_dual_bound + 1e-6)) if found.mip_dual_bound is not None else n
-
-
 # -- all rounds ---------------------------------------------------------------------------------------------
 
 Total = tuple[float, list[Condition]]
 
 
-def _totals(facts: _Facts, T: float, plan: Checkable) -> Iterator[Total]:
+def _totals(facts: _Facts, T: float, plan: Plan) -> Iterator[Total]:
     """The bound on T rounds with numbers that do not change, in every way that applies."""
     tuning = facts.tuning
     if facts.m == 1:
@@ -496,7 +364,7 @@ def _still(n: int, rate: float, T: float) -> float:
     return T * (1 - exp(-drift) / n) if drift <= 1 else inf
 
 
-def _every_round(facts: _Facts, plan: Checkable) -> Condition:
+def _every_round(facts: _Facts, plan: Plan) -> Condition:
     """The sum over all rounds, epoch by epoch, against the claim: docs/theory/anytime.md.
 
     Inside an epoch nothing changes, so the sum is linear in t and the claim concave, or linear but for a jump in the

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from sidelight._check import checked_horizon
@@ -12,6 +11,7 @@ from sidelight.analysis import minimax, packing_independent_set
 from sidelight.errors import InfeasibleRequest, InvalidGraph
 from sidelight.graph import FeedbackGraph
 from sidelight.planning.baselines import exponential_weights as known
+from sidelight.planning.baselines._common import Baseline
 from sidelight.planning.baselines.q_ftrl import QFTRL
 from sidelight.planning.baselines.rules import exp3_ix_bound, exp3_set_bound, tsallis_inf_bound, uniform_bound
 from sidelight.planning.bounds import lower
@@ -210,14 +210,14 @@ def _row(candidate: Candidate, T: int) -> Row:
 
 def _baselines(solved: Solved) -> Iterator[Candidate]:
     """Known algorithms that can play the graph."""
-    makers: list[Callable[[Solved], Candidate]] = [
+    makers: list[type[Baseline]] = [
         known.CHLZ21,
+        known.Exp3GEveryone,
         known.Exp3GStrong,
         known.Exp3,
         known.Hedge,
         QFTRL,
     ]
-    makers.append(partial(known.Exp3GWeak, everyone=True))
     makers += [known.Exp3GWeak] if solved.graph.has_loop.any() else []  # else the same set again
     for make in makers:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import cbrt, sqrt
+from math import sqrt
 
 import numpy as np
 
@@ -119,10 +119,6 @@ class Interpolated:
     def demand(self) -> float:
         """M: exploration is at most b·M."""
         return float(np.sum(self.demands))
-
-    def b(self, T: float) -> float:
-        """(2T)^{−1/3}M^{−2/3}, which minimises √(2T/b) + b·M·T."""
-        return 1 / cbrt(2 * T * self.demand**2)
 
     def steps(self, b: float, T: float) -> Floats:
         """(m2,) η_k = √(2D_kβ_k/T)."""

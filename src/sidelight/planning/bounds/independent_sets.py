@@ -1,0 +1,111 @@
+"""How large independent sets can be, proved from cliques that a plan supplies: nothing is searched for here.
+
+The checker of certificates uses it, so like that it sees graphs only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from sidelight._types import Longs
+from sidelight.graph import FeedbackGraph
+
+ACCURACY = 1e-8
+"""How far weights may miss their sums by rounding."""
+
+
+def _listed(graph: FeedbackGraph) -> sparse.csr_array:
+    """(n, n) which arms reveal which others, those apart that everyone reveals."""
+    n = graph.n_arms
+    source = np.repeat(np.arange(n), np.diff(graph.out_indptr))
+    entries = np.ones(source.size, dtype=np.int64)
+    found = sparse.csr_array((entries, (source, graph.out_indices)), shape=(n, n))
+    found.setdiag(0)
+    found.eliminate_zeros()
+    return found
+
+
+def is_symmetric(graph: FeedbackGraph) -> bool:
+    """Do all edges go both ways, and no arm is revealed by all?"""
+    return bool(graph.universal.size == 0 and (abs(_listed(graph) - _listed(graph).T)).nnz == 0)
+
+
+def mutual_independence(graph: FeedbackGraph, evidence: Any) -> int:
+    """Σ x/P ≤ this on the arms with self-loops: edges that go both ways, and one more clique for universal arms."""
+    arms = np.flatnonzero(graph.has_loop & ~graph.is_universal)
+    universal = graph.universal[graph.has_loop[graph.universal]]
+    generous = bool((np.asarray(graph.out_degree)[universal] == graph.n_arms).all())
+    if arms.size == 0:
+        return int(universal.size > 0)
+    among = _listed(graph)[arms][:, arms]
+    proof = evidence.mutual if np.array_equal(evidence.arms, arms) else None
+    return _proven(among.multiply(among.T).tocsr(), proof) + int(universal.size > 0 and not generous)
+
+
+def independence(graph: FeedbackGraph, evidence: Any) -> int:
+    """α(G) is at most this: edges in either direction; universal arms take no room beside others."""
+    arms = np.flatnonzero(~graph.is_universal)
+    if arms.size == 0:
+        return 1
+    either = _listed(graph)
+    return _proven((either + either.T)[arms][:, arms].tocsr().minimum(1), evidence.either, arms)
+
+
+def _proven(adjacent: sparse.csr_array, proof: Any, arms: Longs | None = None) -> int:
+    """The upper bound on the independence number that a cover by weighted cliques proves, whatever it claims.
+
+    Weights count rounded down in each group of overlapping cliques; sets that the proof says were searched are
+    bounded by an integer program. A proof that is none proves the number of vertices.
+    """
+    n = adjacent.shape[0]
+    if proof is None:
+        return n
+    rank = np.arange(n) if arms is None else np.full(int(arms.max()) + 1, -1)
+    if arms is not None:
+        rank[arms] = np.arange(n)
+    owner = np.repeat(np.arange(len(proof.weights)), np.diff(proof.clique_start))
+    member = np.asarray(proof.clique_arms)
+    kept = member < len(rank)
+    owner, member = owner[kept], rank[member[kept]]
+    owner, member = owner[member >= 0], member[member >= 0]
+    shape = (len(proof.weights), n)
+    cliques = sparse.csr_array((np.ones(owner.size, dtype=np.int64), (owner, member)), shape=shape)
+    size = np.diff(cliques.indptr)
+    pairs = np.asarray((cliques @ adjacent).multiply(cliques).sum(axis=1)).ravel()
+    covered = cliques.T @ proof.weights
+    if (pairs != size * (size - 1)).any() or (proof.weights < 0).any() or (covered < 1 - ACCURACY).any():
+        return n
+    _, group = connected_components(cliques.T @ cliques)
+    first = np.full(len(proof.weights), -1)
+    first[owner] = group[member]
+    used = first >= 0
+    totals = np.floor(np.bincount(first[used], weights=proof.weights[used]) + ACCURACY)
+    for vertices, _ in proof.searched:
+        those = np.unique(group[rank[np.asarray(vertices)]])
+        inside = np.flatnonzero(np.isin(group, those))
+        bound = min(totals[those].sum(), _integer_bound(adjacent[inside][:, inside], cliques[:, inside]))
+        totals[those] = np.eye(1, those.size)[0] * bound  # what all of them hold together, booked once
+    return int(totals.sum())
+
+
+def _integer_bound(adjacent: sparse.csr_array, cliques: sparse.csr_array) -> int:
+    """No independent set is larger, by SciPy's branch and bound with a row for each edge and each clique."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    edges = sparse.triu(adjacent, 1).tocoo()
+    k, n = edges.nnz, adjacent.shape[0]
+    rows = sparse.csr_array(
+        (np.ones(2 * k), (np.tile(np.arange(k), 2), np.concatenate([edges.row, edges.col]))), shape=(k, n)
+    )
+    matrix = sparse.vstack([rows, cliques.astype(np.float64)]).tocsr()
+    found = milp(
+        -np.ones(n),
+        integrality=np.ones(n, dtype=np.int64),
+        bounds=Bounds(0, 1),
+        constraints=LinearConstraint(matrix, -np.inf, 1.0),
+    )
+    return int(np.floor(-found.mip_dual_bound + 1e-6)) if found.mip_dual_bound is not None else n
