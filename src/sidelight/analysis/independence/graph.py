@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from sidelight._types import Longs
 from sidelight.graph import FeedbackGraph
-from sidelight.graph.csr import gather_rows, grouped, pointers
+from sidelight.graph.csr import grouped
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +46,9 @@ class Adjacency:
 
     def induced(self, vertices: Longs) -> Adjacency:
         """The graph on `vertices`, renumbered in the order given; ascending within connected components."""
-        rank = np.full(self.n, -1, dtype=np.int64)
-        rank[vertices] = np.arange(len(vertices))
-        counts, found = gather_rows(self.indptr, self.indices, vertices)
-        local = rank[found]
-        owner = np.repeat(np.arange(len(vertices)), counts)[local >= 0]
-        return Adjacency(pointers(np.bincount(owner, minlength=len(vertices))), local[local >= 0])
+        part = self.matrix()[vertices][:, vertices]
+        part.sort_indices()
+        return Adjacency(part.indptr.astype(np.int64), part.indices.astype(np.int64))
 
     def components(self) -> Iterator[tuple[Longs, Adjacency]]:
         """(vertices, graph on them) of every connected component, in time linear in the whole."""

@@ -26,8 +26,7 @@ Play = Callable[[Past], Floats]
 
 def adjacency(g: FeedbackGraph) -> Bools:
     """(N, N) does i reveal j? For small graphs."""
-    arms = range(g.n_arms)
-    return np.array([[g.reveals(i, j) for j in arms] for i in arms], dtype=bool)
+    return g.to_sparse().toarray().astype(bool)
 
 
 def worst_regret(g: FeedbackGraph, horizon: int, probabilities: Play) -> float:

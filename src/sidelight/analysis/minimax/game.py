@@ -43,9 +43,7 @@ class Game:
     @cached_property
     def kind(self) -> Longs:
         """(N,) which of the `revealed_sets` each arm reveals."""
-        same = (self.reveals[:, None, :] == self.revealed_sets[None, :, :]).all(axis=2)
-        kind: Longs = np.argmax(same, axis=1)
-        return kind
+        return np.unique(self.reveals, axis=0, return_inverse=True)[1].ravel()
 
     @cached_property
     def bits(self) -> npt.NDArray[np.int8]:
