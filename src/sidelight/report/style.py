@@ -18,6 +18,8 @@ DPI = 240
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#6A3D9A", "#4D4D4D")
 """Told apart with any common colour vision, and dark enough for lines on white (Okabe and Ito, adapted)."""
+DARK = frozenset({"#0072B2", "#D55E00", "#009E73", "#6A3D9A", "#4D4D4D"})
+"""Those on which white can be read better than black."""
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.2, 1.2, 1.2)))
 """After eight policies the colours come again, with another dash."""
 HOME = {"auto": 0, "exp3": 1, "exp3g": 1, "chlz21": 2, "tsallis_inf": 3, "flat": 4, "hedge": 5, "uniform": 7}
