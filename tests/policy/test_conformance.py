@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from dozen import every_case
 
 import sidelight as sl
 from sidelight.policy import PlanPolicy
@@ -23,28 +24,22 @@ GRAPHS = [
 HORIZON = 3_000
 
 
-def applicable():
-    """Every name on two graphs that it applies to, and every graph with some name."""
-    cases, count = [], dict.fromkeys(registry.names(), 0)
+def applicable(name):
+    """Plans or rules of this name for the graphs that it applies to."""
     for spec in GRAPHS:
-        for name in registry.names():
-            if count[name] == 2:
-                continue
-            try:
-                registry.make(name, sl.families.parse(spec), HORIZON)
-            except sl.InfeasibleRequest:
-                continue
-            count[name] += 1
-            cases.append((name, spec))
-    assert all(count.values()), count
-    return cases
+        try:
+            yield registry.make(name, sl.families.parse(spec), HORIZON)
+        except sl.InfeasibleRequest:
+            continue
 
 
-@pytest.mark.parametrize(("name", "spec"), applicable())
-def test_everything_built_in_conforms(name, spec):
-    graph = sl.families.parse(spec)
-    plan = registry.make(name, graph, HORIZON)
-    check_policy(plan.policy, graph, rounds=40)
+@every_case
+@pytest.mark.parametrize("which", [0, pytest.param(1, marks=pytest.mark.full)], ids=["first", "second"])
+@pytest.mark.parametrize("name", registry.names())
+def test_everything_built_in_conforms(name, which):
+    """On the first graph that it applies to, and on the second."""
+    plan = list(applicable(name))[which]
+    check_policy(plan.policy, plan.graph, rounds=40)
 
 
 # -- somebody else's policy ------------------------------------------------------------------------------------

@@ -317,9 +317,12 @@ def test_arms_are_drawn_from_the_probabilities(name):
 def test_seeds_are_independent_draws(name):
     """The first arms of seeds 0, 1, 2, … follow Y(1), which is not uniform: rates differ between blocks."""
     plan = plan_named(name)
-    p = plan.policy(seed=0).probabilities
+    fresh = plan.policy(seed=0)
+    p = fresh.probabilities
     assert np.ptp(p) > 0.01
-    counts = np.bincount([plan.policy(seed=seed).ask() for seed in range(4_000)], minlength=p.size)
+    arms = [fresh.copy(seed).ask() for seed in range(4_000)]
+    assert arms[:50] == [plan.policy(seed=seed).ask() for seed in range(50)]
+    counts = np.bincount(arms, minlength=p.size)
     assert chi_square(counts.astype(float), p) > 1e-3
 
 

@@ -266,20 +266,20 @@ def contents_of_members(path):
 
 
 def test_flipped_bits_everywhere(path):
-    """One bit in every stretch of the file, and every bit of one entry of the archive's bookkeeping."""
+    """One bit in every stretch of the file, and in every byte of one entry of the archive's bookkeeping."""
     whole, inside = path.read_bytes(), contents_of_members(path)
     rng = np.random.default_rng(5)
-    places = [(int(at), int(rng.integers(8))) for at in np.linspace(0, len(whole) - 1, 700)]
-    places += [(at, bit) for at in range(30) for bit in range(8)]
+    places = [(int(at), int(rng.integers(8))) for at in np.linspace(0, len(whole) - 1, 400)]
+    places += [(at, int(rng.integers(8))) for at in range(30)]
     directory = whole.rindex(b"PK\x01\x02")
-    places += [(at, bit) for at in range(directory, directory + 46) for bit in range(8)]
+    places += [(at, int(rng.integers(8))) for at in range(directory, directory + 46)]
     for at, bit in places:
         damaged = bytearray(whole)
         damaged[at] ^= 1 << bit
         path.write_bytes(damaged)
         refused = damaged_or_same(path, whole)
         assert refused or at not in inside, (at, bit)
-    assert sum(at in inside for at, _ in places) > 300
+    assert sum(at in inside for at, _ in places) > 200
 
 
 # -- files made to mislead --------------------------------------------------------------------------------
