@@ -237,21 +237,36 @@ def test_bad_matrices(adjacency, message):
         FeedbackGraph.from_adjacency(adjacency)
 
 
-def test_a_frame_keeps_its_names():
-    pandas = pytest.importorskip("pandas")
+class Frame:
+    """As much of a pandas DataFrame as is used, for where pandas is not installed."""
+
+    def __init__(self, matrix, index=None, columns=None):
+        self.matrix = np.asarray(matrix)
+        self.index, self.columns = (
+            range(size) if names is None else names
+            for size, names in zip(self.matrix.shape, (index, columns), strict=True)
+        )
+
+    def to_numpy(self):
+        return self.matrix
+
+
+@pytest.mark.parametrize("library", ["pandas", None])
+def test_a_frame_keeps_its_names(library):
+    frame = pytest.importorskip(library).DataFrame if library else Frame
     names, matrix = ["bread", "rolls", "cake"], np.array([[1, 0, 1], [0, 1, 0], [0, 0, 1]])
     expected = FeedbackGraph.from_adjacency(matrix, names)
-    frame = pandas.DataFrame(matrix, index=names, columns=names)
-    assert FeedbackGraph.from_adjacency(frame) == expected
-    assert FeedbackGraph.from_adjacency(frame.astype(bool)) == expected
-    assert FeedbackGraph.from_adjacency(frame, labels=["a", "b", "c"]).labels == ("a", "b", "c")
-    assert FeedbackGraph.from_adjacency(pandas.DataFrame(matrix)).labels is None
+    named = frame(matrix, index=names, columns=names)
+    assert FeedbackGraph.from_adjacency(named) == expected
+    assert FeedbackGraph.from_adjacency(frame(matrix == 1, index=names, columns=names)) == expected
+    assert FeedbackGraph.from_adjacency(named, labels=["a", "b", "c"]).labels == ("a", "b", "c")
+    assert FeedbackGraph.from_adjacency(frame(matrix)).labels is None
     with pytest.raises(InvalidGraph, match="row 1 is 'rolls' and column 1 is 'cake'"):
-        FeedbackGraph.from_adjacency(frame[["bread", "cake", "rolls"]])
+        FeedbackGraph.from_adjacency(frame(matrix, index=names, columns=["bread", "cake", "rolls"]))
     with pytest.raises(InvalidGraph, match="row 0 is 0 and column 0 is 'bread'"):
-        FeedbackGraph.from_adjacency(frame.reset_index(drop=True))
+        FeedbackGraph.from_adjacency(frame(matrix, columns=names))
     with pytest.raises(InvalidGraph, match="square"):
-        FeedbackGraph.from_adjacency(frame[["bread"]])
+        FeedbackGraph.from_adjacency(frame(matrix[:, :1], index=names, columns=["bread"]))
 
 
 def test_arrays_give_the_graph_back():
