@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -306,6 +307,12 @@ def test_other_versions(path, version):
     advice = "play on with the Sidelight that wrote it" if version in (1, 2, 3, 4) else "may be newer"
     with pytest.raises(sl.SavedStateError, match=f"version {version}.*{advice}"):
         sl.Policy.load(path)
+
+
+def test_a_real_file_of_version_4_is_refused_with_advice():
+    """Written by Sidelight 0.1.0 as it was before version 5."""
+    with pytest.raises(sl.SavedStateError, match=r"version 4.*play on with the Sidelight that wrote it"):
+        sl.Policy.load(Path(__file__).parent / "data" / "version4.npz")
 
 
 def test_changed_contents_do_not_match_the_digest(path):
