@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +79,7 @@ def compare(
             missing.append(absent(cell, "not applicable", str(error), here()))
             continue
         if run.complete:
-            found = cell_of(run, id=cell.id, graph=source.name, policy=name, environment=losses.name)
-            cells.append(replace(found, provenance=here()))
+            cells.append(cell_of(run, here(), **cell.names))
         else:
             stopped = True
             missing.append(absent(cell, "interrupted", "stopped while it was played"))

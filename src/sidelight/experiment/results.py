@@ -106,16 +106,13 @@ class Results:
         return read_results(folder)
 
 
-def cell_of(run: Run, *, id: str, graph: str, policy: str, environment: str) -> Cell:
-    """The record of a complete run."""
+def cell_of(run: Run, provenance: dict[str, Any] | None = None, **names: Any) -> Cell:
+    """The record of a complete run: of the cell with this id, graph, policy and environment."""
     kept = np.isfinite(run.ledger).all()
     bound = run.bound
     return Cell(
-        id=id,
-        graph=graph,
-        policy=policy,
-        environment=environment,
-        horizon=int(run.checkpoints[-1]),
+        **{"horizon": int(run.checkpoints[-1])} | names,
+        provenance=provenance or {},
         seeds=run.seeds,
         checkpoints=run.checkpoints,
         regret=run.regret,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -55,15 +54,12 @@ def execute(cell: CellSpec, spec_hash: str, shipped: FeedbackGraph | None = None
         return absent(cell, "failed", f"{type(error).__name__}: {error}", provenance)
     if not run.complete:
         raise KeyboardInterrupt  # simulate returns what it has; half a cell is worth nothing here
-    found = cell_of(
-        run, id=cell.id, graph=cell.graph.name, policy=cell.policy, environment=cell.environment.name
-    )
-    return replace(found, provenance=provenance)
+    return cell_of(run, provenance, **cell.names)
 
 
 def absent(cell: CellSpec, status: Status, reason: str, provenance: dict[str, Any] | None = None) -> Absent:
     """The record of a cell without numbers."""
-    return Absent(id=cell.id, **cell.names, status=status, reason=reason, provenance=provenance or {})
+    return Absent(**cell.names, status=status, reason=reason, provenance=provenance or {})
 
 
 def _lasting(error: InvalidOption) -> bool:

@@ -135,7 +135,7 @@ def manifest(spec: Spec) -> dict[str, Any]:
         "horizons": list(spec.horizons),
         "seeds": list(spec.seeds),
         "checkpoints": spec.checkpoints if isinstance(spec.checkpoints, int) else list(spec.checkpoints),
-        "cells": [{"id": cell.id, **cell.names} for cell in spec.cells],
+        "cells": [cell.names for cell in spec.cells],
     }
 
 

@@ -109,31 +109,29 @@ class Reader:
             if key not in table:
                 self.fail(f"{at}{key}", "this key is missing")
 
+    def refuse(self, key: str, wanted: str, value: object) -> NoReturn:
+        """Refuse a value that is not what is wanted."""
+        self.fail(key, f"must be {wanted}, got {shown(value)}")
+
     def text(self, key: str, value: object) -> str:
         """A text."""
-        if not isinstance(value, str):
-            self.fail(key, f"must be a text in quotes, got {shown(value)}")
-        return value
+        return value if isinstance(value, str) else self.refuse(key, "a text in quotes", value)
 
     def flag(self, key: str, value: object) -> bool:
         """True or false."""
-        if not isinstance(value, bool):
-            self.fail(key, f"must be true or false, got {shown(value)}")
-        return value
+        return value if isinstance(value, bool) else self.refuse(key, "true or false", value)
 
     def whole(self, key: str, value: object, least: int, most: int) -> int:
         """A whole number in a range; true and false are none."""
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            self.fail(key, f"must be a whole number from {least} to {most}, got {shown(value)}")
-        return value
+        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
+            return value
+        return self.refuse(key, f"a whole number from {least} to {most}", value)
 
     def items(self, key: str, value: object) -> Sequence[Any]:
         """A list with something in it."""
         if not isinstance(value, list | tuple):
-            self.fail(key, f"must be a list in brackets, got {shown(value)}")
-        if not value:
-            self.fail(key, "must not be empty")
-        return value
+            self.refuse(key, "a list in brackets", value)
+        return value or self.fail(key, "must not be empty")
 
     def listed(self, key: str, value: object, read: Callable[[str, object], _Value]) -> tuple[_Value, ...]:
         """A list without repetitions, each entry read by `read`."""
@@ -160,10 +158,7 @@ class Reader:
         text = self.text(key, value)
         name = text.strip().lower().replace("-", "_")
         if name not in policies.names():
-            self.fail(
-                key,
-                f"unknown policy {text!r}; {suggestion(name, policies.names(), 'policies')}",
-            )
+            self.fail(key, f"unknown policy {text!r}; {suggestion(name, policies.names(), 'policies')}")
         return name
 
     def environments(
@@ -171,17 +166,15 @@ class Reader:
     ) -> tuple[LossSource, ...]:
         """Environments that exist for one graph and horizon at least: elsewhere they do not apply."""
 
-        def read(key: str, entry: object) -> LossSource:
+        sources = []
+        for i, entry in enumerate(self.items("environments", value)):
+            key = f"environments[{i}]"
             source = LossSource.from_text(self.text(key, entry), folder)
             if (refused := _refusal(source, graphs, horizons)) is not None:
                 self.fail(key, str(refused))
-            return source.checked()
-
-        sources = tuple(
-            read(f"environments[{i}]", entry) for i, entry in enumerate(self.items("environments", value))
-        )
+            sources.append(source.checked())
         self.distinct("environments", [str(source.identity) for source in sources], [s.name for s in sources])
-        return sources
+        return tuple(sources)
 
     def seeds(self, value: object) -> tuple[int, ...]:
         """A number of seeds 0, 1, …; or a table with `first` and `count`; or the seeds themselves."""
@@ -193,9 +186,7 @@ class Reader:
         if isinstance(value, list | tuple):
             return self.listed("seeds", value, lambda key, seed: self.whole(key, seed, 0, MOST_ROUNDS))
         if isinstance(value, bool) or not isinstance(value, int):
-            self.fail(
-                "seeds", f"must be a number of seeds, a list, or {{first = …, count = …}}, got {shown(value)}"
-            )
+            self.refuse("seeds", "a number of seeds, a list, or {first = …, count = …}", value)
         return tuple(range(self.whole("seeds", value, 1, MOST_SEEDS)))
 
     def checkpoints(self, value: object, longest: int) -> int | tuple[int, ...]:
@@ -204,9 +195,7 @@ class Reader:
             points = self.listed("checkpoints", value, lambda key, point: self.whole(key, point, 1, longest))
             return tuple(sorted(points))
         if isinstance(value, bool) or not isinstance(value, int):
-            self.fail(
-                "checkpoints", f"must be a number of checkpoints or a list of rounds, got {shown(value)}"
-            )
+            self.refuse("checkpoints", "a number of checkpoints or a list of rounds", value)
         return self.whole("checkpoints", value, 1, 1_000_000)
 
     def graphs(self, value: object, folder: Path) -> tuple[tuple[GraphSource, ...], list[FeedbackGraph]]:
@@ -233,7 +222,7 @@ class Reader:
         if isinstance(entry, str):
             entry = {"file" if is_file(entry) else "family": entry}
         if not isinstance(entry, Mapping):
-            self.fail(key, f'must be a family such as "cycle:100", a file, or a table, got {shown(entry)}')
+            self.refuse(key, 'a family such as "cycle:100", a file, or a table', entry)
         if ("file" in entry) == ("family" in entry):
             self.fail(key, f"must have either a file or a family, got {listing(list(entry)) or 'neither'}")
         kind = "file" if "file" in entry else "family"
@@ -242,7 +231,7 @@ class Reader:
         text = self.text(f"{key}.{kind}", entry[kind])
         loops = entry.get("loops", "")
         if "loops" in entry and loops not in LOOPS:
-            self.fail(f"{key}.loops", f"must be one of {', '.join(map(repr, LOOPS))}, got {shown(loops)}")
+            self.refuse(f"{key}.loops", f"one of {', '.join(map(repr, LOOPS))}", loops)
         n_arms, named = entry.get("n_arms"), entry.get("named")
         return GraphSource(
             name=self.text(f"{key}.name", entry.get("name", text)),

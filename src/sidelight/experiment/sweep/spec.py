@@ -62,8 +62,9 @@ class CellSpec:
 
     @property
     def names(self) -> dict[str, Any]:
-        """What a reader calls this cell."""
+        """What a reader calls this cell, and its id."""
         return {
+            "id": self.id,
             "graph": self.graph.name,
             "policy": self.policy,
             "environment": self.environment.name,
