@@ -83,7 +83,7 @@ def switching(
 
     >>> environment = switching(5, period=10)
     >>> environment.totals(np.array([100]))[0].round(6).tolist()  # best is arm 2
-    [46.0, 48.0, 38.0, 48.0, 48.0]
+    [48.0, 48.0, 38.0, 48.0, 48.0]
     """
     return Coins(leading_means(n_arms, arms, gap, others), period=period, name="switching")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,7 @@ from sidelight.environment.base import arm_units
 from sidelight.environment.checks import flat_numbers, frozen
 from sidelight.environment.means import KnownMeans
 from sidelight.environment.names import GAP, Written, spelled
-from sidelight.errors import InvalidOption
+from sidelight.errors import InvalidGraph, InvalidOption
 from sidelight.graph import FeedbackGraph
 
 __all__ = ["Opposed", "opposed"]
@@ -76,17 +75,17 @@ def opposed(means: npt.ArrayLike, neighbors: FeedbackGraph | Sequence[Sequence[i
     """
     values = flat_numbers(means, "means")
     n = values.size
-    everywhere = np.zeros(0, dtype=np.int64)
-    if isinstance(neighbors, FeedbackGraph):
-        if neighbors.n_arms != n:
-            raise InvalidOption(f"got {n} means for a graph of {neighbors.n_arms} arms; they must agree")
-        targets = neighbors.in_targets
-        edges = np.column_stack([neighbors.in_indices, targets]).astype(np.int64)
-        everywhere = neighbors.universal.astype(np.int64)
-    else:
-        edges = _checked_pairs(neighbors, n)
+    if not isinstance(neighbors, FeedbackGraph):
+        try:
+            neighbors = FeedbackGraph.from_edges(n, neighbors)
+        except InvalidGraph as error:
+            raise InvalidOption(f"neighbors must be a graph or pairs of arms: {error}") from None
+    if neighbors.n_arms != n:
+        raise InvalidOption(f"got {n} means for a graph of {neighbors.n_arms} arms; they must agree")
+    targets = np.repeat(np.arange(n), np.diff(neighbors.in_indptr))
+    edges = np.column_stack([neighbors.in_indices, targets]).astype(np.int64)
     edges = np.unique(np.sort(edges[edges[:, 0] != edges[:, 1]], axis=1), axis=0)  # i < j, each once
-    return Opposed(values[None, :], opposing_sources(n, edges, everywhere))
+    return Opposed(values[None, :], opposing_sources(n, edges, neighbors.universal.astype(np.int64)))
 
 
 def opposing_sources(n: int, edges: Longs, everywhere: Longs) -> Longs:
@@ -122,15 +121,3 @@ def _coloured(n: int, edges: Longs) -> tuple[Longs, Bools]:
     odd = here == there
     source[odd] = np.flatnonzero(odd)
     return source, odd
-
-
-def _checked_pairs(values: Any, n: int) -> Longs:
-    try:
-        pairs = np.asarray(values) if len(values) else np.zeros((0, 2), dtype=np.int64)
-    except (TypeError, ValueError):  # no sequence, or pairs of different lengths
-        pairs = np.zeros(0)
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
-        raise InvalidOption(f"neighbors must be a graph or pairs of arms, got {values!r}")
-    if pairs.size and not (pairs.min() >= 0 and pairs.max() < n):
-        raise InvalidOption(f"neighbors must be arms in 0..{n - 1}, got {values!r}")
-    return pairs.astype(np.int64)

@@ -12,7 +12,7 @@ from sidelight.planning import Comparison, Plan
 
 @dataclass(frozen=True, eq=False)
 class GraphSection:
-    """A graph, the plan whose blocks are drawn, and its bounds at one horizon or several.
+    """A graph and its bounds at one horizon or several, or at none.
 
     >>> import sidelight as sl
     >>> g = sl.families.cycle(4)
@@ -21,26 +21,28 @@ class GraphSection:
     """
 
     graph: FeedbackGraph
-    plan: Plan | None = None
     comparisons: tuple[Comparison, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "comparisons", tuple(self.comparisons))
-        parts: list[Plan | Comparison] = [*self.comparisons]
-        for part in parts if self.plan is None else [self.plan, *parts]:
-            if part.graph.n_arms != self.graph.n_arms:
+        for found in self.comparisons:
+            if found.graph.n_arms != self.graph.n_arms:
                 raise InvalidOption(
-                    f"{part!r} is about {part.graph.n_arms} arms, but the graph has {self.graph.n_arms}"
+                    f"{found!r} is about {found.graph.n_arms} arms, but the graph has {self.graph.n_arms}"
                 )
 
     @classmethod
     def of(cls, *comparisons: Comparison) -> GraphSection:
-        """The graph of `comparisons`, with the plan of the last."""
+        """The graph of `comparisons`."""
         if not comparisons:
             raise InvalidOption(
                 "GraphSection.of needs at least one comparison; use GraphSection(graph) instead"
             )
-        return cls(comparisons[-1].graph, comparisons[-1].plan, comparisons)
+        return cls(comparisons[-1].graph, comparisons)
+
+    @property
+    def plan(self) -> Plan | None:
+        """The plan whose blocks are drawn: that of the last comparison."""
+        return self.comparisons[-1].plan if self.comparisons else None
 
     @property
     def partition(self) -> Partition | None:

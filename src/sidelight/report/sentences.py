@@ -8,9 +8,10 @@ import numpy as np
 
 from sidelight.errors import InvalidOption
 from sidelight.experiment.results import Cell
-from sidelight.experiment.statistics import LEVEL, PairedDifference, compare_cells, growth_exponent, mean_band
+from sidelight.experiment.statistics import LEVEL, PairedDifference, compare_cells, growth_exponent
 from sidelight.planning import Comparison
 from sidelight.report.groups import Group
+from sidelight.report.series import final_regret
 from sidelight.report.text import counted, listed, number
 
 LINEAR = 0.97
@@ -38,11 +39,9 @@ def bound_status(cell: Cell) -> str:
         return "conditions fail"
     if value >= cell.horizon:
         return "vacuous"
-    band = mean_band(cell.regret[:, -1:])
+    mean, low, _ = final_regret(cell)
     allowed = value + _rounding(cell)
-    if band.mean[0] <= allowed:
-        return "holds"
-    return "exceeded" if band.low[0] > allowed else "undecided"
+    return "holds" if mean <= allowed else "exceeded" if low > allowed else "undecided"
 
 
 def _least(group: Group) -> list[str]:
@@ -148,18 +147,11 @@ def _beaten(comparison: Comparison) -> list[str]:
 
 def _alike(cells: Iterable[Cell]) -> list[list[Cell]]:
     """Cells with the same regret on every seed together, in the order of the first of each."""
-    found: list[list[Cell]] = []
+    found: dict[object, list[Cell]] = {}
     for cell in cells:
-        for others in found:
-            same = np.array_equal(others[0].seeds, cell.seeds) and np.array_equal(
-                others[0].regret, cell.regret
-            )
-            if same and np.isclose(_value(others[0]), _value(cell), rtol=1e-9, equal_nan=True):
-                others.append(cell)
-                break
-        else:
-            found.append([cell])
-    return found
+        same = (cell.seeds.tobytes(), (cell.regret + 0.0).tobytes(), f"{_value(cell):.9g}")
+        found.setdefault(same, []).append(cell)
+    return list(found.values())
 
 
 def _rounding(cell: Cell) -> float:
@@ -172,9 +164,8 @@ def _value(cell: Cell) -> float:
 
 
 def _measured(cell: Cell) -> str:
-    band = mean_band(cell.regret[:, -1:])
-    spread = float(band.high[0] - band.mean[0])
-    return number(float(band.mean[0])) + ("" if np.isnan(spread) else f" ± {number(spread)}")
+    mean, _, high = final_regret(cell)
+    return number(mean) + ("" if np.isnan(high) else f" ± {number(high - mean)}")
 
 
 def _interval(difference: PairedDifference) -> str:

@@ -26,32 +26,33 @@ class Curve(NamedTuple):
     bounds: dict[int, tuple[float, bool]]  # horizon: value of the bound, and whether it is certified
 
 
-def regret_curve(cell: Cell, since: float = 1.0) -> Curve:
-    """Regret over the rounds, from the first checkpoint at or after `since`."""
-    kept = cell.checkpoints >= since * (1 - 1e-9)
+def final_regret(cell: Cell) -> tuple[float, float, float]:
+    """Mean regret at the horizon, and the ends of its 95 % interval: nan for a single seed."""
+    band = mean_band(cell.regret[:, -1:])
+    return float(band.mean[0]), float(band.low[0]), float(band.high[0])
+
+
+def regret_curves(group: Group, since: float = 1.0) -> list[Curve]:
+    """Regret over the rounds, from the first checkpoint at or after `since`; one for each cell."""
+    return [_regret_curve(cell, since * (1 - 1e-9)) for cell in group.cells]
+
+
+def _regret_curve(cell: Cell, since: float) -> Curve:
+    kept = cell.checkpoints >= since
     band = mean_band(cell.regret[:, kept])
     label = _label(cell.policy, "t", growth_exponent(cell.checkpoints, cell.regret))
     return Curve(cell.policy, label, cell.checkpoints[kept], band.mean, band.low, band.high, _bounds(cell))
 
 
-def regret_curves(group: Group, since: float = 1.0) -> list[Curve]:
-    """One for each cell."""
-    return [regret_curve(cell, since) for cell in group.cells]
-
-
 def scaling_curves(scaling: Scaling) -> list[Curve]:
     """Final regret against the horizon, one for each policy."""
-    return [_scaling_curve(policy, cells) for policy, cells in scaling.cells.items()]
-
-
-def _scaling_curve(policy: str, cells: tuple[Cell, ...]) -> Curve:
-    label = _label(policy, "T", scaling_exponent(cells))
-    horizons = np.array([cell.horizon for cell in cells])
-    bands = [mean_band(cell.regret[:, -1:]) for cell in cells]
-    mean, low, high = np.array([[band.mean[0], band.low[0], band.high[0]] for band in bands]).T
-    return Curve(
-        policy, label, horizons, mean, low, high, {T: b for c in cells for T, b in _bounds(c).items()}
-    )
+    curves = []
+    for policy, cells in scaling.cells.items():
+        label = _label(policy, "T", scaling_exponent(cells))
+        horizons = np.array([cell.horizon for cell in cells])
+        mean, low, high = np.array([final_regret(cell) for cell in cells]).T
+        curves.append(Curve(policy, label, horizons, mean, low, high, _bounds(*cells)))
+    return curves
 
 
 def scaling_exponent(cells: tuple[Cell, ...]) -> GrowthExponent | None:
@@ -67,6 +68,6 @@ def _label(policy: str, variable: str, growth: GrowthExponent | None) -> str:
     return short(policy) if growth is None else f"{short(policy)}  {variable}^{growth}"
 
 
-def _bounds(cell: Cell) -> dict[int, tuple[float, bool]]:
-    bound = cell.bound
-    return {} if bound is None else {cell.horizon: (float(bound["value"]), bool(bound["certified"]))}
+def _bounds(*cells: Cell) -> dict[int, tuple[float, bool]]:
+    found = ((cell.horizon, cell.bound) for cell in cells if cell.bound is not None)
+    return {horizon: (float(bound["value"]), bool(bound["certified"])) for horizon, bound in found}

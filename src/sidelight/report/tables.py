@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from sidelight import _json
 from sidelight.experiment.results import Cell, Results
-from sidelight.experiment.statistics import growth_exponent, mean_band
+from sidelight.experiment.statistics import growth_exponent
 from sidelight.planning import Comparison
 from sidelight.planning.bounds.comparison import Row
 from sidelight.report.groups import groups_of
 from sidelight.report.sentences import bound_status
+from sidelight.report.series import final_regret
 from sidelight.report.text import number
 
 if TYPE_CHECKING:
@@ -28,25 +28,29 @@ def result_row(cell: Cell) -> dict[str, Any]:
 
     The exponent's interval is None below `statistics.LEAST_SEEDS` seeds.
     """
-    band = mean_band(cell.regret[:, -1:])
+    mean, low, high = final_regret(cell)
     growth = growth_exponent(cell.checkpoints, cell.regret)
-    return {
-        "id": cell.id,
-        "graph": cell.graph,
-        "environment": cell.environment,
-        "horizon": int(cell.horizon),
-        "policy": cell.policy,
-        "seeds": len(cell.seeds),
-        "regret": float(band.mean[0]),
-        "regret_low": _finite(band.low[0]),
-        "regret_high": _finite(band.high[0]),
-        "exponent": None if growth is None else growth.value,
-        "exponent_low": None if growth is None else _finite(growth.low),
-        "exponent_high": None if growth is None else _finite(growth.high),
-        "bound": None if cell.bound is None else _finite(cell.bound["value"]),
-        "bound_status": bound_status(cell),
-        "nanoseconds_per_round": _finite(cell.nanoseconds_per_round),
-    }
+    exponent = (None,) * 3 if growth is None else (growth.value, growth.low, growth.high)
+    row: dict[str, Any] = _json.plain(
+        {
+            "id": cell.id,
+            "graph": cell.graph,
+            "environment": cell.environment,
+            "horizon": cell.horizon,
+            "policy": cell.policy,
+            "seeds": len(cell.seeds),
+            "regret": mean,
+            "regret_low": low,
+            "regret_high": high,
+            "exponent": exponent[0],
+            "exponent_low": exponent[1],
+            "exponent_high": exponent[2],
+            "bound": None if cell.bound is None else cell.bound["value"],
+            "bound_status": bound_status(cell),
+            "nanoseconds_per_round": cell.nanoseconds_per_round,
+        }
+    )
+    return row
 
 
 def results_table(results: Results) -> Table:
@@ -96,7 +100,3 @@ def _status(row: Row) -> str:
         return "no constant"
     status = "certified" if row.certified else "conditions fail"
     return status if row.informative else f"{status}, vacuous"
-
-
-def _finite(value: Any) -> float | None:
-    return float(value) if np.isfinite(value) else None

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sidelight._types import Floats
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
-from sidelight.report.figures.layout import block_layout, layout
+from sidelight.report.figures.layout import block_layout, distances, layout
 from sidelight.report.figures.matrix import (
     block_counts,
     draw_block_sizes,
@@ -152,9 +152,7 @@ def _dot_size(at: Floats) -> float:
     """Area in square points: dots fill about half of the way to their neighbours."""
     if len(at) == 1:
         return 160.0
-    drawn = np.linalg.norm(at[:, None] - at[None], axis=2)
-    np.fill_diagonal(drawn, np.inf)
-    points = POINTS_ACROSS * float(np.quantile(drawn.min(axis=1), 0.1)) / _extent(at)
+    points = POINTS_ACROSS * float(np.quantile(distances(at).min(axis=1), 0.1)) / _extent(at)
     return float(np.clip((0.55 * points) ** 2, 12, 160))
 
 

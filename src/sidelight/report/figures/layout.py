@@ -25,14 +25,19 @@ def block_layout(partition: Partition) -> Floats:
         return layout(partition.graph)
     centres = layout(partition.incidence_graph())
     pieces = [_piece(partition.graph, block) for block in partition.blocks]
-    gaps = np.linalg.norm(centres[:, None] - centres[None], axis=2)
-    np.fill_diagonal(gaps, np.inf)
     radii = np.array([max(np.linalg.norm(piece, axis=1).max(), 0.35) for piece in pieces])
-    scale = float(((radii[:, None] + radii[None] + 0.9) / gaps).max())
+    scale = float(((radii[:, None] + radii[None] + 0.9) / distances(centres)).max())
     at = np.empty((partition.graph.n_arms, 2))
     for centre, block, piece in zip(centres, partition.blocks, pieces, strict=True):
         at[block] = scale * centre + piece
     return at
+
+
+def distances(at: Floats) -> Floats:
+    """(n, n) between all positions, infinite to oneself."""
+    found: Floats = np.linalg.norm(at[:, None] - at[None], axis=2)
+    np.fill_diagonal(found, np.inf)
+    return found
 
 
 def _piece(graph: FeedbackGraph, arms: Longs) -> Floats:
@@ -57,9 +62,7 @@ def _connected(graph: FeedbackGraph, arms: npt.NDArray[np.intp]) -> Floats:
     found = nx.kamada_kawai_layout(nx.from_edgelist(zip(*links.coords, strict=True)))
     at = np.array([found[arm] for arm in range(n)])
     at /= np.linalg.norm(at[links.coords[0]] - at[links.coords[1]], axis=1).mean()
-    drawn = np.linalg.norm(at[:, None] - at[None], axis=2)
-    np.fill_diagonal(drawn, np.inf)
-    nearest = float(np.quantile(drawn.min(axis=1), 0.1))
+    nearest = float(np.quantile(distances(at).min(axis=1), 0.1))
     scaled: Floats = at * min(max(1.0 / max(nearest, 1e-9), 1.0), 2.5)  # not on top of each other
     return scaled
 
