@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from sidelight.engine.fields import (
     Memory,
     pack,
 )
+from sidelight.engine.inputs import Floats, Graph, Ints, Longs, TooManyEdges, Tuning
 from sidelight.engine.random import seeded_words
 from sidelight.engine.round import round as engine
 from sidelight.engine.round.learn_single import TERMS, VECTOR
@@ -33,15 +34,7 @@ from sidelight.engine.round.spread import LISTED
 from sidelight.engine.simplex.groups import Group, make_store
 from sidelight.engine.simplex.store import ENTROPY_LIST, HELD, N_SCALARS, SHARE
 from sidelight.engine.simplex.tree import n_nodes
-from sidelight.errors import InfeasibleRequest
 
-if TYPE_CHECKING:
-    from sidelight.graph import FeedbackGraph
-    from sidelight.planning import Tuning
-
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Arrays = dict[str, np.ndarray]
 
 FETCHED = 20_000
@@ -64,7 +57,7 @@ class Slots(NamedTuple):
 
 
 def build_memory(
-    graph: FeedbackGraph,
+    graph: Graph,
     tuning: Tuning,
     seed: int | np.random.SeedSequence,
 ) -> Memory:
@@ -88,7 +81,8 @@ def build_memory(
     any_adaptive = bool((adaptive > 0.0).any())
     parent, child_start, child = _parents(tuning, slots) if any_adaptive else (no_ints, no_ints, no_ints)
     any_spread = bool((spread > 0.0).any())
-    near = _near(graph, tuning, slots, spread) if any_spread else _Near.none()
+    single = is_single(graph, store, m, any_local)
+    near = _near(graph, tuning, slots, spread, tables=not single) if any_spread else _Near.none()
     seen_how = _how_seen(graph, slots, spread)
 
     switches: dict[str, int] = {}
@@ -121,9 +115,7 @@ def build_memory(
     if writable and (seen_how == SEEN_BY_EDGES).any():
         seen_how[seen_how == SEEN_BY_BLOCK] = SEEN_BY_EDGES  # a few more reads, and one way for all arms
     switches["seen_by"] = seen_how[0] if (seen_how == seen_how[0]).all() else -1
-    switches["single"] = bool(
-        m == 1 and n > 1 and store["power"].size == 1 and not any_local and switches["n_universal"] == 0
-    )
+    switches["single"] = single
     switches["even"] = bool((fixed == fixed[0]).all() and (local == local[0]).all())
     switches["written"] = writable and switches["seen_by"] == SEEN_BY_EDGES
     switches["shape"] = _shape(switches, store, fixed, any_adaptive or any_spread)
@@ -164,7 +156,7 @@ def build_memory(
         "spread_node": np.zeros(n_nodes(n) if any_spread else 0),
         "leader": np.full(n if any_spread else 0, -1, dtype=np.int32),
         "mixed": np.zeros(n if switches["written"] else 0),
-        "seen_fixed": np.zeros(n if switches["written"] or (switches["single"] and fixed_slots.size) else 0),
+        "seen_fixed": np.zeros(n if switches["written"] or (single and fixed_slots.size) else 0),
         "terms": np.zeros(max(TERMS, int(np.diff(graph.in_indptr).max()) + 1) + VECTOR),
         "changed": np.zeros(max(LISTED, changes), dtype=np.int32),
         "block_loss": np.zeros(m),
@@ -178,6 +170,12 @@ def build_memory(
     with interrupts_kept():
         engine.start(memory)
     return memory
+
+
+def is_single(graph: Graph, store: Arrays, n_blocks: int, any_local: bool) -> bool:
+    """Is everything one simplex with one potential, all of whose arms are seen along explicit edges?"""
+    one = n_blocks == 1 and store["power"].size == 1
+    return one and not any_local and graph.universal.size == 0
 
 
 def block_order(tuning: Tuning) -> Longs:
@@ -324,10 +322,13 @@ class _Near(NamedTuple):
         return cls(ints, ints, ints, ints, floats, floats)
 
 
-def _near(graph: FeedbackGraph, tuning: Tuning, slots: Slots, spread: Floats) -> _Near:
+def _near(graph: Graph, tuning: Tuning, slots: Slots, spread: Floats, *, tables: bool) -> _Near:
     """From j with x*_j > 0 to every i of its block that it reveals and that is owed something."""
     n = graph.n_arms
     cover, load = tuning.cover[slots.arm_at], tuning.load[slots.arm_at]
+    relief = np.divide(1.0, load, out=np.zeros(n), where=load > 0.0)
+    if not tables:  # the graph's own edges are followed
+        return _Near.none()._replace(cover=cover, relief=relief)
     gives = (cover > 0.0) & (spread[slots.block_of] > 0.0)
     owed = load > 0.0
     sources = np.repeat(slots.slot_of, np.diff(graph.out_indptr))
@@ -336,7 +337,7 @@ def _near(graph: FeedbackGraph, tuning: Tuning, slots: Slots, spread: Floats) ->
     universal = universal[owed[universal]]
     givers = np.flatnonzero(gives)
     if graph.out_indices.size + givers.size * universal.size > MOST_SPREAD_EDGES:
-        raise InfeasibleRequest(
+        raise TooManyEdges(
             f"this plan follows {givers.size * universal.size:,} edges into arms that everyone reveals; "
             'use realization="clustered" for this graph'
         )
@@ -347,7 +348,6 @@ def _near(graph: FeedbackGraph, tuning: Tuning, slots: Slots, spread: Floats) ->
     kept = gives[sources] & owed[targets] & (slots.block_of[sources] == slots.block_of[targets])
     near_start, near = _csr(sources[kept], targets[kept], n)
     owed_start, givers_of = _csr(targets[kept], sources[kept], n)
-    relief = np.divide(1.0, load, out=np.zeros(n), where=owed)
     return _Near(near_start, near, owed_start, givers_of, cover, relief)
 
 
@@ -362,7 +362,7 @@ def _common(values: npt.NDArray[np.integer]) -> int:
     return int(values[0]) if (values == values[0]).all() else -1
 
 
-def _edges(graph: FeedbackGraph, slots: Slots) -> Edges:
+def _edges(graph: Graph, slots: Slots) -> Edges:
     """The explicit edges from slot to slot; neighbours stay in the order of their arms."""
     in_order = bool((slots.arm_at == np.arange(graph.n_arms)).all())
     out = graph.out_indptr, graph.out_indices
@@ -386,7 +386,7 @@ def _relabelled(indptr: Longs, indices: Ints, slots: Slots) -> tuple[Longs, Ints
     return starts, moved
 
 
-def _how_seen(graph: FeedbackGraph, slots: Slots, spread: Floats) -> Ints:
+def _how_seen(graph: Graph, slots: Slots, spread: Floats) -> Ints:
     """Closed forms for the probability of seeing a slot, where its in-neighbours allow one."""
     n = graph.n_arms
     how = np.full(n, SEEN_BY_EDGES, dtype=np.int32)

@@ -212,6 +212,7 @@ FIELDS: tuple[Field, ...] = (
         origin             # (2G,) group g has the coordinates origin[2g]..origin[2g+1]
         form               # (G,)
         extra              # (G,) index among the bucketed groups; first node of a tree
+        table_at           # (H,) where the table of powers begins, −1 for none (see `moments.fast_power`)
         """,
     ),
     *_fields(
@@ -222,6 +223,7 @@ FIELDS: tuple[Field, ...] = (
         power              # (G,) q, 0 for entropy
         offset             # (G,)
         binomial           # (H·P,) C(q+p−1, p) of each bucketed group
+        power_table        # tables of powers, one for every q that has one
         """,
     ),
     *_fields(

@@ -132,7 +132,7 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
             soon, later = later, slot_of_member(machine, state, store, far, 2)
             far, further, furthest = further, furthest, proposed(machine, state, store, 5)
             fetch_parent(machine, store, far)
-            fetch_members(machine, store, soon)
+            fetch_members(machine, state, store, soon)
             if known and machine.in_order and later >= 0:
                 prefetch(table, later)
                 if machine.shape == OWN_BLOCK:

@@ -14,21 +14,16 @@ Differences of sums matter and their size does not: kept apart, both have all th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from sidelight.engine.build import block_order, build_memory, coordinate_groups, laid_out
 from sidelight.engine.fields import GAMMA_SUM, HEAVY, PENDING, ROUND, TOP_PAID, WHOLE, Memory, views
+from sidelight.engine.inputs import Floats, Graph, Tuning
 from sidelight.engine.round import round as engine
 from sidelight.engine.simplex.store import HELD, N_SCALARS, PAID, RATE, SHIFT
-
-if TYPE_CHECKING:
-    from sidelight.graph import FeedbackGraph
-    from sidelight.planning import Tuning
-
-Floats = npt.NDArray[np.float64]
 
 BLOCK_LEAST, BLOCK_PAID, EXPLORED, N_TOTALS = range(4)
 """Learnt.totals."""
@@ -90,7 +85,7 @@ def learnt(memory: Memory, tuning: Tuning) -> Learnt:
     )
 
 
-def rebuilt(graph: FeedbackGraph, tuning: Tuning, rates: Rates | None, state: Learnt) -> Memory:
+def rebuilt(graph: Graph, tuning: Tuning, rates: Rates | None, state: Learnt) -> Memory:
     """The engine as it is after rounds that taught it `state`, a function of these arguments alone.
 
     A policy that is saved goes on from here, and so does one that is loaded: both play the same arms.

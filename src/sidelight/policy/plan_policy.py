@@ -16,9 +16,11 @@ from sidelight.engine import certificate
 from sidelight.engine._numba.entry import entry
 from sidelight.engine.build import block_order, build_memory
 from sidelight.engine.fields import PENDING, ROUND, duplicate, refreeze, views
+from sidelight.engine.inputs import TooManyEdges
 from sidelight.engine.play import play
 from sidelight.engine.round import round as engine
 from sidelight.engine.state import Learnt, learnt, rebuilt
+from sidelight.errors import InfeasibleRequest
 from sidelight.planning.minimised.uniform import UNIFORM
 from sidelight.policy import saved
 from sidelight.policy.policy import Policy, seed_or_fresh
@@ -27,7 +29,15 @@ from sidelight.policy.stages import FinishedStages, advance_epoch, rates_after, 
 
 if TYPE_CHECKING:
     from sidelight.engine.fields import Memory
-    from sidelight.planning import Plan
+    from sidelight.graph import FeedbackGraph
+    from sidelight.planning import Plan, Tuning
+
+
+def _built(graph: FeedbackGraph, tuning: Tuning, seed: int | np.random.SeedSequence) -> Memory:
+    try:
+        return build_memory(graph, tuning, seed)
+    except TooManyEdges as error:
+        raise InfeasibleRequest(str(error)) from error
 
 
 class PlanPolicy(Policy):
@@ -37,7 +47,7 @@ class PlanPolicy(Policy):
         super().__init__(plan)
         self.stage = plan.stage_of(1)
         self.finished = FinishedStages.none()
-        self._begin(build_memory(plan.graph, self.stage.tuning, seed_or_fresh(seed)))
+        self._begin(_built(plan.graph, self.stage.tuning, seed_or_fresh(seed)))
 
     def _begin(self, memory: Memory, state: Learnt | None = None) -> None:
         self.memory = memory
@@ -65,7 +75,7 @@ class PlanPolicy(Policy):
         elif self._until_turn == 0:  # this stage is over: begin the next, on the same random stream
             self.finished = self.finished.with_stage(self.stage, self.memory)
             self.stage = self.plan.stage_of(self.finished.rounds + 1)
-            memory = build_memory(self.graph, self.stage.tuning, 0)
+            memory = _built(self.graph, self.stage.tuning, 0)
             memory.words[:] = self.memory.words
             self._begin(memory)
 

@@ -16,9 +16,9 @@ from sidelight.engine.fields import ADAPTIVE_TOTAL, FIXED_TOTAL, GAMMA, TOP_PAID
 from sidelight.engine.round.indexing import end_edge, end_in_edge, first_edge, first_in_edge
 from sidelight.engine.round.prefetch import fetch_lost
 from sidelight.engine.round.spread import follow_spread
-from sidelight.engine.simplex.buckets import FUSED, inverse_power
+from sidelight.engine.simplex.buckets import FUSED, fast_power
 from sidelight.engine.simplex.simplex import is_entropy, move, move_rooted, move_weights
-from sidelight.engine.simplex.store import FACTOR, LAMBDA, PAID, RATE
+from sidelight.engine.simplex.store import FACTOR, LAMBDA, PAID, POWER_BUCKETS, RATE
 from sidelight.engine.simplex.tree import tree_total
 
 LARGEST_ESTIMATE = 1e300
@@ -161,7 +161,7 @@ def estimate_by_powers(machine, state, store, n_lost, rest):
             terms[n_terms] = multiplier + keys[v]
             n_terms += 1
             last += 1
-        take_powers(terms, n_terms, q)
+        take_powers(store, terms, n_terms, q)
         at = 0
         for index in range(done, last):
             v = state.targets[index]
@@ -177,11 +177,11 @@ def estimate_by_powers(machine, state, store, n_lost, rest):
 
 
 @inlined()
-def take_powers(terms, count, q):
+def take_powers(store, terms, count, q):
     """Replace terms[0..count] by their inverse powers: a few one by one, more by whole vectors."""
-    if count < VECTOR:
+    if count < VECTOR and store.form[0] == POWER_BUCKETS:
         for i in range(count):
-            terms[i] = inverse_power(terms[i], q)
+            terms[i] = fast_power(store, 0, q, terms[i])
         return
     while count % VECTOR != 0:
         terms[count] = 1.0

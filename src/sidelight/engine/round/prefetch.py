@@ -118,13 +118,21 @@ def slot_of_member(machine, state, store, position, turns):
 
 
 @inlined()
-def fetch_members(machine, store, slot):
+def fetch_members(machine, state, store, slot):
     """Ask for the members of a single simplex that a slot reveals; where they are was asked for with `fetch_slot`."""
     if machine.single and slot >= 0:
         for e in range(first_edge(machine, slot), end_edge(machine, slot)):
-            position = store.place[1 + machine.out_indices[e]]
+            v = machine.out_indices[e]
+            position = store.place[1 + v]
             prefetch(store.sum_at, position)
             prefetch(store.occupant, position)
+            prefetch(store.key, 1 + v)
+            prefetch(machine.in_indices, first_in_edge(machine, v))
+            if machine.any_spread:
+                prefetch(state.spreading, v)
+                prefetch(state.leader, v)
+                prefetch(machine.relief, v)
+                prefetch(machine.cover, v)
 
 
 @inlined()

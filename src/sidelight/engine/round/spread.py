@@ -17,6 +17,7 @@ in `state.changed` and the nodes above them renewed together.
 """
 
 from sidelight.engine._numba.jit import inlined, internal, noinline
+from sidelight.engine.round.indexing import end_edge, end_in_edge, first_edge, first_in_edge
 from sidelight.engine.simplex.buckets import reach
 from sidelight.engine.simplex.simplex import root
 from sidelight.engine.simplex.store import N_BUCKETS, N_SERIES, POWER_BUCKETS, RENEWED
@@ -24,6 +25,33 @@ from sidelight.engine.simplex.tree import renew_leaves
 
 LISTED = 256
 """Changed slots that are listed before the tree is renewed."""
+
+
+# Who explores for whom: in a single simplex the graph's own edges say it, elsewhere a table of those inside blocks
+
+
+@inlined()
+def first_near(machine, slot):
+    """Where the slots begin that a slot explores for."""
+    return first_edge(machine, slot) if machine.single else machine.near_start[slot]
+
+
+@inlined()
+def end_near(machine, slot):
+    """Where they end."""
+    return end_edge(machine, slot) if machine.single else machine.near_start[slot + 1]
+
+
+@inlined()
+def first_owed(machine, slot):
+    """Where the slots begin that explore for a slot."""
+    return first_in_edge(machine, slot) if machine.single else machine.owed_start[slot]
+
+
+@inlined()
+def end_owed(machine, slot):
+    """Where they end."""
+    return end_in_edge(machine, slot) if machine.single else machine.owed_start[slot + 1]
 
 
 @inlined()
@@ -50,22 +78,22 @@ def renew_spread(machine, state, store, k, g, slot, margin, n):
     """Write the exploration of a slot afresh, `margin` times what is due now."""
     most = 0.0
     leader = -1
-    for e in range(machine.near_start[slot], machine.near_start[slot + 1]):
-        i = machine.near[e]
+    for e in range(first_near(machine, slot), end_near(machine, slot)):
+        i = machine.out_indices[e] if machine.single else machine.near[e]
         due = machine.relief[i] * root(store, g, machine.n_blocks + i)
         if due > most:
             most = due
             leader = i
     value = machine.spread[k] * margin * machine.cover[slot] * most
-    return set_spread(machine, state, slot, value, leader, n)
+    return set_spread(machine, state, slot, value, leader if value > 0.0 else -1, n)
 
 
 @inlined()
 def raise_spread(machine, state, store, k, g, i, margin, n):
     """See to it that every slot that explores for i does so enough."""
     due = machine.spread[k] * margin * machine.relief[i] * root(store, g, machine.n_blocks + i)
-    for e in range(machine.owed_start[i], machine.owed_start[i + 1]):
-        j = machine.owed[e]
+    for e in range(first_owed(machine, i), end_owed(machine, i)):
+        j = machine.in_indices[e] if machine.single else machine.owed[e]
         if machine.cover[j] * due > state.spreading[j]:
             n = set_spread(machine, state, j, machine.cover[j] * due, i, n)
     return n
@@ -75,8 +103,8 @@ def raise_spread(machine, state, store, k, g, i, margin, n):
 def follow_sum(machine, state, store, k, g, i, margin, n):
     """The sum of slot i has grown: renew whoever explored for its sake, and raise whoever falls short."""
     due = machine.spread[k] * margin * machine.relief[i] * root(store, g, machine.n_blocks + i)
-    for e in range(machine.owed_start[i], machine.owed_start[i + 1]):
-        j = machine.owed[e]
+    for e in range(first_owed(machine, i), end_owed(machine, i)):
+        j = machine.in_indices[e] if machine.single else machine.owed[e]
         if state.leader[j] == i:
             n = renew_spread(machine, state, store, k, g, j, margin, n)
         elif machine.cover[j] * due > state.spreading[j]:

@@ -219,6 +219,22 @@ def nearby_power(store, h, q, e):
     return low + e4 * high
 
 
+@inlined(fastmath=FUSED, needs="buckets", gives=0.0)
+def fast_power(store, h, q, d):
+    """d^(−q) for d ≥ 1/2 and the q of bucketed group h, to a few roundings.
+
+    With d = 2^k·m and c the middle of the part that m is in: 2^(−kq)·c^(−q)·(1 + e)^(−q), e = m/c − 1 ≤ 1/256.
+    """
+    at = store.table_at[h]
+    if at < 0:
+        return inverse_power(d, q)
+    bits = float_bits(d)
+    part = (bits >> 45) & 127
+    e = bits_float((bits & 0xFFFFFFFFFFFFF) | 0x3FF0000000000000) * store.power_table[at + part] - 1.0
+    scale = store.power_table[at + 128 + part] * store.power_table[at + 256 + (bits >> 52) - 1022]
+    return scale * nearby_power(store, h, q, e)
+
+
 @inlined()
 def clear_moments(store, h, b):
     """Exactly zero, for an empty bucket."""
@@ -455,7 +471,7 @@ def raise_power_sum(store, g, h, q, coordinate, before, after):
     d_before, d_after = multiplier + before, multiplier + after
     x_before = x_after = 0.0
     if q != 2.0:
-        x_before, x_after = inverse_power(d_before, q), inverse_power(d_after, q)
+        x_before, x_after = fast_power(store, h, q, d_before), fast_power(store, h, q, d_after)
     change_series(store, h, q, multiplier, d_before, d_after, x_before, x_after)
     row = h * (N_BUCKETS + 1)
     if target == b and store.start[row + b + 1] - store.start[row + b] > 1:
@@ -704,7 +720,7 @@ def is_accepted(store, g, position, least, room, fraction):
     q = store.power[g]
     if q == 2.0:
         return fraction * (d * d) < room
-    return fraction * d < d - q * (d - least) or fraction < room * inverse_power(d, q)
+    return fraction * d < d - q * (d - least) or fraction < room * fast_power(store, store.extra[g], q, d)
 
 
 @inlined(needs="buckets", gives=0)

@@ -12,10 +12,12 @@ from sidelight.engine.constants import LARGEST_LIST
 from sidelight.engine.simplex.store import (
     ENTROPY_LIST,
     ENTROPY_TREE,
+    LARGEST_TABLED,
     N_BUCKETS,
     N_MOMENTS,
     N_SCALARS,
     N_SERIES,
+    N_TABLE,
     POWER_BUCKETS,
     POWER_LIST,
     RATE,
@@ -69,6 +71,8 @@ def make_store(simplices: Sequence[Sequence[Group]], n_coordinates: int) -> dict
                 offset[first_group[j] + index] = 1.0 if group.power == 0.0 else 0.0
 
     origin = np.array([(group.first, group.first + group.size) for group in groups], dtype=np.int32)
+    tabled = [q for q in np.unique(powers[bucketed]).tolist() if q != 2.0 and q <= LARGEST_TABLED]
+    table_at = [tabled.index(q) * N_TABLE if q in tabled else -1 for q in powers[bucketed].tolist()]
     scalars = np.zeros(len(groups) * N_SCALARS)
     scalars[RATE::N_SCALARS] = [group.rate for group in groups]
     return {
@@ -80,6 +84,8 @@ def make_store(simplices: Sequence[Sequence[Group]], n_coordinates: int) -> dict
         "scale": scale,
         "offset": offset,
         "binomial": _binomials(powers[bucketed]),
+        "table_at": np.array(table_at, dtype=np.int32),
+        "power_table": np.concatenate([np.zeros(0), *map(_power_table, tabled)]),
         "key": np.zeros(n_coordinates),
         "weight": np.zeros(n_coordinates),
         "node": np.zeros(int(nodes.sum())),
@@ -108,3 +114,9 @@ def _binomials(powers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     ratios = (powers[:, None] + p - 1) / p
     ones = np.ones((powers.size, 1))
     return np.hstack([ones, np.cumprod(ratios, axis=1)]).ravel()
+
+
+def _power_table(q: float) -> npt.NDArray[np.float64]:
+    """What `fast_power` reads: 1/c for the middles c of 128 parts of 1..2, c^(−q), and 2^(−kq) for k = −1..1024."""
+    inverse = 1.0 / (1.0 + (np.arange(128) + 0.5) / 128)
+    return np.concatenate([inverse, inverse**q, np.exp2(-q * np.arange(-1, 1025))])

@@ -16,6 +16,7 @@ from sidelight.engine.random import next_unit
 from sidelight.engine.simplex.buckets import (
     FUSED,
     evaluate_buckets,
+    fast_power,
     fineness,
     fourth_buckets,
     inverse_power,
@@ -83,7 +84,11 @@ def inverse_value(store, g, coordinate):
         return 1.0 / value(store, g, coordinate)
     d = store.scalars[head(g) + LAMBDA] + store.key[coordinate]
     q = store.power[g]
-    return d * d if q == 2.0 else 1.0 / inverse_power(d, q)
+    if q == 2.0:
+        return d * d
+    return 1.0 / (
+        fast_power(store, store.extra[g], q, d) if store.form[g] == POWER_BUCKETS else inverse_power(d, q)
+    )
 
 
 @inlined()
@@ -675,11 +680,11 @@ def root_sum_list(store, g, multiplier):
 @inlined()
 def draw(store, j, words):
     """`sample`, without a call where that is simple."""
-    if is_plain(store, j, POWER_BUCKETS):
-        g = store.first_group[j]
+    g = store.first_group[j]
+    if store.first_group[j + 1] - g == 1 and store.form[g] == POWER_BUCKETS:
         return sample_buckets(store, g, store.extra[g], words)
     if is_plain(store, j, POWER_LIST):
-        return sample_list(store, store.first_group[j], 2.0, words)
+        return sample_list(store, g, 2.0, words)
     return sample(store, j, words)
 
 
