@@ -144,8 +144,6 @@ def test_a_machine_is_what_its_plan_says(instance, realization):
     if machine.any_local:
         assert_array_equal(machine.local[by_arm], tuning.local_exploration)
     assert machine.any_local == (tuning.local_exploration > 0).any()
-    alike = [len(set(e.tolist())) == 1 for e in (tuning.global_exploration, tuning.local_exploration)]
-    assert machine.even == all(alike)
     assert_array_equal(machine.adaptive, tuning.adaptive[order])
     if machine.n_adaptive:
         for slot, parent in enumerate(machine.parent):
@@ -177,10 +175,8 @@ def test_a_machine_is_what_its_plan_says(instance, realization):
     assert not machine.fetches
     plain = (tuning.sizes > 1).all() and m > 1 and (tuning.inner_power == 0).all()
     alike = (tuning.top_power == 2).all() and len(set(tuning.top_rate.tolist())) == 1
-    assert machine.usual == (plain and alike)
-    assert machine.written == (
-        machine.usual and (machine.seen_how == SEEN_BY_EDGES).all() and g.universal.size == 0
-    )
+    along_edges = (machine.seen_how == SEEN_BY_EDGES).all() and g.universal.size == 0
+    assert machine.cached_mixture == (plain and alike and along_edges)
     assert machine.single == (m == 1 and n > 1 and store.power.size == 1 and g.universal.size == 0)
     if m > 1:
         assert_array_equal(store.power[machine.top_group], tuning.top_power[order])

@@ -41,7 +41,7 @@ FETCHED = 20_000
 """From so many arms on, the engine asks for memory ahead of using it."""
 MOST_SPREAD_EDGES = 2**31 - 1
 """Edges that spread exploration follows are numbered in 32 bits."""
-LARGEST_WRITTEN = 64
+LARGEST_CACHED = 64
 """Blocks up to this size are written out whenever they change, where edges are what they are read along."""
 
 
@@ -101,23 +101,20 @@ def build_memory(
     switches["degree"] = _common(np.diff(graph.out_indptr))
     switches["in_degree"] = _common(np.diff(graph.in_indptr))
     switches["n_simplices"] = len(layout.simplices)
-    entropy_inside = bool((store["power"][layout.n_top :] == 0.0).all())
     one_root_above = layout.n_top == 1 and store["power"][0] == 2.0
-    switches["usual"] = bool(
-        switches["plain_blocks"] and entropy_inside and one_root_above and not (any_adaptive or any_spread)
-    )
-    writable = bool(
-        switches["usual"]
+    cacheable = bool(
+        switches["plain_blocks"]
+        and one_root_above
+        and not (any_adaptive or any_spread)
         and switches["n_universal"] == 0
-        and slots.sizes.max() <= LARGEST_WRITTEN
+        and slots.sizes.max() <= LARGEST_CACHED
         and (store["form"][layout.n_top :] == ENTROPY_LIST).all()
     )
-    if writable and (seen_how == SEEN_BY_EDGES).any():
+    if cacheable and (seen_how == SEEN_BY_EDGES).any():
         seen_how[seen_how == SEEN_BY_BLOCK] = SEEN_BY_EDGES  # a few more reads, and one way for all arms
     switches["seen_by"] = seen_how[0] if (seen_how == seen_how[0]).all() else -1
     switches["single"] = single
-    switches["even"] = bool((fixed == fixed[0]).all() and (local == local[0]).all())
-    switches["written"] = writable and switches["seen_by"] == SEEN_BY_EDGES
+    switches["cached_mixture"] = cacheable and switches["seen_by"] == SEEN_BY_EDGES
     switches["shape"] = _shape(switches, store, fixed, any_adaptive or any_spread)
     switches["fetches"] = n >= FETCHED
     arrays = store | {
@@ -155,8 +152,8 @@ def build_memory(
         "spreading": np.zeros(n if any_spread else 0),
         "spread_node": np.zeros(n_nodes(n) if any_spread else 0),
         "leader": np.full(n if any_spread else 0, -1, dtype=np.int32),
-        "mixed": np.zeros(n if switches["written"] else 0),
-        "seen_fixed": np.zeros(n if switches["written"] or (single and fixed_slots.size) else 0),
+        "mixed": np.zeros(n if switches["cached_mixture"] else 0),
+        "seen_fixed": np.zeros(n if switches["cached_mixture"] or (single and fixed_slots.size) else 0),
         "terms": np.zeros(max(TERMS, int(np.diff(graph.in_indptr).max()) + 1) + VECTOR),
         "changed": np.zeros(max(LISTED, changes), dtype=np.int32),
         "block_loss": np.zeros(m),

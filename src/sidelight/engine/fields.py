@@ -95,10 +95,8 @@ FIELDS: tuple[Field, ...] = (
         in_degree
         fetches            # does it pay to ask for memory ahead of its use?
         n_simplices
-        usual              # entropy blocks under one Tsallis-½ simplex, without exploration that varies
         single             # one simplex over all arms, one potential, all arms seen along edges
-        even               # has every slot the same constant and the same local exploration?
-        written            # usual, small blocks, all arms seen along edges: X̃ is kept by slot (state.mixed)
+        cached_mixture     # small entropy blocks under one Tsallis-½ simplex, seen along edges: X̃ is kept by slot
         """,
     ),
     *_fields(
@@ -198,7 +196,7 @@ FIELDS: tuple[Field, ...] = (
         DERIVED,
         FLOAT,
         """
-        mixed              # (n,) X̃ of each slot, where machine.written; else empty
+        mixed              # (n,) X̃ of each slot, where machine.cached_mixture; else empty
         seen_fixed         # (n,) Σ of constant exploration over the in-neighbours of each slot, or empty
         """,
     ),

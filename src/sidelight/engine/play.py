@@ -124,7 +124,7 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
     for t in range(first, last):
         slot = ask(machine, state, store)
         arm = arm_at(machine, slot)
-        if machine.fetches and machine.written:
+        if machine.fetches and machine.cached_mixture:
             soon, later, latest = later, latest, foreseen(machine, state, store, 3)
             fetch_slot(machine, store, latest)
             fetch_revealed(machine, table, known, soon, later)
@@ -138,7 +138,7 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
                 if machine.shape == OWN_BLOCK:
                     prefetch(table, later + 8)
         if machine.fetches:
-            if not machine.written:
+            if not machine.cached_mixture:
                 fetch_slot(machine, store, slot)
             if plays.size > 0:
                 prefetch(counts, arm)

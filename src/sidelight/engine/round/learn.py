@@ -38,8 +38,8 @@ from sidelight.engine.round.indexing import (
     top_group_of,
 )
 from sidelight.engine.round.learn_single import LARGEST_ESTIMATE, learn_single
-from sidelight.engine.round.prefetch import fetch_edges, fetch_written
-from sidelight.engine.round.probabilities import block_value, seen_by_edges, seen_where_written, varying
+from sidelight.engine.round.prefetch import fetch_cached
+from sidelight.engine.round.probabilities import block_value, seen_by_cached_mixture, seen_by_edges, varying
 from sidelight.engine.round.spread import follow_spread
 from sidelight.engine.simplex.simplex import (
     accept_weights,
@@ -83,8 +83,8 @@ def learn(machine, state, store, slot, losses):
         learn_all(machine, state, store, losses, rest)
     elif machine.single:
         learn_single(machine, state, store, slot, losses, rest)
-    elif machine.written:
-        learn_written(machine, state, store, slot, losses, rest)
+    elif machine.cached_mixture:
+        learn_by_cached_mixture(machine, state, store, slot, losses, rest)
     else:
         learn_edges(machine, state, store, slot, losses, rest)
 
@@ -136,17 +136,16 @@ def add_to_block(machine, state, store, g, first, end, losses, y, whole):
     base = store.scalars[at + BASE]
     keys, weights, local, fixed = store.key, store.weight, machine.local, machine.fixed
     any_local, any_fixed, coordinate = machine.any_local, machine.n_fixed > 0, machine.n_blocks + first
-    alike = 0 if machine.even else first  # slots that explore as those of this block, perhaps nearer
     block_loss = paid = total = 0.0
     for i in range(end - first):
         c = coordinate + i
         inside = weights[c] * factor
         mixed = share * inside
         if any_local:
-            mixed += local[alike + i]
+            mixed += local[first + i]
         seen = whole - y * mixed
         if any_fixed:
-            seen -= fixed[alike + i]
+            seen -= fixed[first + i]
         guess = losses[i] / (seen if seen > 1.0 / LARGEST_ESTIMATE else 1.0 / LARGEST_ESTIMATE)
         block_loss += mixed * guess
         paid += inside * guess
@@ -277,8 +276,6 @@ def learn_edges(machine, state, store, slot, losses, rest):
     current = -1  # the block whose numbers are at hand: revealed arms tend to share one
     record = -1
     y = whole = 0.0
-    if machine.fetches and machine.usual:
-        fetch_edges(machine, store, slot, losses)
     # All estimates first: they use this round's distribution.
     for index in range(n_explicit + machine.n_universal):
         if index < n_explicit:
@@ -349,7 +346,7 @@ def learn_edges(machine, state, store, slot, losses, rest):
 
 
 @internal()
-def learn_written(machine, state, store, slot, losses, rest):
+def learn_by_cached_mixture(machine, state, store, slot, losses, rest):
     """`learn` where all arms are seen along edges and X̃ is kept by slot.
 
     What lost is listed first, without a branch: whether an arm loses is hard to guess.
@@ -364,9 +361,9 @@ def learn_written(machine, state, store, slot, losses, rest):
         amounts[n_lost] = losses[index]
         n_lost += 1 if losses[index] != 0.0 else 0
     if machine.fetches:
-        fetch_written(machine, state, store, n_lost)
+        fetch_cached(machine, state, store, n_lost)
     for index in range(n_lost):
-        seen = seen_where_written(machine, state, store, targets[index], rest)
+        seen = seen_by_cached_mixture(machine, state, store, targets[index], rest)
         amounts[index] = min(amounts[index] / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
     n_touched = 0
     for index in range(n_lost):

@@ -9,13 +9,11 @@ needs, and what the arms that it reveals need. A wrong guess, as after a rejecte
 
 from sidelight.engine._numba.jit import inlined
 from sidelight.engine._numba.pointers import prefetch
-from sidelight.engine.alias import draw_evenly
 from sidelight.engine.fields import GAMMA, MANY_SHAPES, OWN_LOSS
 from sidelight.engine.random import coming_unit
 from sidelight.engine.round.indexing import (
     arm_at,
     block_at,
-    block_of,
     end_edge,
     end_in_edge,
     end_slot,
@@ -41,19 +39,19 @@ def fetch_block(machine, store, k):
     c = machine.n_blocks + first
     for ahead in range(0, min(end_slot(machine, k) - first, 32), 8):
         prefetch(store.weight, c + ahead)
-        if machine.written:
+        if machine.cached_mixture:
             continue  # what a play teaches is about other blocks
         prefetch(store.key, c + ahead)
-        if machine.any_local and not machine.even:
+        if machine.any_local:
             prefetch(machine.local, first + ahead)
-        if machine.n_fixed > 0 and not machine.even:
+        if machine.n_fixed > 0:
             prefetch(machine.fixed, first + ahead)
 
 
 @inlined()
 def fetch_slot(machine, store, slot):
     """Ask for what playing a slot will read first."""
-    if machine.written:
+    if machine.cached_mixture:
         prefetch(machine.out_indices, first_edge(machine, slot))
         prefetch(machine.out_indices, end_edge(machine, slot) - 1)
     elif machine.shape == MANY_SHAPES:
@@ -107,8 +105,6 @@ def slot_of_member(machine, state, store, position, turns):
         if machine.single and machine.n_adaptive > 0 and coming_unit(words, turns, 0) < gamma:
             slot = machine.parent[slot]
     elif machine.plain_blocks:
-        if machine.even and coming_unit(words, turns, 0) < gamma:
-            drawn = block_of(machine, draw_evenly(0, machine.n_arms, coming_unit(words, turns, 1)))
         fetch_block(machine, store, drawn)
         return first_slot(machine, drawn)
     else:
@@ -154,28 +150,8 @@ def fetch_lost(machine, state, store, n):
 
 
 @inlined()
-def fetch_edges(machine, store, slot, losses):
-    """Ask for what the estimates of all that a slot reveals will read, first the arms, then their blocks."""
-    begin, end = first_edge(machine, slot), end_edge(machine, slot)
-    for turn in range(2):
-        for index in range(end - begin):
-            if losses[index] == 0.0:
-                continue
-            v = machine.out_indices[begin + index]
-            for e in range(first_in_edge(machine, v), end_in_edge(machine, v)):
-                u = machine.in_indices[e]
-                if turn == 0:
-                    prefetch(machine.home, u)
-                    prefetch(store.weight, machine.n_blocks + u)
-                else:
-                    k = machine.home[u] >> 1
-                    prefetch(store.key, k)
-                    prefetch(store.portion, machine.n_top_groups + k)
-
-
-@inlined()
-def fetch_written(machine, state, store, n):
-    """Ask for what `learn_written` will use for the first n of its targets: edges into them, then all the rest."""
+def fetch_cached(machine, state, store, n):
+    """Ask for what `learn_by_cached_mixture` will use for n targets: edges into them, then all the rest."""
     per_block = 1.0 / machine.block_size
     for index in range(n):
         v = state.targets[index]

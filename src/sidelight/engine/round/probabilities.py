@@ -76,31 +76,13 @@ def seen_by_edges(machine, state, store, slot, rest):
     """
     probability = 0.0
     first, end = first_in_edge(machine, slot), end_in_edge(machine, slot)
-    if not machine.usual:
-        for e in range(first, end):
-            probability += played(machine, state, store, machine.in_indices[e], rest)
-        return probability
-    # `played` for entropy blocks under one Tsallis-½ simplex, where most of a round is spent here
-    multiplier = store.scalars[LAMBDA]
-    keys, weights, portions, homes = store.key, store.weight, store.portion, machine.home
-    edges = machine.in_indices
     for e in range(first, end):
-        u = edges[e]
-        home = homes[u]
-        k = home >> 1
-        d = multiplier + keys[k]
-        inside = weights[machine.n_blocks + u] * portions[machine.n_top_groups + k]
-        if home & 1:
-            if machine.any_local:
-                inside += machine.local[u]
-            if machine.n_fixed > 0:
-                probability += machine.fixed[u]
-        probability += rest * inside / (d * d)
+        probability += played(machine, state, store, machine.in_indices[e], rest)
     return probability
 
 
 @loop(fastmath={"contract", "reassoc", "nsz"})
-def seen_where_written(machine, state, store, slot, rest):
+def seen_by_cached_mixture(machine, state, store, slot, rest):
     """`seen_by_edges` where X̃ is kept by slot: one read for an arm, one for its block."""
     multiplier = store.scalars[LAMBDA]
     keys, mixed, edges, homes = store.key, state.mixed, machine.in_indices, machine.home
