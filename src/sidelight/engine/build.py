@@ -29,7 +29,7 @@ from sidelight.engine.fields import (
 from sidelight.engine.inputs import Floats, Graph, Ints, Longs, TooManyEdges, Tuning
 from sidelight.engine.random import seeded_words
 from sidelight.engine.round import round as engine
-from sidelight.engine.round.learn_single import TERMS, VECTOR
+from sidelight.engine.round.learn_single import TERMS
 from sidelight.engine.round.spread import LISTED
 from sidelight.engine.simplex.groups import Group, make_store
 from sidelight.engine.simplex.store import ENTROPY_LIST, HELD, N_SCALARS, SHARE
@@ -154,7 +154,7 @@ def build_memory(
         "leader": np.full(n if any_spread else 0, -1, dtype=np.int32),
         "mixed": np.zeros(n if switches["cached_mixture"] else 0),
         "seen_fixed": np.zeros(n if switches["cached_mixture"] or (single and fixed_slots.size) else 0),
-        "terms": np.zeros(max(TERMS, int(np.diff(graph.in_indptr).max()) + 1) + VECTOR),
+        "terms": np.zeros(max(TERMS, int(np.diff(graph.in_indptr).max()) + 1)),
         "changed": np.zeros(max(LISTED, changes), dtype=np.int32),
         "block_loss": np.zeros(m),
         "amounts": np.zeros(2 * changes),

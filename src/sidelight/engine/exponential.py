@@ -1,4 +1,4 @@
-"""An exponential and a logarithm that vectorise.
+"""An exponential that vectorises.
 
 The C library's exp is a call per element. Here exp(x) = 2^k · exp(r) with k the nearest integer to x/ln 2 and
 a polynomial for exp(r) on |r| ≤ ln(2)/2: plain arithmetic on doubles and their bits, so LLVM turns a loop over
@@ -6,14 +6,11 @@ an array into vector instructions. The relative error is below 3e-16; arguments 
 """
 
 from sidelight.engine._numba.bits import bits_float, float_bits
-from sidelight.engine._numba.jit import inlined, loop
+from sidelight.engine._numba.jit import inlined
 
 _LOG2E = 1.4426950408889634
 _LN2_HIGH = 0.693145751953125
 _LN2_LOW = 1.42860682030941723212e-6
-_LOG_HIGH = 6.93147180369123816490e-01  # ln 2 in two parts whose product with a small integer is exact
-_LOG_LOW = 1.90821492927058770002e-10
-_ROOT_HALF = 0x3FE6A09E667F3BCD  # the bits of √½
 _ROUNDER = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer kept in the low bits
 
 
@@ -42,31 +39,6 @@ def exp_nonpositive(x):
     p = low + r4 * (middle + r4 * (high + r4 * top))
     scale = bits_float((float_bits(shifted) << 52) + 0x3FF0000000000000)
     return p * scale if inside else 0.0
-
-
-@inlined(fastmath={"contract"})
-def log_positive(x):
-    """log(x) for normal x > 0, to rounding: x = 2^k·(1 + f), log(1 + f) as in the C library of FreeBSD."""
-    shifted = float_bits(x) + (0x3FF0000000000000 - _ROOT_HALF)
-    k = bits_float((shifted >> 52) + (0x4338000000000000 - 1023)) - _ROUNDER
-    f = bits_float((shifted & 0xFFFFFFFFFFFFF) + _ROOT_HALF) - 1.0
-    s = f / (2.0 + f)
-    z = s * s
-    w = z * z
-    odd = z * (
-        6.666666666666735130e-01
-        + w * (2.857142874366239149e-01 + w * (1.818357216161805012e-01 + w * 1.479819860511658591e-01))
-    )
-    even = w * (3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01))
-    half = 0.5 * f * f
-    return k * _LOG_HIGH - ((half - (s * (half + (odd + even)) + k * _LOG_LOW)) - f)
-
-
-@loop(fastmath={"contract"})
-def invert_powers(cells, count, q):
-    """Replace cells[i] ≥ 1/2 by cells[i]^(−q), i < count."""
-    for i in range(count):
-        cells[i] = exp_nonpositive(-q * log_positive(cells[i]))
 
 
 SMALL = 1.0 / 32.0

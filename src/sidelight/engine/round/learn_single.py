@@ -11,22 +11,19 @@ hard to guess for the processor, and a loss of 0 changes nothing.
 
 from sidelight.engine._numba.jit import inlined, internal, loop, noinline
 from sidelight.engine._numba.pointers import offset
-from sidelight.engine.exponential import invert_powers
 from sidelight.engine.fields import ADAPTIVE_TOTAL, FIXED_TOTAL, GAMMA, TOP_PAID, WHOLE
 from sidelight.engine.round.indexing import end_edge, end_in_edge, first_edge, first_in_edge
 from sidelight.engine.round.prefetch import fetch_lost
 from sidelight.engine.round.spread import follow_spread
-from sidelight.engine.simplex.buckets import FUSED, fast_power
+from sidelight.engine.simplex.buckets import FUSED, fast_power, inverse_power
 from sidelight.engine.simplex.simplex import is_entropy, move, move_rooted, move_weights
 from sidelight.engine.simplex.store import FACTOR, LAMBDA, PAID, POWER_BUCKETS, RATE
 from sidelight.engine.simplex.tree import tree_total
 
 LARGEST_ESTIMATE = 1e300
 """Estimates are capped here so that a vanished probability times a huge estimate is 0, never NaN."""
-VECTOR = 8
-"""Powers are taken of so many numbers at a time …"""
 TERMS = 256
-"""… out of so many that are gathered first, or as many as one arm has in-neighbours."""
+"""Powers are taken of so many numbers that are gathered first, or as many as one arm has in-neighbours."""
 
 
 @internal()
@@ -161,7 +158,11 @@ def estimate_by_powers(machine, state, store, n_lost, rest):
             terms[n_terms] = multiplier + keys[v]
             n_terms += 1
             last += 1
-        take_powers(store, terms, n_terms, q)
+        for i in range(n_terms):
+            if store.form[0] == POWER_BUCKETS:
+                terms[i] = fast_power(store, 0, q, terms[i])
+            else:
+                terms[i] = inverse_power(terms[i], q)
         at = 0
         for index in range(done, last):
             v = state.targets[index]
@@ -174,16 +175,3 @@ def estimate_by_powers(machine, state, store, n_lost, rest):
             at += 1
         done = last
     return paid
-
-
-@inlined()
-def take_powers(store, terms, count, q):
-    """Replace terms[0..count] by their inverse powers: a few one by one, more by whole vectors."""
-    if count < VECTOR and store.form[0] == POWER_BUCKETS:
-        for i in range(count):
-            terms[i] = fast_power(store, 0, q, terms[i])
-        return
-    while count % VECTOR != 0:
-        terms[count] = 1.0
-        count += 1
-    invert_powers(terms, count, q)

@@ -134,49 +134,36 @@ def is_plain(store, j, form):
 @inlined()
 def move(store, j, coordinates, amounts, n):
     """`add` n amounts to sums of simplex j, which is one group, and `solve` it."""
-    if (
-        store.form[store.first_group[j]] == POWER_BUCKETS
-        and store.first_group[j + 1] - store.first_group[j] == 1
-    ):
-        if store.power[store.first_group[j]] == 2.0:
-            move_plain(store, j, coordinates, amounts, n)
-        else:
-            move_powers(store, j, coordinates, amounts, n)
+    g = store.first_group[j]
+    if store.form[g] == POWER_BUCKETS and store.first_group[j + 1] - g == 1:
+        move_buckets(store, j, g, coordinates, amounts, n)
         return
     if is_plain(store, j, POWER_LIST):
         move_short(store, j, coordinates, amounts, n)
         return
     for index in range(n):
-        add(store, store.first_group[j], coordinates[index], amounts[index])
+        add(store, g, coordinates[index], amounts[index])
     solve(store, j)
 
 
 @internal(needs="buckets")
-def move_plain(store, j, coordinates, amounts, n):
-    """`move` in one piece: a call costs as much as adding to a sum."""
+def move_buckets(store, j, g, coordinates, amounts, n):
+    """`move` for a bucketed group in one piece: a call costs as much as adding to a sum."""
     noinline()
-    g = store.first_group[j]
+    q, h = store.power[g], store.extra[g]
     for index in range(n):
-        before = store.key[coordinates[index]]
-        raise_power_sum(store, g, store.extra[g], 2.0, coordinates[index], before, before + amounts[index])
-    solve_buckets(store, j, g)
-
-
-@internal(needs="buckets")
-def move_powers(store, j, coordinates, amounts, n):
-    """`move_plain` for any power."""
-    noinline()
-    g = store.first_group[j]
-    q = store.power[g]
-    for index in range(n):
-        before = store.key[coordinates[index]]
-        raise_power_sum(store, g, store.extra[g], q, coordinates[index], before, before + amounts[index])
+        c = coordinates[index]
+        before = store.key[c]
+        if q == 2.0:  # known to the compiler
+            raise_power_sum(store, g, h, 2.0, c, before, before + amounts[index])
+        else:
+            raise_power_sum(store, g, h, q, c, before, before + amounts[index])
     solve_buckets(store, j, g)
 
 
 @internal()
 def move_short(store, j, coordinates, amounts, n):
-    """`move_plain` for a list; returns Σ √x."""
+    """`move` for a list of Tsallis-½ coordinates; returns Σ √x."""
     noinline()
     g = store.first_group[j]
     for index in range(n):
