@@ -156,7 +156,7 @@ class Entry(NamedTuple):
             raise MissingData(f"there is no data set {name!r} in {root / place}; there are: {known}")
         try:
             card = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise MissingData(f"{file} cannot be read: {error}") from error
         if not isinstance(card, dict):
             raise InvalidOption(f"{file} must hold the fields of a card, got {type(card).__name__}")
