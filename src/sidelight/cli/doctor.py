@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import click
@@ -48,15 +48,8 @@ def findings(run: bool = True) -> Iterator[Finding]:
     """Every check in turn; one that fails in an unforeseen way counts as broken and stops no other."""
     from sidelight.cli import health
 
-    checks: list[Callable[[], Iterator[Finding]]] = [
-        health.python,
-        health.packages,
-        health.machine,
-        health.kernels,
-        health.extras,
-        health.permissions,
-    ]
-    for check in checks + ([health.self_check] if run else []):
+    checks = (health.python, health.packages, health.machine, health.kernels, health.permissions)
+    for check in (*checks, health.self_check) if run else checks:
         try:
             yield from check()
         except Exception as error:

@@ -32,20 +32,15 @@ def python() -> Iterator[Finding]:
 
 
 def packages() -> Iterator[Finding]:
-    """Every package that the library requires: importable, and not too old."""
+    """Every package that the library requires, importable and not too old; optional ones with how to get them."""
     for name, least in requirements():
         yield _package(name, least)
-
-
-def extras() -> Iterator[Finding]:
-    """Optional packages, with how to get them."""
     for name, extra in EXTRAS.items():
         found = _package(name, "")
-        hint = f"pip install 'sidelight[{extra}]'"
         if found.state == "ok":
             yield found._replace(detail=f"{found.detail} (extra {extra!r})")
         else:
-            yield Finding(name, "note", f"{found.detail}; optional: {hint}")
+            yield Finding(name, "note", f"{found.detail}; optional: pip install 'sidelight[{extra}]'")
 
 
 def requirements() -> list[tuple[str, str]]:
@@ -128,15 +123,13 @@ def permissions() -> Iterator[Finding]:
     here = Path.cwd()
     free = shutil.disk_usage(here).free
     if _can_write(here):
-        yield Finding(
-            "this folder", "ok" if free >= SCARCE_DISK else "note", f"{here}, {_gigabytes(free)} free"
-        )
+        state = "ok" if free >= SCARCE_DISK else "note"
+        yield Finding("this folder", state, f"{here}, {_gigabytes(free)} free")
     else:
         yield Finding("this folder", "note", f"{here} cannot be written: name another with -o")
-    temporary = Path(tempfile.gettempdir())  # raises where there is none
-    yield Finding(
-        "temporary files", "ok", f"{temporary}, {_gigabytes(shutil.disk_usage(temporary).free)} free"
-    )
+    temporary = tempfile.gettempdir()  # raises where there is none
+    free = shutil.disk_usage(temporary).free
+    yield Finding("temporary files", "ok", f"{temporary}, {_gigabytes(free)} free")
 
 
 def self_check() -> Iterator[Finding]:
