@@ -154,3 +154,19 @@ def test_gaps_of_ones_own():
 def test_what_cannot_be_hidden(impossible):
     with pytest.raises(sl.SidelightError, match=r"at least|got|no weak arm"):
         impossible()
+
+
+def test_packing_hides_one_arm_of_the_set():
+    g = sl.families.cliques([3, 3])
+    found = sl.packing_independent_set(g)
+    environment = sl.environments.packing(g.n_arms, found, hidden=1, gap=0.1)
+    means = environment.means[0]
+    assert means[found.arms[1]] == pytest.approx(0.4)
+    assert means[found.arms[0]] == pytest.approx(0.5)
+    others = [arm for arm in range(g.n_arms) if arm not in found.arms]
+    assert_array_equal(means[others], 1)
+    for hidden in (-1, len(found.arms)):
+        with pytest.raises(sl.InvalidOption, match=str(hidden)):
+            sl.environments.packing(g.n_arms, found, hidden=hidden)
+    with pytest.raises(sl.InvalidOption):
+        sl.environments.packing(g.n_arms, [])

@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from dozen import every_case
 from numpy.testing import assert_array_equal
 
 import sidelight as sl
@@ -40,6 +41,7 @@ def same(one, other, horizon=40):
         assert [one.costs(2, t, a) for a in range(6)] == [other.costs(2, t, a) for a in range(6)]
 
 
+@every_case
 @pytest.mark.parametrize(
     ("spec", "expected"),
     [
@@ -107,6 +109,7 @@ def test_ones_own(own):
         parse("python:my_losses.ready", sl.families.cycle(9), 10)
 
 
+@every_case
 @pytest.mark.parametrize(
     ("spec", "shown"),
     [
@@ -126,6 +129,7 @@ def test_ones_own_with_mistakes(own, spec, shown):
         parse(spec, CYCLE, 1000)
 
 
+@every_case
 @pytest.mark.parametrize(
     ("spec", "shown"),
     [

@@ -1,81 +1,157 @@
-"""Recorded and computed losses, and the promise that simulation and decisions meet the same ones."""
+"""Recorded losses: as a matrix or from files, mapped or read, and refused with the place that is wrong."""
+
+import gzip
+import mmap
 
 import numpy as np
 import pytest
-from numba import njit
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 
 import sidelight as sl
+from sidelight.environment.tables import read_table
 
-LOSSES = np.random.default_rng(4).random((60, 5))
-
-
-def stairs(t, arm):
-    """A plain function of round and arm in [0, 1]."""
-    return ((3 * t + 2 * arm) % 7) / 7
+env = sl.environments
+LOSSES = np.random.default_rng(8).random((40, 5)).round(6)
 
 
-ENVIRONMENTS = {
-    "bernoulli": sl.environments.bernoulli([0.3, 0.5, 0.6, 0.7, 0.8]),
-    "switching": sl.environments.switching(5, period=20),
-    "matrix": sl.environments.matrix(LOSSES),
-    "repeated matrix": sl.environments.matrix(LOSSES[:13], repeat=True),
-    "bounded": sl.environments.bounded([0.3, 0.5, 0.6, 0.7, 0.8]),
-    "drifting": sl.environments.drifting(5, period=25),
-    "opposed": sl.environments.opposed([0.3, 0.5, 0.6, 0.7, 0.8], [(0, 1), (1, 2), (3, 4)]),
-    "newsvendor": sl.environments.newsvendor(np.arange(60) % 7, range(5)),
-    "function": sl.environments.function(stairs, 5),
-    "compiled function": sl.environments.function(njit(stairs), 5),
-}
+def written(path, text):
+    if path.suffix == ".gz":
+        with gzip.open(path, "wt") as file:
+            file.write(text)
+    else:
+        path.write_text(text)
+    return path
 
 
-@pytest.mark.parametrize("environment", ENVIRONMENTS.values(), ids=ENVIRONMENTS)
-def test_comparators_are_sums_of_costs(environment):
-    costs = np.array([[environment.costs(1, t, arm) for arm in range(5)] for t in range(60)])
-    totals = np.cumsum(costs, axis=0)
-    assert_allclose(environment.best_totals(np.arange(1, 61), seed=1), totals.min(axis=1), rtol=1e-12)
-    assert environment.best_arm(60, seed=1) == np.argmin(totals[-1])
+def as_csv(table, header=True):
+    lines = [",".join(f"a{i}" for i in range(table.shape[1]))] if header else []
+    return "\n".join([*lines, *(",".join(map(repr, row)) for row in table.tolist())]) + "\n"
 
 
-@pytest.mark.parametrize("environment", ENVIRONMENTS.values(), ids=ENVIRONMENTS)
-def test_losses_are_aligned_with_the_arms_asked_for(environment):
-    whole = environment.losses(1, 7, np.arange(5))
-    assert whole.shape == (5,)
-    assert ((whole >= 0) & (whole <= 1)).all()
-    assert_array_equal(environment.losses(1, 7, [4, 0, 2]), whole[[4, 0, 2]])
-    assert environment.losses(1, 7, []).shape == (0,)
+@pytest.mark.parametrize("name", ["losses.csv", "losses.csv.gz"])
+@pytest.mark.parametrize("header", [True, False])
+def test_text_is_replayed(tmp_path, name, header):
+    environment = env.replay(written(tmp_path / name, as_csv(LOSSES, header)))
+    assert_array_equal(environment.table, LOSSES)
+    assert_array_equal(environment.losses(0, 7, [4, 1]), LOSSES[7, [4, 1]])
 
 
-@pytest.mark.parametrize("environment", ENVIRONMENTS.values(), ids=ENVIRONMENTS)
-def test_a_simulated_run_is_the_loop_of_ask_and_tell(environment):
-    """Arms, cost, regret and ledger agree exactly, round by round."""
-    g = sl.FeedbackGraph.from_edges(5, [(0, 1), (1, 2), (2, 0), (3, 4), (4, 3), (0, 4)])
-    plan = sl.plan(g, horizon=60, partition=sl.Partition(g, [[0, 1, 2], [3, 4]]), realization="adaptive")
-    run = sl.simulate(plan, environment, seeds=[3, 8], checkpoints=range(1, 61))
-    for row, seed in enumerate((3, 8)):
-        policy, cost, plays = plan.policy(seed=seed), 0.0, np.zeros(5, dtype=int)
-        for t in range(60):
-            arm = policy.ask()
-            policy.tell(environment.losses(seed, t, g.out_neighbors(arm)))
-            cost += environment.costs(seed, t, arm)
-            plays[arm] += 1
-            assert run.cost[row, t] == pytest.approx(cost, rel=1e-12)
-        assert_array_equal(run.plays[row], plays)
-        assert_allclose(run.ledger[row, -1], list(policy.ledger(int(run.best_arm[row])).values()), rtol=1e-9)
-        best = environment.best_totals(run.checkpoints, seed)
-        assert_allclose(run.regret[row], run.cost[row] - best, rtol=1e-12, atol=1e-12)
+def test_windows_line_ends_marks_and_blank_lines(tmp_path):
+    file = tmp_path / "losses.csv"
+    file.write_bytes(b"\xef\xbb\xbfx,y\r\n0.5,1\r\n\r\n 0.25 ,0\r\n")
+    assert_array_equal(env.replay(file).table, [[0.5, 1], [0.25, 0]])
+
+
+def test_arrays_are_mapped(tmp_path):
+    np.save(tmp_path / "losses.npy", LOSSES)
+    environment = env.replay(tmp_path / "losses.npy")
+    owner = environment.table
+    while isinstance(owner, np.ndarray) and owner.base is not None:
+        owner = owner.base
+    assert isinstance(owner, mmap.mmap)  # nothing was copied
+    assert not environment.table.flags.writeable
+    assert_array_equal(environment.table, LOSSES)
+    run = sl.simulate(sl.plan(sl.families.mab(5), 40), environment, seeds=[0, 1])
+    same = sl.simulate(sl.plan(sl.families.mab(5), 40), env.matrix(LOSSES), seeds=[0, 1])
+    assert_array_equal(run.regret, same.regret)
+    assert run.environment == str(tmp_path / "losses.npy")
+
+
+@pytest.mark.parametrize("convert", [np.asfortranarray, np.float32, np.bool_, lambda x: x.astype(">f8")])
+def test_other_arrays_are_converted(tmp_path, convert):
+    np.save(tmp_path / "losses.npy", convert(LOSSES))
+    environment = env.replay(tmp_path / "losses.npy")
+    assert environment.table.dtype == np.float64
+    assert environment.table.flags.c_contiguous
+    assert_array_equal(environment.table, convert(LOSSES).astype(np.float64))
+
+
+def test_no_more_is_looked_at_than_asked_for(tmp_path):
+    """What is wrong further down does not matter, for either kind of file."""
+    wrong = LOSSES.copy()
+    wrong[20, 2] = np.nan
+    np.save(tmp_path / "losses.npy", wrong)
+    written(tmp_path / "losses.csv", as_csv(wrong))
+    for name in ("losses.npy", "losses.csv"):
+        assert_array_equal(env.replay(tmp_path / name, rounds=20).table, LOSSES[:20])
+        with pytest.raises(sl.InvalidOption, match="row 20"):
+            env.replay(tmp_path / name, rounds=21)
+
+
+def test_repeating(tmp_path):
+    environment = env.replay(written(tmp_path / "losses.csv", as_csv(LOSSES)), repeat=True)
+    assert_array_equal(environment.losses(0, 41, np.arange(5)), LOSSES[1])
+    with pytest.raises(sl.InvalidOption, match=r"losses\.csv has 40 rows.*41"):
+        env.replay(tmp_path / "losses.csv").check_horizon(41)
+
+
+@pytest.mark.parametrize("bad", ["nan", "inf", "1.5", "-0.25", "", "high"])
+def test_fields_that_are_no_losses(tmp_path, bad):
+    file = written(tmp_path / "losses.csv", f"left,right\n0.5,0.5\n0.5,{bad}\n")
+    with pytest.raises(sl.InvalidOption, match=rf"row 1 \(line 3\), column 1 \('right'\).*got '?{bad}"):
+        env.replay(file)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1.5, -0.25])
+def test_entries_that_are_no_losses(tmp_path, bad):
+    wrong = LOSSES.copy()
+    wrong[17, 3] = bad
+    np.save(tmp_path / "losses.npy", wrong)
+    with pytest.raises(sl.InvalidOption, match=rf"losses\.npy: row 17, arm 3 .*{bad}"):
+        env.replay(tmp_path / "losses.npy")
+
+
+@pytest.mark.parametrize("line", ["0.5", "0.5,0.5,0.5"])
+def test_ragged_rows(tmp_path, line):
+    file = written(tmp_path / "losses.csv", f"0.5,0.5\n{line}\n")
+    with pytest.raises(
+        sl.InvalidOption, match=rf"row 1 \(line 2\) has {line.count(',') + 1} columns.* has 2"
+    ):
+        env.replay(file)
+
+
+def test_files_that_are_something_else(tmp_path):
+    good = written(tmp_path / "good.csv.gz", as_csv(LOSSES)).read_bytes()
+    (tmp_path / "short.csv.gz").write_bytes(good[: len(good) // 2])
+    (tmp_path / "plain.csv.gz").write_text("0.5,0.5\n")
+    (tmp_path / "bytes.csv").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "header.csv").write_text("a,b\n")
+    (tmp_path / "text.npy").write_text("hello")
+    (tmp_path / "folder.csv").mkdir()
+    np.save(tmp_path / "cube.npy", np.zeros((2, 2, 2)))
+    np.save(tmp_path / "words.npy", np.array([["a"]]))
+    np.save(tmp_path / "objects.npy", np.array([[{}]]), allow_pickle=True)
+    np.savez(tmp_path / "many.npz", a=LOSSES)
+    (tmp_path / "many.npy").write_bytes((tmp_path / "many.npz").read_bytes())
+    names = [file.name for file in tmp_path.iterdir() if file.name != "good.csv.gz"]
+    for name in [*names, "absent.csv", "absent.npy", "losses.txt"]:
+        with pytest.raises(sl.InvalidOption, match=name.replace(".", r"\.")):
+            env.replay(tmp_path / name)
+    with pytest.raises(sl.InvalidOption, match="None"):
+        env.replay(None)
+
+
+def test_tables_without_some_columns(tmp_path):
+    file = written(tmp_path / "demand.csv", "date,steak, fish\n2013-10-04,36,6\n2013-10-05,30,8\n")
+    table = read_table(file, skip={"date"})
+    assert table.names == ("steak", "fish")
+    assert_array_equal(table.values, [[36, 6], [30, 8]])
+
+
+# -- matrices ---------------------------------------------------------------------------------------------
 
 
 def test_matrix_is_read_row_by_row():
-    environment = sl.environments.matrix(LOSSES)
-    assert_array_equal([environment.losses(0, t, np.arange(5)) for t in range(60)], LOSSES)
+    environment = env.matrix(LOSSES)
+    assert_array_equal([environment.losses(0, t, np.arange(5)) for t in range(40)], LOSSES)
 
 
 def test_too_long_a_horizon_for_the_matrix():
-    plan = sl.plan(sl.families.mab(5), horizon=61)
-    with pytest.raises(sl.InvalidOption, match=r"60 rows.*61"):
-        sl.simulate(plan, sl.environments.matrix(LOSSES))
-    assert sl.simulate(plan, sl.environments.matrix(LOSSES, repeat=True)).complete
+    plan = sl.plan(sl.families.mab(5), horizon=41)
+    with pytest.raises(sl.InvalidOption, match=r"40 rows.*41"):
+        sl.simulate(plan, env.matrix(LOSSES))
+    assert sl.simulate(plan, env.matrix(LOSSES, repeat=True)).complete
 
 
 @pytest.mark.parametrize("bad", [-0.1, 1.5, float("nan"), float("inf")])
@@ -83,37 +159,10 @@ def test_matrices_with_losses_outside_the_unit_interval(bad):
     wrong = LOSSES.copy()
     wrong[17, 3] = bad
     with pytest.raises(sl.InvalidOption, match=rf"row 17, arm 3 .*{bad}"):
-        sl.environments.matrix(wrong)
+        env.matrix(wrong)
 
 
 @pytest.mark.parametrize("table", [[], [[]], [0.5, 0.5], 0.5, np.zeros((2, 2, 2))], ids=repr)
 def test_matrices_of_the_wrong_shape(table):
     with pytest.raises(sl.InvalidOption, match="shape"):
-        sl.environments.matrix(table)
-
-
-@pytest.mark.parametrize("compiled", [False, True])
-def test_functions_that_leave_the_unit_interval(compiled):
-    def too_much(t, arm):
-        return 0.5 if t < 20 else 1.5
-
-    environment = sl.environments.function(njit(too_much) if compiled else too_much, 3)
-    plan = sl.plan(sl.families.mab(3), horizon=50)
-    with pytest.raises(sl.SidelightError, match=r"\[0, 1\]"):
-        sl.simulate(plan, environment)
-
-
-def test_functions_that_are_none():
-    with pytest.raises(sl.InvalidOption, match=r"0\.5"):
-        sl.environments.function(0.5, 3)
-    for n_arms in (0, -1):
-        with pytest.raises(sl.InvalidOption, match=str(n_arms)):
-            sl.environments.function(stairs, n_arms)
-
-
-def test_environments_must_fit_the_graph():
-    plan = sl.plan(sl.families.mab(4), horizon=50)
-    with pytest.raises(sl.InvalidOption, match=r"5 arms.*4"):
-        sl.simulate(plan, sl.environments.matrix(LOSSES))
-    with pytest.raises(sl.InvalidOption, match="ndarray"):
-        sl.simulate(plan, LOSSES)
+        env.matrix(table)

@@ -1,11 +1,15 @@
+"""Arguments that cannot be meant are refused with what was got."""
+
 import numpy as np
 import pytest
+from dozen import every_case
 
 import sidelight as sl
 
 env = sl.environments
 
 
+@every_case
 @pytest.mark.parametrize(
     "careless",
     [
