@@ -6,13 +6,4 @@ from sidelight.experiment.run import Run
 from sidelight.experiment.simulation import logarithmic_checkpoints, simulate
 from sidelight.experiment.sweep.spec import Spec
 
-__all__ = [
-    "Absent",
-    "Cell",
-    "Results",
-    "Run",
-    "Spec",
-    "compare",
-    "logarithmic_checkpoints",
-    "simulate",
-]
+__all__ = ["Absent", "Cell", "Results", "Run", "Spec", "compare", "logarithmic_checkpoints", "simulate"]

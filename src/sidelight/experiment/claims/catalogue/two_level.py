@@ -99,10 +99,7 @@ def decomposition(sizes: Sizes) -> Evidence:
     at = range(1, len(rows) + 1)
     return Evidence(
         rows,
-        {
-            LEDGER_COVERS: max(sums, key=lambda e: e.high),
-            PARTS_COVERED: max(parts, key=lambda e: e.high),
-        },
+        {LEDGER_COVERS: max(sums, key=lambda e: e.high), PARTS_COVERED: max(parts, key=lambda e: e.high)},
         (
             Curve("regret", "measured", at, [row["regret"] for row in rows]),
             Curve("sum of the ledger", "predicted", at, [sum(row[name] for name in LEDGER) for row in rows]),

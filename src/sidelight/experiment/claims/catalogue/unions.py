@@ -59,12 +59,7 @@ def clique_size(sizes: Sizes) -> Evidence:
 
 
 @claims.add(
-    "cliques-horizon",
-    "cliques:2,2,4,8",
-    SOURCE,
-    *growth(2 / 3),
-    quick=QUICK | RIVALS,
-    full=FULL | RIVALS,
+    "cliques-horizon", "cliques:2,2,4,8", SOURCE, *growth(2 / 3), quick=QUICK | RIVALS, full=FULL | RIVALS
 )
 def horizon(sizes: Sizes) -> Evidence:
     """Cliques of unequal sizes have regret of order T^{2/3}."""
