@@ -17,6 +17,8 @@ from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, mod
 from numba.np.arrayobj import make_array
 from numba.np.numpy_support import from_dtype
 
+from sidelight.engine._numba.checks import pointer_to, pointing
+
 
 class Bundle(types.Type):
     """The type of a reference to named pointers (to a dtype) and plain int64 numbers."""
@@ -30,7 +32,7 @@ class Bundle(types.Type):
 
         self.numbers = {field: at for at, field in enumerate(fields)}
         self.types = [
-            types.int64 if plain else types.CPointer(from_dtype(np.dtype(dtype)))
+            types.int64 if plain else pointer_to(from_dtype(np.dtype(dtype)))
             for dtype, plain in fields.values()
         ]
         super().__init__(name="_".join((name, *sorted(features))))
@@ -74,26 +76,32 @@ def opener(
         def codegen(context, builder, signature, args):
             kind = signature.args[0]
             bundles = signature.return_type.types
-            data = {
-                name: make_array(array)(context, builder, value).data
+            arrays = {
+                name: make_array(array)(context, builder, value)
                 for name, array, value in zip(
                     kind.fields, kind.types, cgutils.unpack_tuple(builder, args[0]), strict=True
                 )
             }
             intp = context.get_value_type(types.intp)
+
+            def cell(array, at):
+                return builder.load(builder.gep(arrays[array].data, [intp(at)]))
+
             found = []
             for bundle in bundles:
                 room = cgutils.alloca_once(builder, context.get_value_type(bundle).pointee)
                 for field, at in bundle.numbers.items():
                     array, number, plain = sources[field]
-                    cell = data[array]
+                    value, size = arrays[array].data, arrays[array].nitems
                     if plain:
-                        cell = builder.load(builder.gep(cell, [intp(number)]))
+                        value = cell(array, number)
                     elif number >= 0:
-                        cell = builder.gep(
-                            cell, [builder.load(builder.gep(data["layout"], [intp(2 * number)]))]
-                        )
-                    builder.store(cell, cgutils.gep_inbounds(builder, room, 0, at))
+                        first = cell("layout", 2 * number)
+                        value = builder.gep(value, [first])
+                        size = builder.sub(cell("layout", 2 * number + 1), first)
+                    if not plain:
+                        value = pointing(context, builder, bundle.types[at], value, size)
+                    builder.store(value, cgutils.gep_inbounds(builder, room, 0, at))
                 found.append(room)
             return context.make_tuple(builder, signature.return_type, found)
 

@@ -32,6 +32,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from sidelight._files import replacing
+from sidelight.engine._numba.checks import CHECKED
 from sidelight.engine._numba.pipeline import EXPECTED
 
 PACKAGE = Path(__file__).parents[2]
@@ -113,7 +114,16 @@ def folders() -> tuple[Path, ...]:
         return ()
     processor = numba.core.registry.cpu_target.target_context.codegen().magic_tuple()
     options = [(name, str(getattr(config, name, None))) for name in _OPTIONS]
-    parts = (SOURCES, EXPECTED, numba.__version__, llvmlite.__version__, sys.version, processor, options)
+    parts = (
+        SOURCES,
+        EXPECTED,
+        CHECKED,
+        numba.__version__,
+        llvmlite.__version__,
+        sys.version,
+        processor,
+        options,
+    )
     key = hashlib.sha256(repr(parts).encode()).hexdigest()[:24]
     found = tuple(place / key for place in places())
     for folder in found:

@@ -24,6 +24,7 @@ from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
 from sidelight.engine._numba.cache import KernelCache
+from sidelight.engine._numba.checks import CHECKED
 from sidelight.engine._numba.features import only_with
 from sidelight.engine._numba.pipeline import EXPECTED, Entry, Inner, Loop, one_signature
 
@@ -34,6 +35,8 @@ def _jitted(
     """`njit`, by one of our pipelines, with machine code kept in our own cache or not at all."""
     if EXPECTED:
         options = options | {"pipeline_class": pipeline}
+    if CHECKED:
+        options = options | {"boundscheck": True}
 
     def decorate(function: Any) -> Any:
         dispatcher = njit(error_model="numpy", **options)(function)
