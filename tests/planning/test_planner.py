@@ -357,3 +357,14 @@ def test_hybrid_without_weak_blocks_is_the_strong_theorem():
         made = make_plan(mab, 1000, p, realization)
         assert made.realization == "hybrid"
         assert made.bound.to_dict() == make_plan(mab, 1000, p, "clustered").bound.to_dict()
+
+
+def test_without_a_horizon_the_bound_is_a_curve():
+    made = make_plan(PAIRS)
+    assert made.horizon is None
+    assert made.bound_at(10**6).value == made.curve.value_at(10**6)
+    with pytest.raises(InvalidOption, match=r"plan\.bound_at\(t\)"):
+        _ = made.bound
+    assert made.stage_of(17) is made
+    with pytest.raises(InvalidOption, match="for 1000 rounds, not for 999"):
+        make_plan(PAIRS, 1000).bound_at(999)

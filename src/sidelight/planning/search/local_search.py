@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from math import inf, isfinite
 from typing import NamedTuple
 
@@ -14,16 +13,15 @@ import numpy as np
 from sidelight._check import MOST_ROUNDS, checked_count, checked_horizon, checked_number, checked_seed
 from sidelight._progress import Progress
 from sidelight._types import Longs
-from sidelight.analysis import observability
 from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
 from sidelight.planning.candidates import candidates_of
-from sidelight.planning.exploration import Solved, WeakBlocks
+from sidelight.planning.exploration import Solved
 from sidelight.planning.search.blocks import BlockBook
 from sidelight.planning.search.exact import MOST_ARMS, exact_possible, exhaustive
 from sidelight.planning.search.moves import neighbours
-from sidelight.planning.search.starts import hubs, natural_starts, shed, watched
+from sidelight.planning.search.starts import hubs, natural_starts, watched
 from sidelight.planning.search.state import State
 
 EXACT_ARMS = 7
@@ -232,21 +230,14 @@ class _Run:
         return "budget" if self.late else "moves" if self.moves >= self.limit else "finished"
 
     def _make_starts(self) -> None:
-        """Partitions made from the graph and from natural ones, scored as they come."""
-        g, weak, cover = self.graph, observability(self.graph).weak, self.solved.cover
-        makers: list[tuple[str, int, Callable[[], list[Partition | None]]]] = [
-            ("hubs", 0, lambda: [*hubs(g, self.horizon)])
-        ]
-        if 0 < weak.size < g.n_arms:
-            makers.append(("watched", g.n_arms, lambda: [watched(g, cover(weak))]))
-        for _, name, partition in self.starts:
-            solved = self.solved.blocks(name, partition)
-            makers.append((f"{name}, shed", 0, partial(_listed_shed, solved)))
-        for name, unsolved, make in makers:
-            if self.fits(unsolved):
-                for found in make():
-                    if found is not None and self._score_in_time(name, found):
-                        self.starts.append((self.score(name, found), name, found))
+        """Partitions made from the graph, scored as they come."""
+        g, weak = self.graph, self.solved.observability.weak
+        found = [("hubs", made) for made in (hubs(g, self.horizon) if self.fits(0) else [])]
+        if 0 < weak.size < g.n_arms and self.fits(g.n_arms):
+            found += [("watched", made) for made in watched(g, self.solved.cover(weak))]
+        for name, partition in found:
+            if self._score_in_time(name, partition):
+                self.starts.append((self.score(name, partition), name, partition))
 
     def _stop(self) -> bool:
         done = max(self.elapsed / self.budget, self.moves / self.limit)
@@ -313,7 +304,3 @@ class _Run:
                     labels[block] = block[0]
                 self._score_in_time("neighbour", Partition.from_labels(self.graph, labels))
             improved = self.best[0] < before
-
-
-def _listed_shed(solved: WeakBlocks) -> list[Partition | None]:
-    return [shed(solved)]

@@ -12,7 +12,6 @@ from sidelight.errors import IllegalPartition
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
 from sidelight.planning.candidates import natural_partitions
-from sidelight.planning.exploration import WeakBlocks
 from sidelight.planning.search.estimate import estimate, weak_rows
 
 
@@ -36,21 +35,8 @@ def natural_starts(graph: FeedbackGraph, seed: int = 0) -> Iterator[tuple[str, P
             yield name, partition
 
 
-def shed(weak: WeakBlocks) -> Partition | None:
-    """Strong arms that carry no weight leave their blocks, which raises no δ; None if there are none."""
-    p = weak.partition
-    strong = np.zeros(p.graph.n_arms, dtype=bool)
-    strong[observability(p.graph).strong] = True
-    labels = p.block_of.copy()
-    for found in weak.dominations:
-        idle = found.arms[(found.weights == 0) & strong[found.arms]]
-        if idle.size < len(found.arms):
-            labels[idle] = p.n_blocks + idle
-    return _legal(p.graph, labels) if (labels >= p.n_blocks).any() else None
-
-
-def watched(graph: FeedbackGraph, cover: Domination) -> Partition | None:
-    """The arms that `cover` covers in one block with the arms that carry its weight."""
+def watched(graph: FeedbackGraph, cover: Domination) -> list[Partition]:
+    """The arms that `cover` covers in one block with the arms that carry its weight, where that is legal."""
     labels = np.arange(1, graph.n_arms + 1)
     labels[cover.cover] = labels[cover.arms[cover.weights > 0]] = 0
     return _legal(graph, labels)
@@ -83,12 +69,12 @@ def hubs(graph: FeedbackGraph, horizon: int, most: int = 3) -> list[Partition]:
     sums = weak_rows(sizes, deltas)
     sums[:, 0], sums[:, 1] = (~inside & graph.has_loop).sum(axis=1), (~inside & ~graph.has_loop).sum(axis=1)
     best = np.argsort(estimate(sums, deltas, float(horizon)), kind="stable")[:most]
-    made = [_legal(graph, np.where(inside[i], 0, np.arange(1, n + 1))) for i in best]
-    return [partition for partition in made if partition is not None]
+    return [made for i in best for made in _legal(graph, np.where(inside[i], 0, np.arange(1, n + 1)))]
 
 
-def _legal(graph: FeedbackGraph, labels: Longs) -> Partition | None:
+def _legal(graph: FeedbackGraph, labels: Longs) -> list[Partition]:
+    """The partition with these labels, or none."""
     try:
-        return Partition.from_labels(graph, labels)
+        return [Partition.from_labels(graph, labels)]
     except IllegalPartition:
-        return None
+        return []
