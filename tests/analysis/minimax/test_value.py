@@ -11,8 +11,8 @@ from scipy.optimize import linprog
 
 import sidelight as sl
 from sidelight.analysis import minimax
-from sidelight.analysis.minimax import program as minimax_program
 from sidelight.analysis.minimax.check import best_response, worst_regret
+from sidelight.analysis.minimax.program import Program
 from sidelight.graph import FeedbackGraph, families
 
 TWO_ARMS = [np.array(bits, dtype=bool).reshape(2, 2) for bits in itertools.product((0, 1), repeat=4)]
@@ -264,8 +264,7 @@ def test_a_large_program_is_exact():
 def test_every_promised_size_fits():
     for n, horizon in ((2, 6), (3, 4)):
         for bits in itertools.product((0, 1), repeat=n * n):
-            game = minimax_program.Game(np.array(bits, dtype=bool).reshape(n, n), horizon)
-            size = minimax_program.estimated_size(game)
+            size = Program(np.array(bits, dtype=bool).reshape(n, n), horizon).estimated_size
             assert size.nonzeros <= 300_000
             assert size.columns <= 20_000
 
@@ -273,7 +272,7 @@ def test_every_promised_size_fits():
 @pytest.mark.parametrize(("adjacency", "horizon"), SOLVED, ids=str)
 def test_estimated_size_is_close(adjacency, horizon):
     found = minimax(graph(adjacency), horizon)
-    estimate = minimax_program.estimated_size(found.strategy.game)
+    estimate = Program(np.asarray(adjacency, dtype=bool), horizon).estimated_size
     assert estimate.rows <= found.size.rows
     assert estimate.columns <= found.size.columns
     assert estimate.nonzeros >= 0.3 * found.size.nonzeros
@@ -281,12 +280,12 @@ def test_estimated_size_is_close(adjacency, horizon):
 
 def test_verify_refuses_false_claims():
     found = minimax(families.mab(2), 3)
-    tables = tuple(np.tile([0.9, 0.1], (len(table), 1)) for table in found.strategy.tables)
+    table = dict.fromkeys(found.strategy.table, np.array([0.9, 0.1]))
     mixture = replace(found.adversary, probabilities=np.eye(len(found.adversary))[0])
     for claim, words in (
         (replace(found, value=found.value - 0.01), "the strategy has regret"),
         (replace(found, lower=found.lower + 0.01), "the adversary forces regret"),
-        (replace(found, strategy=replace(found.strategy, tables=tables)), "the strategy has regret"),
+        (replace(found, strategy=replace(found.strategy, table=table)), "the strategy has regret"),
         (replace(found, adversary=mixture), "the adversary forces regret"),
         (
             replace(found, adversary=replace(found.adversary, losses=found.adversary.losses * 2)),

@@ -10,12 +10,11 @@ import numpy.typing as npt
 
 from sidelight._check import is_whole
 from sidelight._types import Floats, Indices
-from sidelight.analysis.minimax.game import Game
+from sidelight.analysis.minimax.program import History
 from sidelight.errors import InvalidFeedback, InvalidOption, listing
 from sidelight.graph import FeedbackGraph
 
 Revealed = Mapping[int, int] | Sequence[int] | Indices
-History = Sequence[tuple[int, Revealed]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,49 +27,45 @@ class Strategy:
     """
 
     graph: FeedbackGraph
-    game: Game
-    tables: tuple[Floats, ...]  # tables[t]: (histories of t rounds, N)
+    horizon: int
+    table: Mapping[History, Floats]  # (N,) after each history, as `program` writes them
 
-    def probabilities(self, history: History = ()) -> Floats:
+    def probabilities(self, history: Sequence[tuple[int, Revealed]] = ()) -> Floats:
         """(N,) distribution of the next arm after `history`: a pair (arm played, losses it revealed) per round.
 
         The losses are a mapping {arm: 0 or 1} over exactly the out-neighbours of the arm played, or a sequence
         aligned with `graph.out_neighbors(arm)`.
         """
-        if len(history) >= len(self.tables):
+        if len(history) >= self.horizon:
             raise InvalidOption(
-                f"a history of {len(history)} rounds leaves nothing to play: the game has {len(self.tables)}"
+                f"a history of {len(history)} rounds leaves nothing to play: the game has {self.horizon}"
             )
-        state = 0
-        for arm, revealed in history:
-            digit = sum(1 << seen for seen, loss in self._losses(arm, revealed) if loss)
-            state = state * self.game.n_symbols + int(self.game.symbol[self.game.kind[arm], digit])
-        chances: Floats = self.tables[len(history)][state].copy()
-        return chances
+        return self.table[tuple(self._seen(arm, revealed) for arm, revealed in history)].copy()
 
-    def _losses(self, arm: int, revealed: Revealed) -> list[tuple[int, int]]:
-        if not is_whole(arm) or not 0 <= arm < self.game.n_arms:
-            raise InvalidOption(f"arm {arm!r} does not exist: the graph has arms 0..{self.game.n_arms - 1}")
-        seen: list[int] = np.flatnonzero(self.game.reveals[arm]).tolist()
+    def _seen(self, arm: int, revealed: Revealed) -> tuple[int, int]:
+        """(the set that `arm` reveals, those of it that have loss 1), both as numbers."""
+        if not is_whole(arm) or not 0 <= arm < self.graph.n_arms:
+            raise InvalidOption(f"arm {arm!r} does not exist: the graph has arms 0..{self.graph.n_arms - 1}")
+        seen: list[int] = self.graph.out_neighbors(arm).tolist()
         if isinstance(revealed, Mapping):
             if set(revealed) != set(seen):
                 raise InvalidFeedback(
                     f"arm {arm} reveals arms {listing(seen)}, got losses of {listing(list(revealed))}"
                 )
-            losses = [revealed[each] for each in seen]
-        else:
-            losses = list(revealed)
-            if len(losses) != len(seen):
-                raise InvalidFeedback(f"arm {arm} reveals {len(seen)} losses, got {len(losses)}")
-        for each, loss in zip(seen, losses, strict=True):
+            revealed = [revealed[each] for each in seen]
+        if len(revealed) != len(seen):
+            raise InvalidFeedback(f"arm {arm} reveals {len(seen)} losses, got {len(revealed)}")
+        for each, loss in zip(seen, revealed, strict=True):
             if loss not in (0, 1):
                 raise InvalidFeedback(
                     f"the loss of arm {each} must be 0 or 1, got {loss!r}; round it to 1 with that probability"
                 )
-        return list(zip(seen, losses, strict=True))
+        return sum(1 << each for each in seen), sum(
+            1 << each for each, loss in zip(seen, revealed, strict=True) if loss
+        )
 
     def __repr__(self) -> str:
-        return f"Strategy({self.game.n_arms} arms, {len(self.tables)} rounds)"
+        return f"Strategy({self.graph.n_arms} arms, {self.horizon} rounds)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

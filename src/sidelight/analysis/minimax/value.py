@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight._check import checked_horizon
 from sidelight.analysis.minimax.check import adjacency, best_response, worst_regret
-from sidelight.analysis.minimax.game import Game
 from sidelight.analysis.minimax.players import Mixture, Strategy
-from sidelight.analysis.minimax.program import Method, Program, Size, estimated_size
+from sidelight.analysis.minimax.program import Method, Program, Size
 from sidelight.errors import InfeasibleRequest, InvalidGraph, SolverError
 from sidelight.graph import FeedbackGraph
 
@@ -110,8 +107,7 @@ def minimax(g: FeedbackGraph, horizon: int) -> Minimax:
     if not isinstance(g, FeedbackGraph):
         raise InvalidGraph(f"minimax needs a FeedbackGraph, got {type(g).__name__}")
     horizon = checked_horizon(horizon)
-    game = _affordable(g, horizon)
-    program = Program(game)
+    program = _affordable(g, horizon)
     order: list[Method] = ["highs-ds", "highs-ipm"]
     if program.size.nonzeros > SIMPLEX_NONZEROS:
         order.reverse()
@@ -121,8 +117,8 @@ def minimax(g: FeedbackGraph, horizon: int) -> Minimax:
     return found
 
 
-def _affordable(g: FeedbackGraph, horizon: int) -> Game:
-    """The game, or InfeasibleRequest if its linear program would be too large."""
+def _affordable(g: FeedbackGraph, horizon: int) -> Program:
+    """The game's linear program, or InfeasibleRequest if it would be too large."""
     bits = g.n_arms * horizon
     advice = "ask for fewer rounds or a smaller graph"
     if bits > MAX_MATRIX_BITS:
@@ -130,29 +126,26 @@ def _affordable(g: FeedbackGraph, horizon: int) -> Game:
             f"the game of {g.n_arms:,} arms and {horizon:,} rounds needs a linear program with a row for each "
             f"of 2^{bits} loss matrices, up to symmetry; at most 2^{MAX_MATRIX_BITS} are enumerated: {advice}"
         )
-    game = Game(adjacency(g), horizon)
-    size = estimated_size(game)
+    program = Program(adjacency(g), horizon)
+    size = program.estimated_size
     if size.columns > MAX_COLUMNS or size.nonzeros > MAX_NONZEROS:
         raise InfeasibleRequest(
             f"the game of {g.n_arms} arms and {horizon} rounds needs a linear program of about {size}; at most "
             f"{MAX_COLUMNS:,} columns and {MAX_NONZEROS:,} non-zeros are solved: {advice}"
         )
-    return game
+    return program
 
 
 def _certified(g: FeedbackGraph, program: Program, method: Method) -> Minimax:
-    game = program.game
-    tables, mixture = program.solved(method)
+    table, mixture = program.solved(method)
     chosen = np.flatnonzero(mixture > 0.0)
-    strategy = Strategy(g, game, tuple(tables))
-    adversary = Mixture(game.bits[game.digits(chosen)].swapaxes(0, 1).copy(), mixture[chosen])
-    frozen: list[npt.NDArray[Any]] = [*tables, adversary.losses, adversary.probabilities]
-    for array in frozen:
-        array.flags.writeable = False
+    strategy = Strategy(g, program.horizon, table)
+    adversary = Mixture(program.bits(chosen).astype(np.int8), mixture[chosen])
+    adversary.losses.flags.writeable = adversary.probabilities.flags.writeable = False
     return Minimax(
         graph=g,
-        horizon=game.horizon,
-        value=worst_regret(g, game.horizon, strategy.probabilities),
+        horizon=program.horizon,
+        value=worst_regret(g, program.horizon, strategy.probabilities),
         lower=best_response(g, adversary.losses, adversary.probabilities),
         strategy=strategy,
         adversary=adversary,
