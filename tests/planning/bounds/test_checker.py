@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import INSTANCES, clique, cycle, loops
+from scipy import sparse
 
 from sidelight.analysis import independence_number
 from sidelight.errors import InvalidOption
@@ -15,7 +16,7 @@ from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
 from sidelight.planning import Schedule, check_certificate, plan
 from sidelight.planning.bounds.checker import _corner, _height
-from sidelight.planning.bounds.independent_sets import independence, mutual_independence
+from sidelight.planning.bounds.independent_sets import _has_none_larger, independence, mutual_independence
 from sidelight.planning.cliques import clique_cover
 
 
@@ -180,7 +181,7 @@ def test_believes_no_clique_that_is_none():
 
 
 def test_proves_independence_numbers_that_cliques_cannot():
-    """Two five-cycles that go one way: cliques of two prove 6, the integer program 4."""
+    """Two five-cycles that go one way: cliques of two prove 6, exhaustion 4."""
     edges = cycle(range(5)) + cycle(range(5, 10)) + loops(range(10))
     graph = FeedbackGraph.from_edges(10, edges)
     assert independence(graph, clique_cover(graph)) == independence_number(graph).upper == 4
@@ -190,3 +191,14 @@ def test_refuses_a_schedule_that_nobody_claimed():
     made = plan(FeedbackGraph.from_edges(9, cycle(range(9))), 1000, realization="flat")
     slowing = replace(made.tuning, schedule=Schedule(np.full(9, -0.5), -0.5))
     assert "schedules beside a horizon" in failing(replace(made, tuning=slowing))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_exhaustion_agrees_with_the_independence_number(seed):
+    rng = np.random.default_rng(seed)
+    A = rng.random((30, 30)) < (0.05, 0.1, 0.3, 0.6)[seed % 4]
+    A = (A | A.T) & ~np.eye(30, dtype=bool)
+    alpha = independence_number(FeedbackGraph.from_adjacency(A | np.eye(30, dtype=bool))).upper
+    adjacent = sparse.csr_array(A.astype(np.int64))
+    assert _has_none_larger(adjacent, alpha)
+    assert not _has_none_larger(adjacent, alpha - 1)

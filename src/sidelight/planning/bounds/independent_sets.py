@@ -1,4 +1,4 @@
-"""How large independent sets can be, proved from cliques that a plan supplies: nothing is searched for here.
+"""How large independent sets can be, proved from cliques that a plan supplies.
 
 The checker of certificates uses it, so like that it sees graphs only.
 """
@@ -16,6 +16,9 @@ from sidelight.graph import FeedbackGraph
 
 ACCURACY = 1e-8
 """How far weights may miss their sums by rounding."""
+
+MOST_NODES = 200_000
+"""Nodes of one exhaustive search; the planner proves with a tenth of them."""
 
 
 def _listed(graph: FeedbackGraph) -> sparse.csr_array:
@@ -59,7 +62,7 @@ def _proven(adjacent: sparse.csr_array, proof: Any, arms: Longs | None = None) -
     """The upper bound on the independence number that a cover by weighted cliques proves, whatever it claims.
 
     Weights count rounded down in each group of overlapping cliques; sets that the proof says were searched are
-    bounded by an integer program. A proof that is none proves the number of vertices.
+    searched again. A proof that is none proves the number of vertices.
     """
     n = adjacent.shape[0]
     if proof is None:
@@ -84,28 +87,45 @@ def _proven(adjacent: sparse.csr_array, proof: Any, arms: Longs | None = None) -
     first[owner] = group[member]
     used = first >= 0
     totals = np.floor(np.bincount(first[used], weights=proof.weights[used]) + ACCURACY)
-    for vertices, _ in proof.searched:
+    for vertices, size in proof.searched:
         those = np.unique(group[rank[np.asarray(vertices)]])
         inside = np.flatnonzero(np.isin(group, those))
-        bound = min(totals[those].sum(), _integer_bound(adjacent[inside][:, inside], cliques[:, inside]))
-        totals[those] = np.eye(1, those.size)[0] * bound  # what all of them hold together, booked once
+        if size < totals[those].sum() and _has_none_larger(adjacent[inside][:, inside].tocsr(), size):
+            totals[those] = np.eye(1, those.size)[0] * size  # what all of them hold together, booked once
     return int(totals.sum())
 
 
-def _integer_bound(adjacent: sparse.csr_array, cliques: sparse.csr_array) -> int:
-    """No independent set is larger, by SciPy's branch and bound with a row for each edge and each clique."""
-    from scipy.optimize import Bounds, LinearConstraint, milp
+def _has_none_larger(adjacent: sparse.csr_array, size: int) -> bool:
+    """Is it certain that no independent set has more than `size` vertices? By exhaustion, if that ends soon enough.
 
-    edges = sparse.triu(adjacent, 1).tocoo()
-    k, n = edges.nnz, adjacent.shape[0]
-    rows = sparse.csr_array(
-        (np.ones(2 * k), (np.tile(np.arange(k), 2), np.concatenate([edges.row, edges.col]))), shape=(k, n)
-    )
-    matrix = sparse.vstack([rows, cliques.astype(np.float64)]).tocsr()
-    found = milp(
-        -np.ones(n),
-        integrality=np.ones(n, dtype=np.int64),
-        bounds=Bounds(0, 1),
-        constraints=LinearConstraint(matrix, -np.inf, 1.0),
-    )
-    return int(np.floor(-found.mip_dual_bound + 1e-6)) if found.mip_dual_bound is not None else n
+    Vertices are put into cliques one after another; a set takes one vertex of each at most, so of those that come
+    first in the order only so many can follow a choice (Tomita & Seki's colouring bound, in the complement).
+    """
+    n = adjacent.shape[0]
+    rows = np.split(adjacent.indices, adjacent.indptr[1:-1])
+    near = [sum(1 << int(u) for u in row) for row in rows]
+    nodes = MOST_NODES
+
+    def exists(among: int, wanted: int) -> bool:
+        """May there be an independent set of so many vertices?"""
+        nonlocal nodes
+        nodes -= 1
+        if wanted == 0 or nodes < 0:
+            return True
+        order, rest, cliques = [], among, 0
+        while rest:
+            cliques, clique = cliques + 1, rest
+            while clique:
+                v = clique.bit_length() - 1
+                order.append((v, cliques))
+                clique &= near[v]
+                rest ^= 1 << v
+        for v, most in reversed(order):
+            if most < wanted:
+                return False
+            among ^= 1 << v
+            if exists(among & ~near[v], wanted - 1):
+                return True
+        return False
+
+    return not exists((1 << n) - 1, size + 1)
