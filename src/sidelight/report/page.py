@@ -11,6 +11,7 @@ from typing import Any
 from sidelight._version import __version__
 from sidelight.experiment.results import Results
 from sidelight.experiment.statistics import LEAST_SEEDS
+from sidelight.graph import FeedbackGraph
 from sidelight.planning import Comparison
 from sidelight.report.album import Album, Picture, slug
 from sidelight.report.figures.graph import graph_figure, is_drawable
@@ -31,6 +32,11 @@ MOST_GROUPS_DRAWN = 12
 MOST_GRAPHS_DRAWN = 12
 """A page stays small and quick however long the sweep; what is not drawn is still in its tables."""
 
+ARMS = (
+    "Dots are arms; a line joins two arms that reveal each other, an arrow points at what is revealed "
+    "one way only, a ring marks an arm that reveals itself."
+)
+MATRIX = "Too large to draw arm by arm: rows reveal columns, darker where more pairs do, on a log scale."
 REGRET = (
     "Mean regret with its 95 % interval. Triangles at the right edge are bounds at T. Above the dotted line a "
     "bound says nothing. Curves that coincide are drawn as stripes."
@@ -81,6 +87,7 @@ def write_report(
         "most_graphs": MOST_GRAPHS_DRAWN,
         "most_groups": MOST_GROUPS_DRAWN,
         "least_seeds": LEAST_SEEDS,
+        "number": number,
     }
     write_page(folder / "report.html", "report.html.j2", content)
     return folder / "report.html"
@@ -100,12 +107,13 @@ def _summary(results: Results, groups: tuple[Group, ...]) -> str:
 
 
 def _graph(album: Album, index: int, name: str, section: GraphSection) -> dict[str, Any]:
-    drawn = None
+    drawn, partition = None, section.partition
     if index <= MOST_GRAPHS_DRAWN:
+        blocks = "" if partition is None else f", {counted(partition.n_blocks, 'block')}"
         drawn = album.picture(
-            graph_figure(section.graph, section.partition),
+            graph_figure(section.graph, partition),
             f"graph-{index:02d}-{slug(name)}",
-            f"The feedback graph {name}: {_sizes(section)}.",
+            f"The feedback graph {name}: {_size(section.graph)}{blocks}.",
             _graph_caption(section),
         )
     return {
@@ -113,29 +121,22 @@ def _graph(album: Album, index: int, name: str, section: GraphSection) -> dict[s
         "name": name,
         "facts": list(_facts(section)),
         "figure": drawn,
-        "bounds": [_bounds(comparison) for comparison in section.comparisons],
+        "bounds": [
+            {"horizon": found.horizon, "sentence": bounds_sentence(found), "rows": bounds_rows(found)}
+            for found in section.comparisons
+        ],
     }
 
 
-def _sizes(section: GraphSection) -> str:
-    graph, partition = section.graph, section.partition
-    text = f"{counted(graph.n_arms, 'arm')}, {counted(graph.n_edges, 'edge')}"
-    return text if partition is None else f"{text}, {counted(partition.n_blocks, 'block')}"
+def _size(graph: FeedbackGraph) -> str:
+    return f"{counted(graph.n_arms, 'arm')}, {counted(graph.n_edges, 'edge')}"
 
 
 def _graph_caption(section: GraphSection) -> str:
     graph, partition = section.graph, section.partition
-    if is_drawable(graph):
-        text = (
-            "Dots are arms; a line joins two arms that reveal each other, an arrow points at what is revealed "
-            "one way only, a ring marks an arm that reveals itself."
-        )
-    else:
-        text = (
-            "Too large to draw arm by arm: rows reveal columns, darker where more pairs do, on a log scale."
-        )
-        if partition is not None and partition.n_blocks > 1:
-            text += " Arms are ordered by block."
+    text = ARMS if is_drawable(graph) else MATRIX
+    if text is MATRIX and partition is not None and partition.n_blocks > 1:
+        text += " Arms are ordered by block."
     if partition is None:
         return text
     if partition.n_blocks == 1:
@@ -147,7 +148,7 @@ def _graph_caption(section: GraphSection) -> str:
 
 def _facts(section: GraphSection) -> Iterator[tuple[str, str]]:
     graph, plan = section.graph, section.plan
-    yield "size", f"{counted(graph.n_arms, 'arm')}, {counted(graph.n_edges, 'edge')}"
+    yield "size", _size(graph)
     yield "self-loops", f"{int(graph.has_loop.sum()):,}"
     if plan is None:
         return
@@ -160,16 +161,6 @@ def _facts(section: GraphSection) -> Iterator[tuple[str, str]]:
     parameters = {name: value for name, value in plan.parameters.items() if isinstance(value, float)}
     if parameters:
         yield "parameters", ", ".join(f"{name} = {value:.4g}" for name, value in parameters.items())
-
-
-def _bounds(comparison: Comparison) -> dict[str, Any]:
-    rows = bounds_rows(comparison)
-    for row in rows:
-        row["value_text"] = "–" if row["value"] is None else number(row["value"])
-        row["ratio_text"] = "" if row["ratio"] is None else f"{row['ratio']:.3f}"
-        style = "plan" if row["name"] == "auto" else "ahead" if row["beats_plan"] else ""
-        row["style"] = style if row["certified"] else "off"
-    return {"horizon": comparison.horizon, "sentence": bounds_sentence(comparison), "rows": rows}
 
 
 # -- groups of cells --------------------------------------------------------------------------------------
