@@ -370,6 +370,11 @@ def _play_on(policy, path) -> str:
             return f"arm {arm} of {n}"
     policy.certificate()
     policy.ledger(0)
+    bound = policy.plan.bound_at(policy.plan.horizon or 1000)
+    if bound is not None and not (np.isfinite(bound.value) and bound.value >= 0):
+        return f"a bound of {bound.value}"
+    json.dumps(policy.plan.to_dict())
+    str(policy.plan), repr(policy)
     policy.save(path)
     again = sl.Policy.load(path)
     if not np.array_equal(again.probabilities, policy.probabilities):

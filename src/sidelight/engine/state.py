@@ -63,7 +63,7 @@ def learnt(memory: Memory, tuning: Tuning) -> Learnt:
     least[np.isinf(least)] = 0.0  # no simplex
     sums[inside] -= least[simplex]
     base[simplex] = -scalars[group, SHIFT] / scalars[group, RATE]
-    least += base
+    least = np.maximum(least + base, 0.0)  # a sum of nothing, shifted and back, may come out below zero
     paid = np.zeros(m)
     owner = layout.first_group >= 0
     paid[owner] = scalars[layout.first_group[owner], PAID]

@@ -40,6 +40,10 @@ def _built(graph: FeedbackGraph, tuning: Tuning, seed: int | np.random.SeedSeque
         raise InfeasibleRequest(str(error)) from error
 
 
+LEAST_DRAWN = 1e-40
+"""Less than the probability of anything that a few numbers of 53 bits draw."""
+
+
 class PlanPolicy(Policy):
     """A plan being played by the engine, one stage after another where it has several."""
 
@@ -213,7 +217,10 @@ class PlanPolicy(Policy):
     def _loaded(cls, contents: saved.Contents) -> PlanPolicy:
         plan, stage, finished, state = read_plan(contents)
         rates = rates_after(stage.tuning, state.round)
-        return cls._resumed(plan, stage, finished, rebuilt(plan.graph, stage.tuning, rates, state), state)
+        made = cls._resumed(plan, stage, finished, rebuilt(plan.graph, stage.tuning, rates, state), state)
+        if state.pending >= 0 and made.probabilities[state.pending] < LEAST_DRAWN:
+            contents.refuse(f"arm {state.pending} is pending, which is never drawn from these sums")
+        return made
 
 
 def _unpickled(state: tuple[Any, ...], warned: bool) -> PlanPolicy:

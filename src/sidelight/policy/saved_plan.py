@@ -82,6 +82,12 @@ def _plan(contents: Contents, tuning: Tuning) -> Plan:
     horizon = contents.horizon(about)
     if (horizon is None) != (tuning.schedule is not None):
         contents.refuse("rates fall with the rounds where there is no horizon, and only there")
+    curve = curve_from_dict(about["bound"], horizon)
+    if curve.to_dict() != about["bound"]:
+        contents.refuse("the bound does not follow from its own terms")
+    for t in (1, 1000, 10**9) if horizon is None else (horizon,):
+        if not 0 <= curve.at(t).value < MOST_SUM:
+            contents.refuse(f"the bound after {t} rounds is {curve.at(t).value}")
     return Plan(
         graph=graph,
         partition=Partition(graph, np.split(tuning.block_arms, tuning.block_start[1:-1])),
@@ -89,7 +95,7 @@ def _plan(contents: Contents, tuning: Tuning) -> Plan:
         realization=realization,
         choices=tuple(choices),
         parameters=parameters,
-        curve=curve_from_dict(about["bound"], horizon),
+        curve=curve,
         tuning=tuning,
     )
 
