@@ -34,6 +34,7 @@ env = sl.environments
         lambda: env.hard(sl.families.mab(3), "long"),
         lambda: env.hard_weak_arm(3, 100),
         lambda: env.hard_packing(3, [0, 1], 100),
+        lambda: env.hard_packing(3, sl.packing_independent_set(sl.families.cycle(9)), 100),
         lambda: env.hard_bandit(3, 100, gap="wide"),
         lambda: env.dataset("x", folder=""),
         lambda: env.packing(3, ["x"]),

@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import sidelight as sl
+from sidelight import _files
 from sidelight.environment.tables import read_table
 
 env = sl.environments
@@ -166,3 +167,10 @@ def test_matrices_with_losses_outside_the_unit_interval(bad):
 def test_matrices_of_the_wrong_shape(table):
     with pytest.raises(sl.InvalidOption, match="shape"):
         env.matrix(table)
+
+
+def test_files_that_unpack_to_far_more_than_they_are(tmp_path, monkeypatch):
+    monkeypatch.setattr(_files, "LEAST_LIMIT", 10_000)
+    path = written(tmp_path / "bomb.csv.gz", "0.5,0.5\n" * 100_000)
+    with pytest.raises(sl.InvalidOption, match="unpacks to more than"):
+        env.replay(path)

@@ -124,7 +124,8 @@ def hard_packing(
         raise InvalidOption(f"the packing set must have at least two arms to hide among, got {packing_set!r}")
     rate = max((size - 1) / t, log(size))
     width = _gap(gap, (rate / (2 * KL_ONE * checked_horizon(horizon))) ** (1 / 3))
-    return _hiding(n_arms, packing_set.arms, _drawn(size, seed), width, "hard_packing")
+    members = checked_arms(packing_set.arms, n_arms, "the packing set")
+    return _hiding(n_arms, members, _drawn(size, seed), width, "hard_packing")
 
 
 def hard_weak_arm(graph: FeedbackGraph, horizon: int, seed: int = 0, gap: float | None = None) -> Coins:
