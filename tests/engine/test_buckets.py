@@ -17,7 +17,6 @@ from simplex_twin import exact_point, tree_levels
 
 from sidelight.engine.simplex import buckets
 from sidelight.engine.simplex import groups as layout
-from sidelight.engine.simplex.simplex import LEAST_TOTAL
 from sidelight.engine.simplex.store import (
     BASE,
     CENTER,
@@ -35,6 +34,7 @@ from sidelight.engine.simplex.store import (
     WEIGHT,
 )
 from sidelight.engine.simplex.tree import n_nodes
+from sidelight.engine.simplex.weights import LEAST_TOTAL
 
 LISTS, BUCKETS = 10**9, 0
 

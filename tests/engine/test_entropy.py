@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from simplex_twin import exact_point, tree_levels
 
 from sidelight.engine.simplex import groups as layout
-from sidelight.engine.simplex.simplex import LEAST_TOTAL, REBASE
 from sidelight.engine.simplex.store import BASE, ENTROPY_LIST, ENTROPY_TREE, FACTOR, SHIFT, TOTAL
+from sidelight.engine.simplex.weights import LEAST_TOTAL, REBASE
 
 FORMS = {"list": (10**9, ENTROPY_LIST), "tree": (0, ENTROPY_TREE)}
 ALONE = {"one": [(0.0, 1.0, 1)], "few": [(0.0, 0.3, 7)], "many": [(0.0, 1.0, 300)]}

@@ -136,7 +136,7 @@ def test_a_machine_is_what_its_plan_says(instance, realization):
     for k in range(m):
         slots = slice(machine.block_start[k], machine.block_start[k + 1])
         assert_array_equal(np.sort(machine.arm_at[slots]), np.sort(blocks[order[k]]))
-        assert_array_equal(machine.home[slots], 2 * k + explores[machine.arm_at[slots]])
+        assert_array_equal(machine.block_and_flag[slots], 2 * k + explores[machine.arm_at[slots]])
     by_arm = machine.slot_of
     if machine.n_fixed:
         assert_array_equal(machine.fixed[by_arm], tuning.global_exploration)

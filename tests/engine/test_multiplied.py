@@ -95,8 +95,8 @@ def test_the_heaviest_is_kept_out_of_the_pass(rate):
         assert_weights_belong_to_sums(memory, 2e-13)
         if t % EVERY == 0:
             Z, _, _ = game.probabilities(memory)
-            assert views(memory)["numbers"][names.HEAVY] == np.argmax(Z)
-    assert views(memory)["numbers"][names.HEAVY] == 3
+            assert views(memory)["numbers"][names.DOMINANT] == np.argmax(Z)
+    assert views(memory)["numbers"][names.DOMINANT] == 3
 
 
 @pytest.mark.parametrize("heavy", [0, 2])
@@ -105,7 +105,7 @@ def test_large_steps_are_written_afresh_at_once(heavy):
     n = 4
     game = loopless_clique(n, 1.0, fixed=0.01)
     memory, rng = game.begin(5), np.random.default_rng(6)
-    views(memory)["numbers"][names.HEAVY] = heavy
+    views(memory)["numbers"][names.DOMINANT] = heavy
     for _ in range(100):
         arm = int(engine.ask_once(memory))
         losses = rng.random(n)
@@ -127,7 +127,7 @@ def test_who_is_heaviest_changes_nothing():
     for _ in range(200):
         losses, arm = losses_of(rng, n, 1), int(engine.ask_once(memories[0]))
         for heavy, memory in enumerate(memories):
-            views(memory)["numbers"][names.HEAVY] = heavy
+            views(memory)["numbers"][names.DOMINANT] = heavy
             game.tell(memory, arm, losses)
     for memory in memories[1:]:
         assert_allclose(game.probabilities(memory)[0], game.probabilities(memories[0])[0], rtol=1e-12)

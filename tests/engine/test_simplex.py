@@ -13,7 +13,6 @@ from sidelight.engine.random import seeded_words
 from sidelight.engine.simplex import groups as layout
 from sidelight.engine.simplex import tree
 from sidelight.engine.simplex.groups import Group, make_store
-from sidelight.engine.simplex.simplex import REBASE
 from sidelight.engine.simplex.store import (
     BASE,
     ENTROPY_LIST,
@@ -27,6 +26,7 @@ from sidelight.engine.simplex.store import (
     POWER_LIST,
     SHIFT,
 )
+from sidelight.engine.simplex.weights import REBASE
 
 SINGLE = {  # one group (power, rate, size); the rate of a simplex alone is in its sums already
     "half": [(2.0, 0.3, 12)],

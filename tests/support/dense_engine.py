@@ -119,7 +119,7 @@ class Dense:
             blocks[block] = state.numbers[names.WHOLE] if self.m == 1 else kept(k, machine.top_group[k])
         arms = blocks[self.block_of]
         for slot, arm in enumerate(machine.arm_at):
-            g = machine.block_group[machine.home[slot] >> 1]
+            g = machine.block_group[machine.block_and_flag[slot] >> 1]
             if g != -1:
                 arms[arm] = kept(self.m + slot, g if g >= 0 else machine.slot_group[slot])
         return arms, blocks

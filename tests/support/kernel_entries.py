@@ -18,7 +18,7 @@ from sidelight.engine.alias import draw_alias
 from sidelight.engine.exponential import exp_nonpositive, small_exp, tiny_exp
 from sidelight.engine.losses import flip_coins
 from sidelight.engine.random import hashed_unit, next_turn, seeded_words
-from sidelight.engine.simplex import buckets, simplex, tree
+from sidelight.engine.simplex import buckets, moments, move, point, sample, solve, tree
 from sidelight.engine.simplex.groups import Group, make_store
 from sidelight.engine.simplex.store import N_SCALARS, POWER_BUCKETS
 
@@ -69,26 +69,26 @@ def perform(memory, what, where, who, amount, out):
     for i in range(what.size):
         code, g, c, x = what[i], where[i], who[i], amount[i]
         if code == ADD:
-            simplex.add(store, g, c, x)
+            move.add(store, g, c, x)
         elif code == SOLVE:
-            simplex.solve(store, g)
+            solve.solve(store, g)
         elif code == REBUILD:
-            simplex.rebuild(store, g)
+            solve.rebuild(store, g)
         elif code == REFRESH:
             if store.form[g] == POWER_BUCKETS:
                 buckets.refresh(store, g, store.extra[g])
         elif code == REBASE:
-            simplex.rebase(store, g)
+            solve.rebase(store, g)
         elif code == VALUE:
-            out[i, 0] = simplex.value(store, g, c)
+            out[i, 0] = point.value(store, g, c)
         elif code == ROOT:
-            out[i, 0] = simplex.root(store, g, c)
+            out[i, 0] = point.root(store, g, c)
         elif code == ROOT_SUM:
-            out[i, 0] = simplex.root_sum(store, g)
+            out[i, 0] = point.root_sum(store, g)
         elif code == ROOT_SUM_AT:
-            out[i, 0] = buckets.root_sum_buckets(store, store.extra[g], x)
+            out[i, 0] = moments.root_sum_buckets(store, store.extra[g], x)
         else:
-            f0, f1, f2, f3 = simplex.evaluate(store, g, x)
+            f0, f1, f2, f3 = point.evaluate(store, g, x)
             out[i, 0] = f0
             out[i, 1] = f1
             out[i, 2] = f2
@@ -103,9 +103,9 @@ def tally(memory, root, index, draws, words, counts):
     for _ in range(draws):
         next_turn(words)
         if root:
-            counts[simplex.sample_root(store, index, words)] += 1
+            counts[sample.sample_root(store, index, words)] += 1
         else:
-            counts[simplex.sample(store, index, words)] += 1
+            counts[sample.sample(store, index, words)] += 1
 
 
 @kernel()
@@ -114,10 +114,10 @@ def play(memory, rate, best, gap, rounds, key, words):
     _, _, store = fields.opened(memory)
     words = pointer(words, 0, 4)
     for t in range(rounds):
-        arm = simplex.sample(store, 0, words)
+        arm = sample.sample(store, 0, words)
         if hashed_unit(key, t, arm) < (0.5 - gap if arm == best else 0.5):
-            simplex.add(store, 0, arm, rate / simplex.value(store, 0, arm))
-            simplex.solve(store, 0)
+            move.add(store, 0, arm, rate / point.value(store, 0, arm))
+            solve.solve(store, 0)
 
 
 @kernel()

@@ -121,7 +121,7 @@ def build_memory(
         "block_start": slots.starts,
         "arm_at": slots.arm_at,
         "slot_of": slots.slot_of,
-        "home": 2 * slots.block_of + ((fixed > 0.0) | (local > 0.0)),
+        "block_and_flag": 2 * slots.block_of + ((fixed > 0.0) | (local > 0.0)),
         "block_group": layout.block_group,
         "block_simplex": layout.block_simplex,
         "slot_group": layout.slot_group,

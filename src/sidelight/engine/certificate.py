@@ -20,8 +20,9 @@ from sidelight.engine.round.indexing import (
     top_group_of,
 )
 from sidelight.engine.round.round import ledger
-from sidelight.engine.simplex.buckets import fineness, inverse_power, lower_end, moments_of
-from sidelight.engine.simplex.simplex import is_entropy, root_sum
+from sidelight.engine.simplex.buckets import fineness, lower_end
+from sidelight.engine.simplex.moments import inverse_power, moments_of
+from sidelight.engine.simplex.point import is_entropy, root_sum
 from sidelight.engine.simplex.store import (
     BASE,
     LAMBDA,

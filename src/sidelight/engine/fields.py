@@ -39,7 +39,7 @@ MANY_SHAPES, OWN_LOSS, OWN_BLOCK, ALL_OTHERS, EVERYTHING = range(5)
     ROUND,  # rounds played
     PENDING,  # the arm that was asked for and not yet told about, −1 for none
     WHOLE,  # one block: Σ_t L̂ of it
-    HEAVY,  # everything revealed: the arm that is kept out of the pass over all (see `learn_all`)
+    DOMINANT,  # everything revealed: the arm that is kept out of the pass over all (see `learn_all`)
 ) = range(9)
 N_NUMBERS = 9
 
@@ -107,7 +107,7 @@ FIELDS: tuple[Field, ...] = (
         block_start        # (m+1,) slots of block k are block_start[k]..block_start[k+1]
         arm_at             # (n,) slot -> arm
         slot_of            # (n,) arm -> slot
-        home               # (n,) slot -> 2·block, plus one if the slot has constant or local exploration
+        block_and_flag     # (n,) slot -> 2·block, plus one if the slot has constant or local exploration
         block_group        # (m,) first group in the store, −1 for a singleton
         block_simplex      # (m,) simplex in the store, −1 for a singleton
         slot_group         # (n,) group of each slot, where a block mixes potentials; else empty

@@ -4,7 +4,7 @@ import math
 
 from sidelight.engine._numba.jit import inlined, internal, kernel, noinline
 from sidelight.engine._numba.pointers import pointer, prefetch
-from sidelight.engine.fields import ALL_OTHERS, EVERYTHING, HEAVY, MANY_SHAPES, OWN_BLOCK, OWN_LOSS, opened
+from sidelight.engine.fields import ALL_OTHERS, DOMINANT, EVERYTHING, MANY_SHAPES, OWN_BLOCK, OWN_LOSS, opened
 from sidelight.engine.losses import COINS, FUNCTION, cost_of, flip_coins, loss_of, row_of
 from sidelight.engine.random import round_word
 from sidelight.engine.round.indexing import (
@@ -88,20 +88,20 @@ def learn_coins(machine, state, store, slot, means, word, losses):
     """`reveal` and `learn` for coins that are all revealed, or all but one: made and used piece by piece."""
     noinline()
     rest = count_round(state)
-    heavy = int(state.numbers[HEAVY])
-    largest = largest_step(machine, store, heavy, rest)
-    weight = put_aside(store, heavy)
+    dominant = int(state.numbers[DOMINANT])
+    largest = largest_step(machine, store, dominant, rest)
+    weight = put_aside(store, dominant)
     loss = total = 0.0
     for first in range(0, machine.n_arms, PIECE):
         size = min(machine.n_arms - first, PIECE)
         flip_coins(means, word, first, size, losses)
         if first <= slot < first + size and machine.shape == ALL_OTHERS:
             losses[slot - first] = 0.0
-        if first <= heavy < first + size:
-            loss = losses[heavy - first]
-            losses[heavy - first] = 0.0
+        if first <= dominant < first + size:
+            loss = losses[dominant - first]
+            losses[dominant - first] = 0.0
         total += add_to_piece(machine, state, store, losses, first, size, rest, largest)
-    settle_all(machine, state, store, heavy, weight, loss, total, largest, rest)
+    settle_all(machine, state, store, dominant, weight, loss, total, largest, rest)
 
 
 @kernel()

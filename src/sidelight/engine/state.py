@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.engine.build import block_order, build_memory, coordinate_groups, laid_out
-from sidelight.engine.fields import GAMMA_SUM, HEAVY, PENDING, ROUND, TOP_PAID, WHOLE, Memory, views
+from sidelight.engine.fields import DOMINANT, GAMMA_SUM, PENDING, ROUND, TOP_PAID, WHOLE, Memory, views
 from sidelight.engine.inputs import Floats, Graph, Tuning
 from sidelight.engine.round import round as engine
 from sidelight.engine.simplex.store import HELD, N_SCALARS, PAID, RATE, SHIFT
@@ -111,7 +111,7 @@ def rebuilt(graph: Graph, tuning: Tuning, rates: Rates | None, state: Learnt) ->
     memory.words[:] = state.words
     engine.start(memory)
     if m == n and n > 1:  # where everything is revealed, the arm that is put aside should be a likely one
-        numbers[HEAVY] = float(np.argmin(named["key"][:m]))
+        numbers[DOMINANT] = float(np.argmin(named["key"][:m]))
     return memory
 
 

@@ -22,7 +22,7 @@ def block_of(machine, slot):
         return 0
     if machine.shape == OWN_BLOCK and machine.block_size > 0:
         return slot // machine.block_size
-    return slot if machine.singletons else machine.home[slot] >> 1
+    return slot if machine.singletons else machine.block_and_flag[slot] >> 1
 
 
 @inlined()
@@ -96,9 +96,9 @@ def end_slot(machine, k):
 
 
 @inlined()
-def block_at(homes, per_block, slot):
+def block_at(blocks_and_flags, per_block, slot):
     """`block_of` for the hottest loops: by arithmetic where all blocks are alike, per_block > 0."""
-    return np.int32((slot + 0.5) * per_block) if per_block > 0.0 else homes[slot] >> 1
+    return np.int32((slot + 0.5) * per_block) if per_block > 0.0 else blocks_and_flags[slot] >> 1
 
 
 @inlined()

@@ -10,11 +10,11 @@ from sidelight.engine.exponential import SMALL, TINY, exp_nonpositive, small_exp
 from sidelight.engine.fields import (
     ADAPTIVE_TOTAL,
     ALL_OTHERS,
+    DOMINANT,
     EVERYTHING,
     FIXED_TOTAL,
     GAMMA,
     GAMMA_SUM,
-    HEAVY,
     OWN_BLOCK,
     OWN_LOSS,
     ROUND,
@@ -41,17 +41,9 @@ from sidelight.engine.round.learn_single import LARGEST_ESTIMATE, learn_single
 from sidelight.engine.round.prefetch import fetch_cached
 from sidelight.engine.round.probabilities import block_value, seen_by_cached_mixture, seen_by_edges, varying
 from sidelight.engine.round.spread import follow_spread
-from sidelight.engine.simplex.simplex import (
-    accept_weights,
-    add,
-    inverse_value,
-    move,
-    refill_weights,
-    root_sum,
-    solve,
-    solve_weights,
-    value,
-)
+from sidelight.engine.simplex.move import add, move
+from sidelight.engine.simplex.point import inverse_value, root_sum, value
+from sidelight.engine.simplex.solve import solve
 from sidelight.engine.simplex.store import (
     BASE,
     CHANGE,
@@ -65,6 +57,7 @@ from sidelight.engine.simplex.store import (
     head,
 )
 from sidelight.engine.simplex.tree import tree_total
+from sidelight.engine.simplex.weights import accept_weights, refill_weights, solve_weights
 
 PIECE = 1024
 """Where everything is revealed, so many arms are dealt with at a time: their losses stay in the nearest cache."""
@@ -169,25 +162,25 @@ def learn_all(machine, state, store, losses, rest):
     weights are written afresh, so rounding cannot pile up.
     """
     noinline()
-    heavy = int(state.numbers[HEAVY])
-    loss = losses[heavy]
-    losses[heavy] = 0.0
-    largest = largest_step(machine, store, heavy, rest)
-    weight = put_aside(store, heavy)
+    dominant = int(state.numbers[DOMINANT])
+    loss = losses[dominant]
+    losses[dominant] = 0.0
+    largest = largest_step(machine, store, dominant, rest)
+    weight = put_aside(store, dominant)
     total = 0.0
     for first in range(0, machine.n_arms, PIECE):
         size = min(machine.n_arms - first, PIECE)
         total += add_to_piece(machine, state, store, offset(losses, first), first, size, rest, largest)
-    settle_all(machine, state, store, heavy, weight, loss, total, largest, rest)
+    settle_all(machine, state, store, dominant, weight, loss, total, largest, rest)
 
 
 @inlined()
-def largest_step(machine, store, heavy, rest):
-    """A bound on what a round can add to any sum but the heavy arm's.
+def largest_step(machine, store, dominant, rest):
+    """A bound on what a round can add to any sum but the dominant arm's.
 
-    No weight is greater than 1, nor any other than what the heavy one leaves of the total.
+    No weight is greater than 1, nor any other than what the dominant one leaves of the total.
     """
-    most = min(1.0, store.scalars[TOTAL] - store.weight[heavy])
+    most = min(1.0, store.scalars[TOTAL] - store.weight[dominant])
     share, fixed = unseen(machine, store, rest)
     return store.scalars[RATE] / max(1.0 - (share * most + fixed), 1.0 / LARGEST_ESTIMATE)
 
@@ -201,28 +194,28 @@ def unseen(machine, store, rest):
 
 
 @inlined()
-def put_aside(store, heavy):
+def put_aside(store, dominant):
     """Keep an arm out of the coming pass over all weights; return its weight."""
-    weight = store.weight[heavy]
-    store.weight[heavy] = 0.0
+    weight = store.weight[dominant]
+    store.weight[dominant] = 0.0
     return weight
 
 
 @inlined()
-def settle_all(machine, state, store, heavy, weight, loss, total, largest, rest):
-    """End of a round in which all weights were multiplied but the heavy one, which was put aside."""
+def settle_all(machine, state, store, dominant, weight, loss, total, largest, rest):
+    """End of a round in which all weights were multiplied but the dominant one, which was put aside."""
     if loss > 0.0:
         share, fixed = unseen(machine, store, rest)
         seen = 1.0 - share * weight - fixed
         guess = min(loss / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
         state.numbers[TOP_PAID] += weight * store.scalars[FACTOR] * guess
-        store.key[heavy] += store.scalars[RATE] * guess
-        weight = exp_nonpositive(store.scalars[BASE] - store.key[heavy])
-    store.weight[heavy] = weight
+        store.key[dominant] += store.scalars[RATE] * guess
+        weight = exp_nonpositive(store.scalars[BASE] - store.key[dominant])
+    store.weight[dominant] = weight
     store.scalars[TOTAL] = total + weight
     if largest > SMALL or int(state.numbers[ROUND]) & 255 == 0:
         refill_weights(store, 0)
-        state.numbers[HEAVY] = heaviest(store, machine.n_arms)
+        state.numbers[DOMINANT] = heaviest(store, machine.n_arms)
     accept_weights(store, 0)
 
 
@@ -369,7 +362,7 @@ def learn_by_cached_mixture(machine, state, store, slot, losses, rest):
     for index in range(n_lost):
         v = targets[index]
         guess = amounts[index]
-        k = block_at(machine.home, per_block, v)
+        k = block_at(machine.block_and_flag, per_block, v)
         record = head(record_of(machine, k))
         if scalars[record + CHANGE] == 0.0:
             scalars[record + CHANGE] = -1.0

@@ -15,10 +15,12 @@ from sidelight.engine.fields import ADAPTIVE_TOTAL, FIXED_TOTAL, GAMMA, TOP_PAID
 from sidelight.engine.round.indexing import end_edge, end_in_edge, first_edge, first_in_edge
 from sidelight.engine.round.prefetch import fetch_lost
 from sidelight.engine.round.spread import follow_spread
-from sidelight.engine.simplex.buckets import FUSED, fast_power, inverse_power
-from sidelight.engine.simplex.simplex import is_entropy, move, move_rooted, move_weights
+from sidelight.engine.simplex.moments import FUSED, fast_power, inverse_power
+from sidelight.engine.simplex.move import move, move_rooted
+from sidelight.engine.simplex.point import is_entropy
 from sidelight.engine.simplex.store import FACTOR, LAMBDA, PAID, POWER_BUCKETS, RATE
 from sidelight.engine.simplex.tree import tree_total
+from sidelight.engine.simplex.weights import move_weights
 
 LARGEST_ESTIMATE = 1e300
 """Estimates are capped here so that a vanished probability times a huge estimate is 0, never NaN."""

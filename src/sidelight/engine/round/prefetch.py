@@ -22,7 +22,7 @@ from sidelight.engine.round.indexing import (
     first_slot,
     record_of,
 )
-from sidelight.engine.simplex.buckets import proposal, root_proposal
+from sidelight.engine.simplex.sample import proposal, root_proposal
 from sidelight.engine.simplex.store import POWER_BUCKETS, first_of, head
 
 
@@ -63,7 +63,7 @@ def fetch_slot(machine, store, slot):
             prefetch(machine.child_start, slot)
             prefetch(machine.child, slot)
         if not machine.singletons and machine.n_blocks > 1:
-            prefetch(machine.home, slot)
+            prefetch(machine.block_and_flag, slot)
     elif machine.shape == OWN_LOSS:
         prefetch(store.place, slot)
         prefetch(store.key, slot)
@@ -163,7 +163,7 @@ def fetch_cached(machine, state, store, n):
             prefetch(state.mixed, machine.in_indices[e])
         prefetch(state.seen_fixed, v)
         prefetch(store.key, machine.n_blocks + v)
-        k = block_at(machine.home, per_block, v)
+        k = block_at(machine.block_and_flag, per_block, v)
         prefetch(store.place, k)
         record = head(record_of(machine, k))
         prefetch(store.scalars, record)

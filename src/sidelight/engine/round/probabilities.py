@@ -10,7 +10,7 @@ from sidelight.engine.round.indexing import (
     record_of,
     top_group_of,
 )
-from sidelight.engine.simplex.simplex import value
+from sidelight.engine.simplex.point import value
 from sidelight.engine.simplex.store import LAMBDA, SHARE, head
 
 
@@ -51,7 +51,7 @@ def played(machine, state, store, slot, rest):
     share = rest * block_value(machine, store, k)
     g = group_of(machine, k, slot)
     explores = (machine.any_local or machine.n_fixed > 0) and (
-        machine.singletons or (machine.home[slot] & 1) != 0
+        machine.singletons or (machine.block_and_flag[slot] & 1) != 0
     )
     if g >= 0:
         inside = value(store, g, machine.n_blocks + slot)
@@ -85,12 +85,12 @@ def seen_by_edges(machine, state, store, slot, rest):
 def seen_by_cached_mixture(machine, state, store, slot, rest):
     """`seen_by_edges` where X̃ is kept by slot: one read for an arm, one for its block."""
     multiplier = store.scalars[LAMBDA]
-    keys, mixed, edges, homes = store.key, state.mixed, machine.in_indices, machine.home
+    keys, mixed, edges, blocks_and_flags = store.key, state.mixed, machine.in_indices, machine.block_and_flag
     first, end = first_in_edge(machine, slot), end_in_edge(machine, slot)
     per_block = 1.0 / machine.block_size
     seen = 0.0
     for e in range(first, end):
         u = edges[e]
-        d = multiplier + keys[block_at(homes, per_block, u)]
+        d = multiplier + keys[block_at(blocks_and_flags, per_block, u)]
         seen += mixed[u] / (d * d)
     return rest * seen + state.seen_fixed[slot]

@@ -57,15 +57,9 @@ from sidelight.engine.round.learn import learn, owed_group, total_exploration, w
 from sidelight.engine.round.prefetch import fetch_block
 from sidelight.engine.round.probabilities import block_value, played, varying
 from sidelight.engine.round.spread import renew_block_spread
-from sidelight.engine.simplex.simplex import (
-    draw,
-    rebuild,
-    root_sum,
-    sample,
-    sample_root,
-    sample_weights,
-    value,
-)
+from sidelight.engine.simplex.point import root_sum, value
+from sidelight.engine.simplex.sample import draw, sample, sample_root, sample_weights
+from sidelight.engine.simplex.solve import rebuild
 from sidelight.engine.simplex.store import PAID, RATE, SHARE, SHIFT, TOTAL, head
 from sidelight.engine.simplex.tree import draw_leaf
 

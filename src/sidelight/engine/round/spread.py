@@ -19,7 +19,7 @@ in `state.changed` and the nodes above them renewed together.
 from sidelight.engine._numba.jit import inlined, internal, noinline
 from sidelight.engine.round.indexing import end_edge, end_in_edge, first_edge, first_in_edge
 from sidelight.engine.simplex.buckets import reach
-from sidelight.engine.simplex.simplex import root
+from sidelight.engine.simplex.point import root
 from sidelight.engine.simplex.store import N_BUCKETS, N_SERIES, POWER_BUCKETS, RENEWED
 from sidelight.engine.simplex.tree import renew_leaves
 

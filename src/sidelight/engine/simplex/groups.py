@@ -49,7 +49,7 @@ class Group:
 def make_store(simplices: Sequence[Sequence[Group]], n_coordinates: int) -> dict[str, np.ndarray]:
     """Fields of a store in which simplex j consists of the groups simplices[j], all sums zero.
 
-    The points that belong to them are yet to be found (`simplex.rebuild`).
+    The points that belong to them are yet to be found (`solve.rebuild`).
     """
     groups = [group for simplex in simplices for group in simplex]
     powers = np.array([group.power for group in groups], dtype=np.float64)

@@ -1,0 +1,208 @@
+"""Drawing a coordinate of a simplex with exactly its probability.
+
+Bucketed groups by rejection (see `buckets`), listed ones by a running sum, trees from the root down.
+"""
+
+from sidelight.engine._numba.jit import inlined, internal, noinline
+from sidelight.engine._numba.pointers import prefetch
+from sidelight.engine.random import next_unit
+from sidelight.engine.simplex.moments import fast_power, inverse_power
+from sidelight.engine.simplex.point import is_plain, root_sum
+from sidelight.engine.simplex.store import (
+    ENTROPY_LIST,
+    ENTROPY_TREE,
+    LAMBDA,
+    MASS,
+    N_BUCKETS,
+    POWER_BUCKETS,
+    POWER_LIST,
+    ROOT_WEIGHT,
+    TOTAL,
+    WEIGHT,
+    end_of,
+    first_of,
+    head,
+)
+from sidelight.engine.simplex.tree import draw_leaf
+from sidelight.engine.simplex.weights import sum_weights
+
+STRIDE = 64
+"""Weights are scanned in strides of this many: a stride is added up at once, and entered only at the end."""
+
+
+@inlined(needs="buckets", gives=0)
+def sample_buckets(store, g, h, words):
+    """A coordinate of the group with probability ∝ x, exactly.
+
+    One uniform decides everything: where it falls among the buckets, among the members of that bucket, and within
+    the member's share of the proposal, of which the lowest part, of length x, is accepted.
+    """
+    while True:
+        position, least, room, fraction = proposal(store, g, h, next_unit(words))
+        if position >= 0:
+            prefetch(store.occupant, position)
+            if is_accepted(store, g, position, least, room, fraction):
+                return store.occupant[position]
+
+
+@inlined(needs="buckets", gives=(0, 0.0, 0.0, 0.0))
+def proposal(store, g, h, unit):
+    """The position that a uniform proposes, −1 for none; least d and 1/cap of its bucket; where in its share."""
+    row = h * (N_BUCKETS + 1)
+    start, caps = store.start, store.cap
+    at = h * N_BUCKETS
+    target = unit * (store.scalars[head(g) + WEIGHT] * (1.0 + 1e-12))  # a hair above the sum: then none
+    b, highest = store.span[2 * h], store.span[2 * h + 1]
+    first, end = start[row + b], start[row + b + 1]
+    weight = (end - first) * caps[at + b]
+    while target >= weight and b < highest:
+        target -= weight
+        b += 1
+        first, end = end, start[row + b + 1]
+        weight = (end - first) * caps[at + b]
+    if target >= weight:
+        return -1, 1.0, 1.0, 0.0
+    least = store.least[at + b]
+    # 1/cap; for q = 2 without a division, on which everything waits
+    room = least * least if store.power[g] == 2.0 else 1.0 / caps[at + b]
+    target *= room
+    index = min(int(target), end - first - 1)
+    return first + index, least, room, target - index
+
+
+@inlined()
+def is_accepted(store, g, position, least, room, fraction):
+    """Does x/cap exceed the fraction of a proposal?
+
+    x/cap = (1 − y)^q with y = 1 − least/d, and (1 − y)^q ≥ 1 − q·y: that decides most proposals without a power.
+    """
+    d = store.scalars[head(g) + LAMBDA] + store.sum_at[position]
+    q = store.power[g]
+    if q == 2.0:
+        return fraction * (d * d) < room
+    return fraction * d < d - q * (d - least) or fraction < room * fast_power(store, store.extra[g], q, d)
+
+
+@inlined(needs="buckets", gives=0)
+def sample_root_buckets(store, g, h, words):
+    """A coordinate of the group with probability ∝ 1/d = x^(1−h), exactly; one uniform decides, as above."""
+    multiplier = store.scalars[head(g) + LAMBDA]
+    while True:
+        position, least, fraction = root_proposal(store, g, h, next_unit(words))
+        if position >= 0:
+            prefetch(store.occupant, position)
+            if fraction * (multiplier + store.sum_at[position]) < least:
+                return store.occupant[position]
+
+
+@inlined(needs="buckets", gives=(0, 0.0, 0.0))
+def root_proposal(store, g, h, unit):
+    """`proposal` for `sample_root_buckets`: the cap of a bucket is 1/least."""
+    row = h * (N_BUCKETS + 1)
+    start, bounds = store.start, store.least
+    at = h * N_BUCKETS
+    target = unit * (store.scalars[head(g) + ROOT_WEIGHT] * (1.0 + 1e-12))
+    b, highest = store.span[2 * h], store.span[2 * h + 1]
+    first, end = start[row + b], start[row + b + 1]
+    least = bounds[at + b]
+    while target * least >= end - first and b < highest:
+        target -= (end - first) / least
+        b += 1
+        first, end = end, start[row + b + 1]
+        least = bounds[at + b]
+    target *= least
+    if target >= end - first:
+        return -1, least, 0.0
+    index = min(int(target), end - first - 1)
+    return first + index, least, target - index
+
+
+@inlined()
+def draw(store, j, words):
+    """`sample`, without a call where that is simple."""
+    g = store.first_group[j]
+    if store.first_group[j + 1] - g == 1 and store.form[g] == POWER_BUCKETS:
+        return sample_buckets(store, g, store.extra[g], words)
+    if is_plain(store, j, POWER_LIST):
+        return sample_list(store, g, 2.0, words)
+    return sample(store, j, words)
+
+
+@internal()
+def sample(store, j, words):
+    """A coordinate of simplex j with probability x, exactly."""
+    noinline()
+    g = store.first_group[j]
+    last = store.first_group[j + 1]
+    if last - g > 1:
+        total = 0.0
+        for other in range(g, last):
+            total += store.scalars[head(other) + MASS]
+        target = next_unit(words) * total
+        while g < last - 1:
+            target -= store.scalars[head(g) + MASS]
+            if target < 0.0:
+                break
+            g += 1
+    form = store.form[g]
+    if form == POWER_BUCKETS:
+        return sample_buckets(store, g, store.extra[g], words)
+    first, end = first_of(store, g), end_of(store, g)
+    if form == ENTROPY_LIST:
+        return sample_weights(store.weight, first, end, next_unit(words) * store.scalars[head(g) + TOTAL])
+    if form == ENTROPY_TREE:
+        return first + draw_leaf(store.weight, first, end - first, store.node, store.extra[g], words)
+    return sample_list(store, g, store.power[g], words)
+
+
+@inlined()
+def sample_weights(weight, first, end, target):
+    """The coordinate at which the running sum of the weights passes `target`; never one of weight zero."""
+    while end - first > STRIDE:
+        stride = sum_weights(weight, first, first + STRIDE)
+        if target < stride:
+            end = first + STRIDE
+        else:
+            target -= stride
+            first += STRIDE
+    for i in range(first, end):
+        target -= weight[i]
+        if target < 0.0:
+            return i
+    last = end - 1  # rounding has left some of the target
+    while last > first and weight[last] == 0.0:
+        last -= 1
+    return last
+
+
+@inlined()
+def sample_list(store, g, q, words):
+    """A coordinate of a listed Tsallis group with probability ∝ x; never one of probability zero."""
+    first, end = first_of(store, g), end_of(store, g)
+    multiplier = store.scalars[head(g) + LAMBDA]
+    keys = store.key
+    target = next_unit(words) * store.scalars[head(g) + MASS]
+    for i in range(first, end):
+        target -= inverse_power(multiplier + keys[i], q)
+        if target < 0.0:
+            return i
+    last = end - 1  # rounding has left some of the target
+    while last > first and inverse_power(multiplier + keys[last], q) == 0.0:
+        last -= 1
+    return last
+
+
+@inlined()
+def sample_root(store, g, words):
+    """A coordinate of a Tsallis group with probability ∝ 1/d = x^(1−h)."""
+    if store.form[g] == POWER_BUCKETS:
+        return sample_root_buckets(store, g, store.extra[g], words)
+    multiplier = store.scalars[head(g) + LAMBDA]
+    target = next_unit(words) * root_sum(store, g)
+    chosen = first_of(store, g)
+    for i in range(first_of(store, g), end_of(store, g)):
+        chosen = i
+        target -= 1.0 / (multiplier + store.key[i])
+        if target < 0.0:
+            break
+    return chosen

@@ -1,0 +1,348 @@
+"""Points of simplices: value, add, solve, sample, whatever form their groups are kept in.
+
+Mirror descent with fixed rates equals follow-the-regularised-leader on cumulative estimates, so a point is
+determined by its sums and the multiplier that makes it add up to one. `add` changes a sum and notes how F and
+its Taylor coefficients change; `solve` predicts the new multiplier by reverting that series, evaluates F once,
+and corrects. Where the prediction is not good enough, `walk` climbs down safely. Nothing here can fail: F is
+decreasing and log-convex, and a bracket is known in closed form.
+"""
+
+import math
+
+from sidelight.engine._numba.jit import inlined, internal, noinline
+from sidelight.engine.simplex.buckets import fineness, least_of, lower_end, refresh, sort_into_buckets
+from sidelight.engine.simplex.moments import FUSED, evaluate_buckets, fourth_buckets
+from sidelight.engine.simplex.point import evaluate, evaluate_list, is_entropy, root_sum_list
+from sidelight.engine.simplex.store import (
+    BASE,
+    CHANGE,
+    CURVE,
+    FLOOR,
+    LAMBDA,
+    MASS,
+    POWER_BUCKETS,
+    POWER_LIST,
+    SLOPE,
+    TOTAL,
+    TWIST,
+    end_of,
+    first_of,
+    head,
+    set_factor,
+)
+from sidelight.engine.simplex.weights import REBASE, accept_weights, refill_weights, shift_sums, total_weights
+
+MOST_STEPS = 400
+SMALLEST_ERROR = 2e-19
+"""Largest |change|·δ⁴ for which the reverted series needs no second look: it errs by at most 200 times as much."""
+
+
+@internal()
+def solve(store, j):
+    """Find the point of simplex j that belongs to its sums."""
+    noinline()
+    g = store.first_group[j]
+    if store.first_group[j + 1] - g > 1:
+        solve_mixed(store, j)
+        return
+    if store.scalars[head(g) + CHANGE] == 0.0:
+        return
+    if is_entropy(store, g):
+        total_weights(store, g)
+        accept_weights(store, g)
+        return
+    if store.form[g] == POWER_BUCKETS:
+        solve_buckets(store, j, g)
+    else:
+        solve_list(store, j, g, store.power[g])
+
+
+@inlined()
+def solve_list(store, j, g, q):
+    """`solve` for one listed group: predicted from how the series changed, evaluated once, corrected by Newton.
+
+    Returns Σ √x for q = 2: it comes with the evaluation, and its derivative is −F.
+    """
+    at = head(g)
+    scalars = store.scalars
+    change = scalars[at + CHANGE]
+    multiplier = scalars[at + LAMBDA]
+    slope = scalars[at + SLOPE]
+    solved = False
+    roots = 0.0
+    if slope > 0.0:
+        r, bent = reverted(change, slope, scalars[at + CURVE], scalars[at + TWIST])
+        if 0.0 <= bent < 0.05:
+            f0, f1, f2, f3, roots = evaluate_list(store, g, q, multiplier - r)
+            excess = f0 - 1.0
+            if is_close(excess, f1, f2):
+                beyond = excess / f1
+                roots -= f0 * beyond
+                multiplier += beyond - r
+                accept(store, g, multiplier, f1, f2, f3)
+                store.multiplier[j] = multiplier
+                solved = True
+    if not solved:
+        walk(store, j)
+        roots = root_sum_list(store, g, scalars[at + LAMBDA])
+    if scalars[at + LAMBDA] < -REBASE:
+        rebase(store, j)
+    return roots
+
+
+@inlined()
+def reverted(change, slope, curve, twist):
+    """How far λ falls by reverting −change = slope·r + curve·r² + twist·r³, and how much that bends."""
+    inverse = 1.0 / slope
+    a = -change * inverse
+    bend = curve * inverse
+    bent = a * bend
+    return a * (1.0 - bent + (2.0 * bend * bend - twist * inverse) * (a * a)), bent
+
+
+@inlined(needs="buckets", fastmath=FUSED)
+def solve_buckets(store, j, g):
+    """`solve` for one bucketed group.
+
+    Reverting four terms of the series is off by a relative O(δ⁴), δ = r/min d; where that is not below rounding, F is
+    evaluated once more and corrected by Newton. What error is left is part of F the next time: nothing accumulates.
+    """
+    at = head(g)
+    scalars = store.scalars
+    h = store.extra[g]
+    multiplier = scalars[at + LAMBDA]
+    f0, slope, curve, twist = evaluate_buckets(store, h, multiplier)
+    solved = False
+    if slope > 0.0:
+        change = f0 - 1.0
+        inverse = 1.0 / slope
+        a = -change * inverse
+        b, c, d = curve * inverse, twist * inverse, fourth_buckets(store, h, multiplier) * inverse
+        bent = a * b
+        r = a * ((1.0 - bent) + (a * a) * ((2.0 * b * b - c) - a * (5.0 * b * (b * b - c) + d)))
+        if 0.0 <= bent < 0.05 and multiplier - r >= scalars[at + FLOOR]:
+            q = store.power[g]
+            delta = 0.5 * q * r / lower_end(store.span[2 * h], fineness(q))
+            solved = abs(change) * (delta * delta) * (delta * delta) < SMALLEST_ERROR
+            if not solved:
+                f0, slope, curve, twist = evaluate_buckets(store, h, multiplier - r)
+                solved = is_close(f0 - 1.0, slope, curve)
+                r -= (f0 - 1.0) / slope
+            if solved:
+                scalars[at + LAMBDA] = store.multiplier[j] = multiplier - r
+                scalars[at + CHANGE] = 0.0
+    if not solved:
+        walk(store, j)
+    if scalars[at + LAMBDA] < scalars[at + FLOOR]:
+        refresh(store, g, h)
+    if scalars[at + LAMBDA] < -REBASE:
+        rebase(store, j)
+
+
+@inlined()
+def is_close(excess, f1, f2):
+    """Does one Newton step end the search? Its remainder excess²·f2/f1² must be below rounding.
+
+    Far from the root all coefficients may underflow and look consistent: that is not close.
+    """
+    return f1 > 0.0 and f2 >= 0.0 and abs(excess) < 1e-3 and excess * excess * f2 < 1e-15 * f1 * f1
+
+
+@inlined()
+def accept(store, g, multiplier, f1, f2, f3):
+    """Note a solution and the series around it, from which the next one is predicted."""
+    at = head(g)
+    store.scalars[at + LAMBDA] = multiplier
+    store.scalars[at + CHANGE] = 0.0
+    store.scalars[at + SLOPE] = f1
+    store.scalars[at + CURVE] = f2
+    store.scalars[at + TWIST] = f3
+    store.scalars[at + MASS] = 1.0
+
+
+@internal()
+def solve_mixed(store, j):
+    """`solve` for a simplex whose coordinates carry several potentials or rates."""
+    noinline()
+    stale = False
+    for g in range(store.first_group[j], store.first_group[j + 1]):
+        if store.scalars[head(g) + CHANGE] != 0.0:
+            stale = True
+            if is_entropy(store, g):
+                total_weights(store, g)
+    if not stale:
+        return
+    walk(store, j)
+    worst = 0.0
+    for g in range(store.first_group[j], store.first_group[j + 1]):
+        at = head(g)
+        if store.form[g] == POWER_BUCKETS and store.scalars[at + LAMBDA] < store.scalars[at + FLOOR]:
+            refresh(store, g, store.extra[g])
+        worst = max(worst, abs(store.scalars[at + LAMBDA]))
+    if worst > REBASE:
+        rebase(store, j)
+
+
+@inlined()
+def n_coordinates(store, first, last):
+    """Number of coordinates of the groups first..last."""
+    total = 0
+    for g in range(first, last):
+        total += end_of(store, g) - first_of(store, g)
+    return total
+
+
+@inlined()
+def evaluate_all(store, first, last, top, afresh):
+    """F(Λ) of a simplex and two Taylor coefficients, noting the share and the series of every group.
+
+    `afresh` visits all Tsallis coordinates one by one, whatever the state of their buckets.
+    """
+    f0 = f1 = f2 = 0.0
+    for g in range(first, last):
+        scale = store.scale[g]
+        multiplier = scale * top + store.offset[g]
+        if afresh and not is_entropy(store, g):
+            e0, e1, e2, e3, _ = evaluate_list(store, g, store.power[g], multiplier)
+        else:
+            e0, e1, e2, e3 = evaluate(store, g, multiplier)
+        store.scalars[head(g) + MASS] = e0
+        store.scalars[head(g) + SLOPE] = e1
+        store.scalars[head(g) + CURVE] = e2
+        store.scalars[head(g) + TWIST] = e3
+        f0 += e0
+        f1 += scale * e1
+        f2 += scale * scale * e2
+    return f0, f1, f2
+
+
+@internal()
+def walk(store, j):
+    """Newton on log F of simplex j from where it stands, at most one window of each bucketed group at a time.
+
+    log F is convex and decreasing in Λ: a Newton step from left of the root stays left of it, and one from the
+    right lands left of it. After too many steps everything is rebuilt from the sums.
+    """
+    noinline()
+    first, last = store.first_group[j], store.first_group[j + 1]
+    most = MOST_STEPS if n_coordinates(store, first, last) > 512 else 40
+    for _ in range(most):
+        top = store.multiplier[j]
+        f0, f1, f2 = evaluate_all(store, first, last, top, False)
+        if not (f0 > 0.0 and f1 > 0.0 and math.isfinite(f0)):
+            break
+        excess = f0 - 1.0
+        if is_close(excess, f1, f2):
+            # One Newton step, inside the reach of the series, ends it.
+            move = excess / f1
+            store.multiplier[j] = top + move
+            for g in range(first, last):
+                at = head(g)
+                scale = store.scale[g]
+                store.scalars[at + LAMBDA] = scale * (top + move) + store.offset[g]
+                store.scalars[at + MASS] -= scale * move * store.scalars[at + SLOPE]
+                store.scalars[at + CHANGE] = 0.0
+                if is_entropy(store, g):
+                    set_factor(store, g, math.exp(-(store.scalars[at + LAMBDA] + store.scalars[at + BASE])))
+            return
+        after = top + math.log(f0) * f0 / f1
+        limited = after
+        for g in range(first, last):
+            if store.form[g] == POWER_BUCKETS:
+                floor = (store.scalars[head(g) + FLOOR] - store.offset[g]) / store.scale[g]
+                limited = max(limited, floor)
+        if after > top + 1e-3 * (1.0 + abs(top)) or (limited > after and limited >= top):
+            break  # sums only grow, so Λ only falls: the series around here is of no use
+        if past_pole(store, first, last, limited):
+            break  # a step from the right of the root may jump over a pole, where F has another root
+        store.multiplier[j] = limited
+        # Past the floor only if the solution is: a bucket refreshed below the solution has its reference below λ.
+        if limited > after and evaluate_all(store, first, last, limited, False)[0] < 1.0:
+            store.multiplier[j] = limited - 1e-12 * (abs(limited) + 1e-3)
+            for g in range(first, last):
+                at = head(g)
+                store.scalars[at + LAMBDA] = store.scale[g] * store.multiplier[j] + store.offset[g]
+                if store.form[g] == POWER_BUCKETS and store.scalars[at + LAMBDA] < store.scalars[at + FLOOR]:
+                    refresh(store, g, store.extra[g])
+    rebuild(store, j)
+
+
+@inlined()
+def past_pole(store, first, last, multiplier):
+    """Is a listed Tsallis coordinate at or left of its pole, or an entropy coordinate beyond any number?
+
+    The floor of λ keeps bucketed coordinates from their poles.
+    """
+    for g in range(first, last):
+        if store.form[g] == POWER_LIST:
+            least = least_of(store.key, first_of(store, g), end_of(store, g))
+            if store.scale[g] * multiplier + store.offset[g] + least <= 0.0:
+                return True
+        elif is_entropy(store, g):
+            base = store.scalars[head(g) + BASE]
+            if store.scale[g] * multiplier + store.offset[g] + base < -700.0:
+                return True
+    return False
+
+
+@internal()
+def rebase(store, j):
+    """Shift all sums of a simplex by its multiplier, so that Λ becomes 0 and no coordinate changes."""
+    noinline()
+    top = store.multiplier[j]
+    for g in range(store.first_group[j], store.first_group[j + 1]):
+        shift_sums(store, g, store.scale[g] * top)
+    store.multiplier[j] = 0.0
+    rebuild(store, j)
+
+
+@internal()
+def rebuild(store, j):
+    """The point of simplex j from its sums alone, in O(n): Newton over all coordinates inside a bracket."""
+    noinline()
+    first, last = store.first_group[j], store.first_group[j + 1]
+    log_share = -math.log(float(n_coordinates(store, first, last)))
+    lo = hi = -math.inf
+    for g in range(first, last):
+        if is_entropy(store, g):
+            refill_weights(store, g)
+        least = least_of(store.key, first_of(store, g), end_of(store, g))
+        # No coordinate exceeds 1, and some coordinate is at least 1/n.
+        if is_entropy(store, g):
+            at_one, at_share = -least, -log_share - least
+        else:
+            at_one, at_share = 1.0 - least, math.exp(-log_share / store.power[g]) - least
+        lo = max(lo, (at_one - store.offset[g]) / store.scale[g])
+        hi = max(hi, (at_share - store.offset[g]) / store.scale[g])
+    top = store.multiplier[j] if lo < store.multiplier[j] < hi else lo
+    best = math.inf
+    for _ in range(200):
+        f0, f1, _ = evaluate_all(store, first, last, top, True)
+        excess = f0 - 1.0
+        if excess >= 0.0:
+            lo = max(lo, top)
+        else:
+            hi = min(hi, top)
+        if abs(excess) >= best and best < 1e-12:
+            break  # rounding has taken over
+        best = min(best, abs(excess))
+        if abs(excess) <= 1e-15:
+            break
+        after = top + math.log(f0) * f0 / f1 if f0 > 0.0 and math.isfinite(f0) else math.nan
+        if not lo <= after <= hi:
+            after = 0.5 * (lo + hi)
+        if after == top:
+            break
+        top = after
+    store.multiplier[j] = top
+    for g in range(first, last):
+        at = head(g)
+        store.scalars[at + LAMBDA] = store.scale[g] * top + store.offset[g]
+        store.scalars[at + CHANGE] = 0.0
+        if is_entropy(store, g):
+            if last - first == 1:
+                set_factor(store, g, 1.0 / store.scalars[at + TOTAL])
+            else:
+                set_factor(store, g, math.exp(-(store.scalars[at + LAMBDA] + store.scalars[at + BASE])))
+        elif store.form[g] == POWER_BUCKETS:
+            sort_into_buckets(store, g, store.extra[g])
