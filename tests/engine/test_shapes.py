@@ -16,7 +16,7 @@ from sidelight.engine import fields as names
 from sidelight.engine import play
 from sidelight.engine._numba.jit import kernel
 from sidelight.engine.fields import views
-from sidelight.engine.round import learn as learning
+from sidelight.engine.round import learn_all as learning
 from sidelight.engine.round import prefetch as ahead
 from sidelight.engine.round import round as engine
 from sidelight.engine.simplex import groups as layout

@@ -16,15 +16,8 @@ from sidelight.engine.round.indexing import (
     first_slot,
     is_own,
 )
-from sidelight.engine.round.learn import (
-    PIECE,
-    add_to_piece,
-    count_round,
-    largest_step,
-    learn,
-    put_aside,
-    settle_all,
-)
+from sidelight.engine.round.learn import learn
+from sidelight.engine.round.learn_all import PIECE, add_to_piece, largest_step, put_aside, settle_all
 from sidelight.engine.round.prefetch import (
     fetch_members,
     fetch_parent,
@@ -34,6 +27,7 @@ from sidelight.engine.round.prefetch import (
     slot_of_member,
 )
 from sidelight.engine.round.round import ask, foreseen
+from sidelight.engine.round.settle import count_round
 from sidelight.engine.simplex.store import POWER_BUCKETS, first_of
 
 

@@ -53,9 +53,11 @@ from sidelight.engine.round.indexing import (
     simplex_of,
     top_group_of,
 )
-from sidelight.engine.round.learn import learn, owed_group, total_exploration, write_block
+from sidelight.engine.round.learn import learn
+from sidelight.engine.round.learn_blocks import write_block
 from sidelight.engine.round.prefetch import fetch_block
 from sidelight.engine.round.probabilities import block_value, played, varying
+from sidelight.engine.round.settle import owed_group, total_exploration
 from sidelight.engine.round.spread import renew_block_spread
 from sidelight.engine.simplex.point import root_sum, value
 from sidelight.engine.simplex.sample import draw, sample, sample_root, sample_weights

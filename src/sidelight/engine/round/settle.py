@@ -1,0 +1,100 @@
+"""The end of a round: sums added to, touched simplices at their new points, exploration totalled."""
+
+from sidelight.engine._numba.jit import inlined
+from sidelight.engine.fields import ADAPTIVE_TOTAL, FIXED_TOTAL, GAMMA, GAMMA_SUM, ROUND, TOP_PAID, WHOLE
+from sidelight.engine.round.indexing import record_of, simplex_of, top_group_of
+from sidelight.engine.round.probabilities import block_value
+from sidelight.engine.round.spread import follow_spread
+from sidelight.engine.simplex.move import add, move
+from sidelight.engine.simplex.point import root_sum
+from sidelight.engine.simplex.solve import solve
+from sidelight.engine.simplex.store import RATE, head
+from sidelight.engine.simplex.tree import tree_total
+
+
+@inlined()
+def count_round(state):
+    """Note that a round is over; return 1 − γ̄ of it."""
+    state.numbers[GAMMA_SUM] += state.numbers[GAMMA]
+    state.numbers[ROUND] += 1.0
+    return 1.0 - state.numbers[GAMMA]
+
+
+@inlined()
+def settle(machine, state, store, n_touched, n_added):
+    """Add this round's estimates to their sums, and move the touched simplices to their new points."""
+    n_inside = n_added
+    for index in range(n_touched):
+        k = state.touched[index]
+        state.marked[k] = 0
+        loss = state.block_loss[k]
+        y = block_value(machine, store, k)
+        state.numbers[TOP_PAID] += y * loss
+        if machine.n_blocks == 1:
+            state.numbers[WHOLE] += loss
+        else:
+            g = top_group_of(machine, k)
+            state.owners[n_added] = g
+            state.targets[n_added] = k
+            state.amounts[n_added] = loss * store.scalars[head(g) + RATE]
+            n_added += 1
+    for index in range(n_added):
+        add(store, state.owners[index], state.targets[index], state.amounts[index])
+    n_simplices = n_touched + (1 if machine.n_blocks > 1 else 0)
+    varies = False
+    for index in range(n_simplices):
+        if index == n_touched:
+            solve(store, 0)
+        else:
+            k = state.touched[index]
+            solve(store, simplex_of(machine, k))
+            if machine.n_adaptive > 0 and machine.adaptive[k] > 0.0:
+                varies = True
+                state.roots[k] = root_sum(store, record_of(machine, k))
+            if machine.any_spread and machine.spread[k] > 0.0:
+                varies = True
+                follow_spread(machine, state, store, k, owed_group(machine, store, k), n_inside)
+    if varies:
+        total_exploration(machine, state)
+
+
+@inlined()
+def settle_top(machine, state, store, k, y, loss):
+    """`settle` for a block that is already at its new point."""
+    state.numbers[TOP_PAID] += y * loss
+    if machine.n_blocks == 1:
+        state.numbers[WHOLE] += loss
+        return
+    move_top(machine, state, store, top_group_of(machine, k), k, loss)
+
+
+@inlined()
+def move_top(machine, state, store, g, k, loss):
+    """Move the top simplex by the loss of one block, in group g."""
+    amount = loss * store.scalars[head(g) + RATE]
+    if machine.n_top_groups > 1:
+        add(store, g, k, amount)
+        solve(store, 0)
+        return
+    state.targets[0] = k
+    state.amounts[0] = amount
+    move(store, 0, state.targets, state.amounts, 1)
+
+
+@inlined()
+def owed_group(machine, store, k):
+    """The group of block k that is explored for: all of it, or the first of its groups."""
+    return store.first_group[simplex_of(machine, k)]
+
+
+@inlined()
+def total_exploration(machine, state):
+    """γ̄ after the varying parts have changed."""
+    total = 0.0
+    for index in range(machine.n_adaptive):
+        block = machine.adaptive_blocks[index]
+        total += machine.adaptive[block] * state.roots[block]
+    state.numbers[ADAPTIVE_TOTAL] = total
+    if machine.any_spread:
+        total += tree_total(machine.n_arms, state.spread_node, 0)
+    state.numbers[GAMMA] = state.numbers[FIXED_TOTAL] + total
