@@ -9,10 +9,11 @@ Kinds, by who calls them:
     kernel    called from Python
     internal  called from kernels only; where it begins with `noinline()`, never copied into its callers
     inlined   called from kernels only, and copied into its caller: small things on hot paths
-    compiled  the rest: functions that allocate, and those that both Python and kernels call
+    loop      inlined, and optimised before it is copied: loops that are to vectorise
+    compiled  called from Python, and may allocate
 
-Only kernels get a Python wrapper; taking dozens of arrays apart is most of the code of a small function.
-Left alone, LLVM copies routines that are called from few places, and compiling takes minutes.
+Only kernels and compiled functions have machine code of their own and can be called from Python (see `pipeline`).
+Left alone, LLVM copies routines that are called from few places, and compiling takes minutes: hence `noinline()`.
 """
 
 from collections.abc import Callable
@@ -68,7 +69,7 @@ def kernel(**options: Any) -> Callable[[Any], Any]:
 
 
 def internal(needs: str = "", gives: Any = None, **options: Any) -> Callable[[Any], Any]:
-    """A function that kernels call: in `features` with `needs`, in its place something that seems to give `gives`."""
+    """A function that kernels call; with `needs`, only where the memory has that feature (see `features`)."""
     return _jitted(Inner, not EXPECTED, _WITHIN | options, needs, gives)
 
 
