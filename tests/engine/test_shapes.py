@@ -126,6 +126,21 @@ def test_one_pass_is_arm_by_arm(shape, make, monkeypatch):
     assert_same_play(game, fast, slow)
 
 
+@pytest.mark.usefixtures("_forms")
+@pytest.mark.parametrize("local", [0.0, 0.03], ids=["global", "both"])
+def test_exploring_alike_is_exploring_by_the_tables(local):
+    game = cliques(
+        INTERLEAVED,
+        global_exploration=np.full(12, 0.01),
+        local_exploration=np.full(12, local),
+        top=(2.0, 0.03),
+    )
+    fast, slow = game.begin(4), game.begin(4)
+    assert names.switch(fast, "even") == 1
+    slow.switches[names.SWITCHES.index("even")] = 0
+    assert_same_play(game, fast, slow)
+
+
 def adaptive_block(edges, parent):
     n = len(parent)
     return dense(n, edges, [list(range(n))], adaptive=np.array([0.1 / np.sqrt(n)]), parent=np.array(parent))

@@ -114,6 +114,7 @@ def build_memory(
         seen_how[seen_how == SEEN_BY_BLOCK] = SEEN_BY_EDGES  # a few more reads, and one way for all arms
     switches["seen_by"] = seen_how[0] if (seen_how == seen_how[0]).all() else -1
     switches["single"] = single
+    switches["even"] = bool((fixed == fixed[0]).all() and (local == local[0]).all())
     switches["cached_mixture"] = cacheable and switches["seen_by"] == SEEN_BY_EDGES
     switches["shape"] = _shape(switches, store, fixed, any_adaptive or any_spread)
     switches["fetches"] = n >= FETCHED

@@ -96,6 +96,7 @@ FIELDS: tuple[Field, ...] = (
         fetches            # does it pay to ask for memory ahead of its use?
         n_simplices
         single             # one simplex over all arms, one potential, all arms seen along edges
+        even               # has every slot the same constant and the same local exploration?
         cached_mixture     # small entropy blocks under one Tsallis-½ simplex, seen along edges: X̃ is kept by slot
         """,
     ),

@@ -49,16 +49,17 @@ def add_to_block(machine, state, store, g, first, end, losses, y, whole):
     base = store.scalars[at + BASE]
     keys, weights, local, fixed = store.key, store.weight, machine.local, machine.fixed
     any_local, any_fixed, coordinate = machine.any_local, machine.n_fixed > 0, machine.n_blocks + first
+    alike = 0 if machine.even else first  # slots that explore as those of this block, perhaps nearer
     block_loss = paid = total = 0.0
     for i in range(end - first):
         c = coordinate + i
         inside = weights[c] * factor
         mixed = share * inside
         if any_local:
-            mixed += local[first + i]
+            mixed += local[alike + i]
         seen = whole - y * mixed
         if any_fixed:
-            seen -= fixed[first + i]
+            seen -= fixed[alike + i]
         guess = losses[i] / (seen if seen > 1.0 / LARGEST_ESTIMATE else 1.0 / LARGEST_ESTIMATE)
         block_loss += mixed * guess
         paid += inside * guess

@@ -9,11 +9,13 @@ needs, and what the arms that it reveals need. A wrong guess, as after a rejecte
 
 from sidelight.engine._numba.jit import inlined
 from sidelight.engine._numba.pointers import prefetch
+from sidelight.engine.alias import draw_evenly
 from sidelight.engine.fields import GAMMA, MANY_SHAPES, OWN_LOSS
 from sidelight.engine.random import coming_unit
 from sidelight.engine.round.indexing import (
     arm_at,
     block_at,
+    block_of,
     end_edge,
     end_in_edge,
     end_slot,
@@ -42,9 +44,9 @@ def fetch_block(machine, store, k):
         if machine.cached_mixture:
             continue  # what a play teaches is about other blocks
         prefetch(store.key, c + ahead)
-        if machine.any_local:
+        if machine.any_local and not machine.even:
             prefetch(machine.local, first + ahead)
-        if machine.n_fixed > 0:
+        if machine.n_fixed > 0 and not machine.even:
             prefetch(machine.fixed, first + ahead)
 
 
@@ -105,6 +107,8 @@ def slot_of_member(machine, state, store, position, turns):
         if machine.single and machine.n_adaptive > 0 and coming_unit(words, turns, 0) < gamma:
             slot = machine.parent[slot]
     elif machine.plain_blocks:
+        if machine.even and coming_unit(words, turns, 0) < gamma:
+            drawn = block_of(machine, draw_evenly(0, machine.n_arms, coming_unit(words, turns, 1)))
         fetch_block(machine, store, drawn)
         return first_slot(machine, drawn)
     else:

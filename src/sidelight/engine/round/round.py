@@ -22,7 +22,7 @@ from numba import uint64
 
 from sidelight.engine._numba.jit import inlined, internal, kernel, noinline
 from sidelight.engine._numba.pointers import pointer
-from sidelight.engine.alias import draw_alias
+from sidelight.engine.alias import draw_alias, draw_evenly
 from sidelight.engine.fields import (
     ADAPTIVE_TOTAL,
     ALL_OTHERS,
@@ -105,6 +105,8 @@ def ask(machine, state, store):
         total = 1.0 - store.scalars[head(record_of(machine, k)) + SHARE]
         if total > 0.0 and next_unit(words) < total:
             end = end_slot(machine, k)
+            if machine.even:
+                return draw_evenly(first, end, next_unit(words))
             return draw_alias(machine.local_keep, machine.local_other, first, end, words)
     if machine.shape == OWN_BLOCK:  # `sample` without looking up what kind of simplex it is
         total = store.scalars[head(record_of(machine, k)) + TOTAL]
@@ -119,6 +121,8 @@ def draw_explored(machine, state, store, gamma):
     words = state.words
     target = next_unit(words) * gamma if machine.n_adaptive > 0 or machine.any_spread else 0.0
     if machine.n_fixed > 0 and target < state.numbers[FIXED_TOTAL]:
+        if machine.even:
+            return draw_evenly(0, machine.n_arms, next_unit(words))
         cell = draw_alias(machine.fixed_keep, machine.fixed_other, 0, machine.n_fixed, words)
         return machine.fixed_slots[cell]
     target -= state.numbers[FIXED_TOTAL]
