@@ -8,7 +8,7 @@ import numpy as np
 
 from sidelight._check import checked_count
 from sidelight._types import Indices, Longs
-from sidelight.analysis.packing_search import Found, exact_packing, greedy_packing_set, packing_rate
+from sidelight.analysis.packing_search import exact_packing, greedy_packing_set, packing_rate, score
 from sidelight.errors import InvalidOption, SolverError
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.csr import gather_rows
@@ -87,36 +87,26 @@ def packing_independent_set(
     PackingSet(2 arms, t=2, rate=1, exact)
     """
     if t is not None:
-        checked_count("t", t)
+        t = checked_count("t", t)
     if not time_limit > 0:
         raise InvalidOption(f"time_limit must be a positive number of seconds, got {time_limit!r}")
     loopless = np.flatnonzero(~g.has_loop)
     candidates = loopless[~g.is_universal[loopless]]
+    arms: Indices
+    upper: float | None
     if candidates.size <= 1:  # two members exclude a universal arm: some other member would reveal it
-        only = candidates if candidates.size else loopless[:1]
-        level = 1 if t is None else int(t)
-        bound = float(only.size) if t is not None else packing_rate(only.size, level)
-        return PackingSet(_sorted(only), level, True, bound)
-
-    found = greedy_packing_set(g, candidates, t, seed)
-    if exact or (exact is None and candidates.size <= EXACT_ARMS):
-        found = exact_packing(g, candidates, t, found, time_limit)
-        if exact and not _attains(found, t):
-            raise SolverError(
-                f"no proof within {time_limit:g} s: the best set has {len(found.arms)} arms at "
-                f"t = {found.t}, upper bound {found.upper:.6g}; raise time_limit or pass exact=None"
-            )
-    return PackingSet(_sorted(found.arms), found.t, _attains(found, t), found.upper)
-
-
-def _attains(found: Found, t: int | None) -> bool:
-    if found.upper is None:
-        return False
-    reached = len(found.arms) if t is not None else found.rate
-    return reached >= found.upper * (1.0 - 1e-12)
-
-
-def _sorted(arms: Indices) -> Longs:
+        arms, level = candidates if candidates.size else loopless[:1], t or 1
+        upper = score(len(arms), level, t)
+    else:
+        (arms, level), upper = greedy_packing_set(g, candidates, t, seed), None
+        if exact or (exact is None and candidates.size <= EXACT_ARMS):
+            arms, level, upper = exact_packing(g, candidates, t, (arms, level), time_limit)
+    attained = upper is not None and score(len(arms), level, t) >= upper * (1.0 - 1e-12)
+    if exact and not attained:
+        raise SolverError(
+            f"no proof within {time_limit:g} s: the best set has {len(arms)} arms at "
+            f"t = {level}, upper bound {upper:.6g}; raise time_limit or pass exact=None"
+        )
     members = np.sort(arms).astype(np.int64)
     members.flags.writeable = False
-    return members
+    return PackingSet(members, level, attained, upper)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -20,34 +19,33 @@ RANDOM_ORDERS = 2
 """Seeded orders tried by the greedy search besides the orders by degree."""
 
 
-class Found(NamedTuple):
-    """Members, their t, and a proven upper bound on what was maximised, if there is one."""
-
-    arms: Indices
-    t: int
-    upper: float | None = None
-
-    @property
-    def rate(self) -> float:
-        """max{log|S|, |S|/t}."""
-        return packing_rate(len(self.arms), self.t)
-
-
 def packing_rate(size: int, t: int) -> float:
     """max{log size, size/t}, and 0 for size 0."""
     return max(math.log(size), size / t) if size else 0.0
 
 
-def greedy_packing_set(g: FeedbackGraph, candidates: Indices, t: int | None, seed: int) -> Found:
-    """Best of several greedy passes; without t, over doubling values of t as well."""
-    best, best_score = Found(candidates[:1], 1 if t is None else int(t)), -1.0
+def score(size: int, level: int, t: int | None) -> float:
+    """What is maximised: the size of a set where t was asked for, otherwise its rate."""
+    return packing_rate(size, level) if t is None else float(size)
+
+
+def greedy_packing_set(
+    g: FeedbackGraph, candidates: Indices, t: int | None, seed: int
+) -> tuple[Indices, int]:
+    """(members, their t) of the best of several greedy passes; without t, over doubling values of t as well."""
+    best, highest = (candidates[:1], 1), -1.0
     for order in _orders(g, candidates, seed):
-        for level in [int(t)] if t is not None else _levels(g):
-            arms, seen = _greedy(g, order.copy(), level)
-            own = level if t is not None else max(int(seen.max()), 1)
-            score = len(arms) if t is not None else packing_rate(len(arms), own)
-            if score > best_score:
-                best, best_score = Found(arms, own), score
+        for level in _levels(g) if t is None else [t]:
+            arms, seen, blocked = (
+                order.copy(),
+                np.zeros(g.n_arms, dtype=np.int64),
+                np.zeros(g.n_arms, dtype=bool),
+            )
+            edges = g.out_indptr, g.out_indices, g.in_indptr, g.in_indices
+            size = greedy_packing(*edges, arms, min(level, g.n_arms), blocked, seen)
+            own = max(int(seen.max()), 1) if t is None else t
+            if score(size, own, t) > highest:
+                best, highest = (arms[:size], own), score(size, own, t)
     return best
 
 
@@ -67,19 +65,10 @@ def _levels(g: FeedbackGraph) -> list[int]:
     return [*(2**k for k in range((most - 1).bit_length())), most]
 
 
-def _greedy(g: FeedbackGraph, order: Indices, t: int) -> tuple[Indices, Indices]:
-    seen = np.zeros(g.n_arms, dtype=np.int64)
-    blocked = np.zeros(g.n_arms, dtype=bool)
-    size = greedy_packing(
-        g.out_indptr, g.out_indices, g.in_indptr, g.in_indices, order, min(t, g.n_arms), blocked, seen
-    )
-    return order[:size].copy(), seen
-
-
 def exact_packing(
-    g: FeedbackGraph, candidates: Indices, t: int | None, start: Found, time_limit: float
-) -> Found:
-    """Improve `start` to the optimum, or to the best set and bound that `time_limit` seconds allow.
+    g: FeedbackGraph, candidates: Indices, t: int | None, start: tuple[Indices, int], time_limit: float
+) -> tuple[Indices, int, float]:
+    """Improve `start` to the optimum, or to the best (members, t, upper bound) that `time_limit` seconds allow.
 
     No t-packing set exceeds t·δ, δ the fractional domination number of the candidates: for a cover x,
     |S| ≤ Σ_u x_u |Nout(u) ∩ S| ≤ t·Σx. So the values of t to try end early.
@@ -89,24 +78,23 @@ def exact_packing(
     ceiling = _ceiling(g, candidates)
     if t is not None:
         limit = min(math.floor(t * ceiling + 1e-6), len(candidates))
-        arms, bound = model.largest(int(t), limit, start.arms, stop)
-        return Found(arms, int(t), bound)
+        arms, bound = model.largest(t, limit, start[0], stop)
+        return arms, t, bound
 
-    largest, bound = model.largest(len(candidates), len(candidates), start.arms, stop)
-    options = [start, Found(largest, model.level(largest))]
-    upper = math.log(bound)
-    for level in range(1, int(bound) + 1):
-        best = max(option.rate for option in options)
-        if min(bound / level, ceiling) <= best * (1.0 + 1e-12):
+    best = start
+    arms, bound = model.largest(len(candidates), len(candidates), start[0], stop)
+    upper, level = math.log(bound), model.level(arms)
+    for tried in range(1, int(bound) + 2):
+        best = max(best, (arms, level), key=lambda found: packing_rate(len(found[0]), found[1]))
+        rate = packing_rate(len(best[0]), best[1]) * (1.0 + 1e-12)
+        if tried > bound or min(bound / tried, ceiling) <= rate:
             break
-        limit = min(math.floor(level * ceiling + 1e-6), int(bound))
-        if limit <= best * level * (1.0 + 1e-12):
-            continue
-        arms, size = model.largest(level, limit, start.arms[:1], stop)
-        options.append(Found(arms, level))
-        upper = max(upper, size / level)
-    best_option = max(options, key=lambda option: option.rate)
-    return best_option._replace(upper=max(upper, best_option.rate))
+        limit = min(math.floor(tried * ceiling + 1e-6), int(bound))
+        if limit > rate * tried:
+            level = tried
+            arms, size = model.largest(level, limit, start[0][:1], stop)
+            upper = max(upper, size / level)
+    return *best, max(upper, packing_rate(len(best[0]), best[1]))
 
 
 def _ceiling(g: FeedbackGraph, candidates: Indices) -> float:

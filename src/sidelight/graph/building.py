@@ -31,11 +31,11 @@ def labelled(graph: FeedbackGraph, labels: Sequence[str]) -> FeedbackGraph:
     return replace(graph, labels=tuple(labels))
 
 
-def triangle(family: str, k: int) -> Longs:
-    """All pairs (i, j) with j ≤ i < k."""
+def triangle(family: str, k: int, upper: bool) -> FeedbackGraph:
+    """Arm i of k reveals every j ≤ i, or every j ≥ i where `upper`."""
     k = checked_count("k", k)
     refuse_too_many_edges(f"{family}({k})", k * (k + 1) // 2)
-    return pairs(*np.tril_indices(k))
+    return from_pairs(k, pairs(*(np.triu_indices(k) if upper else np.tril_indices(k))))
 
 
 def bernoulli_positions(rng: np.random.Generator, total: int, p: float) -> Longs:

@@ -235,8 +235,7 @@ def newsvendor(k: int) -> FeedbackGraph:
     Strong (all loops), δ* = 1 (the largest order reveals all), α = 1. Use the observable cost
     (h+b)(q−d)⁺ − bq. Source: Lugosi, Markakis and Neu (2017).
     """
-    every = triangle("newsvendor", k)
-    return from_pairs(int(every[-1, 0]) + 1, every)
+    return triangle("newsvendor", k, upper=False)
 
 
 def auction(k: int) -> FeedbackGraph:
@@ -246,8 +245,7 @@ def auction(k: int) -> FeedbackGraph:
     those guaranteed in both cases. Strong (all loops), δ* = 1 (the lowest bid reveals all), α = 1.
     Source: Han, Zhou and Weissman (2020).
     """
-    every = triangle("auction", k)
-    return from_pairs(int(every[-1, 0]) + 1, every[:, ::-1])
+    return triangle("auction", k, upper=True)
 
 
 def pricing(k: int) -> FeedbackGraph:
@@ -258,8 +256,7 @@ def pricing(k: int) -> FeedbackGraph:
     reveals all), α = 1. Source: Cesa-Bianchi, Gaillard, Gentile and Gerchinovitz (2017). A posted price
     answered by yes or no guarantees no edge but the loop: use `mab(k)`.
     """
-    every = triangle("pricing", k)
-    return from_pairs(int(every[-1, 0]) + 1, every[:, ::-1])
+    return triangle("pricing", k, upper=True)
 
 
 def apple_tasting() -> FeedbackGraph:

@@ -203,11 +203,7 @@ class FeedbackGraph:
         if self.universal.size == 0:
             return row
         seen = self.universal if self.has_loop[arm] else self.universal[self.universal != arm]
-        if row.size == 0:
-            return seen
-        merged = np.concatenate([row, seen])
-        merged.sort()
-        return merged
+        return seen if row.size == 0 else np.sort(np.concatenate([row, seen]))
 
     def in_neighbors(self, arm: int) -> Ints:
         """Sorted arms that reveal the loss of `arm`."""
@@ -267,9 +263,7 @@ class FeedbackGraph:
 
     def edges(self) -> Ints:
         """(n_edges, 2) all pairs (i, j) with i revealing j, sorted."""
-        matrix = self.to_sparse()
-        rows = np.repeat(np.arange(self.n_arms, dtype=np.int32), np.diff(matrix.indptr))
-        return np.column_stack([rows, matrix.indices.astype(np.int32, copy=False)])
+        return _pairs(self.to_sparse(), 0)
 
     def edge_blocks(self, most: int = 1_000_000) -> Iterator[Ints]:
         """The rows of `edges()` in batches of about `most`, so that a dense graph need not fit in memory."""
@@ -278,17 +272,9 @@ class FeedbackGraph:
         while start < self.n_arms:
             done = int(ends[start - 1]) if start else 0
             stop = max(start + 1, int(np.searchsorted(ends, done + most, side="right")))
-            arms = np.arange(start, stop, dtype=np.int32)
-            rows = np.repeat(arms, np.diff(self.out_indptr[start : stop + 1]))
-            cols = self.out_indices[self.out_indptr[start] : self.out_indptr[stop]]
-            if self.universal.size:
-                to_all = np.repeat(arms, self.universal.size), np.tile(self.universal, arms.size)
-                keep = (to_all[0] != to_all[1]) | self.has_loop[to_all[1]]
-                rows, cols = np.append(rows, to_all[0][keep]), np.append(cols, to_all[1][keep])
-                order = np.lexsort((cols, rows))
-                rows, cols = rows[order], cols[order]
-            if rows.size:
-                yield np.column_stack([rows, cols])
+            rows = self._rows(start, stop)
+            if rows.nnz:
+                yield _pairs(rows, start)
             start = stop
 
     def to_sparse(self) -> sparse.csr_array:
@@ -298,21 +284,24 @@ class FeedbackGraph:
                 f"{self.n_edges:,} edges are too many to write out one by one; "
                 "work with `universal` and the explicit CSR arrays instead"
             )
-        n = self.n_arms
-        explicit = sparse.csr_array(
-            (np.ones(self.out_indices.size, dtype=np.int8), self.out_indices, self.out_indptr), shape=(n, n)
-        )
+        return self._rows(0, self.n_arms)
+
+    def _rows(self, start: int, stop: int) -> sparse.csr_array:
+        """Rows start..stop−1 of the adjacency matrix."""
+        shape = stop - start, self.n_arms
+        indptr = self.out_indptr[start : stop + 1]
+        indices = self.out_indices[indptr[0] : indptr[-1]]
+        ones = np.ones(indices.size, dtype=np.int8)
+        explicit = sparse.csr_array((ones, indices, indptr - indptr[0]), shape=shape)
         if self.universal.size == 0:
             return explicit
-        rows = np.tile(np.arange(n, dtype=np.int32), self.universal.size)
-        cols = np.repeat(self.universal, n)
+        rows = np.tile(np.arange(start, stop, dtype=np.int32), self.universal.size)
+        cols = np.repeat(self.universal, shape[0])
         keep = (rows != cols) | self.has_loop[cols]
-        broadcast = sparse.csr_array(
-            (np.ones(int(keep.sum()), dtype=np.int8), (rows[keep], cols[keep])), shape=(n, n)
-        )
-        total = sparse.csr_array(explicit + broadcast)
+        ones = np.ones(int(keep.sum()), dtype=np.int8)
+        total = explicit + sparse.csr_array((ones, (rows[keep] - start, cols[keep])), shape=shape)
         total.sort_indices()
-        return total
+        return sparse.csr_array(total)
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Plain arrays of numbers that say everything about the graph, for files; see `from_arrays`.
@@ -435,6 +424,12 @@ def checked_arm_count(n_arms: object) -> int:
     if n_arms > MAX_ARMS:
         raise InvalidGraph(f"at most {MAX_ARMS:,} arms are supported, got n_arms={n_arms:,}")
     return int(n_arms)
+
+
+def _pairs(matrix: sparse.csr_array, start: int) -> Ints:
+    """(row, column) of every entry, rows counted from `start`."""
+    rows = np.repeat(np.arange(start, start + matrix.shape[0], dtype=np.int32), np.diff(matrix.indptr))
+    return np.column_stack([rows, matrix.indices.astype(np.int32, copy=False)])
 
 
 def _as_pairs(edges: Iterable[Sequence[int]] | Indices) -> Longs:
