@@ -1,13 +1,19 @@
 """Matrix Market files of other programs, and damaged ones."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from graph_files import put
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from scipy import io as scipy_io
 from scipy import sparse
 
 from sidelight.errors import GraphFileError
 from sidelight.graph import FeedbackGraph, read_graph
+from sidelight.graph.files import mtx
 
 MATRICES = {
     "general": np.array([[0, 1, 0], [0, 0, 0.5], [2e-9, 0, 1]]),
@@ -79,3 +85,57 @@ ARRAY = HEAD.replace("coordinate pattern", "array real")
 def test_bad_mtx(tmp_path, content, message):
     with pytest.raises(GraphFileError, match=message):
         read_graph(put(tmp_path, "bad.mtx", content))
+
+
+def naive_entries(text, values, size):
+    """(kept entries, number of entries, first line that is none), one line at a time."""
+    kept, entries = [], 0
+    for number, line in enumerate(text.split(b"\n")[:-1]):
+        words = line.replace(b"\r", b" ").split()
+        if words and not words[0].startswith(b"%"):
+            positions = [int(word) if word.isdigit() else 0 for word in words[:2]]
+            known = all(
+                set(word) <= set(b"0123456789+-.eE") and re.search(rb"\d", word) for word in words[2:]
+            )
+            inside = all(1 <= position <= size for position in positions)
+            if len(words) != 2 + values or not known or not inside:
+                return kept, entries, number
+            entries += 1
+            if values == 0 or any(float(word) for word in words[2:]):
+                kept.append((positions[0] - 1, positions[1] - 1))
+    return kept, entries, None
+
+
+reals = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False).filter(lambda value: value == 0 or abs(value) > 1e-300),
+    st.sampled_from([0, -0.0, 1, 10, 0.01, 1e-5]),
+).map(lambda value: repr(value).encode())
+words = st.one_of(
+    st.integers(1, 9).map(lambda value: str(value).encode()),
+    reals,
+    st.sampled_from([b"0", b"10", b"nan", b"x", b"\xff", b"."]),
+)
+entry_lines = st.one_of(
+    st.tuples(st.integers(1, 9).map(str), st.integers(1, 9).map(str)).map(
+        lambda pair: " ".join(pair).encode()
+    ),
+    st.tuples(st.just(b" 3\t4 "), reals).map(b" ".join),
+    st.lists(words, min_size=1, max_size=4).map(b" ".join),
+    st.sampled_from([b"", b"\r", b"1 2\r", b"% note", b"  "]),
+)
+
+
+@settings(deadline=None, derandomize=True, max_examples=150)
+@given(st.lists(entry_lines, max_size=8), st.sampled_from([0, 1, 2]))
+@example([b"1 1", b"9 9"], 0)
+@example([b"1 1 0.0e9", b"2 3 1e-5"], 1)
+def test_entries_like_split_and_float(rows, values):
+    text = b"".join(row + b"\n" for row in rows)
+    kept, entries, line = naive_entries(text, values, 9)
+    head = mtx._Head("coordinate", values, "general", 9, entries, lines=2)
+    if line is not None:
+        with pytest.raises(GraphFileError, match=f"line {line + 3}: expected"):
+            mtx._entries(Path("g.mtx"), head, text)
+    else:
+        sources, targets = mtx._entries(Path("g.mtx"), head, text)
+        assert list(zip(sources.tolist(), targets.tolist(), strict=True)) == kept

@@ -9,7 +9,8 @@ edges do not.
 import csv
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -21,7 +22,7 @@ from sidelight._types import Ints
 from sidelight.errors import GraphFileError, WeightsIgnored
 from sidelight.graph.arm_count import agreed_arm_count, largest, plausible_arm_count
 from sidelight.graph.feedback_graph import FeedbackGraph
-from sidelight.graph.files.named import is_utf8, open_text, read_nodes, write_nodes
+from sidelight.graph.files.named import read_nodes, read_rows, write_nodes
 
 CHUNK = 1 << 23
 LONGEST_LINE = 1 << 20
@@ -45,11 +46,11 @@ def read_csv(path: Path, n_arms: int | None, limit: int | None, named: bool | No
         chunks = _line_chunks(path, file, head.lines)
         first = next(chunks, b"")
         by_name = _starts_with_a_name(first) if named is None else named
-        edges = None if by_name else _parse_numbers(path, head, first, chunks, known)
-    if edges is None and by_name:
+        bound = min(known or MAX_ARMS, MAX_ARMS)
+        edges = None if by_name else _parse_numbers(head.columns, bound, chain([first], chunks))
+    if by_name:
         sources, targets, labels = _read_names(path, limit, head, labels, known, any_name=named is True)
     else:
-        bound = min(known or MAX_ARMS, MAX_ARMS)
         sources, targets = edges or _read_rows(path, limit, head, lambda field: _checked_id(field, bound))
     if known is None and sources.size == 0:
         raise GraphFileError("there are no edges, so the number of arms is unknown; pass n_arms")
@@ -136,46 +137,20 @@ def _is_number(field: str) -> bool:
     return True
 
 
-def _parse_numbers(
-    path: Path, head: _Head, first: bytes, chunks: Iterator[bytes], known: int | None
-) -> tuple[Ints, Ints] | None:
-    """(sources, targets), or None when a quoted field calls for the csv module."""
+def _parse_numbers(columns: int, bound: int, chunks: Iterable[bytes]) -> tuple[Ints, Ints] | None:
+    """(sources, targets), or None at a line that is not plainly an edge: the csv module reads it or says why not."""
     from sidelight.graph.files._text import parse_edges
 
-    bound = min(known or MAX_ARMS, MAX_ARMS)
-    line = head.lines
-    parts: list[tuple[Ints, Ints]] = [(np.empty(0, np.int32), np.empty(0, np.int32))]
-    chunk: bytes | None = first
-    while chunk:
+    parts = [np.empty((2, 0), dtype=np.int32)]
+    for chunk in chunks:
         text = np.frombuffer(chunk, dtype=np.uint8)
-        room = text.size // 4 + 1  # the shortest edge is "0,0" and a newline
-        sources, targets = np.empty(room, np.int32), np.empty(room, np.int32)
-        edges, lines, stop = parse_edges(text, head.columns, bound - 1, sources, targets)
+        ends = np.empty((2, text.size // 4 + 1), dtype=np.int32)  # the shortest edge is "0,0" and a newline
+        edges, stop = parse_edges(text, columns, bound - 1, ends[0], ends[1])
         if stop < text.size:
-            bad = chunk[stop : chunk.index(b"\n", stop)]
-            if b'"' in bad:
-                return None
-            raise GraphFileError(f"{path}, line {line + lines + 1}: {_complaint(bad, head.columns, bound)}")
-        parts.append((sources[:edges].copy(), targets[:edges].copy()))
-        line += lines
-        chunk = next(chunks, None)
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
-
-
-def _complaint(bad: bytes, columns: int, bound: int) -> str:
-    """What is wrong with a line that should hold an edge."""
-    try:
-        fields = bad.decode("utf-8").strip().split(",")
-    except UnicodeDecodeError as error:
-        return f"not UTF-8 text ({error})"
-    if len(fields) != columns:
-        return f"{len(fields)} columns where the header has {columns}: {bad[:100].decode(errors='replace')!r}"
-    for field in fields[:2]:
-        try:
-            _checked_id(field, bound)
-        except ValueError as error:
-            return str(error)
-    return f"not an edge src,dst: {bad[:100].decode(errors='replace')!r}"
+            return None
+        parts.append(ends[:, :edges].copy())
+    sources, targets = np.concatenate(parts, axis=1)
+    return sources, targets
 
 
 def _checked_id(field: str, bound: int) -> int:
@@ -226,31 +201,13 @@ def _read_names(
 def _read_rows(path: Path, limit: int | None, head: _Head, arm: Callable[[str], int]) -> tuple[Ints, Ints]:
     """The edges by the csv module, where `arm` says which arm a field names."""
     ends: list[int] = []
-    for line, row in _rows(path, limit, head):
+    for line, row in read_rows(path, limit, head.lines):
+        if len(row) != head.columns:
+            raise GraphFileError(
+                f"{path}, line {line}: {len(row)} columns where the header has {head.columns}"
+            )
         try:
             ends += [arm(row[0]), arm(row[1])]
         except ValueError as error:
             raise GraphFileError(f"{path}, line {line}: {error}") from error
     return np.array(ends[::2], dtype=np.int32), np.array(ends[1::2], dtype=np.int32)
-
-
-def _rows(path: Path, limit: int | None, head: _Head) -> Iterator[tuple[int, list[str]]]:
-    """(line number, fields) of every edge."""
-    with open_text(path, limit) as file:
-        for _ in range(head.lines):
-            file.readline()
-        rows = csv.reader(file, strict=True)
-        try:
-            for row in rows:
-                line = head.lines + rows.line_num
-                if not row or (len(row) == 1 and not row[0].strip()):
-                    continue
-                if not is_utf8(row):
-                    raise GraphFileError(f"{path}, line {line}: not UTF-8 text")
-                if len(row) != head.columns:
-                    raise GraphFileError(
-                        f"{path}, line {line}: {len(row)} columns where the header has {head.columns}"
-                    )
-                yield line, row
-        except csv.Error as error:
-            raise GraphFileError(f"{path}, line {head.lines + rows.line_num}: not csv ({error})") from error

@@ -1,10 +1,12 @@
 """Matrix Market (.mtx): a square matrix whose non-zero entries are edges, labels in `<name>.nodes.csv`.
 
-Written through SciPy, but read by our own kernel: SciPy's reader crashes the interpreter on some damaged
+Written through SciPy, but read by ourselves with NumPy: SciPy's reader crashes the interpreter on some damaged
 files (scipy issue 19949 is one way), and a graph file may come from anywhere.
 """
 
+import math
 import re
+from io import BytesIO
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -12,7 +14,6 @@ import numpy as np
 from scipy import io as scipy_io
 from scipy import sparse
 
-from sidelight._check import MAX_ARMS
 from sidelight._files import replacing
 from sidelight._types import Bools, Ints
 from sidelight.errors import GraphFileError
@@ -94,20 +95,44 @@ def _read_head(path: Path, file: IO[bytes]) -> _Head:
 
 
 def _entries(path: Path, head: _Head, body: bytes) -> tuple[Ints, Ints]:
-    from sidelight.graph.files._text import parse_entries
+    numbers = [(f"value{k}", np.float64) for k in range(head.values)]
+    kind = np.dtype([("row", np.int64), ("column", np.int64), *numbers])
+    found = np.empty(0, dtype=kind)
+    try:
+        if any(line.strip() and not line.lstrip().startswith(b"%") for line in BytesIO(body)):
+            found = np.loadtxt(BytesIO(body), dtype=kind, comments="%", ndmin=1)
+    except ValueError:
+        raise _complaint(path, head, body) from None
+    places = np.stack([found["row"], found["column"]])
+    values = np.stack([found[name] for name, _ in numbers]) if numbers else np.ones((1, found.size))
+    if found.size and not (places.min() >= 1 and places.max() <= head.size and np.isfinite(values).all()):
+        raise _complaint(path, head, body)
+    if found.size != head.entries:
+        raise GraphFileError(
+            f"the head announces {head.entries:,} entries, there are {found.size:,}: cut off?"
+        )
+    sources, targets = places[:, (values != 0).any(axis=0)].astype(np.int32) - 1
+    return sources, targets
 
-    text = np.frombuffer(body, dtype=np.uint8)
-    room = text.size // 4 + 1  # the shortest entry is "1 1" and a newline
-    sources, targets = np.empty(room, np.int32), np.empty(room, np.int32)
-    bound = min(head.size, MAX_ARMS)
-    entries, kept, lines, stop = parse_entries(text, head.values, bound, sources, targets)
-    if stop < text.size:
-        bad = body[stop : body.index(b"\n", stop)][:100].decode("utf-8", errors="replace")
-        what = f"two positions in 1..{head.size}" + (f" and {head.values} numbers" if head.values else "")
-        raise GraphFileError(f"{path}, line {head.lines + lines + 1}: expected {what}, got {bad!r}")
-    if entries != head.entries:
-        raise GraphFileError(f"the head announces {head.entries:,} entries, there are {entries:,}: cut off?")
-    return sources[:kept], targets[:kept]
+
+def _complaint(path: Path, head: _Head, body: bytes) -> GraphFileError:
+    """What is wrong, at the first line that is no entry."""
+    what = f"two positions in 1..{head.size}" + (f" and {head.values} numbers" if head.values else "")
+    for number, line in enumerate(body.split(b"\n"), head.lines + 1):
+        words = line.split()
+        try:
+            fine = not words or words[0].startswith(b"%")
+            fine = fine or (
+                len(words) == 2 + head.values
+                and all(1 <= int(word) <= head.size for word in words[:2])
+                and all(math.isfinite(float(word)) for word in words[2:])
+            )
+        except ValueError:
+            fine = False
+        if not fine:
+            shown = line[:100].decode("utf-8", errors="replace")
+            return GraphFileError(f"{path}, line {number}: expected {what}, got {shown!r}")
+    return GraphFileError(f"{path}: expected {what} on every line")
 
 
 def _dense(head: _Head, body: bytes) -> Bools:

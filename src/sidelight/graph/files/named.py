@@ -2,8 +2,9 @@
 
 import csv
 import io
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from sidelight._files import replacing, unpacking
 from sidelight.errors import GraphFileError
@@ -20,23 +21,25 @@ def nodes_paths(path: Path) -> tuple[Path, Path]:
     return (packed, plain) if path.suffix.lower() == ".gz" else (plain, packed)
 
 
-def open_text(path: Path, limit: int | None = None) -> IO[str]:
-    """A text file, plain or gzipped, with line ends untouched (labels may contain them).
+def read_rows(path: Path, limit: int | None, skip: int = 0) -> Iterator[tuple[int, list[str]]]:
+    """(line number, fields) of the rows of a csv file, plain or gzipped, after `skip` lines; blank ones left out.
 
-    Bytes that are not UTF-8 come through as lone surrogates, for `is_utf8` to find on their line.
+    Line ends are untouched, since labels may contain them. Bytes that are not UTF-8 are an error on their line.
     """
-    return io.TextIOWrapper(
-        cast(BinaryIO, unpacking(path, limit)), encoding="utf-8-sig", errors="surrogateescape", newline=""
-    )
-
-
-def is_utf8(fields: list[str]) -> bool:
-    """Was every byte behind these fields UTF-8?"""
-    try:
-        "".join(fields).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    unpacked = cast(BinaryIO, unpacking(path, limit))
+    with io.TextIOWrapper(unpacked, encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+        for _ in range(skip):
+            file.readline()
+        rows = csv.reader(file, strict=True)
+        try:
+            for row in rows:
+                if any(field.strip() for field in row) or len(row) > 1:
+                    "".join(row).encode()
+                    yield skip + rows.line_num, row
+        except UnicodeEncodeError:
+            raise GraphFileError(f"{path}, line {skip + rows.line_num}: not UTF-8 text") from None
+        except csv.Error as error:
+            raise GraphFileError(f"{path}, line {skip + rows.line_num}: not csv ({error})") from error
 
 
 def read_nodes(path: Path, limit: int | None = None) -> list[str] | None:
@@ -46,29 +49,20 @@ def read_nodes(path: Path, limit: int | None = None) -> list[str] | None:
         return None
     labels: dict[int, str] = {}
     try:
-        with open_text(beside, limit) as file:
-            rows = csv.reader(file, strict=True)
-            header = next(rows, [])
-            if [name.strip().lower() for name in header[:2]] != ["id", "label"]:
-                raise GraphFileError(
-                    f"{beside}, line 1: the header must be id,label, got {','.join(header)!r}"
-                )
-            for row in rows:
-                if not row:
-                    continue
-                if not is_utf8(row):
-                    raise GraphFileError(f"{beside}, line {rows.line_num}: not UTF-8 text")
-                if len(row) != len(header) or not (row[0].strip().isascii() and row[0].strip().isdigit()):
-                    raise GraphFileError(
-                        f"{beside}, line {rows.line_num}: expected id,label, got {row!r:.200}"
-                    )
-                arm = int(row[0])
-                if arm in labels:
-                    raise GraphFileError(f"{beside}, line {rows.line_num}: arm {arm} has a label already")
-                labels[arm] = row[1]
+        rows = read_rows(beside, limit)
+        _, header = next(rows, (1, []))
+        if [name.strip().lower() for name in header[:2]] != ["id", "label"]:
+            raise GraphFileError(f"{beside}, line 1: the header must be id,label, got {','.join(header)!r}")
+        for line, row in rows:
+            number = row[0].strip()
+            if len(row) != len(header) or not (number.isascii() and number.isdigit()):
+                raise GraphFileError(f"{beside}, line {line}: expected id,label, got {row!r:.200}")
+            if int(number) in labels:
+                raise GraphFileError(f"{beside}, line {line}: arm {number} has a label already")
+            labels[int(number)] = row[1]
     except GraphFileError:
         raise
-    except (OSError, EOFError, ValueError, csv.Error) as error:
+    except (OSError, EOFError, ValueError) as error:
         raise GraphFileError(f"{beside} cannot be read as labels id,label: {error}") from error
     missing = next((arm for arm in range(len(labels)) if arm not in labels), None)
     if missing is not None or not labels:
