@@ -1,11 +1,14 @@
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from sidelight.analysis import fractional_domination
 from sidelight.analysis.domination import program as solve
-from sidelight.analysis.domination.covering import covering_program
+from sidelight.analysis.domination.covering import covering_program, listed_program
 from sidelight.analysis.domination.exact import solve_exactly
-from sidelight.analysis.domination.first_order import solve_first_order
+from sidelight.analysis.domination.first_order import Certificates, repaired, solve_first_order
 from sidelight.errors import SolverError
 from sidelight.graph import FeedbackGraph
 
@@ -137,3 +140,84 @@ def test_many_different_components_stay_within_the_gap(monkeypatch):
     assert found.verify(g)
     assert found.gap <= 0.01
     assert found.method.endswith("exact linear program + first-order")
+
+
+# -- repairs ----------------------------------------------------------------------------------------------
+
+
+@st.composite
+def programs(draw):
+    """(dense A with a source in every row, x, y): anything non-negative, zeros included."""
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    n_targets, n_sources = draw(st.integers(1, 7)), draw(st.integers(1, 7))
+    a = rng.random((n_targets, n_sources)) < draw(st.sampled_from([0.15, 0.4, 0.9]))
+    a[np.arange(n_targets), rng.integers(0, n_sources, n_targets)] = True
+    x = rng.exponential(0.5, n_sources) * (rng.random(n_sources) < 0.8)
+    y = rng.exponential(0.5, n_targets) * (rng.random(n_targets) < 0.8)
+    return a.astype(float), x, y
+
+
+def certificates_of(a):
+    return Certificates(listed_program(a.shape[1], a.sum(axis=1).astype(int), np.nonzero(a)[1]))
+
+
+def naive_cover(a, order, x):
+    coverage = a @ x
+    out = np.array([
+        min(1, x[v] / min([1, *coverage[a[:, v] > 0]])) if x[v] > 0 else 0.0 for v in range(len(x))
+    ])  # fmt: skip
+    lack = np.maximum(1 - a @ out, 0)
+    busiest = [max(np.flatnonzero(a[u]), key=lambda v: (a[:, v].sum(), v)) for u in range(len(a))]
+    for v in set(busiest):
+        out[v] += max(lack[u] for u in range(len(a)) if busiest[u] == v)
+    for v in order:
+        out[v] -= max(min([out[v], *(a @ out - 1)[a[:, v] > 0]]), 0)
+    return out
+
+
+def naive_packing(a, order, y):
+    load = a.T @ y
+    out = np.array([y[u] / max([1, *load[a[u] > 0]]) for u in range(len(y))])
+    for u in order:
+        out[u] += max(0, min((1 - a.T @ out)[a[u] > 0]))
+    return out
+
+
+@given(programs())
+@settings(deadline=None, derandomize=True)
+def test_repaired_cover_is_feasible_minimal_and_as_written(case):
+    a, x, _ = case
+    certificates = certificates_of(a)
+    out = certificates.repaired_cover(x)
+    assert (out >= 0).all()
+    assert (a @ out >= 1 - 1e-12).all()
+    needed = [out[v] <= 1e-12 or (a @ out)[a[:, v] > 0].min() <= 1 + 1e-12 for v in range(len(x))]
+    assert all(needed)  # no weight can be lowered on its own
+    assert_allclose(out, naive_cover(a, certificates.source_order, x), rtol=1e-9, atol=1e-12)
+
+
+@given(programs())
+@settings(deadline=None, derandomize=True)
+def test_repaired_packing_is_feasible_maximal_and_as_written(case):
+    a, _, y = case
+    certificates = certificates_of(a)
+    out = certificates.repaired_packing(y)
+    assert (out >= 0).all()
+    assert (a.T @ out <= 1 + 1e-12).all()
+    assert all((a.T @ out)[a[u] > 0].max() >= 1 - 1e-12 for u in range(len(y)))  # no entry can be raised
+    assert_allclose(out, naive_packing(a, certificates.target_order, y), rtol=1e-9, atol=1e-12)
+
+
+def test_repair_keeps_a_feasible_optimum():
+    certificates = certificates_of(np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0]], dtype=float))
+    half = np.full(3, 0.5)
+    assert_allclose(certificates.repaired_cover(half), half)
+    assert_allclose(certificates.repaired_packing(half), half)
+
+
+def test_zero_starts_are_repaired_from_nothing():
+    a = np.array([[1, 1, 0], [0, 1, 1]])
+    program = listed_program(3, a.sum(axis=1), np.nonzero(a)[1])
+    cover, packing = repaired(program, np.zeros(3), np.zeros(2))
+    assert cover.tolist() == [0.0, 1.0, 0.0]  # the source that both targets share
+    assert packing.tolist() == [1.0, 0.0]

@@ -2,39 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+from scipy import sparse
 
 from sidelight._types import Floats, Indices
-from sidelight.analysis.domination._kernels import (
-    gather_sums,
-    primal_dual_steps,
-    repair_cover,
-    repair_packing,
-)
+from sidelight.analysis.domination._kernels import take_slack
 from sidelight.analysis.domination.covering import CoveringProgram
 
 STEPS_PER_CHECK = 40
 """A check costs about as much as five steps."""
 
 
-@dataclass(eq=False)
 class Certificates:
-    """The best feasible cover and packing seen so far; together they bracket the optimum."""
+    """The best feasible cover and packing seen so far; together they bracket the optimum.
 
-    program: CoveringProgram
+    The program is  min 1·x, Ax ≥ 1, x ≥ 0  with the dual packing  max 1·y, Aᵀy ≤ 1, y ≥ 0.
+    """
 
-    def __post_init__(self) -> None:
-        p = self.program
-        self.matrix = (p.row_indptr, p.row_indices, *p.columns)
+    def __init__(self, program: CoveringProgram) -> None:
+        n_s, n_t = program.n_sources, program.n_targets
+        self.rows, self.columns = (program.row_indptr, program.row_indices), program.columns
+        ones = np.ones(len(program.row_indices))
+        self.a: Any = sparse.csr_array((ones, *self.rows[::-1]), shape=(n_t, n_s))
+        self.transposed: Any = sparse.csr_array((ones, *self.columns[::-1]), shape=(n_s, n_t))
         # Take slack from sources that reveal little first, give room to targets that use little first.
-        self.source_order: Indices = np.argsort(p.listed_out_degree, kind="stable")
-        self.target_order: Indices = np.argsort(p.in_degree, kind="stable")
-        self.cover = np.ones(p.n_sources)
-        self.packing = np.zeros(p.n_targets)
-        self.upper = float(p.n_sources)
-        self.lower = 0.0
+        self.source_order: Indices = np.argsort(program.listed_out_degree, kind="stable")
+        self.target_order: Indices = np.argsort(program.in_degree, kind="stable")
+        self.useful = np.flatnonzero(program.listed_out_degree)
+        rank = np.empty(n_s, dtype=np.int64)
+        rank[self.source_order] = np.arange(n_s)
+        self.busiest = self.source_order[self._most(rank)]  # source of each target
+        self.cover, self.packing = np.ones(n_s), np.zeros(n_t)
+        self.upper, self.lower = float(n_s), 0.0
 
     @property
     def gap(self) -> float:
@@ -43,14 +45,48 @@ class Certificates:
 
     def offer(self, x: Floats, y: Floats) -> float:
         """Repair both points, keep what is better than before, return the gap of this pair alone."""
-        cover, packing = np.empty_like(x), np.empty_like(y)
-        upper = repair_cover(*self.matrix, self.source_order, x, cover, np.empty_like(y))
-        lower = repair_packing(*self.matrix, self.target_order, y, packing, np.empty_like(x))
+        cover, packing = self.repaired_cover(x), self.repaired_packing(y)
+        upper, lower = float(cover.sum()), float(packing.sum())
         if upper < self.upper:
             self.upper, self.cover = upper, cover
         if lower > self.lower:
             self.lower, self.packing = lower, packing
-        return float(upper / lower) - 1.0
+        return upper / lower - 1.0
+
+    def repaired_cover(self, x: Floats) -> Floats:
+        """Turn x ≥ 0 into a feasible cover none of whose weights can be lowered.
+
+        Each source is scaled up by its worst covered target, x_v / min(1, min coverage), at most to 1; targets
+        that no weight reaches get what they lack from their busiest source; then slack is taken back.
+        """
+        indptr, indices = self.columns
+        worst = np.ones(len(x))
+        worst[self.useful] = np.minimum.reduceat((self.a @ x)[indices], indptr[self.useful])
+        cover = np.zeros(len(x))
+        np.divide(x, np.minimum(worst, 1.0), out=cover, where=x > 0.0)  # then the coverage is positive
+        np.minimum(cover, 1.0, out=cover)
+        lack = np.maximum(1.0 - self.a @ cover, 0.0)
+        more = np.zeros(len(x))
+        np.maximum.at(more, self.busiest, lack)
+        cover += more
+        spare = np.zeros(len(x))
+        take_slack(indptr, indices, self.source_order, cover, self.a @ cover - 1.0, spare)
+        return cover - spare
+
+    def repaired_packing(self, y: Floats) -> Floats:
+        """Turn y ≥ 0 into a feasible packing none of whose entries can be raised.
+
+        Each target is scaled down by its most loaded source, y_u / max(1, max load); then room is used up.
+        """
+        packing: Floats = y / np.maximum(self._most(self.transposed @ y), 1.0)
+        room = np.zeros(len(y))
+        take_slack(*self.rows, self.target_order, np.ones(len(y)), 1.0 - self.transposed @ packing, room)
+        return packing + room
+
+    def _most(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The greatest value of a source of each target; every target has a source."""
+        indptr, indices = self.rows
+        return np.maximum.reduceat(values[indices], indptr[:-1])
 
 
 def repaired(program: CoveringProgram, x: Floats, y: Floats) -> tuple[Floats, Floats]:
@@ -63,7 +99,11 @@ def repaired(program: CoveringProgram, x: Floats, y: Floats) -> tuple[Floats, Fl
 def solve_first_order(program: CoveringProgram, tolerance: float, max_steps: int) -> tuple[Floats, Floats]:
     """(cover, packing) of a program with listed sources only, to the relative gap if `max_steps` suffice.
 
-    Primal-dual hybrid gradient with diagonal steps, restarted from the better of the last and the average
+    Primal-dual hybrid gradient with diagonal steps,
+
+        x ← [x − τ(1 − Aᵀy)]₊,  y ← [y + σ(1 − A(2x − x_before))]₊,  τ_v = w/outdeg(v), σ_u = 1/(w·indeg(u)),
+
+    restarted from the better of the last and the average
     iterate whenever the certified gap has halved; the primal weight follows |Δx|/|Δy| between restarts.
     """
     certificates = Certificates(program)
@@ -72,11 +112,17 @@ def solve_first_order(program: CoveringProgram, tolerance: float, max_steps: int
     certificates.offer(x, y)
     weight = _norm(x, out_degree) / _norm(y, in_degree)
 
-    x_start, y_start, gap_start = x.copy(), y.copy(), np.inf
-    x_sum, y_sum, ahead = np.zeros_like(x), np.zeros_like(y), np.empty_like(x)
+    tau, sigma = 1.0 / np.maximum(out_degree, 1.0), 1.0 / in_degree
+    x_start, y_start, gap_start = x, y, np.inf
+    x_sum, y_sum = np.zeros_like(x), np.zeros_like(y)
     steps = since = 0
     while certificates.gap > tolerance and steps < max_steps:
-        primal_dual_steps(*certificates.matrix, x, y, x_sum, y_sum, ahead, weight, STEPS_PER_CHECK)
+        for _ in range(STEPS_PER_CHECK):
+            before = x
+            x = np.maximum(x - weight * tau * (1.0 - certificates.transposed @ y), 0.0)
+            y = np.maximum(y + sigma / weight * (1.0 - certificates.a @ (2.0 * x - before)), 0.0)
+            x_sum += x
+            y_sum += y
         steps += STEPS_PER_CHECK
         since += STEPS_PER_CHECK
         x_mean, y_mean = x_sum / since, y_sum / since
@@ -88,7 +134,7 @@ def solve_first_order(program: CoveringProgram, tolerance: float, max_steps: int
             dx, dy = _norm(x - x_start, out_degree), _norm(y - y_start, in_degree)
             if dx > 0.0 and dy > 0.0:
                 weight = float(np.sqrt(weight * dx / dy))
-            x_start, y_start, gap_start = x.copy(), y.copy(), gap
+            x_start, y_start, gap_start = x, y, gap
             x_sum[:] = 0.0
             y_sum[:] = 0.0
             since = 0
@@ -97,11 +143,9 @@ def solve_first_order(program: CoveringProgram, tolerance: float, max_steps: int
 
 def _degree_start(program: CoveringProgram, certificates: Certificates) -> tuple[Floats, Floats]:
     """Mean of 1/in-degree over what a source reveals, and of 1/out-degree over what reveals a target."""
-    row_indptr, row_indices, col_indptr, col_indices = certificates.matrix
-    x, y = np.empty(program.n_sources), np.empty(program.n_targets)
-    gather_sums(col_indptr, col_indices, 1.0 / program.in_degree, x)
-    gather_sums(row_indptr, row_indices, 1.0 / np.maximum(program.listed_out_degree, 1), y)
-    return x / np.maximum(program.listed_out_degree, 1), y / program.in_degree
+    out_degree = np.maximum(program.listed_out_degree, 1)
+    x = certificates.transposed @ (1.0 / program.in_degree) / out_degree
+    return x, certificates.a @ (1.0 / out_degree) / program.in_degree
 
 
 def _norm(values: Floats, degree: Floats) -> float:
