@@ -173,7 +173,7 @@ def compare_bounds(g: FeedbackGraph, horizon: int) -> Comparison:
 
 
 def _order(row: Row) -> tuple[bool, bool, float, bool, str]:
-    value = row.value or 0.0
+    value = float(f"{row.value or 0.0:.12g}")  # equal up to rounding: the plan itself first
     return (
         row.kind == "lower",
         row.value is None,
@@ -185,7 +185,7 @@ def _order(row: Row) -> tuple[bool, bool, float, bool, str]:
 
 def _best(rows: list[Row] | tuple[Row, ...]) -> Row:
     certified = [row for row in rows if row.kind == "upper" and row.certified]
-    return min(certified, key=lambda row: (float(f"{row.value:.12g}"), row.name != "auto"))
+    return min(certified, key=_order)
 
 
 # -- upper bounds --------------------------------------------------------------------------------------------
