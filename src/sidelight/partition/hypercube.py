@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.errors import InfeasibleRequest
+from sidelight._types import Bools, Longs
+from sidelight.errors import InfeasibleRequest, listing
 from sidelight.graph import FeedbackGraph
 from sidelight.partition.partition import Partition
 
@@ -42,21 +43,22 @@ def _dimension(graph: FeedbackGraph) -> int:
     d = n.bit_length() - 1
     if n != 2**d or d < 1:
         raise InfeasibleRequest(f"a hypercube has 2, 4, 8, … arms, this graph has {n}; use another partition")
-    odd = np.flatnonzero(graph.has_loop | (graph.out_degree != d))
-    if odd.size:
-        arm = int(odd[0])
-        what = "reveals itself" if graph.has_loop[arm] else f"reveals {graph.out_degree[arm]} arms, not {d}"
-        raise InfeasibleRequest(f"not a hypercube: arm {arm} {what}; use another partition")
-    if d > 1 and graph.universal.size:
-        arm = int(graph.universal[0])
-        raise InfeasibleRequest(f"not a hypercube: every other arm reveals arm {arm}; use another partition")
-    source = graph.out_sources
-    changed = source ^ graph.out_indices
-    wrong = np.flatnonzero(changed & (changed - 1))
-    if wrong.size:
-        i, j = int(source[wrong[0]]), int(graph.out_indices[wrong[0]])
+    arms, source = np.arange(n), graph.out_sources
+    fits = ~graph.has_loop & (graph.out_degree == d)
+    fits[source[_several_bits(source ^ graph.out_indices)]] = False
+    for everywhere in graph.universal[:1].tolist():
+        fits &= ~_several_bits(arms ^ everywhere)
+    if not fits.all():
+        arm = int(np.argmin(fits))
+        found, wanted = graph.out_neighbors(arm).tolist(), sorted(arm ^ 1 << b for b in range(d))
         raise InfeasibleRequest(
-            f"not a hypercube numbered by bit strings: arms {i} and {j} are joined but differ in more than"
-            " one bit; number the arms as families.hypercube does, or use another partition"
+            f"not a hypercube numbered by bit strings: arm {arm} reveals {listing(found)}, not {listing(wanted)};"
+            " number the arms as families.hypercube does, or use another partition"
         )
     return d
+
+
+def _several_bits(numbers: Longs) -> Bools:
+    """Which of the numbers have more than one bit set?"""
+    several: Bools = numbers & (numbers - 1) != 0
+    return several

@@ -8,7 +8,7 @@ from sidelight.analysis import fractional_domination
 from sidelight.analysis.domination import program as solve
 from sidelight.analysis.domination.covering import covering_program, listed_program
 from sidelight.analysis.domination.exact import solve_exactly
-from sidelight.analysis.domination.first_order import Certificates, repaired, solve_first_order
+from sidelight.analysis.domination.first_order import Certificates, solve_first_order
 from sidelight.errors import SolverError
 from sidelight.graph import FeedbackGraph
 
@@ -216,8 +216,7 @@ def test_repair_keeps_a_feasible_optimum():
 
 
 def test_zero_starts_are_repaired_from_nothing():
-    a = np.array([[1, 1, 0], [0, 1, 1]])
-    program = listed_program(3, a.sum(axis=1), np.nonzero(a)[1])
-    cover, packing = repaired(program, np.zeros(3), np.zeros(2))
-    assert cover.tolist() == [0.0, 1.0, 0.0]  # the source that both targets share
-    assert packing.tolist() == [1.0, 0.0]
+    certificates = certificates_of(np.array([[1, 1, 0], [0, 1, 1]]))
+    assert certificates.offer(np.zeros(3), np.zeros(2)) == 0.0
+    assert certificates.cover.tolist() == [0.0, 1.0, 0.0]  # the source that both targets share
+    assert certificates.packing.tolist() == [1.0, 0.0]

@@ -89,13 +89,6 @@ class Certificates:
         return np.maximum.reduceat(values[indices], indptr[:-1])
 
 
-def repaired(program: CoveringProgram, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """The feasible cover and packing next to any x, y ≥ 0."""
-    certificates = Certificates(program)
-    certificates.offer(x, y)
-    return certificates.cover, certificates.packing
-
-
 def solve_first_order(program: CoveringProgram, tolerance: float, max_steps: int) -> tuple[Floats, Floats]:
     """(cover, packing) of a program with listed sources only, to the relative gap if `max_steps` suffice.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 
@@ -74,16 +75,12 @@ def greedy_set(graph: Adjacency) -> list[int]:
     indptr, indices = graph.indptr.tolist(), graph.flat
     degree: list[int] = graph.degree.tolist()
     alive = bytearray(b"\x01") * graph.n
-    buckets: list[list[int]] = [[] for _ in range(max(degree, default=0) + 1)]
-    for v in reversed(range(graph.n)):
-        buckets[degree[v]].append(v)
-    chosen, least = [], 0
-    while least < len(buckets):
-        if not buckets[least]:
-            least += 1
-            continue
-        v = buckets[least].pop()
-        if not alive[v] or degree[v] != least:
+    queue = [(d, 0, v) for v, d in enumerate(degree)]  # of equal degrees, those that changed last come first
+    heapify(queue)
+    chosen = []
+    while queue:
+        promised, _, v = heappop(queue)
+        if not alive[v] or degree[v] != promised:
             continue
         chosen.append(v)
         alive[v] = 0
@@ -93,9 +90,8 @@ def greedy_set(graph: Adjacency) -> list[int]:
         for u in near:
             for w in indices[indptr[u] : indptr[u + 1]]:
                 if alive[w]:
-                    d = degree[w] = degree[w] - 1
-                    buckets[d].append(w)
-                    least = min(least, d)
+                    degree[w] -= 1
+                    heappush(queue, (degree[w], -len(chosen), w))
     return chosen
 
 
