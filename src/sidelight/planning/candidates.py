@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -27,8 +27,10 @@ Realization = str | Mapping[int, str]
 """One for the whole partition, or one for each weak block."""
 
 
-def natural_partitions(g: FeedbackGraph, strong: bool) -> Iterator[tuple[str, Partition]]:
-    """Single, corrupted or singletons, components and hypercube, where they exist, each partition once."""
+def natural_partitions(
+    g: FeedbackGraph, strong: bool, **more: Callable[[FeedbackGraph], Partition]
+) -> Iterator[tuple[str, Partition]]:
+    """Single, corrupted or singletons, components, hypercube and `more`, where legal, each partition once."""
     # On strongly observable graphs nothing is corrupted and the corrupted partition is the singletons.
     alone = {"singletons": natural.singletons} if strong else {"corrupted": natural.corrupted}
     makers = {
@@ -36,6 +38,7 @@ def natural_partitions(g: FeedbackGraph, strong: bool) -> Iterator[tuple[str, Pa
         **alone,
         "components": natural.components,
         "hypercube": natural.hypercube,
+        **more,
     }
     seen: list[Partition] = []
     for name, make in makers.items():

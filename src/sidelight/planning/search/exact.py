@@ -1,25 +1,25 @@
-"""Every legal partition of a small graph, and the one with the smallest certified bound."""
+"""Every legal partition of a small graph, those that can have the smallest bound first."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from sidelight._types import Floats, Longs
+from sidelight.analysis import fractional_domination, observability
 from sidelight.graph import FeedbackGraph
-from sidelight.planning.search.blocks import BlockBook
-from sidelight.planning.search.estimate import estimate, floor, two_level
+from sidelight.planning.search.floor import COLUMNS, LOOP, LOOPLESS, floors, weak_rows
 
 MOST_ARMS = 9
 """Bell(9) = 21 147 partitions, of 511 blocks."""
 
 
-def legal_partitions(legal: list[bool], n: int) -> Iterator[tuple[int, ...]]:
+def set_partitions(legal: Sequence[bool], n: int) -> Iterator[tuple[int, ...]]:
     """Partitions of {0, …, n−1} into blocks, as bit masks, that are all `legal`; each once.
 
-    >>> list(legal_partitions([True] * 8, 3))
-    [(7,), (6, 1), (5, 2), (4, 3), (4, 2, 1)]
+    >>> list(set_partitions([True] * 8, 3))
+    [(4, 3), (4, 2, 1), (5, 2), (6, 1), (7,)]
     """
 
     def parts(rest: int) -> Iterator[tuple[int, ...]]:
@@ -27,55 +27,46 @@ def legal_partitions(legal: list[bool], n: int) -> Iterator[tuple[int, ...]]:
             yield ()
             return
         top = 1 << (rest.bit_length() - 1)
-        below = rest ^ top
-        more = below
-        while True:  # the block of the highest arm, then the others
-            if legal[top | more]:
-                for others in parts(below ^ more):
-                    yield (top | more, *others)
-            if more == 0:
-                return
-            more = (more - 1) & below
+        for block in range(top, 2 * top):  # the block of the highest arm, then the others
+            if legal[block] and block | rest == rest:
+                yield from ((block, *others) for others in parts(rest ^ block))
 
-    yield from parts((1 << n) - 1)
+    return parts((1 << n) - 1)
 
 
-def exhaustive(book: BlockBook, horizon: int) -> tuple[list[list[Longs]], int]:
-    """Blocks of the best partitions, best first, and how many legal partitions there are.
+def by_floor(graph: FeedbackGraph, horizon: int) -> tuple[list[tuple[float, list[Longs]]], int]:
+    """(floor, blocks) of partitions, least floor first, and how many are legal.
 
-    Partitions are visited by their estimate; those whose floor is above the best bound so far are left out,
-    which cannot lose the best one.
+    Of partitions with the same sizes and domination numbers, hence the same bound, there is one.
     """
-    graph, T = book.graph, float(horizon)
     n = graph.n_arms
-    masks = np.arange(1, 1 << n)
-    arms = [np.flatnonzero((mask >> np.arange(n)) & 1) for mask in masks.tolist()]
-    table = np.vstack([np.full(8, np.inf), book.rows(arms)])
-    legal = np.isfinite(table).all(axis=1)
-    found = list(legal_partitions(legal.tolist(), n))
-    rows, least = _sums(found, table)
-    distinct, first = np.unique(np.column_stack([rows, least]).round(9), axis=0, return_index=True)
-    del distinct
-    estimates, floors = estimate(rows[first], least[first], T), floor(rows[first], T)
-    best: list[tuple[float, int]] = []
-    for i in np.argsort(estimates, kind="stable").tolist():
-        if best and floors[i] > best[0][0]:
-            continue
-        problem = two_level(rows[first[i]], float(least[first[i]]))
-        value = sum(problem.terms(T, problem.parameters(T)).values())
-        best = sorted([*best, (value, int(first[i]))])[:3]
-    chosen = [[arms[mask - 1] for mask in found[i]] for _, i in best]
-    return chosen, len(found)
+    arms = [np.flatnonzero((mask >> np.arange(n)) & 1) for mask in range(1 << n)]
+    rows = _rows(graph, arms)
+    _, shape = np.unique(
+        np.column_stack([rows, [len(some) for some in arms]]).round(9), axis=0, return_inverse=True
+    )
+    shapes = shape.ravel().tolist()
+    distinct: dict[tuple[int, ...], tuple[int, ...]] = {}
+    count = 0
+    for masks in set_partitions(np.isfinite(rows[:, 2]).tolist(), n):
+        count += 1
+        distinct.setdefault(tuple(sorted(shapes[mask] for mask in masks)), masks)
+    found = list(distinct.values())
+    values = floors(np.array([rows[list(masks)].sum(axis=0) for masks in found]), float(horizon))
+    order = np.argsort(values, kind="stable").tolist()
+    return [(float(values[i]), [arms[mask] for mask in found[i]]) for i in order], count
 
 
-def _sums(found: list[tuple[int, ...]], table: Floats) -> tuple[Floats, Floats]:
-    """Sum of rows and smallest δ of every partition."""
-    start = np.cumsum([0] + [len(blocks) for blocks in found])[:-1]
-    flat = table[np.concatenate([np.array(blocks) for blocks in found])]
-    least = np.minimum.reduceat(np.where(flat[:, 2] > 0, flat[:, 3], np.inf), start)
-    return np.add.reduceat(flat, start, axis=0), least
-
-
-def exact_possible(graph: FeedbackGraph) -> bool:
-    """Is the graph small enough?"""
-    return graph.n_arms <= MOST_ARMS
+def _rows(graph: FeedbackGraph, blocks: list[Longs]) -> Floats:
+    """(B, 5) infinite for blocks that no legal partition has."""
+    rows = np.full((len(blocks), COLUMNS), np.inf)
+    reveals, strong = graph.to_sparse().toarray().astype(bool), set(observability(graph).strong.tolist())
+    for row, block in zip(rows, blocks, strict=True):
+        if block.size == 1 and block[0] in strong:
+            row[:] = LOOP if graph.has_loop[block[0]] else LOOPLESS
+        elif block.size > 1 and reveals[np.ix_(block, block)].any(axis=0).all():
+            row[:] = 0.0, 0.0, 1.0, fractional_domination(graph, block).value, 0.0
+    weak = rows[:, 2] == 1
+    sizes = np.array([float(block.size) for block in blocks])
+    rows[weak] = weak_rows(sizes[weak], rows[weak, 3])
+    return rows

@@ -3,38 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from math import inf, isfinite
+from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from sidelight._check import MOST_ROUNDS, checked_count, checked_horizon, checked_number, checked_seed
 from sidelight._progress import Progress
-from sidelight._types import Longs
 from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
 from sidelight.planning.candidates import candidates_of
 from sidelight.planning.exploration import Solved
-from sidelight.planning.search.blocks import BlockBook
-from sidelight.planning.search.exact import MOST_ARMS, exact_possible, exhaustive
+from sidelight.planning.search.exact import MOST_ARMS, by_floor
 from sidelight.planning.search.moves import neighbours
-from sidelight.planning.search.starts import hubs, natural_starts, watched
+from sidelight.planning.search.starts import hubs, natural_starts
 from sidelight.planning.search.state import State
 
 EXACT_ARMS = 7
 """Up to so many arms the search is exact without being asked."""
 
-BATCH = 256
-"""Neighbours weighed at a time."""
+BATCH = 64
+"""Neighbours weighed at a time, at most; 4n if that is less."""
 
-SHAKEN = 3
-"""Random legal changes that separate a restart from the best partition."""
-
-FINALISTS = 6
-"""Local optima whose bound is minimised, and neighbours of the best of them."""
+PATIENCE, SHAKEN = 4, 3
+"""Batches without anything better that end a descent, and random changes between the best and a restart, at most."""
 
 SILENT_SECONDS = 0.5
 """A search that is over sooner shows no progress."""
@@ -111,7 +105,7 @@ def searched(
     checked_seed(seed)
     if exact not in (None, True, False):
         raise InvalidOption(f"exact must be True, False or None, got {exact!r}")
-    if exact and not exact_possible(g):
+    if exact and g.n_arms > MOST_ARMS:
         raise InfeasibleRequest(
             f"all partitions of {g.n_arms} arms are too many to enumerate; up to {MOST_ARMS} arms can be exact,"
             " leave exact=None to search"
@@ -124,183 +118,118 @@ def searched(
             run.score_natural()
             stopped = run.enumerate_all() if exact else run.descend()
         except KeyboardInterrupt:
-            if run.best is None:
+            if not run.history:
                 raise
             return run.result("interrupted", False)
     return run.result(stopped, exact)
 
 
-@dataclass(eq=False)
 class _Run:
-    graph: FeedbackGraph
-    horizon: int
-    budget: float
-    limit: int
-    seed: int
-    bar: Progress
-    moves: int = 0
-    history: list[Tried] = field(default_factory=list)
+    """One search: what it has scored so far, and how much time and how many moves are left."""
 
-    def __post_init__(self) -> None:
+    best: Partition  # from the first score on, with its bound
+    bound: float
+    rank: tuple[bool, float, int]  # certified first, then small bounds, up to rounding, then few blocks
+
+    def __init__(
+        self, graph: FeedbackGraph, horizon: int, budget: float, limit: int, seed: int, bar: Progress
+    ) -> None:
+        self.graph, self.horizon, self.budget, self.limit, self.bar = graph, horizon, budget, limit, bar
         self.started = time.monotonic()
         self.pace = 0.0  # seconds per unit of work, the slowest so far
-        self.book = BlockBook(self.graph)
-        self.solved = Solved(self.graph)
+        self.moves, self.batch = 0, min(BATCH, 4 * graph.n_arms)
+        self.solved = Solved(graph)
         self.solved.observability  # noqa: B018 - refuses graphs with unobservable arms
-        self.rng = np.random.default_rng(self.seed)
-        self.best: tuple[tuple[bool, float, int], Partition, float, bool] | None = None
+        self.seed, self.rng = seed, np.random.default_rng(seed)
+        self.history: list[Tried] = []
         self.known: dict[bytes, float] = {}  # partitions scored so far
 
     @property
     def elapsed(self) -> float:
         return time.monotonic() - self.started
 
-    @property
-    def late(self) -> bool:
-        return self.elapsed > self.budget
-
-    def fits(self, unsolved: int) -> bool:
-        """Is there time to solve blocks of so many arms, at the slowest pace so far?"""
-        return self.elapsed + self.pace * self._work(unsolved) <= self.budget
-
-    def _work(self, unsolved: int) -> float:
-        return unsolved + 0.1 * self.graph.n_arms
-
-    def score(self, name: str, partition: Partition) -> float:
-        """The bound that `plan` gives the partition; ∞ if it is not certified and others are."""
+    def score(self, name: str, partition: Partition, *, only_in_time: bool = False) -> float:
+        """The bound that `plan` gives the partition; ∞ if it is not certified, or if there is no time to find out."""
         key = partition._canonical.tobytes()
         if key in self.known:
             return self.known[key]
-        before, unsolved = self.elapsed, self.solved.unsolved(partition)
-        weak = self.solved.blocks(name, partition)
-        self.book.learn(weak.dominations)
-        scores = [candidate.score(self.horizon) for candidate in candidates_of(weak, "auto")]
+        before, work = self.elapsed, self.solved.unsolved(partition) + 0.1 * self.graph.n_arms
+        if only_in_time and before + self.pace * work > self.budget:
+            return inf
+        candidates = candidates_of(self.solved.blocks(name, partition), "auto")
+        scores = [candidate.score(self.horizon) for candidate in candidates]
         value, certified = min(scores, key=lambda score: (not score[1], score[0]))
         rank = (not certified, float(f"{value:.12g}"), partition.n_blocks)
+        if not self.history or rank < self.rank:
+            self.rank, self.best, self.bound = rank, partition, value
         self.history.append(Tried(name, partition.n_blocks, value, certified, self.elapsed))
-        self.pace = max(self.pace, (self.elapsed - before) / self._work(unsolved))
-        if self.best is None or rank < self.best[0]:
-            self.best = (rank, partition, value, certified)
+        self.pace = max(self.pace, (self.elapsed - before) / work)
         self.known[key] = value if certified else inf
         return self.known[key]
 
-    def _score_in_time(self, name: str, partition: Partition) -> bool:
-        """Score the partition unless that would take too long."""
-        if partition._canonical.tobytes() in self.known:
-            return True
-        fits = self.fits(self.solved.unsolved(partition))
-        if fits:
-            self.score(name, partition)
-        return fits
-
     def result(self, stopped: str, exact: bool) -> Search:
-        assert self.best is not None
-        _, partition, value, certified = self.best
-        return Search(partition, value, certified, exact, stopped, self.moves, tuple(self.history))
+        certified = not self.rank[0]
+        return Search(self.best, self.bound, certified, exact, stopped, self.moves, tuple(self.history))
 
     # -- the three phases -----------------------------------------------------------------------------
 
     def score_natural(self) -> None:
         """Whatever the budget: nothing found later may be worse."""
-        self.starts: list[tuple[float, str, Partition]] = []
-        for name, partition in natural_starts(self.graph, self.seed):
-            self.starts.append((self.score(name, partition), name, partition))
+        found = natural_starts(self.graph, self.seed)
+        self.starts = [(self.score(name, partition), name, partition) for name, partition in found]
 
     def enumerate_all(self) -> str:
-        found, self.moves = exhaustive(self.book, self.horizon)
-        for blocks in found:
+        """Score partitions by their floors, until the next floor is above the best bound."""
+        found, self.moves = by_floor(self.graph, self.horizon)
+        for least, blocks in found:
+            if not self.rank[0] and least > self.bound:
+                break
             self.score("enumerated", Partition(self.graph, blocks))
         return "finished"
 
     def descend(self) -> str:
-        """Local optima from every start and from shaken copies of the best, until a limit is reached."""
-        self._make_starts()
-        optima: dict[bytes, tuple[float, Longs]] = {}  # estimate and labels
-        for name, state in self._states(optima):
+        """Local optima from every start, best first, and from shaken copies of the best, until a limit is reached."""
+        for made in [] if self._stop() else hubs(self.graph, self.horizon):
+            self.starts.append((self.score("hubs", made, only_in_time=True), "hubs", made))
+        waiting = sorted((start for start in self.starts if start[0] < inf), key=lambda start: -start[0])
+        while not self._stop():
+            name, start = waiting.pop()[1:] if waiting else ("restart", self.best)
+            state = State(self.solved.blocks(name, start), self.horizon)
+            if name == "restart":
+                self._shake(state)
             self._improve(state)
-            labels = state.labels()
-            optima[labels.tobytes()] = (state.value, labels)
-            if len(optima) > 4 * FINALISTS:
-                del optima[max(optima, key=lambda known: optima[known][0])]
-            if self.graph.n_arms > 2_000:  # such a run may see few optima: score each while there is time
-                self._score_in_time(name, Partition.from_labels(self.graph, labels))
-        for _, labels in sorted(optima.values(), key=lambda pair: pair[0])[:FINALISTS]:
-            self._score_in_time("local search", Partition.from_labels(self.graph, labels))
-        self._polish()
-        return "budget" if self.late else "moves" if self.moves >= self.limit else "finished"
-
-    def _make_starts(self) -> None:
-        """Partitions made from the graph, scored as they come."""
-        g, weak = self.graph, self.solved.observability.weak
-        found = [("hubs", made) for made in (hubs(g, self.horizon) if self.fits(0) else [])]
-        if 0 < weak.size < g.n_arms and self.fits(g.n_arms):
-            found += [("watched", made) for made in watched(g, self.solved.cover(weak))]
-        for name, partition in found:
-            if self._score_in_time(name, partition):
-                self.starts.append((self.score(name, partition), name, partition))
+            found = Partition.from_labels(self.graph, state.labels)
+            self.score("local search", found, only_in_time=True)
+        return "moves" if self.moves >= self.limit else "budget"
 
     def _stop(self) -> bool:
         done = max(self.elapsed / self.budget, self.moves / self.limit)
-        self.bar.update(
-            min(done, 1.0), f"bound {self.best[2]:,.0f}, {self.moves:,} moves" if self.best else ""
-        )
-        return self.late or self.moves >= self.limit
+        self.bar.update(min(done, 1.0), f"bound {self.bound:,.0f}, {self.moves:,} moves")
+        return done >= 1.0
 
-    def _states(self, optima: dict[bytes, tuple[float, Longs]]) -> Iterator[tuple[str, State]]:
-        """Every start, best first, then shaken copies of the best optimum."""
-        for _, name, partition in sorted(self.starts, key=lambda start: start[0]):
-            if self._stop():
-                return
-            yield name, State(self.book, partition, self.horizon)
-        while not self._stop():
-            _, labels = min(optima.values(), key=lambda pair: pair[0])
-            state = State(self.book, Partition.from_labels(self.graph, labels), self.horizon)
-            for _ in range(1 + int(self.rng.integers(SHAKEN))):
-                changes, _ = neighbours(state, self.rng, BATCH // 8)
-                legal = np.flatnonzero(np.isfinite(state.weigh(changes)))
-                self.moves += max(len(changes), 1)
-                if legal.size:
-                    state.apply(changes[int(self.rng.choice(legal))])
-            yield "restart", state
+    def _shake(self, state: State) -> None:
+        """A few random legal changes."""
+        for _ in range(1 + int(self.rng.integers(SHAKEN))):
+            changes = neighbours(state, self.rng, self.batch // 4)
+            legal = np.flatnonzero(np.isfinite(state.weigh(changes)))
+            self.moves += self.batch // 4
+            if legal.size:
+                state.apply(changes[int(self.rng.choice(legal))])
 
     def _improve(self, state: State) -> None:
-        """Take the best of each batch of neighbours while it improves; stop after 2·BATCH that do not.
+        """Take the best of each batch of neighbours until a few batches in a row have none that is better.
 
         At most half of what is left is spent on one descent.
         """
         most_moves, most_time = (self.moves + self.limit) / 2, (self.elapsed + self.budget) / 2
         failed = 0
-        while (
-            failed < 2 * BATCH and not self._stop() and self.moves < most_moves and self.elapsed < most_time
-        ):
-            changes, all_of_them = neighbours(state, self.rng, BATCH)
-            if not changes:
-                return
+        while failed < PATIENCE and self.moves < most_moves and self.elapsed < most_time and not self._stop():
+            changes = neighbours(state, self.rng, self.batch)
             values = state.weigh(changes)
-            self.moves += len(changes)
-            best = int(np.argmin(values))
-            if values[best] < state.value * (1 - 1e-9):
+            self.moves += self.batch
+            best = int(np.argmin(values)) if changes else 0
+            if changes and values[best] < state.value * (1 - 1e-9):
                 state.apply(changes[best])
                 failed = 0
-            elif all_of_them:
-                return
             else:
-                failed += len(changes)
-
-    def _polish(self) -> None:
-        """Minimised bounds of the most promising neighbours of the best partition, while that helps."""
-        improved = True
-        while improved and not self.late:
-            assert self.best is not None
-            before = self.best[0]
-            state = State(self.book, self.best[1], self.horizon)
-            changes, _ = neighbours(state, self.rng, BATCH)
-            values = state.weigh(changes)
-            for i in np.argsort(values, kind="stable")[:FINALISTS].tolist():
-                if not isfinite(values[i]) or values[i] > 1.1 * state.value or self.late:
-                    break
-                labels = state.labels()
-                for block in changes[i].added:
-                    labels[block] = block[0]
-                self._score_in_time("neighbour", Partition.from_labels(self.graph, labels))
-            improved = self.best[0] < before
+                failed += 1

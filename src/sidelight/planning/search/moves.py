@@ -2,158 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from sidelight._types import Longs
-from sidelight.planning.search.blocks import MEDIUM, SMALL
+from sidelight._types import Indices, Longs
 from sidelight.planning.search.state import Change, State
-
-FEW_BLOCKS, FEW_ARMS = 16, 24
-"""Up to so many blocks every pair, and up to so many arms every arm, is tried; beyond that, a sample."""
-
-HALVED = 8
-"""Blocks of up to so many arms are split in every way."""
-
-DISSOLVED = 2_000
-"""Up to so many strong arms are set free at once when a block is split."""
 
 VOLUME = 200_000
 """Arms in the blocks of one batch of neighbours, at most: what a batch may cost."""
 
-HANDLING, PROGRAM = 4, 8_000
-"""What a block costs beside its arms, and what a linear program costs."""
+HALVED = 16
+"""Blocks of up to so many arms are also split at random."""
 
 
-def neighbours(state: State, rng: np.random.Generator, most: int) -> tuple[list[Change], bool]:
-    """At most `most` changes, drawn by `rng`, and whether the partition is so small that they are about all."""
-    found = list(_all(state, rng, most))
-    kept: list[Change] = []
-    effort = 0
-    for i in rng.permutation(len(found)).tolist():
-        effort += sum(block.size + _handling(block.size) for block in found[i].added)
-        if kept and (effort > VOLUME or len(kept) == most):
-            return kept, False
-        kept.append(found[i])
-    return kept, state.book.graph.n_arms <= FEW_ARMS and len(state.blocks) <= FEW_BLOCKS
+def neighbours(state: State, rng: np.random.Generator, most: int) -> list[Change]:
+    """At most `most` random changes, legal or not; half of them begin in a weak block, if there is one."""
+    found: list[Change] = []
+    volume = 0
+    for _ in range(most):
+        arm = _drawn(state, rng)
+        change = MOVES[rng.integers(len(MOVES))](state, arm, rng)
+        if change is not None and volume < VOLUME:
+            found.append(change)
+            volume += len(change.arms) + int(state.sizes[state.labels[arm]])
+    return found
 
 
-def _handling(size: int) -> int:
-    """What a block costs beside its arms: those of medium size are linear programs of their own."""
-    return PROGRAM if SMALL < size <= MEDIUM else HANDLING
+def _drawn(state: State, rng: np.random.Generator) -> int:
+    """An arm in a weak block, one at the beginning of an edge (those that reveal many come up often), or any."""
+    g, chance = state.graph, rng.random()
+    if state.busy.size and chance < 0.5:
+        return int(rng.choice(state.busy))
+    if g.out_indices.size and chance < 0.85:
+        return int(np.searchsorted(g.out_indptr, rng.integers(g.out_indices.size), side="right")) - 1
+    return int(rng.integers(g.n_arms))
 
 
-def _all(state: State, rng: np.random.Generator, most: int) -> Iterator[Change]:
-    """Weak blocks come first: most arms that are drawn are in one, since those on their own can only be merged."""
-    numbers, n = np.array(list(state.blocks)), state.book.graph.n_arms
-    busy, weak = state.busy, np.array(state.weak, dtype=np.int64)
-    few = numbers.size <= FEW_BLOCKS
-    if few:
-        pairs = [(k, q) for i, k in enumerate(numbers) for q in numbers[i + 1 :]]
+def _revealed(state: State, arm: int) -> Indices:
+    return state.graph.out_indices[state.graph.out_indptr[arm] : state.graph.out_indptr[arm + 1]]
+
+
+def _other(state: State, arm: int, rng: np.random.Generator) -> int | None:
+    """Label of another block: that of an arm which this one reveals or is revealed by, else any."""
+    g, home = state.graph, int(state.labels[arm])
+    row = (
+        _revealed(state, arm) if rng.random() < 0.5 else g.in_indices[g.in_indptr[arm] : g.in_indptr[arm + 1]]
+    )
+    near = int(state.labels[rng.choice(row)]) if row.size and rng.random() < 0.8 else home
+    label = near if near != home else int(rng.choice(state.used))
+    return label if label != home else None
+
+
+def merged(state: State, arm: int, rng: np.random.Generator) -> Change | None:
+    """The arm's block and another become one."""
+    other = _other(state, arm, rng)
+    return None if other is None else Change(state.block(arm), other)
+
+
+def moved(state: State, arm: int, rng: np.random.Generator) -> Change | None:
+    """The arm goes to another block."""
+    other = _other(state, arm, rng)
+    return None if other is None else Change(np.array([arm]), other)
+
+
+def freed(state: State, arm: int, rng: np.random.Generator) -> Change | None:
+    """The arm is on its own."""
+    return Change(np.array([arm]), int(state.free[0])) if state.sizes[state.labels[arm]] > 1 else None
+
+
+def gathered(state: State, arm: int, rng: np.random.Generator) -> Change | None:
+    """The arm's block takes in all that the arm reveals, or those of them that are on their own."""
+    row = _revealed(state, arm)
+    if rng.random() < 0.5:
+        row = row[state.sizes[state.labels[row]] == 1]
+    return Change(row, int(state.labels[arm])) if row.size else None
+
+
+def split(state: State, arm: int, rng: np.random.Generator) -> Change | None:
+    """Part of the arm's block is a block of its own."""
+    part, rest = _parts(state, arm, rng)
+    return Change(part, int(state.free[0])) if part.size and rest.size else None
+
+
+def dissolved(state: State, arm: int, rng: np.random.Generator) -> Change | None:
+    """What is left of a split block, as far as it is strongly observable, is on its own."""
+    _, rest = _parts(state, arm, rng)
+    rest = rest[state.strong[rest]]
+    few = rest[: state.free.size]  # all of them, unless the whole block goes
+    return Change(few, state.free[: few.size]) if few.size else None
+
+
+def _parts(state: State, arm: int, rng: np.random.Generator) -> tuple[Longs, Longs]:
+    """What the arm reveals in its block and itself, with one that reveals it or not; a random half if small."""
+    block = state.block(arm)
+    if block.size <= HALVED and rng.random() < 0.5:
+        chosen = rng.random(block.size) < 0.5
     else:
-        pairs = list(_linked(state, _drawn(busy, n, most // 4, rng), rng))
-    for k, q in pairs:
-        yield Change((int(k), int(q)), (_joined(state.blocks[k], state.blocks[q]),))
-    arms = busy if busy.size <= FEW_ARMS else rng.choice(busy, FEW_ARMS + most // 8)
-    for arm in np.unique(arms).tolist():
-        yield from _moves(state, arm, numbers)
-    for k in (weak if weak.size <= FEW_BLOCKS else rng.choice(weak, FEW_BLOCKS, replace=False)).tolist():
-        for part in _parts(state, state.blocks[k], rng):
-            rest = np.delete(state.blocks[k], np.searchsorted(state.blocks[k], part))
-            if part.size and rest.size:
-                yield Change((k,), (part, rest))
-                if 1 < rest.size <= DISSOLVED and state.book.strong[rest].all():
-                    yield Change((k,), (part, *rest[:, None]))
-    for arm in _revealing(state, FEW_BLOCKS, rng):
-        yield from _gathered(state, arm)
+        g = state.graph
+        seers = g.in_indices[g.in_indptr[arm] : g.in_indptr[arm + 1]]
+        some = [rng.choice(seers)] if seers.size and rng.random() < 0.5 else []
+        chosen = np.isin(block, np.concatenate([_revealed(state, arm), [arm], some]))
+    return block[chosen], block[~chosen]
 
 
-def _drawn(busy: Longs, n: int, count: int, rng: np.random.Generator) -> Longs:
-    """Arms to look at: three of four in weak blocks, if there are any, the others anywhere."""
-    anywhere = rng.integers(n, size=count if busy.size == 0 else count // 4)
-    inside = rng.choice(busy, count - anywhere.size) if busy.size else busy
-    return np.concatenate([inside, anywhere])
-
-
-def _linked(state: State, arms: Longs, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
-    """Pairs of blocks at the ends of random edges of the arms, else of random arms."""
-    g, seen = state.book.graph, set()
-    for arm in arms.tolist():
-        row = g.out_indices[g.out_indptr[arm] : g.out_indptr[arm + 1]]
-        other = int(row[rng.integers(row.size)]) if row.size else int(rng.integers(g.n_arms))
-        here, there = int(state.owner[arm]), int(state.owner[other])
-        pair = (min(here, there), max(here, there))
-        if pair[0] != pair[1] and pair not in seen:
-            seen.add(pair)
-            yield pair
-
-
-def _revealing(state: State, count: int, rng: np.random.Generator) -> list[int]:
-    """Arms at the beginning of random edges: those that reveal many come up often."""
-    g = state.book.graph
-    if g.out_indices.size == 0:
-        return []
-    edges = rng.integers(g.out_indices.size, size=count)
-    return np.unique(np.searchsorted(g.out_indptr, edges, side="right") - 1).tolist()  # type: ignore[no-any-return]
-
-
-def _gathered(state: State, arm: int) -> Iterator[Change]:
-    """The arm's block takes in every arm on its own that the arm reveals."""
-    g, home = state.book.graph, int(state.owner[arm])
-    row = g.out_indices[g.out_indptr[arm] : g.out_indptr[arm + 1]].astype(np.int64)
-    owners = state.owner[row]
-    alone = [k for k in owners.tolist() if k != home and state.blocks[k].size == 1]
-    if alone:
-        joined = np.concatenate([state.blocks[home], *(state.blocks[k] for k in alone)])
-        yield Change((home, *alone), (np.sort(joined),))
-
-
-def _moves(state: State, arm: int, numbers: Longs) -> Iterator[Change]:
-    """The arm to another block, or to one of its own if it is strongly observable."""
-    home = int(state.owner[arm])
-    block = state.blocks[home]
-    if block.size == 1:
-        return  # to join another block is a merge
-    rest, alone = block[block != arm], np.array([arm])
-    if state.book.strong[arm]:
-        yield Change((home,), (alone, rest))
-    targets = numbers
-    if numbers.size > FEW_BLOCKS:
-        g = state.book.graph
-        near = np.concatenate(
-            [
-                g.out_indices[g.out_indptr[arm] : g.out_indptr[arm + 1]][:FEW_BLOCKS],
-                g.in_indices[g.in_indptr[arm] : g.in_indptr[arm + 1]][:FEW_BLOCKS],
-            ]
-        )
-        targets = np.unique(state.owner[near])
-    for other in targets.tolist():
-        if other != home:
-            yield Change((home, other), (rest, _joined(state.blocks[other], alone)))
-
-
-def _parts(state: State, block: Longs, rng: np.random.Generator) -> Iterator[Longs]:
-    """One side of each split that is tried: all of them, or what an arm reveals or is revealed by."""
-    if 2 <= block.size <= HALVED:
-        for mask in range(1, 1 << (block.size - 1)):
-            yield block[(mask >> np.arange(block.size)) & 1 == 1]
-    elif block.size > HALVED:
-        g = state.book.graph
-        strong = block[state.book.strong[block]]
-        if 0 < strong.size < block.size:
-            yield strong
-        degree = np.cumsum(np.diff(g.out_indptr)[block] + 1)  # arms that reveal many come up often
-        for arm in block[np.searchsorted(degree, rng.integers(degree[-1], size=8), side="right")].tolist():
-            seen = g.out_indices[g.out_indptr[arm] : g.out_indptr[arm + 1]]
-            seers = g.in_indices[g.in_indptr[arm] : g.in_indptr[arm + 1]]
-            groups = [np.append(seen, arm), np.concatenate([seen, seers, [arm]])]
-            if seers.size:
-                groups.append(np.concatenate([seen, [arm, rng.choice(seers)]]))
-            for group in groups:
-                yield np.unique(group[state.owner[group] == state.owner[arm]]).astype(np.int64)
-
-
-def _joined(a: Longs, b: Longs) -> Longs:
-    """Two sorted blocks as one; the stable sort of two runs only merges them."""
-    return np.sort(np.concatenate([a, b]), kind="stable")
+MOVES = (merged, moved, freed, gathered, split, dissolved)

@@ -1,96 +1,127 @@
-"""A partition in motion: blocks by number, their rows, and what a change would do to the sums."""
+"""A partition in motion: what many changes of it would cost, weighed together."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from heapq import nsmallest
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from sidelight._types import Floats, Longs
-from sidelight.partition import Partition
-from sidelight.planning.search.blocks import BlockBook
-from sidelight.planning.search.estimate import estimate
+from sidelight._types import Bools, Floats, Indices, Longs
+from sidelight.analysis import observability
+from sidelight.analysis.domination.covering import listed_program
+from sidelight.analysis.domination.first_order import Certificates
+from sidelight.graph.csr import gather_rows
+from sidelight.planning.exploration import WeakBlocks
+from sidelight.planning.search.floor import COLUMNS, LOOP, LOOPLESS, floors, weak_rows
 
 
 class Change(NamedTuple):
-    """Blocks to remove, by number, at most two of them weak, and the sorted blocks to put in their place."""
+    """Arms that get new labels, sorted or not, each once."""
 
-    removed: tuple[int, ...]
-    added: tuple[Longs, ...]
+    arms: Indices
+    labels: Longs | int
 
 
 class State:
-    """Blocks of a legal partition, changed one `Change` at a time."""
+    """Labels of a partition, a cover of every weak block, and the row of every block."""
 
-    def __init__(self, book: BlockBook, partition: Partition, horizon: int) -> None:
-        blocks = partition.blocks
-        self.book, self.T = book, float(horizon)
-        self.blocks = dict(enumerate(blocks))
-        self._rows = dict(enumerate(book.rows(list(blocks))))
-        self.owner = partition.block_of.copy()
-        self._next = len(blocks)
-        self._sum = np.sum(list(self._rows.values()), axis=0)
-        self._weak = {number: float(row[3]) for number, row in self._rows.items() if row[2]}
-        self._settle()
+    def __init__(self, blocks: WeakBlocks, horizon: int) -> None:
+        self.graph, self.T = blocks.partition.graph, float(horizon)
+        self.labels, self.cover = blocks.partition.block_of.copy(), blocks.cover.copy()
+        self.rows = np.zeros((self.graph.n_arms, COLUMNS))  # by label
+        self._settle(np.arange(self.graph.n_arms), self.labels, self.cover)
 
-    def _settle(self) -> None:
-        weak = ((delta, number) for number, delta in self._weak.items())
-        self._least = nsmallest(3, weak)  # a change removes two weak blocks at most
-        self.value = float(estimate(self._sum[None, :], np.array([self._smallest(())]), self.T)[0])
+    @cached_property
+    def strong(self) -> Bools:
+        """(n,) which arms may be on their own."""
+        strong = np.zeros(self.graph.n_arms, dtype=bool)
+        strong[observability(self.graph).strong] = True
+        return strong
 
-    def _smallest(self, removed: tuple[int, ...]) -> float:
-        return next((delta for delta, number in self._least if number not in removed), np.inf)
+    def _settle(self, arms: Longs, labels: Longs, cover: Floats) -> None:
+        """Give the arms, whole blocks before and after, their labels and cover."""
+        self.rows[self.labels[arms]] = 0.0
+        self.labels[arms] = labels
+        groups, rows, self.cover[arms] = self._blocks(np.zeros_like(arms), arms, labels, cover)
+        self.rows[groups] = rows
+        self.total = self.rows.sum(axis=0)
+        self.value = float(floors(self.total[None], self.T)[0])
+        self.sizes = np.bincount(self.labels, minlength=self.graph.n_arms)
+        self.used, self.free = np.flatnonzero(self.sizes), np.flatnonzero(self.sizes == 0)  # labels
+        self.busy = np.flatnonzero(self.sizes[self.labels] > 1)  # arms that can leave their block
+
+    def block(self, arm: int) -> Longs:
+        """The arms in the block of this one."""
+        return np.flatnonzero(self.labels == self.labels[arm])
+
+    def _after(self, change: Change) -> tuple[Longs, Longs, Longs]:
+        """Labels of the blocks that are touched, all arms in them, and the labels of these after the change."""
+        labels = self.labels.copy()
+        labels[change.arms] = change.labels
+        touched = np.zeros(self.graph.n_arms, dtype=bool)
+        touched[self.labels[change.arms]] = touched[change.labels] = True
+        arms = np.flatnonzero(touched[self.labels])
+        return np.flatnonzero(touched), arms, labels[arms]
 
     def weigh(self, changes: Sequence[Change]) -> Floats:
-        """(len(changes),) estimate after each change, ∞ for illegal ones."""
+        """(len(changes),) floor after each change, with covers that are mended; ∞ for illegal ones."""
         if not changes:
             return np.empty(0)
-        flat = [block for change in changes for block in change.added]
-        origins = [[self.blocks[k] for k in change.removed] for change in changes for _ in change.added]
-        rows = self.book.rows(flat, origins)
-        start = np.cumsum([0] + [len(change.added) for change in changes])
-        added = np.add.reduceat(rows, start[:-1], axis=0)
-        deltas = np.where(rows[:, 2] > 0, rows[:, 3], np.inf)
-        least = np.minimum.reduceat(deltas, start[:-1])
-        least = np.minimum(least, [self._smallest(change.removed) for change in changes])
-        gone = np.array([np.sum([self._rows[k] for k in change.removed], axis=0) for change in changes])
-        legal = np.isfinite(added).all(axis=1)
-        values = np.full(len(changes), np.inf)
-        values[legal] = estimate(self._sum - gone[legal] + added[legal], least[legal], self.T)
-        return values
+        touched, arms, labels = zip(*map(self._after, changes), strict=True)
+        copy = np.repeat(np.arange(len(changes)), [len(some) for some in arms])
+        flat = np.concatenate(arms)
+        groups, rows, _ = self._blocks(copy, flat, np.concatenate(labels), self.cover[flat])
+        totals = np.array([self.total - self.rows[gone].sum(axis=0) for gone in touched])
+        np.add.at(totals, groups // self.graph.n_arms, rows)
+        return floors(totals, self.T)
 
     def apply(self, change: Change) -> None:
         """Make the change, which must be legal."""
-        origins = [[self.blocks[k] for k in change.removed]] * len(change.added)
-        rows = self.book.rows(change.added, origins)
-        for number in change.removed:
-            self._sum = self._sum - self._rows[number]
-            self._weak.pop(number, None)
-            del self.blocks[number], self._rows[number]
-        for block, row in zip(change.added, rows, strict=True):
-            self.blocks[self._next], self._rows[self._next] = block, row
-            self._sum = self._sum + row
-            if row[2]:
-                self._weak[self._next] = float(row[3])
-            self.owner[block] = self._next
-            self._next += 1
-        self._settle()
+        _, arms, labels = self._after(change)
+        self._settle(arms, labels, self.cover[arms])
 
-    @property
-    def busy(self) -> Longs:
-        """Arms in blocks of two or more: those that can leave their block."""
-        held = np.zeros(self._next, dtype=bool)
-        held[list(self._weak)] = True
-        return np.flatnonzero(held[self.owner])
+    def _blocks(self, copy: Longs, arms: Longs, labels: Longs, cover: Floats) -> tuple[Longs, Floats, Floats]:
+        """Blocks of several copies of the graph at once, as copy·n + label, their rows, and a cover of them.
 
-    @property
-    def weak(self) -> list[int]:
-        """Numbers of the blocks of two arms or more."""
-        return list(self._weak)
+        `arms` ascend in each copy. The cover is the one given, mended, so δ is an upper bound; illegal blocks have
+        infinite rows.
+        """
+        g, n = self.graph, self.graph.n_arms
+        groups, first, of, sizes = np.unique(
+            copy * n + labels, return_index=True, return_inverse=True, return_counts=True
+        )
+        inside, universal = sizes[of] > 1, g.is_universal[arms]
+        listed = np.flatnonzero(inside & ~universal)
+        counts, sources = gather_rows(g.in_indptr, g.in_indices, arms[listed])
+        target = np.repeat(listed, counts)
+        keys, wanted = copy * n + arms, copy[target] * n + sources
+        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        program = listed_program(
+            len(arms), counts, np.where((keys[at] == wanted) & (of[at] == of[target]), at, -1)
+        )
+        seen = program.in_degree > 0
+        illegal = np.bincount(of[listed[~seen]], minlength=len(groups)) > 0
+        if not seen.all():
+            program = program.restricted(np.arange(len(arms)), np.flatnonzero(seen))
+        mended = np.zeros(len(arms))
+        if program.n_targets:
+            mender = Certificates(program)
+            near, afresh = mender.repaired_cover(cover * inside), mender.repaired_cover(mended)
+            less = np.bincount(of, near, len(groups)) <= np.bincount(of, afresh, len(groups))
+            mended = np.where(less[of], near, afresh)
+        # Universal arms have no list of sources: what they lack is shared by all of their block.
+        own = np.where(g.has_loop[arms], 0.0, mended)
+        lacks = 1 - (np.bincount(of, mended, len(groups))[of] - own)
+        share = np.maximum(lacks, 0.0) / np.maximum(sizes[of] - ~g.has_loop[arms], 1)
+        more = np.zeros(len(groups))
+        np.maximum.at(more, of[universal & inside], share[universal & inside])
+        mended += more[of]
 
-    def labels(self) -> Longs:
-        """(n,) smallest arm of each arm's block: equal for equal sets of blocks."""
-        _, first, label = np.unique(self.owner, return_index=True, return_inverse=True)
-        return np.asarray(first[label], dtype=np.int64)
+        single, arm = sizes == 1, arms[first]
+        rows = np.where(g.has_loop[arm][:, None], LOOP, LOOPLESS)
+        deltas = np.bincount(of, mended, len(groups))
+        rows[~single] = weak_rows(sizes[~single].astype(np.float64), np.maximum(deltas[~single], 1.0))
+        rows[illegal | (single & ~self.strong[arm])] = np.inf
+        return groups, rows, mended
