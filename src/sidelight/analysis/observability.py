@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._types import Longs
+from sidelight._types import Longs, frozen
 from sidelight.errors import InvalidGraph
 from sidelight.graph import FeedbackGraph
 
@@ -45,9 +44,7 @@ class Observability:
         return self._arms(STRONG)
 
     def _arms(self, kind: int) -> Longs:
-        found = np.flatnonzero(self.per_arm == CLASSES[kind]).astype(np.int64)
-        found.flags.writeable = False
-        return found
+        return frozen(np.flatnonzero(self.per_arm == CLASSES[kind]), np.int64)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Observability):
@@ -86,6 +83,4 @@ def observability(g: FeedbackGraph) -> Observability:
         raise InvalidGraph(f"observability needs a FeedbackGraph, got {type(g).__name__}")
     codes = np.where(g.in_degree > 0, WEAK, UNOBSERVABLE)
     codes[g.has_loop | g.is_universal] = STRONG
-    per_arm: npt.NDArray[Any] = CLASSES[codes]
-    per_arm.flags.writeable = False
-    return Observability(per_arm=per_arm, graph=str(CLASSES[codes.min()]))
+    return Observability(per_arm=frozen(CLASSES[codes], np.str_), graph=str(CLASSES[codes.min()]))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight._check import checked_count
-from sidelight._types import Indices, Longs
+from sidelight._types import Indices, Longs, frozen
 from sidelight.analysis.packing_search import exact_packing, greedy_packing_set, packing_rate, score
 from sidelight.errors import InvalidOption, SolverError
 from sidelight.graph import FeedbackGraph
@@ -107,6 +107,4 @@ def packing_independent_set(
             f"no proof within {time_limit:g} s: the best set has {len(arms)} arms at "
             f"t = {level}, upper bound {upper:.6g}; raise time_limit or pass exact=None"
         )
-    members = np.sort(arms).astype(np.int64)
-    members.flags.writeable = False
-    return PackingSet(members, level, attained, upper)
+    return PackingSet(frozen(np.sort(arms), np.int64), level, attained, upper)

@@ -6,22 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from sidelight._check import MAX_ARMS, is_whole
-from sidelight._types import Bools, Indices, Ints, Longs
+from sidelight._types import Bools, Indices, Ints, Longs, frozen
 from sidelight.errors import InvalidGraph, listing
 from sidelight.graph.csr import gather_rows
 
 if TYPE_CHECKING:
     import networkx as nx
-
-
-_Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
 MAX_MATERIALIZED_EDGES = 2**31 - 1
@@ -165,12 +162,12 @@ class FeedbackGraph:
         by_target = explicit.tocsc()  # a linear pass, sorted because the rows are
         return cls(
             n_arms=n,
-            out_indptr=_frozen(indptr, np.int64),
-            out_indices=_frozen(cols, np.int32),
-            in_indptr=_frozen(by_target.indptr, np.int64),
-            in_indices=_frozen(by_target.indices, np.int32),
-            universal=_frozen(np.flatnonzero(everywhere), np.int32),
-            has_loop=_frozen(has_loop, np.bool_),
+            out_indptr=frozen(indptr, np.int64),
+            out_indices=frozen(cols, np.int32),
+            in_indptr=frozen(by_target.indptr, np.int64),
+            in_indices=frozen(by_target.indices, np.int32),
+            universal=frozen(np.flatnonzero(everywhere), np.int32),
+            has_loop=frozen(has_loop, np.bool_),
             labels=_checked_labels(labels, n),
         )
 
@@ -239,20 +236,20 @@ class FeedbackGraph:
         """(n,) is the arm revealed by every other arm?"""
         mask = np.zeros(self.n_arms, dtype=bool)
         mask[self.universal] = True
-        return _frozen(mask, np.bool_)
+        return frozen(mask, np.bool_)
 
     @cached_property
     def out_degree(self) -> Longs:
         """(n,) number of arms that each arm reveals."""
         loopless = (self.is_universal & ~self.has_loop).astype(np.int64)
-        return _frozen(np.diff(self.out_indptr) + self.universal.size - loopless, np.int64)
+        return frozen(np.diff(self.out_indptr) + self.universal.size - loopless, np.int64)
 
     @cached_property
     def in_degree(self) -> Longs:
         """(n,) number of arms that reveal each arm."""
         degree = np.diff(self.in_indptr)
         degree[self.universal] = self.n_arms - 1 + self.has_loop[self.universal]
-        return _frozen(degree, np.int64)
+        return frozen(degree, np.int64)
 
     @cached_property
     def n_edges(self) -> int:
@@ -495,9 +492,3 @@ def _checked_labels(labels: Sequence[str] | None, n: int) -> tuple[str, ...] | N
         repeated = [name for name, count in Counter(names).items() if count > 1]
         raise InvalidGraph(f"labels must be distinct, repeated: {listing(repeated)}")
     return names
-
-
-def _frozen(values: Any, dtype: type[_Scalar]) -> npt.NDArray[_Scalar]:
-    array = np.array(values, dtype=dtype)  # a copy: nobody else can write to it
-    array.flags.writeable = False
-    return array

@@ -199,11 +199,8 @@ def _repeated(block: Longs, arm: Longs, times: Longs) -> list[Violation]:
     """One violation per arm that occurs more than once, with the block of each occurrence."""
     rows = np.flatnonzero(times[arm] > 1)
     rows = rows[np.argsort(arm[rows], kind="stable")]
-    ends = np.flatnonzero(np.diff(arm[rows], append=-1)) + 1
-    return [
-        Violation("repeated", tuple(block[chunk].tolist()), (int(arm[chunk[0]]),))
-        for chunk in np.split(rows, ends[:-1])
-    ]
+    by_arm = _grouped("repeated", arm[rows], block[rows])
+    return [Violation("repeated", found.arms, found.blocks) for found in by_arm]
 
 
 def _grouped(kind: Kind, block: Longs, arm: Longs) -> list[Violation]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._types import Longs
+from sidelight._types import Longs, frozen
 from sidelight.errors import IllegalPartition, InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition.legality import Members, Violation, judge, read_members
@@ -45,12 +45,12 @@ class Partition:
             raise IllegalPartition(_refusal(violations), violations)
         block_of = np.empty(graph.n_arms, dtype=np.int64)
         block_of[members.arm] = members.block
-        arms = _frozen(np.argsort(block_of, kind="stable"))
+        arms = frozen(np.argsort(block_of, kind="stable"), np.int64)
         stops = np.cumsum(np.bincount(block_of)).tolist()
         blocks = tuple(arms[a:b] for a, b in zip([0, *stops[:-1]], stops, strict=True))
         object.__setattr__(self, "graph", graph)
         object.__setattr__(self, "blocks", blocks)
-        object.__setattr__(self, "block_of", _frozen(block_of))
+        object.__setattr__(self, "block_of", frozen(block_of, np.int64))
 
     @classmethod
     def from_labels(cls, graph: FeedbackGraph, block_of: Sequence[int] | npt.NDArray[Any]) -> Partition:
@@ -80,7 +80,7 @@ class Partition:
     @cached_property
     def sizes(self) -> Longs:
         """(m,) number of arms of each block."""
-        return _frozen(np.fromiter(map(len, self.blocks), dtype=np.int64, count=self.n_blocks))
+        return frozen(np.fromiter(map(len, self.blocks), dtype=np.int64, count=self.n_blocks), np.int64)
 
     @cached_property
     def strong_loop(self) -> Longs:
@@ -95,11 +95,11 @@ class Partition:
     @cached_property
     def weak(self) -> Longs:
         """U2: blocks of two arms or more, played as weakly observable graphs of their own."""
-        return _frozen(np.flatnonzero(self.sizes > 1))
+        return frozen(np.flatnonzero(self.sizes > 1), np.int64)
 
     def _singletons(self, with_loop: bool) -> Longs:
         arms = np.flatnonzero((self.sizes == 1)[self.block_of] & (self.graph.has_loop == with_loop))
-        return _frozen(np.sort(self.block_of[arms]))
+        return frozen(np.sort(self.block_of[arms]), np.int64)
 
     def incidence_graph(self) -> FeedbackGraph:
         """H: an edge (k, l), k ≠ l, when some arm of block k reveals some arm of block l. O(n + edges)."""
@@ -123,7 +123,7 @@ class Partition:
         rank = np.empty(self.n_blocks, dtype=np.int64)
         first = np.fromiter((block[0] for block in self.blocks), dtype=np.int64, count=self.n_blocks)
         rank[np.argsort(first)] = np.arange(self.n_blocks)
-        return _frozen(rank[self.block_of])
+        return frozen(rank[self.block_of], np.int64)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Partition):
@@ -147,9 +147,3 @@ def _refusal(violations: tuple[Violation, ...]) -> str:
     rest = len(violations) - SHOWN_VIOLATIONS
     more = f"; … and {rest} more, all in `.violations`" if rest > 0 else ""
     return f"not a legal partition: {reasons}{more}"
-
-
-def _frozen(values: npt.NDArray[Any]) -> Longs:
-    array = np.array(values, dtype=np.int64)
-    array.flags.writeable = False
-    return array

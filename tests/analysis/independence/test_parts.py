@@ -64,12 +64,12 @@ def test_covers_are_cliques(seed):
 @pytest.mark.parametrize("seed", range(20))
 def test_peeling_is_exact(seed):
     graph = random_adjacency(seed, n=14, p=0.2)
-    peeled = peel_exactly(graph)
+    chosen, cliques, left = peel_exactly(graph)
     near = graph.matrix().toarray().astype(bool)
-    kernel = near[np.ix_(peeled.kernel, peeled.kernel)]
-    assert brute_force(near) == len(peeled.chosen) + (brute_force(kernel) if len(kernel) else 0)
-    gone = sorted(itertools.chain.from_iterable(peeled.cliques))
-    assert sorted([*gone, *peeled.kernel.tolist()]) == list(range(14))
+    kernel = near[np.ix_(left, left)]
+    assert brute_force(near) == len(chosen) + (brute_force(kernel) if len(kernel) else 0)
+    gone = sorted(itertools.chain.from_iterable(cliques))
+    assert sorted([*gone, *left.tolist()]) == list(range(14))
 
 
 def test_a_search_out_of_nodes_says_so():

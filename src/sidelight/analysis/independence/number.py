@@ -139,12 +139,12 @@ def independence_number(g: FeedbackGraph) -> IndependenceNumber:
     if len(ordinary) == 0:
         return _result(g, ordinary, [0], [list(range(g.n_arms))], [1.0], [])
 
-    peeled = peel_exactly(graph)
-    chosen, cliques, weights = list(peeled.chosen), list(peeled.cliques), [1.0] * len(peeled.cliques)
+    chosen, cliques, kernel = peel_exactly(graph)
+    weights = [1.0] * len(cliques)
     searched: list[tuple[Longs, int]] = []
     nodes = NODES
-    for vertices, part in graph.induced(peeled.kernel).components():
-        names = peeled.kernel[vertices]
+    for vertices, part in graph.induced(kernel).components():
+        names = kernel[vertices]
         found, nodes = bracket(part, nodes)
         chosen += names[found.chosen].tolist()
         cliques += [names[clique].tolist() for clique in found.cliques]

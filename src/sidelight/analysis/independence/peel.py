@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 import numpy as np
@@ -16,21 +15,12 @@ WIDEST = 32
 """Largest neighbourhood that is tested for being a clique: the test is quadratic in it."""
 
 
-@dataclass(frozen=True, eq=False)
-class Peeled:
-    """What an exact peeling took and what it left.
+def peel_exactly(graph: Adjacency) -> tuple[list[int], list[list[int]], Longs]:
+    """Take vertices v whose remaining neighbours N(v) form a clique, until there are none (of degree ≤ WIDEST).
 
-    Every chosen vertex v was taken with its remaining neighbours N(v) when these formed a clique. Some largest
-    independent set contains v, so α = len(chosen) + α(kernel); the cliques N[v] cover all that was removed.
+    Gives (chosen, cliques, kernel): the vertices taken, their N[v], which cover all that was removed, and the sorted
+    vertices that are left. Some largest independent set contains v, so α = len(chosen) + α(kernel).
     """
-
-    chosen: list[int]
-    cliques: list[list[int]]
-    kernel: Longs  # sorted vertices that are left
-
-
-def peel_exactly(graph: Adjacency) -> Peeled:
-    """Take vertices whose remaining neighbours form a clique, until there are none (of degree ≤ WIDEST)."""
     indptr, indices = graph.indptr.tolist(), graph.flat
     degree: list[int] = graph.degree.tolist()
     alive = bytearray(b"\x01") * graph.n
@@ -56,7 +46,7 @@ def peel_exactly(graph: Adjacency) -> Peeled:
                     degree[w] -= 1
                     if degree[w] <= WIDEST:
                         queue.append(w)
-    return Peeled(chosen, cliques, np.flatnonzero(np.frombuffer(alive, dtype=np.uint8)))
+    return chosen, cliques, np.flatnonzero(np.frombuffer(alive, dtype=np.uint8))
 
 
 def _all_adjacent(vertices: list[int], indptr: Sequence[int], indices: Sequence[int]) -> bool:
