@@ -10,7 +10,7 @@ from sidelight.analysis import observability
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
 from sidelight.planning.candidates import natural_partitions
-from sidelight.planning.search.floor import LOOP, LOOPLESS, floors, weak_rows
+from sidelight.planning.search.floor import floors, weak_rows
 
 
 def natural_starts(graph: FeedbackGraph, seed: int = 0) -> Iterator[tuple[str, Partition]]:
@@ -23,38 +23,25 @@ def natural_starts(graph: FeedbackGraph, seed: int = 0) -> Iterator[tuple[str, P
 
 
 def hubs(graph: FeedbackGraph, horizon: int, most: int = 3) -> list[Partition]:
-    """What the k most revealing self-loop arms reveal, in one block or in k, others on their own: the best by floor.
+    """Blocks of what each of the k most revealing self-loop arms reveals, others on their own: the best k by floor.
 
-    Arms that are not strongly observable are in a block with greedy watchers, which the one block takes in. A hub
-    reveals its own block, so each adds one to δ at most.
+    Arms that are not strongly observable are in a block with greedy watchers, and with what these reveal if they are
+    hubs. A hub reveals its own block, so δ is 1.
     """
     n, corrupted = graph.n_arms, natural.corrupted(graph)
     base = np.isin(corrupted.block_of, corrupted.weak)
-    entered = np.where(base, 0, n + 1)  # rank of the hub that takes the arm in
-    waiting = ~base & ~graph.is_universal
-    chosen = [arm for arm in natural.greedy_cover(graph, waiting, least=2) if graph.has_loop[arm]]
-    if not chosen:
-        return []
-    for rank, arm in enumerate(chosen, start=1):
+    rank = np.where(base, 0, n)  # of the hub that takes the arm in
+    cover = natural.greedy_cover(graph, ~base & ~graph.is_universal, least=2)
+    chosen = [arm for arm in cover if graph.has_loop[arm]]
+    for k, arm in enumerate(chosen, start=1):
         row = graph.out_indices[graph.out_indptr[arm] : graph.out_indptr[arm + 1]]
-        home = 0 if base[arm] else rank
-        entered[row[entered[row] > n]] = home
-        entered[arm] = home
-    tried = np.unique(np.geomspace(1, len(chosen), 24).astype(np.int64))
-    inside = entered <= tried[:, None]  # (k tried, n)
-    outside = np.outer((~inside & graph.has_loop).sum(axis=1), LOOP)
-    outside += np.outer((~inside & ~graph.has_loop).sum(axis=1), LOOPLESS)
-    sizes = inside.sum(axis=1).astype(np.float64)
-    together = outside + weak_rows(sizes, np.minimum(tried + base.sum(), sizes))
-    blocks = np.bincount(entered, minlength=n + 2)[: len(chosen) + 1].astype(np.float64)
-    each = weak_rows(
-        np.maximum(blocks, 2.0), np.where(np.arange(blocks.size) > 0, 1.0, np.maximum(blocks, 1.0))
-    )
-    apart = outside + np.cumsum(np.where(blocks[:, None] > 0, each, 0.0), axis=0)[tried]
-    values = floors(np.concatenate([together, apart]), float(horizon))
-    best = np.argsort(values, kind="stable")[:most].tolist()
-    alone = n + np.arange(n)
-    return [
-        Partition.from_labels(graph, np.where(inside[i % tried.size], entered * (i >= tried.size), alone))
-        for i in best
-    ]
+        rank[row[rank[row] == n]] = rank[arm] = 0 if base[arm] else k
+    tried = np.unique(np.geomspace(1, max(len(chosen), 1), 24).astype(np.int64))[: len(chosen)]
+    inside = rank <= tried[:, None]  # (k tried, n)
+    sizes = np.bincount(rank, minlength=n + 1)[: len(chosen) + 1].astype(np.float64)
+    deltas = np.where(np.arange(sizes.size) > 0, 1.0, np.maximum(sizes, 1.0))
+    rows = np.where(sizes[:, None] > 0, weak_rows(np.maximum(sizes, 2.0), deltas), 0.0)
+    sums = np.cumsum(rows, axis=0)[tried]
+    sums[:, 0], sums[:, 1] = (~inside & graph.has_loop).sum(axis=1), (~inside & ~graph.has_loop).sum(axis=1)
+    best = np.argsort(floors(sums, float(horizon)), kind="stable")[:most]
+    return [Partition.from_labels(graph, np.where(inside[i], rank, n + np.arange(n))) for i in best]

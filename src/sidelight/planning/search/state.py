@@ -105,12 +105,9 @@ class State:
         illegal = np.bincount(of[listed[~seen]], minlength=len(groups)) > 0
         if not seen.all():
             program = program.restricted(np.arange(len(arms)), np.flatnonzero(seen))
-        mended = np.zeros(len(arms))
+        mended = cover * inside
         if program.n_targets:
-            mender = Certificates(program)
-            near, afresh = mender.repaired_cover(cover * inside), mender.repaired_cover(mended)
-            less = np.bincount(of, near, len(groups)) <= np.bincount(of, afresh, len(groups))
-            mended = np.where(less[of], near, afresh)
+            mended = Certificates(program).repaired_cover(mended)
         # Universal arms have no list of sources: what they lack is shared by all of their block.
         own = np.where(g.has_loop[arms], 0.0, mended)
         lacks = 1 - (np.bincount(of, mended, len(groups))[of] - own)
