@@ -29,6 +29,8 @@ def read_arrays(path: Path, limit: int | None = None) -> Arrays:
     Numbers, booleans and text only. OSError where the file cannot be opened.
     """
     limit = allowed(path, limit)
+    if path.exists() and not (path.is_file() or path.is_dir()):  # opening a pipe would wait for its writer
+        raise ArchiveError("an archive is read from its end, which takes a regular file")
     try:
         with zipfile.ZipFile(path) as archive:
             return {
@@ -138,7 +140,7 @@ def _which_archive(path: Path) -> str:
     if "sidelight_graph.npy" in names:
         return "a graph: read it with sl.read_graph"
     if "header.npy" in names and "graph.n_arms.npy" in names:
-        return "a saved policy that is damaged"
+        return "a saved policy"
     if "format.npy" in names and "indptr.npy" in names:
         return "a sparse matrix: read it as a graph with sl.read_graph"
     return f"a zip archive that holds {', '.join(names[:5]) or 'nothing'}"

@@ -3,6 +3,7 @@
 import copy
 import gzip
 import json
+import os
 import pickle
 import threading
 import time
@@ -193,6 +194,7 @@ def files_of_another_kind(folder):
     (folder / "table.csv.gz").write_bytes(gzip.compress(b"src,dst\n0,1\n"))
     (folder / "empty").write_bytes(b"")
     (folder / "folder").mkdir()
+    os.mkfifo(folder / "pipe")
     np.save(folder / "array.npy", np.ones(3))
     np.savez(folder / "other.npz", values=np.ones(3))
 
@@ -212,6 +214,7 @@ def files_of_another_kind(folder):
         ("array.npy", "a single NumPy array"),
         ("other.npz", "holds values.npy"),
         ("absent", "does not exist"),
+        ("pipe", "a device or a pipe"),
     ],
 )
 def test_a_file_of_another_kind_is_called_what_it_is(name, called, tmp_path):
@@ -225,7 +228,7 @@ def test_a_file_must_not_ask_for_more_than_the_limit(tmp_path):
     path = tmp_path / "policy"
     played("auto cliques", 5).save(path)
     assert sl.Policy.load(path, limit=10**6).round == 5
-    with pytest.raises(sl.SavedStateError, match="limit of 1,000"):
+    with pytest.raises(sl.SavedStateError, match=r"it is a saved policy: .* limit of 1,000"):
         sl.Policy.load(path, limit=1000)
     for limit in (0, -1, 2.5, "1 GB", True):
         with pytest.raises(sl.InvalidOption, match="limit"):

@@ -246,7 +246,8 @@ class Policy(ABC):
     def save(self, path: str | PathLike[str]) -> None:
         """Write the policy to `path`, atomically; `sidelight.policy.saved` describes the format.
 
-        The policy goes on exactly as one that is loaded from the file.
+        The policy goes on exactly as one that is loaded from the file. Compared with not saving, probabilities
+        move by rounding only, but among many arms the same draw may fall on another of them.
         """
         self._enter()
         try:
