@@ -19,7 +19,7 @@ def set_partitions(legal: Sequence[bool], n: int) -> Iterator[tuple[int, ...]]:
     """Partitions of {0, …, n−1} into blocks, as bit masks, that are all `legal`; each once.
 
     >>> list(set_partitions([True] * 8, 3))
-    [(4, 3), (4, 2, 1), (5, 2), (6, 1), (7,)]
+    [(4, 2, 1), (4, 3), (5, 2), (6, 1), (7,)]
     """
 
     def parts(rest: int) -> Iterator[tuple[int, ...]]:

@@ -18,7 +18,7 @@ from sidelight.planning.search.floor import COLUMNS, LOOP, LOOPLESS, floors, wea
 
 
 class Change(NamedTuple):
-    """Arms that get new labels, sorted or not, each once."""
+    """Arms that get new labels, each once."""
 
     arms: Indices
     labels: Longs | int
