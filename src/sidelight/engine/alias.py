@@ -16,6 +16,7 @@ def fill_alias(weights, first, last, keep, other, stack):
     total = 0.0
     for i in range(first, last):
         total += weights[i]
+    # Two stacks in one array, from both ends: cells that lack probability and cells that have some to give.
     small = 0
     large = count
     for i in range(first, last):
@@ -30,6 +31,8 @@ def fill_alias(weights, first, last, keep, other, stack):
     while small > 0 and large < count:
         small -= 1
         light, heavy = stack[small], stack[large]
+        # The light cell is filled up by the heavy one and is done; what the heavy one has left decides where
+        # it goes.
         other[light] = heavy
         keep[heavy] -= 1.0 - keep[light]
         if keep[heavy] < 1.0:
@@ -46,6 +49,7 @@ def fill_alias(weights, first, last, keep, other, stack):
 @inlined()
 def draw_alias(keep, other, first, last, words):
     """An index in first..last with the prepared probabilities."""
+    # Two random numbers: the fraction left of the first would have few bits where there are many cells.
     cell = draw_evenly(first, last, next_unit(words))
     if next_unit(words) < keep[cell]:
         return cell
@@ -56,6 +60,7 @@ def draw_alias(keep, other, first, last, words):
 def draw_evenly(first, last, unit):
     """The index in first..last that a uniform number stands for."""
     count = last - first
+    # unit·count may round up to count.
     return first + min(int(unit * count), count - 1)
 
 
@@ -76,5 +81,6 @@ def fill_aliases(weights, starts, keep, other, stack):
         total = 0.0
         for i in range(starts[k], starts[k + 1]):
             total += weights[i]
+        # A block without local exploration: its table is never read.
         if total > 0.0:
             fill_alias(weights, starts[k], starts[k + 1], keep, other, stack)

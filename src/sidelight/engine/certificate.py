@@ -45,6 +45,7 @@ from sidelight.engine.simplex.store import (
 def power_sum(store, g):
     """Σ x^h over a Tsallis group: x^h = x·d, as x = d^(−q) and 1 − h = 1/q."""
     q = store.power[g]
+    # h = ½: Σ √x, which buckets keep as a series.
     if q == 2.0:
         return root_sum(store, g)
     multiplier = store.scalars[head(g) + LAMBDA]
@@ -68,6 +69,7 @@ def power_sum_buckets(store, g, h, multiplier):
         if store.start[row + b] < store.start[row + b + 1]:
             center = 0.5 * (1.0 / lower_end(b, fine) + 1.0 / lower_end(b + 1, fine))
             total += power_sum_bucket(store, h, b, q, multiplier, center)
+    # Its u = 1/d ranges down to 0, so no single centre serves it.
     for position in range(store.start[row + N_BUCKETS - 1], store.start[row + N_BUCKETS]):
         d = multiplier + store.sum_at[position]
         total += d * inverse_power(d, q)
@@ -88,7 +90,9 @@ def power_sum_bucket(store, h, b, q, multiplier, center):
     weight = float(N_MOMENTS) / center  # (−1)^j·C(8, j+1)/c^(j+1)
     power = r
     for j in range(N_MOMENTS):
+        # Stored moments carry the binomial of the Taylor series; here the bare sums Σ u^(q+j) are needed.
         near += weight * moments[at + j] / store.binomial[h * N_MOMENTS + j]
+        # ∫ F_b over the window, term by term.
         shift += power * moments[at + j] / (j + 1.0)
         weight *= -(N_MOMENTS - 1.0 - j) / ((j + 2.0) * center)
         power *= r
@@ -101,14 +105,18 @@ def height(store, j):
     first, last = store.first_group[j], store.first_group[j + 1]
     scalars = store.scalars
     at = head(first)
+    # Log-sum-exp: the dual of entropy on the simplex. Through Λ it would be the same number with more
+    # rounding.
     if last - first == 1 and is_entropy(store, first):
         return (math.log(scalars[at + TOTAL]) - scalars[at + BASE] + scalars[at + SHIFT]) / scalars[at + RATE]
+    # Λ of the true sums: offset, shift and rate undone, any group gives the same.
     total = (scalars[at + LAMBDA] - store.offset[first] + scalars[at + SHIFT]) / scalars[at + RATE]
     for g in range(first, last):
         rate = scalars[head(g) + RATE]
         if is_entropy(store, g):
             total += scalars[head(g) + MASS] / rate
         else:
+            # hη in the group's own terms: rate·(q − 1), as rates of the store contain (1 − h).
             total += power_sum(store, g) / (rate * (store.power[g] - 1.0))
     return total
 
@@ -141,6 +149,7 @@ def highest_corner(machine, store, k):
         return 0.0
     j = simplex_of(machine, k)
     best = -math.inf
+    # The bound must hold against every arm of the block, so the highest corner counts.
     for g in range(store.first_group[j], store.first_group[j + 1]):
         best = max(best, corner(store, g))
     return best
@@ -149,9 +158,11 @@ def highest_corner(machine, store, k):
 @inlined()
 def write_terms(machine, state, store, k, top, restriction, out):
     """The four terms against an arm of block k; `top` is what the top level paid, plus its height."""
+    # The inequality would still charge the diameter of the potential.
     if state.numbers[ROUND] == 0.0:  # no rounds, no regret
         out[0] = out[1] = out[2] = out[3] = 0.0
         return
+    # One block is no choice: no projection regret.
     out[0] = top + corner(store, top_group_of(machine, k)) if machine.n_blocks > 1 else 0.0
     out[1] = restriction
     out[2] = state.numbers[GAMMA_SUM]
@@ -176,6 +187,7 @@ def certify_worst(memory, out, spare):
     top = top_height(machine, state, store)
     best = -math.inf
     for k in range(machine.n_blocks):
+        # All arms of a group have the same corner and share everything else, so blocks are enough.
         restriction = inside_height(machine, store, k) + highest_corner(machine, store, k)
         write_terms(machine, state, store, k, top, restriction, spare)
         total = spare[0] + spare[1] + spare[2] + spare[3]
@@ -202,6 +214,7 @@ def fill_terms(memory, ledgers, certificates):
     machine, state, store = opened(memory)
     top = top_height(machine, state, store)
     for k in range(machine.n_blocks):
+        # Once per block: it may cost as much as the block has arms.
         inside = inside_height(machine, store, k)
         for slot in range(first_slot(machine, k), end_slot(machine, k)):
             arm = machine.arm_at[slot]

@@ -37,7 +37,7 @@ MANY_SHAPES, OWN_LOSS, OWN_BLOCK, ALL_OTHERS, EVERYTHING = range(5)
     FIXED_TOTAL,  # the parts of γ̄ that are constant …
     ADAPTIVE_TOTAL,  # … and adaptive
     ROUND,  # rounds played
-    PENDING,  # the arm that was asked for and not yet told about, −1 for none
+    PENDING,  # the arm that was drawn and whose losses are not yet reported, −1 for none
     WHOLE,  # one block: Σ_t L̂ of it
     DOMINANT,  # everything revealed: the arm that is kept out of the pass over all (see `learn_all`)
 ) = range(9)

@@ -48,6 +48,7 @@ def mean_of(world, t, arm):
     """Expected loss of an arm where it is known, the loss itself for a table."""
     if world.kind == DRIFTING:
         return drifting_mean(world, t, arm)
+    # Most environments have one row; the test spares them two integer divisions per loss.
     row = (t // world.period) % world.rows if world.rows > 1 else 0
     return world.table[row, arm]
 
@@ -56,6 +57,7 @@ def mean_of(world, t, arm):
 def drifting_mean(world, t, arm):
     """On the straight line between the row of the last multiple of the period and the next row."""
     noinline()
+    # Between rows the mean is interpolated, so it drifts without jumps and T × n means are never stored.
     leg = t // world.period
     share = (t - leg * world.period) / world.period
     return (1.0 - share) * world.table[leg % world.rows, arm] + share * world.table[
@@ -68,11 +70,13 @@ def loss_of(world, function, word, t, arm):
     """The loss of an arm in round t; `word` is the random word of the round."""
     if world.kind == FUNCTION:
         return function(t, arm)
+    # The frequent kinds first; rare ones are a call, so their code does not lengthen the hot loop.
     if world.kind >= BOUNDED:
         return other_loss(world, word, t, arm)
     mean = mean_of(world, t, arm)
     if world.kind == TABLE:
         return mean
+    # u < mean with u in [0, 1): never for mean 0, always for mean 1.
     return 1.0 if arm_unit(word, arm) < mean else 0.0
 
 
@@ -88,6 +92,7 @@ def other_loss(world, word, t, arm):
         return 1.0 if arm_unit(word, source) < mean else 0.0
     unit = arm_unit(word, arm)
     if world.kind == BOUNDED:
+        # mean ± width may leave [0, 1] by rounding, which the player would refuse.
         return min(max(mean + world.width[arm] * (2.0 * unit - 1.0), 0.0), 1.0)
     return 1.0 if unit < mean else 0.0
 
@@ -97,6 +102,7 @@ def cost_of(world, function, t, arm):
     """What playing an arm costs in the sense of the regret: its mean where known, else its loss."""
     if world.kind == FUNCTION:
         return function(t, arm)
+    # Pseudo-regret: means instead of realised losses take the noise of coins out of the comparison.
     return mean_of(world, t, arm)
 
 
@@ -116,8 +122,10 @@ def flip_coins(means, word, first, size, losses):
     own = offset(means, first)
     undecided = 0
     for i in range(size):
+        # No skipping and no early end: the loop vectorises only without a branch.
         above = own[i] - rough_unit(word, first + i)
         losses[i] = 1.0 if above > 0.0 else 0.0
+        # Within ROUGH of the mean the exact number might fall on the other side.
         undecided += 1 if abs(above) < ROUGH else 0
     if undecided > 0:
         for i in range(size):

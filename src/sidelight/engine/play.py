@@ -34,6 +34,7 @@ from sidelight.engine.simplex.store import POWER_BUCKETS, first_of
 @inlined()
 def reveal(machine, world, function, word, t, slot, losses):
     """Write the losses that `slot` reveals in engine order; False if one is outside [0, 1]."""
+    # The same order as `round.learn` reads them in: engine order, see `round`.
     if machine.shape == OWN_LOSS:
         losses[0] = loss_of(world, function, word, t, arm_at(machine, slot))
         return 0.0 <= losses[0] <= 1.0
@@ -49,7 +50,10 @@ def reveal(machine, world, function, word, t, slot, losses):
             v = machine.universal[index - n_explicit]
             if is_own(machine, slot, v):
                 continue
+        # Only what is revealed is computed: a loss is a hash of seed, round and arm, so the others need not
+        # exist.
         loss = loss_of(world, function, word, t, arm_at(machine, v))
+        # Written so that NaN fails too.
         if not 0.0 <= loss <= 1.0:
             return False
         losses[at] = loss
@@ -66,13 +70,18 @@ def reveal_run(machine, world, function, word, t, slot, losses):
         first = first_slot(machine, k)
         size = end_slot(machine, k) - first
     if world.kind == COINS and machine.in_order:
+        # Slots are arms in order and losses are coins: the whole run vectorises, and coins are never out of
+        # range.
         flip_coins(row_of(world, t), word, first, size, losses)
     else:
         for i in range(size):
             losses[i] = loss_of(world, function, word, t, arm_at(machine, first + i))
+            # The played arm is not revealed here, so its loss is not the learner's business, unless
+            # everything is revealed.
             if not 0.0 <= losses[i] <= 1.0 and (first + i != slot or machine.shape == EVERYTHING):
                 return False
     if machine.shape != EVERYTHING:
+        # In engine order the played arm keeps its place in the run, with a loss of 0 that changes nothing.
         losses[slot - first] = 0.0
     return True
 
@@ -81,6 +90,8 @@ def reveal_run(machine, world, function, word, t, slot, losses):
 def learn_coins(machine, state, store, slot, means, word, losses):
     """`reveal` and `learn` for coins that are all revealed, or all but one: made and used piece by piece."""
     noinline()
+    # The steps of `learn_all`, with each piece of losses made just before it is used: at a million arms they
+    # never leave the nearest cache.
     rest = count_round(state)
     dominant = int(state.numbers[DOMINANT])
     largest = largest_step(machine, store, dominant, rest)
@@ -91,6 +102,7 @@ def learn_coins(machine, state, store, slot, means, word, losses):
         flip_coins(means, word, first, size, losses)
         if first <= slot < first + size and machine.shape == ALL_OTHERS:
             losses[slot - first] = 0.0
+        # The dominant arm takes no part in the pass (see `learn_all`).
         if first <= dominant < first + size:
             loss = losses[dominant - first]
             losses[dominant - first] = 0.0
@@ -100,9 +112,10 @@ def learn_coins(machine, state, store, slot, means, word, losses):
 
 @kernel()
 def play(memory, world, function, key, first, last, cost, losses, plays):
-    """Play rounds first..last; return `cost` plus theirs, means where they are known, NaN for a bad loss.
+    """Play rounds first..last and return `cost` plus what they cost; NaN if a loss is outside [0, 1].
 
-    Going on from the cost so far makes the sum independent of where the rounds are split.
+    A round costs the mean of its arm where that is known, else its loss. Adding to the cost so far makes the sum
+    independent of where a game is split into calls.
 
     `losses` is scratch for what one arm reveals and one more; `plays`, unless empty, counts plays by arm.
     """
@@ -111,6 +124,8 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
     counts = pointer(plays, 0, plays.size)
     table = row_of(world, 0)
     known = world.kind != FUNCTION and world.rows == 1
+    # If simplex 0 is one bucketed group, one random number tells which member a later round will propose
+    # first.
     proposes = machine.fetches and store.form[0] == POWER_BUCKETS and store.first_group[1] == 1
     # members that are proposed three, four and five rounds from now
     far = further = furthest = first_of(store, 0) if proposes else 0
@@ -118,6 +133,7 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
     for t in range(first, last):
         slot = ask(machine, state, store)
         arm = arm_at(machine, slot)
+        # A pipeline over rounds: each step reads what the step before, a round or more ago, has asked for.
         if machine.fetches and machine.cached_mixture:
             soon, later, latest = later, latest, foreseen(machine, state, store, 3)
             fetch_slot(machine, store, latest)
@@ -130,13 +146,18 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
             if known and machine.in_order and later >= 0:
                 prefetch(table, later)
                 if machine.shape == OWN_BLOCK:
+                    # A block revealed as a run may lie across two cache lines.
                     prefetch(table, later + 8)
         if machine.fetches:
             if not machine.cached_mixture:
                 fetch_slot(machine, store, slot)
             if plays.size > 0:
                 prefetch(counts, arm)
+        # The losses of a round do not depend on the arm played or on the player's random numbers (an
+        # oblivious adversary).
         word = round_word(key, t)
+        # Coins cannot be out of range, and where nearly all arms are revealed it pays to use them as they are
+        # made.
         if (machine.shape == ALL_OTHERS or machine.shape == EVERYTHING) and world.kind == COINS:
             cost += cost_of(world, function, t, arm)
             learn_coins(machine, state, store, slot, row_of(world, t), word, told)
@@ -158,6 +179,7 @@ def total_losses(function, first, last, totals):
         for arm in range(totals.size):
             loss = function(t, arm)
             if not (0.0 <= loss <= 1.0):
+                # Counted, not refused: errors are raised by the caller, outside compiled code.
                 outside += 1.0
             totals[arm] += loss
     return outside

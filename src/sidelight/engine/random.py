@@ -15,7 +15,7 @@ from sidelight.engine._numba.jit import inlined, kernel
 _TO_UNIT = 2.0**-53
 NEXT_DRAW = 1 << 42  # 2²² draws in each of 2⁴² rounds, then another stream
 
-# The words of a player's stream
+# The words of a player's stream: two from the seed, then the round and the draws made in it (times 2⁴²)
 START, STEP, TURN, DRAWS = range(4)
 
 
@@ -23,12 +23,14 @@ START, STEP, TURN, DRAWS = range(4)
 def next_turn(words):
     """Go on to the numbers of the next round."""
     words[TURN] = uint64(words[TURN] + uint64(1))
+    # A round starts at the same number however many draws the last one took, as rejection sampling varies.
     words[DRAWS] = uint64(0)
 
 
 @inlined()
 def next_word(words):
     """64 random bits."""
+    # Adding round and draw is safe: rounds stay below 2⁴², so each pair is another number.
     word = mix(words[START] + words[STEP] * (words[TURN] + words[DRAWS]))
     words[DRAWS] = uint64(words[DRAWS] + uint64(NEXT_DRAW))
     if words[DRAWS] == uint64(0):  # this round has used up its numbers: go on with another stream
@@ -39,6 +41,7 @@ def next_word(words):
 @inlined()
 def coming_unit(words, turns, skipped):
     """What `next_unit` will give `turns` rounds from now, after `skipped` other draws of that round."""
+    # Counter-based: a later round's numbers are known without drawing those between.
     at = words[TURN] + uint64(turns) + uint64(skipped) * uint64(NEXT_DRAW)
     return float(mix(words[START] + words[STEP] * at) >> uint64(11)) * _TO_UNIT
 
@@ -46,6 +49,7 @@ def coming_unit(words, turns, skipped):
 @inlined()
 def next_unit(words):
     """Uniform on [0, 1) with 53 bits."""
+    # 53 bits are what a double holds exactly; more would round some numbers up to 1.
     return float(next_word(words) >> uint64(11)) * _TO_UNIT
 
 
@@ -61,6 +65,8 @@ def mix(word):
 @inlined()
 def round_word(key, round_):
     """What the losses of one round have in common."""
+    # 2⁶⁴ divided by the golden ratio, the increment of SplitMix64; round + 1, so that key 0 does not give 0
+    # in round 0.
     return mix(uint64(key) + uint64(0x9E3779B97F4A7C15) * uint64(round_ + 1))
 
 
@@ -76,6 +82,7 @@ def hashed_twice(word, arm):
 
     The arm is masked although it is small: what is known to have 32 bits takes one multiplication, not three.
     """
+    # Twice is enough for a rough number; the third step of `arm_unit` supplies the lower bits.
     half, low = uint64(32), uint64(0xFFFFFFFF)
     z = multiplied((word ^ uint64(arm)) & low, word >> half)
     return multiplied(z & low, z >> half)
@@ -98,6 +105,7 @@ def arm_unit(word, arm):
     """
     half, low = uint64(32), uint64(0xFFFFFFFF)
     z = hashed_twice(word, arm)
+    # The upper half is the same as that of `rough_unit`, which is why the two differ by less than 2⁻³².
     head = uint64(z ^ (z << half)) & uint64(0xFFFFFFFF00000000)
     z = multiplied(z & low, z >> half)
     return fraction(uint64(head | ((z ^ (z >> half)) & low)))
@@ -135,6 +143,7 @@ def seeded_words(seed: int | np.random.SeedSequence) -> np.ndarray:
     """
     sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
     start, step = (int(word) for word in sequence.generate_state(2, np.uint64))
+    # An odd step visits all 2⁶⁴ numbers before it repeats.
     step |= 1
     if (step ^ (step >> 1)).bit_count() < 24:
         step ^= 0xAAAAAAAAAAAAAAAA

@@ -1,6 +1,7 @@
 """Where things are: arms, blocks, groups and edges by slot.
 
-Each array read at random is a cache miss on a large graph; switches spare those that say nothing.
+On a large graph every array read at a random place is a cache miss. Where the answer follows from a property of the
+whole plan (one block, equal sizes, equal degrees), switches of the machine replace the read by arithmetic.
 """
 
 import numpy as np
@@ -18,10 +19,13 @@ def arm_at(machine, slot):
 @inlined()
 def block_of(machine, slot):
     """The block of a slot."""
+    # Switches are the same in every round, so the processor predicts these branches; a read would have to
+    # wait.
     if machine.n_blocks == 1:
         return 0
     if machine.shape == OWN_BLOCK and machine.block_size > 0:
         return slot // machine.block_size
+    # The lowest bit says whether the slot explores: both are needed together, so they share a word.
     return slot if machine.singletons else machine.block_and_flag[slot] >> 1
 
 
@@ -32,6 +36,7 @@ def group_of(machine, k, slot):
         return machine.n_top_groups + k
     if machine.singletons:
         return -1
+    # Below −1: the block mixes several potentials, and each slot has to say which is its own.
     g = machine.block_group[k]
     return g if g >= -1 else machine.slot_group[slot]
 
@@ -41,6 +46,7 @@ def record_of(machine, k):
     """The group that keeps the owner's numbers of block k (not a singleton)."""
     if machine.plain_blocks:
         return machine.n_top_groups + k
+    # The first group of a block with several keeps the numbers of the whole block, coded as −2 − g.
     g = machine.block_group[k]
     return g if g >= -1 else -2 - g
 
@@ -49,6 +55,7 @@ def record_of(machine, k):
 def simplex_of(machine, k):
     """The simplex inside block k (not a singleton)."""
     if machine.plain_blocks:
+        # Simplex 0 is the one over the blocks, where there are several.
         return k + (1 if machine.n_blocks > 1 else 0)
     return machine.block_simplex[k]
 
@@ -62,6 +69,8 @@ def top_group_of(machine, k):
 @inlined()
 def first_edge(machine, slot):
     """Where the explicit out-neighbours of a slot begin."""
+    # Equal degrees need no index of rows: at a million arms that read was a third of a round
+    # (docs/decisions/0011).
     return slot * machine.degree if machine.degree >= 0 else machine.out_indptr[slot]
 
 
@@ -98,6 +107,8 @@ def end_slot(machine, k):
 @inlined()
 def block_at(blocks_and_flags, per_block, slot):
     """`block_of` for the hottest loops: by arithmetic where all blocks are alike, per_block > 0."""
+    # Multiplying is faster than dividing and vectorises; half a slot more keeps rounding from reaching the
+    # block before.
     return np.int32((slot + 0.5) * per_block) if per_block > 0.0 else blocks_and_flags[slot] >> 1
 
 

@@ -1,7 +1,7 @@
-"""Taking in what a play revealed: unbiased estimates, added to their sums, and the touched simplices moved.
+"""Learning from what a play revealed: importance-weighted estimates ℓ/P are added to their sums, and the simplices
+that they touch move to their new points.
 
-One way for graphs of any shape, `learn_edges`, and faster ones for shapes that are frequent. `losses` are in engine
-order (see `engine`).
+`learn_edges` works for any graph; frequent shapes have faster versions. `losses` are in engine order (see `round`).
 """
 
 from sidelight.engine._numba.jit import inlined, internal, noinline
@@ -31,6 +31,8 @@ from sidelight.engine.simplex.store import HELD, PAID, RATE, SHARE, head
 def learn(machine, state, store, slot, losses):
     """Take in what playing `slot` revealed and move to the next round."""
     rest = count_round(state)
+    # From the most special shape to the general one. Each is kept for a measured gain (docs/decisions/0011)
+    # and compared with the naive twin in the tests.
     if machine.shape == OWN_LOSS:
         if losses[0] != 0.0:
             learn_own(machine, state, store, slot, losses[0], rest)
@@ -56,6 +58,7 @@ def learn_own(machine, state, store, slot, loss, rest):
         state.numbers[TOP_PAID] += y * guess
     else:  # nothing is explored: rest is 1
         guess = min(loss * inverse_value(store, g, slot), LARGEST_ESTIMATE)
+        # y·ℓ/y: without exploration the estimated loss of the play is the loss itself.
         state.numbers[TOP_PAID] += loss
     move_top(machine, state, store, g, slot, guess)
 
@@ -82,6 +85,7 @@ def learn_edges(machine, state, store, slot, losses, rest):
                 continue  # it does not reveal itself
         loss = losses[at]
         at += 1
+        # An estimate of 0 changes no sum; P, the costly part, is never computed for it.
         if loss == 0.0:
             continue
         k = block_of(machine, v)
@@ -91,11 +95,16 @@ def learn_edges(machine, state, store, slot, losses, rest):
             y = block_value(machine, store, k)
             if g >= 0:
                 record = head(record_of(machine, k))
+                # The probability that anything in the block is played: (1 − γ̄)·Y_k plus all exploration
+                # inside it. X̃ adds up to 1, so no arm has to be visited. Spread exploration has no such
+                # total: blocks with it are seen along edges.
                 whole = rest * y
                 if machine.n_fixed > 0:
                     whole += store.scalars[record + HELD]
                 if machine.n_adaptive > 0:
                     whole += machine.adaptive[k] * state.roots[k]
+                # Revealed arms of one block need not come in a row: the mark keeps a block from being listed
+                # twice.
                 if state.marked[k] == 0:
                     state.marked[k] = 1
                     state.touched[n_touched] = k
@@ -106,8 +115,10 @@ def learn_edges(machine, state, store, slot, losses, rest):
             inside = value(store, g, machine.n_blocks + v)
             mixed = inside
             if machine.any_local:
+                # X̃, what the block really plays; its loss is charged with X̃, the regret inside it with X.
                 mixed = store.scalars[record + SHARE] * inside + machine.local[v]
         how = machine.seen_by if machine.seen_by >= 0 else machine.seen_how[v]
+        # Closed forms of P = Σ Z over the in-neighbours wherever those are everyone or a whole block.
         if how == SEEN_BY_ALL:
             probability = 1.0
         elif how == SEEN_BY_EDGES:
@@ -117,13 +128,18 @@ def learn_edges(machine, state, store, slot, losses, rest):
             if machine.n_fixed > 0:
                 probability += machine.fixed[v]
             if how == SEEN_BY_BLOCK:
+                # All others of its block reveal it. The subtraction loses digits only if the arm itself has
+                # nearly all of the mass, and exploration keeps P away from 0.
                 probability = whole - probability
             elif how == SEEN_BY_OTHERS:
                 probability = 1.0 - probability
+        # P > 0 in exact arithmetic, as the arm has just been seen; the cap is for underflow.
         guess = min(loss / probability, LARGEST_ESTIMATE) if probability > 0.0 else LARGEST_ESTIMATE
         if g >= 0:
+            # L̂_k = Σ_j X̃_k(j)·ℓ̂(j): an unbiased estimate of the loss of playing block k.
             state.block_loss[k] += mixed * guess
             store.scalars[record + PAID] += inside * guess
+            # Noted, not added: later estimates of this round must still see the present point.
             state.owners[n_added] = g
             state.targets[n_added] = machine.n_blocks + v
         elif machine.n_blocks == 1:  # a single arm: nothing to choose

@@ -9,7 +9,7 @@ from sidelight.engine.simplex.store import BASE, FACTOR, RATE, TOTAL
 from sidelight.engine.simplex.weights import accept_weights, refill_weights
 
 PIECE = 1024
-"""Where everything is revealed, so many arms are dealt with at a time: their losses stay in the nearest cache."""
+"""Arms that are updated at a time where everything is revealed: 8 KB of losses stay in the nearest cache."""
 
 
 @internal()
@@ -22,8 +22,10 @@ def learn_all(machine, state, store, losses, rest):
     weights are written afresh, so rounding cannot pile up.
     """
     noinline()
+    # Chosen when all weights were last written afresh; any other choice would be correct too, only slower.
     dominant = int(state.numbers[DOMINANT])
     loss = losses[dominant]
+    # A loss and a weight of 0 let the pass treat it like any other arm, without a branch.
     losses[dominant] = 0.0
     largest = largest_step(machine, store, dominant, rest)
     weight = put_aside(store, dominant)
@@ -40,6 +42,7 @@ def largest_step(machine, store, dominant, rest):
 
     No weight is greater than 1, nor any other than what the dominant one leaves of the total.
     """
+    # One bound for all arms lets the loop choose its exponential once instead of arm by arm.
     most = min(1.0, store.scalars[TOTAL] - store.weight[dominant])
     share, fixed = unseen(machine, store, rest)
     return store.scalars[RATE] / max(1.0 - (share * most + fixed), 1.0 / LARGEST_ESTIMATE)
@@ -50,6 +53,7 @@ def unseen(machine, store, rest):
     """(share, fixed): an arm is not seen with probability share · weight + fixed, that of being played itself."""
     if machine.shape == EVERYTHING:
         return 0.0, 0.0
+    # In a clique without loops an arm is seen unless it is played itself: P = 1 − Z.
     return rest * store.scalars[FACTOR], machine.fixed[0] if machine.n_fixed > 0 else 0.0  # the same for all
 
 
@@ -70,9 +74,12 @@ def settle_all(machine, state, store, dominant, weight, loss, total, largest, re
         guess = min(loss / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
         state.numbers[TOP_PAID] += weight * store.scalars[FACTOR] * guess
         store.key[dominant] += store.scalars[RATE] * guess
+        # Its step may be large, so from its sum and with the full exponential.
         weight = exp_nonpositive(store.scalars[BASE] - store.key[dominant])
     store.weight[dominant] = weight
     store.scalars[TOTAL] = total + weight
+    # Beyond SMALL the short polynomial was inaccurate: the weights just multiplied are discarded. The sums
+    # are right in any case.
     if largest > SMALL or int(state.numbers[ROUND]) & 255 == 0:
         refill_weights(store, 0)
         state.numbers[DOMINANT] = heaviest(store, machine.n_arms)
@@ -95,6 +102,7 @@ def add_to_piece(machine, state, store, losses, first, size, rest, largest):
 
     Which exponential does depends on the `largest` step; where none does, the weights are to be written afresh.
     """
+    # Five terms of the exponential are enough where steps are tiny, as with the rates of long games.
     tiny = largest <= TINY
     factor, rate = store.scalars[FACTOR], store.scalars[RATE]
     share, fixed = unseen(machine, store, rest)
@@ -103,6 +111,7 @@ def add_to_piece(machine, state, store, losses, first, size, rest, largest):
     for i in range(size):
         weight = weights[i]
         seen = 1.0 - (share * weight + fixed)
+        # `largest` ≤ TINY bounds P from below, so no cap is needed here.
         if tiny:
             x = rate * losses[i] / seen
             shrunk = weight * tiny_exp(-x)
@@ -113,5 +122,6 @@ def add_to_piece(machine, state, store, losses, first, size, rest, largest):
         paid += weight * x
         weights[i] = shrunk
         total += shrunk
+    # ⟨X, ℓ̂⟩ with the point before the step: X = factor·weight, and x = rate·ℓ̂.
     state.numbers[TOP_PAID] += paid * (factor / rate)
     return total

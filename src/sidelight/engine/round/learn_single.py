@@ -5,8 +5,8 @@ Coordinate 1 + i is slot i. The loss of slot v is seen with probability
     P_v = (1 − γ̄) Σ_{u ∈ Nin(v)} X_u + Σ_{u ∈ Nin(v)} γ_u,
 
 the first sum from weights (entropy) or sums (Tsallis) of the in-neighbours, the second from what is kept for constant
-exploration (`seen_fixed`) and from what varies. What lost is listed first, without a branch: whether an arm loses is
-hard to guess for the processor, and a loss of 0 changes nothing.
+exploration (`seen_fixed`) and from what varies. Arms with a positive loss are listed first, since a loss of 0 changes
+nothing, and without a branch, since the processor cannot predict coins.
 """
 
 from sidelight.engine._numba.jit import inlined, internal, loop, noinline
@@ -25,7 +25,7 @@ from sidelight.engine.simplex.weights import move_weights
 LARGEST_ESTIMATE = 1e300
 """Estimates are capped here so that a vanished probability times a huge estimate is 0, never NaN."""
 TERMS = 256
-"""Powers are taken of so many numbers that are gathered first, or as many as one arm has in-neighbours."""
+"""Size of the buffer of numbers whose powers are taken together; more only if one arm has more in-neighbours."""
 
 
 @internal()
@@ -35,20 +35,24 @@ def learn_single(machine, state, store, slot, losses, rest):
     targets, amounts = state.targets, state.amounts
     begin = first_edge(machine, slot)
     n_lost = 0
+    # Always written, and overwritten by the next unless the loss is positive.
     for index in range(end_edge(machine, slot) - begin):
         targets[n_lost] = machine.out_indices[begin + index]
         amounts[n_lost] = losses[index]
         n_lost += 1 if losses[index] != 0.0 else 0
     if n_lost == 0:
         return
+    # All addresses are known by now: one wait for memory instead of one per arm.
     if machine.fetches:
         fetch_lost(machine, state, store, n_lost)
+    # All estimates before any sum moves: they use this round's distribution.
     if is_entropy(store, 0):
         paid = estimate_by_weights(machine, state, store, n_lost, rest)
     elif store.power[0] == 2.0:
         paid = estimate_by_squares(machine, state, store, n_lost, rest)
     else:
         paid = estimate_by_powers(machine, state, store, n_lost, rest)
+    # One block: what it pays inside, what the top pays and its whole loss are the same number.
     store.scalars[PAID] += paid
     state.numbers[TOP_PAID] += paid
     state.numbers[WHOLE] += paid
@@ -59,6 +63,7 @@ def learn_single(machine, state, store, slot, losses, rest):
         state.numbers[ADAPTIVE_TOTAL] = machine.adaptive[0] * state.roots[0]
     else:
         move(store, 0, targets, amounts, n_lost)
+    # After the move: the exploration of the next round follows its distribution.
     if machine.any_spread:
         follow_spread(machine, state, store, 0, 0, n_lost)
     total = state.numbers[FIXED_TOTAL] + state.numbers[ADAPTIVE_TOTAL]
@@ -70,6 +75,7 @@ def learn_single(machine, state, store, slot, losses, rest):
 @inlined()
 def take_down(state, store, index, v, x, seen):
     """From the loss of slot v, seen with a probability, to what is added to its sum; return its part of ⟨X, ℓ̂⟩."""
+    # P > 0 in exact arithmetic, as the arm has just been seen; it may underflow all the same.
     guess = min(state.amounts[index] / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
     state.targets[index] = v + 1
     state.amounts[index] = guess * store.scalars[RATE]
@@ -87,6 +93,7 @@ def explored_for(machine, state, store, v):
         for e in range(first, end):
             total += spreading[machine.in_indices[e]]
     if machine.n_adaptive > 0:
+        # γ(u) = adaptive·Σ √X(i) over the arms i whose parent is u, and √X = 1/d for Tsallis-½.
         multiplier, roots = store.scalars[LAMBDA], 0.0
         keys, starts, children = offset(store.key, 1), machine.child_start, machine.child
         for e in range(first, end):
@@ -106,6 +113,7 @@ def estimate_by_weights(machine, state, store, n_lost, rest):
     for index in range(n_lost):
         v = state.targets[index]
         first = first_in_edge(machine, v)
+        # The factor is taken out of the sum: one multiplication however many in-neighbours.
         total = gathered_sum(weights, offset(machine.in_indices, first), end_in_edge(machine, v) - first)
         seen = rest * factor * total + explored_for(machine, state, store, v)
         paid += take_down(state, store, index, v, factor * weights[v], seen)
@@ -146,12 +154,15 @@ def estimate_by_powers(machine, state, store, n_lost, rest):
     keys, edges, terms = offset(store.key, 1), machine.in_indices, state.terms
     paid = 0.0
     done = 0
+    # As many arms at a time as fit the buffer: independent powers overlap in the processor, while a power
+    # followed by an addition each would wait for the other.
     while done < n_lost:
         n_terms = 0
         last = done
         while last < n_lost:
             v = state.targets[last]
             first, end = first_in_edge(machine, v), end_in_edge(machine, v)
+            # An arm with more in-neighbours than TERMS goes alone; the buffer is large enough for any.
             if n_terms > 0 and n_terms + (end - first) + 1 > TERMS:
                 break
             for e in range(first, end):

@@ -17,6 +17,7 @@ from sidelight.engine.simplex.store import LAMBDA, SHARE, head
 @inlined()
 def block_value(machine, store, k):
     """Y_k."""
+    # One block is played with certainty; the store has no simplex for it.
     if machine.n_blocks == 1:
         return 1.0
     return value(store, top_group_of(machine, k), k)
@@ -29,6 +30,7 @@ def on_behalf(machine, store, slot, k):
     g = record_of(machine, k)
     multiplier = store.scalars[head(g) + LAMBDA]
     for index in range(machine.child_start[slot], machine.child_start[slot + 1]):
+        # √X = 1/d: adaptive blocks carry Tsallis-½ (paper, adaptive realization).
         total += 1.0 / (multiplier + store.key[machine.n_blocks + machine.child[index]])
     return machine.adaptive[k] * total
 
@@ -40,6 +42,7 @@ def varying(machine, state, store, slot, k):
     if machine.n_adaptive > 0 and machine.adaptive[k] > 0.0:
         gamma += on_behalf(machine, store, slot, k)
     if machine.any_spread:
+        # Kept, not computed: it may lie above its formula, and estimates must use what is really played.
         gamma += state.spreading[slot]
     return gamma
 
@@ -50,6 +53,7 @@ def played(machine, state, store, slot, rest):
     k = block_of(machine, slot)
     share = rest * block_value(machine, store, k)
     g = group_of(machine, k, slot)
+    # The flag that comes with the block spares two further reads for arms that do not explore.
     explores = (machine.any_local or machine.n_fixed > 0) and (
         machine.singletons or (machine.block_and_flag[slot] & 1) != 0
     )
@@ -59,6 +63,7 @@ def played(machine, state, store, slot, rest):
             inside *= store.scalars[head(record_of(machine, k)) + SHARE]
             if explores:
                 inside += machine.local[slot]
+        # A singleton has X̃ = 1.
         share *= inside
     if explores and machine.n_fixed > 0:
         share += machine.fixed[slot]
@@ -76,6 +81,8 @@ def seen_by_edges(machine, state, store, slot, rest):
     """
     probability = 0.0
     first, end = first_in_edge(machine, slot), end_in_edge(machine, slot)
+    # Every in-neighbour of the graph counts, also where exploration was planned on a pruned graph: the
+    # estimate ℓ/P is unbiased only with the true P.
     for e in range(first, end):
         probability += played(machine, state, store, machine.in_indices[e], rest)
     return probability
@@ -91,6 +98,7 @@ def seen_by_cached_mixture(machine, state, store, slot, rest):
     seen = 0.0
     for e in range(first, end):
         u = edges[e]
+        # Y of the block from its sum: all blocks share one λ, so this stays right when other blocks move.
         d = multiplier + keys[block_at(blocks_and_flags, per_block, u)]
         seen += mixed[u] / (d * d)
     return rest * seen + state.seen_fixed[slot]

@@ -68,17 +68,23 @@ from sidelight.engine.simplex.tree import draw_leaf
 
 @internal()
 def foreseen(machine, state, store, turns):
-    """The slot that `ask` will draw `turns` rounds from now if the point hardly moves; its numbers are known."""
+    """The slot that `ask` will draw `turns` rounds from now, unless the point moves too much until then.
+
+    Used to prefetch only: a wrong prediction costs time and changes nothing.
+    """
     noinline()
     words = state.words
     start, turn, draws = words[START], words[TURN], words[DRAWS]
+    # `ask` goes on to the next round itself; its random numbers depend on the round only, so they are known
+    # now.
     words[TURN] = uint64(turn + uint64(turns - 1))
     slot = ask(machine, state, store)
+    # As if nothing had been drawn. START too: a round that uses up its numbers changes it.
     words[START], words[TURN], words[DRAWS] = start, turn, draws
     return slot
 
 
-# -- the two turns ------------------------------------------------------------------------------------
+# -- drawing an arm -----------------------------------------------------------------------------------
 
 
 @inlined()
@@ -86,6 +92,8 @@ def ask(machine, state, store):
     """Draw the slot of this round from Z."""
     words = state.words
     next_turn(words)
+    # Z is a mixture: drawing the component first, then the arm inside it, costs O(1) and never writes Z out.
+    # `prefetch.proposed` and `slot_of_member` rely on the order of these draws.
     gamma = state.numbers[GAMMA]
     if gamma > 0.0 and next_unit(words) < gamma:
         return draw_explored(machine, state, store, gamma)
@@ -95,13 +103,17 @@ def ask(machine, state, store):
         if machine.singletons:
             return k
         if machine.single:
+            # Coordinate 0 of the store belongs to the only block, so slot i is coordinate 1 + i.
             return k - 1
+    # The block is known, its arm is not: ask for all that both will read while drawing goes on.
     if machine.fetches and machine.n_blocks > 1 and machine.plain_blocks:
         fetch_block(machine, store, k)
     first = first_slot(machine, k)
+    # A singleton: its block is the arm.
     if not machine.plain_blocks and machine.block_group[k] == -1:
         return first
     if machine.any_local:
+        # X̃ = (1 − ᾱ)X + local is again a mixture; ᾱ, its total, decides between the two.
         total = 1.0 - store.scalars[head(record_of(machine, k)) + SHARE]
         if total > 0.0 and next_unit(words) < total:
             end = end_slot(machine, k)
@@ -119,6 +131,8 @@ def ask(machine, state, store):
 def draw_explored(machine, state, store, gamma):
     """A slot with probability γ(j)/γ̄: a fixed one, the parent of a slot drawn ∝ √X, or one that spreads."""
     words = state.words
+    # The parts of γ̄ one after another: fixed, adaptive, spread. If all of it is fixed there is nothing to
+    # decide, and no random number is used.
     target = next_unit(words) * gamma if machine.n_adaptive > 0 or machine.any_spread else 0.0
     if machine.n_fixed > 0 and target < state.numbers[FIXED_TOTAL]:
         if machine.even:
@@ -135,6 +149,8 @@ def draw_explored(machine, state, store, gamma):
             target -= machine.adaptive[block] * state.roots[block]
             if target < 0.0:
                 break
+    # γ(j) = adaptive·Σ √X(i) over the children i of j: drawing a child ∝ √X and playing its parent has
+    # exactly this distribution.
     child = sample_root(store, record_of(machine, block), words) - machine.n_blocks
     return machine.parent[child]
 
@@ -153,11 +169,14 @@ def ask_once(memory):
 
 @kernel()
 def tell_once(memory, told, losses):
-    """Learn from the pending arm's losses, told by rising arm; False, and nothing changed, if one is bad.
+    """Learn from the losses that the pending arm revealed, in increasing order of arms.
+
+    Returns False, with nothing changed, if one is outside [0, 1].
 
     `losses` is scratch for what one arm reveals and one more.
     """
     machine, state, store = opened(memory)
+    # All losses are checked before the first changes the state: a refused call must leave it as it was.
     for i in range(told.size):
         if not 0.0 <= told[i] <= 1.0:  # also NaN
             return False
@@ -170,7 +189,7 @@ def tell_once(memory, told, losses):
 
 @inlined()
 def arrange(machine, slot, told, losses):
-    """From losses by rising arm to engine order."""
+    """From losses in increasing order of arms to engine order."""
     if machine.shape == EVERYTHING:
         for i in range(told.size):
             losses[i] = told[i]
@@ -181,6 +200,7 @@ def arrange(machine, slot, told, losses):
             own -= machine.block_start[block_of(machine, slot)]
         for i in range(own):
             losses[i] = told[i]
+        # The played arm does not reveal itself; a loss of 0 changes nothing.
         losses[own] = 0.0
         for i in range(own, told.size):
             losses[i + 1] = told[i]
@@ -210,6 +230,8 @@ def arrange(machine, slot, told, losses):
 def start(memory):
     """Everything that follows from sums, rates and exploration: at the beginning, and when those have changed."""
     machine, state, store = opened(memory)
+    # In the order of what depends on what: points, then exploration that follows them, then its total, then
+    # caches.
     for j in range(machine.n_simplices):
         rebuild(store, j)
     for index in range(machine.n_adaptive):
@@ -230,14 +252,14 @@ def start(memory):
 
 @kernel()
 def write_out(memory):
-    """What is kept besides and follows from the rest (`fields.DERIVED`)."""
+    """Recompute the caches that follow from the rest of the state (`fields.DERIVED`)."""
     machine, state, store = opened(memory)
     write_all(machine, state, store)
 
 
 @inlined()
 def write_all(machine, state, store):
-    """X̃ and the constant exploration that every slot is seen by, where they are kept."""
+    """Fill the caches: X̃ by slot, and the constant exploration of all in-neighbours of a slot."""
     if machine.cached_mixture:
         for k in range(machine.n_blocks):
             write_block(machine, state, store, k)
@@ -296,6 +318,7 @@ def ledger(memory, arm, out):
     machine, state, store = opened(memory)
     slot = machine.slot_of[arm]
     k = block_of(machine, slot)
+    # Sums are scaled by rates and shifted now and then: undo both to get the cumulative estimates.
     if machine.n_blocks > 1:
         top = head(top_group_of(machine, k))
         block_sum = (store.key[k] - store.scalars[top + SHIFT]) / store.scalars[top + RATE]
@@ -308,5 +331,7 @@ def ledger(memory, arm, out):
         record = head(record_of(machine, k))
         own = store.key[machine.n_blocks + slot] - store.scalars[head(g) + SHIFT]
         out[1] = store.scalars[record + PAID] - own / store.scalars[head(g) + RATE]
+        # Lemma regret charges local exploration with ᾱ_k per round; that is constant, so no counter is
+        # needed.
         out[3] = (1.0 - store.scalars[record + SHARE]) * state.numbers[ROUND]
     out[2] = state.numbers[GAMMA_SUM]

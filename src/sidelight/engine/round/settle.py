@@ -15,6 +15,7 @@ from sidelight.engine.simplex.tree import tree_total
 @inlined()
 def count_round(state):
     """Note that a round is over; return 1 − γ̄ of it."""
+    # Before learning changes γ̄: the ledger charges what was really explored in this round.
     state.numbers[GAMMA_SUM] += state.numbers[GAMMA]
     state.numbers[ROUND] += 1.0
     return 1.0 - state.numbers[GAMMA]
@@ -23,14 +24,17 @@ def count_round(state):
 @inlined()
 def settle(machine, state, store, n_touched, n_added):
     """Add this round's estimates to their sums, and move the touched simplices to their new points."""
+    # Estimates of arms come first in the list, blocks after them: spread exploration follows the former only.
     n_inside = n_added
     for index in range(n_touched):
         k = state.touched[index]
         state.marked[k] = 0
         loss = state.block_loss[k]
+        # Y of this round: nothing has been added or solved yet.
         y = block_value(machine, store, k)
         state.numbers[TOP_PAID] += y * loss
         if machine.n_blocks == 1:
+            # One block: there is nothing to choose on top, only the ledger needs its loss.
             state.numbers[WHOLE] += loss
         else:
             g = top_group_of(machine, k)
@@ -42,6 +46,8 @@ def settle(machine, state, store, n_touched, n_added):
         add(store, state.owners[index], state.targets[index], state.amounts[index])
     n_simplices = n_touched + (1 if machine.n_blocks > 1 else 0)
     varies = False
+    # All sums first, then each touched simplex once: blocks, and last the one over the blocks. Untouched ones
+    # keep their point, so a round costs what was revealed.
     for index in range(n_simplices):
         if index == n_touched:
             solve(store, 0)
@@ -50,6 +56,7 @@ def settle(machine, state, store, n_touched, n_added):
             solve(store, simplex_of(machine, k))
             if machine.n_adaptive > 0 and machine.adaptive[k] > 0.0:
                 varies = True
+                # After its solution: the exploration of the next round follows its distribution.
                 state.roots[k] = root_sum(store, record_of(machine, k))
             if machine.any_spread and machine.spread[k] > 0.0:
                 varies = True
@@ -61,6 +68,7 @@ def settle(machine, state, store, n_touched, n_added):
 @inlined()
 def settle_top(machine, state, store, k, y, loss):
     """`settle` for a block that is already at its new point."""
+    # `y` was read before anything moved.
     state.numbers[TOP_PAID] += y * loss
     if machine.n_blocks == 1:
         state.numbers[WHOLE] += loss
@@ -72,6 +80,7 @@ def settle_top(machine, state, store, k, y, loss):
 def move_top(machine, state, store, g, k, loss):
     """Move the top simplex by the loss of one block, in group g."""
     amount = loss * store.scalars[head(g) + RATE]
+    # `move` is for simplices of one group; mixed ones need `solve_mixed`.
     if machine.n_top_groups > 1:
         add(store, g, k, amount)
         solve(store, 0)
@@ -91,6 +100,7 @@ def owed_group(machine, store, k):
 def total_exploration(machine, state):
     """γ̄ after the varying parts have changed."""
     total = 0.0
+    # Added up afresh, blocks and root of the tree alike, so γ̄ always equals what `draw_explored` draws from.
     for index in range(machine.n_adaptive):
         block = machine.adaptive_blocks[index]
         total += machine.adaptive[block] * state.roots[block]

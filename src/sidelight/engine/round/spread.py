@@ -8,7 +8,7 @@ g depends on every X through λ, so writing it afresh costs as much as the block
 Large ones keep an upper estimate of each g_j, exact up to the factor κ = 1/(1−ρ): coverage only needs g to be
 large enough, and the certificate pays κ. An estimate is written as κ times the present value; it is renewed
 
-* when a sum that it rests on has grown: then g_j may have fallen (`leader` says whose sake it is for),
+* when the sum that it rests on has grown: then g_j may have fallen (`leader` is the arm that attains the maximum),
 * when λ has fallen so far that some 1/d may have outgrown κ: that is when the bucket of i is refreshed,
   as between refreshes of its bucket d falls by at most ρ·lo_b ≤ ρ·d.
 
@@ -24,7 +24,7 @@ from sidelight.engine.simplex.store import N_BUCKETS, N_SERIES, POWER_BUCKETS, R
 from sidelight.engine.simplex.tree import renew_leaves
 
 LISTED = 256
-"""Changed slots that are listed before the tree is renewed."""
+"""Length of the list of changed slots; when it is full, the tree above them is renewed."""
 
 
 # Who explores for whom: in a single simplex the graph's own edges say it, elsewhere a table of those inside blocks
@@ -56,10 +56,11 @@ def end_owed(machine, slot):
 
 @inlined()
 def set_spread(machine, state, slot, value, leader, n):
-    """A slot explores `value`, for the sake of `leader`; n slots are listed before, the new number is returned."""
+    """Let a slot explore `value`, which `leader` needs; n slots are listed as changed so far, return how many now."""
     state.spreading[slot] = value
     state.leader[slot] = leader
     state.changed[n] = slot
+    # A refresh may change many slots: renewing the tree for a batch shares the nodes near the root.
     if n + 1 < LISTED:
         return n + 1
     renew_leaves(state.spreading, 0, machine.n_arms, state.spread_node, 0, state.changed, n + 1)
@@ -80,20 +81,24 @@ def renew_spread(machine, state, store, k, g, slot, margin, n):
     leader = -1
     for e in range(first_near(machine, slot), end_near(machine, slot)):
         i = machine.out_indices[e] if machine.single else machine.near[e]
+        # X_i^{1−h}/c_i: relief is 1/c, the inverse of the cover's load on i.
         due = machine.relief[i] * root(store, g, machine.n_blocks + i)
         if due > most:
             most = due
             leader = i
+    # margin = κ leaves room to grow: until the next renewal g_j stays below this value.
     value = machine.spread[k] * margin * machine.cover[slot] * most
     return set_spread(machine, state, slot, value, leader if value > 0.0 else -1, n)
 
 
 @inlined()
 def raise_spread(machine, state, store, k, g, i, margin, n):
-    """See to it that every slot that explores for i does so enough."""
+    """Raise every slot that explores for i to what i needs now."""
     due = machine.spread[k] * margin * machine.relief[i] * root(store, g, machine.n_blocks + i)
     for e in range(first_owed(machine, i), end_owed(machine, i)):
         j = machine.in_indices[e] if machine.single else machine.owed[e]
+        # Only upwards: too much exploration is allowed within the certified factor, too little would break
+        # coverage.
         if machine.cover[j] * due > state.spreading[j]:
             n = set_spread(machine, state, j, machine.cover[j] * due, i, n)
     return n
@@ -105,8 +110,12 @@ def follow_sum(machine, state, store, k, g, i, margin, n):
     due = machine.spread[k] * margin * machine.relief[i] * root(store, g, machine.n_blocks + i)
     for e in range(first_owed(machine, i), end_owed(machine, i)):
         j = machine.in_indices[e] if machine.single else machine.owed[e]
+        # The maximum was attained at i, whose X has fallen: look for the new maximum, or the estimate would
+        # stay too high for ever.
         if state.leader[j] == i:
             n = renew_spread(machine, state, store, k, g, j, margin, n)
+        # Slot i may be in another bucket now, whose next refresh is further off: let the factor κ start from
+        # its present value.
         elif machine.cover[j] * due > state.spreading[j]:
             n = set_spread(machine, state, j, machine.cover[j] * due, i, n)
     return n
@@ -115,6 +124,7 @@ def follow_sum(machine, state, store, k, g, i, margin, n):
 @inlined()
 def margin_of(store, g):
     """κ for a group in buckets, 1 for a list."""
+    # Lists are renewed in full every time, so they need no room to grow.
     return 1.0 / (1.0 - reach(store.power[g])) if store.form[g] == POWER_BUCKETS else 1.0
 
 
@@ -127,6 +137,7 @@ def renew_block_spread(machine, state, store, k, g):
     for slot in range(machine.block_start[k], machine.block_start[k + 1]):
         n = renew_spread(machine, state, store, k, g, slot, margin, n)
     end_listing(machine, state, n)
+    # Everything is up to date now, refreshed buckets included.
     if store.form[g] == POWER_BUCKETS:
         forget_renewal(store, store.extra[g])
 
@@ -143,15 +154,19 @@ def forget_renewal(store, h):
 def follow_spread(machine, state, store, k, g, n_added):
     """After a solution: renew what has changed in block k, whose owed slots form group g."""
     noinline()
+    # Small: all of it costs less than finding out what has changed.
     if store.form[g] != POWER_BUCKETS:
         renew_block_spread(machine, state, store, k, g)
         return
     margin = margin_of(store, g)
     n = 0
+    # After the solution, as X depends on the new λ.
     for index in range(n_added):
         if state.owners[index] == g:
             n = follow_sum(machine, state, store, k, g, state.targets[index] - machine.n_blocks, margin, n)
     h = store.extra[g]
+    # Members of a refreshed bucket may have used up the factor κ: raise whoever explores for them before λ
+    # falls further. As rare as refreshes are.
     if store.series[h * N_SERIES + RENEWED] != 0.0:
         row = h * (N_BUCKETS + 1)
         for b in range(N_BUCKETS):

@@ -61,16 +61,18 @@ def make_store(simplices: Sequence[Sequence[Group]], n_coordinates: int) -> dict
     )
     extra = np.where(bucketed, np.cumsum(bucketed) - 1, np.where(tree, np.cumsum(nodes) - nodes, -1))
 
+    # A simplex of one group needs no common scale: its own λ serves as Λ, and rates are in the sums.
     scale = np.ones(len(groups))
     offset = np.zeros(len(groups))
     first_group = np.concatenate([[0], np.cumsum([len(simplex) for simplex in simplices])])
     for j, simplex in enumerate(simplices):
         for index, group in enumerate(simplex):
-            if len(simplex) > 1:  # one multiplier for all: rates and the constant of the entropy matter
+            if len(simplex) > 1:  # one multiplier Λ for all groups: λ_g = rate·Λ, plus 1 for entropy
                 scale[first_group[j] + index] = group.rate
                 offset[first_group[j] + index] = 1.0 if group.power == 0.0 else 0.0
 
     origin = np.array([(group.first, group.first + group.size) for group in groups], dtype=np.int32)
+    # Groups of one power share a table; q = 2 needs none.
     tabled = [q for q in np.unique(powers[bucketed]).tolist() if q != 2.0 and q <= LARGEST_TABLED]
     table_at = [tabled.index(q) * N_TABLE if q in tabled else -1 for q in powers[bucketed].tolist()]
     scalars = np.zeros(len(groups) * N_SCALARS)

@@ -19,7 +19,7 @@ from sidelight.engine.simplex.store import (
 )
 
 FUSED = {"contract"}
-"""Products and sums in one instruction where they meet: shorter waits on the way from one multiplier to the next."""
+"""Fused multiply-adds shorten the chain of dependent instructions that leads from one multiplier to the next."""
 
 
 @inlined()
@@ -27,6 +27,8 @@ def inverse_power(d, q):
     """d^(−q)."""
     if q == 2.0:
         return 1.0 / (d * d)
+    # At or beyond its pole a coordinate has no value: `walk` sees that F is not a number and rebuilds from a
+    # bracket.
     return math.exp(-q * math.log(d)) if d > 0.0 else math.nan
 
 
@@ -43,6 +45,7 @@ def powers(d, q, first):
     inv2 = inv * inv
     inv4 = inv2 * inv2
     t0 = inv2 if q == 2.0 else first
+    # Products of squares instead of one factor after another: a shorter chain of dependent multiplications.
     t1, t2, t3 = t0 * inv, t0 * inv2, t0 * (inv2 * inv)
     return inv, t0, t1, t2, t3, t0 * inv4, t1 * inv4, t2 * inv4, t3 * inv4
 
@@ -55,6 +58,7 @@ def add_moments(store, h, q, b, r, sign):
     at = moments_of(h, b)
     beside = h * N_BUCKETS + b
     store.inverse[beside] += sign * inv
+    # Only the first moment is compensated: doing the same for the others brought nothing measurable.
     add_precisely(store.moments, at, store.carry, beside, sign * t0)
     add_scaled(
         store,
@@ -75,6 +79,7 @@ def add_moments(store, h, q, b, r, sign):
 @inlined()
 def add_precisely(cell, at, carry, beside, amount):
     """Add to a cell, keeping its rounding error: identical amounts would make it drift systematically."""
+    # TwoSum (Knuth): exact only if the compiler does not reorder it, so no `reassoc` here.
     old = cell[at]
     new = old + amount
     back = new - old
@@ -85,6 +90,7 @@ def add_precisely(cell, at, carry, beside, amount):
 @inlined()
 def binomials(store, h, q):
     """C(q+p−1, p) for p = 1..7."""
+    # Constants where the compiler knows q: most potentials are −√x.
     if q == 2.0:
         return 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0
     c, kept = h * N_MOMENTS, store.binomial
@@ -125,6 +131,7 @@ def replace_in(store, h, q, cell, at, carry, beside, before, after, r, x_before,
         last = x_after * nearby_power(store, h, q, r / after)
     u, u0, u1, u2, u3, u4, u5, u6, u7 = powers(before + r, q, first)
     v, v0, v1, v2, v3, v4, v5, v6, v7 = powers(after + r, q, last)
+    # One change instead of removing and adding: half the roundings and half the stores.
     add_precisely(cell, at, carry, beside, v0 - u0)
     add_scaled(store, h, q, cell, at, v1 - u1, v2 - u2, v3 - u3, v4 - u4, v5 - u5, v6 - u6, v7 - u7)
     return v - u
@@ -134,6 +141,7 @@ def replace_in(store, h, q, cell, at, carry, beside, before, after, r, x_before,
 def nearby_power(store, h, q, e):
     """(1 + e)^(−q) for |e| ≤ ρ by ten terms of its series: a power costs three times as much."""
     c1, c2, c3, c4, c5, c6, c7 = binomials(store, h, q)
+    # The moments need 7 coefficients, a power to rounding two more.
     c8 = c7 * (q + 7.0) * (1.0 / 8.0)
     c9 = c8 * (q + 8.0) * (1.0 / 9.0)
     e2 = e * e
@@ -153,6 +161,7 @@ def fast_power(store, h, q, d):
     if at < 0:
         return inverse_power(d, q)
     bits = float_bits(d)
+    # The seven leading bits of the fraction choose one of 128 parts, then the exponent is taken off.
     part = (bits >> 45) & 127
     e = bits_float((bits & 0xFFFFFFFFFFFFF) | 0x3FF0000000000000) * store.power_table[at + part] - 1.0
     scale = store.power_table[at + 128 + part] * store.power_table[at + 256 + (bits >> 52) - 1022]
@@ -178,7 +187,7 @@ def evaluate_buckets(store, h, multiplier):
     a5, a6, a7 = series[at + 5], series[at + 6], series[at + 7]
     r2 = r * r
     r4 = r2 * r2
-    # halves side by side: what waits for what decides how long this takes
+    # Estrin's scheme: independent halves are computed side by side, so the chain of dependent steps is short.
     f0 = (series[at] + series[at + CARRY]) + (
         (r * a1 + r2 * (a2 + r * a3)) + r4 * ((a4 + r * a5) + r2 * (a6 + r * a7))
     )
@@ -221,6 +230,7 @@ def change_series(store, h, q, multiplier, before, after, x_before, x_after):
     at = h * N_SERIES
     series = store.series
     r = series[at + CENTER] - multiplier
+    # λ has not left the narrowest window since the series was centred, so r is small beside every d.
     change = replace_in(store, h, q, series, at, series, at + CARRY, before, after, r, x_before, x_after)
     series[at + INVERSE] += change
 
@@ -233,11 +243,15 @@ def recenter(store, g, h):
     multiplier = store.scalars[head(g) + LAMBDA]
     row = h * N_BUCKETS
     s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = carry = inverse = 0.0
+    # Adding up is exact but for rounding: a polynomial of degree 7 around another centre is again one of
+    # degree 7.
     for b in range(store.span[2 * h], store.span[2 * h + 1] + 1):
         at = moments_of(h, b)
         r = refs[row + b] - multiplier
         a0, a1, a2, a3 = moments[at], moments[at + 1], moments[at + 2], moments[at + 3]
         a4, a5, a6, a7 = moments[at + 4], moments[at + 5], moments[at + 6], moments[at + 7]
+        # Σ 1/d at the new centre: the integral of F over r, as the derivative of 1/d in r is d^(−2). It means
+        # something for q = 2 only.
         tail = a4 * 0.2 + r * (a5 * (1.0 / 6.0) + r * (a6 * (1.0 / 7.0) + r * (a7 * (1.0 / 8.0))))
         middle = a1 * 0.5 + r * (a2 * (1.0 / 3.0) + r * (a3 * 0.25 + r * tail))
         inverse += inverses[row + b] + r * (a0 + r * middle)
@@ -271,6 +285,7 @@ def recenter(store, g, h):
         s5 += a5 + r * a6
         s6 += a6 + r * a7
         s7 += a7
+        # Kept apart: `change_series` goes on compensating s0 with it.
         carry += carries[row + b]
     at = h * N_SERIES
     store.series[at] = s0

@@ -26,17 +26,22 @@ def add(store, g, coordinate, amount):
     after = before + amount
     form = store.form[g]
     if form == POWER_BUCKETS:
+        # Only marks the group as stale: the change of F is in its series.
         store.scalars[head(g) + CHANGE] = -1.0
-        if store.power[g] == 2.0:  # known to the compiler
+        if store.power[g] == 2.0:  # as a constant: the compiler then drops the general power
             raise_power_sum(store, g, store.extra[g], 2.0, coordinate, before, after)
         else:
             raise_power_sum(store, g, store.extra[g], store.power[g], coordinate, before, after)
         return
     store.key[coordinate] = after
     if form == POWER_LIST:
+        # Only the change of F at the present λ is noted: λ moves once, in `solve`, however many sums have
+        # grown.
         note_change(store, g, store.power[g], before, after)
         return
     store.scalars[head(g) + CHANGE] = -1.0
+    # From the sum, not by multiplying the old weight: rounding does not pile up, and a weight that has
+    # underflowed to 0 can come back.
     store.weight[coordinate] = exp_nonpositive(store.scalars[head(g) + BASE] - after)
     if form == ENTROPY_TREE:
         first = first_of(store, g)
@@ -68,7 +73,7 @@ def move_buckets(store, j, g, coordinates, amounts, n):
     for index in range(n):
         c = coordinates[index]
         before = store.key[c]
-        if q == 2.0:  # known to the compiler
+        if q == 2.0:  # as a constant: the compiler then drops the general power
             raise_power_sum(store, g, h, 2.0, c, before, before + amounts[index])
         else:
             raise_power_sum(store, g, h, q, c, before, before + amounts[index])
@@ -85,6 +90,7 @@ def move_short(store, j, coordinates, amounts, n):
         after = before + amounts[index]
         store.key[coordinates[index]] = after
         note_change(store, g, 2.0, before, after)
+    # Adaptive exploration needs Σ √x; it falls out of the evaluation, so it is handed on.
     return solve_list(store, j, g, 2.0)
 
 

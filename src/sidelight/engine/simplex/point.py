@@ -33,16 +33,18 @@ def value(store, g, coordinate):
     """x of a coordinate of group g."""
     if is_entropy(store, g):
         return store.weight[coordinate] * store.scalars[head(g) + FACTOR]
+    # x = (λ + s)^(−q): the stationarity condition of mirror descent with Tsallis potential.
     return inverse_power(store.scalars[head(g) + LAMBDA] + store.key[coordinate], store.power[g])
 
 
 @inlined()
 def inverse_value(store, g, coordinate):
-    """1/x; on the way from one multiplier to the next, divisions are most of the wait."""
+    """1/x. Divisions are most of the latency between one multiplier and the next."""
     if is_entropy(store, g):
         return 1.0 / value(store, g, coordinate)
     d = store.scalars[head(g) + LAMBDA] + store.key[coordinate]
     q = store.power[g]
+    # A bandit's estimate is ℓ/x: with q = 2 it needs no division at all.
     if q == 2.0:
         return d * d
     return 1.0 / (
@@ -58,7 +60,7 @@ def root(store, g, coordinate):
 
 @inlined()
 def is_plain(store, j, form):
-    """Is simplex j one Tsallis-½ group of this form? Most are, and have shorter ways."""
+    """Is simplex j one Tsallis-½ group of this form? Most are, and have faster code of their own."""
     g = store.first_group[j]
     return store.first_group[j + 1] - g == 1 and store.form[g] == form and store.power[g] == 2.0
 
@@ -69,12 +71,14 @@ def note_change(store, g, q, before, after):
     at = head(g)
     scalars = store.scalars
     multiplier = scalars[at + LAMBDA]
+    # Exact changes at the old λ: together with the series of the last solution they predict the new λ.
     inv, inv_after = 1.0 / (multiplier + before), 1.0 / (multiplier + after)
     if q == 2.0:
         x, x_after = inv * inv, inv_after * inv_after
     else:
         x, x_after = inverse_power(multiplier + before, q), inverse_power(multiplier + after, q)
     scalars[at + CHANGE] += x_after - x
+    # Taylor coefficients of d^(−q) for falling λ: q·d^(−q−1), q(q+1)/2·d^(−q−2), q(q+1)(q+2)/6·d^(−q−3).
     x *= q * inv
     x_after *= q * inv_after
     scalars[at + SLOPE] += x_after - x
@@ -90,6 +94,7 @@ def evaluate(store, g, multiplier):
     if store.form[g] == POWER_BUCKETS:
         return evaluate_buckets(store, store.extra[g], multiplier)
     if is_entropy(store, g):
+        # One exponential for the whole group: all its derivatives equal the function.
         f = store.scalars[head(g) + TOTAL] * math.exp(-(multiplier + store.scalars[head(g) + BASE]))
         return f, f, 0.5 * f, f / 6.0
     return evaluate_list(store, g, store.power[g], multiplier)[:4]
@@ -98,6 +103,7 @@ def evaluate(store, g, multiplier):
 @loop(fastmath={"contract", "reassoc", "nsz"})
 def evaluate_list(store, g, q, multiplier):
     """`evaluate` for coordinates visited one by one, and Σ 1/d; with a power known to the compiler, or any."""
+    # Four sums in one pass cost hardly more than one: the division dominates. `reassoc` lets them vectorise.
     first = first_of(store, g)
     keys = offset(store.key, first)
     f0 = f1 = f2 = f3 = roots = 0.0

@@ -38,8 +38,10 @@ def sample_buckets(store, g, h, words):
     the member's share of the proposal, of which the lowest part, of length x, is accepted.
     """
     while True:
+        # Exact for the present λ, however old the bounds: they only decide how many proposals are rejected.
         position, least, room, fraction = proposal(store, g, h, next_unit(words))
         if position >= 0:
+            # Most proposals are accepted: the name of the member is on its way while the test is made.
             prefetch(store.occupant, position)
             if is_accepted(store, g, position, least, room, fraction):
                 return store.occupant[position]
@@ -51,7 +53,11 @@ def proposal(store, g, h, unit):
     row = h * (N_BUCKETS + 1)
     start, caps = store.start, store.cap
     at = h * N_BUCKETS
-    target = unit * (store.scalars[head(g) + WEIGHT] * (1.0 + 1e-12))  # a hair above the sum: then none
+    # The total is kept by adding changes, so it may fall short by rounding. A hair too much makes the scan
+    # run off the end now and then, and redrawing then biases nothing; too little would starve the last
+    # bucket.
+    target = unit * (store.scalars[head(g) + WEIGHT] * (1.0 + 1e-12))
+    # The largest x are in the lowest bucket: once play has settled on few arms, the scan ends early.
     b, highest = store.span[2 * h], store.span[2 * h + 1]
     first, end = start[row + b], start[row + b + 1]
     weight = (end - first) * caps[at + b]
@@ -66,6 +72,7 @@ def proposal(store, g, h, unit):
     # 1/cap; for q = 2 without a division, on which everything waits
     room = least * least if store.power[g] == 2.0 else 1.0 / caps[at + b]
     target *= room
+    # The remainder of the target is uniform again, given bucket and member, and serves the acceptance test.
     index = min(int(target), end - first - 1)
     return first + index, least, room, target - index
 
@@ -105,6 +112,7 @@ def root_proposal(store, g, h, unit):
     b, highest = store.span[2 * h], store.span[2 * h + 1]
     first, end = start[row + b], start[row + b + 1]
     least = bounds[at + b]
+    # Multiplied out, so that going past a bucket is the only division.
     while target * least >= end - first and b < highest:
         target -= (end - first) / least
         b += 1
@@ -119,7 +127,7 @@ def root_proposal(store, g, h, unit):
 
 @inlined()
 def draw(store, j, words):
-    """`sample`, without a call where that is simple."""
+    """`sample`, copied into the caller for the most frequent kinds of simplex."""
     g = store.first_group[j]
     if store.first_group[j + 1] - g == 1 and store.form[g] == POWER_BUCKETS:
         return sample_buckets(store, g, store.extra[g], words)
@@ -135,6 +143,7 @@ def sample(store, j, words):
     g = store.first_group[j]
     last = store.first_group[j + 1]
     if last - g > 1:
+        # The shares of the groups add up to 1 only within the tolerance of the solution.
         total = 0.0
         for other in range(g, last):
             total += store.scalars[head(other) + MASS]
@@ -158,6 +167,7 @@ def sample(store, j, words):
 @inlined()
 def sample_weights(weight, first, end, target):
     """The coordinate at which the running sum of the weights passes `target`; never one of weight zero."""
+    # Adding up a stride vectorises; a running sum with a test at every step does not.
     while end - first > STRIDE:
         stride = sum_weights(weight, first, first + STRIDE)
         if target < stride:
@@ -181,6 +191,7 @@ def sample_list(store, g, q, words):
     first, end = first_of(store, g), end_of(store, g)
     multiplier = store.scalars[head(g) + LAMBDA]
     keys = store.key
+    # MASS is 1 for a single group, else its share of the simplex.
     target = next_unit(words) * store.scalars[head(g) + MASS]
     for i in range(first, end):
         target -= inverse_power(multiplier + keys[i], q)
@@ -198,6 +209,7 @@ def sample_root(store, g, words):
     if store.form[g] == POWER_BUCKETS:
         return sample_root_buckets(store, g, store.extra[g], words)
     multiplier = store.scalars[head(g) + LAMBDA]
+    # Small enough for two passes; nothing is kept that would have to follow λ.
     target = next_unit(words) * root_sum(store, g)
     chosen = first_of(store, g)
     for i in range(first_of(store, g), end_of(store, g)):

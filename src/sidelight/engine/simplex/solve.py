@@ -1,10 +1,10 @@
-"""Points of simplices: value, add, solve, sample, whatever form their groups are kept in.
+"""Finding the multiplier: the point of a simplex that belongs to its sums.
 
 Mirror descent with fixed rates equals follow-the-regularised-leader on cumulative estimates, so a point is
 determined by its sums and the multiplier that makes it add up to one. `add` changes a sum and notes how F and
 its Taylor coefficients change; `solve` predicts the new multiplier by reverting that series, evaluates F once,
-and corrects. Where the prediction is not good enough, `walk` climbs down safely. Nothing here can fail: F is
-decreasing and log-convex, and a bracket is known in closed form.
+and corrects. Where the prediction is not good enough, `walk` takes safeguarded Newton steps. Nothing here can
+fail: F is decreasing and log-convex, and a bracket is known in closed form.
 """
 
 import math
@@ -33,8 +33,9 @@ from sidelight.engine.simplex.store import (
 from sidelight.engine.simplex.weights import REBASE, accept_weights, refill_weights, shift_sums, total_weights
 
 MOST_STEPS = 400
+"""Steps of `walk` on a large simplex before it is rebuilt in O(n)."""
 SMALLEST_ERROR = 2e-19
-"""Largest |change|·δ⁴ for which the reverted series needs no second look: it errs by at most 200 times as much."""
+"""Largest |change|·δ⁴ for which the reverted series is trusted unchecked: it errs by at most 200 times as much."""
 
 
 @internal()
@@ -45,6 +46,7 @@ def solve(store, j):
     if store.first_group[j + 1] - g > 1:
         solve_mixed(store, j)
         return
+    # No sum has changed, so neither has the point; every `add` marks its group.
     if store.scalars[head(g) + CHANGE] == 0.0:
         return
     if is_entropy(store, g):
@@ -70,12 +72,17 @@ def solve_list(store, j, g, q):
     slope = scalars[at + SLOPE]
     solved = False
     roots = 0.0
+    # If several estimates of a round hit the same dominating coordinate, the noted changes may cancel the
+    # slope: a prediction from it would be NaN.
     if slope > 0.0:
         r, bent = reverted(change, slope, scalars[at + CURVE], scalars[at + TWIST])
+        # Beyond this the omitted terms of the reverted series are no longer small.
         if 0.0 <= bent < 0.05:
             f0, f1, f2, f3, roots = evaluate_list(store, g, q, multiplier - r)
             excess = f0 - 1.0
             if is_close(excess, f1, f2):
+                # Newton from the predicted multiplier. F is evaluated from the sums every time, so errors of
+                # λ do not accumulate over rounds.
                 beyond = excess / f1
                 roots -= f0 * beyond
                 multiplier += beyond - r
@@ -85,6 +92,7 @@ def solve_list(store, j, g, q):
     if not solved:
         walk(store, j)
         roots = root_sum_list(store, g, scalars[at + LAMBDA])
+    # λ falls without end while sums grow: d = λ + s would lose its digits.
     if scalars[at + LAMBDA] < -REBASE:
         rebase(store, j)
     return roots
@@ -97,6 +105,7 @@ def reverted(change, slope, curve, twist):
     a = -change * inverse
     bend = curve * inverse
     bent = a * bend
+    # Third order: r = a − b·a² + (2b² − c)·a³ with a = −change/slope, b = curve/slope, c = twist/slope.
     return a * (1.0 - bent + (2.0 * bend * bend - twist * inverse) * (a * a)), bent
 
 
@@ -111,6 +120,7 @@ def solve_buckets(store, j, g):
     scalars = store.scalars
     h = store.extra[g]
     multiplier = scalars[at + LAMBDA]
+    # The series already holds the new sums: F at the old λ is one evaluation of eight terms.
     f0, slope, curve, twist = evaluate_buckets(store, h, multiplier)
     solved = False
     if slope > 0.0:
@@ -119,9 +129,13 @@ def solve_buckets(store, j, g):
         a = -change * inverse
         b, c, d = curve * inverse, twist * inverse, fourth_buckets(store, h, multiplier) * inverse
         bent = a * b
+        # Fourth order, one more than for lists: that usually spares the second evaluation.
         r = a * ((1.0 - bent) + (a * a) * ((2.0 * b * b - c) - a * (5.0 * b * (b * b - c) + d)))
+        # Below the floor some bucket's series is no longer accurate: leave that to `walk`, which refreshes on
+        # the way.
         if 0.0 <= bent < 0.05 and multiplier - r >= scalars[at + FLOOR]:
             q = store.power[g]
+            # δ of the docstring: the lowest bucket bounds min d from below. For q = 2 it is r/min d.
             delta = 0.5 * q * r / lower_end(store.span[2 * h], fineness(q))
             solved = abs(change) * (delta * delta) * (delta * delta) < SMALLEST_ERROR
             if not solved:
@@ -133,6 +147,7 @@ def solve_buckets(store, j, g):
                 scalars[at + CHANGE] = 0.0
     if not solved:
         walk(store, j)
+    # Now, not when the series is needed next: rejection sampling relies on the bounds of the buckets too.
     if scalars[at + LAMBDA] < scalars[at + FLOOR]:
         refresh(store, g, h)
     if scalars[at + LAMBDA] < -REBASE:
@@ -154,6 +169,7 @@ def accept(store, g, multiplier, f1, f2, f3):
     at = head(g)
     store.scalars[at + LAMBDA] = multiplier
     store.scalars[at + CHANGE] = 0.0
+    # Coefficients at the evaluated λ, not after the last correction: close enough to predict with.
     store.scalars[at + SLOPE] = f1
     store.scalars[at + CURVE] = f2
     store.scalars[at + TWIST] = f3
@@ -168,10 +184,12 @@ def solve_mixed(store, j):
     for g in range(store.first_group[j], store.first_group[j + 1]):
         if store.scalars[head(g) + CHANGE] != 0.0:
             stale = True
+            # Before `walk`, which evaluates F from this total.
             if is_entropy(store, g):
                 total_weights(store, g)
     if not stale:
         return
+    # One Λ for all groups, found by Newton from the last solution.
     walk(store, j)
     worst = 0.0
     for g in range(store.first_group[j], store.first_group[j + 1]):
@@ -211,6 +229,7 @@ def evaluate_all(store, first, last, top, afresh):
         store.scalars[head(g) + CURVE] = e2
         store.scalars[head(g) + TWIST] = e3
         f0 += e0
+        # The chain rule: group g sees Λ through λ_g = scale_g·Λ + offset_g.
         f1 += scale * e1
         f2 += scale * scale * e2
     return f0, f1, f2
@@ -225,6 +244,7 @@ def walk(store, j):
     """
     noinline()
     first, last = store.first_group[j], store.first_group[j + 1]
+    # Rebuilding a small simplex costs no more than a few steps here.
     most = MOST_STEPS if n_coordinates(store, first, last) > 512 else 40
     for _ in range(most):
         top = store.multiplier[j]
@@ -240,12 +260,16 @@ def walk(store, j):
                 at = head(g)
                 scale = store.scale[g]
                 store.scalars[at + LAMBDA] = scale * (top + move) + store.offset[g]
+                # To first order; the remainder is below rounding, as `is_close` has made sure.
                 store.scalars[at + MASS] -= scale * move * store.scalars[at + SLOPE]
                 store.scalars[at + CHANGE] = 0.0
                 if is_entropy(store, g):
                     set_factor(store, g, math.exp(-(store.scalars[at + LAMBDA] + store.scalars[at + BASE])))
             return
+        # Newton on log F: it is closer to a straight line than F, so a step from the right of the root
+        # overshoots less.
         after = top + math.log(f0) * f0 / f1
+        # Not beyond the window of any bucket: there its series would be wrong.
         limited = after
         for g in range(first, last):
             if store.form[g] == POWER_BUCKETS:
@@ -258,6 +282,8 @@ def walk(store, j):
         store.multiplier[j] = limited
         # Past the floor only if the solution is: a bucket refreshed below the solution has its reference below λ.
         if limited > after and evaluate_all(store, first, last, limited, False)[0] < 1.0:
+            # A hair below the floor, so that the buckets which stand in the way count as left and are
+            # refreshed.
             store.multiplier[j] = limited - 1e-12 * (abs(limited) + 1e-3)
             for g in range(first, last):
                 at = head(g)
@@ -280,6 +306,7 @@ def past_pole(store, first, last, multiplier):
                 return True
         elif is_entropy(store, g):
             base = store.scalars[head(g) + BASE]
+            # exp overflows at 709.
             if store.scale[g] * multiplier + store.offset[g] + base < -700.0:
                 return True
     return False
@@ -292,6 +319,8 @@ def rebase(store, j):
     top = store.multiplier[j]
     for g in range(store.first_group[j], store.first_group[j + 1]):
         shift_sums(store, g, store.scale[g] * top)
+    # Rare (13 times in 10⁹ rounds of a bandit), so O(n) does not matter; references, moments and weights are
+    # simply made anew.
     store.multiplier[j] = 0.0
     rebuild(store, j)
 
@@ -314,8 +343,11 @@ def rebuild(store, j):
             at_one, at_share = 1.0 - least, math.exp(-log_share / store.power[g]) - least
         lo = max(lo, (at_one - store.offset[g]) / store.scale[g])
         hi = max(hi, (at_share - store.offset[g]) / store.scale[g])
+    # The old multiplier is the best guess if the bracket allows it. Otherwise from the left, where Newton on
+    # a convex function stays on its side of the root.
     top = store.multiplier[j] if lo < store.multiplier[j] < hi else lo
     best = math.inf
+    # Each step either follows Newton or halves the bracket: 200 are far more than any double needs.
     for _ in range(200):
         f0, f1, _ = evaluate_all(store, first, last, top, True)
         excess = f0 - 1.0
@@ -329,6 +361,7 @@ def rebuild(store, j):
         if abs(excess) <= 1e-15:
             break
         after = top + math.log(f0) * f0 / f1 if f0 > 0.0 and math.isfinite(f0) else math.nan
+        # Also where `after` is NaN.
         if not lo <= after <= hi:
             after = 0.5 * (lo + hi)
         if after == top:
@@ -340,6 +373,7 @@ def rebuild(store, j):
         store.scalars[at + LAMBDA] = store.scale[g] * top + store.offset[g]
         store.scalars[at + CHANGE] = 0.0
         if is_entropy(store, g):
+            # Normalised by the total rather than through Λ: then the coordinates add up to 1 to rounding.
             if last - first == 1:
                 set_factor(store, g, 1.0 / store.scalars[at + TOTAL])
             else:

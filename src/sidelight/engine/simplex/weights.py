@@ -17,9 +17,12 @@ from sidelight.engine.simplex.store import (
 from sidelight.engine.simplex.tree import renew_leaves, renew_tree, tree_total
 
 REBASE = 1024.0
-"""|λ| beyond which sums are shifted so that λ + s keeps its digits over 10⁹ rounds."""
+"""|λ| beyond which sums are shifted so that λ + s keeps its digits over 10⁹ rounds: it is rounded at 1e−13 then."""
 LEAST_TOTAL = 2.0**-40
-"""Total of entropy weights below which they are written afresh relative to the present least sum."""
+"""Total of entropy weights below which they are written afresh relative to the present least sum.
+
+Weights underflow at e^(−708), far below this: what is lost has a probability that no draw can hit.
+"""
 
 
 @inlined()
@@ -52,9 +55,12 @@ def move_weights(store, g, coordinates, amounts, changed, n):
         c = coordinates[index]
         after = keys[c] + amounts[index]
         keys[c] = after
+        # The sums are the truth, in the log domain; the weights only follow them. The base is at most any
+        # sum, so no exponential overflows.
         weights[c] = exp_nonpositive(base - after)
         changed[index] = c - first
     if store.form[g] == ENTROPY_TREE:
+        # All changed leaves at once: paths that meet on the way to the root are walked once.
         renew_leaves(weights, first, end - first, store.node, store.extra[g], changed, n)
         store.scalars[head(g) + TOTAL] = tree_total(end - first, store.node, store.extra[g])
     else:
@@ -66,9 +72,11 @@ def move_weights(store, g, coordinates, amounts, changed, n):
 def accept_weights(store, g):
     """The point of a simplex that is one entropy group, from its weights and their total."""
     at = head(g)
+    # Even the best arm has lost much since the base was chosen: move the base up to it.
     if store.scalars[at + TOTAL] < LEAST_TOTAL:
         refill_weights(store, g)
     store.scalars[at + CHANGE] = 0.0
+    # Dividing by the total is the exact solution of the multiplier: Λ itself is not needed here.
     set_factor(store, g, 1.0 / store.scalars[at + TOTAL])
     if store.scalars[at + BASE] > REBASE:  # weights are relative to the base, so they stay as they are
         shift_sums(store, g, -store.scalars[at + BASE])
@@ -81,6 +89,7 @@ def refill_weights(store, g):
     noinline()
     first, end = first_of(store, g), end_of(store, g)
     at = head(g)
+    # The least sum has the largest weight, which becomes 1: the total is between 1 and n.
     base = least_of(store.key, first, end)
     store.scalars[at + BASE] = base
     keys, weights = store.key, store.weight
@@ -96,6 +105,7 @@ def refill_weights(store, g):
 @loop(fastmath={"reassoc", "nsz"})
 def sum_weights(weight, first, end):
     """Σ of the weights."""
+    # Weights are positive and few enough that reassociating the sum, which vectorises it, costs no accuracy.
     total = 0.0
     for i in range(first, end):
         total += weight[i]
@@ -108,4 +118,5 @@ def shift_sums(store, g, amount):
     keys = store.key
     for i in range(first_of(store, g), end_of(store, g)):
         keys[i] += amount
+    # Remembered, as ledger and certificate speak of the true cumulative estimates.
     store.scalars[head(g) + SHIFT] += amount
