@@ -53,7 +53,7 @@ class Search:
     certified: bool
     exact: bool  # are all legal partitions accounted for?
     stopped: str  # "finished", "moves", "budget" or "interrupted"
-    moves: int  # changes that were weighed, or partitions that were enumerated
+    moves: int  # changes that were drawn, not all of which lead anywhere, or partitions that were enumerated
     history: tuple[Tried, ...]
 
 
@@ -71,7 +71,7 @@ def search(
 
     Never worse than any natural partition (single, components, corrupted, hypercube, strongly connected components,
     communities), which are all scored first whatever the `budget` in seconds; a later step begins only if it
-    is likely to end in time. Ends after `moves` changes were weighed; if the budget cuts nothing short, the
+    is likely to end in time. Ends after `moves` changes were drawn; if the budget cuts nothing short, the
     result depends on `seed` alone. An interrupt returns the best so far. `exact=True` goes through all legal
     partitions (up to 9 arms), None does so up to 7. `progress` shows a bar; None does at a terminal. `searched`
     tells what was tried. Plans without a partition may have smaller bounds: `plan(g, horizon, search=seconds)`
