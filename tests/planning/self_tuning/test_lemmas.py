@@ -64,7 +64,8 @@ def test_the_point_minimises_and_its_money_is_the_envelope(s):
             assert value <= L @ other - beta * entropy(other, s) + 1e-9 * (1 + abs(value))
         up = money(L, beta * 1.01, s) - money(L, beta, s)
         low, high = entropy(X, s), entropy(point(L, beta * 1.01, s), s)
-        assert low * beta * 0.01 <= up * (1 + 1e-9) + 1e-12 and up <= high * beta * 0.01 * (1 + 1e-9) + 1e-12
+        assert low * beta * 0.01 <= up * (1 + 1e-9) + 1e-12
+        assert up <= high * beta * 0.01 * (1 + 1e-9) + 1e-12
     n = 7
     assert money(np.zeros(n), 3.0, s) == pytest.approx(3.0 * entropy(np.full(n, 1 / n), s), rel=1e-12)
 
@@ -89,7 +90,8 @@ def test_psi_is_the_conjugate(s):
             found = P * np.max(sign / P * (X - x) - beta * divergence(x, X))
             assert found == pytest.approx(X * float(closed), rel=1e-4, abs=1e-9)
     q = np.exp(np.linspace(-12, 8, 400))
-    assert (psi(q, s) <= q / 2 + 1e-12).all() and (psi(q, s) < 1).all()
+    assert (psi(q, s) <= q / 2 + 1e-12).all()
+    assert (psi(q, s) < 1).all()
     r = np.linspace(1e-6, 1 / max(1, 2 - 2 * s), 400)
     assert (psi_minus(r, s) <= r + 1e-9).all()
 
@@ -113,7 +115,8 @@ def test_a_round_costs_what_lemma_1_says(s, vertex):
         assert price <= 1 + 1e-12
         for losses in rng.integers(0, 2, size=(8, n)).astype(float):
             mean = sum(
-                Z[j] * stability(L, np.where((A[j] > 0) & (P > 0), losses / np.where(P > 0, P, 1), 0.0), beta, s)
+                Z[j]
+                * stability(L, np.where((A[j] > 0) & (P > 0), losses / np.where(P > 0, P, 1), 0.0), beta, s)
                 for j in range(n)
                 if Z[j] > 0
             )
@@ -133,7 +136,7 @@ def test_stability_and_exploration_are_not_paid_together(s):
             G = g.sum()
             owed = np.where(np.arange(X.size) == X.argmax(), min(X.max(), a), X) if near else X
             assert (g @ A >= owed ** (1 - s) * (1 - 1e-12)).all()
-            assert G <= delta**s * ((2 * a) ** (1 - s) if near else 1) * (1 + 1e-12)
+            assert delta**s * ((2 * a) ** (1 - s) if near else 1) * (1 + 1e-12) >= G
             b = rng.uniform(0.05, 1) / G
             Z = (1 - b * G) * X + b * g
             if not near:
@@ -155,7 +158,9 @@ def played(A, cover, losses, rule):
         total = 0.0
         for arm in np.flatnonzero(Z):
             branch = rule()
-            branch.__dict__.update({k: (v.copy() if isinstance(v, np.ndarray) else v) for k, v in vars(state).items()})
+            branch.__dict__.update(
+                {k: (v.copy() if isinstance(v, np.ndarray) else v) for k, v in vars(state).items()}
+            )
             branch.learn(int(arm), losses[t])
             total += follow(branch, t + 1, probability * Z[arm])
         return total
