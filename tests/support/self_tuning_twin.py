@@ -84,7 +84,7 @@ def cost(A, X, Z, beta, s):
 
 
 def directions(A, cover, X, s):
-    """Exploration g_j = x*_j · max X_i^{1−s}/c_i over covered i that j reveals; near a vertex also with X_I capped."""
+    """Exploration g_j = x*_j · max X_i^{1−s}/c_i over covered i that j reveals; near a vertex also capped."""
     covered = cover @ A  # c_i
     leader = int(X.argmax())
     a = float(np.delete(X, leader).sum())
