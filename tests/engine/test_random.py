@@ -142,16 +142,16 @@ def test_seeds_give_distinct_streams():
     assert len({tuple(seeded_words(seed).tolist()) for seed in range(100)}) == 100
 
 
-@pytest.mark.parametrize("turns", [0, 1, 2, 7])
+@pytest.mark.parametrize("ahead", [0, 1, 2, 7])
 @pytest.mark.parametrize("skipped", [0, 1, 5])
-def test_coming_units_are_those_that_come(turns, skipped):
+def test_coming_units_are_those_that_come(ahead, skipped):
     words = seeded_words(6)
     next_word(words)  # however many draws this round takes
     before = words.copy()
-    coming = coming_unit(words, turns, skipped)
+    coming = coming_unit(words, ahead, skipped)
     np.testing.assert_array_equal(words, before)
     words[3] = 0
-    for _ in range(turns):
+    for _ in range(ahead):
         next_word(words)
         next_turn(words)
     assert [next_unit(words) for _ in range(skipped + 1)][-1] == coming

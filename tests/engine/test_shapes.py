@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from dense_engine import Dense, copy, hand_tuning
 from instances import clique, cycle, loops, universal
-from kernel_entries import INTERPRETED, unpack
+from kernel_entries import INTERPRETED, fill_caches, unpack
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sidelight as sl
@@ -248,7 +248,7 @@ def test_what_is_cached_is_what_it_says(make):
     kept = {name: view.copy() for name, view in views(memory, names.DERIVED).items()}
     for name in kept:
         looked[name][:] = np.nan
-    engine.write_out(memory)
+    fill_caches(memory)
     for name, array in kept.items():
         assert_array_equal(looked[name], array)
 
@@ -263,13 +263,13 @@ def test_large_blocks_are_not_cached():
 
 
 @pytest.mark.parametrize("make", [*CACHED.values(), *SINGLE.values()], ids=[*CACHED.keys(), *SINGLE.keys()])
-def test_what_will_be_drawn_is_foreseen(make):
+def test_what_will_be_drawn_is_predicted(make):
     """Exactly, if nothing is learnt meanwhile; and looking leaves everything as it was."""
     game = make()
     memory = game.played(ROUNDS // 10, seed=9)
     for _ in range(30):
         before = copy(memory)
-        coming = [foresee(memory, turns) for turns in (1, 2, 3)]
+        coming = [predicted(memory, rounds) for rounds in (1, 2, 3)]
         for name, view in views(memory).items():
             assert_array_equal(view, views(before)[name], err_msg=name)
         arm_at = unpack(memory)[0].arm_at
@@ -278,9 +278,9 @@ def test_what_will_be_drawn_is_foreseen(make):
 
 
 @kernel(cache=False)
-def foresee(memory, turns):
+def predicted(memory, rounds):
     machine, state, store = names.opened(memory)
-    return engine.foreseen(machine, state, store, turns)
+    return engine.predicted_slot(machine, state, store, rounds)
 
 
 def assert_same_play(game, fast, slow):
@@ -476,7 +476,7 @@ def test_asking_for_memory_ahead_changes_nothing(make, monkeypatch):
 @pytest.mark.skipif(not INTERPRETED, reason="only interpreted code can be listened to")
 @pytest.mark.parametrize("make", [*SINGLE.values(), *CACHED.values()], ids=[*SINGLE.keys(), *CACHED.keys()])
 def test_memory_is_asked_for_where_there_is_some(make, monkeypatch):
-    """Slots and members that are foreseen exist: compiled code would read beside its arrays."""
+    """Slots and members that are predicted exist: compiled code would read beside its arrays."""
     monkeypatch.setattr(machine, "FETCHED", 0)
     monkeypatch.setattr(layout, "LARGEST_LIST", 1)  # buckets
     game = make()

@@ -7,12 +7,11 @@ fall at different speeds.
 import naive
 import numpy as np
 import pytest
-from kernel_entries import unpack
+from kernel_entries import exploration, unpack
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sidelight as sl
 from sidelight.engine.fields import CHANGING, DERIVED, STREAM, views
-from sidelight.engine.round import round as engine
 from sidelight.engine.simplex.store import HELD, N_SCALARS, RATE
 from sidelight.experiment import simulation
 from sidelight.planning import LAZY_FACTOR
@@ -140,7 +139,7 @@ def test_what_is_played_is_the_point_of_the_sums(spec):
             X = naive.solve_multiplier(parameters.arm_potential, -sums)
             inside = policy.inside_probabilities
             assert_allclose(inside, X, rtol=0, atol=1e-9)
-            gamma, due = exploration_of(policy), parameters.gamma(instance, [inside])
+            gamma, due = exploration(policy.memory), parameters.gamma(instance, [inside])
             assert (gamma >= due * (1 - 1e-11)).all()
             factor = LAZY_FACTOR if n > 24 else 1.0
             assert (gamma <= factor * due * (1 + 1e-11)).all()
@@ -150,12 +149,6 @@ def test_what_is_played_is_the_point_of_the_sums(spec):
         policy.tell(losses[plan.graph.out_neighbors(arm)])
         sums += np.where(instance.A[arm], losses / (instance.A.T @ Z), 0.0)
     assert np.ptp(sums) > 1.0
-
-
-def exploration_of(policy):
-    gamma = np.empty(policy.graph.n_arms)
-    engine.fill_exploration(policy.memory, gamma)
-    return gamma
 
 
 @pytest.mark.parametrize("spec", SMALL)
@@ -172,7 +165,7 @@ def test_the_ledger_is_the_sum_over_rounds(spec):
         guess = np.where(instance.A[arm], losses / (instance.A.T @ Z), 0.0)
         expected[:, 0] += guess @ ((1 - plan.tuning.local_exploration.sum()) * X) - guess @ X
         expected[:, 1] += guess @ X - guess if n > 1 else 0.0
-        expected[:, 2] += exploration_of(policy).sum()
+        expected[:, 2] += exploration(policy.memory).sum()
         policy.tell(losses[plan.graph.out_neighbors(arm)])
     for best in range(n):
         assert_allclose(list(policy.ledger(best).values()), expected[best], rtol=1e-8, atol=1e-7)

@@ -11,7 +11,7 @@ import naive
 import numpy as np
 import pytest
 from dense_engine import Dense
-from kernel_entries import unpack
+from kernel_entries import exploration, unpack
 from numpy.testing import assert_allclose
 from scipy.stats import chisquare
 from stronger_twins import flat_plan, flat_ways, potential_of
@@ -19,7 +19,6 @@ from stronger_twins import flat_plan, flat_ways, potential_of
 import sidelight as sl
 from sidelight.engine.fields import GAMMA, views
 from sidelight.engine.play import play
-from sidelight.engine.round import round as engine
 from sidelight.engine.simplex.store import POWER_BUCKETS
 from sidelight.environment.base import environment_key
 from sidelight.planning import LAZY_FACTOR
@@ -65,19 +64,13 @@ def planned(name):
     return plan
 
 
-def explored(policy):
-    gamma = np.empty(policy.graph.n_arms)
-    engine.fill_exploration(policy.memory, gamma)
-    return gamma
-
-
 def assert_explores_enough(policy):
     """γ between g and κg of the tuning, every arm with a load seen β·X^{1−h}, and Z made of X, Y and γ."""
     plan = policy.plan
     tuning, inside, gamma, Z = (
         plan.tuning,
         policy.inside_probabilities,
-        explored(policy),
+        exploration(policy.memory),
         policy.probabilities,
     )
     factor = tuning.schedule.factors(policy.round + 1)[1] if tuning.schedule is not None else 1.0

@@ -5,7 +5,7 @@ block, exploration of every kind.
 """
 
 import numpy as np
-from kernel_entries import unpack
+from kernel_entries import exploration, unpack
 
 from sidelight.engine import fields as names
 from sidelight.engine.build import block_order, build_memory
@@ -102,9 +102,7 @@ class Dense:
 
     def exploration(self, memory):
         """γ as the engine holds it."""
-        gamma = np.empty(self.n)
-        engine.fill_exploration(memory, gamma)
-        return gamma
+        return exploration(memory)
 
     def sums(self, memory):
         """(Σ ℓ̂ of every arm, Σ L̂ of every block) as the engine holds them; a singleton's is its block's."""

@@ -18,6 +18,9 @@ from sidelight.engine.alias import draw_alias
 from sidelight.engine.exponential import exp_nonpositive, small_exp, tiny_exp
 from sidelight.engine.losses import flip_coins
 from sidelight.engine.random import hashed_unit, next_turn, seeded_words
+from sidelight.engine.round import round
+from sidelight.engine.round.indexing import block_of
+from sidelight.engine.round.probabilities import varying
 from sidelight.engine.simplex import buckets, moments, move, point, sample, solve, tree
 from sidelight.engine.simplex.groups import Group, make_store
 from sidelight.engine.simplex.store import N_SCALARS, POWER_BUCKETS
@@ -93,6 +96,31 @@ def perform(memory, what, where, who, amount, out):
             out[i, 1] = f1
             out[i, 2] = f2
             out[i, 3] = f3
+
+
+@kernel()
+def fill_caches(memory):
+    """`round.fill_caches`, on its own."""
+    machine, state, store = fields.opened(memory)
+    round.fill_caches(machine, state, store)
+
+
+@kernel()
+def fill_exploration(memory, out):
+    """Write γ for every arm into out."""
+    machine, state, store = fields.opened(memory)
+    for slot in range(out.size):
+        gamma = varying(machine, state, store, slot, block_of(machine, slot))
+        if machine.n_fixed > 0:
+            gamma += machine.fixed[slot]
+        out[machine.arm_at[slot]] = gamma
+
+
+def exploration(memory):
+    """γ of every arm as the engine holds it."""
+    gamma = np.empty(unpack(memory)[0].n_arms)
+    fill_exploration(memory, gamma)
+    return gamma
 
 
 @kernel()

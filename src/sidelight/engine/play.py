@@ -26,7 +26,7 @@ from sidelight.engine.round.prefetch import (
     proposed,
     slot_of_member,
 )
-from sidelight.engine.round.round import ask, foreseen
+from sidelight.engine.round.round import ask, predicted_slot
 from sidelight.engine.round.settle import count_round
 from sidelight.engine.simplex.store import POWER_BUCKETS, first_of
 
@@ -120,7 +120,7 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
     `losses` is scratch for what one arm reveals and one more; `plays`, unless empty, counts plays by arm.
     """
     machine, state, store = opened(memory)
-    told = pointer(losses, 0, losses.size)
+    revealed = pointer(losses, 0, losses.size)
     counts = pointer(plays, 0, plays.size)
     table = row_of(world, 0)
     known = world.kind != FUNCTION and world.rows == 1
@@ -135,7 +135,7 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
         arm = arm_at(machine, slot)
         # A pipeline over rounds: each step reads what the step before, a round or more ago, has asked for.
         if machine.fetches and machine.cached_mixture:
-            soon, later, latest = later, latest, foreseen(machine, state, store, 3)
+            soon, later, latest = later, latest, predicted_slot(machine, state, store, 3)
             fetch_slot(machine, store, latest)
             fetch_revealed(machine, table, known, soon, later)
         elif proposes:
@@ -160,12 +160,12 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
         # made.
         if (machine.shape == ALL_OTHERS or machine.shape == EVERYTHING) and world.kind == COINS:
             cost += cost_of(world, function, t, arm)
-            learn_coins(machine, state, store, slot, row_of(world, t), word, told)
+            learn_coins(machine, state, store, slot, row_of(world, t), word, revealed)
         else:
-            if not reveal(machine, world, function, word, t, slot, told):
+            if not reveal(machine, world, function, word, t, slot, revealed):
                 return math.nan
             cost += cost_of(world, function, t, arm)
-            learn(machine, state, store, slot, told)
+            learn(machine, state, store, slot, revealed)
         if plays.size > 0:  # only now: its memory, asked for above, has had time to come
             counts[arm] += 1
     return cost

@@ -39,10 +39,10 @@ def next_word(words):
 
 
 @inlined()
-def coming_unit(words, turns, skipped):
-    """What `next_unit` will give `turns` rounds from now, after `skipped` other draws of that round."""
+def coming_unit(words, ahead, skipped):
+    """What `next_unit` will give `ahead` rounds from now, after `skipped` other draws of that round."""
     # Counter-based: a later round's numbers are known without drawing those between.
-    at = words[TURN] + uint64(turns) + uint64(skipped) * uint64(NEXT_DRAW)
+    at = words[TURN] + uint64(ahead) + uint64(skipped) * uint64(NEXT_DRAW)
     return float(mix(words[START] + words[STEP] * at) >> uint64(11)) * _TO_UNIT
 
 

@@ -54,13 +54,13 @@ def learn_own(machine, state, store, slot, loss, rest):
     g = top_group_of(machine, slot)
     if machine.n_fixed > 0:
         y = value(store, g, slot)
-        guess = min(loss / (rest * y + machine.fixed[slot]), LARGEST_ESTIMATE)
-        state.numbers[TOP_PAID] += y * guess
+        estimate = min(loss / (rest * y + machine.fixed[slot]), LARGEST_ESTIMATE)
+        state.numbers[TOP_PAID] += y * estimate
     else:  # nothing is explored: rest is 1
-        guess = min(loss * inverse_value(store, g, slot), LARGEST_ESTIMATE)
+        estimate = min(loss * inverse_value(store, g, slot), LARGEST_ESTIMATE)
         # y·ℓ/y: without exploration the estimated loss of the play is the loss itself.
         state.numbers[TOP_PAID] += loss
-    move_top(machine, state, store, g, slot, guess)
+    move_top(machine, state, store, g, slot, estimate)
 
 
 @internal()
@@ -134,24 +134,24 @@ def learn_edges(machine, state, store, slot, losses, rest):
             elif how == SEEN_BY_OTHERS:
                 probability = 1.0 - probability
         # P > 0 in exact arithmetic, as the arm has just been seen; the cap is for underflow.
-        guess = min(loss / probability, LARGEST_ESTIMATE) if probability > 0.0 else LARGEST_ESTIMATE
+        estimate = min(loss / probability, LARGEST_ESTIMATE) if probability > 0.0 else LARGEST_ESTIMATE
         if g >= 0:
             # L̂_k = Σ_j X̃_k(j)·ℓ̂(j): an unbiased estimate of the loss of playing block k.
-            state.block_loss[k] += mixed * guess
-            store.scalars[record + PAID] += inside * guess
+            state.block_loss[k] += mixed * estimate
+            store.scalars[record + PAID] += inside * estimate
             # Noted, not added: later estimates of this round must still see the present point.
             state.owners[n_added] = g
             state.targets[n_added] = machine.n_blocks + v
         elif machine.n_blocks == 1:  # a single arm: nothing to choose
-            state.numbers[TOP_PAID] += guess
-            state.numbers[WHOLE] += guess
+            state.numbers[TOP_PAID] += estimate
+            state.numbers[WHOLE] += estimate
             continue
         else:  # a singleton: its estimate is its block's loss
-            state.numbers[TOP_PAID] += y * guess
+            state.numbers[TOP_PAID] += y * estimate
             g = top_group_of(machine, k)
             state.owners[n_added] = g
             state.targets[n_added] = k
-        state.amounts[n_added] = guess * store.scalars[head(g) + RATE]
+        state.amounts[n_added] = estimate * store.scalars[head(g) + RATE]
         n_added += 1
     if n_added > 0:
         settle(machine, state, store, n_touched, n_added)

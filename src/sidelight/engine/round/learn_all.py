@@ -71,9 +71,9 @@ def settle_all(machine, state, store, dominant, weight, loss, total, largest, re
     if loss > 0.0:
         share, fixed = unseen(machine, store, rest)
         seen = 1.0 - share * weight - fixed
-        guess = min(loss / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
-        state.numbers[TOP_PAID] += weight * store.scalars[FACTOR] * guess
-        store.key[dominant] += store.scalars[RATE] * guess
+        estimate = min(loss / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
+        state.numbers[TOP_PAID] += weight * store.scalars[FACTOR] * estimate
+        store.key[dominant] += store.scalars[RATE] * estimate
         # Its step may be large, so from its sum and with the full exponential.
         weight = exp_nonpositive(store.scalars[BASE] - store.key[dominant])
     store.weight[dominant] = weight
@@ -82,12 +82,12 @@ def settle_all(machine, state, store, dominant, weight, loss, total, largest, re
     # are right in any case.
     if largest > SMALL or int(state.numbers[ROUND]) & 255 == 0:
         refill_weights(store, 0)
-        state.numbers[DOMINANT] = heaviest(store, machine.n_arms)
+        state.numbers[DOMINANT] = largest_weight(store, machine.n_arms)
     accept_weights(store, 0)
 
 
 @inlined()
-def heaviest(store, n):
+def largest_weight(store, n):
     """The coordinate with the largest weight."""
     best = 0
     for i in range(n):

@@ -64,11 +64,11 @@ def add_to_block(machine, state, store, g, first, end, losses, y, whole):
         if any_fixed:
             seen -= fixed[alike + i]
         # Zero losses are not skipped: a branch would keep the loop from vectorising, and blocks are small.
-        guess = losses[i] / (seen if seen > 1.0 / LARGEST_ESTIMATE else 1.0 / LARGEST_ESTIMATE)
+        estimate = losses[i] / (seen if seen > 1.0 / LARGEST_ESTIMATE else 1.0 / LARGEST_ESTIMATE)
         # The block is charged with what it plays, X̃; the regret inside it is measured with X.
-        block_loss += mixed * guess
-        paid += inside * guess
-        after = keys[c] + rate * guess
+        block_loss += mixed * estimate
+        paid += inside * estimate
+        after = keys[c] + rate * estimate
         keys[c] = after
         weight = exp_nonpositive(base - after)
         weights[c] = weight
@@ -103,7 +103,7 @@ def learn_by_cached_mixture(machine, state, store, slot, losses, rest):
     n_touched = 0
     for index in range(n_lost):
         v = targets[index]
-        guess = amounts[index]
+        estimate = amounts[index]
         k = block_at(machine.block_and_flag, per_block, v)
         record = head(record_of(machine, k))
         # The stale mark doubles as "already listed"; `solve_weights` clears it.
@@ -115,12 +115,12 @@ def learn_by_cached_mixture(machine, state, store, slot, losses, rest):
             if machine.fetches:
                 prefetch(store.sum_at, store.place[k])
                 prefetch(store.occupant, store.place[k])
-        scalars[record + LOSS] += state.mixed[v] * guess
+        scalars[record + LOSS] += state.mixed[v] * estimate
         c = machine.n_blocks + v
         # Before the weight changes. The factor is that of this round until `solve_weights`, so other arms of
         # the block keep theirs.
-        scalars[record + PAID] += store.weight[c] * scalars[record + FACTOR] * guess
-        store.key[c] += guess * scalars[record + RATE]
+        scalars[record + PAID] += store.weight[c] * scalars[record + FACTOR] * estimate
+        store.key[c] += estimate * scalars[record + RATE]
         store.weight[c] = exp_nonpositive(scalars[record + BASE] - store.key[c])
     for index in range(n_touched):
         k = state.touched[index]

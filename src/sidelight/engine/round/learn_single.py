@@ -76,11 +76,11 @@ def learn_single(machine, state, store, slot, losses, rest):
 def take_down(state, store, index, v, x, seen):
     """From the loss of slot v, seen with a probability, to what is added to its sum; return its part of ⟨X, ℓ̂⟩."""
     # P > 0 in exact arithmetic, as the arm has just been seen; it may underflow all the same.
-    guess = min(state.amounts[index] / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
+    estimate = min(state.amounts[index] / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
     state.targets[index] = v + 1
-    state.amounts[index] = guess * store.scalars[RATE]
+    state.amounts[index] = estimate * store.scalars[RATE]
     state.owners[index] = 0
-    return x * guess
+    return x * estimate
 
 
 @inlined()

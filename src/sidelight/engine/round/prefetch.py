@@ -4,8 +4,8 @@ Two reads that miss the caches overlap unless the address of one depends on the 
 need is known as soon as it is drawn: asking for all of it at once makes one wait out of many. And what the coming
 rounds will draw is nearly known: their random numbers are counter-based, and the point hardly moves. So memory is
 prefetched in steps, each when the one before has arrived: the member that a round will propose first, what the arm
-or block there needs, and what the arms that it reveals need. A wrong guess, as after a rejected proposal, costs time
-only. It pays from about 20 000 arms on (`build.FETCHED`), where the state outgrows the nearer caches.
+or block there needs, and what the arms that it reveals need. A wrong prediction, as after a rejected proposal, only
+costs time. It pays from about 20 000 arms on (`build.FETCHED`), where the state outgrows the nearer caches.
 """
 
 from sidelight.engine._numba.jit import inlined
@@ -77,15 +77,15 @@ def fetch_slot(machine, store, slot):
 
 
 @inlined()
-def proposed(machine, state, store, turns):
-    """Where the member is that the draw `turns` rounds from now will propose first; asks for it."""
+def proposed(machine, state, store, ahead):
+    """Where the member is that the draw `ahead` rounds from now will propose first; asks for it."""
     words, gamma = state.words, state.numbers[GAMMA]
     # The same decisions as `ask`, from the same random numbers: 0 decides about exploration, then which part
     # of it or the arm.
-    if machine.single and machine.n_adaptive > 0 and coming_unit(words, turns, 0) < gamma:
-        position = root_proposal(store, 0, store.extra[0], coming_unit(words, turns, 2))[0]
+    if machine.single and machine.n_adaptive > 0 and coming_unit(words, ahead, 0) < gamma:
+        position = root_proposal(store, 0, store.extra[0], coming_unit(words, ahead, 2))[0]
     else:
-        position = proposal(store, 0, store.extra[0], coming_unit(words, turns, 1 if gamma > 0.0 else 0))[0]
+        position = proposal(store, 0, store.extra[0], coming_unit(words, ahead, 1 if gamma > 0.0 else 0))[0]
     # No proposal: any valid address will do.
     position = max(position, first_of(store, 0))
     prefetch(store.sum_at, position)
@@ -101,8 +101,8 @@ def fetch_parent(machine, store, position):
 
 
 @inlined()
-def slot_of_member(machine, state, store, position, turns):
-    """The slot that will be drawn `turns` rounds from now, the first of its block where that is all one knows.
+def slot_of_member(machine, state, store, position, ahead):
+    """The slot that will be drawn `ahead` rounds from now, the first of its block where that is all one knows.
 
     `position` is what `proposed` gave for that round. Asks for what the slot or block will need; −1 if unknown.
     """
@@ -113,12 +113,12 @@ def slot_of_member(machine, state, store, position, turns):
         slot = drawn
     elif machine.n_blocks == 1:
         slot = drawn - 1
-        if machine.single and machine.n_adaptive > 0 and coming_unit(words, turns, 0) < gamma:
+        if machine.single and machine.n_adaptive > 0 and coming_unit(words, ahead, 0) < gamma:
             slot = machine.parent[slot]
     elif machine.plain_blocks:
         # An exploring round draws its arm evenly, so its block is known as well.
-        if machine.even and coming_unit(words, turns, 0) < gamma:
-            drawn = block_of(machine, draw_evenly(0, machine.n_arms, coming_unit(words, turns, 1)))
+        if machine.even and coming_unit(words, ahead, 0) < gamma:
+            drawn = block_of(machine, draw_evenly(0, machine.n_arms, coming_unit(words, ahead, 1)))
         fetch_block(machine, store, drawn)
         return first_slot(machine, drawn)
     else:

@@ -56,7 +56,7 @@ from sidelight.engine.round.indexing import (
 from sidelight.engine.round.learn import learn
 from sidelight.engine.round.learn_blocks import write_block
 from sidelight.engine.round.prefetch import fetch_block
-from sidelight.engine.round.probabilities import block_value, played, varying
+from sidelight.engine.round.probabilities import block_value, played
 from sidelight.engine.round.settle import owed_group, total_exploration
 from sidelight.engine.round.spread import renew_block_spread
 from sidelight.engine.simplex.point import root_sum, value
@@ -67,8 +67,8 @@ from sidelight.engine.simplex.tree import draw_leaf
 
 
 @internal()
-def foreseen(machine, state, store, turns):
-    """The slot that `ask` will draw `turns` rounds from now, unless the point moves too much until then.
+def predicted_slot(machine, state, store, ahead):
+    """The slot that `ask` will draw `ahead` rounds from now, unless the point moves too much until then.
 
     Used to prefetch only: a wrong prediction costs time and changes nothing.
     """
@@ -77,7 +77,7 @@ def foreseen(machine, state, store, turns):
     start, turn, draws = words[START], words[TURN], words[DRAWS]
     # `ask` goes on to the next round itself; its random numbers depend on the round only, so they are known
     # now.
-    words[TURN] = uint64(turn + uint64(turns - 1))
+    words[TURN] = uint64(turn + uint64(ahead - 1))
     slot = ask(machine, state, store)
     # As if nothing had been drawn. START too: a round that uses up its numbers changes it.
     words[START], words[TURN], words[DRAWS] = start, turn, draws
@@ -168,7 +168,7 @@ def ask_once(memory):
 
 
 @kernel()
-def tell_once(memory, told, losses):
+def tell_once(memory, revealed, losses):
     """Learn from the losses that the pending arm revealed, in increasing order of arms.
 
     Returns False, with nothing changed, if one is outside [0, 1].
@@ -177,40 +177,40 @@ def tell_once(memory, told, losses):
     """
     machine, state, store = opened(memory)
     # All losses are checked before the first changes the state: a refused call must leave it as it was.
-    for i in range(told.size):
-        if not 0.0 <= told[i] <= 1.0:  # also NaN
+    for i in range(revealed.size):
+        if not 0.0 <= revealed[i] <= 1.0:  # also NaN
             return False
     slot = int(machine.slot_of[int(state.numbers[PENDING])])
-    arrange(machine, slot, told, losses)
+    arrange(machine, slot, revealed, losses)
     learn(machine, state, store, slot, pointer(losses, 0, losses.size))
     state.numbers[PENDING] = -1.0
     return True
 
 
 @inlined()
-def arrange(machine, slot, told, losses):
+def arrange(machine, slot, revealed, losses):
     """From losses in increasing order of arms to engine order."""
     if machine.shape == EVERYTHING:
-        for i in range(told.size):
-            losses[i] = told[i]
+        for i in range(revealed.size):
+            losses[i] = revealed[i]
         return
     if machine.shape == OWN_BLOCK or machine.shape == ALL_OTHERS:
         own = slot
         if machine.shape == OWN_BLOCK:
             own -= machine.block_start[block_of(machine, slot)]
         for i in range(own):
-            losses[i] = told[i]
+            losses[i] = revealed[i]
         # The played arm does not reveal itself; a loss of 0 changes nothing.
         losses[own] = 0.0
-        for i in range(own, told.size):
-            losses[i + 1] = told[i]
+        for i in range(own, revealed.size):
+            losses[i + 1] = revealed[i]
         return
     begin = first_edge(machine, slot)
     n_explicit = end_edge(machine, slot) - begin
     explicit = 0
     universal = 0
     at = n_explicit
-    for i in range(told.size):  # both rows are sorted by arm: merge them
+    for i in range(revealed.size):  # both rows are sorted by arm: merge them
         while universal < machine.n_universal and is_own(machine, slot, machine.universal[universal]):
             universal += 1
         from_row = universal >= machine.n_universal
@@ -218,10 +218,10 @@ def arrange(machine, slot, told, losses):
             row_arm = arm_at(machine, machine.out_indices[begin + explicit])
             from_row = row_arm < arm_at(machine, machine.universal[universal])
         if from_row:
-            losses[explicit] = told[i]
+            losses[explicit] = revealed[i]
             explicit += 1
         else:
-            losses[at] = told[i]
+            losses[at] = revealed[i]
             at += 1
             universal += 1
 
@@ -247,19 +247,12 @@ def start(memory):
             total += machine.fixed[slot]
     state.numbers[FIXED_TOTAL] = total
     total_exploration(machine, state)
-    write_all(machine, state, store)
-
-
-@kernel()
-def write_out(memory):
-    """Recompute the caches that follow from the rest of the state (`fields.DERIVED`)."""
-    machine, state, store = opened(memory)
-    write_all(machine, state, store)
+    fill_caches(machine, state, store)
 
 
 @inlined()
-def write_all(machine, state, store):
-    """Fill the caches: X̃ by slot, and the constant exploration of all in-neighbours of a slot."""
+def fill_caches(machine, state, store):
+    """What follows from the rest (`fields.DERIVED`): X̃ by slot, constant exploration of a slot's in-neighbours."""
     if machine.cached_mixture:
         for k in range(machine.n_blocks):
             write_block(machine, state, store, k)
@@ -279,17 +272,6 @@ def fill_probabilities(memory, out):
     rest = 1.0 - state.numbers[GAMMA]
     for slot in range(out.size):
         out[machine.arm_at[slot]] = played(machine, state, store, slot, rest)
-
-
-@kernel()
-def fill_exploration(memory, out):
-    """Write γ for every arm into out."""
-    machine, state, store = opened(memory)
-    for slot in range(out.size):
-        gamma = varying(machine, state, store, slot, block_of(machine, slot))
-        if machine.n_fixed > 0:
-            gamma += machine.fixed[slot]
-        out[machine.arm_at[slot]] = gamma
 
 
 @kernel()

@@ -62,14 +62,14 @@ def ask(state):
     return arm
 
 
-def tell(state, told):
+def tell(state, revealed):
     """Learn the losses that the pending arm revealed, in order; False, and no change, if one is outside [0, 1]."""
-    for index in range(told.size):
-        if not 0.0 <= told[index] <= 1.0:
+    for index in range(revealed.size):
+        if not 0.0 <= revealed[index] <= 1.0:
             return False
     count = list_revealed(state, int(state.numbers[PENDING]))
     for index in range(count):
-        state.losses[index] = told[index]
+        state.losses[index] = revealed[index]
         state.counts[state.targets[index]] += 1.0
     state.numbers[ROUND] += 1.0
     update(state, count)
