@@ -83,8 +83,8 @@ HEAD = """# The plan's bound against all others
 Printed by `python benchmarks/table_bounds.py --markdown`. For every family with 4 to 4 096 arms, every graph of the
 data collection made observable, and three horizons: the bound of `sl.plan(g, T)`, the best certified bound of
 `sl.compare_bounds(g, T)` that is not ours, the best certified lower bound, and whether auto ≤ each certified row,
-uniform play included. "uniform" marks horizons at which no plan that learns has a bound below (1 − 1/N)·T: there the
-plan is uniform play, and says that its bound is not informative (docs/theory/search.md).
+of play that learns. "vacuous" marks horizons at which the plan's bound is not below T: it learns all the same, and says
+so (docs/theory/search.md).
 """
 
 
@@ -93,12 +93,14 @@ def show(name, g, horizon, options):
     start = time.perf_counter()
     found = compare_bounds(g, horizon)
     seconds = "" if options.markdown else f" {time.perf_counter() - start:.1f} s |"
-    rivals = [row for row in found.upper if row.certified and row.source != OURS]
-    best = min(rivals, key=lambda row: row.value)
+    rivals = [row for row in found.upper if row.certified and row.learns and row.source != OURS]
+    best = min(rivals, key=lambda row: row.value, default=None)
+    other = "–" if best is None else f"{best.value:,.0f} ({best.name})"
+    vacuous = "" if found.auto.informative else ", vacuous"
     verdict = "no: " + ", ".join(row.name for row in found.ahead) if found.ahead else "yes"
     print(
         f"| {name} | {g.n_arms:,} | {observability(g).graph} | {horizon:.0e} | {found.auto.value:,.0f} | "
-        f"{found.plan.realization} | {best.value:,.0f} ({best.name}) | "
+        f"{found.plan.realization}{vacuous} | {other} | "
         f"{found.floor.value:,.1f} ({found.floor.name}) | {len(rivals)} | {verdict} |{seconds}",
         flush=True,
     )

@@ -55,4 +55,4 @@ def _status(row: Row) -> str:
         return "no constant"
     if not row.certified:
         return "not valid at T"
-    return "certified" if row.informative else "trivial"
+    return row.lack or "certified"

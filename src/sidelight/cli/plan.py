@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sidelight.cli.graphs import GraphRequest
     from sidelight.planning import Condition
 
-REALIZATIONS = ("auto", "adaptive", "clustered", "doubling", "flat", "hybrid", "interpolated")
+REALIZATIONS = ("auto", "adaptive", "clustered", "doubling", "flat", "hybrid", "interpolated", "uniform")
 PARTITIONS = (
     "communities", "components", "corrupted", "hypercube", "single", "singletons", "strongly_connected",
 )  # fmt: skip
@@ -135,7 +135,7 @@ def _by_rounds(found: sl.Plan) -> Any:
         told = _told(found, t)
         notes = [] if found.stages is None else [f"{found.stage_of(t).realization} plays"]
         notes += [] if told["certified"] else ["not certified yet"]
-        notes += [] if told["informative"] else ["not below t"]
+        notes += [] if told["informative"] else ["vacuous: not below t"]
         rows.append((f"{t:,}", f"{told['value']:,.1f}", f"{told['value'] / t:.3g}", ", ".join(notes)))
     return columns("After t rounds", (">t", ">regret at most", ">per round", ""), rows)
 

@@ -79,6 +79,7 @@ def bound_rows(bound: sl.Bound) -> list[tuple[str, str]]:
     certified = "yes" if bound.certified else f"[red]no[/red], valid from T = {bound.valid_from:,}"
     never = bound.informative_from >= NEVER
     since = "never: it is of order T" if never else f"T = {bound.informative_from:,}"
+    since += f"; [red]vacuous[/red] at T = {bound.horizon:,}" if bound.vacuous else ""
     return [*rows, ("certified", certified), ("informative from", since)]
 
 

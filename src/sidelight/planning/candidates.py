@@ -1,4 +1,4 @@
-"""The candidates that the planner weighs: natural partitions with every realization, flat plans, uniform play."""
+"""The candidates that the planner weighs: natural partitions with every realization, and flat plans."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from sidelight.planning.minimised.flat import FlatCandidate
 from sidelight.planning.minimised.interpolated import Interpolated
 from sidelight.planning.minimised.strong import StrongCandidate
 from sidelight.planning.minimised.two_level import TwoLevelCandidate
-from sidelight.planning.minimised.uniform import UNIFORM, UniformCandidate
 from sidelight.planning.plan import Candidate, Considered, Plan
 from sidelight.planning.printed.adaptive import Adaptive
 from sidelight.planning.printed.candidate import PrintedCandidate
@@ -52,14 +51,12 @@ def natural_partitions(
 
 
 def natural_candidates(solved: Solved, realization: Realization) -> Iterator[Candidate]:
-    """Every natural partition as `realization` asks; "auto" adds flat plans and uniform play."""
+    """Every natural partition as `realization` asks; "auto" adds flat plans. All of them learn."""
     g, strong = solved.graph, solved.observability.graph == "strong"
     for name, partition in natural_partitions(g, strong):
         yield from candidates_of(solved.blocks(name, partition), realization)
     if realization == "auto":
         yield from _flat_only(solved)
-        if g.n_arms > 1:
-            yield UniformCandidate(natural.single(g))
 
 
 def flat_candidates(solved: Solved) -> Iterator[Candidate]:
@@ -143,8 +140,6 @@ def best_of(candidates: Sequence[Candidate], T: int) -> Plan:
     considered = tuple(
         Considered(candidate.name, candidate.realization, value, certified)
         for candidate, (value, certified) in zip(candidates, scores, strict=True)
-        if candidate.realization != UNIFORM
-        or candidate is candidates[best]  # a line only where it is the answer
     )
     return candidates[best].plan(T, considered)
 

@@ -112,7 +112,8 @@ class Plan:
         if self.horizon is None:
             return f"{about}, horizon=None, bound={self.curve.summary()!r})"
         bound = self.bound
-        return f"{about}, horizon={self.horizon}, bound={bound.value:.6g}, certified={bound.certified})"
+        about += f", horizon={self.horizon}, bound={bound.value:.6g}, certified={bound.certified}"
+        return f"{about}, vacuous=True)" if bound.vacuous else f"{about})"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the graph in plain numbers, strings, lists and dicts, ready for JSON."""

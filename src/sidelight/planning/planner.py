@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from sidelight._check import checked_horizon
 from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption
 from sidelight.graph import FeedbackGraph
-from sidelight.partition import Partition
+from sidelight.partition import Partition, natural
 from sidelight.planning.anytime.doubling import DOUBLING, doubling
 from sidelight.planning.anytime.strong import strong_anytime
 from sidelight.planning.anytime.weak import weak_anytime
@@ -19,11 +19,12 @@ from sidelight.planning.candidates import (
     natural_candidates,
 )
 from sidelight.planning.exploration import Solved
-from sidelight.planning.plan import Plan
+from sidelight.planning.minimised.uniform import UNIFORM, UniformCandidate
+from sidelight.planning.plan import Candidate, Plan
 from sidelight.planning.search.local_search import search as searched_partition
 
-REALIZATIONS = ("adaptive", "clustered", "flat", "hybrid", "interpolated")
-"""Realizations that `plan` knows; "auto" is the best of them."""
+REALIZATIONS = ("adaptive", "clustered", "flat", "hybrid", "interpolated", UNIFORM)
+"""Realizations that `plan` knows; "auto" is the best of those that learn."""
 
 
 def plan(
@@ -44,7 +45,8 @@ def plan(
         "hybrid"        each weak block plays the better of these two
         "interpolated"  each weak block its own Tsallis potential, constants minimised at this horizon
         "flat"          one simplex for all arms, no partition needed
-        "auto"          the best of all these, or uniform play where every other bound exceeds (1 − 1/N)·T
+        "auto"          the best of all these: it learns even where no bound is below T, and says that its bound is vacuous
+        "uniform"       every arm alike, whatever is seen: R ≤ (1 − 1/N)·T
 
     or, with a partition, a mapping from every weak block to "clustered", "adaptive" or "interpolated".
     With `search`, a number of seconds, the partition that `partitions.search` finds is tried as well, so the
@@ -64,15 +66,19 @@ def plan(
         _check_realization(realization, partition)
     if partition is not None:
         _check_partition(g, partition)
-    if search is not None and (T is None or partition is not None or realization == "flat"):
+    if search is not None and (T is None or partition is not None or realization in ("flat", UNIFORM)):
         raise InvalidOption(
             f"search={search!r} looks for a partition at a given horizon; it goes with neither a partition,"
-            ' nor horizon=None, nor realization="flat"'
+            ' nor horizon=None, nor realization="flat" or "uniform"'
         )
     if T is None:
         return _anytime(g, partition, realization)
     solved = Solved(g)
-    if realization == "flat":
+    candidates: list[Candidate]
+    if realization == UNIFORM:
+        _check_one_block(partition)
+        candidates = [UniformCandidate(natural.single(g))]
+    elif realization == "flat":
         _check_one_block(partition)
         candidates = list(flat_candidates(solved))
     elif partition is None:
@@ -104,6 +110,11 @@ def _anytime(g: FeedbackGraph, partition: Partition | None, realization: Realiza
                 "a doubling plan chooses a partition for every horizon; leave the partition out"
             )
         return doubling(g)
+    if realization == UNIFORM:
+        raise InvalidOption(
+            "uniform play learns nothing at any number of rounds: sl.baselines.uniform(g) is it without a horizon,"
+            ' and realization="uniform" with one'
+        )
     if realization not in ("auto", "flat"):
         raise InfeasibleRequest(
             'without a horizon only flat plans are proved, and doubling; use realization="flat" or "doubling"'

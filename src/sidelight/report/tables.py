@@ -95,8 +95,8 @@ def bounds_rows(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def _status(row: Row) -> str:
-    """In words: "certified", "conditions fail" or "no constant", and "vacuous" where it says nothing."""
+    """In words: "certified", "conditions fail" or "no constant"; "vacuous" or "does not learn" where it says nothing."""
     if row.value is None:
         return "no constant"
     status = "certified" if row.certified else "conditions fail"
-    return status if row.informative else f"{status}, vacuous"
+    return ", ".join(filter(None, (status, row.lack)))

@@ -25,7 +25,7 @@ THEOREM = "Doubling"
 class Doubling:
     """Stage k plays the best plan for 2^k rounds in rounds 2^k..2^{k+1}−1; nothing is carried over.
 
-    With B_k the bound of stage k where that is certified, and its length where it is not or is smaller,
+    With B_k the bound of stage k where that is certified and below its length, and its length elsewhere,
 
         R_t ≤ Σ_{k<K} min(B_k, 2^k) + min(B_K, t − 2^K + 1),        K = ⌊log₂ t⌋.
 
@@ -68,7 +68,8 @@ class Doubling:
     def _most(self, k: int, rounds: int) -> float:
         """What stage k can cost in its first `rounds` rounds."""
         bound = self.stage(k).bound
-        return min(bound.value, float(rounds)) if bound.certified else float(rounds)
+        says = bound.certified and bound.informative  # files may hold a stage that plays uniformly
+        return min(bound.value, float(rounds)) if says else float(rounds)
 
     @cached_property
     def _informative_from(self) -> int:

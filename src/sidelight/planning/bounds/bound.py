@@ -87,6 +87,11 @@ class Bound:
         return self.informative_from < NEVER and below_trivial(self.value, self.horizon)
 
     @property
+    def vacuous(self) -> bool:
+        """Does it say nothing that was not clear before? The opposite of `informative`."""
+        return not self.informative
+
+    @property
     def failing(self) -> tuple[Condition, ...]:
         """The conditions that do not hold."""
         return tuple(condition for condition in self.conditions if not condition.holds)
@@ -110,11 +115,10 @@ class Bound:
         lines += [f"{name:<{width}}  {value:>14,.2f}" for name, value in self.terms.items()]
         status = "certified" if self.certified else "NOT certified"
         lines.append(f"{status}: valid from T = {self.valid_from:,}")
-        trivial = "informative" if self.informative else "not informative"
         since = (
             f"below T from T = {self.informative_from:,}" if self.informative_from < NEVER else "of order T"
         )
-        lines.append(f"{trivial}: {since}")
+        lines.append(f"{'VACUOUS' if self.vacuous else 'informative'}: {since}")
         lines += [f"  {condition}" for condition in self.conditions]
         return "\n".join(lines)
 

@@ -10,14 +10,16 @@ from sidelight._check import checked_horizon
 from sidelight.analysis import minimax, packing_independent_set
 from sidelight.errors import InfeasibleRequest, InvalidGraph
 from sidelight.graph import FeedbackGraph
+from sidelight.partition import natural
 from sidelight.planning.baselines import exponential_weights as known
 from sidelight.planning.baselines._common import Baseline
 from sidelight.planning.baselines.q_ftrl import QFTRL
 from sidelight.planning.baselines.rules import exp3_ix_bound, exp3_set_bound, tsallis_inf_bound, uniform_bound
 from sidelight.planning.bounds import lower
-from sidelight.planning.bounds.bound import NEVER, Condition, below_trivial
+from sidelight.planning.bounds.bound import Condition, below_trivial
 from sidelight.planning.candidates import best_of, natural_candidates
 from sidelight.planning.exploration import Solved
+from sidelight.planning.minimised.uniform import UniformCandidate
 from sidelight.planning.plan import Candidate, Plan
 
 MINIMAX_BITS = 9
@@ -44,6 +46,13 @@ class Row:
     def certified(self) -> bool:
         """Is there a value, and do all its conditions hold at this horizon?"""
         return self.value is not None and all(condition.holds for condition in self.conditions)
+
+    @property
+    def lack(self) -> str:
+        """Why a row that is not informative says nothing, in words; empty for others."""
+        if self.informative or self.value is None:
+            return ""
+        return "vacuous" if self.learns or self.kind == "lower" else "does not learn"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dicts, ready for JSON."""
@@ -97,9 +106,9 @@ class Comparison:
 
     @property
     def ahead(self) -> tuple[Row, ...]:
-        """Certified upper bounds smaller than the auto plan's: should be empty."""
+        """Certified upper bounds of play that learns, smaller than the auto plan's: should be empty."""
         most = self.auto.value
-        rivals = (row for row in self.upper if row.certified)
+        rivals = (row for row in self.upper if row.certified and row.learns)
         return tuple(
             row
             for row in rivals
@@ -156,6 +165,7 @@ def compare_bounds(g: FeedbackGraph, horizon: int) -> Comparison:
     solved = Solved(g)
     candidates = list(natural_candidates(solved, "auto"))
     chosen = best_of(candidates, T)  # `plan(g, T)`, without solving everything again
+    candidates += [UniformCandidate(natural.single(g))] if g.n_arms > 1 else []
     rows = [*_upper(solved, T, candidates, chosen), *_lower(solved, T)]
     best = _best(rows).value or 1.0
 
@@ -193,8 +203,7 @@ def _best(rows: list[Row] | tuple[Row, ...]) -> Row:
 
 def _upper(solved: Solved, T: int, candidates: list[Candidate], chosen: Plan) -> Iterator[Row]:
     n, auto = solved.graph.n_arms, chosen.bound
-    learns = auto.informative_from < NEVER
-    yield Row("auto", "upper", auto.value, OURS, auto.theorem, auto.conditions, learns)
+    yield Row("auto", "upper", auto.value, OURS, auto.theorem, auto.conditions)
     yield Row("any play", "upper", float(T), "losses are in [0, 1]", "R ≤ T", learns=False)
     yield from (_row(candidate, T) for candidate in candidates)
     if n > 1:
@@ -311,4 +320,4 @@ def _status(row: Row) -> str:
         return f"not comparable; {row.source}: {row.theorem}"
     failing = [condition.name for condition in row.conditions if not condition.holds]
     status = f"not valid here ({failing[0]})" if failing else "certified"
-    return f"{status}{'' if row.informative else ', vacuous'}; {row.source}: {row.theorem}"
+    return f"{', '.join(filter(None, (status, row.lack)))}; {row.source}: {row.theorem}"

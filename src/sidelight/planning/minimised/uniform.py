@@ -1,4 +1,4 @@
-"""Uniform play as a plan: what is left when no plan that learns has a smaller bound."""
+"""Uniform play as a plan, for those who ask for it: it learns nothing, and says so."""
 
 from __future__ import annotations
 
