@@ -83,8 +83,8 @@ HEAD = """# The plan's bound against all others
 Printed by `python benchmarks/table_bounds.py --markdown`. For every family with 4 to 4 096 arms, every graph of the
 data collection made observable, and three horizons: the bound of `sl.plan(g, T)`, the best certified bound of
 `sl.compare_bounds(g, T)` that is not ours, the best certified lower bound, and whether auto ≤ each certified row,
-of play that learns. "vacuous" marks horizons at which the plan's bound is not below T: it learns all the same, and says
-so (docs/theory/search.md).
+of play that learns. "vacuous" marks horizons at which the plan's bound is not below T: it learns all the same, and
+says so (docs/theory/search.md).
 """
 
 

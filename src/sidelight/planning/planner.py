@@ -45,7 +45,7 @@ def plan(
         "hybrid"        each weak block plays the better of these two
         "interpolated"  each weak block its own Tsallis potential, constants minimised at this horizon
         "flat"          one simplex for all arms, no partition needed
-        "auto"          the best of all these: it learns even where no bound is below T, and says that its bound is vacuous
+        "auto"          the best of all these; where no bound is below T it learns anyway, and calls its bound vacuous
         "uniform"       every arm alike, whatever is seen: R ≤ (1 − 1/N)·T
 
     or, with a partition, a mapping from every weak block to "clustered", "adaptive" or "interpolated".

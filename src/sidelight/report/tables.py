@@ -95,7 +95,7 @@ def bounds_rows(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def _status(row: Row) -> str:
-    """In words: "certified", "conditions fail" or "no constant"; "vacuous" or "does not learn" where it says nothing."""
+    """In words: "certified", "conditions fail" or "no constant"; "vacuous" or "does not learn" if so."""
     if row.value is None:
         return "no constant"
     status = "certified" if row.certified else "conditions fail"
