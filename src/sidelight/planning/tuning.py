@@ -14,6 +14,7 @@ from sidelight.errors import InvalidOption
 from sidelight.planning.covers import largest_revealed, loads
 from sidelight.planning.potentials import Numbers, Potential
 from sidelight.planning.schedule import Schedule
+from sidelight.planning.self_tuning.rule import SelfTuning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +53,8 @@ class Tuning:
     A potential is a pair (power q, rate a): with S_i the cumulative loss estimates and Λ the multiplier,
     x_i = (a(Λ+S_i))^{−q}, or exp(−1−a(Λ+S_i)) where q = 0. Singletons have no inner potential: (0, 0). Arms of
     one block may differ in both; those with a load share one power q = 1/(1−h). With a `schedule`, rates
-    and exploration fall as rounds go by; the arrays hold their values in round 1.
+    and exploration fall as rounds go by; the arrays hold their values in round 1. With `self_tuning`, one block whose
+    rate and exploration follow what happens; the arrays hold those of round 1.
     """
 
     block_start: Longs  # (m+1,)
@@ -69,6 +71,7 @@ class Tuning:
     cover: Floats  # (n,) x* where the block has a spread, else 0
     load: Floats  # (n,) Σ_{j ∈ Nin(i) ∩ V_k} cover(j), 0 where the arm is owed nothing
     schedule: Schedule | None = None
+    self_tuning: SelfTuning | None = None
 
     @classmethod
     def flat(
@@ -81,6 +84,7 @@ class Tuning:
         cover: Numbers = 0.0,
         load: Numbers = 0.0,
         schedule: Schedule | None = None,
+        self_tuning: SelfTuning | None = None,
     ) -> Tuning:
         """All n arms in one block, which is always played; there is no local and no parents' exploration."""
         return cls(
@@ -98,6 +102,7 @@ class Tuning:
             cover=np.full(n, cover),
             load=np.full(n, load),
             schedule=schedule,
+            self_tuning=self_tuning,
         )
 
     @classmethod
@@ -148,7 +153,7 @@ class Tuning:
         by_block = ("top_power", "top_rate", "adaptive", "spread")
         shapes = {"block_start": m + 1} | dict.fromkeys(by_block, m)
         whole = ("block_start", "block_arms", "parent")
-        for name in (field.name for field in fields(self) if field.name != "schedule"):
+        for name in self._array_names():
             dtype = np.int64 if name in whole else np.float64
             array: npt.NDArray[Any] = np.array(getattr(self, name), dtype=dtype)
             if array.shape != (shapes.get(name, n),):
@@ -167,6 +172,8 @@ class Tuning:
         if self.schedule is not None and self.schedule.inner_rate.shape != (n,):
             raise InvalidOption(f"the schedule is for {self.schedule.inner_rate.size} arms, not for {n}")
         self._check_spread()
+        if self.self_tuning is not None:
+            self._check_self_tuning(self.self_tuning)
         if self.most_exploration > MOST_EXPLORATION * (1 + 1e-9):
             raise InvalidOption(f"total exploration may reach {self.most_exploration}, more than ½")
 
@@ -191,6 +198,15 @@ class Tuning:
         changes = np.flatnonzero((np.diff(rates) != 0) & (np.diff(self.block_of[self.block_arms]) == 0))
         if (self.inner_power[adaptive] != 2).any() or adaptive[self.block_arms[changes]].any():
             raise InvalidOption("a block that explores adaptively has one potential, −√x with one rate")
+
+    def _check_self_tuning(self, rule: SelfTuning) -> None:
+        h = 1.0 if not self.inner_power.any() else 1 - 1 / float(self.inner_power.max())
+        if self.n_blocks != 1 or self.n_arms == 1 or self.schedule is not None:
+            raise InvalidOption("a self-tuning plan plays one block of two arms or more, without a schedule")
+        if self.local_exploration.any() or self.adaptive.any():
+            raise InvalidOption("a self-tuning plan explores through its cover alone")
+        if np.ptp(self.inner_power) > 0 or np.ptp(self.inner_rate) > 0 or abs(h - rule.order) > 1e-9:
+            raise InvalidOption(f"the arms of a self-tuning plan share one potential of order {rule.order}")
 
     def check_graph(self, graph: FeedbackGraph) -> None:
         """Refuse a graph that this tuning is not for: other arms, parents that do not reveal, other loads."""
@@ -274,10 +290,12 @@ class Tuning:
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
         """The arrays by name, the schedule's included: all that `from_arrays` needs."""
-        arrays = {f.name: np.asarray(getattr(self, f.name)) for f in fields(self) if f.name != "schedule"}
+        arrays = {name: np.asarray(getattr(self, name)) for name in self._array_names()}
         if self.schedule is not None:
             pair = [self.schedule.exploration, float(self.schedule.start)]
             arrays |= {"schedule_inner_rate": self.schedule.inner_rate, "schedule_rest": np.array(pair)}
+        if self.self_tuning is not None:
+            arrays["self_tuning"] = self.self_tuning.to_array()
         return arrays
 
     @classmethod
@@ -287,8 +305,13 @@ class Tuning:
         if "schedule_inner_rate" in arrays:
             exploration, start = arrays["schedule_rest"].tolist()
             schedule = Schedule(arrays["schedule_inner_rate"], exploration, int(start))
-        known = {f.name: arrays[f.name] for f in fields(cls) if f.name != "schedule"}
-        return cls(**known, schedule=schedule)
+        rule = SelfTuning.from_array(arrays["self_tuning"]) if "self_tuning" in arrays else None
+        known = {name: arrays[name] for name in cls._array_names()}
+        return cls(**known, schedule=schedule, self_tuning=rule)
+
+    @classmethod
+    def _array_names(cls) -> list[str]:
+        return [field.name for field in fields(cls) if field.name not in ("schedule", "self_tuning")]
 
     def _owed_powers(self) -> tuple[Floats, Floats]:
         """(m,) smallest and largest power among the arms with a load in each block; 0 where there are none."""

@@ -1,0 +1,77 @@
+"""What a round of self-tuning play costs at most: plain functions of β, which planning calls and kernels compile.
+
+β is the temperature, one over the learning rate. `weak` is κδ^s, more than which no exploration g adds up to;
+`beside`, `strong` and `lean` say what self-loops and strong observability are worth (`planning.self_tuning.rule`).
+Proofs: docs/theory/self-tuning.md.
+"""
+
+from math import cbrt, inf, sqrt
+
+GOLDEN = (sqrt(5.0) - 1.0) / 2.0
+
+
+def weak_price(beta: float, weak: float, beside: float) -> float:
+    """With `weak_strength`: √(weak/2β), weak/β below β = 2·weak, and what arms beside the cover cost."""
+    p = sqrt(weak / (2.0 * beta)) if beta >= 2.0 * weak else weak / beta
+    return p + beside / (beta * (1.0 - min(p, 0.5)))
+
+
+def weak_strength(beta: float, weak: float) -> float:
+    """Lemma 2's strength of exploration."""
+    return min(1.0 / sqrt(2.0 * beta * weak), 0.5 / weak)
+
+
+def strong_price(beta: float, weak: float, strong: float, lean: float) -> float:
+    """Exploration of strength lean/β, none where every arm has a self-loop: strong/(β − lean·weak)."""
+    room = beta - lean * weak
+    return strong / room if room > 0.0 else inf
+
+
+def price(beta: float, weak: float, beside: float, strong: float, lean: float) -> float:
+    """What a round at β costs at most, whatever the point X, with `safe_strength`; never more than 1."""
+    return min(1.0, weak_price(beta, weak, beside), strong_price(beta, weak, strong, lean))
+
+
+def safe_strength(beta: float, weak: float, beside: float, strong: float, lean: float) -> float:
+    """The strength b of exploration, uncapped, that keeps a round at β below its price; b·weak ≤ ½."""
+    if strong_price(beta, weak, strong, lean) <= weak_price(beta, weak, beside):
+        return min(lean / beta, 0.5 / weak)
+    return weak_strength(beta, weak)
+
+
+def cost_to_go(
+    beta: float,
+    rounds: float,
+    diameter: float,
+    weak: float,
+    beside: float,
+    strong: float,
+    lean: float,
+    known: float,
+) -> tuple[float, float]:
+    """(value, target): a small D(β′ − β) + rounds·price(β′), β′ ≥ β, and its β′; `known` is tried as well.
+
+    Whatever β′, that many rounds from β cost no more: how near to the minimum it is decides only how tight.
+    """
+    target = beta
+    value = rounds * price(beta, weak, beside, strong, lean)
+    per_round = rounds / diameter
+    explored = cbrt(per_round * sqrt(weak / 2.0) / 2.0) ** 2
+    if explored < 2.0 * weak:
+        explored = min(sqrt(per_round * weak), 2.0 * weak)
+    low, high = explored, explored + 2.0 * sqrt(2.0 * per_round * beside)
+    for _ in range(40 if beside > 0.0 else 0):  # golden sections
+        left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+        if left + per_round * weak_price(left, weak, beside) <= right + per_round * weak_price(
+            right, weak, beside
+        ):
+            high = right
+        else:
+            low = left
+    learnt = lean * weak + sqrt(per_round * strong) if strong < inf else beta
+    for other in (low, learnt, known):
+        if other > beta:
+            found = diameter * (other - beta) + rounds * price(other, weak, beside, strong, lean)
+            if found < value:
+                value, target = found, other
+    return value, target

@@ -1,0 +1,1 @@
+"""Plans that tune themselves while they are played, and what they promise before."""

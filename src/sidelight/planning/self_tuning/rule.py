@@ -1,0 +1,106 @@
+"""The numbers of a self-tuning plan, with all theory taken out: what the engine reads beside a flat tuning."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from math import inf, isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sidelight.engine.self_tuning import prices
+from sidelight.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from sidelight._types import Floats
+
+MOST = 1e100
+"""Numbers of a rule are below this, so that sums and products of a few stay finite."""
+
+
+@dataclass(frozen=True)
+class SelfTuning:
+    """One simplex with entropy H of order s and temperature β, which is bought from β_1 on with a share of all costs.
+
+    A round at β costs at most `price(β)`, whatever was learnt, if it explores with `safe_strength(β)`:
+
+        price(β) = min(1,  strong/(β − lean·weak),  p + beside/(β(1 − min(p, ½)))),
+        p = √(weak/(2β)) for β ≥ 2·weak, weak/β below.
+
+    The first is for strongly observable graphs (∞ elsewhere), the other for any. Money that is not spent stays
+    below patience·β·D. With a `horizon` the certificate never exceeds `budget`. Proofs: docs/theory/self-tuning.md.
+    """
+
+    order: float  # s in (0, 1]
+    share: float  # c: how much of every cost is spent on temperature
+    diameter: float  # D, the largest H
+    first: float  # β_1 ≥ c/D
+    weak: float  # κδ^s: no g adds up to more
+    beside: float = 0.0  # ½Q^s for the arms outside the cover, all with self-loops, in Q cliques
+    strong: float = inf
+    lean: float = 0.0  # strength of exploration is lean/β where `strong` is the smallest
+    patience: float = 0.01  # θ
+    horizon: int = 0  # 0: any number of rounds
+    budget: float = inf
+
+    def __post_init__(self) -> None:
+        if not 0 < self.order <= 1:
+            raise InvalidOption(f"a self-tuning plan has an order s in (0, 1], got s={self.order!r}")
+        if not 0 < self.share <= 1:
+            raise InvalidOption(
+                f"a self-tuning plan spends a share c in (0, 1] of its costs, got c={self.share!r}"
+            )
+        for name in ("diameter", "first", "weak"):
+            if not 0 < getattr(self, name) < MOST:
+                raise InvalidOption(
+                    f"{name} must be positive and below {MOST:g}, got {getattr(self, name)!r}"
+                )
+        for name in ("beside", "lean"):
+            if not 0 <= getattr(self, name) < MOST:
+                raise InvalidOption(f"{name} must be 0 or positive, got {getattr(self, name)!r}")
+        if not self.lean * self.weak <= self.strong or self.strong == 0:
+            raise InvalidOption(
+                f"strong = {self.strong!r} must be at least lean·weak = {self.lean * self.weak!r}"
+            )
+        if not 0 < self.patience <= 1:
+            raise InvalidOption(f"patience θ must be in (0, 1], got {self.patience!r}")
+        if self.horizon < 0 or (self.horizon == 0) != (self.budget == inf) or not self.budget > 0:
+            raise InvalidOption(
+                f"a budget goes with a horizon, and only with one, got {self.budget!r} for {self.horizon!r} rounds"
+            )
+        if self.first * self.diameter < self.share * (1 - 1e-9):
+            raise InvalidOption(f"first = {self.first!r} is below share/diameter: caps would bind")
+
+    def price(self, beta: float) -> float:
+        """What a round at β costs at most."""
+        return prices.price(beta, self.weak, self.beside, self.strong, self.lean)
+
+    def safe_strength(self, beta: float) -> float:
+        """The strength of exploration with which it does."""
+        return prices.safe_strength(beta, self.weak, self.beside, self.strong, self.lean)
+
+    @property
+    def first_strength(self) -> float:
+        """Lemma 2's strength at β_1: the flat tuning around this rule explores with it."""
+        return prices.weak_strength(self.first, self.weak)
+
+    def cost_to_go(self, beta: float, rounds: float) -> tuple[float, float]:
+        """What so many rounds from β on cost at most, and the β at which they are played then."""
+        return prices.cost_to_go(
+            beta, rounds, self.diameter, self.weak, self.beside, self.strong, self.lean, beta
+        )
+
+    def to_array(self) -> Floats:
+        """All numbers in the order of the fields."""
+        return np.array(astuple(self), dtype=np.float64)
+
+    @classmethod
+    def from_array(cls, numbers: Floats) -> SelfTuning:
+        """The rule that `to_array` wrote."""
+        names = list(cls.__dataclass_fields__)
+        if numbers.shape != (len(names),):
+            raise InvalidOption(f"a self-tuning rule is {len(names)} numbers, got {numbers.shape}")
+        known: dict[str, Any] = dict(zip(names, numbers.tolist(), strict=True))
+        if not isfinite(known["horizon"]) or known["horizon"] != int(known["horizon"]):
+            raise InvalidOption(f"a horizon is a whole number of rounds, got {known['horizon']!r}")
+        return cls(**known | {"horizon": int(known["horizon"])})
