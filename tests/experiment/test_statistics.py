@@ -8,6 +8,7 @@ from scipy import stats
 
 from sidelight.errors import InvalidOption
 from sidelight.experiment.statistics import (
+    BEND,
     LEAST_SEEDS,
     compare_cells,
     growth_exponent,
@@ -102,11 +103,45 @@ def test_the_same_call_gives_the_same_interval():
 def test_few_seeds_have_an_exponent_and_no_interval(seeds):
     found = growth_exponent(ROUNDS, [ROUNDS**0.5] * seeds)
     assert np.isnan([found.low, found.high]).all()
-    assert str(found) == "0.50"
+    assert found.of("t") == "t^0.50"
 
 
 def test_enough_seeds_have_an_interval():
-    assert str(growth_exponent(ROUNDS, [ROUNDS**0.5] * LEAST_SEEDS)) == "0.50 [0.50, 0.50]"
+    assert growth_exponent(ROUNDS, [ROUNDS**0.5] * LEAST_SEEDS).of("T") == "T^0.50 [0.50, 0.50]"
+
+
+def bent(seeds, noise=0.0):
+    """Linear up to 10⁵, a root from there on."""
+    return noisy(0, seeds, noise) * np.where(ROUNDS < 10**5, ROUNDS, 10**5 * (ROUNDS / 10**5) ** 0.5)
+
+
+@pytest.mark.parametrize("seeds", [2, LEAST_SEEDS])
+def test_a_curve_that_bends_is_no_power(seeds):
+    found = growth_exponent(ROUNDS, bent(seeds))
+    assert found.bends
+    assert_allclose([found.early, found.late], [1, 0.5], atol=0.02)
+    assert found.of("t").startswith("bends 1.00→0.5")
+
+
+def test_logarithms_and_sums_of_near_powers_do_not_bend():
+    for curve in (np.log(ROUNDS + 1), ROUNDS**0.6 + ROUNDS**0.7):
+        assert not growth_exponent(ROUNDS, [curve] * LEAST_SEEDS).bends
+
+
+def test_noise_is_not_taken_for_a_bend():
+    """Independent factors e^{±0.5} at every checkpoint bend every curve; the mean of few seeds seems to bend too."""
+    found = [growth_exponent(ROUNDS, noisy(0.6, 10, 0.5, seed), resamples=400) for seed in range(100)]
+    apart = np.mean([abs(fit.late - fit.early) > BEND for fit in found])
+    assert apart > 0.1
+    assert np.mean([fit.bends for fit in found]) <= min(0.1, apart)
+    assert growth_exponent(ROUNDS, bent(10, 0.5)).bends
+
+
+def test_a_curve_that_comes_from_below_zero_bends():
+    found = growth_exponent(ROUNDS, [np.where(ROUNDS < 10**5, -1.0, ROUNDS**0.5)])
+    assert found.bends
+    assert np.isnan(found.early)
+    assert found.of("t") == "bends ≤ 0→0.50"
 
 
 @pytest.mark.parametrize(

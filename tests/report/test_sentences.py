@@ -9,7 +9,7 @@ from finished_cells import bound, cell, results
 import sidelight as sl
 from sidelight.experiment.results import cell_of
 from sidelight.report.groups import groups_of
-from sidelight.report.sentences import bound_status, verdict
+from sidelight.report.sentences import bound_status, certificate_exceeded, verdict
 
 LUCK = np.array([10.0, 30.0, 20.0, 50.0, 40.0])
 
@@ -106,11 +106,26 @@ def test_a_single_arm_meets_its_bound_of_zero(horizon):
         sl.plan(sl.families.mab(1), horizon), sl.environments.bernoulli([0.35]), seeds=range(3), jobs=1
     )
     one = cell_of(run, id="", graph="mab:1", policy="auto", environment="coin")
+    assert not one.regret.any()
     assert one.bound["value"] == 0
     assert bound_status(one) == "holds"
     text = said(one)
+    assert "mean regret of 0 ± 0, up to the rounding of sums, over 3 seeds" in text
     assert "takes up so much of them: 0 of 0 (auto)" in text
     assert "linearly" not in text
+
+
+def test_certificates_are_set_against_the_regret_they_bound():
+    kept = cell("kept", LUCK, certificate=np.column_stack([LUCK, 2 * LUCK]))  # mean 60 at the end
+    broken = cell("broken", LUCK + 90, certificate=np.column_stack([LUCK, LUCK]))
+    vacuous = cell("vacuous", LUCK, certificate=np.full((5, 2), 100.0))  # one loss per round
+    text = said(kept, broken, vacuous, cell("none", LUCK))
+    assert "how much of it regret takes up: kept 60 (50%)." in text
+    assert "The certificate is EXCEEDED in the mean by broken:" in text
+    assert not certificate_exceeded(
+        replace(broken, regret=broken.regret[:1], certificate=broken.certificate[:1])
+    )
+    assert "certify at T" not in said(vacuous, cell("none", LUCK))
 
 
 def test_linear_growth_is_said():
@@ -119,6 +134,16 @@ def test_linear_growth_is_said():
     roots = cell(final=[1.0, 2.0], checkpoints=points, regret=np.outer([0.2, 0.3], points**0.5))
     assert "still grows linearly at T for auto" in said(lines)
     assert "linearly" not in said(roots)
+
+
+def test_a_curve_that_bends_has_no_exponent():
+    points = np.array([100, 200, 500, 1_000, 2_000, 5_000, 10_000])
+    flat = np.minimum(points, 1_000)
+    bent = cell(final=[1.0, 2.0], horizon=10_000, checkpoints=points, regret=np.outer([0.2, 0.3], flat))
+    assert "the regret of auto bends: no single exponent describes it" in said(bent)
+    steeper = replace(bent, regret=np.outer([0.2, 0.3], points**0.5 + np.maximum(points - 1_000, 0)))
+    assert "bends" in said(steeper)
+    assert "still grows linearly at T for auto" in said(steeper)
 
 
 def test_bounds_of_the_graph_are_put_plainly():

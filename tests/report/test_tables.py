@@ -26,6 +26,9 @@ def test_rows_hold_the_numbers():
     assert row["exponent"] == pytest.approx(0.6, abs=0.02)
     assert (row["policy"], row["seeds"], row["horizon"]) == ("auto", 4, 10_000)
     assert (row["bound"], row["bound_status"]) == (one.bound["value"], "holds")
+    assert row["certificate"] is None
+    (row,) = results_rows(results(curve_cell(certificate=3 * one.regret)))
+    assert row["certificate"] == pytest.approx(3 * one.regret[:, -1].mean())
 
 
 def test_rows_are_json_without_nan():
@@ -58,6 +61,16 @@ def test_few_seeds_leave_the_exponent_alone(seeds, shown_as):
     (row,) = results_rows(found)
     assert row["exponent"] == pytest.approx(0.5, abs=0.01)
     assert (row["exponent_low"] is None) == (row["exponent_high"] is None) == (seeds < 8)
+
+
+def test_a_bent_curve_has_no_exponent():
+    points = np.array([100, 200, 500, 1_000, 2_000, 5_000, 10_000])
+    regret = np.outer(np.linspace(1, 2, 8), np.minimum(points, 1_000))
+    found = results(cell(final=regret[:, -1], horizon=10_000, checkpoints=points, regret=regret))
+    (row,) = results_rows(found)
+    assert row["exponent"] is row["exponent_low"] is row["exponent_high"] is None
+    assert row["growth"] == "bends 1.00→0.00"
+    assert row["growth"] in shown(results_table(found))
 
 
 def test_names_are_not_markup():

@@ -19,6 +19,7 @@ def cell(policy="auto", final=(1.0, 2.0, 3.0), seeds=None, **changes):
         "regret": np.column_stack([final / 2, final]),
         "cost": np.column_stack([final, final]),
         "ledger": None,
+        "certificate": None,
         "plays": None,
         "bound": None,
         "nanoseconds_per_round": 100.0,

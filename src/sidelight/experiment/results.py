@@ -41,6 +41,7 @@ class Cell(Named):
     regret: Floats  # (S, C)
     cost: Floats  # (S, C)
     ledger: Floats | None  # (S, C, 4), None for a policy that keeps none
+    certificate: Floats | None  # (S, C) what the rounds so far certify, None where nothing does
     plays: Longs | None  # (n,) over all seeds, None where they were not counted
     bound: dict[str, Any] | None  # Bound.to_dict(), None without a bound for this horizon
     nanoseconds_per_round: float
@@ -118,6 +119,7 @@ def cell_of(run: Run, provenance: dict[str, Any] | None = None, **names: Any) ->
         regret=run.regret,
         cost=run.cost,
         ledger=run.ledger if kept else None,
+        certificate=run.certificate if np.isfinite(run.certificate).all() else None,
         plays=None if run.plays is None else run.plays.sum(axis=0),
         bound=None if bound is None else bound.to_dict(),
         nanoseconds_per_round=run.nanoseconds_per_round,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sidelight._types import Floats, Longs
 from sidelight.errors import InvalidOption
@@ -18,6 +19,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sidelight.planning import Bound
+
+
+def rounding(rounds: npt.ArrayLike, cost: npt.ArrayLike) -> Floats:
+    """What rounding may put into a total of `cost` that was added up round by round: ε·rounds·cost/4.
+
+    A sum S is off by half a unit in its last place after each addition, at most ε·S/2, and S grows evenly.
+    """
+    bound: Floats = np.finfo(np.float64).eps / 4 * np.asarray(rounds) * np.abs(np.asarray(cost))
+    return bound
+
+
+def regret_of(cost: Floats, best: Floats, rounds: Longs) -> Floats:
+    """cost − best, or 0 where that is no more than what rounding may have put there."""
+    difference: Floats = cost - best
+    return np.where(np.abs(difference) <= rounding(rounds, cost), 0.0, difference)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +49,7 @@ class Run:
     seeds: Longs  # (S,)
     checkpoints: Longs  # (C,) rounds played
     cost: Floats  # (S, C) total cost so far: means where they are known, else losses
-    regret: Floats  # (S, C) cost minus that of the best fixed arm over the same rounds
+    regret: Floats  # (S, C) cost minus that of the best fixed arm over the same rounds; 0 within rounding
     ledger: Floats  # (S, C, 4) parts of the estimated regret against the best arm; NaN without a ledger
     certificate: Floats  # (S, C) what the policy certifies by then, against every arm
     best_arm: Longs  # (S,) the arm of the ledger

@@ -20,7 +20,7 @@ from sidelight.engine._numba.interrupts import interrupts_kept
 from sidelight.environment import Environment
 from sidelight.environment.base import environment_key
 from sidelight.errors import InvalidOption, PastHorizon
-from sidelight.experiment.run import LEDGER, Run
+from sidelight.experiment.run import LEDGER, Run, regret_of
 from sidelight.policy.player import MinimalPlayer, Playable, is_player
 
 _Value = TypeVar("_Value")
@@ -247,7 +247,7 @@ def _run(
         seeds=np.array(seeds, dtype=np.int64),
         checkpoints=points,
         cost=cost,
-        regret=cost - best,
+        regret=regret_of(cost, best, points),
         ledger=np.stack([task.ledger for task in tasks]),
         certificate=np.stack([task.certificate for task in tasks]),
         best_arm=np.array([task.best_arm for task in tasks], dtype=np.int64),

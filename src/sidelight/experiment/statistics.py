@@ -22,6 +22,8 @@ RESAMPLES = 2000
 """Bootstrap samples of seeds behind the interval of an exponent."""
 LEAST_SEEDS = 8
 """Below, that interval is withheld: it covers far less often than it says."""
+BEND = 0.1
+"""Exponents of the two halves of a curve that differ by more, beyond the noise of the seeds, are not one exponent."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,24 +38,32 @@ class Band:
 
 @dataclass(frozen=True)
 class GrowthExponent:
-    """Mean regret grows like t^value between rounds `first` and `last`.
+    """Mean regret grows like t^value between rounds `first` and `last`, unless it bends there.
 
     `low` and `high` are the percentile bootstrap over seeds, NaN below `LEAST_SEEDS` seeds, where it would be much
-    too narrow. It never covers the error of calling a curve a power of t.
+    too narrow. `early` and `late` are the exponents of the first and of the second half of those rounds, on the
+    log axis. Where they differ by more than `BEND`, and by more than the seeds explain, the curve `bends`: it is no
+    power of t, and `value` describes none of it.
     """
 
     value: float
     low: float
     high: float
+    early: float
+    late: float
+    bends: bool
     first: int
     last: int
     n_seeds: int
     level: float
 
-    def __str__(self) -> str:
-        if np.isnan(self.low):
-            return f"{self.value:.2f}"
-        return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
+    def of(self, variable: str) -> str:
+        """In short, `variable` being what regret grows with: "t^0.50 [0.48, 0.53]", or "bends 0.91→0.42"."""
+        if self.bends:
+            halves = ("≤ 0" if np.isnan(slope) else f"{slope:.2f}" for slope in (self.early, self.late))
+            return f"bends {'→'.join(halves)}"
+        interval = "" if np.isnan(self.low) else f" [{self.low:.2f}, {self.high:.2f}]"
+        return f"{variable}^{self.value:.2f}{interval}"
 
 
 @dataclass(frozen=True)
@@ -104,11 +114,17 @@ def growth_exponent(
     `LEAST_SEEDS` seeds there is none. None where there is nothing to fit: the mean ends at or below zero, or is
     positive at fewer than three checkpoints.
 
+    The two halves are fitted as well. With `LEAST_SEEDS` seeds or more, they must differ by more than `BEND` *and*
+    zero must lie outside the bootstrap interval of their difference for the curve to bend; with fewer, or where a
+    half has too few positive means for a slope, nothing shows that it is straight.
+
     >>> t = np.geomspace(1, 10**6, 61)
-    >>> str(growth_exponent(t, [3 * t**0.5, 5 * t**0.5]))
-    '0.50'
-    >>> str(growth_exponent(t, [3 * t**0.5, 5 * t**0.5] * 4))
-    '0.50 [0.50, 0.50]'
+    >>> growth_exponent(t, [3 * t**0.5, 5 * t**0.5]).of("t")
+    't^0.50'
+    >>> growth_exponent(t, [3 * t**0.5, 5 * t**0.5] * 4).of("t")
+    't^0.50 [0.50, 0.50]'
+    >>> growth_exponent(t, [np.minimum(t, 10**5)] * 4).of("t")
+    'bends 1.00→0.00'
     """
     _check_level(level)
     table, t = _table(regret), np.asarray(rounds, dtype=np.float64)
@@ -123,13 +139,30 @@ def growth_exponent(
         return None
     x = np.log(t)
     weights = np.gradient(x)
-    value = float(_slopes(x, mean[None, :], weights)[0])
+    middle = (x[0] + x[-1]) / 2
+    halves = x <= middle + 1e-9, x >= middle - 1e-9  # a checkpoint in the middle belongs to both
+
+    def fits(curves: Floats) -> tuple[Floats, Floats, Floats]:
+        early, late = (_slopes(x[half], curves[:, half], weights[half]) for half in halves)
+        return _slopes(x, curves, weights), early, late
+
+    value, early, late = (float(slopes[0]) for slopes in fits(mean[None, :]))
     low = high = float("nan")
+    bends = not abs(late - early) <= BEND  # NaN: a half without a slope
     if len(table) >= LEAST_SEEDS:
-        slopes = _slopes(x, resampled_means(table, resamples, np.random.default_rng(seed)), weights)
-        if np.isfinite(slopes).mean() >= level:  # else too many samples of seeds have no positive mean to fit
-            low, high = (float(q) for q in np.nanquantile(slopes, [(1 - level) / 2, (1 + level) / 2]))
-    return GrowthExponent(value, low, high, int(t[0]), int(t[-1]), len(table), level)
+        slopes, first, second = fits(resampled_means(table, resamples, np.random.default_rng(seed)))
+        low, high = _interval(slopes, level)
+        least, most = _interval(second - first, level)
+        bends = bends and not least <= 0 <= most
+    return GrowthExponent(value, low, high, early, late, bends, int(t[0]), int(t[-1]), len(table), level)
+
+
+def _interval(samples: Floats, level: float) -> tuple[float, float]:
+    """Percentiles of bootstrap samples; NaN where too many samples of seeds have no positive mean to fit."""
+    if np.isfinite(samples).mean() < level:
+        return float("nan"), float("nan")
+    low, high = np.nanquantile(samples, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
 
 
 def resampled_means(table: Floats, resamples: int, rng: np.random.Generator) -> Floats:

@@ -38,8 +38,9 @@ ARMS = (
 )
 MATRIX = "Too large to draw arm by arm: rows reveal columns, darker where more pairs do, on a log scale."
 REGRET = (
-    "Mean regret with its 95 % interval. Triangles at the right edge are bounds at T. Above the dotted line a "
-    "bound says nothing. Curves that coincide are drawn as stripes."
+    "Mean regret with its 95 % interval. Dotted in the same colour: what the rounds so far certify, in the mean. "
+    "Triangles at the right edge are bounds at T. Above the dashed line a bound says nothing. Curves that coincide "
+    "are drawn as stripes."
 )
 SCALING = (
     "Mean regret at the end of runs of different length, each planned for its own T, with 95 % intervals. T^a is "

@@ -8,7 +8,13 @@ import numpy as np
 
 from sidelight.errors import InvalidOption
 from sidelight.experiment.results import Cell
-from sidelight.experiment.statistics import LEVEL, PairedDifference, compare_cells, growth_exponent
+from sidelight.experiment.statistics import (
+    LEVEL,
+    PairedDifference,
+    compare_cells,
+    growth_exponent,
+    mean_band,
+)
 from sidelight.planning import Comparison
 from sidelight.report.groups import Group
 from sidelight.report.series import final_regret
@@ -19,8 +25,8 @@ LINEAR = 0.97
 
 
 def verdict(group: Group, comparison: Comparison | None = None) -> tuple[str, ...]:
-    """One sentence each: the least regret, noise, whether bounds hold, vacuous bounds, what beats the plan."""
-    sentences = [*_least(group), *_linear(group), *_bounds(group)]
+    """One sentence each: the least regret, noise, growth, whether bounds hold, vacuous ones, what beats the plan."""
+    sentences = [*_least(group), *_growth(group), *_bounds(group), *_certificates(group)]
     if comparison is not None:
         sentences += _beaten(comparison)
     return tuple(sentences)
@@ -40,13 +46,13 @@ def bound_status(cell: Cell) -> str:
     if value >= cell.horizon:
         return "vacuous"
     mean, low, _ = final_regret(cell)
-    allowed = value + _rounding(cell)
-    return "holds" if mean <= allowed else "exceeded" if low > allowed else "undecided"
+    return "holds" if mean <= value else "exceeded" if low > value else "undecided"
 
 
 def _least(group: Group) -> list[str]:
     best, *rivals = _alike(group.ranked)
-    measured = f"{_measured(best[0])} over {counted(len(best[0].seeds), 'seed')}"
+    nothing = "" if best[0].regret[:, -1].any() else ", up to the rounding of sums,"
+    measured = f"{_measured(best[0])}{nothing} over {counted(len(best[0].seeds), 'seed')}"
     played = f"{_names(best)} played alike and" if len(best) > 1 else best[0].policy
     have = "have" if len(best) > 1 else "has"
     if not rivals:
@@ -81,20 +87,29 @@ def _noise(best: Cell, rivals: list[list[Cell]]) -> list[str]:
     return sentences
 
 
-def _linear(group: Group) -> list[str]:
-    """Policies that have not begun to learn: the longest curve of their regret is a straight line."""
-    found = []
+def _growth(group: Group) -> list[str]:
+    """Policies that have not begun to learn, whose curve ends as a straight line; and curves that are no power."""
+    linear, bent = [], []
     for cell in group.cells:
-        if cell.mean[-1] <= _rounding(cell):
-            continue
         growth = growth_exponent(cell.checkpoints, cell.regret)
-        if growth is not None and (growth.value if np.isnan(growth.low) else growth.low) >= LINEAR:
-            found.append(cell)
-    if not found:
-        return []
-    return [
-        f"Regret still grows linearly at T for {_names(found)}: too short a horizon, or a policy that does not learn."
-    ]
+        if growth is None:
+            continue
+        if growth.bends:
+            bent.append(cell)
+        end = growth.late if growth.bends else growth.value if np.isnan(growth.low) else growth.low
+        if end >= LINEAR:
+            linear.append(cell)
+    sentences = []
+    if linear:
+        sentences.append(
+            f"Regret still grows linearly at T for {_names(linear)}: too short a horizon, or a policy that "
+            "does not learn."
+        )
+    if bent:
+        sentences.append(
+            f"Between T/100 and T the regret of {_names(bent)} bends: no single exponent describes it."
+        )
+    return sentences
 
 
 def _bounds(group: Group) -> list[str]:
@@ -114,6 +129,46 @@ def _bounds(group: Group) -> list[str]:
         "none": f"Without a bound: {names.get('none')}.",
     }
     return [sentence for status, sentence in sentences.items() if status in by_status]
+
+
+def _certificates(group: Group) -> list[str]:
+    """What the games themselves certify: a bound on the expected regret that needs no horizon and no worst case."""
+    kept = [
+        cell
+        for cell in group.cells
+        if cell.certificate is not None and _mean_certificate(cell) < cell.horizon
+    ]
+    if not kept:
+        return []
+    exceeded = [cell for cell in kept if certificate_exceeded(cell)]
+    used = ", ".join(
+        f"{cell.policy} {number(_mean_certificate(cell))} ({float(cell.mean[-1]) / _mean_certificate(cell):.0%})"
+        for cell in kept
+        if cell not in exceeded and _mean_certificate(cell) > 0
+    )
+    sentences = (
+        [f"What the rounds played certify at T, in the mean, and how much of it regret takes up: {used}."]
+        if used
+        else []
+    )
+    if exceeded:
+        sentences.append(
+            f"The certificate is EXCEEDED in the mean by {_names(exceeded)}: the theory or the code is at fault."
+        )
+    return sentences
+
+
+def certificate_exceeded(cell: Cell) -> bool:
+    """Is mean regret above the mean certificate by more than the seeds explain (95 % interval of the difference)?"""
+    if cell.certificate is None:
+        return False
+    above = mean_band((cell.regret - cell.certificate)[:, -1:])
+    return bool(above.low[0] > 0)  # never for a single seed
+
+
+def _mean_certificate(cell: Cell) -> float:
+    assert cell.certificate is not None
+    return float(cell.certificate[:, -1].mean())
 
 
 def bounds_sentence(comparison: Comparison) -> str:
@@ -152,11 +207,6 @@ def _alike(cells: Iterable[Cell]) -> list[list[Cell]]:
         same = (cell.seeds.tobytes(), (cell.regret + 0.0).tobytes(), f"{_value(cell):.9g}")
         found.setdefault(same, []).append(cell)
     return list(found.values())
-
-
-def _rounding(cell: Cell) -> float:
-    """What adding up T floats of at most one may put into regret: that of a single arm is zero only up to this."""
-    return float(np.finfo(np.float64).eps) * cell.horizon**2
 
 
 def _value(cell: Cell) -> float:

@@ -24,6 +24,7 @@ class Curve(NamedTuple):
     low: Floats  # (C,) nan for a single seed
     high: Floats
     bounds: dict[int, tuple[float, bool]]  # horizon: value of the bound, and whether it is certified
+    certificate: Floats | None = None  # (C,) mean of what the rounds so far certify, where they do
 
 
 def final_regret(cell: Cell) -> tuple[float, float, float]:
@@ -41,7 +42,9 @@ def _regret_curve(cell: Cell, since: float) -> Curve:
     kept = cell.checkpoints >= since
     band = mean_band(cell.regret[:, kept])
     label = _label(cell.policy, "t", growth_exponent(cell.checkpoints, cell.regret))
-    return Curve(cell.policy, label, cell.checkpoints[kept], band.mean, band.low, band.high, _bounds(cell))
+    certificate = None if cell.certificate is None else cell.certificate[:, kept].mean(axis=0)
+    rounds = cell.checkpoints[kept]
+    return Curve(cell.policy, label, rounds, band.mean, band.low, band.high, _bounds(cell), certificate)
 
 
 def scaling_curves(scaling: Scaling) -> list[Curve]:
@@ -65,7 +68,7 @@ def scaling_exponent(cells: tuple[Cell, ...]) -> GrowthExponent | None:
 
 
 def _label(policy: str, variable: str, growth: GrowthExponent | None) -> str:
-    return short(policy) if growth is None else f"{short(policy)}  {variable}^{growth}"
+    return short(policy) if growth is None else f"{short(policy)}  {growth.of(variable)}"
 
 
 def _bounds(*cells: Cell) -> dict[int, tuple[float, bool]]:

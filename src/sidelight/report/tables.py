@@ -24,13 +24,14 @@ def results_rows(results: Results) -> list[dict[str, Any]]:
 
 
 def result_row(cell: Cell) -> dict[str, Any]:
-    """Regret at the horizon with its 95 % interval, growth exponent, bound and time of one cell.
+    """Regret at the horizon with its 95 % interval, growth exponent, mean certificate, bound and time of one cell.
 
-    The exponent's interval is None below `statistics.LEAST_SEEDS` seeds.
+    The exponent is None where the curve bends, its interval also below `statistics.LEAST_SEEDS` seeds; "growth" is
+    the same in words, with the exponents of both halves of a curve that bends.
     """
     mean, low, high = final_regret(cell)
     growth = growth_exponent(cell.checkpoints, cell.regret)
-    exponent = (None,) * 3 if growth is None else (growth.value, growth.low, growth.high)
+    single = None if growth is None or growth.bends else growth
     row: dict[str, Any] = _json.plain(
         {
             "id": cell.id,
@@ -42,9 +43,11 @@ def result_row(cell: Cell) -> dict[str, Any]:
             "regret": mean,
             "regret_low": low,
             "regret_high": high,
-            "exponent": exponent[0],
-            "exponent_low": exponent[1],
-            "exponent_high": exponent[2],
+            "exponent": None if single is None else single.value,
+            "exponent_low": None if single is None else single.low,
+            "exponent_high": None if single is None else single.high,
+            "growth": None if growth is None else growth.of("t"),
+            "certificate": None if cell.certificate is None else float(cell.certificate[:, -1].mean()),
             "bound": None if cell.bound is None else cell.bound["value"],
             "bound_status": bound_status(cell),
             "nanoseconds_per_round": cell.nanoseconds_per_round,
@@ -61,7 +64,7 @@ def results_table(results: Results) -> Table:
     table = Table(title=Text(results.title) if results.title else None, title_justify="left")
     for name in ("graph", "environment", "T", "policy"):
         table.add_column(name, justify="right" if name == "T" else "left", overflow="fold")
-    for name in ("regret", "grows as", "bound", "", "ns/round"):
+    for name in ("regret", "grows as", "certificate", "bound", "", "ns/round"):
         table.add_column(name, justify="left" if name == "" else "right", no_wrap=True)
     for group in groups_of(results):
         least = group.ranked[0]
@@ -74,18 +77,18 @@ def results_table(results: Results) -> Table:
     return table
 
 
-def result_texts(row: dict[str, Any]) -> tuple[str, str, str, str, str]:
-    """Regret, exponent, bound, its status and time of a row, as a reader wants them."""
+def result_texts(row: dict[str, Any]) -> tuple[str, ...]:
+    """Regret, growth, certificate, bound, its status and time of a row, as a reader wants them."""
     regret = number(row["regret"])
     if row["regret_high"] is not None:
         regret += f" ± {number(row['regret_high'] - row['regret'])}"
-    exponent = "–" if row["exponent"] is None else f"t^{row['exponent']:.2f}"
-    if row["exponent_low"] is not None:
-        exponent += f" [{row['exponent_low']:.2f}, {row['exponent_high']:.2f}]"
-    bound = "–" if row["bound"] is None else number(row["bound"])
+    growth = "–" if row["growth"] is None else row["growth"]
+    certificate, bound, time = (
+        "–" if row[name] is None else number(row[name])
+        for name in ("certificate", "bound", "nanoseconds_per_round")
+    )
     status = "" if row["bound_status"] == "none" else row["bound_status"]
-    time = "–" if row["nanoseconds_per_round"] is None else number(row["nanoseconds_per_round"])
-    return regret, exponent, bound, status, time
+    return regret, growth, certificate, bound, status, time
 
 
 def bounds_rows(comparison: Comparison) -> list[dict[str, Any]]:

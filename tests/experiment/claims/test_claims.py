@@ -1,6 +1,7 @@
 """Claims: all of the paper is covered, verdicts can go either way, and finished claims survive interruptions."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -230,6 +231,18 @@ def test_regret_that_is_not_positive_has_no_growth_rate():
         [1.0, 2.0], [0.2, 0.2], [resampled_worst([n], np.random.default_rng(0)) for n in nothing]
     )
     assert np.isnan(found.value)
+
+
+def test_a_curve_that_bends_says_so():
+    x, rng = [100.0, 400.0, 1600.0, 6400.0, 25600.0], np.random.default_rng(0)
+
+    def fitted(curve):
+        samples = [curve(size) * (1 + 0.05 * rng.standard_normal(16)) for size in x]
+        replicates = [resampled_worst([sample], rng) for sample in samples]
+        return fitted_exponent(x, [float(sample.mean()) for sample in samples], replicates)
+
+    assert "bends" not in str(fitted(lambda size: size**0.6))
+    assert re.search(r"bends 0\.9\d→0\.5", str(fitted(lambda size: min(size, 1600.0) ** 0.4 * size**0.55)))
 
 
 def test_slope_of_a_power_law():

@@ -50,7 +50,7 @@ def contents(folder):
 def assert_same(one, two):
     for field in ("id", "graph", "policy", "environment", "horizon", "bound", "provenance"):
         assert getattr(one, field) == getattr(two, field)
-    for field in ("seeds", "checkpoints", "regret", "cost", "ledger", "plays"):
+    for field in ("seeds", "checkpoints", "regret", "cost", "ledger", "certificate", "plays"):
         assert_array_equal(getattr(one, field), getattr(two, field))
 
 
@@ -68,9 +68,9 @@ def test_cells_read_back_exactly(results):
 
 
 def test_what_a_policy_does_not_keep_reads_back_as_none(results):
-    bare = replace(results.cells[0], ledger=None, plays=None, bound=None)
+    bare = replace(results.cells[0], ledger=None, certificate=None, plays=None, bound=None)
     again = decode(encode(bare), "here")
-    assert again.ledger is None
+    assert again.ledger is again.certificate is None
     assert again.plays is None
     assert again.bound is None
     assert_array_equal(again.regret, bare.regret)

@@ -1,5 +1,7 @@
 """Regret curves: what they show, and how they keep apart."""
 
+from dataclasses import replace
+
 import numpy as np
 from drawn_figures import group, overlapping, tick_labels
 from finished_cells import bound, curve_cell, eight
@@ -35,6 +37,16 @@ def test_regret_shows_means_bands_bounds_and_exponents():
     (legend,) = axes.figure.legends
     labels = {text.get_text() for text in legend.get_texts()}
     assert {"95 % interval of the mean", "bound at T, certified", "bound at T, conditions fail"} < labels
+
+
+def test_the_running_certificate_is_dotted_in_the_colour_of_its_policy():
+    one = curve_cell("auto")
+    one = replace(one, certificate=2 * one.regret + 10)
+    (axes,) = regret_figure(group(one, curve_cell("flat"))).axes
+    (dotted,) = [line for line in axes.lines if line.get_linestyle() == ":" or line.get_linewidth() == 0.9]
+    np.testing.assert_allclose(dotted.get_ydata(), one.certificate.mean(axis=0))
+    assert dotted.get_color() == strokes(["auto", "flat"])["auto"].colour
+    assert "running certificate, mean" in {text.get_text() for text in axes.figure.legends[0].get_texts()}
 
 
 def test_one_seed_has_no_band():

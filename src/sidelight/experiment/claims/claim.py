@@ -24,6 +24,7 @@ class Estimate:
     value: float
     low: float
     high: float
+    note: str = ""  # what a reader must know beside the number
 
     def __post_init__(self) -> None:
         if not self.low <= self.value <= self.high and not isnan(self.value):
@@ -42,9 +43,8 @@ class Estimate:
         return cls(nan, nan, nan)
 
     def __str__(self) -> str:
-        if self.low == self.high:
-            return f"{self.value:.4g}"
-        return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
+        interval = "" if self.low == self.high else f" ({self.low:.4g} to {self.high:.4g})"
+        return f"{self.value:.4g}{interval}{self.note and f', {self.note}'}"
 
 
 @dataclass(frozen=True)

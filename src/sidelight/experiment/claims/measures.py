@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ from sidelight.environment import Environment, bernoulli, gap, packing, switchin
 from sidelight.errors import SidelightError
 from sidelight.experiment.claims.claim import Curve, Estimate, Evidence, Prediction, Sizes
 from sidelight.experiment.simulation import simulate
-from sidelight.experiment.statistics import resampled_means
+from sidelight.experiment.statistics import BEND, resampled_means
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
 from sidelight.planning import Plan, plan
@@ -209,12 +209,21 @@ def slope(x: Sequence[float], y: Any) -> Any:
 def fitted_exponent(x: Sequence[float], values: Sequence[float], replicates: Sequence[Floats]) -> Estimate:
     """Slope of log values against log x; replicates[i] are those of values[i].
 
-    NaN, hence inconclusive, where a mean is not positive: regret near zero has no growth rate.
+    NaN, hence inconclusive, where a mean is not positive: regret near zero has no growth rate. Where the exponents
+    of the first and of the second half differ by more than `BEND`, beyond noise, the estimate says so.
     """
     table = np.stack(replicates, axis=1)  # (REPLICATES, points)
     if min(values) <= 0 or table.min() <= 0:
         return Estimate.unknown()
-    return interval(slope(x, values), slope(x, table))
+    found = interval(slope(x, values), slope(x, table))
+    half = len(x) // 2  # the point in the middle belongs to both
+    early, late = slice(0, len(x) - half), slice(half, len(x))
+    if half == 0:
+        return found
+    first, second = (slope(x[part], np.asarray(values)[part]) for part in (early, late))
+    change = interval(second - first, slope(x[late], table[:, late]) - slope(x[early], table[:, early]))
+    bent = abs(change.value) > BEND and not change.low <= 0 <= change.high
+    return replace(found, note=f"bends {first:.2f}→{second:.2f}") if bent else found
 
 
 def worst_exponent(x: Sequence[float], played: Sequence[Played]) -> Estimate:

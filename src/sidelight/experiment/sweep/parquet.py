@@ -18,11 +18,11 @@ from sidelight.errors import ResultsError
 from sidelight.experiment.results import Absent, Cell, Named
 from sidelight.experiment.run import LEDGER
 
-FORMAT = 1
+FORMAT = 2
 KEY = b"sidelight"
 NAMES = ("cell", "graph", "policy", "environment")
 LEDGER_COLUMNS = tuple(name.replace(" ", "_") for name in LEDGER)
-FLOATS = ("cost", "regret", *LEDGER_COLUMNS)
+FLOATS = ("cost", "regret", *LEDGER_COLUMNS, "certificate")
 INTEGERS = ("horizon", "seed", "round")
 
 
@@ -88,6 +88,7 @@ def _columns(found: Cell | Absent) -> dict[str, Any]:
     columns["cost"], columns["regret"] = found.cost.ravel(), found.regret.ravel()
     for i, name in enumerate(LEDGER_COLUMNS):
         columns[name] = [None] * rows if found.ledger is None else found.ledger[:, :, i].ravel()
+    columns["certificate"] = [None] * rows if found.certificate is None else found.certificate.ravel()
     columns["plays"] = [found.plays, *[None] * (rows - 1)]
     return columns
 
@@ -124,7 +125,7 @@ def _cell(described: dict[str, Any], columns: dict[str, Any], nanoseconds: float
         return Absent(**names, status=described["status"], reason=described["reason"], provenance=provenance)
     shape = tuple(described["shape"])
     ledger = np.stack([columns[name].reshape(shape) for name in LEDGER_COLUMNS], axis=-1)
-    plays = columns["plays"][0]
+    certificate, plays = columns["certificate"].reshape(shape), columns["plays"][0]
     return Cell(
         **names,
         seeds=columns["seed"].reshape(shape)[:, 0].copy(),
@@ -132,6 +133,7 @@ def _cell(described: dict[str, Any], columns: dict[str, Any], nanoseconds: float
         regret=columns["regret"].reshape(shape),
         cost=columns["cost"].reshape(shape),
         ledger=None if np.isnan(ledger).all() else ledger,
+        certificate=None if np.isnan(certificate).all() else certificate,
         plays=None if plays is None else np.array(plays),
         bound=described["bound"],
         nanoseconds_per_round=nanoseconds,

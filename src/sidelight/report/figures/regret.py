@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.figure import Figure
 
+CERTIFICATE = (0, (1, 1.5))
+"""The dots of a running certificate."""
+GUIDE = (0, (6, 3))
+"""The dashes of what is no measurement: one loss per round."""
 DECADES_SHOWN = 4
 """Curves start so many decades before the horizon: earlier rounds say little and squeeze the rest."""
 
@@ -23,7 +27,8 @@ DECADES_SHOWN = 4
 def regret_figure(group: Group, floor: float | None = None) -> Figure:
     """Mean regret of every policy with its band, named at its end with its growth exponent.
 
-    Triangles are bounds at the horizon, filled where certified; `floor` is a lower bound there.
+    Dots are running certificates, triangles bounds at the horizon, filled where certified; `floor` is a lower
+    bound there.
     """
     figure = new_figure(PAGE, max(3.4, 1.6 + 0.27 * len(group.cells)))
     axes = figure.subplots()
@@ -38,6 +43,11 @@ def regret_figure(group: Group, floor: float | None = None) -> Figure:
         heights += curve.mean[above].tolist()
         mean = np.where(above, curve.mean, np.nan)  # a gap: nothing below zero can be shown here
         axes.plot(curve.x, mean, color=colour, linestyle=dash, linewidth=width, zorder=3)
+        if curve.certificate is not None:
+            axes.plot(
+                curve.x, curve.certificate, color=colour, linestyle=CERTIFICATE, linewidth=0.9, zorder=2
+            )
+            heights.append(float(curve.certificate[-1]))
         if _has_band(curve):
             low = np.maximum(curve.low, 1e-12)
             axes.fill_between(curve.x, low, curve.high, color=colour, alpha=0.16, linewidth=0, zorder=2)
@@ -51,7 +61,7 @@ def regret_figure(group: Group, floor: float | None = None) -> Figure:
         axes.plot([horizon], [value], "v", ms=size, mfc=face, mec=edge, clip_on=False, zorder=6)
     if floor is not None and floor > bottom:
         axes.plot([horizon], [floor], "^", ms=6, color=INK, clip_on=False, zorder=5)
-    axes.plot([start, horizon], [start, horizon], color=GREY, linestyle=":", linewidth=1, zorder=1)
+    axes.plot([start, horizon], [start, horizon], color=GREY, linestyle=GUIDE, linewidth=1, zorder=1)
     axes.set(xlabel="round t", ylabel="regret")
     axes.grid(which="major")
     label_ends(axes, [(curve.label, float(curve.mean[-1]), looks[curve.policy].colour) for curve in curves])
@@ -73,7 +83,10 @@ def _marks(curves: list[Curve], floored: bool) -> list[Artist]:
     marks: list[Artist] = []
     if any(map(_has_band, curves)):
         marks.append(Patch(color=GREY, alpha=0.3, linewidth=0, label="95 % interval of the mean"))
-    marks.append(Line2D([], [], color=GREY, linestyle=":", linewidth=1, label="one loss per round"))
+    if any(curve.certificate is not None for curve in curves):
+        label = "running certificate, mean"
+        marks.append(Line2D([], [], color="0.35", linestyle=CERTIFICATE, linewidth=0.9, label=label))
+    marks.append(Line2D([], [], color=GREY, linestyle=GUIDE, linewidth=1, label="one loss per round"))
     kinds = {certified for curve in curves for _, certified in curve.bounds.values()}
     for certified, label in ((True, "bound at T, certified"), (False, "bound at T, conditions fail")):
         if certified in kinds:
