@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable
 from math import inf, isfinite
 from numbers import Integral, Real
+from pathlib import Path
 from typing import TypeGuard
 
-from sidelight.errors import InvalidOption
+from sidelight.errors import InvalidOption, SidelightError
 
 MOST_ROUNDS = 2**63 - 1
 """Longest horizon and largest seed of a run: both are kept in 64 bits."""
@@ -73,6 +75,20 @@ def checked_number(name: str, value: object, least: float = -inf, *, above: floa
         limit = f" of at least {least:g}" if least > -inf else f" above {above:g}" if above > -inf else ""
         raise InvalidOption(f"{name} must be a finite number{limit}, got {name}={value!r}")
     return number
+
+
+def checked_path(what: str, path: object, error: type[SidelightError] = InvalidOption) -> Path:
+    """A path that the operating system can be asked about; `what` it is meant to name is for the message."""
+    if not isinstance(path, str | os.PathLike):
+        raise error(f"{what} is given by its path, got {path!r}")
+    try:
+        file = Path(path)
+        usable = b"\0" not in os.fsencode(file)
+    except (TypeError, UnicodeEncodeError):  # made of bytes, or half of a surrogate pair
+        usable = False
+    if not usable:
+        raise error(f"the path of {what} contains a character that no file name has, got {os.fspath(path)!r}")
+    return file
 
 
 def suggestion(name: str, known: Iterable[str], kind: str, shown: Iterable[str] = ()) -> str:

@@ -38,6 +38,22 @@ def test_a_file_comes_before_a_family_of_that_name(run, tmp_path, monkeypatch):
     assert "unknown ending" in err
 
 
+@pytest.mark.parametrize("text", ["results", "./results", "{}/results"])
+def test_a_folder_is_called_one(run, tmp_path, monkeypatch, text):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").mkdir()
+    code, _, err = run("analyze", text.format(tmp_path))
+    assert code == 1
+    assert_one_line(err)
+    assert "results is a folder; name a graph file" in err
+
+
+def test_a_folder_does_not_hide_a_family(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "apple_tasting").mkdir()  # as after `sidelight run apple_tasting -o apple_tasting`
+    assert graph_of(run, "apple_tasting")["arms"] == 2
+
+
 def test_unobservable_arms_are_named_with_the_way_out(run, chain):
     for command in (("plan", chain, "-T", 100), ("analyze", chain)):
         code, out, err = run(*command)
@@ -112,7 +128,7 @@ def test_files_that_are_wrong(run, tmp_path, name, text, shown):
     [
         ("missing.csv", "missing.csv does not exist"),
         ("no/such/graph", "no/such/graph"),
-        (".", "'.'"),
+        (".", ". is a folder"),
         ("circle:12", "did you mean 'cycle'?"),
         ("cycle:two", "cycle:N[:directed]"),
         ("cycle:2", "2"),

@@ -6,6 +6,9 @@ import pytest
 from cli_checks import assert_one_line, assert_usage
 
 import sidelight as sl
+from sidelight.cli import plan as command
+from sidelight.planning import REALIZATIONS
+from sidelight.planning.anytime.doubling import DOUBLING
 
 
 def answer(run, *arguments):
@@ -23,6 +26,13 @@ def test_json_is_the_plan_with_its_graph_and_its_checks(run):
     assert found.pop("graph")["source"] == "teams:4x3"
     assert found.pop("version") == sl.__version__
     assert found == json.loads(json.dumps(plan.to_dict()))
+
+
+def test_what_may_be_named_is_what_the_library_knows():
+    """The command repeats the names, since importing the library takes longer than `--help`."""
+    assert sorted(command.REALIZATIONS) == sorted(["auto", DOUBLING, *REALIZATIONS])
+    ready_made = {name for name in dir(sl.partitions) if not name.startswith("_")}
+    assert set(command.PARTITIONS) == ready_made - {"search", "searched", "Search"}
 
 
 def test_the_tables_say_why(run):

@@ -4,6 +4,7 @@ import json
 import logging
 
 import pytest
+from cli_checks import assert_one_line
 
 from sidelight.engine._numba import notice
 from sidelight.experiment import warmup
@@ -31,6 +32,14 @@ def test_says_what_was_done(run, compiled):
     assert "kernels of 2 kinds compiled" in out
     assert "kept in" in out
     assert err.strip() == notice.TEXT  # on standard error, in every command
+
+
+@pytest.mark.parametrize("jobs", ["0", "-1"])
+def test_no_processes_are_refused(run, jobs):
+    code, out, err = run("warmup", "--jobs", jobs)
+    assert (code, out) == (1, "")
+    assert_one_line(err)
+    assert f"got jobs={jobs}" in err
 
 
 def test_json(run, compiled):

@@ -14,7 +14,7 @@ from sidelight.errors import (
     InvalidOption,
     UnobservableGraph,
 )
-from sidelight.graph import FeedbackGraph
+from sidelight.graph import FeedbackGraph, families
 from sidelight.partition import Partition, natural
 from sidelight.planning import exploration
 from sidelight.planning import plan as make_plan
@@ -368,3 +368,10 @@ def test_without_a_horizon_the_bound_is_a_curve():
     assert made.stage_of(17) is made
     with pytest.raises(InvalidOption, match="for 1000 rounds, not for 999"):
         make_plan(PAIRS, 1000).bound_at(999)
+
+
+@pytest.mark.parametrize("search", [0, -1.0, float("nan"), float("inf"), True, "5"])
+@pytest.mark.parametrize("horizon", [1000, None])
+def test_search_takes_seconds(search, horizon):
+    with pytest.raises(InvalidOption, match="search must be a finite number above 0, got search="):
+        make_plan(families.cycle(6), horizon, search=search)

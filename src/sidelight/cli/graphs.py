@@ -33,7 +33,7 @@ class GraphRequest:
     def load(self) -> LoadedGraph:
         """The graph, every arm of it observable; refuses others, naming the arms and the ways out."""
         from sidelight.errors import GraphFileError, InvalidOption
-        from sidelight.graph import families, read_graph
+        from sidelight.graph import read_graph
         from sidelight.graph.repair import observable_part, with_loops
 
         if self.is_file:
@@ -46,7 +46,7 @@ class GraphRequest:
                 f"--arms, --named and --numbered are for csv files, {self.text!r} is a family"
             )
         else:
-            graph = families.parse(self.text)
+            graph = self._family()
         changes: list[str] = []
         if self.undirected:
             before, graph = graph, graph.symmetrized()
@@ -64,6 +64,17 @@ class GraphRequest:
             )
         _refuse_unobservable(graph)
         return LoadedGraph(graph, self.text, tuple(changes), tuple(dropped))
+
+    def _family(self) -> FeedbackGraph:
+        from sidelight.errors import GraphFileError, InvalidOption
+        from sidelight.graph import families
+
+        try:
+            return families.parse(self.text)
+        except InvalidOption:
+            if self.text and Path(self.text).is_dir():
+                raise GraphFileError(f"{self.text} is a folder; name a graph file or a family") from None
+            raise
 
 
 @dataclass(frozen=True, eq=False)

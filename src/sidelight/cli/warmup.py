@@ -22,10 +22,10 @@ def command(jobs: int | None, quiet: bool, as_json: bool) -> None:
     from sidelight.engine._numba.cache import folders
     from sidelight.experiment.warmup import tasks, warm_up
 
-    done = []
+    done, coming = [], warm_up(jobs)
     with Progress("compiling kernels", len(tasks()), wanted=False if quiet or as_json else None) as progress:
         progress.update(0)
-        for warmed in warm_up(jobs):
+        for warmed in coming:
             done.append(warmed)
             progress.update(len(done), note=warmed.name)
     folder = str(folders()[-1]) if folders() else None

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight._check import checked_count
+from sidelight._check import checked_count, checked_path
 from sidelight._types import Floats
 from sidelight.environment.base import Environment
 from sidelight.environment.coins import Coins
@@ -133,7 +133,7 @@ def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
             f"data sets are not part of the package: got no folder; pass folder= or set {VARIABLE} to the "
             "folder that holds losses/ and graphs/"
         )
-    root = Path(chosen)
+    root = checked_path("a folder of data sets", chosen, MissingData)
     if not (root / "losses").is_dir():
         raise MissingData(f"{root} holds no data sets: it must have a folder losses/ with a card for each")
     return root

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._check import checked_count
+from sidelight._check import checked_count, checked_path
 from sidelight._types import Floats, Longs
 from sidelight.engine.losses import FUNCTION, World
 from sidelight.engine.play import total_losses
@@ -114,7 +114,7 @@ def own_environment(where: str, name: str, graph: FeedbackGraph, horizon: int) -
 def _contents(where: str) -> dict[str, Any]:
     """Whatever a module or file defines, by name; both are run for it."""
     is_file = where.endswith(".py")
-    if is_file and not Path(where).is_file():
+    if is_file and not checked_path("a Python file", where).is_file():
         raise InvalidOption(f"{where} does not exist; write the path of a Python file")
     try:
         if is_file:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._check import checked_count
+from sidelight._check import checked_count, checked_path
 from sidelight._types import Floats, Longs
 from sidelight.engine.losses import TABLE, World
 from sidelight.environment.base import Environment, running_totals
@@ -94,9 +94,7 @@ def replay(path: str | os.PathLike[str], repeat: bool = False, rounds: int | Non
 
     Only the first `rounds` rows are looked at, if given. `repeat` starts over after the last row.
     """
-    if not isinstance(path, str | os.PathLike):
-        raise InvalidOption(f"replay needs the path of a .npy, .csv or .csv.gz file, got {path!r}")
-    file = Path(path)
+    file = checked_path("a .npy, .csv or .csv.gz file of losses", path)
     most = None if rounds is None else checked_count("rounds", rounds)
     if file.name.lower().endswith(".npy"):
         table = _mapped(file)[:most]

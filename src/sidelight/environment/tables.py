@@ -9,11 +9,11 @@ import os
 import zlib
 from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, islice
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from sidelight._check import checked_path
 from sidelight._files import unpacking
 from sidelight._types import Floats
 from sidelight.errors import InvalidOption
@@ -44,7 +44,7 @@ def read_table(
     A first line that is not all numbers is the header. A field that is no number, not finite, or outside
     least..most, and a line with more or fewer fields than the first, is an error naming row and column.
     """
-    file = Path(path)
+    file = checked_path("a table", path)
     try:
         with io.TextIOWrapper(unpacking(file), encoding="utf-8-sig", newline="") as text:
             lines = _lines(text)

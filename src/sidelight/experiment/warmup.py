@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from sidelight._check import checked_count
 from sidelight.errors import WorkerError
 
 PLANS = {"lists": "cycle:6", "buckets": "mab:60", "all features": "cycle:100"}
@@ -44,9 +45,13 @@ def tasks() -> dict[str, Callable[[], None]]:
 
 
 def warm_up(jobs: int | None = None, only: Callable[[str], bool] = lambda name: True) -> Iterator[Warmed]:
-    """Compile what plans, rules and graphs need; what is done, as it is done."""
-    names = [name for name in tasks() if only(name)]
-    workers = min(jobs or os.cpu_count() or 1, len(names))
+    """Compile what plans, rules and graphs need, on `jobs` processes; what is done, as it is done."""
+    workers = (os.cpu_count() or 1) if jobs is None else checked_count("jobs", jobs)
+    return _compiled([name for name in tasks() if only(name)], workers)
+
+
+def _compiled(names: list[str], workers: int) -> Iterator[Warmed]:
+    workers = min(workers, len(names))
     pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
     try:
         for done in as_completed([pool.submit(_run, name) for name in names]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sidelight._check import checked_horizon
+from sidelight._check import checked_horizon, checked_number
 from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
@@ -66,7 +66,8 @@ def plan(
         _check_realization(realization, partition)
     if partition is not None:
         _check_partition(g, partition)
-    if search is not None and (T is None or partition is not None or realization in ("flat", UNIFORM)):
+    seconds = None if search is None else checked_number("search", search, above=0.0)
+    if seconds is not None and (T is None or partition is not None or realization in ("flat", UNIFORM)):
         raise InvalidOption(
             f"search={search!r} looks for a partition at a given horizon; it goes with neither a partition,"
             ' nor horizon=None, nor realization="flat" or "uniform"'
@@ -83,8 +84,8 @@ def plan(
         candidates = list(flat_candidates(solved))
     elif partition is None:
         candidates = list(natural_candidates(solved, realization))
-        if search is not None:
-            found = searched_partition(g, T, budget=search)
+        if seconds is not None:
+            found = searched_partition(g, T, budget=seconds)
             if all(candidate.partition != found for candidate in candidates):
                 candidates += candidates_of(solved.blocks("searched", found), realization)
         if not candidates:

@@ -9,16 +9,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from sidelight._archive import Arrays
-from sidelight._check import MOST_ROUNDS, checked_count, checked_seed
+from sidelight._check import MOST_ROUNDS, checked_count, checked_path, checked_seed
 from sidelight._types import Floats
-from sidelight.errors import InvalidOption, PastHorizon, TurnError
+from sidelight.errors import InvalidOption, PastHorizon, SavedStateError, TurnError
 from sidelight.policy import saved
 from sidelight.policy.certificate import LEDGER, Certificate
 from sidelight.policy.feedback import aligned, out_of_range
@@ -249,10 +248,11 @@ class Policy(ABC):
         The policy goes on exactly as one that is loaded from the file. Compared with not saving, probabilities
         move by rounding only, but among many arms the same draw may fall on another of them.
         """
+        file = checked_path("a saved policy", path, SavedStateError)
         self._enter()
         try:
             about, arrays = self._saved()
-            saved.write(Path(path), self.graph, about, arrays)
+            saved.write(file, self.graph, about, arrays)
         finally:
             self._busy.release()
 
@@ -266,8 +266,9 @@ class Policy(ABC):
         from sidelight.policy.plan_policy import PlanPolicy
         from sidelight.policy.rule_policy import RulePolicy
 
+        file = checked_path("a saved policy", path, SavedStateError)
         contents = saved.read(
-            Path(path), limit if limit is None else checked_count("limit", limit, most=MOST_ROUNDS)
+            file, limit if limit is None else checked_count("limit", limit, most=MOST_ROUNDS)
         )
         kinds: dict[str, Callable[[saved.Contents], Policy]] = {
             "plan": PlanPolicy._loaded,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sidelight import _json
+from sidelight._check import checked_path
 from sidelight._files import replacing
 from sidelight.errors import InvalidOption
 from sidelight.experiment.claims import BEATEN, FAILS, HOLDS, INCONCLUSIVE
@@ -76,7 +77,7 @@ def claims_markdown(reproduction: Reproduction) -> str:
 
 def write_claims_page(reproduction: Reproduction, folder: str | PathLike[str]) -> Path:
     """Write claims.html, claims.md, claims.json and a PNG per claim into `folder`; the path of the page."""
-    home = Path(folder)
+    home = checked_path("the folder of the claims", folder)
     try:
         (home / FOLDER).mkdir(parents=True, exist_ok=True)
         album = Album(home, ("png",))

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from sidelight._check import checked_path
 from sidelight._version import __version__
 from sidelight.experiment.results import Results
 from sidelight.experiment.statistics import LEAST_SEEDS
@@ -73,7 +74,7 @@ def write_report(
     Returns:
         The path of the page.
     """
-    folder = Path(folder)
+    folder = checked_path("the folder of a report", folder)
     folder.mkdir(parents=True, exist_ok=True)
     album = Album(folder, ("png", "pdf") if files else ())
     sections = dict(graphs or {})

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import io as scipy_io
 from scipy import sparse
 
-from sidelight.errors import GraphFileError
+from sidelight.errors import GraphFileError, WeightsIgnored
 from sidelight.graph import FeedbackGraph, read_graph
 from sidelight.graph.files import mtx
 
@@ -31,15 +31,31 @@ def test_mtx_of_other_programs(tmp_path, name, layout):
     path = tmp_path / "m.mtx"
     scipy_io.mmwrite(path, layout(MATRICES[name]), comment="of another program")
     expected = FeedbackGraph.from_adjacency(MATRICES[name] != 0)
-    assert read_graph(path) == expected
+    assert read_weighted(path) == expected
     path.write_bytes(path.read_bytes().rstrip(b"\n").replace(b"\n", b"\r\n"))
-    assert read_graph(path) == expected
+    assert read_weighted(path) == expected
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.coo_array])
+@pytest.mark.parametrize("kind", [int, float, complex])
+def test_ones_are_no_weights(tmp_path, kind, layout):
+    matrix = (MATRICES["general"] != 0).astype(kind)
+    scipy_io.mmwrite(tmp_path / "m.mtx", layout(matrix))
+    assert read_graph(tmp_path / "m.mtx") == FeedbackGraph.from_adjacency(matrix != 0)  # without a warning
 
 
 def test_mtx_zeros_are_no_edges(tmp_path):
     head = "%%MatrixMarket matrix coordinate real general\n%\n\n2 2 4\n"
     path = put(tmp_path, "m.mtx", head + "1 1 0\n1 2 -0.0e5\n\n% note\n2 1 1e-300\n2 2 0.01\n")
-    assert read_graph(path) == FeedbackGraph.from_edges(2, [(1, 0), (1, 1)])
+    assert read_weighted(path) == FeedbackGraph.from_edges(2, [(1, 0), (1, 1)])
+
+
+def read_weighted(path):
+    """The graph of a file with weights, which says that they are not read."""
+    with pytest.warns(WeightsIgnored, match="the values of the matrix are not read") as said:
+        graph = read_graph(path)
+    assert [warning.filename for warning in said] == [__file__]
+    return graph
 
 
 HEAD = "%%MatrixMarket matrix coordinate pattern general\n"
@@ -125,6 +141,7 @@ entry_lines = st.one_of(
 )
 
 
+@pytest.mark.filterwarnings("ignore::sidelight.errors.WeightsIgnored")
 @settings(deadline=None, derandomize=True, max_examples=150)
 @given(st.lists(entry_lines, max_size=8), st.sampled_from([0, 1, 2]))
 @example([b"1 1", b"9 9"], 0)

@@ -6,7 +6,7 @@ import networkx as nx
 import pytest
 from graph_files import put
 
-from sidelight.errors import GraphFileError
+from sidelight.errors import GraphFileError, WeightsIgnored
 from sidelight.graph import FeedbackGraph, families, read_graph, write_graph
 
 
@@ -20,6 +20,22 @@ def test_graphml_of_other_programs(tmp_path):
     shuffled.add_edge(2, 0)
     nx.write_graphml(shuffled, tmp_path / "s.graphml")
     assert read_graph(tmp_path / "s.graphml") == FeedbackGraph.from_edges(3, [(2, 0)], "abc")
+
+
+@pytest.mark.parametrize("ending", ["graphml", "json"])
+def test_weights_are_not_read_and_said_so(tmp_path, ending):
+    weighted, path = (
+        nx.DiGraph([(0, 1, {"weight": 0.5}), (1, 1, {"colour": "red"})]),
+        tmp_path / f"g.{ending}",
+    )
+    if ending == "graphml":
+        nx.write_graphml(weighted, path)
+    else:
+        path.write_text(json.dumps(nx.node_link_data(weighted, edges="links")))
+    with pytest.warns(WeightsIgnored, match="the weights of edges are not read") as said:
+        graph = read_graph(path)
+    assert graph == FeedbackGraph.from_edges(2, [(0, 1), (1, 1)])
+    assert [warning.filename for warning in said] == [__file__]
 
 
 @pytest.mark.parametrize("content", ["", "<graphml>", "<graphml/>", "<html></html>", b"\x00\xff", "{}"])

@@ -1,6 +1,7 @@
 """Archives: the documented layout, matrices of SciPy, and files that ask for more than they are."""
 
 import io
+import os
 import tracemalloc
 import zipfile
 
@@ -9,7 +10,7 @@ import pytest
 from graph_files import put
 from scipy import sparse
 
-from sidelight.errors import GraphFileError, InvalidOption
+from sidelight.errors import GraphFileError, InvalidOption, WeightsIgnored
 from sidelight.graph import FeedbackGraph, families, read_graph, write_graph
 
 # -- npz --------------------------------------------------------------------------------------------------
@@ -86,10 +87,28 @@ def test_scipy_npz(tmp_path, kind, make):
     assert read_graph(tmp_path / "m.npz") == FeedbackGraph.from_adjacency(matrix)
 
 
+def test_weights_are_not_read_and_said_so(tmp_path):
+    matrix = np.array([[0, 1.0, 0], [0, 0, 2.5], [-1, 1, 0]])
+    sparse.save_npz(tmp_path / "m.npz", sparse.csr_array(matrix))
+    with pytest.warns(WeightsIgnored, match=r"m\.npz: the values of the matrix are not read") as said:
+        graph = read_graph(tmp_path / "m.npz")
+    assert graph == FeedbackGraph.from_adjacency(matrix != 0)
+    assert [warning.filename for warning in said] == [__file__]
+
+
+def test_a_pipe_is_refused_without_waiting_for_a_writer(tmp_path):
+    os.mkfifo(tmp_path / "pipe.npz")
+    with pytest.raises(GraphFileError, match=r"pipe\.npz.*takes a regular file"):
+        read_graph(tmp_path / "pipe.npz")
+
+
 def test_bad_scipy_npz(tmp_path):
     sparse.save_npz(tmp_path / "m.npz", sparse.csr_array(np.ones((2, 3))))
     with pytest.raises(GraphFileError, match=r"square, got shape \(2, 3\)"):
         read_graph(tmp_path / "m.npz")
+    sparse.save_npz(tmp_path / "nan.npz", sparse.csr_array([[0, np.nan], [1, 0]]))
+    with pytest.raises(GraphFileError, match=r"nan\.npz: the matrix contains NaN"):
+        read_graph(tmp_path / "nan.npz")
     sparse.save_npz(tmp_path / "huge.npz", sparse.coo_array(([1], ([0], [1])), shape=(2**40, 2**40)))
     with pytest.raises(GraphFileError, match="mistake in the ids"):
         read_graph(tmp_path / "huge.npz")

@@ -115,14 +115,14 @@ def test_paths_that_lead_nowhere(tmp_path, ending):
         write_graph(families.cycle(3), tmp_path / "no such folder" / f"g{ending}")
     assert [path.name for path in tmp_path.iterdir()] == [folder.name]
     for call in (read_graph, lambda path: write_graph(families.cycle(3), path)):
-        with pytest.raises(GraphFileError, match="null"):
+        with pytest.raises(GraphFileError, match="character that no file name has"):
             call(f"a\0b{ending}")
 
 
 @pytest.mark.parametrize("path", ["graph.txt", "graph", "graph.gz", "graph.json.gz", "", 7, None, b"g.csv"])
 def test_unknown_endings_and_non_paths(path):
     for call in (read_graph, lambda path: write_graph(families.cycle(3), path)):
-        with pytest.raises(GraphFileError, match=r"unknown ending|given by its path"):
+        with pytest.raises(GraphFileError, match=r"unknown ending|given by its path|is a folder"):
             call(path)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sidelight import _json
+from sidelight._check import checked_path
 from sidelight._files import digest, replacing
 from sidelight._progress import Progress
 from sidelight._version import __version__
@@ -79,7 +80,7 @@ def reproduce(
     'holds'
     """
     claims = catalogue.find(names)
-    store = None if folder is None else _Store(Path(folder) / "outcomes")
+    store = None if folder is None else _Store(checked_path("the folder of the claims", folder) / "outcomes")
     outcomes: list[Outcome] = []
     resumed: list[str] = []
     complete = False

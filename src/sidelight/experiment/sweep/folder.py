@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from sidelight._check import checked_path
 from sidelight._files import locked, replacing
 from sidelight._version import __version__
 from sidelight.errors import ResultsError, SpecChanged, listing
@@ -36,7 +37,7 @@ class ResultsFolder:
     """The results of one spec, open for writing; a context manager that holds the lock."""
 
     def __init__(self, folder: str | os.PathLike[str], spec: Spec) -> None:
-        self.folder, self.spec = Path(folder), spec
+        self.folder, self.spec = checked_path("the folder of results", folder, ResultsError), spec
         self.cells = self.folder / "cells"
         self._held = contextlib.ExitStack()
 
@@ -107,7 +108,7 @@ class ResultsFolder:
 
 def read_results(folder: str | os.PathLike[str]) -> Results:
     """What has been written to `folder` so far, in the order of its spec; damaged files are errors."""
-    root = Path(folder)
+    root = checked_path("the folder of results", folder, ResultsError)
     known, timings = _manifest(root), _timings(root)
     cells, absent = [], []
     for entry in known["cells"]:

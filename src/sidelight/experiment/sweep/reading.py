@@ -10,7 +10,7 @@ from pathlib import Path
 from reprlib import Repr
 from typing import Any, NoReturn, TypeVar
 
-from sidelight._check import MOST_ROUNDS, suggestion
+from sidelight._check import MOST_ROUNDS, checked_path, suggestion
 from sidelight.errors import SidelightError, SpecError, listing
 from sidelight.experiment.sweep.graph_source import LOOPS, GraphSource, is_file
 from sidelight.experiment.sweep.loss_source import LossSource
@@ -31,7 +31,7 @@ DEFAULT_CHECKPOINTS = 80
 
 def read_spec(path: str | os.PathLike[str], limit: int) -> Spec:
     """The spec in a TOML file of at most `limit` bytes."""
-    file = Path(path)
+    file = checked_path("a spec", path, SpecError)
     try:
         with open(file, "rb") as stream:
             content = stream.read(limit + 1)  # whatever it is: a device has no end

@@ -13,13 +13,14 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sidelight._check import checked_path
 from sidelight._files import digest
 from sidelight._types import Longs
+from sidelight.errors import SpecError
 from sidelight.experiment.simulation import logarithmic_checkpoints
 from sidelight.experiment.sweep.graph_source import GraphSource
 from sidelight.experiment.sweep.loss_source import LossSource
@@ -103,7 +104,7 @@ class Spec:
         """
         from sidelight.experiment.sweep.reading import checked_spec
 
-        return checked_spec(values, Path(folder), "the spec")
+        return checked_spec(values, checked_path("the folder of the spec", folder, SpecError), "the spec")
 
     @cached_property
     def cells(self) -> tuple[CellSpec, ...]:

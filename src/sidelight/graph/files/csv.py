@@ -8,7 +8,6 @@ edges do not.
 
 import csv
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -19,10 +18,11 @@ import numpy as np
 from sidelight._check import MAX_ARMS
 from sidelight._files import replacing, unpacking
 from sidelight._types import Ints
-from sidelight.errors import GraphFileError, WeightsIgnored
+from sidelight.errors import GraphFileError
 from sidelight.graph.arm_count import agreed_arm_count, largest, plausible_arm_count
 from sidelight.graph.feedback_graph import FeedbackGraph
 from sidelight.graph.files.named import read_nodes, read_rows, write_nodes
+from sidelight.graph.files.weights import warn_of_weights
 
 CHUNK = 1 << 23
 LONGEST_LINE = 1 << 20
@@ -95,11 +95,11 @@ def _read_head(path: Path, file: IO[bytes]) -> _Head:
     if columns[:2] != ["src", "dst"]:
         raise GraphFileError(f"{path}, line {lines}: the header must begin with src,dst, got {line[:200]!r}")
     if "weight" in columns:
-        warnings.warn(
-            f"{path}: the column 'weight' is not read, every line is an edge whatever its weight; leave out the"
-            " lines that are none",
-            WeightsIgnored,
-            stacklevel=4,  # whoever called read_graph
+        warn_of_weights(
+            path,
+            "the column 'weight' is not read, every line is an edge whatever its weight; leave out the lines that"
+            " are none",
+            depth=2,
         )
     return _Head(len(columns), lines, declared)
 

@@ -15,11 +15,12 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from sidelight._files import replacing
-from sidelight._types import Bools, Ints
+from sidelight._types import Bools, Floats, Ints
 from sidelight.errors import GraphFileError
 from sidelight.graph.arm_count import agreed_arm_count, plausible_arm_count
 from sidelight.graph.feedback_graph import FeedbackGraph
 from sidelight.graph.files.named import read_nodes, write_nodes
+from sidelight.graph.files.weights import edges_of
 
 LONGEST_LINE = 1 << 20
 
@@ -53,7 +54,7 @@ def read_mtx(path: Path, n_arms: int | None, limit: int | None = None) -> Feedba
     labels = read_nodes(path, limit)
     agreed_arm_count({"matrix": head.size, "nodes file": None if labels is None else len(labels)})
     if head.layout == "array":
-        return FeedbackGraph.from_adjacency(_dense(head, body), labels)
+        return FeedbackGraph.from_adjacency(_dense(path, head, body), labels)
     sources, targets = _entries(path, head, body)
     if head.symmetry != "general":  # only one triangle is stored
         sources, targets = np.append(sources, targets), np.append(targets, sources)
@@ -104,15 +105,20 @@ def _entries(path: Path, head: _Head, body: bytes) -> tuple[Ints, Ints]:
     except ValueError:
         raise _complaint(path, head, body) from None
     places = np.stack([found["row"], found["column"]])
-    values = np.stack([found[name] for name, _ in numbers]) if numbers else np.ones((1, found.size))
+    values = np.stack([found[name] for name, _ in numbers], axis=1) if numbers else np.ones((found.size, 1))
     if found.size and not (places.min() >= 1 and places.max() <= head.size and np.isfinite(values).all()):
         raise _complaint(path, head, body)
     if found.size != head.entries:
         raise GraphFileError(
             f"the head announces {head.entries:,} entries, there are {found.size:,}: cut off?"
         )
-    sources, targets = places[:, (values != 0).any(axis=0)].astype(np.int32) - 1
+    sources, targets = places[:, edges_of(path, _joined(values), 2)].astype(np.int32) - 1
     return sources, targets
+
+
+def _joined(values: Floats) -> np.ndarray:
+    """(entries, 1) or (entries, 2) numbers as one each, of which two make a complex one."""
+    return (values if values.shape[1] == 1 else np.ascontiguousarray(values).view(np.complex128))[:, 0]
 
 
 def _complaint(path: Path, head: _Head, body: bytes) -> GraphFileError:
@@ -135,7 +141,7 @@ def _complaint(path: Path, head: _Head, body: bytes) -> GraphFileError:
     return GraphFileError(f"{path}: expected {what} on every line")
 
 
-def _dense(head: _Head, body: bytes) -> Bools:
+def _dense(path: Path, head: _Head, body: bytes) -> Bools:
     """Column by column; of a symmetric matrix the lower triangle only."""
     words = [word for line in body.split(b"\n") if not line.startswith(b"%") for word in line.split()]
     if len(words) != head.entries * head.values:
@@ -143,9 +149,7 @@ def _dense(head: _Head, body: bytes) -> Bools:
             f"{head.entries * head.values:,} numbers expected, there are {len(words):,}: cut off?"
         )
     numbers = np.array(words).astype(float).reshape(head.entries, head.values)
-    if np.isnan(numbers).any():
-        raise GraphFileError("the matrix contains NaN; use 0 for no edge")
-    nonzero: Bools = (numbers != 0).any(axis=1)
+    nonzero = edges_of(path, _joined(numbers), 2)
     if head.symmetry == "general":
         return nonzero.reshape(head.size, head.size).T
     matrix = np.zeros((head.size, head.size), dtype=bool)

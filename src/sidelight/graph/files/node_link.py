@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from sidelight._files import replacing
 from sidelight.errors import GraphFileError
 from sidelight.graph.arm_count import agreed_arm_count, plausible_arm_count
 from sidelight.graph.feedback_graph import FeedbackGraph
+from sidelight.graph.files.weights import warn_of_weights
 
 # -- GraphML ----------------------------------------------------------------------------------------------
 
@@ -25,6 +26,7 @@ def read_graphml(path: Path, n_arms: int | None, limit: int | None = None) -> Fe
 
     graph: Any = nx.read_graphml(path)
     names = [data.get("label") for _, data in graph.nodes(data=True)]
+    _look_for_weights(path, (data for _, _, data in graph.edges(data=True)))
     return _from_nodes(list(graph.nodes), names, graph.edges(), graph.is_directed())
 
 
@@ -51,7 +53,7 @@ def read_json(path: Path, n_arms: int | None, limit: int | None = None) -> Feedb
     if not isinstance(content, dict):
         raise GraphFileError(f"expected an object with edges, got {type(content).__name__}")
     if "nodes" in content:
-        return _from_node_link(content)
+        return _from_node_link(path, content)
     edges, labels, stated = content.get("edges"), content.get("labels"), content.get("n_arms")
     if not isinstance(edges, list):
         raise GraphFileError('expected "edges": [[i, j], …]')
@@ -84,7 +86,7 @@ def write_json(graph: FeedbackGraph, path: Path) -> None:
         file.write(b"}\n")
 
 
-def _from_node_link(content: dict[str, Any]) -> FeedbackGraph:
+def _from_node_link(path: Path, content: dict[str, Any]) -> FeedbackGraph:
     nodes = content["nodes"]
     links = content.get("links", content.get("edges"))
     if not (isinstance(nodes, list) and isinstance(links, list)):
@@ -93,12 +95,18 @@ def _from_node_link(content: dict[str, Any]) -> FeedbackGraph:
         ids = [node["id"] for node in nodes]
         names = [node.get("label") for node in nodes]
         ends = [(link["source"], link["target"]) for link in links]
+        _look_for_weights(path, links, depth=2)
         return _from_nodes(ids, names, ends, bool(content.get("directed", False)))
     except (KeyError, TypeError, AttributeError) as error:
         raise GraphFileError(f"not node-link data: {error!r}") from error
 
 
 # -- shared -----------------------------------------------------------------------------------------------
+
+
+def _look_for_weights(path: Path, edges: Iterable[Mapping[str, object]], depth: int = 1) -> None:
+    if any("weight" in edge for edge in edges):
+        warn_of_weights(path, "the weights of edges are not read, every edge counts", depth + 1)
 
 
 def _from_nodes(

@@ -21,6 +21,7 @@ from sidelight._files import replacing
 from sidelight.errors import GraphFileError
 from sidelight.graph.arm_count import plausible_arm_count
 from sidelight.graph.feedback_graph import FeedbackGraph
+from sidelight.graph.files.weights import edges_of
 
 VERSION = 1
 
@@ -50,4 +51,6 @@ def read_npz(path: Path, n_arms: int | None, limit: int | None = None) -> Feedba
     plausible_arm_count(matrix.shape[0], matrix.nnz, n_arms)
     if hasattr(matrix, "check_format"):
         matrix.check_format(full_check=True)  # compiled loops trust the indices
-    return FeedbackGraph.from_adjacency(matrix)
+    entries = matrix.tocoo()
+    here = edges_of(path, entries.data)
+    return FeedbackGraph._from_arrays(matrix.shape[0], entries.row[here], entries.col[here])

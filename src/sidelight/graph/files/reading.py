@@ -1,11 +1,12 @@
 """Graphs from files and to files.
 
-    .csv, .csv.gz   header `src,dst` (further columns are ignored, weights with a warning), one edge per line
+    .csv, .csv.gz   header `src,dst` (further columns are ignored), one edge per line
     .npz            arrays, quickest for large graphs; also files of `scipy.sparse.save_npz`
     .mtx            Matrix Market
     .graphml        GraphML, through networkx
     .json           {"n_arms": …, "edges": [[i, j], …], "labels": […]}, or node-link data
 
+Weights are not read: a warning, `WeightsIgnored`, says so once. Every entry of a matrix other than 0 is an edge.
 Every format gives back an equal graph, labels and isolated arms included. Formats without room for labels
 (csv, mtx) keep them beside the file in `<name>.nodes.csv[.gz]` with the header `id,label`.
 """
@@ -16,7 +17,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-from sidelight._check import MOST_ROUNDS, checked_count
+from sidelight._check import MOST_ROUNDS, checked_count, checked_path
 from sidelight.errors import GraphFileError, InvalidGraph, WeightsIgnored
 from sidelight.graph.arm_count import agreed_arm_count
 from sidelight.graph.feedback_graph import MAX_MATERIALIZED_EDGES, FeedbackGraph, checked_arm_count
@@ -103,15 +104,16 @@ def write_graph(graph: FeedbackGraph, path: str | os.PathLike[str]) -> None:
 
 def _located(path: object) -> tuple[Path, str]:
     """The path and its ending, one of those above."""
-    if not isinstance(path, str | os.PathLike):
-        raise GraphFileError(f"a graph file is given by its path, got {path!r}")
-    file = Path(path)
-    if "\0" in str(file):
-        raise GraphFileError(f"a path cannot contain a null character, got {path!r}")
+    file = checked_path("a graph file", path, GraphFileError)
     name = file.name.lower()
     ending = next((known for known in _WRITERS if name.endswith(known)), None)
     if ending is None:
-        raise GraphFileError(f"{file}: unknown ending {file.suffix!r}, use one of {', '.join(_WRITERS)}")
+        known = ", ".join(_WRITERS)
+        raise GraphFileError(
+            f"{file} is a folder; name a graph file (its name ends with one of {known})"
+            if file.is_dir()
+            else f"{file}: unknown ending {file.suffix!r}, use one of {known}"
+        )
     return file, ending
 
 
