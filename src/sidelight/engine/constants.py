@@ -5,3 +5,7 @@ LARGEST_LIST = 24
 
 LARGEST_REACH = 1.0 / 64.0
 """Buckets are laid out anew before the multiplier has moved, relative to their edges, by more than this."""
+
+SLACK, ROOM, GROWTH = 0.02, 3.0, 0.01
+"""The guard of self-tuning play: rounds may cost 1 + `SLACK` times their price, and what earlier ones saved on that,
+of which `ROOM` + `GROWTH`·(all costs so far) is remembered at most."""

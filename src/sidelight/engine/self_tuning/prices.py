@@ -1,19 +1,25 @@
 """What a round of self-tuning play costs at most: plain functions of β, which planning calls and kernels compile.
 
-β is the temperature, one over the learning rate. `weak` is κδ^s, more than which no exploration g adds up to;
-`beside`, `strong` and `lean` say what self-loops and strong observability are worth (`planning.self_tuning.rule`).
-Proofs: docs/theory/self-tuning.md.
+β is the temperature, one over the learning rate, and `order` that of the entropy. `weak` is κδ^s, more than which no
+exploration g adds up to; `beside`, `strong` and `lean` say what self-loops and strong observability are worth
+(`planning.self_tuning.rule`). Proofs: docs/theory/self-tuning.md.
 """
 
-from math import cbrt, inf, sqrt
+from math import inf, pow, sqrt
 
 GOLDEN = (sqrt(5.0) - 1.0) / 2.0
 
 
-def weak_price(beta: float, weak: float, beside: float) -> float:
-    """With `weak_strength`: √(weak/2β), weak/β below β = 2·weak, and what arms beside the cover cost."""
+def weak_price(beta: float, order: float, weak: float, beside: float) -> float:
+    """With `weak_strength`: p = √(weak/2β), weak/β below β = 2·weak, and what arms beside the cover add to it."""
     p = sqrt(weak / (2.0 * beta)) if beta >= 2.0 * weak else weak / beta
-    return p + beside / (beta * (1.0 - min(p, 0.5)))
+    if beside == 0.0:
+        return p
+    alone = beside / (beta * (1.0 - min(p, 0.5)))
+    share = (1.0 - order) * alone / p  # max over the mass z of those arms of p(1 − z) + alone·z^{1−s}
+    if share >= 1.0:
+        return alone
+    return p + order * alone * pow(share, (1.0 - order) / order)
 
 
 def weak_strength(beta: float, weak: float) -> float:
@@ -27,14 +33,14 @@ def strong_price(beta: float, weak: float, strong: float, lean: float) -> float:
     return strong / room if room > 0.0 else inf
 
 
-def price(beta: float, weak: float, beside: float, strong: float, lean: float) -> float:
+def price(beta: float, order: float, weak: float, beside: float, strong: float, lean: float) -> float:
     """What a round at β costs at most, whatever the point X, with `safe_strength`; never more than 1."""
-    return min(1.0, weak_price(beta, weak, beside), strong_price(beta, weak, strong, lean))
+    return min(1.0, weak_price(beta, order, weak, beside), strong_price(beta, weak, strong, lean))
 
 
-def safe_strength(beta: float, weak: float, beside: float, strong: float, lean: float) -> float:
+def safe_strength(beta: float, order: float, weak: float, beside: float, strong: float, lean: float) -> float:
     """The strength b of exploration, uncapped, that keeps a round at β below its price; b·weak ≤ ½."""
-    if strong_price(beta, weak, strong, lean) <= weak_price(beta, weak, beside):
+    if strong_price(beta, weak, strong, lean) <= weak_price(beta, order, weak, beside):
         return min(lean / beta, 0.5 / weak)
     return weak_strength(beta, weak)
 
@@ -43,6 +49,7 @@ def cost_to_go(
     beta: float,
     rounds: float,
     diameter: float,
+    order: float,
     weak: float,
     beside: float,
     strong: float,
@@ -54,24 +61,24 @@ def cost_to_go(
     Whatever β′, that many rounds from β cost no more: how near to the minimum it is decides only how tight.
     """
     target = beta
-    value = rounds * price(beta, weak, beside, strong, lean)
+    value = rounds * price(beta, order, weak, beside, strong, lean)
     per_round = rounds / diameter
-    explored = cbrt(per_round * sqrt(weak / 2.0) / 2.0) ** 2
+    explored = (per_round * sqrt(weak / 2.0) / 2.0) ** (2.0 / 3.0)
     if explored < 2.0 * weak:
         explored = min(sqrt(per_round * weak), 2.0 * weak)
     low, high = explored, explored + 2.0 * sqrt(2.0 * per_round * beside)
     for _ in range(40 if beside > 0.0 else 0):  # golden sections
         left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-        if left + per_round * weak_price(left, weak, beside) <= right + per_round * weak_price(
-            right, weak, beside
-        ):
+        below = left + per_round * weak_price(left, order, weak, beside)
+        above = right + per_round * weak_price(right, order, weak, beside)
+        if below <= above:
             high = right
         else:
             low = left
     learnt = lean * weak + sqrt(per_round * strong) if strong < inf else beta
-    for other in (low, learnt, known):
+    for other in (explored, low, learnt, known):
         if other > beta:
-            found = diameter * (other - beta) + rounds * price(other, weak, beside, strong, lean)
+            found = diameter * (other - beta) + rounds * price(other, order, weak, beside, strong, lean)
             if found < value:
                 value, target = found, other
     return value, target

@@ -24,7 +24,7 @@ class SelfTuning:
 
     A round at β costs at most `price(β)`, whatever was learnt, if it explores with `safe_strength(β)`:
 
-        price(β) = min(1,  strong/(β − lean·weak),  p + beside/(β(1 − min(p, ½)))),
+        price(β) = min(1,  strong/(β − lean·weak),  max_{0 ≤ z ≤ 1} p(1 − z) + beside·z^{1−s}/(β(1 − min(p, ½)))),
         p = √(weak/(2β)) for β ≥ 2·weak, weak/β below.
 
     The first is for strongly observable graphs (∞ elsewhere), the other for any. Money that is not spent stays
@@ -71,13 +71,18 @@ class SelfTuning:
         if self.first * self.diameter < self.share * (1 - 1e-9):
             raise InvalidOption(f"first = {self.first!r} is below share/diameter: caps would bind")
 
+    @property
+    def costs(self) -> tuple[float, float, float, float, float]:
+        """What `prices` asks for."""
+        return self.order, self.weak, self.beside, self.strong, self.lean
+
     def price(self, beta: float) -> float:
         """What a round at β costs at most."""
-        return prices.price(beta, self.weak, self.beside, self.strong, self.lean)
+        return prices.price(beta, *self.costs)
 
     def safe_strength(self, beta: float) -> float:
         """The strength of exploration with which it does."""
-        return prices.safe_strength(beta, self.weak, self.beside, self.strong, self.lean)
+        return prices.safe_strength(beta, *self.costs)
 
     @property
     def first_strength(self) -> float:
@@ -86,9 +91,7 @@ class SelfTuning:
 
     def cost_to_go(self, beta: float, rounds: float) -> tuple[float, float]:
         """What so many rounds from β on cost at most, and the β at which they are played then."""
-        return prices.cost_to_go(
-            beta, rounds, self.diameter, self.weak, self.beside, self.strong, self.lean, beta
-        )
+        return prices.cost_to_go(beta, rounds, self.diameter, *self.costs, beta)
 
     def to_array(self) -> Floats:
         """All numbers in the order of the fields."""
