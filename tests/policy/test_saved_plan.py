@@ -1,13 +1,16 @@
 """What a file holds of a plan: the cumulative estimates, as a game kept by hand has them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from policy_kinds import losses_of, played
-from saved_files import contents
+from saved_files import contents, forge
 
 import sidelight as sl
 from sidelight.engine.state import learnt, rebuilt
+from sidelight.errors import SavedStateError
 from sidelight.policy.stages import rates_after
 
 
@@ -82,3 +85,23 @@ def test_rebuilding_is_a_function_of_what_was_learnt():
     one, two = (rebuilt(policy.graph, tuning, None, state) for _ in range(2))
     assert_array_equal(one.floats, two.floats)
     assert_array_equal(one.ints, two.ints)
+
+
+@pytest.mark.parametrize(
+    "kind", ["auto cliques", "auto bandit buckets", "adaptive", "chlz21", "anytime weak"]
+)
+def test_a_bound_that_its_tuning_does_not_prove_is_refused(kind, tmp_path):
+    """The promise made ten times smaller, consistently in itself."""
+    file = tmp_path / "policy"
+    played(kind, 5).save(file)
+    header, arrays = contents(file)
+    plan = sl.Policy.load(file).plan
+    bound = header["plan"]["bound"]
+    if plan.horizon is None:
+        bound["anytime"]["weak"] /= 10
+    else:
+        smaller = replace(plan.bound, terms={name: value / 10 for name, value in plan.bound.terms.items()})
+        header["plan"]["bound"] = smaller.to_dict()
+    forge(file, header, arrays)
+    with pytest.raises(SavedStateError, match=r"the tuning does not prove its bound, .*FAILS"):
+        sl.Policy.load(file)

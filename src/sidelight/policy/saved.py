@@ -159,7 +159,7 @@ class Contents:
             return kinds[kind](self)
         except SavedStateError:
             raise
-        except (SidelightError, KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+        except (SidelightError, KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
             self.refuse(error if isinstance(error, SidelightError) else repr(error))
 
     # -- the header -----------------------------------------------------------------------------------
