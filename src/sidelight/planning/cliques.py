@@ -1,4 +1,4 @@
-"""How well arms with self-loops see each other: Q with Σ x_i/P_i ≤ Q for every distribution x."""
+"""How well strongly observable arms see each other: Q with Σ x_i/P_i ≤ Q for every distribution x."""
 
 from __future__ import annotations
 
@@ -16,26 +16,37 @@ ROUNDINGS = (1.0, 4.0, 16.0, 64.0, 256.0)
 """Resolutions s at which weights are rounded in `directed_bound`; each gives a bound, the least counts."""
 
 
+MOST_PAIRS = 10**7
+"""Universal arms are written out as a clique up to so many pairs."""
+
+
 @dataclass(frozen=True, eq=False)
 class CliqueCover:
-    """Arms S with self-loops see each other in cliques: Σ_{i ∈ S} x_i/P_i ≤ α(mutual edges among S) ≤ `value`.
+    """Arms with self-loops, and arms that all others reveal, see each other in cliques.
 
-    `mutual` proves it for `arms`, those of S that are not universal, by the edges that go both ways among them.
-    Universal arms that reveal everyone join any clique; the others are one more clique, `apart`.
+        Σ_{i with self-loop} x_i/P_i + Σ_{i loop-less, universal} x_i ≤ `value`
+
+    Universal arms that reveal everyone (*generous*) join any clique. `mutual` covers the `arms` that are not universal
+    by the edges that go both ways among them; universal arms that are not generous are one more clique then. `wider`
+    has these among its vertices instead. The smaller one counts. Proof: docs/theory/strong.md.
     """
 
     graph: FeedbackGraph
-    arms: Longs
+    arms: Longs  # with self-loop, not universal
     mutual: IndependenceNumber | None  # arms by their position in `arms`; None without arms
-    apart: bool
+    reserved: Longs  # universal, but not generous
+    wider: (
+        IndependenceNumber | None
+    )  # arms by their position in `arms` and then `reserved`; None where it cannot help
     symmetric: bool  # is every edge of the whole graph mutual?
 
-    @property
+    @cached_property
     def value(self) -> int:
-        """Q; 0 if no arm has a self-loop."""
-        return (
-            self.mutual.upper + int(self.apart) if self.mutual is not None else int(self.graph.has_loop.any())
-        )
+        """Q; 0 if no arm is universal or has a self-loop."""
+        if self.mutual is None:
+            return int(self.graph.universal.size > 0)
+        apart = self.mutual.upper + int(self.reserved.size > 0)
+        return apart if self.wider is None else min(apart, self.wider.upper)
 
     @cached_property
     def either(self) -> IndependenceNumber:
@@ -44,37 +55,53 @@ class CliqueCover:
 
     @property
     def alpha(self) -> int:
-        """A number ≥ α(G), if some arm has a self-loop."""
+        """A number ≥ α(G), if every arm has a self-loop or is universal."""
         return self.value if self.symmetric or self.value <= 1 else self.either.upper
 
 
 def clique_cover(g: FeedbackGraph) -> CliqueCover:
-    """How the arms with self-loops see each other; O(n + edges) and an independence number.
+    """How the arms with self-loops see each other; O(n + edges) and one or two independence numbers.
 
     >>> from sidelight.graph import families
     >>> clique_cover(families.cliques([2, 3])).value, clique_cover(families.mab(4)).value
     (0, 4)
     """
     n = g.n_arms
-    everyone = n - 1 + g.has_loop[g.universal].astype(np.int64)
-    generous = np.asarray(g.out_degree)[g.universal] == everyone
-    apart = bool((~generous & g.has_loop[g.universal]).any())
-    source = np.repeat(np.arange(n, dtype=np.int64), np.diff(g.out_indptr))
-    target = g.out_indices.astype(np.int64)
-    plain = (source != target) & ~g.is_universal[source]
-    source, target = source[plain], target[plain]
-    both = np.isin(target * n + source, source * n + target)
-    symmetric = bool(generous.all() and both.all())
+    generous = generous_arms(g)
+    reserved = np.setdiff1d(g.universal, generous).astype(np.int64)
+    source, target = g.out_sources.astype(np.int64), g.out_indices.astype(np.int64)
+    other = source != target
+    source, target = source[other], target[other]
+    plain = ~g.is_universal[source]
+    both = np.isin(target * n + source, source * n + target) & plain
+    symmetric = bool(reserved.size == 0 and both[plain].all())
     arms = np.flatnonzero(g.has_loop & ~g.is_universal)
+
+    def independence(vertices: Longs, pairs: Longs) -> IndependenceNumber:
+        """Of these arms under the edges with both ends among them."""
+        rank = np.full(n, -1, dtype=np.int64)
+        rank[vertices] = np.arange(vertices.size)
+        kept = rank[pairs]
+        return independence_number(FeedbackGraph.from_edges(vertices.size, kept[(kept >= 0).all(axis=1)]))
+
     if arms.size == 0:
-        return CliqueCover(g, arms, None, apart, symmetric)
-    rank = np.full(n, -1, dtype=np.int64)
-    rank[arms] = np.arange(arms.size)
-    kept = both & (rank[source] >= 0) & (rank[target] >= 0)
-    edges = np.column_stack([rank[source[kept]], rank[target[kept]]])
-    return CliqueCover(
-        g, arms, independence_number(FeedbackGraph.from_edges(arms.size, edges)), apart, symmetric
-    )
+        return CliqueCover(g, arms, None, reserved, None, symmetric)
+    mutual_pairs = np.column_stack([source[both], target[both]])
+    mutual = independence(arms, mutual_pairs)
+    wider = None
+    if 0 < reserved.size**2 <= MOST_PAIRS:
+        # Everyone reveals a universal arm, so what it reveals is mutual.
+        given = np.isin(source, reserved)
+        among = np.stack(np.meshgrid(reserved, reserved), axis=-1).reshape(-1, 2)
+        pairs = np.concatenate([mutual_pairs, np.column_stack([source[given], target[given]]), among])
+        wider = independence(np.concatenate([arms, reserved]), pairs)
+    return CliqueCover(g, arms, mutual, reserved, wider, symmetric)
+
+
+def generous_arms(g: FeedbackGraph) -> Longs:
+    """Universal arms that reveal every other arm."""
+    everyone = g.n_arms - 1 + g.has_loop[g.universal].astype(np.int64)
+    return g.universal[np.asarray(g.out_degree)[g.universal] == everyone].astype(np.int64)
 
 
 def directed_bound(alpha: float, n: int, least: Floats | float) -> Floats:

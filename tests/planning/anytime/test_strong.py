@@ -174,7 +174,9 @@ def test_the_price_of_not_knowing_the_horizon(name):
 @pytest.mark.parametrize("n", [2, 3, 10, 64, 1000, 10**6])
 def test_never_far_above_hedge_with_falling_rates(n):
     """Hedge with η_t = 2√(log N/t): √(t log N) at every t. Epochs cost (17/16)^{1/4}, the next rate √(1 + 1/t)."""
-    bound = StrongAnytimeBound(hedge := Strong(n, 0, True, 1, 0), Aimed(hedge).parameters(float(AIM)))
+    bound = StrongAnytimeBound(
+        hedge := Strong(n, 0, True, 1, 0, 0, 0, False), Aimed(hedge).parameters(float(AIM))
+    )
     ends = [t - 1 for t in EPOCHS[30:300:7]]
     for t in [*range(1, 60), 100, 10**3, 10**4, 10**5, AIM, 10**7, 10**12, 2**62, *ends]:
         assert bound.value_at(t) <= 1.0153 * sqrt((t + 1) * log(n))
@@ -184,7 +186,9 @@ def test_never_far_above_hedge_with_falling_rates(n):
 @pytest.mark.parametrize("n", [2, 5, 16, 64, 1000])
 def test_never_above_the_bandit_bound_that_it_replaces(n):
     """4·√(r'(n − √n)·t), r' = √(17/16), with −√x alone and sums by integrals."""
-    bound = StrongAnytimeBound(bandit := Strong(n, 0, False, n, 0), Aimed(bandit).parameters(float(AIM)))
+    bound = StrongAnytimeBound(
+        bandit := Strong(n, 0, False, n, 0, n, 0, False), Aimed(bandit).parameters(float(AIM))
+    )
     for t in [*range(1, 100), 10**3, 10**4, 10**5, AIM, 10**8, 10**12]:
         assert bound.value_at(t) <= 4 * sqrt(sqrt(17 / 16) * (n - sqrt(n)) * (t + 1))
 

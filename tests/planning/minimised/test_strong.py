@@ -13,7 +13,7 @@ from sidelight.analysis import independence_number
 from sidelight.graph import FeedbackGraph
 from sidelight.planning import Tuning, check_certificate, plan
 from sidelight.planning.cliques import clique_cover, directed_bound, growth
-from sidelight.planning.minimised.strong import OneSimplex, Strong, q_of_ftrl
+from sidelight.planning.minimised.strong import OneSimplex, Strong, evenly, q_of_ftrl
 from sidelight.planning.potentials import diameter
 from sidelight.policy import Policy
 
@@ -23,17 +23,15 @@ from sidelight.policy import Policy
 @settings(deadline=None, derandomize=True, max_examples=150)
 @given(graphs, st.integers(0, 10**6))
 def test_sight_bounds_the_weighted_squares(A, seed):
-    """Σ_S x^{2−h}/P ≤ Q^h at random x for every h."""
+    """Σ_S x^{2−h}/P ≤ Q^h at random x for every h, and at h = 1 with Σ_N x beside it."""
     rng = np.random.default_rng(seed)
     found = clique_cover(FeedbackGraph.from_adjacency(A))
-    S = np.flatnonzero(A.diagonal())
-    if S.size == 0:
-        assert found.value == 0
-        return
+    S, N = A.diagonal(), ~A.diagonal() & (A | np.eye(len(A), dtype=bool)).all(axis=0)
     for x in (simplex(rng, len(A)) for _ in range(5)):
         P = A.T.astype(float) @ x
         for h in (1.0, 0.9, 0.5, 0.1):
             assert np.sum(x[S] ** (2 - h) / P[S]) <= found.value**h * (1 + 1e-12)
+        assert np.sum(x[S] / P[S]) + x[N].sum() <= found.value * (1 + 1e-12)
 
 
 @settings(deadline=None, derandomize=True, max_examples=100)
@@ -41,9 +39,11 @@ def test_sight_bounds_the_weighted_squares(A, seed):
 def test_mutual_edges_go_both_ways_and_symmetry_is_known(A):
     found = clique_cover(FeedbackGraph.from_adjacency(A))
     assert found.symmetric == np.array_equal(A, A.T)
-    if found.mutual is not None:
-        among = A[np.ix_(found.arms, found.arms)]
-        assert found.mutual.verify(FeedbackGraph.from_adjacency(among & among.T))
+    wider = np.concatenate([found.arms, found.reserved])
+    for proof, arms in ((found.mutual, found.arms), (found.wider, wider)):
+        if proof is not None:
+            among = A[np.ix_(arms, arms)]
+            assert proof.verify(FeedbackGraph.from_adjacency(among & among.T))
     if found.symmetric and A.diagonal().all():
         assert found.value == independence_number(FeedbackGraph.from_adjacency(A)).upper
 
@@ -64,6 +64,22 @@ def test_directed_bound(A, seed, gamma):
     assert 4 * alpha * log(4 * S.size / (alpha * eps)) * (1 + 1e-12) >= Q
 
 
+@pytest.mark.parametrize("horizon", [100, 10**6])
+def test_a_loop_or_a_universal_arm_is_no_burden(horizon):
+    """A loop on a loop-less clique; an edge that makes an arm universal beside others that are no clique."""
+    clique = ~np.eye(6, dtype=bool)
+    looped = clique.copy()
+    looped[0, 0] = True
+    pairs = np.kron(np.eye(3, dtype=bool), np.ones((2, 2), dtype=bool))
+    seen = pairs.copy()
+    seen[:, 0] = True
+    for fewer, more in ((clique, looped), (pairs, seen)):
+        values = [plan(FeedbackGraph.from_adjacency(A), horizon).bound.value for A in (fewer, more)]
+        assert values[1] <= values[0] * (1 + 1e-12)
+    assert clique_cover(FeedbackGraph.from_adjacency(looped)).value == 1
+    assert clique_cover(FeedbackGraph.from_adjacency(seen)).value == 3
+
+
 def test_growth_is_the_best_constant():
     for y in (1e-8, 1e-3, 0.1, 1.0, 4.0):
         u = np.linspace(-y, 20, 400)
@@ -78,18 +94,18 @@ def test_expected_cost_of_a_round_of_exponential_weights(A, seed, eta, gamma):
     """Exact: all plays enumerated, all losses 1 (worst) or random; E[Bregman] ≤ η·stability."""
     rng = np.random.default_rng(seed)
     g = FeedbackGraph.from_adjacency(A)
-    n, S = len(A), A.diagonal()
+    n = len(A)
     X = simplex(rng, n)
-    carriers = S if S.any() else np.ones(n, dtype=bool)
-    Z = (1 - gamma) * X + gamma * carriers / carriers.sum()
-    P = A.T.astype(float) @ Z
-    found = clique_cover(g)
-    problem = Strong(int(S.sum()), int((~S).sum()), False, found.value if found else 0, 0)
-    allowed = eta * problem.stability(OneSimplex(1.0, eta, gamma))
-    for losses in (np.ones(n), rng.random(n)):
-        estimates = A * losses / P  # (played, arm)
-        cost = (np.log(np.exp(-eta * estimates) @ X) + eta * (estimates @ X)) / eta
-        assert Z @ cost <= allowed * (1 + 1e-9) + 1e-12
+    problem = replace(Strong.of(clique_cover(g)), full=False)
+    for wide in problem.widths:
+        x = OneSimplex(1.0, eta, gamma, wide)
+        Z = (1 - gamma) * X + evenly(g, x)
+        assert Z.sum() == pytest.approx(1)
+        P = A.T.astype(float) @ Z
+        for losses in (np.ones(n), rng.random(n)):
+            estimates = A * losses / P  # (played, arm)
+            cost = (np.log(np.exp(-eta * estimates) @ X) + eta * (estimates @ X)) / eta
+            assert Z @ cost <= eta * problem.stability(x) * (1 + 1e-9) + 1e-12
 
 
 # -- baselines as special cases --------------------------------------------------------------------------------
@@ -97,10 +113,10 @@ def test_expected_cost_of_a_round_of_exponential_weights(A, seed, eta, gamma):
 
 def test_known_algorithms_are_special_cases():
     T, n = 10_000.0, 50
-    hedge = Strong(n, 0, True, 1, 0)
+    hedge = Strong(n, 0, True, 1, 0, 0, 0, False)
     assert hedge.value(T, hedge.parameters(T)) == pytest.approx(sqrt(T * log(n) / 2))
     assert hedge.parameters(T).eta == pytest.approx(sqrt(8 * log(n) / T))
-    bandit = Strong(n, 0, False, n, 0)
+    bandit = Strong(n, 0, False, n, 0, n, 0, False)
     assert bandit.value(T, OneSimplex(1.0, sqrt(2 * log(n) / (n * T)))) == pytest.approx(
         sqrt(2 * n * T * log(n))
     )
@@ -116,7 +132,7 @@ def test_q_ftrl_constant(n):
         published = 2 * sqrt(e * alpha * (2 + log(n / alpha)))
         at_q = sqrt(2 * float(diameter(q, n)) * alpha**q)
         assert at_q <= published
-        problem = Strong(n, 0, False, alpha, 0)
+        problem = Strong(n, 0, False, alpha, 0, n, 0, False)
         assert problem.value(1.0, problem.parameters(1.0)) <= at_q * (1 + 1e-12)
 
 

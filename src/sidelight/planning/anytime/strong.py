@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import ceil, inf, sqrt
@@ -57,7 +57,7 @@ class StrongAnytimeBound:
     with η_u = η·s(u)^{−1/2} and γ_u = γ·s(u)^{−1/2}, s(u) the first round of the epoch of u, or `start` before
     that, and `Strong.stability`. Proof: docs/theory/anytime.md.
 
-    >>> hedge = StrongAnytimeBound(Strong(64, 0, True, 1, 0), OneSimplex(1.0, 4.0))
+    >>> hedge = StrongAnytimeBound(Strong(64, 0, True, 1, 0, 0, 0, False), OneSimplex(1.0, 4.0))
     >>> round(hedge.value_at(10**6))
     2035
     """
@@ -156,17 +156,23 @@ class StrongAnytimeBound:
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, ready for JSON; the bound follows from them."""
         p, x = self.problem, self.x
-        known = {"n_loop": p.n_loop, "n_loopless": p.n_loopless, "full": p.full, "cliques": p.cliques}
-        return {self.KIND: known | {"alpha": p.alpha, "h": x.h, "eta": x.eta, "gamma": x.gamma}}
+        return {self.KIND: asdict(p) | x._asdict()}
 
     @classmethod
     def from_dict(cls, saved: Mapping[str, Any]) -> StrongAnytimeBound:
         """The bound that `to_dict` wrote."""
         try:
             found = saved[cls.KIND]
-            counts = {name: int(found[name]) for name in ("n_loop", "n_loopless", "cliques", "alpha")}
-            x = OneSimplex(float(found["h"]), float(found["eta"]), float(found["gamma"]))
-            return cls(Strong(full=bool(found["full"]), **counts), x)
+            counts = {name: int(found[name]) for name in ("n_loop", "n_loopless", "alpha", "cliques")}
+            hidden = counts["n_loopless"] > 0
+            if "n_plain" in found:
+                counts |= {name: int(found[name]) for name in ("n_plain", "n_reserved")}
+            else:  # older files count loop-less arms beside the cliques
+                counts["cliques"] += int(hidden)
+                counts |= {"n_plain": counts["n_loop"], "n_reserved": int(hidden)}
+            flags = {"full": bool(found["full"]), "apart": bool(found.get("apart", hidden))}
+            numbers = (float(found[name]) for name in ("h", "eta", "gamma"))
+            return cls(Strong(**counts, **flags), OneSimplex(*numbers, bool(found.get("wide", False))))
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidOption(f"not a saved anytime bound: {error!r}") from None
 
@@ -201,15 +207,16 @@ class Aimed(Problem[OneSimplex]):
         found, slow = self.known.parameters(T), sqrt(T)
         if self.known.n_loopless:
             free = {"eta": found.eta * slow, "gamma": found.gamma * slow}
-            yield Start({}, {"h": 1.0} | free)
-            yield Start(free, {"h": 1.0})
+            yield Start({}, {"h": 1.0, "wide": found.wide} | free)
+            yield Start(free, {"h": 1.0, "wide": found.wide})
             return
         for h in powers(self.known.n, float(self.known.cliques)):
             yield Start({}, {"h": h, "gamma": 0.0})
         if self.known.alpha:
             gamma = found.gamma or 1 / sqrt(self.known.alpha * T)
-            for h in powers(self.known.n, float(self.known.seen(gamma))):
-                yield Start({"gamma": gamma * slow}, {"h": h})
+            for wide in self.known.widths:
+                for h in powers(self.known.n, float(self.known.seen(gamma, wide))):
+                    yield Start({"gamma": gamma * slow}, {"h": h, "wide": wide})
 
     def made(self, T: float, **chosen: Any) -> OneSimplex:
         """The best η is known unless it shifts the others: the bound is a/η + bη + c."""
@@ -230,7 +237,9 @@ def strong_anytime(solved: Solved) -> Plan:
     bound = StrongAnytimeBound(problem, x)
     eta, gamma = x.eta / sqrt(bound.start), x.gamma / sqrt(bound.start)
     schedule = Schedule(np.full(g.n_arms, -1 / 2), -1 / 2, bound.start)
-    tuning = Tuning.flat(g.n_arms, Potential(x.h, eta), constant=evenly(g, gamma), schedule=schedule)
+    tuning = Tuning.flat(
+        g.n_arms, Potential(x.h, eta), constant=evenly(g, x._replace(gamma=gamma)), schedule=schedule
+    )
     parameters: dict[str, Any] = {"h": x.h, "start": bound.start, "eta": eta}
     parameters |= {"alpha_upper": float(problem.alpha)} if problem.alpha else {}
     choices = (f"flat h={x.h:.4g}",) if partition.weak.size else ()

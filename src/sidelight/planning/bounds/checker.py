@@ -286,29 +286,39 @@ def _by_dominating_set(facts: _Facts, least: float, alone: int) -> Cost:
 
 def _by_cliques(facts: _Facts, evidence: Any) -> Cost:
     """One potential on a strongly observable graph: docs/theory/strong.md."""
-    graph, n = facts.graph, facts.n
-    loops, hidden = np.flatnonzero(graph.has_loop), np.flatnonzero(~graph.has_loop)
-    least = float(facts.tuning.global_exploration[loops].min()) if loops.size else 0.0
+    graph, n, given = facts.graph, facts.n, facts.tuning.global_exploration
+    hidden, plain = np.flatnonzero(~graph.has_loop), np.flatnonzero(~graph.is_universal)
+    generous = np.asarray(graph.out_degree) == n - 1 + graph.has_loop
+    reserved = np.flatnonzero(graph.is_universal & ~generous)
     Q = mutual_independence(graph, evidence)
-    directed = independence(graph, evidence) if least > 0 and not is_symmetric(graph) else n
+    # Groups of arms to which the bound for directed graphs applies, and what those that are left out add to it.
+    groups = [(plain, int(reserved.size > 0))]
+    groups += [(np.concatenate([plain, reserved]), 0)] if graph.has_loop[reserved].all() else []
+    able = [(arms.size, float(given[arms].min()), beside) for arms, beside in groups if arms.size]
+    able = [] if is_symmetric(graph) else [(size, least, beside) for size, least, beside in able if least > 0]
+    directed = independence(graph, evidence) if able else n
     p = facts.seen_loopless(hidden) if hidden.size else 0.0
 
-    def seen(least: float) -> float:
-        """Q with Σ x/P ≤ Q on the arms with self-loops, of which each has probability `least` or more."""
-        if least <= 0 or directed == n or not loops.size:
-            return float(Q)
+    def seen(explored: float) -> float:
+        """Q with Σ x/P ≤ Q on the arms with self-loops, universal arms counting with x only."""
         copies = (1.0, 4.0, 16.0, 64.0, 256.0)  # any number proves a bound
-        tried = (2 * (1 + 1 / s) * directed * log(1 + (s / least + loops.size) / directed) for s in copies)
-        return min(Q, *tried)
+        tried = [
+            beside + 2 * (1 + 1 / s) * directed * log(1 + (s / (explored * least) + size) / directed)
+            for size, least, beside in able
+            for s in copies
+        ]
+        return min(float(Q), *tried) if tried else float(Q)
 
     def cost(now: Sequence[_Group], explored: float) -> float:
-        group, rho = now[0], 1 / (1 - explored * facts.gamma_bar)
+        group = now[0]
+        most = facts.gamma_bar if plain.size else given[hidden].max(initial=0.0)
+        rho = 1 / (1 - explored * float(most))  # a universal arm without self-loop has X(1−X)/P ≤ X/(1−γ_i)
         if hidden.size:
             y = group.eta / (explored * p) if p > 0 and not group.power else inf
-            return 0.5 * group.eta * rho * _growth(y) * (seen(explored * least) + 1)
+            return 0.5 * group.eta * rho * _growth(y) * seen(explored)
         if not group.power and graph.universal.size == n:
             return group.eta / 8  # Hoeffding: nothing is estimated
-        return float(0.5 * group.eta * rho ** (2 - group.h) * seen(explored * least) ** group.h)
+        return float(0.5 * group.eta * rho ** (2 - group.h) * seen(explored) ** group.h)
 
     return cost
 

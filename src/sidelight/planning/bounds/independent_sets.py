@@ -38,15 +38,30 @@ def is_symmetric(graph: FeedbackGraph) -> bool:
 
 
 def mutual_independence(graph: FeedbackGraph, evidence: Any) -> int:
-    """Σ x/P ≤ this on the arms with self-loops: edges that go both ways, and one more clique for universal arms."""
+    """Σ x/P over arms with self-loops, universal arms counting with x only, is at most this.
+
+    Edges that go both ways among arms that are not universal, and one more clique for universal arms that do not reveal
+    everyone; or these among the vertices, where that is less.
+    """
     arms = np.flatnonzero(graph.has_loop & ~graph.is_universal)
-    universal = graph.universal[graph.has_loop[graph.universal]]
-    generous = bool((np.asarray(graph.out_degree)[universal] == graph.n_arms).all())
     if arms.size == 0:
-        return int(universal.size > 0)
-    among = _listed(graph)[arms][:, arms]
+        return int(graph.universal.size > 0)
+    everyone = graph.n_arms - 1 + graph.has_loop
+    reserved = graph.universal[(np.asarray(graph.out_degree) < everyone)[graph.universal]].astype(np.int64)
+    listed = _listed(graph)
+    among = listed[arms][:, arms]
     proof = evidence.mutual if np.array_equal(evidence.arms, arms) else None
-    return _proven(among.multiply(among.T).tocsr(), proof) + int(universal.size > 0 and not generous)
+    apart = _proven(among.multiply(among.T).tocsr(), proof) + int(reserved.size > 0)
+    if evidence.wider is None or not np.array_equal(evidence.reserved, reserved) or proof is None:
+        return apart
+    shown = listed[reserved][:, arms]  # everyone reveals these arms: what they reveal is mutual
+    complete = sparse.csr_array(
+        np.ones((reserved.size,) * 2, dtype=np.int64) - np.eye(reserved.size, dtype=np.int64)
+    )
+    both = sparse.vstack(
+        [sparse.hstack([among.multiply(among.T), shown.T]), sparse.hstack([shown, complete])]
+    )
+    return min(apart, _proven(sparse.csr_array(both), evidence.wider))
 
 
 def independence(graph: FeedbackGraph, evidence: Any) -> int:

@@ -13,7 +13,7 @@ from sidelight._types import Floats
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
 from sidelight.planning.bounds.bound import Condition
-from sidelight.planning.cliques import CliqueCover, directed_bound, growth
+from sidelight.planning.cliques import CliqueCover, directed_bound, generous_arms, growth
 from sidelight.planning.minimised.interpolated import one_best_h
 from sidelight.planning.minimised.problem import MinimisedCandidate, Problem, Start
 from sidelight.planning.potentials import Numbers, Potential, diameter
@@ -25,18 +25,20 @@ class OneSimplex(NamedTuple):
 
     h: float  # Tsallis-h for all arms, negative entropy at 1
     eta: float
-    gamma: float = 0.0  # uniform exploration of the arms with self-loops, or of all arms if there are none
+    gamma: float = 0.0  # even exploration of the arms that `evenly` names
+    wide: bool = False  # do universal arms that do not reveal everyone carry it too?
 
 
 @dataclass(frozen=True)
 class Strong(Problem[OneSimplex]):
     """n_S arms with self-loops and n_N loop-less arms that every other arm reveals, one potential for all.
 
-        R ≤ D_h(n)/η + ½η·ρ^{2−h}·Q^h·T + γT                  n_N = 0,  ρ = 1/(1−γ)
-        R ≤ log(n)/η + ½ηρ·φ(η/p)·(Q·[n_S > 0] + 1)·T + γT    n_N > 0, h = 1,  p = γ, or γ(n−1)/n if n_S = 0
-        R ≤ log(n)/η + η·T/8                                  full feedback, h = 1 (Hoeffding)
+        R ≤ D_h(n)/η + ½η·ρ^{2−h}·Q^h·T + γT          n_N = 0,  ρ = 1/(1−γ)
+        R ≤ log(n)/η + ½ηρ·φ(η/p)·Q·T + γT            n_N > 0, h = 1,  p = γ, or γ(n−1)/n if n_S = 0
+        R ≤ log(n)/η + η·T/8                          full feedback, h = 1 (Hoeffding)
 
-    Q bounds Σ x_i/P_i over the arms with self-loops. Proof: docs/theory/strong.md.
+    Q bounds Σ x_i/P_i over the arms with self-loops and Σ x_i over the others. If all arms are universal, Q = 1 and
+    ρ = 1, or 1/(1 − γ/n) if n_S = 0. Proof: docs/theory/strong.md.
     """
 
     n_loop: int
@@ -44,30 +46,48 @@ class Strong(Problem[OneSimplex]):
     full: bool  # does every arm reveal all arms?
     cliques: int  # Q without exploration
     alpha: int  # α(G) ≤ alpha, for the bound for directed graphs; 0 where cliques say all
+    n_plain: int  # arms that are not universal
+    n_reserved: int  # universal arms that do not reveal everyone
+    apart: bool  # is one of these loop-less? Then only arms that are not universal can carry exploration
 
     @classmethod
     def of(cls, cover: CliqueCover) -> Strong:
         """All that a bound on this strongly observable graph depends on."""
-        g = cover.graph
+        g, reserved = cover.graph, cover.reserved
         n_loop = int(g.has_loop.sum())
         full = bool(g.universal.size == g.n_arms and g.has_loop.all())
         alpha = 0 if cover.symmetric or cover.value <= 1 else cover.alpha
-        return cls(n_loop, g.n_arms - n_loop, full, cover.value, alpha)
+        apart = not bool(g.has_loop[reserved].all())
+        return cls(n_loop, g.n_arms - n_loop, full, cover.value, alpha, cover.arms.size, reserved.size, apart)
 
     @property
     def n(self) -> int:
         """Number of arms."""
         return self.n_loop + self.n_loopless
 
-    def seen(self, gamma: Numbers) -> Numbers:
-        """Q with exploration γ spread evenly over the arms with self-loops."""
-        if not (self.alpha and self.n_loop) or np.min(gamma) <= 0:
+    @property
+    def widths(self) -> tuple[bool, ...]:
+        """Who may carry exploration: see `OneSimplex.wide`."""
+        return (False, True) if self.alpha and self.n_reserved and not self.apart else (False,)
+
+    def seen(self, gamma: Numbers, wide: bool = False) -> Numbers:
+        """Q with exploration γ spread evenly over its carriers."""
+        if not self.alpha or np.min(gamma) <= 0:
             return float(self.cliques)
-        return np.minimum(float(self.cliques), directed_bound(self.alpha, self.n_loop, gamma / self.n_loop))
+        carriers = self.n_plain + (self.n_reserved if wide else 0)
+        beside = 0 if wide else int(self.n_reserved > 0)
+        directed = directed_bound(self.alpha, carriers, gamma / carriers) + beside
+        return np.minimum(float(self.cliques), directed)
 
     def hidden(self, gamma: float) -> float:
         """p: exploration shows every loop-less arm at least so often."""
         return gamma if self.n_loop else gamma * (self.n - 1) / self.n
+
+    def played(self, gamma: Numbers) -> Numbers:
+        """ρ: Σ X_i/P_i is at most ρ times what it would be at what is played."""
+        if self.n_plain:
+            return 1 / (1 - gamma)
+        return 1.0 if self.n_loop else 1 / (1 - gamma / self.n)
 
     def stability(self, x: OneSimplex, slow: Numbers = 1.0) -> Numbers:
         """What the learning rate multiplies in a round: the sum of squared estimates, from above.
@@ -76,10 +96,10 @@ class Strong(Problem[OneSimplex]):
         by loop-less arms depends, is the same in all.
         """
         gamma = x.gamma * slow
-        rho, seen = 1 / (1 - gamma), self.seen(gamma) if self.n_loop else 0.0
+        rho, seen = self.played(gamma), self.seen(gamma, x.wide)
         if self.n_loopless:
             p = self.hidden(x.gamma)
-            return 0.5 * rho * growth(x.eta / p) * (seen + 1) if p > 0 else inf
+            return 0.5 * rho * growth(x.eta / p) * seen if p > 0 else inf
         if self.full and x.h == 1:
             return 0.125
         return 0.5 * rho ** (2 - x.h) * seen**x.h
@@ -94,12 +114,8 @@ class Strong(Problem[OneSimplex]):
 
     def conditions(self, T: float, x: OneSimplex) -> tuple[Condition, ...]:
         """What the parameters must satisfy; the minimiser keeps to it at every T."""
-        conditions = [Condition("γ̄ ≤ 1/2", x.gamma, MOST_EXPLORATION)]
-        if self.n_loop:
-            conditions.append(
-                Condition("Σ x/P ≤ Q by cliques", float(self.seen(x.gamma)), float(self.cliques))
-            )
-        return tuple(conditions)
+        seen = Condition("Σ x/P ≤ Q by cliques", float(self.seen(x.gamma, x.wide)), float(self.cliques))
+        return (Condition("γ̄ ≤ 1/2", x.gamma, MOST_EXPLORATION), seen)
 
     def gamma_bar(self, x: OneSimplex) -> float:
         """γ."""
@@ -109,17 +125,19 @@ class Strong(Problem[OneSimplex]):
         """Every power worth trying; γ only where it helps, from the tuning of Exp3.G."""
         if self.n_loopless:
             eta, gamma = exp3g(self, T)
-            even = sqrt(2 * log(self.n) / ((self.cliques + 1) * T))
+            even = sqrt(2 * log(self.n) / (self.cliques * T))
             yield Start({}, {"h": 1.0, "eta": eta, "gamma": gamma})
-            yield Start({"eta": eta, "gamma": gamma}, {"h": 1.0})
-            yield Start({"eta": min(even, 0.1), "gamma": min(2 * even, 0.2)}, {"h": 1.0})
+            for wide in self.widths:
+                yield Start({"eta": eta, "gamma": gamma}, {"h": 1.0, "wide": wide})
+                yield Start({"eta": min(even, 0.1), "gamma": min(2 * even, 0.2)}, {"h": 1.0, "wide": wide})
             return
         for h in powers(self.n, float(self.cliques)):
             yield Start({}, {"h": h, "gamma": 0.0})
         if self.alpha:
             gamma = min(1 / sqrt(self.alpha * T), 0.4)
-            for h in powers(self.n, float(self.seen(gamma))):
-                yield Start({"gamma": gamma}, {"h": h})
+            for wide in self.widths:
+                for h in powers(self.n, float(self.seen(gamma, wide))):
+                    yield Start({"gamma": gamma}, {"h": h, "wide": wide})
 
     def made(self, T: float, **chosen: Any) -> OneSimplex:
         """The best η is known unless it shifts the others: the bound is a/η + bη + c."""
@@ -159,14 +177,19 @@ class StrongCandidate(MinimisedCandidate):
     def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
         """The tuning at T and its parameters by name."""
         problem, g, x = self.problem, self.partition.graph, self.problem.parameters(T)
-        tuning = Tuning.singletons(g.n_arms, Potential(x.h, x.eta), evenly(g, x.gamma))
+        tuning = Tuning.singletons(g.n_arms, Potential(x.h, x.eta), evenly(g, x))
         parameters: dict[str, Any] = {"h": x.h, "eta": x.eta}
-        parameters |= {"clique_bound": float(problem.seen(x.gamma))} if problem.n_loop else {}
+        parameters |= {"clique_bound": float(problem.seen(x.gamma, x.wide))} if problem.n_loop else {}
         parameters |= {"alpha_upper": float(problem.alpha)} if problem.alpha else {}
         return tuning, parameters | self.common(T)
 
 
-def evenly(g: FeedbackGraph, gamma: float) -> Floats:
-    """(n,) γ shared by the arms with self-loops, or by all if there are none."""
-    carriers = g.has_loop if g.has_loop.any() else np.ones(g.n_arms, dtype=bool)
-    return np.where(carriers, gamma / int(carriers.sum()), 0.0)
+def evenly(g: FeedbackGraph, x: OneSimplex) -> Floats:
+    """(n,) γ shared by the arms that are not universal; by all that are not generous if `wide`; else by loops, or all."""
+    carriers = ~g.is_universal
+    if x.wide:
+        carriers = np.ones(g.n_arms, dtype=bool)
+        carriers[generous_arms(g)] = False
+    if not carriers.any():
+        carriers = g.has_loop if g.has_loop.any() else np.ones(g.n_arms, dtype=bool)
+    return np.where(carriers, x.gamma / int(carriers.sum()), 0.0)
