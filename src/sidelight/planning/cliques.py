@@ -26,9 +26,9 @@ class CliqueCover:
 
         Σ_{i with self-loop} x_i/P_i + Σ_{i loop-less, universal} x_i ≤ `value`
 
-    Universal arms that reveal everyone (*generous*) join any clique. `mutual` covers the `arms` that are not universal
-    by the edges that go both ways among them; universal arms that are not generous are one more clique then. `wider`
-    has these among its vertices instead. The smaller one counts. Proof: docs/theory/strong.md.
+    Universal arms that reveal everyone (*generous*) join any clique. `mutual` covers the `arms` that are not
+    universal by the edges that go both ways among them; universal arms that are not generous are one more clique
+    then. `wider` has these among its vertices instead. The smaller one counts. Proof: docs/theory/strong.md.
     """
 
     graph: FeedbackGraph

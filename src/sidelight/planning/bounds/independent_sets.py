@@ -40,8 +40,8 @@ def is_symmetric(graph: FeedbackGraph) -> bool:
 def mutual_independence(graph: FeedbackGraph, evidence: Any) -> int:
     """Σ x/P over arms with self-loops, universal arms counting with x only, is at most this.
 
-    Edges that go both ways among arms that are not universal, and one more clique for universal arms that do not reveal
-    everyone; or these among the vertices, where that is less.
+    Edges that go both ways among arms that are not universal, and one more clique for universal arms that do not
+    reveal everyone; or these among the vertices, where that is less.
     """
     arms = np.flatnonzero(graph.has_loop & ~graph.is_universal)
     if arms.size == 0:

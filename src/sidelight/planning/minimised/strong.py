@@ -185,7 +185,7 @@ class StrongCandidate(MinimisedCandidate):
 
 
 def evenly(g: FeedbackGraph, x: OneSimplex) -> Floats:
-    """(n,) γ shared by the arms that are not universal; by all that are not generous if `wide`; else by loops, or all."""
+    """(n,) γ shared by the arms that are not universal, or not generous if `wide`; else by loops, or by all."""
     carriers = ~g.is_universal
     if x.wide:
         carriers = np.ones(g.n_arms, dtype=bool)
