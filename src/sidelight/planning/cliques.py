@@ -35,9 +35,7 @@ class CliqueCover:
     arms: Longs  # with self-loop, not universal
     mutual: IndependenceNumber | None  # arms by their position in `arms`; None without arms
     reserved: Longs  # universal, but not generous
-    wider: (
-        IndependenceNumber | None
-    )  # arms by their position in `arms` and then `reserved`; None where it cannot help
+    wider: IndependenceNumber | None  # arms by their position in `arms`, then `reserved`; None where no help
     symmetric: bool  # is every edge of the whole graph mutual?
 
     @cached_property
@@ -101,7 +99,8 @@ def clique_cover(g: FeedbackGraph) -> CliqueCover:
 def generous_arms(g: FeedbackGraph) -> Longs:
     """Universal arms that reveal every other arm."""
     everyone = g.n_arms - 1 + g.has_loop[g.universal].astype(np.int64)
-    return g.universal[np.asarray(g.out_degree)[g.universal] == everyone].astype(np.int64)
+    arms: Longs = g.universal[np.asarray(g.out_degree)[g.universal] == everyone].astype(np.int64)
+    return arms
 
 
 def directed_bound(alpha: float, n: int, least: Floats | float) -> Floats:

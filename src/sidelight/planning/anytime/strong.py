@@ -170,9 +170,9 @@ class StrongAnytimeBound:
             else:  # older files count loop-less arms beside the cliques
                 counts["cliques"] += int(hidden)
                 counts |= {"n_plain": counts["n_loop"], "n_reserved": int(hidden)}
-            flags = {"full": bool(found["full"]), "apart": bool(found.get("apart", hidden))}
-            numbers = (float(found[name]) for name in ("h", "eta", "gamma"))
-            return cls(Strong(**counts, **flags), OneSimplex(*numbers, bool(found.get("wide", False))))
+            problem = Strong(full=bool(found["full"]), apart=bool(found.get("apart", hidden)), **counts)
+            h, eta, gamma = (float(found[name]) for name in ("h", "eta", "gamma"))
+            return cls(problem, OneSimplex(h, eta, gamma, bool(found.get("wide", False))))
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidOption(f"not a saved anytime bound: {error!r}") from None
 
@@ -237,9 +237,8 @@ def strong_anytime(solved: Solved) -> Plan:
     bound = StrongAnytimeBound(problem, x)
     eta, gamma = x.eta / sqrt(bound.start), x.gamma / sqrt(bound.start)
     schedule = Schedule(np.full(g.n_arms, -1 / 2), -1 / 2, bound.start)
-    tuning = Tuning.flat(
-        g.n_arms, Potential(x.h, eta), constant=evenly(g, x._replace(gamma=gamma)), schedule=schedule
-    )
+    explored = evenly(g, x._replace(gamma=gamma))
+    tuning = Tuning.flat(g.n_arms, Potential(x.h, eta), constant=explored, schedule=schedule)
     parameters: dict[str, Any] = {"h": x.h, "start": bound.start, "eta": eta}
     parameters |= {"alpha_upper": float(problem.alpha)} if problem.alpha else {}
     choices = (f"flat h={x.h:.4g}",) if partition.weak.size else ()
