@@ -1,0 +1,116 @@
+"""Regret of what users get by default against everything else that applies: python -m benchmarks.bench_regret.
+
+13 families and, where SIDELIGHT_DATA names the folder of data sets, 4 data graphs; gaps, switching, drifting and
+opposed losses, hard instances, recorded data; T = 10⁴ and 10⁵, 20 seeds. A sweep plays them, on all cores, into the
+folder `-o`, and continues where it stopped. Prints Markdown and writes it as `regret.md` beside `regret.csv`, one row
+for each policy in each game. `--quick` plays a few games in less than a minute; `--before FILE` is the `regret.csv`
+of an earlier version, whose auto and anytime plans become further rivals.
+"""
+
+import argparse
+import os
+import sys
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.regret.entry import Entry, read, write
+from benchmarks.regret.tables import BASELINES, GAPS, OLD, OURS, POSITIVE, tables
+
+import sidelight as sl
+from sidelight.environment.datasets import VARIABLE, data_folder
+from sidelight.errors import MissingData, WeightsIgnored
+from sidelight.policy import names
+
+FAMILIES = (
+    "cycle:20", "cycle:20:directed", "teams:5x4", "hypercube:5", "revealing_action:20", "corrupted_mab:20,1",
+    "bicliques:4x8", "mab:20", {"family": "cliques:5x8", "name": "cliques:5x8 with loops", "loops": "all"},
+    "full:20", "loopless_clique:20", "loopy_star:20", "newsvendor:26",
+)  # fmt: skip
+DATA_GRAPHS = (
+    {"file": "karate.csv.gz", "undirected": True},
+    {"file": "macaque.csv.gz"},
+    {"file": "open_bandit_items.csv.gz", "undirected": True, "loops": "unobservable"},
+    {"file": "metr_la.csv.gz"},
+)
+RECORDED = {
+    "newsvendor:26": "dataset:yaz_demand,repeat",
+    "open_bandit_items": "dataset:open_bandit_random_all",
+    "metr_la": "dataset:metr_la_week,repeat",
+}
+"""Losses that were recorded on a graph; rounds beyond the last start over."""
+ENVIRONMENTS = (*GAPS, "switching", "drifting", "opposed:0.2", "hard")
+QUICK = ("cycle:20", "teams:5x4", "revealing_action:20", "mab:20")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("-o", "--output", type=Path, default=Path("bench-regret"), help="folder of results")
+    parser.add_argument(
+        "--quick", action="store_true", help="four graphs, gaps and hard, T = 10⁴, five seeds"
+    )
+    parser.add_argument("--before", type=Path, help="regret.csv of an earlier version")
+    parser.add_argument("--jobs", type=int, help="processes, all cores unless given")
+    parser.add_argument("--graphs", nargs="*", help="only these graphs, by name")
+    parser.add_argument("--policies", nargs="*", help="only these policies")
+    parser.add_argument("--horizons", nargs="*", type=int)
+    parser.add_argument("--seeds", type=int)
+    options = parser.parse_args()
+    entries = []
+    for part, spec in specs(options).items():
+        print(f"{part}: {len(spec.cells)} cells", file=sys.stderr)
+        results = sl.sweep(spec, options.output / part, jobs=options.jobs, progress=True)
+        if not results.complete:
+            sys.exit("unfinished; the same command continues")
+        kinds = {source.name: sl.observability(source.build()).graph for source in spec.graphs}
+        entries += [Entry.of(cell, kinds[cell.graph]) for cell in results.cells]
+    write(options.output / "regret.csv", entries)
+    if options.before:
+        earlier = (entry for entry in read(options.before) if entry.policy in ("auto", "anytime"))
+        games = {entry.game for entry in entries}
+        entries += [
+            replace(entry, policy=f"{entry.policy} before") for entry in earlier if entry.game in games
+        ]
+    page = "\n".join(tables(entries))
+    (options.output / "regret.md").write_text(page + "\n", encoding="utf-8")
+    print(page)
+
+
+def specs(options):
+    """{folder: spec}: all graphs in all environments, then each recorded data set on its graph."""
+    graphs = {each if isinstance(each, str) else each["name"]: each for each in FAMILIES}
+    try:
+        folder = data_folder()
+    except MissingData as error:
+        print(f"no data graphs, no recorded losses: {error}", file=sys.stderr)
+        folder = None
+    else:
+        os.environ[VARIABLE] = str(folder.absolute())  # also for the processes that play
+        for each in DATA_GRAPHS:
+            name = each["file"].partition(".")[0]
+            graphs[name] = {**each, "file": str(folder.absolute() / "graphs" / each["file"]), "name": name}
+    wanted = options.graphs or (QUICK if options.quick else list(graphs))
+    if unknown := [name for name in wanted if name not in graphs]:
+        sys.exit(f"no graph {unknown[0]!r} here; there are {', '.join(graphs)}")
+    values = {
+        "policies": options.policies or [name for name in (*OURS, *OLD, *BASELINES) if name in names.names()],
+        "horizons": options.horizons or ([10_000] if options.quick else [10_000, 100_000]),
+        "seeds": options.seeds or (5 if options.quick else 20),
+    }
+
+    def spec(some, environments):
+        return sl.Spec.from_dict({**values, "graphs": some, "environments": environments})
+
+    games = list(POSITIVE if options.quick else ENVIRONMENTS)
+    found = {"games": spec([graphs[name] for name in wanted], games)}
+    if folder is not None and not options.quick:
+        for name, text in RECORDED.items():
+            if name not in wanted:
+                continue
+            found[text.split(":")[1].split(",")[0]] = spec([graphs[name]], [text])
+    return found
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore", WeightsIgnored)  # every line of a data graph is an edge
+    main()
