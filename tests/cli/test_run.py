@@ -11,6 +11,7 @@ import sidelight as sl
 from sidelight.cli import screen, study
 from sidelight.cli.study import kept_graphs
 from sidelight.experiment import simulation
+from sidelight.policy.names import compared
 
 QUICK = ("run", "teams:2x3", "-T", "200", "--seeds", "3", "--jobs", "1", "--no-figures")
 
@@ -50,6 +51,16 @@ def test_the_numbers_are_those_of_the_library(played):
         sl.plan(g, 200), sl.environments.gap(6, best=3, gap=0.2), seeds=range(3), progress=False
     )
     assert answer["results"][0]["regret"] == pytest.approx(run.regret[:, -1].mean(), rel=1e-12)
+
+
+def test_plans_and_the_baselines_that_apply_are_played_by_default(run, tmp_path):
+    code, out, err = run(
+        "run", "mab:4", "-T", 50, "--seeds", 2, "--jobs", 1, "--no-figures", "--json", "-o", tmp_path
+    )
+    assert code == 0, err
+    answer = json.loads(out)
+    assert [row["policy"] for row in answer["results"]] == list(compared(sl.families.mab(4), 50))
+    assert answer["absent"] == []
 
 
 def test_the_folder_holds_results_graph_and_report(played):

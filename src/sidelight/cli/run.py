@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     "--policy",
     "policies",
     multiple=True,
-    default=("auto",),
-    show_default=True,
     metavar="NAME,...",
     shell_complete=complete.policies,
-    help="What to play; several with commas or by repeating the option.",
+    help="What to play; several with commas or by repeating the option.  [default: auto, anytime and the "
+    "baselines that apply to the graph]",
 )
 @click.option(
     "--env",
@@ -66,11 +65,12 @@ def command(
     import sidelight as sl
     from sidelight.cli.study import finish, keep_graph, leave, source_of, store_graph
     from sidelight.experiment.sweep.reading import DEFAULT_CHECKPOINTS, Reader
+    from sidelight.policy.names import compared
 
     loaded = graph.load()
     reader = Reader()
     rounds = reader.horizon("--horizon", horizon)
-    names = [name for listed in policies for name in listed.split(",")]
+    names = [name for listed in policies for name in listed.split(",")] or compared(loaded.graph, rounds)
     spec = sl.Spec(
         policies=reader.listed("policies", names, reader.policy),
         graphs=(source_of(Path(output), loaded),),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sidelight._check import suggestion
-from sidelight.errors import InvalidOption
+from sidelight.errors import InfeasibleRequest, InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.planning import baselines
 from sidelight.planning.planner import REALIZATIONS, plan
@@ -28,9 +28,36 @@ _MAKERS: dict[str, Make] = {
 }
 
 
+OWN = ("auto", "anytime")
+BASELINES = ("exp3g", "chlz21", "hedge", "exp3_ix", "tsallis_inf", "ucb_n", "ts_n", "ftl")
+"""What `compared` lists: the plans, and one algorithm of the literature for each kind of feedback."""
+MOST_ARMS_OF_RULES = 1_000
+"""On more arms rules, whose rounds visit them all, play only where they are asked for."""
+
+
 def names() -> tuple[str, ...]:
     """Every name that `make` knows."""
     return tuple(_MAKERS)
+
+
+def compared(graph: FeedbackGraph, horizon: int) -> tuple[str, ...]:
+    """What a comparison shows unless told otherwise: plans of our own, then the baselines that apply to the graph.
+
+    >>> import sidelight as sl
+    >>> compared(sl.families.cycle(6), 1000)
+    ('auto', 'anytime', 'exp3g', 'chlz21', 'ftl')
+    """
+    few = graph.n_arms <= MOST_ARMS_OF_RULES
+    wanted = (name for name in BASELINES if few or name not in {rule.name for rule in RULES})
+    return (*OWN, *(name for name in wanted if _applies(name, graph, horizon)))
+
+
+def _applies(name: str, graph: FeedbackGraph, horizon: int) -> bool:
+    try:
+        make(name, graph, horizon)
+    except InfeasibleRequest:
+        return False
+    return True
 
 
 def make(name: str, graph: FeedbackGraph, horizon: int) -> Playable:
