@@ -15,7 +15,9 @@ from sidelight.errors import InvalidGraph, InvalidOption, UnobservableGraph, Wei
 from sidelight.graph import FeedbackGraph, families, read_graph
 from sidelight.planning import compare_bounds
 from sidelight.planning.bounds import lower
+from sidelight.planning.cliques import clique_cover
 from sidelight.planning.exploration import dominating_set
+from sidelight.planning.minimised.strong import OneSimplex, Strong
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data" / "graphs"
 
@@ -122,6 +124,20 @@ def test_formulas():
     assert ring["Exp3.G, all arms covered"].value == pytest.approx(
         2.5 * (6 * log(n)) ** (1 / 3) * T ** (2 / 3)
     )
+
+
+@pytest.mark.parametrize("n", [2, 12, 1000])
+def test_exp3g_on_the_loopless_clique(n):
+    """5√(T log N) follows from the plan's own problem at the published rates, wherever it is below T."""
+    clique = families.loopless_clique(n)
+    problem = Strong.of(clique_cover(clique))
+    for T in (10, 1000, 10**7):
+        row = rows(clique, T)["Exp3.G, loop-less clique"]
+        assert row.value == pytest.approx(5 * sqrt(T * log(n)))
+        eta = sqrt(log(n) / (2 * T))
+        if row.informative:
+            assert problem.value(T, OneSimplex(1.0, eta, 2 * eta)) <= 3.51 * sqrt(T * log(n)) < row.value
+    assert "Exp3.G, loop-less clique" not in rows(families.full(n), 100)
 
 
 def test_conditions_decide_what_is_certified():

@@ -29,3 +29,8 @@ def exp3_ix_bound(n: int, cliques: int, alpha: int, T: float) -> float:
 def exp3_set_bound(n: int, alpha: int, T: float) -> float:
     """√(2αT log N), of Exp3-SET on undirected graphs with all self-loops."""
     return sqrt(2 * alpha * T * log(n))
+
+
+def exp3g_clique_bound(n: int, T: float) -> float:
+    """5√(T log N), of Exp3.G on the loop-less clique (Alon, Cesa-Bianchi, Dekel & Koren 2015)."""
+    return 5 * sqrt(T * log(n))

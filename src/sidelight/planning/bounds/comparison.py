@@ -14,7 +14,13 @@ from sidelight.partition import natural
 from sidelight.planning.baselines import exponential_weights as known
 from sidelight.planning.baselines._common import Baseline
 from sidelight.planning.baselines.q_ftrl import QFTRL
-from sidelight.planning.baselines.rules import exp3_ix_bound, exp3_set_bound, tsallis_inf_bound, uniform_bound
+from sidelight.planning.baselines.rules import (
+    exp3_ix_bound,
+    exp3_set_bound,
+    exp3g_clique_bound,
+    tsallis_inf_bound,
+    uniform_bound,
+)
 from sidelight.planning.bounds import lower
 from sidelight.planning.bounds.bound import Condition, below_trivial
 from sidelight.planning.candidates import best_of, natural_candidates
@@ -236,10 +242,15 @@ def _baselines(solved: Solved) -> Iterator[Candidate]:
 
 
 def _rules(solved: Solved, T: int) -> Iterator[Row]:
-    """Known algorithms that are not plans, for graphs in which every arm reveals itself."""
-    if not solved.graph.has_loop.all():
+    """Known bounds that no plan here is tuned by: loop-less cliques, and graphs in which every arm reveals itself."""
+    g, n = solved.graph, solved.graph.n_arms
+    if g.universal.size == n and not g.has_loop.any():
+        source = "Alon, Cesa-Bianchi, Dekel & Koren 2015; proved again in docs/theory/strong.md"
+        theorem = "5√(T log N), η = √(log N/(2T)), γ = 2η"
+        yield Row("Exp3.G, loop-less clique", "upper", exp3g_clique_bound(n, T), source, theorem)
+    if not g.has_loop.all():
         return
-    n, cover = solved.graph.n_arms, solved.cliques
+    cover = solved.cliques
     value = tsallis_inf_bound(n, T)
     yield Row("Tsallis-INF", "upper", value, "Zimmert & Seldin 2021", "4√(NT) + 1")
     theorem = "4√((N + T·min(q, 2αH + 2)) log N), q cliques cover the graph"
