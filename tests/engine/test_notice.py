@@ -50,10 +50,16 @@ def test_a_warning_at_a_terminal(heard, monkeypatch):
     assert [record.levelno for record in heard.records] == [logging.WARNING]
 
 
-def test_helpers_say_nothing(heard, monkeypatch):
+def test_helpers_say_nothing_or_leave_it_to_their_parent(heard, monkeypatch):
     monkeypatch.setattr(notice.multiprocessing, "parent_process", object)
     with notice.announced():
         time.sleep(0.3)
+    told = []
+    monkeypatch.setattr(notice, "_above", [])
+    notice.leave_to(lambda: told.append(True))
+    with notice.announced():
+        time.sleep(0.3)
+    assert told == [True]
     assert not heard.records
 
 

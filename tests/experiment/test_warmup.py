@@ -1,6 +1,8 @@
 """After a warm-up nothing is left to be compiled."""
 
+import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 from concurrent.futures.process import BrokenProcessPool
@@ -78,6 +80,19 @@ def test_nothing_is_left_to_be_compiled(tmp_path, monkeypatch):
         "revealing_action:5",
     ]
     assert missed(families, rules, tmp_path) == "[]"
+
+
+def test_an_interrupt_ends_what_is_being_compiled(monkeypatch):
+    def interrupted(futures):
+        workers.extend(multiprocessing.active_children())
+        raise KeyboardInterrupt
+
+    workers = []
+    monkeypatch.setattr(warmup, "as_completed", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        list(warmup.warm_up(jobs=1, only=lambda name: name.startswith("decisions")))
+    (worker,) = workers
+    assert worker.exitcode == -signal.SIGTERM
 
 
 def test_a_process_that_is_killed_is_reported(monkeypatch):

@@ -74,7 +74,7 @@ def main() -> None:
 @contextlib.contextmanager
 def _messages() -> Iterator[None]:
     """What the library has to say while it works, on standard error; `--quiet` and `--json` turn it down."""
-    log, shown = logging.getLogger("sidelight"), logging.StreamHandler()
+    log, shown = logging.getLogger("sidelight"), _Shown()
     log.addHandler(shown)
     log.setLevel(logging.INFO)
     usual, warnings.formatwarning = warnings.formatwarning, _one_line
@@ -84,6 +84,13 @@ def _messages() -> Iterator[None]:
         warnings.formatwarning = usual
         log.removeHandler(shown)
         log.setLevel(logging.NOTSET)
+
+
+class _Shown(logging.Handler):
+    """To the standard error of the moment: while a progress bar is drawn that is a place above it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        sys.stderr.write(f"{self.format(record)}\n")
 
 
 def _one_line(

@@ -52,6 +52,7 @@ def warm_up(jobs: int | None = None, only: Callable[[str], bool] = lambda name: 
 
 def _compiled(names: list[str], workers: int) -> Iterator[Warmed]:
     workers = min(workers, len(names))
+    others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
     try:
         for done in as_completed([pool.submit(_run, name) for name in names]):
@@ -60,6 +61,10 @@ def _compiled(names: list[str], workers: int) -> Iterator[Warmed]:
         raise WorkerError(
             "a process that compiles kernels was ended from outside; memory may be short"
         ) from error
+    except BaseException:  # interrupted: what is being compiled, for minutes perhaps, is wanted no more
+        for worker in set(multiprocessing.active_children()) - others:
+            worker.terminate()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 

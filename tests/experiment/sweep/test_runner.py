@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import multiprocessing
 import os
 import random
 import signal
@@ -16,6 +17,7 @@ import pytest
 from interruptible import listening
 
 import sidelight as sl
+from sidelight.engine._numba import notice
 from sidelight.experiment.sweep import local as workers
 from sidelight.experiment.sweep.graph_source import built
 
@@ -175,6 +177,32 @@ def test_dead_workers_are_replaced_and_their_cells_tried_again_up_to_three_times
     monkeypatch.undo()
     assert sl.sweep(SMALL, tmp_path / "out", jobs=1).complete  # a failed cell is tried again
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+class FakeWorker(workers._Worker):
+    """Sends what it was made with, one after another."""
+
+    def end(self):
+        self.connection.close()
+
+
+def test_what_workers_wait_for_is_said_once(monkeypatch, caplog):
+    """Two workers begin, compile and finish a cell each."""
+    caplog.set_level("INFO", logger="sidelight")
+    monkeypatch.setattr(notice, "_unsaid", [notice.TEXT])
+    cells = sl.Spec.from_dict(SMALL).cells[:2]
+
+    def start(spec_hash):
+        here, there = multiprocessing.Pipe()
+        for message in (None, workers.COMPILING, ("done",)):
+            there.send(message)
+        kept.append(there)
+        return FakeWorker(None, here)
+
+    kept = []
+    monkeypatch.setattr(workers._Worker, "start", start)
+    assert list(workers.on_processes(cells, "", jobs=2)) == [("done",), ("done",)]
+    assert [record.getMessage() for record in caplog.records] == [notice.TEXT]
 
 
 def test_an_error_of_ours_fails_one_cell_and_is_tried_again(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ import logging
 import multiprocessing
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 AFTER = 1.0
 """Seconds of compiling after which there is something to say; what is in the cache takes less."""
@@ -17,6 +17,7 @@ TEXT = (
 
 _log = logging.getLogger("sidelight")
 _unsaid = [TEXT]
+_above: list[Callable[[], None]] = []
 
 
 @contextlib.contextmanager
@@ -24,12 +25,13 @@ def announced() -> Iterator[None]:
     """Say once per process that kernels are being compiled, if that takes long.
 
     A warning where somebody sits at a terminal, which Python shows unless it is told otherwise, else for those who
-    listen to the logger "sidelight". Helper processes say nothing: theirs is not the first word.
+    listen to the logger "sidelight". Helper processes leave it to whoever started them, or say nothing.
     """
-    if not _unsaid or multiprocessing.parent_process() is not None:
+    helping = multiprocessing.parent_process() is not None
+    if not _unsaid or (helping and not _above):
         yield
         return
-    timer = threading.Timer(AFTER, _say)
+    timer = threading.Timer(AFTER, _above[0] if helping else say)
     timer.daemon = True
     timer.start()
     try:
@@ -38,7 +40,13 @@ def announced() -> Iterator[None]:
         timer.cancel()
 
 
-def _say() -> None:
+def leave_to(say_above: Callable[[], None]) -> None:
+    """In a helper process: what to call where there is something to say, from another thread."""
+    _above[:] = [say_above]
+
+
+def say() -> None:
+    """The word itself, the first time."""
     with contextlib.suppress(IndexError):  # said meanwhile
         text = _unsaid.pop()
         seen = sys.stderr is not None and sys.stderr.isatty()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import multiprocessing
 import os
 import signal
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
+from sidelight.engine._numba import notice
 from sidelight.errors import WorkerError
 from sidelight.experiment.sweep.cell import Outcome, absent, execute
 from sidelight.experiment.sweep.spec import CellSpec
@@ -21,6 +23,9 @@ MOST_ATTEMPTS = 3
 """How often a cell is tried whose worker dies."""
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 """Workers use all cores together, hence one each."""
+
+COMPILING = "compiling"
+"""What a worker sends when its cell has to wait for kernels."""
 
 GUARD = 'a script that calls sl.sweep must do so under `if __name__ == "__main__":`, or with jobs=1'
 
@@ -40,7 +45,7 @@ def on_processes(cells: Sequence[CellSpec], spec_hash: str, jobs: int) -> Genera
             for connection in wait([worker.connection for worker in workers]):
                 worker = next(worker for worker in workers if worker.connection is connection)
                 try:
-                    message = worker.connection.recv()  # the outcome of its cell; None: ready for the first
+                    message = worker.connection.recv()  # the outcome of its cell; None: ready
                 except (EOFError, OSError):
                     code = worker.end()
                     workers.remove(worker)
@@ -58,6 +63,9 @@ def on_processes(cells: Sequence[CellSpec], spec_hash: str, jobs: int) -> Genera
                             yield absent(cell, "failed", reason)
                     if waiting:
                         workers.append(_Worker.start(spec_hash))
+                    continue
+                if isinstance(message, str):  # COMPILING
+                    notice.say()
                     continue
                 worker.ready, worker.cell = True, None
                 if waiting:
@@ -111,13 +119,20 @@ def _serve(connection: Connection, spec_hash: str) -> None:
     """The life of a worker: it ends with its parent, even if that is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl-C is the parent's business
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    connection.send(None)
+    sending = threading.Lock()
+
+    def send(message: Outcome | str | None) -> None:
+        with sending:
+            connection.send(message)
+
+    notice.leave_to(functools.partial(send, COMPILING))
+    send(None)
     while True:
         try:
             cell = connection.recv()
         except (EOFError, OSError):
             return
-        connection.send(execute(cell, spec_hash))
+        send(execute(cell, spec_hash))
 
 
 def _end_with_parent() -> None:
