@@ -289,7 +289,7 @@ def test_accepts_whole_horizons(horizon):
 
 @pytest.mark.parametrize("realization", ["Flat", "", "Clustered", None, 3, ("clustered",)])
 def test_refuses_unknown_realizations(realization):
-    with pytest.raises(InvalidOption, match="adaptive, clustered, flat, hybrid, interpolated"):
+    with pytest.raises(InvalidOption, match="adaptive, clustered, fixed, flat, hybrid, interpolated"):
         make_plan(PAIRS, 1000, realization=realization)
 
 

@@ -135,13 +135,19 @@ def _checked_choices(weak: WeakBlocks, choices: Mapping[int, str]) -> list[str]:
 
 def best_of(candidates: Sequence[Candidate], T: int) -> Plan:
     """The plan for T rounds with the smallest certified bound among the candidates."""
+    best, considered = weighed(candidates, T)
+    return best.plan(T, considered)
+
+
+def weighed(candidates: Sequence[Candidate], T: int) -> tuple[Candidate, tuple[Considered, ...]]:
+    """The candidate with the smallest certified bound for T rounds, and what all of them promise."""
     scores = [candidate.score(T) for candidate in candidates]
     best = min(range(len(candidates)), key=lambda i: _preference(candidates[i], *scores[i]))
     considered = tuple(
         Considered(candidate.name, candidate.realization, value, certified)
         for candidate, (value, certified) in zip(candidates, scores, strict=True)
     )
-    return candidates[best].plan(T, considered)
+    return candidates[best], considered
 
 
 def _preference(candidate: Candidate, value: float, certified: bool) -> tuple[bool, float, int, str, str]:

@@ -54,6 +54,7 @@ class Plan:
     tuning: Tuning
     considered: tuple[Considered, ...] = ()
     stages: Stages | None = None
+    note: str = ""  # what a reader of the summary should know besides
 
     def policy(self, seed: int | None = None) -> PlanPolicy:
         """A policy that plays this plan, with its own random stream."""
@@ -95,6 +96,7 @@ class Plan:
             f"{p.n_blocks:,} {'block' if p.n_blocks == 1 else 'blocks'} ({kinds})",
             ", ".join(f"{name} = {value:.4g}" for name, value in parameters.items()),
             self.curve.summary(),
+            self.note,
         ]
         if len(self.considered) > 1:
             lines.append("considered:")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from sidelight._check import checked_horizon, checked_number
 from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption
@@ -17,14 +18,26 @@ from sidelight.planning.candidates import (
     candidates_of,
     flat_candidates,
     natural_candidates,
+    weighed,
 )
 from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.uniform import UNIFORM, UniformCandidate
 from sidelight.planning.plan import Candidate, Plan
 from sidelight.planning.search.local_search import search as searched_partition
+from sidelight.planning.self_tuning.budget import self_tuning_candidates, tuned_inside
+from sidelight.planning.self_tuning.plans import (
+    SELF_TUNING,
+    Order,
+    checked_order,
+    checked_share,
+    self_tuning,
+)
 
-REALIZATIONS = ("adaptive", "clustered", "flat", "hybrid", "interpolated", UNIFORM)
-"""Realizations that `plan` knows; "auto" is the best of those that learn."""
+REALIZATIONS = ("adaptive", "clustered", "fixed", "flat", "hybrid", "interpolated", SELF_TUNING, UNIFORM)
+"""Realizations that `plan` knows at a horizon; "auto" is the best of those that learn."""
+
+ANYTIME = "anytime"
+"""The realization of flat plans whose rates fall with the rounds."""
 
 
 def plan(
@@ -34,6 +47,9 @@ def plan(
     realization: Realization = "auto",
     *,
     search: float | None = None,
+    s: float | str | None = None,
+    c: float | None = None,
+    premium: float = 0.0,
 ) -> Plan:
     """The plan with the smallest certified bound, or the smallest bound if none is certified.
 
@@ -45,15 +61,23 @@ def plan(
         "hybrid"        each weak block plays the better of these two
         "interpolated"  each weak block its own Tsallis potential, constants minimised at this horizon
         "flat"          one simplex for all arms, no partition needed
-        "auto"          the best of all these; where no bound is below T it learns anyway, and calls its bound vacuous
+        "fixed"         the best of all these; where no bound is below T it learns anyway, and calls its bound vacuous
+        "self-tuning"   one simplex that buys its temperature and explores as cheaply as it can, inside the smallest
+                        bound of all or, where it cannot keep to that, inside its own
+        "auto"          what "fixed" gives
         "uniform"       every arm alike, whatever is seen: R ≤ (1 − 1/N)·T
 
     or, with a partition, a mapping from every weak block to "clustered", "adaptive" or "interpolated".
     With `search`, a number of seconds, the partition that `partitions.search` finds is tried as well, so the
     bound is never larger than without.
-    Without a horizon it gives a flat plan for any number of rounds, whose bound is a function of the round: about √2
-    times that of a known horizon on strongly observable graphs, 4/3 times that of a flat block or more on others.
-    With realization="doubling", plans for 1, 2, 4, … rounds one after another, for comparison.
+    Without a horizon it gives a flat plan for any number of rounds ("anytime"), whose bound is a function of the
+    round: about √2 times that of a known horizon on strongly observable graphs, 4/3 times that of a flat block or
+    more on others; with realization="self-tuning" the self-tuning one, and with "doubling" plans for 1, 2, 4, …
+    rounds one after another, for comparison.
+
+    Self-tuning plans take `s`, the order of their entropy (a number, or "bound" for the smallest bound; by default ½
+    or near it), `c`, the share of all costs that buys temperature (½), and, with a horizon, a `premium`: the budget
+    is larger by that fraction, and the plan freer.
 
     >>> two_pairs = FeedbackGraph.from_edges(4, [(0, 1), (1, 0), (2, 3), (3, 2)])
     >>> plan(two_pairs, horizon=100_000, realization="clustered")
@@ -62,8 +86,7 @@ def plan(
     if not isinstance(g, FeedbackGraph):
         raise InvalidGraph(f"plan needs a FeedbackGraph, got {type(g).__name__}")
     T = None if horizon is None else checked_horizon(horizon)
-    if T is not None or realization != DOUBLING:
-        _check_realization(realization, partition)
+    options = _checked_options(T, realization, s, c, premium)
     if partition is not None:
         _check_partition(g, partition)
     seconds = None if search is None else checked_number("search", search, above=0.0)
@@ -73,60 +96,120 @@ def plan(
             ' nor horizon=None, nor realization="flat" or "uniform"'
         )
     if T is None:
-        return _anytime(g, partition, realization)
+        _check_rounds(realization)
+        return _any_rounds(Solved(g), partition, realization, options)
+    _check_realization(realization, partition)
     solved = Solved(g)
-    candidates: list[Candidate]
+    candidates = _candidates(solved, partition, realization)
+    if seconds is not None:
+        found = searched_partition(g, T, budget=seconds)
+        if all(candidate.partition != found for candidate in candidates):
+            candidates += candidates_of(solved.blocks("searched", found), _weighed_as(realization))
+    if realization == SELF_TUNING:
+        return _tuned(solved, candidates, T, options)
+    return best_of(candidates, T)
+
+
+def _weighed_as(realization: Realization) -> Realization:
+    """What the candidates are for: plans that are the best of all weigh all."""
+    return "auto" if realization in ("fixed", SELF_TUNING) else realization
+
+
+def _candidates(solved: Solved, partition: Partition | None, realization: Realization) -> list[Candidate]:
+    """What `realization` leaves to choose from at a horizon."""
+    if realization in (UNIFORM, "flat", SELF_TUNING):
+        _check_one_block(partition)
     if realization == UNIFORM:
-        _check_one_block(partition)
-        candidates = [UniformCandidate(natural.single(g))]
-    elif realization == "flat":
-        _check_one_block(partition)
-        candidates = list(flat_candidates(solved))
-    elif partition is None:
-        candidates = list(natural_candidates(solved, realization))
-        if seconds is not None:
-            found = searched_partition(g, T, budget=seconds)
-            if all(candidate.partition != found for candidate in candidates):
-                candidates += candidates_of(solved.blocks("searched", found), realization)
-        if not candidates:
+        return [UniformCandidate(natural.single(solved.graph))]
+    if realization == "flat":
+        return list(flat_candidates(solved))
+    kind = _weighed_as(realization)
+    if partition is None or realization == SELF_TUNING:
+        found = list(natural_candidates(solved, kind))
+        if not found:
             raise InfeasibleRequest(
                 f"no natural partition of this graph can be played as {realization!r};"
                 ' use realization="clustered" or pass a partition with a block of two arms or more'
             )
-    else:
-        candidates = candidates_of(solved.blocks("given", partition), realization)
-        if not candidates:
-            raise InfeasibleRequest(
-                "the adaptive realization needs a block of two arms or more, and this partition has none;"
-                ' use realization="clustered" or merge arms into a block'
-            )
-    return best_of(candidates, T)
+        return found
+    found = candidates_of(solved.blocks("given", partition), kind)
+    if not found:
+        raise InfeasibleRequest(
+            "the adaptive realization needs a block of two arms or more, and this partition has none;"
+            ' use realization="clustered" or merge arms into a block'
+        )
+    return found
 
 
-def _anytime(g: FeedbackGraph, partition: Partition | None, realization: Realization) -> Plan:
-    """The flat plan without a horizon, or the doubling one."""
+class _Options(NamedTuple):
+    """What self-tuning plans can be told."""
+
+    order: Order
+    share: float
+    premium: float
+
+
+def _tuned(solved: Solved, candidates: list[Candidate], T: int, options: _Options) -> Plan:
+    """Self-tuning inside the smallest bound of all, its own included."""
+    best, _ = weighed(candidates, T)
+    h = best.tune(float(T))[1].get("h")  # where another plan on one simplex is best, its order is
+    own = self_tuning_candidates(solved, options.order, options.share, (h,) if isinstance(h, float) else ())
+    base, considered = weighed([*candidates, *own], T)
+    return tuned_inside(
+        own,
+        base,
+        T,
+        considered,
+        premium=options.premium,
+        smallest=options.order == "bound",
+        forced=True,
+    )
+
+
+def _any_rounds(
+    solved: Solved, partition: Partition | None, realization: Realization, options: _Options
+) -> Plan:
+    """Plans without a horizon: self-tuning, with rates that fall, or doubling."""
     if realization == DOUBLING:
         if partition is not None:
             raise InvalidOption(
                 "a doubling plan chooses a partition for every horizon; leave the partition out"
             )
-        return doubling(g)
-    if realization == UNIFORM:
-        raise InvalidOption(
-            "uniform play learns nothing at any number of rounds: sl.baselines.uniform(g) is it without a horizon,"
-            ' and realization="uniform" with one'
-        )
-    if realization not in ("auto", "flat"):
-        raise InfeasibleRequest(
-            'without a horizon only flat plans are proved, and doubling; use realization="flat" or "doubling"'
-            f" instead of {realization!r}, or give a horizon"
-        )
+        return doubling(solved.graph)
     _check_one_block(partition)
-    solved = Solved(g)
-    return (strong_anytime if solved.observability.graph == "strong" else weak_anytime)(solved)
+    strong = solved.observability.graph == "strong"
+    if realization == SELF_TUNING and solved.graph.n_arms > 1:
+        return self_tuning(solved, options.order, options.share)
+    return (strong_anytime if strong else weak_anytime)(solved)
 
 
 # -- input ------------------------------------------------------------------------------------------------
+
+
+def _checked_options(
+    T: int | None, realization: Realization, s: object, c: object, premium: object
+) -> _Options:
+    given = [f"{name}={value!r}" for name, value in (("s", s), ("c", c)) if value is not None]
+    extra = checked_number("premium", premium, 0.0)
+    given += [f"premium={premium!r}"] if extra > 0 else []
+    if given and realization != SELF_TUNING:
+        raise InvalidOption(f"{given[0]} is for self-tuning plans: realization={SELF_TUNING!r}")
+    if extra > 0 and T is None:
+        raise InvalidOption(f"premium={premium!r} raises the budget of a horizon, and there is none")
+    return _Options(checked_order(s), checked_share(c), extra)
+
+
+def _check_rounds(realization: Realization) -> None:
+    known = ("auto", "flat", ANYTIME, DOUBLING, SELF_TUNING)
+    if isinstance(realization, Mapping) or (realization in REALIZATIONS and realization not in known):
+        raise InfeasibleRequest(
+            f"without a horizon there are the realizations {', '.join(known[1:])}, but not {realization!r};"
+            " give a horizon"
+        )
+    if realization not in known:
+        raise InvalidOption(
+            f"unknown realization {realization!r}; without a horizon choose from {', '.join(known)}"
+        )
 
 
 def _check_realization(realization: object, partition: Partition | None) -> None:
@@ -135,9 +218,9 @@ def _check_realization(realization: object, partition: Partition | None) -> None
             raise InvalidOption(
                 "a realization for each block needs the partition it speaks of: pass partition="
             )
-    elif realization == DOUBLING:
+    elif realization in (ANYTIME, DOUBLING):
         raise InvalidOption(
-            "a doubling plan is for any number of rounds; leave the horizon out (horizon=None)"
+            f"{realization!r} is for plans for any number of rounds; leave the horizon out (horizon=None)"
         )
     elif not isinstance(realization, str) or realization not in ("auto", *REALIZATIONS):
         raise InvalidOption(

@@ -20,8 +20,8 @@ def _planned(realization: str) -> Make:
 
 
 _MAKERS: dict[str, Make] = {
-    **{name: _planned(name) for name in ("auto", *REALIZATIONS)},
-    "anytime": lambda graph, horizon: plan(graph, None),
+    **{name: _planned(name) for name in ("auto", *REALIZATIONS) if name != "self-tuning"},
+    "anytime": lambda graph, horizon: plan(graph, None, realization="anytime"),
     "doubling": lambda graph, horizon: plan(graph, None, realization="doubling"),
     **{name: getattr(baselines, name) for name in baselines.__all__},
     **{rule.name: rule for rule in RULES},

@@ -132,7 +132,7 @@ def test_loops_beside_weak_arms():
 def test_refusals():
     graph = FeedbackGraph.from_edges(5, clique(range(5)))
     for realization in ("clustered", "interpolated", "hybrid"):
-        with pytest.raises(InfeasibleRequest, match="only flat plans"):
+        with pytest.raises(InfeasibleRequest, match="without a horizon there are"):
             plan(graph, None, realization=realization)
     with pytest.raises(InvalidOption, match="one block"):
         plan(graph, None, natural.singletons(graph))

@@ -7,6 +7,7 @@ from sidelight.errors import InvalidOption
 from sidelight.planning.anytime.strong import StrongAnytimeBound
 from sidelight.planning.anytime.weak import AnytimeBound
 from sidelight.planning.bounds.bound import Bound, BoundCurve
+from sidelight.planning.self_tuning.curve import SelfTuningBound
 
 
 def curve_from_dict(saved: Mapping[str, Any], horizon: int | None) -> BoundCurve:
@@ -17,6 +18,8 @@ def curve_from_dict(saved: Mapping[str, Any], horizon: int | None) -> BoundCurve
         return Bound.from_dict(
             {"horizon": horizon, **saved}
         )  # files of format 4 and older leave it to the plan
+    if SelfTuningBound.KIND in saved:
+        return SelfTuningBound.from_dict(saved)
     if StrongAnytimeBound.KIND in saved:
         return StrongAnytimeBound.from_dict(saved)
     return AnytimeBound.from_dict(saved)

@@ -19,6 +19,7 @@ from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.bounds.independent_sets import independence, is_symmetric, mutual_independence
+from sidelight.planning.bounds.self_tuning_checker import self_tuning_conditions
 from sidelight.planning.tuning import EXACT_SPREAD, LAZY_FACTOR, Tuning
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ def check_certificate(plan: Plan) -> tuple[Condition, ...]:
     if facts.n == 1:
         claimed = plan.curve.value_at(plan.horizon or 1)
         return (*listed, _at_most("one arm, computed ≤ claimed", 0.0, claimed))
+    if plan.tuning.self_tuning is not None:
+        return (*listed, *self_tuning_conditions(plan, plan.tuning.self_tuning, facts.fixed))
     if plan.horizon is None:
         return (*listed, _every_round(facts, plan))
     T, schedules = float(plan.horizon), 0.0 if plan.tuning.schedule is None else 1.0

@@ -37,6 +37,16 @@ def is_symmetric(graph: FeedbackGraph) -> bool:
     return bool(graph.universal.size == 0 and (abs(_listed(graph) - _listed(graph).T)).nnz == 0)
 
 
+def plain_independence(graph: FeedbackGraph, evidence: Any) -> int:
+    """Σ x/P ≤ this over arms with self-loops that are not universal: edges that go both ways among them."""
+    arms = np.flatnonzero(graph.has_loop & ~graph.is_universal)
+    if arms.size == 0:
+        return 0
+    among = _listed(graph)[arms][:, arms]
+    proof = evidence.mutual if np.array_equal(evidence.arms, arms) else None
+    return _proven(among.multiply(among.T).tocsr(), proof)
+
+
 def mutual_independence(graph: FeedbackGraph, evidence: Any) -> int:
     """Σ x/P over arms with self-loops, universal arms counting with x only, is at most this.
 

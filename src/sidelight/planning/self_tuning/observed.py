@@ -1,0 +1,125 @@
+"""What rounds of self-tuning play cost on a graph: the covers it may explore through, and their prices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from math import inf
+
+import numpy as np
+
+from sidelight._types import Floats
+from sidelight.analysis import Domination
+from sidelight.planning.exploration import Solved, shared
+from sidelight.planning.potentials import Potential, diameter
+from sidelight.planning.self_tuning.rule import SelfTuning
+from sidelight.planning.tuning import Tuning, lazy_factor
+
+PATIENT = 1000
+"""Larger graphs buy temperature more rarely, as looking at them takes longer."""
+
+
+@dataclass(frozen=True, eq=False)
+class Covered:
+    """A graph and the cover it is explored through; arms outside have self-loops, and see each other in cliques."""
+
+    name: str  # what is covered
+    solved: Solved
+    domination: Domination
+
+    def costs(self, s: float) -> tuple[float, float, float, float, float]:
+        """(order, weak, beside, strong, lean) of rounds with entropy of order s: docs/theory/self-tuning.md, 6."""
+        g, n = self.solved.graph, self.solved.graph.n_arms
+        lazy = float(lazy_factor(n)) if s < 1 else 1.0
+        weak = lazy * float(self.domination.value) ** s
+        whole = len(self.domination.cover) == n
+        seen, strong, lean = float(self.solved.cliques.value), inf, 0.0
+        if self.solved.observability.graph == "strong":
+            if not g.has_loop.all():
+                mutual = self.solved.cliques.mutual
+                strong, lean = loopless_price(s, weak, 0.0 if mutual is None else float(mutual.upper), seen)
+            elif s == 1 and g.universal.size == n:
+                strong = 1 / 8  # Hoeffding: nothing is estimated
+            else:
+                strong = seen**s / 2
+        beside = 0.0 if whole else seen**s / 2
+        return s, weak, beside, strong, lean
+
+    def rule(self, s: float, c: float) -> SelfTuning:
+        """The numbers of the plan without a horizon, with a first temperature near which prices fall below 1."""
+        n = self.solved.graph.n_arms
+        order, weak, beside, strong, lean = self.costs(s)
+        D, patience = float(diameter(s, n)), 0.01 if n <= PATIENT else 0.05
+        first = max(weak / 2, beside, c / D)
+        if lean > 0:
+            first = max(first, (1 + patience) * lean * weak + strong / 2)
+        return SelfTuning(order, c, D, first, weak, beside, strong, lean, patience)
+
+    def tuning(self, rule: SelfTuning) -> Tuning:
+        """One simplex at the first temperature, exploring as Lemma 2 says."""
+        g, n = self.solved.graph, self.solved.graph.n_arms
+        owed, weights = np.zeros(n, dtype=bool), np.zeros(n)
+        owed[self.domination.cover] = True
+        weights[self.domination.arms] = self.domination.weights
+        entropy, b = rule.order == 1, rule.first_strength
+        played = shared(g, np.zeros(n, dtype=np.int64), weights, owed, np.full(n, b), np.full(n, entropy))
+        return Tuning.flat(
+            n,
+            Potential(rule.order, 1 / rule.first),
+            constant=played.constant,
+            spread=0.0 if entropy else b,
+            cover=played.cover,
+            load=played.load,
+            self_tuning=rule,
+        )
+
+
+def covers(solved: Solved) -> Iterator[Covered]:
+    """All arms, and where some have self-loops those without."""
+    g = solved.graph
+    loopless = np.flatnonzero(~g.has_loop)
+    yield Covered("all arms", solved, solved.cover(np.arange(g.n_arms)))
+    if 0 < loopless.size < g.n_arms:
+        yield Covered("loop-less arms", solved, solved.cover(loopless))
+
+
+# -- loop-less arms of strongly observable graphs -----------------------------------------------------------
+
+
+@cache
+def loopless_price(s: float, weak: float, loops: float, seen: float) -> tuple[float, float]:
+    """(strong, lean): with exploration of strength lean/β a round costs at most strong/(β − lean·weak).
+
+    The cover includes all loop-less arms, Σ x/P ≤ `loops` over the arms that are not universal, all with self-loops,
+    and Σ x/P ≤ `seen` over all, where a loop-less arm counts with x. Every lean and every threshold τ prove a price
+    (`loopless_prices`); the least of a grid is taken.
+    """
+    lean = ((1 - s) + np.exp(np.linspace(-4, 2, 121)))[:, None]
+    tau = np.linspace(0.02, 0.5, 97)[None, :]
+    found = loopless_prices(s, weak, loops, seen, lean, tau)
+    best = np.unravel_index(int(np.argmin(found)), found.shape)
+    return float(found[best]), float(lean[best[0], 0])
+
+
+def loopless_prices(s: float, weak: float, loops: float, seen: float, lean: Floats, tau: Floats) -> Floats:
+    """`strong` for lean > 1 − s and τ ∈ (0, ½]: Lemma 4 of docs/theory/self-tuning.md."""
+    explored, looped = lean * weak, loops**s / 2
+    shift = _steepness((tau / (1 - tau)) ** (1 - s) / lean, s)
+    others = tau ** (2 - s) / (2 * (1 - tau)) + looped * tau ** (1 - s)
+    spread_out = np.maximum(explored, (1 - tau) ** (1 - s) / (2 * tau)) + looped
+    found: Floats = np.maximum(
+        spread_out, np.maximum(explored, explored * tau + shift * tau ** (1 - s)) + others
+    )
+    if s == 1:  # shifted by the mean loss of the loop-less arms instead
+        found = np.minimum(found, explored + _steepness(1 / lean, s) * seen)
+    return found
+
+
+def _steepness(r: Floats, s: float) -> Floats:
+    """ψ₋(r)/r, which rises in r: ψ₋(r) = ((1−εr)^{−s/ε} − 1)/(sr) − 1 with ε = 1 − s; ∞ from εr = 1 on."""
+    with np.errstate(divide="ignore", over="ignore"):
+        if s == 1:
+            return np.asarray((np.expm1(r) - r) / (r * r))
+        rest = np.log1p(-np.minimum((1 - s) * r, 1.0))
+        return np.asarray((np.expm1(-s / (1 - s) * rest) / (s * r) - 1) / r)

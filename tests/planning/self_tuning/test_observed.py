@@ -1,0 +1,122 @@
+"""Prices: whatever was learnt and whatever is lost, a round at the safe strength costs no more."""
+
+from itertools import product
+from math import inf
+
+import numpy as np
+import pytest
+from self_tuning_twin import money, point
+
+from sidelight.graph import FeedbackGraph, families
+from sidelight.planning.exploration import Solved
+from sidelight.planning.self_tuning.observed import covers, loopless_price, loopless_prices
+
+ORDERS = (0.3, 0.5, 0.8, 1.0)
+
+GRAPHS = {
+    "bandit": families.mab(5),
+    "full": families.full(4),
+    "no loops": families.loopless_clique(4),
+    "one loop": FeedbackGraph.from_edges(
+        4, [(i, j) for i, j in product(range(4), repeat=2) if i != j or i == 0]
+    ),
+    "two loops apart": FeedbackGraph.from_edges(
+        4, [(0, 0), (1, 1), *((i, j) for j in (2, 3) for i in range(4) if i != j)]
+    ),
+    "cliques with loops": FeedbackGraph.from_edges(
+        5, [*product(range(2), repeat=2), *product(range(2, 5), repeat=2)]
+    ),
+    "cycle": families.cycle(5),
+    "one corrupted": families.corrupted_mab(5, 1),
+    "revealing": families.revealing_action(4),
+    "one way, loops": FeedbackGraph.from_edges(3, [(0, 0), (1, 1), (2, 2), (0, 1), (1, 2)]),
+}
+
+
+def matrix(g):
+    """A[j, i] = 1: playing j reveals i."""
+    A = np.zeros((g.n_arms, g.n_arms))
+    for j in range(g.n_arms):
+        A[j, g.out_neighbors(j)] = 1.0
+    return A
+
+
+def worst_round(A, L, beta, s, Z):
+    """max over 0/1 losses of E σ + ⟨ℓ, Z − X⟩ + Σ_{P=0} ℓX, σ the exact stability."""
+    X, P = point(L, beta, s), A.T @ Z
+    base, worst = L.min() - money(L, beta, s), -inf
+    for bits in product((0.0, 1.0), repeat=X.size):
+        losses = np.array(bits)
+        estimates = [
+            np.where((A[j] > 0) & (P > 0), losses / np.where(P > 0, P, 1.0), 0.0) for j in range(X.size)
+        ]
+        mean = sum(
+            z * (e @ X + base - ((L + e).min() - money(L + e, beta, s)))
+            for z, e in zip(Z, estimates, strict=True)
+            if z > 0
+        )
+        worst = max(worst, mean + losses @ (Z - X) + float((losses * X)[P == 0].sum()))
+    return worst
+
+
+def states(rng, n, beta):
+    """Sums of every kind: even, spread out, one leader, two leaders, one far behind."""
+    yield np.zeros(n)
+    yield rng.exponential(size=n) * beta
+    for leaders in (1, 2):
+        L = beta * np.exp(rng.uniform(0, 5)) + rng.exponential(size=n)
+        L[rng.permutation(n)[:leaders]] = 0.0
+        yield L
+    L = rng.exponential(size=n)
+    L[rng.integers(n)] = 50 * beta
+    yield L
+
+
+@pytest.mark.parametrize("s", ORDERS)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_a_safe_round_costs_at_most_its_price(name, s):
+    g = GRAPHS[name]
+    A, rng = matrix(g), np.random.default_rng(8)
+    for covered in covers(Solved(g)):
+        rule = covered.rule(s, 0.5)
+        weights = np.zeros(g.n_arms)
+        weights[covered.domination.arms] = covered.domination.weights
+        owed = np.zeros(g.n_arms)
+        owed[covered.domination.cover] = 1.0
+        for beta in rule.first * np.exp(rng.uniform(0, 5, size=4)):
+            for L in states(rng, g.n_arms, beta):
+                X = point(L, beta, s)
+                need = owed * X ** (1 - s) / np.maximum(weights @ A, 1e-300)
+                direction, b = weights * (A * need[None, :]).max(axis=1), rule.safe_strength(beta)
+                assert direction.sum() <= rule.weak * (1 + 1e-9)
+                Z = (1 - b * direction.sum()) * X + b * direction
+                assert worst_round(A, L, beta, s, Z) <= rule.price(beta) + 1e-9 * (1 + beta)
+
+
+def test_strongly_observable_graphs_have_a_price_that_falls_like_one_over_beta():
+    for name, g in GRAPHS.items():
+        strong = {covered.rule(0.5, 0.5).strong < inf for covered in covers(Solved(g))}
+        assert strong == {name not in ("cycle", "one corrupted", "revealing")}
+
+
+def test_the_price_of_loopless_arms_is_the_best_of_its_grid_and_near_that_of_a_finer_one():
+    for s in ORDERS:
+        for loops in (0.0, 1.0, 5.0):
+            strong, lean = loopless_price(s, 1.2, loops, loops + 1)
+            tau = np.linspace(0.02, 0.5, 1001)
+            assert strong == pytest.approx(
+                loopless_prices(s, 1.2, loops, loops + 1, np.array(lean), tau).min(), rel=0.02
+            )
+            finer = loopless_prices(
+                s, 1.2, loops, loops + 1, (1 - s) + np.linspace(0.05, 3, 500)[:, None], tau[None, ::10]
+            )
+            assert finer.min() >= 0.98 * strong
+            assert lean * 1.2 <= strong
+
+
+def test_covers_are_of_all_arms_and_of_those_without_loops():
+    assert [covered.name for covered in covers(Solved(families.cycle(5)))] == ["all arms"]
+    assert [covered.name for covered in covers(Solved(families.mab(5)))] == ["all arms"]
+    found = list(covers(Solved(families.corrupted_mab(9, 1))))
+    assert [covered.name for covered in found] == ["all arms", "loop-less arms"]
+    assert found[1].domination.value < found[0].domination.value

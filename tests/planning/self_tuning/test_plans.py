@@ -1,0 +1,142 @@
+"""Self-tuning plans: what `plan` makes of options, and what it promises beside other plans."""
+
+from math import inf
+
+import numpy as np
+import pytest
+
+import sidelight as sl
+from sidelight.errors import InfeasibleRequest, InvalidOption
+from sidelight.planning import check_certificate
+from sidelight.planning.self_tuning.plans import ORDERS, WEIGHED, WORTH
+
+F = sl.families
+
+GRAPHS = {
+    "cycle": F.cycle(20),
+    "teams": F.cliques([4] * 5),
+    "revealing": F.revealing_action(20),
+    "bandit": F.mab(20),
+    "one corrupted": F.corrupted_mab(20, 1),
+    "full": F.full(20),
+    "no loops": F.loopless_clique(20),
+    "star": F.loopy_star(20),
+    "pair": F.cliques([2]),
+    "lazy spread": F.cycle(30),
+}
+
+
+def tuned(g, T=None, **options):
+    return sl.plan(g, T, realization="self-tuning", **options)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("options", [{}, {"s": "bound"}, {"s": 0.7, "c": 0.25}, {"s": 1.0, "c": 1.0}])
+def test_plans_for_any_number_of_rounds_pass_their_independent_check(name, options):
+    made = tuned(GRAPHS[name], **options)
+    rule = made.tuning.self_tuning
+    assert made.horizon is None
+    assert made.realization == "self-tuning"
+    assert (rule.horizon, rule.budget) == (0, inf)
+    assert rule.share == options.get("c", 0.5)
+    if isinstance(options.get("s"), float):
+        assert rule.order == options["s"]
+    assert all(condition.holds for condition in check_certificate(made))
+    assert "t^" in made.summary()
+
+
+def test_the_usual_order_is_a_half_where_its_bound_is_near_the_smallest():
+    for g in GRAPHS.values():
+        usual, best = tuned(g), tuned(g, s="bound")
+        worst = max(usual.curve.value_at(t) / best.curve.value_at(t) for t in WEIGHED)
+        assert worst <= WORTH * 1.1
+        nearer = [s for s in ORDERS if s < usual.parameters["s"]]
+        if nearer:
+            half = tuned(g, s=nearer[-1])
+            assert max(half.curve.value_at(t) / best.curve.value_at(t) for t in WEIGHED) > WORTH * 0.9
+    assert tuned(GRAPHS["cycle"]).parameters["s"] == 0.5
+    assert tuned(GRAPHS["full"]).parameters["s"] > 0.5
+
+
+def test_the_cover_is_chosen_by_the_whole_curve():
+    """A hub with many loops: covering the one loop-less arm alone is better at every t."""
+    g = F.corrupted_mab(200, 1)
+    made = tuned(g)
+    assert made.parameters["cover"] == "loop-less arms"
+    assert made.tuning.self_tuning.beside > 0
+    known = {t: sl.plan(g, t, realization="fixed").bound.value for t in (10**4, 10**6)}
+    assert all(made.bound_at(t).value < 2 * value for t, value in known.items())
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("horizon", [20, 3_000, 10**6])
+def test_budgets_are_the_smallest_bound_and_pass_the_check(name, horizon):
+    g = GRAPHS[name]
+    made, fixed = tuned(g, horizon), sl.plan(g, horizon, realization="fixed")
+    rule = made.tuning.self_tuning
+    assert rule.horizon == horizon
+    assert made.bound.value == pytest.approx(rule.budget, rel=1e-12)
+    assert made.bound.certified
+    assert all(condition.holds for condition in check_certificate(made))
+    if fixed.bound.informative:
+        assert made.bound.value <= fixed.bound.value * (1 + 1e-9)
+    assert made.bound.informative == (made.bound.value < horizon)
+
+
+def test_a_premium_buys_an_order_nearer_to_a_half():
+    g = GRAPHS["cycle"]
+    without, little, much = (tuned(g, 30_000, premium=x) for x in (0.0, 0.1, 0.5))
+    for made, premium in ((little, 0.1), (much, 0.5)):
+        assert made.bound.value == pytest.approx((1 + premium) * without.bound.value, rel=1e-12)
+        assert made.bound.terms["premium"] == pytest.approx(premium * without.bound.value, rel=1e-9)
+    orders = [made.parameters["s"] for made in (without, little, much)]
+    assert orders == sorted(orders, reverse=True)
+    assert orders[0] > orders[-1] == 0.5
+
+
+def test_an_order_asked_for_is_played_inside_its_own_budget_where_it_must():
+    made, best = tuned(GRAPHS["cycle"], 30_000, s=0.5), tuned(GRAPHS["cycle"], 30_000)
+    assert made.parameters["s"] == 0.5
+    assert made.bound.value > best.bound.value
+    assert tuned(GRAPHS["cycle"], 30_000, s="bound", premium=0.5).parameters["s"] == best.parameters["s"]
+
+
+def test_relabelling_changes_no_bound():
+    rng = np.random.default_rng(3)
+    for g in (GRAPHS["one corrupted"], GRAPHS["revealing"], F.cliques([3, 5])):
+        order = rng.permutation(g.n_arms)
+        edges = [(order[i], order[j]) for i in range(g.n_arms) for j in g.out_neighbors(i)]
+        other = sl.FeedbackGraph.from_edges(g.n_arms, edges)
+        assert tuned(other).bound_at(10**5).value == pytest.approx(tuned(g).bound_at(10**5).value, rel=1e-9)
+        assert tuned(other, 10**5).bound.value == pytest.approx(tuned(g, 10**5).bound.value, rel=1e-9)
+
+
+def test_one_arm_needs_no_tuning():
+    g = sl.FeedbackGraph.from_edges(1, [(0, 0)])
+    assert tuned(g).bound_at(100).value == 0
+    assert tuned(g, 100).bound.value == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"s": 1.5}, "s=1.5"), ({"s": "best"}, "best"), ({"s": True}, "True"), ({"c": 0}, "c=0"), ({"c": 2}, "c=2"),
+        ({"c": "half"}, "half"), ({"horizon": 10, "premium": -0.1}, "-0.1"), ({"premium": 0.1}, "none"),
+        ({"realization": "flat", "s": 0.5}, "self-tuning"),
+        ({"realization": "flat", "horizon": 9, "premium": 1}, "self-tuning"),
+    ],
+)  # fmt: skip
+def test_options_are_checked(options, message):
+    with pytest.raises(InvalidOption, match=message):
+        sl.plan(**{"g": GRAPHS["cycle"], "realization": "self-tuning"} | options)
+
+
+def test_realizations_go_with_a_horizon_or_without():
+    g = GRAPHS["cycle"]
+    assert sl.plan(g, realization="anytime").realization == "flat"
+    with pytest.raises(InvalidOption, match="leave the horizon out"):
+        sl.plan(g, 100, realization="anytime")
+    with pytest.raises(InfeasibleRequest, match="fixed"):
+        sl.plan(g, realization="fixed")
+    with pytest.raises(InvalidOption, match="one block"):
+        tuned(GRAPHS["teams"], partition=sl.partitions.components(GRAPHS["teams"]))
