@@ -8,6 +8,7 @@ import pytest
 from dense_engine import hand_tuning
 from kernel_entries import INTERPRETED
 from numpy.testing import assert_array_equal
+from tuned_plans import tuned
 
 import sidelight as sl
 from sidelight.engine import fields
@@ -25,6 +26,8 @@ GRAPHS = {
     frozenset({"buckets"}): sl.families.mab(60),
     frozenset({"spread"}): sl.families.cycle(12),
     frozenset({"buckets", "spread"}): sl.families.cycle(60),
+    frozenset({"spread", "tuned"}): sl.families.cycle(12),
+    frozenset({"buckets", "spread", "tuned"}): sl.families.cycle(60),
 }
 
 
@@ -32,6 +35,8 @@ def memory_of(features):
     """A memory with exactly these features: one block of Tsallis-½, large enough for buckets or not."""
     graph = GRAPHS[features]
     n = graph.n_arms
+    if "tuned" in features:
+        return build_memory(graph, tuned(graph, np.full(n, 0.5)), seed=3)
     spread = {"spread": [0.3 / n], "cover": np.ones(n), "load": np.ones(n)} if "spread" in features else {}
     tuning = hand_tuning([np.arange(n)], inner=(2.0, 0.05), **spread)
     return build_memory(graph, tuning, seed=3)
@@ -73,7 +78,14 @@ def test_every_kind_plays_as_all_features_together(features):
 
 def test_kinds_leave_out_what_they_can():
     kinds = [type(memory_of(features)) for features in GRAPHS]
-    assert kinds == [fields.Lists, fields.Buckets, fields.Memory, fields.Memory]
+    assert kinds == [
+        fields.Lists,
+        fields.Buckets,
+        fields.Spread,
+        fields.Spread,
+        fields.TunedLists,
+        fields.Memory,
+    ]
     assert set(kinds) == set(fields.KINDS)
 
 

@@ -53,7 +53,7 @@ def test_every_kind_of_memory_has_its_game():
     for family in warmup.PLANS.values():
         plan = sl.plan(sl.families.parse(family), horizon=warmup.HORIZON)
         kinds.append(type(plan.policy(seed=0).memory))
-    assert kinds == list(fields.KINDS)
+    assert kinds == [kind for kind in fields.KINDS if "tuned" not in kind.features]
 
 
 @compiles

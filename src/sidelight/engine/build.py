@@ -26,13 +26,16 @@ from sidelight.engine.fields import (
     Memory,
     pack,
 )
-from sidelight.engine.inputs import Floats, Graph, Ints, Longs, TooManyEdges, Tuning
+from sidelight.engine.inputs import Bools, Floats, Graph, Ints, Longs, TooManyEdges, Tuning
 from sidelight.engine.random import seeded_words
 from sidelight.engine.round import round as engine
 from sidelight.engine.round.learn_single import TERMS
 from sidelight.engine.round.spread import LISTED
+from sidelight.engine.self_tuning import prices
+from sidelight.engine.self_tuning.begin import first_numbers, rule_numbers
+from sidelight.engine.self_tuning.numbers import BETA, LEADER, N_SURVEYED, RELIEF, SCALE, STRENGTH
 from sidelight.engine.simplex.groups import Group, make_store
-from sidelight.engine.simplex.store import ENTROPY_LIST, HELD, N_SCALARS, SHARE
+from sidelight.engine.simplex.store import ENTROPY_LIST, HELD, N_SCALARS, RATE, SHARE
 from sidelight.engine.simplex.tree import n_nodes
 
 Arrays = dict[str, np.ndarray]
@@ -60,8 +63,12 @@ def build_memory(
     graph: Graph,
     tuning: Tuning,
     seed: int | np.random.SeedSequence,
+    tuned: Floats | None = None,
 ) -> Memory:
-    """The engine at round one: tuning laid out by slot, every simplex at the minimum of its potential."""
+    """The engine at round one: tuning laid out by slot, every simplex at the minimum of its potential.
+
+    `tuned` says where a self-tuning plan stands, unless at its first round; the leader is an arm there.
+    """
     n, m = graph.n_arms, tuning.n_blocks
     slots = laid_out(tuning)
     changes = int(graph.out_degree.max())  # the most arms that one round reveals
@@ -71,19 +78,30 @@ def build_memory(
     fixed = np.asarray(tuning.global_exploration, dtype=np.float64)[slots.arm_at]
     local = np.asarray(tuning.local_exploration, dtype=np.float64)[slots.arm_at]
     adaptive = np.asarray(tuning.adaptive, dtype=np.float64)[slots.block_order]
+    spreads = tuning.spread[slots.block_order] > 0.0
     spread = np.asarray(tuning.spread, dtype=np.float64)[slots.block_order]
+    rule = tuning.self_tuning
+    if rule is not None:
+        tuned = _tuned(tuning, slots, first_numbers(rule) if tuned is None else tuned)
+        store["scalars"][RATE] = (1.0 - rule.order if rule.order < 1.0 else 1.0) / tuned[BETA]
+        spread = np.where(spreads, tuned[STRENGTH], 0.0)
+        direction = fixed / prices.weak_strength(rule.first, rule.weak)
+        fixed = tuned[STRENGTH] * direction
     _give_records(store, layout, slots, fixed, local)
-    fixed_slots = np.flatnonzero(fixed > 0.0)
-    fixed_keep, fixed_other = alias_tables(fixed[fixed_slots], np.array([0, fixed_slots.size]))
+    explored = fixed if rule is None else direction  # exploration that is chosen may be 0 for a while
+    fixed_slots = np.flatnonzero(explored > 0.0)
+    fixed_keep, fixed_other = alias_tables(explored[fixed_slots], np.array([0, fixed_slots.size]))
     any_local = bool((local > 0.0).any())
     none, no_ints = np.zeros(0), np.zeros(0, dtype=np.int32)
     local_keep, local_other = alias_tables(local, slots.starts) if any_local else (none, no_ints)
     any_adaptive = bool((adaptive > 0.0).any())
     parent, child_start, child = _parents(tuning, slots) if any_adaptive else (no_ints, no_ints, no_ints)
-    any_spread = bool((spread > 0.0).any())
+    any_spread = bool(spreads.any())
     single = is_single(graph, store, m, any_local)
-    near = _near(graph, tuning, slots, spread, tables=not single) if any_spread else _Near.none()
-    seen_how = _how_seen(graph, slots, spread)
+    near = _near(graph, tuning, slots, spreads, tables=not single) if any_spread else _Near.none()
+    if tuned is not None and any_spread:
+        near.relief[int(tuned[LEADER])] *= tuned[SCALE]
+    seen_how = _how_seen(graph, slots, spreads)
 
     switches: dict[str, int] = {}
     switches["n_arms"] = n
@@ -94,6 +112,7 @@ def build_memory(
     switches["n_universal"] = graph.universal.size
     switches["any_local"] = any_local
     switches["any_spread"] = any_spread
+    switches["self_tunes"] = rule is not None
     switches["in_order"] = bool((slots.arm_at == np.arange(n)).all())
     switches["singletons"] = m == n and n > 1
     switches["plain_blocks"] = bool((slots.sizes > 1).all() and (layout.block_group >= 0).all())
@@ -114,7 +133,7 @@ def build_memory(
         seen_how[seen_how == SEEN_BY_BLOCK] = SEEN_BY_EDGES  # a few more reads, and one way for all arms
     switches["seen_by"] = seen_how[0] if (seen_how == seen_how[0]).all() else -1
     switches["single"] = single
-    switches["even"] = bool((fixed == fixed[0]).all() and (local == local[0]).all())
+    switches["even"] = bool((explored == explored[0]).all() and (local == local[0]).all())
     switches["cached_mixture"] = cacheable and switches["seen_by"] == SEEN_BY_EDGES
     switches["shape"] = _shape(switches, store, fixed, any_adaptive or any_spread)
     switches["fetches"] = n >= FETCHED
@@ -122,7 +141,7 @@ def build_memory(
         "block_start": slots.starts,
         "arm_at": slots.arm_at,
         "slot_of": slots.slot_of,
-        "block_and_flag": 2 * slots.block_of + ((fixed > 0.0) | (local > 0.0)),
+        "block_and_flag": 2 * slots.block_of + ((explored > 0.0) | (local > 0.0)),
         "block_group": layout.block_group,
         "block_simplex": layout.block_simplex,
         "slot_group": layout.slot_group,
@@ -148,6 +167,11 @@ def build_memory(
         "spread": spread,
         "cover": near.cover,
         "relief": near.relief,
+        "rule": none if rule is None else rule_numbers(rule, n, graph.out_indices.size),
+        "direction": none if rule is None or any_spread else direction,
+        "tuned": none if tuned is None else tuned,
+        "surveyed": np.zeros(0 if rule is None else N_SURVEYED),
+        "trial": np.zeros(0 if rule is None else 5 * n),
         "numbers": np.where(np.arange(N_NUMBERS) == PENDING, -1.0, 0.0),
         "roots": np.zeros(m if any_adaptive else 0),
         "spreading": np.zeros(n if any_spread else 0),
@@ -267,6 +291,15 @@ def _simplices(tuning: Tuning, slots: Slots, changes: int) -> Simplices:
     )
 
 
+def _tuned(tuning: Tuning, slots: Slots, tuned: Floats) -> Floats:
+    """The numbers of self-tuning play with its leader as a slot, and what that leader is owed."""
+    tuned = tuned.copy()
+    arm = int(tuned[LEADER])
+    tuned[LEADER] = slots.slot_of[arm]
+    tuned[RELIEF] = 1.0 / tuning.load[arm] if tuning.load[arm] > 0.0 else 0.0
+    return tuned
+
+
 def _exponents(tuning: Tuning) -> Floats:
     """(n,) how the rate of each arm falls with the rounds."""
     return np.zeros(tuning.n_arms) if tuning.schedule is None else tuning.schedule.inner_rate
@@ -320,14 +353,14 @@ class _Near(NamedTuple):
         return cls(ints, ints, ints, ints, floats, floats)
 
 
-def _near(graph: Graph, tuning: Tuning, slots: Slots, spread: Floats, *, tables: bool) -> _Near:
+def _near(graph: Graph, tuning: Tuning, slots: Slots, spreads: Bools, *, tables: bool) -> _Near:
     """From j with x*_j > 0 to every i of its block that it reveals and that is owed something."""
     n = graph.n_arms
     cover, load = tuning.cover[slots.arm_at], tuning.load[slots.arm_at]
     relief = np.divide(1.0, load, out=np.zeros(n), where=load > 0.0)
     if not tables:  # the graph's own edges are followed
         return _Near.none()._replace(cover=cover, relief=relief)
-    gives = (cover > 0.0) & (spread[slots.block_of] > 0.0)
+    gives = (cover > 0.0) & spreads[slots.block_of]
     owed = load > 0.0
     sources = np.repeat(slots.slot_of, np.diff(graph.out_indptr))
     targets = slots.slot_of[graph.out_indices]
@@ -384,7 +417,7 @@ def _relabelled(indptr: Longs, indices: Ints, slots: Slots) -> tuple[Longs, Ints
     return starts, moved
 
 
-def _how_seen(graph: Graph, slots: Slots, spread: Floats) -> Ints:
+def _how_seen(graph: Graph, slots: Slots, spreads: Bools) -> Ints:
     """Closed forms for the probability of seeing a slot, where its in-neighbours allow one."""
     n = graph.n_arms
     how = np.full(n, SEEN_BY_EDGES, dtype=np.int32)
@@ -394,7 +427,7 @@ def _how_seen(graph: Graph, slots: Slots, spread: Floats) -> Ints:
     degree = np.diff(graph.in_indptr)
     how[(degree == 1) & graph.has_loop] = SEEN_BY_SELF
     clique = (degree == slots.sizes[block] - 1) & (same_block == degree) & ~graph.has_loop & (degree > 1)
-    how[clique & (spread[block] == 0.0)] = SEEN_BY_BLOCK
+    how[clique & ~spreads[block]] = SEEN_BY_BLOCK
     how[graph.is_universal] = np.where(graph.has_loop[graph.is_universal], SEEN_BY_ALL, SEEN_BY_OTHERS)
     return how[slots.arm_at]
 

@@ -85,6 +85,7 @@ FIELDS: tuple[Field, ...] = (
         n_universal
         any_local
         any_spread
+        self_tunes         # is the rate bought, and exploration chosen, while playing?
         seen_by            # how every arm is seen, −1 if they differ
         shape              # what every play reveals
         in_order           # is slot i always arm i?
@@ -137,10 +138,11 @@ FIELDS: tuple[Field, ...] = (
         local              # (n,) local exploration by slot
         local_keep         # (n,)
         cover              # (n,) x*
-        relief             # (n,) 1/load, 0 where nothing is owed
+        rule               # the numbers of a self-tuning plan (see `self_tuning.numbers`) …
+        direction          # (n,) … and its constant exploration at strength 1
         """,
     ),
-    # Without a horizon these fall from epoch to epoch, as rates do
+    # Without a horizon these fall from epoch to epoch, as rates do, or are chosen while playing
     *_fields(
         "machine",
         CHANGING,
@@ -149,6 +151,7 @@ FIELDS: tuple[Field, ...] = (
         fixed              # (n,) constant global exploration by slot
         adaptive           # (m,) coefficient of the adaptive exploration, 0 for none
         spread             # (m,) coefficient of the spread exploration, 0 for none
+        relief             # (n,) 1/load, 0 where nothing is owed
         """,
     ),
     # The graph's explicit edges, from slot to slot
@@ -165,6 +168,7 @@ FIELDS: tuple[Field, ...] = (
         roots              # (m,) Σ √X_k in adaptive blocks
         spreading          # (n,) spread exploration of each slot
         spread_node        # the sum tree over it
+        tuned              # where self-tuning stands (see `self_tuning.numbers`), or empty
         """,
     ),
     *_fields(
@@ -178,6 +182,8 @@ FIELDS: tuple[Field, ...] = (
         block_loss         # (m,) L̂ of this round
         amounts            # what is to be added to which coordinate, this round
         terms              # probabilities of in-neighbours, before they are added up
+        surveyed           # self-tuning: a point and what is known about it …
+        trial              # (5n,) … X, X^{1−s}, exploration g, and the probabilities of being seen by X and by g
         """,
     ),
     *_fields(
@@ -282,6 +288,7 @@ class _Arrays(NamedTuple):
 FEATURES: dict[str, Callable[[Memory], bool]] = {
     "buckets": lambda memory: POWER_BUCKETS in views(memory, FIXED)["form"],
     "spread": lambda memory: switch(memory, "any_spread") != 0,
+    "tuned": lambda memory: switch(memory, "self_tunes") != 0,
 }
 """What some memories have, by the switches that kernels ask before they call a function which `needs` it."""
 
@@ -298,20 +305,34 @@ class Memory(_Arrays):
 
 
 class Lists(Memory):
-    """A memory without buckets and without spread exploration."""
+    """A memory without buckets, spread exploration and self-tuning."""
 
     __slots__ = ()
     features = frozenset()
 
 
 class Buckets(Memory):
-    """A memory without spread exploration."""
+    """A memory without spread exploration and self-tuning."""
 
     __slots__ = ()
     features = frozenset({"buckets"})
 
 
-KINDS: tuple[type[Memory], ...] = (Lists, Buckets, Memory)
+class Spread(Memory):
+    """A memory without self-tuning."""
+
+    __slots__ = ()
+    features = frozenset({"buckets", "spread"})
+
+
+class TunedLists(Memory):
+    """A memory without buckets."""
+
+    __slots__ = ()
+    features = frozenset({"spread", "tuned"})
+
+
+KINDS: tuple[type[Memory], ...] = (Lists, Buckets, Spread, TunedLists, Memory)
 
 
 def features_of(memory: Memory) -> frozenset[str]:

@@ -23,6 +23,7 @@ from sidelight.engine.build import block_order, build_memory, coordinate_groups,
 from sidelight.engine.fields import DOMINANT, GAMMA_SUM, PENDING, ROUND, TOP_PAID, WHOLE, Memory, views
 from sidelight.engine.inputs import Floats, Graph, Tuning
 from sidelight.engine.round import round as engine
+from sidelight.engine.self_tuning.numbers import LEADER, RELIEF
 from sidelight.engine.simplex.store import HELD, N_SCALARS, PAID, RATE, SHIFT
 
 BLOCK_LEAST, BLOCK_PAID, EXPLORED, N_TOTALS = range(4)
@@ -40,6 +41,7 @@ class Learnt(NamedTuple):
     round: int
     pending: int  # −1 for none
     words: npt.NDArray[np.uint64]  # (4,) the random stream
+    tuned: Floats  # where self-tuning stands (`self_tuning.numbers`), its leader as an arm; empty for other plans
 
 
 class Rates(NamedTuple):
@@ -75,12 +77,16 @@ def learnt(memory: Memory, tuning: Tuning) -> Learnt:
     arm_sums = np.empty(n)
     arm_sums[layout.arm_at] = sums[m:]
     top = least[0] if m > 1 else numbers[WHOLE]
+    tuned = named["tuned"].copy()
+    if tuned.size:
+        tuned[LEADER], tuned[RELIEF] = layout.arm_at[int(tuned[LEADER])], 0.0
     return Learnt(
         arm_sums=arm_sums,
         totals=np.array([top, numbers[TOP_PAID], numbers[GAMMA_SUM]]),
         round=int(numbers[ROUND]),
         pending=int(numbers[PENDING]),
         words=memory.words.copy(),
+        tuned=tuned,
         **by_block,
     )
 
@@ -91,7 +97,7 @@ def rebuilt(graph: Graph, tuning: Tuning, rates: Rates | None, state: Learnt) ->
     A policy that is saved goes on from here, and so does one that is loaded: both play the same arms.
     """
     m, n = tuning.n_blocks, tuning.n_arms
-    memory = build_memory(graph, tuning, 0)
+    memory = build_memory(graph, tuning, 0, state.tuned if state.tuned.size else None)
     if rates is not None:
         scale_rates(memory, tuning, rates)
     named = views(memory)

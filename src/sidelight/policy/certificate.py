@@ -8,6 +8,9 @@ from math import isfinite
 LEDGER = ("projection", "restriction", "global exploration", "local exploration")
 """The four parts of the regret (Lemma regret), in the order of the engine."""
 
+BOUGHT = ("temperature", "rounds")
+"""The two parts of a self-tuning plan's certificate: what its temperature cost, and what its rounds did."""
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -16,7 +19,8 @@ class Certificate:
     For every arm a and all losses that do not depend on the player's coins, E[value] ≥ E[regret against a], for
     this `arm` if one was asked for. On one run it is an estimate of such a bound: the regret of that run may
     exceed it. `terms` are at least the parts of `Policy.ledger` against that arm, on every run. Proof:
-    docs/theory/certificate.md.
+    docs/theory/certificate.md. Self-tuning plans keep accounts of their own: what their temperature cost so far, and
+    their rounds (docs/theory/self-tuning.md).
 
     >>> Certificate(100, None, {"restriction": 30.0, "global exploration": 12.0}).value
     42.0

@@ -15,14 +15,16 @@ from sidelight._types import Floats
 from sidelight.engine import certificate
 from sidelight.engine._numba.entry import entry
 from sidelight.engine.build import block_order, build_memory
-from sidelight.engine.fields import PENDING, ROUND, duplicate, refreeze, views
+from sidelight.engine.fields import GAMMA, PENDING, ROUND, duplicate, refreeze, views
 from sidelight.engine.inputs import TooManyEdges
 from sidelight.engine.play import play
 from sidelight.engine.round import round as engine
+from sidelight.engine.self_tuning.numbers import CHARGED, PURCHASED
 from sidelight.engine.state import Learnt, learnt, rebuilt
 from sidelight.errors import InfeasibleRequest
 from sidelight.planning.minimised.uniform import UNIFORM
 from sidelight.policy import saved
+from sidelight.policy.certificate import BOUGHT, LEDGER
 from sidelight.policy.policy import Policy, seed_or_fresh
 from sidelight.policy.saved_plan import plan_contents, read_plan
 from sidelight.policy.stages import FinishedStages, advance_epoch, rates_after, rounds_to_turn, uniform_terms
@@ -149,8 +151,15 @@ class PlanPolicy(Policy):
         engine.ledger(self.memory, arm, parts)
         return parts + self.finished.ledgers[arm] if self.finished.rounds else parts
 
+    @property
+    def _certified(self) -> tuple[str, ...]:  # type: ignore[override]
+        return LEDGER if self.stage.tuning.self_tuning is None else BOUGHT
+
     def certificate_parts(self, arm: int | None) -> Floats:
-        """(4,) the terms of the certificate as an array."""
+        """The terms of the certificate as an array."""
+        if self.stage.tuning.self_tuning is not None:
+            tuned = views(self.memory)["tuned"]
+            return tuned[[PURCHASED, CHARGED]] * min(self.round, 1)  # no rounds, no regret
         uniform = self.stage.realization == UNIFORM
         parts = uniform_terms(self.memory) if uniform else np.empty(4)
         if arm is not None:
@@ -218,6 +227,8 @@ class PlanPolicy(Policy):
         plan, stage, finished, state = read_plan(contents)
         rates = rates_after(stage.tuning, state.round)
         made = cls._resumed(plan, stage, finished, rebuilt(plan.graph, stage.tuning, rates, state), state)
+        if not made._numbers[GAMMA] <= 1.0:
+            contents.refuse(f"{made._numbers[GAMMA]:g} of all plays explore")
         if state.pending >= 0 and made.probabilities[state.pending] < LEAST_DRAWN:
             contents.refuse(f"arm {state.pending} is pending, which is never drawn from these sums")
         return made

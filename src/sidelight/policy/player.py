@@ -101,7 +101,7 @@ class Player(MinimalPlayer, Protocol):
         """(4,) the parts of the regret against `arm`; NaN where none are kept."""
 
     def certificate_parts(self, arm: int | None) -> Floats:
-        """(4,) the terms of the certificate; NaN where nothing is certified."""
+        """The terms of the certificate; NaN where nothing is certified."""
 
     def certificate(self, arm: int | None = None) -> Certificate:
         """What the rounds so far certify."""

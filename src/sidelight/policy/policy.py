@@ -89,8 +89,10 @@ class Policy(ABC):
         """(4,) the ledger as an array; NaN for a policy that keeps none."""
         return np.full(len(LEDGER), np.nan)
 
+    _certified: tuple[str, ...] = LEDGER  # what the terms of the certificate are called
+
     def certificate_parts(self, arm: int | None) -> Floats:
-        """(4,) the terms of the certificate as an array; NaN for a policy that keeps no ledger."""
+        """The terms of the certificate as an array; NaN for a policy that keeps no ledger."""
         return np.full(len(LEDGER), np.nan)
 
     # -- the two turns ----------------------------------------------------------------------------------
@@ -211,7 +213,7 @@ class Policy(ABC):
         True
         """
         chosen = None if arm is None else self._checked_arm(arm)
-        terms = dict(zip(LEDGER, self.certificate_parts(chosen).tolist(), strict=True))
+        terms = dict(zip(self._certified, self.certificate_parts(chosen).tolist(), strict=True))
         return Certificate(self.round, chosen, terms)
 
     def _checked_arm(self, arm: object) -> int:

@@ -2,7 +2,8 @@
 
     header        plan: horizon, realization, choices, parameters and bound
     tuning.*      the arrays of `sidelight.planning.Tuning`
-    state.*       where it stands, and what it has learnt (`sidelight.engine.state`)
+    state.*       where it stands, and what it has learnt (`sidelight.engine.state`); `state.tuned` where a plan tunes
+                  itself
 
 A plan that plays several plans one after another is saved with that of its present stage: under `plan` stands the
 stage, tuning.* is its tuning, `stages` says which sequence it belongs to, and there are
@@ -17,6 +18,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sidelight._archive import Arrays
+from sidelight.engine.constants import SLACK
+from sidelight.engine.self_tuning.begin import first_numbers
+from sidelight.engine.self_tuning.numbers import (
+    ALLOWANCE,
+    BETA,
+    CHARGED,
+    CHECK,
+    CHOSEN,
+    FREE,
+    LEADER,
+    LIMIT,
+    MOST,
+    N_TUNED,
+    PRICE,
+    PURCHASED,
+    REFERENCE,
+    SAFE,
+    SCALE,
+    STRENGTH,
+    TARGET,
+    UNSPENT,
+)
 from sidelight.engine.state import EXPLORED, N_TOTALS, Learnt
 from sidelight.partition import Partition
 from sidelight.planning import Plan, Tuning, check_certificate, curve_from_dict
@@ -26,6 +49,8 @@ from sidelight.policy.saved import MOST_SUM, finite_json, turn_arrays
 from sidelight.policy.stages import FinishedStages
 
 if TYPE_CHECKING:
+    from sidelight._types import Floats
+    from sidelight.planning.self_tuning.rule import SelfTuning
     from sidelight.policy.saved import Contents
 
 CHECKED_ARMS = 100_000
@@ -47,6 +72,8 @@ def plan_contents(
         "bound": stage.curve.to_dict(),
     }
     learnt = {name: getattr(state, name) for name in _LEARNT}
+    if state.tuned.size:
+        learnt["tuned"] = state.tuned
     learnt |= turn_arrays(state.round, state.pending, state.words)
     arrays = {f"tuning.{name}": array for name, array in stage.tuning.to_arrays().items()}
     arrays |= {f"state.{name}": array for name, array in learnt.items()}
@@ -83,7 +110,10 @@ def _plan(contents: Contents, tuning: Tuning) -> Plan:
     if not isinstance(choices, list) or not all(isinstance(choice, str) for choice in choices):
         contents.refuse(f"the choices of a plan are a list of names, got {choices!r:.50}")
     horizon = contents.horizon(about)
-    if (horizon is None) != (tuning.schedule is not None):
+    rule = tuning.self_tuning
+    if rule is not None and rule.horizon != (horizon or 0):
+        contents.refuse(f"the plan is for {horizon} rounds, the budget of its rule for {rule.horizon}")
+    if rule is None and (horizon is None) != (tuning.schedule is not None):
         contents.refuse("rates fall with the rounds where there is no horizon, and only there")
     curve = curve_from_dict(about["bound"], horizon)
     if curve.to_dict() != about["bound"]:
@@ -120,10 +150,12 @@ def _learnt(contents: Contents, tuning: Tuning) -> Learnt:
     rounds, pending, words = contents.turn(n)
     shapes = {"arm_sums": (n,), "totals": (N_TOTALS,)}
     arrays = {name: contents.floats(f"state.{name}", shapes.get(name, (m,))) for name in _LEARNT}
-    state = Learnt(**arrays, round=rounds, pending=pending, words=words)
+    tuned = np.zeros(0) if tuning.self_tuning is None else _tuned(contents, tuning.self_tuning, n, rounds)
+    state = Learnt(**arrays, round=rounds, pending=pending, words=words, tuned=tuned)
     if rounds == 0 and any(array.any() for array in arrays.values()):
         contents.refuse("something was learnt in no rounds")
-    if state.totals[EXPLORED] > MOST_EXPLORATION * (1 + 1e-9) * rounds:
+    most = MOST_EXPLORATION if tuning.self_tuning is None else 1.0
+    if state.totals[EXPLORED] > most * (1 + 1e-9) * rounds:
         contents.refuse("more was explored than a plan may")
     lowest = np.minimum.reduceat(state.arm_sums[tuning.block_arms], tuning.block_start[:-1])
     if lowest.any() or state.block_sums.min() != 0.0:
@@ -132,6 +164,36 @@ def _learnt(contents: Contents, tuning: Tuning) -> Learnt:
     if state.arm_least[alone].any() or state.arm_paid[alone].any():
         contents.refuse("a block of one arm learns nothing inside")
     return state
+
+
+def _tuned(contents: Contents, rule: SelfTuning, n: int, rounds: int) -> Floats:
+    """Where self-tuning stands: nothing that play cannot reach."""
+    tuned = contents.floats("state.tuned", (N_TUNED,), least=-1.0)
+    if rounds == 0:
+        if not np.array_equal(tuned, first_numbers(rule)):
+            contents.refuse("state.tuned is not where self-tuning begins, after no rounds")
+        return tuned
+    most = rule.first * (1.0 + 1e-9) * (rounds + 1.0) ** 2
+    if rule.horizon:  # β may be raised to where the budget lasts
+        most = max(most, rule.cost_to_go(rule.first, rule.horizon)[1] * (1.0 + 1e-9))
+    wrong = [
+        name
+        for name, holds in {
+            "β": all(rule.first * (1.0 - 1e-9) <= tuned[i] <= most for i in (BETA, FREE, TARGET, CHOSEN)),
+            "the leader": 0.0 <= tuned[LEADER] < n and tuned[LEADER] == int(tuned[LEADER]),
+            "exploration": tuned[STRENGTH] >= 0.0 and 0.0 < tuned[SCALE] <= 1.0,
+            "the certificate": tuned[PURCHASED] >= 0.0 and 0.0 <= tuned[CHARGED] <= rounds * (1.0 + 1e-9),
+            "money": 0.0 <= tuned[UNSPENT] <= rule.share * tuned[CHARGED] * (1.0 + 1e-9)
+            and tuned[LIMIT] >= 0.0,
+            "the allowance": tuned[ALLOWANCE] <= tuned[MOST] and 0.0 <= tuned[REFERENCE] <= 1.0 + SLACK,
+            "the price": tuned[SAFE] in (0.0, 1.0) and 0.0 <= tuned[PRICE] <= 1.0,
+            "the next check": tuned[CHECK] > 0.0,
+        }.items()
+        if not holds
+    ]
+    if wrong:
+        contents.refuse(f"self-tuning cannot have come to where state.tuned says it is: {', '.join(wrong)}")
+    return tuned
 
 
 def _stages(contents: Contents, stage: Plan, rounds: int) -> tuple[Plan, FinishedStages]:

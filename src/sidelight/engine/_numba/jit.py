@@ -22,7 +22,7 @@ from typing import Any
 from numba import njit, types
 from numba.core import config, sigutils
 from numba.core.ccallback import CFunc
-from numba.extending import intrinsic
+from numba.extending import intrinsic, register_jitable
 
 from sidelight.engine._numba.cache import KernelCache
 from sidelight.engine._numba.checks import CHECKED
@@ -81,6 +81,12 @@ def inlined(**options: Any) -> Callable[[Any], Any]:
 def loop(**options: Any) -> Callable[[Any], Any]:
     """`inlined`, optimised before it is copied."""
     return _jitted(Loop, not EXPECTED, _WITHIN | {"forceinline": True} | options)
+
+
+def also_compiled(*functions: Callable[..., Any]) -> None:
+    """Let kernels call plain functions of numbers, which Python goes on calling as they are."""
+    for function in functions:
+        register_jitable(error_model="numpy")(function)
 
 
 def callback(signature: str) -> Callable[[Any], Any]:

@@ -64,7 +64,7 @@ def learn_single(machine, state, store, slot, losses, rest):
     else:
         move(store, 0, targets, amounts, n_lost)
     # After the move: the exploration of the next round follows its distribution.
-    if machine.any_spread:
+    if machine.any_spread and machine.spread[0] > 0.0:
         follow_spread(machine, state, store, 0, 0, n_lost)
     total = state.numbers[FIXED_TOTAL] + state.numbers[ADAPTIVE_TOTAL]
     if machine.any_spread:

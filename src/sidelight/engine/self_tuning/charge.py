@@ -1,0 +1,153 @@
+"""A round's cost, estimated from its own draw.
+
+The cost of a round is a sum of [A_i + Z_i − X_i]₊ over the arms (see `costs`). Where i is drawn the round is charged
+with that term over Z_i: in expectation all of it, and never more than 1. It is read before anything is learnt.
+"""
+
+import math
+
+from sidelight.engine._numba.jit import inlined, internal, noinline
+from sidelight.engine.fields import (
+    GAMMA,
+    ROUND,
+    SEEN_BY_ALL,
+    SEEN_BY_EDGES,
+    SEEN_BY_SELF,
+)
+from sidelight.engine.round.probabilities import seen_by_edges, varying
+from sidelight.engine.self_tuning.costs import pays, shifted
+from sidelight.engine.self_tuning.numbers import (
+    ALLOWANCE,
+    BETA,
+    CHARGED,
+    CHECK,
+    HIGH,
+    LEADER,
+    LIMIT,
+    LOW,
+    MOST,
+    ORDER,
+    PRICE,
+    REFERENCE,
+    SAFE,
+    SHARE,
+    UNSPENT,
+)
+from sidelight.engine.simplex.moments import evaluate_buckets, inverse_power
+from sidelight.engine.simplex.point import is_entropy, root, value
+from sidelight.engine.simplex.store import (
+    ENTROPY_LIST,
+    FACTOR,
+    LAMBDA,
+    N_BUCKETS,
+    POWER_BUCKETS,
+    POWER_LIST,
+    TOTAL,
+)
+
+MOST_EXPLORED = 0.75
+"""A choice of b leaves γ̄ ≤ ½; if what is explored has grown beyond this, it is made again."""
+ROUNDING = 1e-12
+"""What a sum over all arms may be off by, relative to 1."""
+
+
+@internal(needs="tuned")
+def charge(machine, state, store, slot):
+    """Charge the round in which `slot` was drawn."""
+    noinline()
+    tuned, rule = state.tuned, machine.rule
+    cost = tuned[PRICE]
+    if tuned[SAFE] == 0.0:
+        gamma = state.numbers[GAMMA]
+        x = value(store, 0, 1 + slot)
+        explored = varying(machine, state, store, slot, 0)
+        if machine.n_fixed > 0:
+            explored += machine.fixed[slot]
+        z = (1.0 - gamma) * x + explored
+        seen = tuned[BETA] * seen_probability(machine, state, store, slot, z, 1.0 - gamma)
+        s = rule[ORDER]
+        paid = pays(s, x, root_of(store, slot), seen)
+        if slot == int(tuned[LEADER]):
+            others, largest = beside_leader(machine, store, slot, x)
+            paid = min(paid, shifted(s, others, largest, seen))
+        # Z − X without cancellation
+        over = paid + (explored - gamma * x)
+        cost = min(over / z, 1.0) if over > 0.0 else 0.0
+    tuned[CHARGED] += cost
+    tuned[UNSPENT] += rule[SHARE] * cost
+    tuned[ALLOWANCE] = min(tuned[ALLOWANCE] + tuned[REFERENCE] - cost, tuned[MOST])
+
+
+@inlined()
+def root_of(store, slot):
+    """X^{1−s} of a slot."""
+    return 1.0 if is_entropy(store, 0) else root(store, 0, 1 + slot)
+
+
+@inlined()
+def seen_probability(machine, state, store, slot, z, rest):
+    """P of a slot, which is played with probability z."""
+    how = machine.seen_by if machine.seen_by >= 0 else machine.seen_how[slot]
+    if how == SEEN_BY_EDGES:
+        return seen_by_edges(machine, state, store, slot, rest)
+    if how == SEEN_BY_SELF:
+        return z
+    return 1.0 if how == SEEN_BY_ALL else 1.0 - z  # one block: all others are all of it
+
+
+@inlined()
+def beside_leader(machine, store, leader, x):
+    """(Σ X_i^{2−s}, a bound on X_i^{1−s}) over all arms i but the leader, whose X is x.
+
+    Lists are added up. From sums over all arms the leader's part is taken off; what rounding may hide is added.
+    """
+    c = 1 + leader
+    others = largest = 0.0
+    if store.form[0] == POWER_LIST:
+        multiplier, q, keys = store.scalars[LAMBDA], store.power[0], store.key
+        for i in range(1, machine.n_arms + 1):
+            if i != c:
+                d = multiplier + keys[i]
+                others += inverse_power(d, q) / d
+                largest = max(largest, 1.0 / d)
+        return others, largest
+    if store.form[0] == POWER_BUCKETS:
+        d = store.scalars[LAMBDA] + store.key[c]
+        q = store.power[0]
+        whole = evaluate_buckets(store, store.extra[0], store.scalars[LAMBDA])[1] / q
+        others = max(whole - x / d, 0.0) + ROUNDING * whole
+        # X_i ≤ 1 − X_I, and no d is below the bounds of its bucket
+        return others, min(math.exp(math.log(max(1.0 - x, ROUNDING)) / q), largest_root(store, 0, c))
+    if store.form[0] == ENTROPY_LIST:
+        for i in range(1, machine.n_arms + 1):
+            if i != c:
+                others += store.weight[i]
+        return others * store.scalars[FACTOR], 1.0
+    others = max(store.scalars[TOTAL] - store.weight[c], 0.0) * store.scalars[FACTOR]
+    return others + ROUNDING, 1.0
+
+
+@inlined(needs="buckets", gives=0.0)
+def largest_root(store, h, coordinate):
+    """A bound on 1/d of all members of bucketed group h but one."""
+    row = h * (N_BUCKETS + 1)
+    b = store.span[2 * h]
+    while b < store.span[2 * h + 1]:
+        first, end = store.start[row + b], store.start[row + b + 1]
+        # Empty, or the one that is left out is alone in it: the next bucket tells.
+        if end - first > 1 or (end - first == 1 and store.occupant[first] != coordinate):
+            break
+        b += 1
+    return 1.0 / store.least[h * N_BUCKETS + b]
+
+
+@inlined(needs="tuned", gives=False)
+def is_due(state, store):
+    """Does the rule have to be applied afresh?"""
+    tuned = state.tuned
+    if tuned[UNSPENT] > tuned[LIMIT] or state.numbers[ROUND] >= tuned[CHECK]:
+        return True
+    if tuned[SAFE] == 0.0 and tuned[ALLOWANCE] < 1.0:
+        return True
+    x = value(store, 0, 1 + int(tuned[LEADER]))
+    return not tuned[LOW] <= x <= tuned[HIGH] or state.numbers[GAMMA] > MOST_EXPLORED

@@ -1,0 +1,112 @@
+"""Charges: in expectation exactly the cost of a round, and never less than what Lemma 1 says it must be."""
+
+import numpy as np
+import pytest
+from kernel_entries import INTERPRETED
+from lazy_twin import terms
+from numpy.testing import assert_allclose
+from self_tuning_twin import cost, entropy, point
+from tuned_plans import adjacency, tuned
+
+import sidelight as sl
+from sidelight.engine.build import build_memory
+from sidelight.engine.fields import GAMMA, PENDING, duplicate, views
+from sidelight.engine.random import seeded_words
+from sidelight.engine.round.round import fill_inside, fill_probabilities, start, tell_once
+from sidelight.engine.self_tuning import numbers
+from sidelight.engine.simplex.store import RATE
+
+STATES = 3 if INTERPRETED else 25
+
+
+def random_graph(rng, n):
+    """Every arm is seen by somebody."""
+    A = rng.random((n, n)) < 0.4
+    A[rng.integers(n, size=n), np.arange(n)] = True
+    return sl.FeedbackGraph.from_adjacency(A)
+
+
+def random_state(rng, graph, order):
+    """A memory in the middle of nowhere: any sums, any β, any leader, any strength."""
+    n = graph.n_arms
+    memory = build_memory(graph, tuned(graph, np.ones(n), order=order), seed=0)
+    named = views(memory)
+    beta = 10.0 ** rng.uniform(-1, 2)
+    L = rng.exponential(size=n) * 10.0 ** rng.uniform(-1, 2.5)
+    named["scalars"][RATE] = (1 - order if order < 1 else 1.0) / beta
+    named["key"][1:] = named["scalars"][RATE] * L
+    record, total = named["tuned"], n**order
+    record[numbers.BETA], record[numbers.SAFE], record[numbers.CHECK] = beta, 0.0, 1e9
+    record[numbers.LEADER], record[numbers.LIMIT] = rng.integers(n), 1e9
+    record[numbers.LOW], record[numbers.HIGH] = -1.0, 2.0
+    strength = rng.choice([0.0, 0.5, 0.01, 1e-4]) / total
+    named["spread"][0] = strength
+    named["fixed"] *= strength / tuned(graph, np.ones(n), order=order).self_tuning.first_strength
+    start(memory)
+    return memory, L, beta
+
+
+def charges(memory, graph):
+    """(N,) what drawing each arm is charged."""
+    found = np.empty(graph.n_arms)
+    for arm in range(graph.n_arms):
+        one = duplicate(memory, seeded_words(0))
+        views(one)["numbers"][PENDING] = arm
+        tell_once(one, np.zeros(graph.out_degree[arm]), np.zeros(graph.n_arms + 1))
+        found[arm] = views(one)["tuned"][numbers.CHARGED]
+    return found
+
+
+def least_cost(A, L, X, Z, beta, s, losses):
+    """E[σ] + ⟨ℓ, Z − X⟩ + Σ_{P=0} ℓX by summing over the draws: the left side of Lemma 1."""
+    P = A.T @ Z
+
+    def minimum(sums):
+        x = point(sums, beta, s)
+        return float(sums @ x) - beta * entropy(x, s)
+
+    value = losses @ (Z - X) + (losses * X)[P == 0].sum()
+    for arm in np.flatnonzero(Z > 0):
+        estimate = np.where((A[arm] > 0) & (P > 0), losses / np.where(P > 0, P, 1.0), 0.0)
+        value += Z[arm] * (estimate @ X + minimum(L) - minimum(L + estimate))
+    return value
+
+
+@pytest.mark.parametrize("order", [0.5, 1.0, 0.8])
+def test_charges_add_up_to_the_cost_of_the_round(order):
+    rng = np.random.default_rng(5)
+    for _ in range(STATES):
+        graph = random_graph(rng, int(rng.integers(2, 12)))
+        memory, L, beta = random_state(rng, graph, order)
+        X, Z = np.empty(graph.n_arms), np.empty(graph.n_arms)
+        fill_inside(memory, X)
+        fill_probabilities(memory, Z)
+        assert_allclose(X, point(L, beta, order), rtol=0, atol=1e-12)
+        assert views(memory)["numbers"][GAMMA] <= 0.51
+        A, leader = adjacency(graph), int(views(memory)["tuned"][numbers.LEADER])
+        charged = charges(memory, graph)
+        assert (charged >= 0).all()
+        assert (charged <= 1).all()
+        mean = float(Z @ charged)
+        assert_allclose(mean, terms(A, X, Z, beta, order, leader).sum(), rtol=0, atol=1e-12)
+        if leader == X.argmax():
+            assert mean >= cost(A, X, Z, beta, order) - 1e-12
+        for losses in (*np.eye(graph.n_arms)[:3], np.ones(graph.n_arms), rng.random(graph.n_arms)):
+            assert mean >= least_cost(A, L, X, Z, beta, order, losses) - 1e-9
+
+
+@pytest.mark.parametrize("n", [40, 400])
+def test_large_groups_are_charged_at_least_that(n):
+    rng = np.random.default_rng(6)
+    for _ in range(STATES):
+        graph = sl.families.cycle(n) if rng.random() < 0.5 else sl.families.mab(n)
+        memory, _, beta = random_state(rng, graph, 0.5)
+        X, Z = np.empty(n), np.empty(n)
+        fill_inside(memory, X)
+        fill_probabilities(memory, Z)
+        leader = int(views(memory)["tuned"][numbers.LEADER])
+        least = terms(adjacency(graph), X, Z, beta, 0.5, leader)
+        charged = charges(memory, graph) * Z
+        assert (charged >= least - 1e-12).all()
+        others = np.arange(n) != leader
+        assert_allclose(charged[others], least[others], rtol=1e-9, atol=1e-12)
