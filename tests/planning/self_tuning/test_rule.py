@@ -24,6 +24,7 @@ def tuning(rule=PLAIN, **more):
     [
         {"order": 0.0}, {"order": 1.1}, {"share": 0.0}, {"share": float("nan")}, {"diameter": inf}, {"first": 0.2},
         {"weak": 0.0}, {"beside": -1.0}, {"strong": 0.0}, {"strong": 1.0, "lean": 1.0}, {"patience": 0.0},
+        {"play_share": 0.6},
         {"horizon": 10}, {"budget": 3.0}, {"horizon": 10, "budget": float("nan")}, {"horizon": -1, "budget": 1.0},
     ],
 )  # fmt: skip

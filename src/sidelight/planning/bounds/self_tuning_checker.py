@@ -61,7 +61,7 @@ def self_tuning_conditions(plan: Plan, rule: SelfTuning, fixed: Floats) -> Itera
     if plan.horizon is not None:
         yield Condition("rounds of another horizon", float(abs(rule.horizon - plan.horizon)), 0.0)
         yield _at_most("budget ≤ claimed bound", rule.budget, plan.curve.value_at(plan.horizon))
-        yield _at_most("β₁·D + cost to go ≤ budget", _needed(rule, float(plan.horizon)), rule.budget)
+        yield _at_most("β₁·D + cost to go ≤ budget", _needed(rule, float(plan.horizon)), rule.budget - ROOM)
     else:
         yield Condition("budgets without a horizon", float(rule.horizon), 0.0)
         yield _every_round(rule, plan.curve.value_at)

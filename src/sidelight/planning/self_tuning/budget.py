@@ -8,6 +8,7 @@ from functools import cached_property
 from math import ceil
 from typing import Any
 
+from sidelight.engine.constants import ROOM
 from sidelight.partition import natural
 from sidelight.planning.bounds.bound import NEVER, ROUNDING, Bound, Condition, below_trivial, first
 from sidelight.planning.exploration import Solved
@@ -17,13 +18,16 @@ from sidelight.planning.self_tuning.plans import ORDERS, SELF_TUNING, SHARE, Ord
 from sidelight.planning.self_tuning.rule import SelfTuning
 from sidelight.planning.tuning import Tuning
 
+SMALL = 0.1
+"""Room to play freely in is added to a budget where it is no more than this fraction of it."""
+
 THEOREM = "Self-tuning inside a budget (Theorem 3, docs/theory/self-tuning.md)"
 
 
 class SelfTuningCandidate(Candidate):
     """Through one cover, of the order with the smallest budget, which its certificate never exceeds.
 
-    T rounds need the budget β_1·D + cost_to_go(β_1, T).
+    T rounds need the budget β_1·D + cost_to_go(β_1, T), and some room to play freely in from the start.
     """
 
     def __init__(self, cover: Covered, orders: Iterable[float], c: float) -> None:
@@ -47,7 +51,8 @@ class SelfTuningCandidate(Candidate):
         """What temperature costs, and the rounds at it."""
         rule = self.best(T)
         _, target = rule.cost_to_go(rule.first, T)
-        return {"temperature": rule.diameter * target, "rounds": rule.budget - rule.diameter * target}
+        temperature = rule.diameter * target
+        return {"temperature": temperature, "rounds": rule.budget - temperature - ROOM, "room": ROOM}
 
     def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
         """The tuning at T and its parameters by name."""
@@ -81,32 +86,38 @@ def tuned_inside(
 ) -> Plan:
     """The self-tuning plan whose budget is the bound of `base`, of the order nearest ½ that keeps to it.
 
-    A `premium` raises the budget by that fraction. Where no order keeps to it, `base` is played as it is, and says
-    so; if `forced`, the budget is raised instead. If `smallest`, only the order with the least budget will do.
+    A `premium` raises the budget by that fraction. Where no order keeps to it, the budget is raised by `ROOM` if that
+    is less than a tenth; where that does not help either, `base` is played as it is, and says so. If `forced`, the
+    budget is raised instead. If `smallest`, only the order with the least budget will do.
     """
     T, promised = float(horizon), base.bound(horizon)
     offers = [(candidate, candidate.rule(T, s)) for candidate in candidates for s in candidate.orders]
     if not offers:
         return base.plan(horizon, considered)
     least = min((rule for _, rule in offers), key=_size)
-    budget = (1 + premium) * promised.value
-    budget = max(budget, least.budget) if forced else budget
-    offers = [offer for offer in offers if not smallest or offer[1].order == least.order]
-    fitting = [offer for offer in offers if offer[1].budget <= budget * (1 + ROUNDING)]
-    if not fitting:
+    asked = (1 + premium) * promised.value
+    budgets = [asked] + ([asked + ROOM] if SMALL * promised.value >= ROOM else [])
+    budgets += [max(asked, least.budget)] if forced else []
+    enough = [budget for budget in budgets if budget * (1 + ROUNDING) >= least.budget]
+    if not enough:
         missing = ceil(1000 * (least.budget / promised.value - 1)) / 1000
         note = f"fixed rates: no self-tuning plan keeps to this bound, but with premium={missing:g} one does"
         return replace(base.plan(horizon, considered), note=note)
+    budget = max(enough[0], least.budget)  # the same up to rounding
+    fitting = [(candidate, rule) for candidate, rule in offers if rule.budget <= budget]
+    if smallest:
+        fitting = [(candidate, rule) for candidate, rule in fitting if rule.order == least.order]
     chosen, rule = min(fitting, key=lambda offer: (*_from_half(offer[1].order), _size(offer[1])))
-    rule = replace(rule, budget=max(budget, rule.budget))
-    bound = _budgeted(base, promised, rule)
+    rule = replace(rule, budget=budget)
+    bound = _budgeted(base, promised, rule, premium)
     return made_plan(chosen.cover, rule, horizon, bound, considered)
 
 
-def _budgeted(base: Candidate, promised: Bound, rule: SelfTuning) -> Bound:
+def _budgeted(base: Candidate, promised: Bound, rule: SelfTuning, premium: float) -> Bound:
     """The budget as a bound, with what the plan needs it for and where it comes from."""
-    raised = rule.budget - promised.value
-    terms = {"budget": promised.value} | ({"premium": raised} if raised > ROUNDING * promised.value else {})
+    extra, raised = premium * promised.value, rule.budget - (1 + premium) * promised.value
+    named = {"premium": extra, "room" if raised <= ROOM * (1 + ROUNDING) else "for this order": raised}
+    terms = {"budget": promised.value} | {k: v for k, v in named.items() if v > ROUNDING * promised.value}
 
     def says(t: int) -> bool:
         return below_trivial(sum(base.terms(float(t)).values()) * rule.budget / promised.value, t)
@@ -118,7 +129,7 @@ def _budgeted(base: Candidate, promised: Bound, rule: SelfTuning) -> Bound:
         THEOREM if base.realization == SELF_TUNING else f"{THEOREM}: {base.realization}, {base.name}",
         (
             *promised.conditions,
-            Condition("β₁·D + cost to go ≤ budget", needed(rule, float(rule.horizon)), rule.budget),
+            Condition("β₁·D + cost to go + room ≤ budget", needed(rule, float(rule.horizon)), rule.budget),
         ),
         promised.valid_from,
         since if len(terms) == 1 or since == NEVER else first(says, since),
@@ -127,7 +138,7 @@ def _budgeted(base: Candidate, promised: Bound, rule: SelfTuning) -> Bound:
 
 def needed(rule: SelfTuning, T: float) -> float:
     """The least budget that T rounds of a rule keep to."""
-    return rule.first * rule.diameter + rule.cost_to_go(rule.first, T)[0]
+    return rule.first * rule.diameter + rule.cost_to_go(rule.first, T)[0] + ROOM
 
 
 def _from_half(s: float) -> tuple[float, float]:

@@ -16,6 +16,9 @@ from sidelight.planning.potentials import Potential, diameter
 from sidelight.planning.self_tuning.rule import SelfTuning
 from sidelight.planning.tuning import Tuning, lazy_factor
 
+SPENT = 0.5
+"""Of the share c that the bound grants, so much is spent where temperature is cheap: the rest is seldom worth it."""
+
 PATIENT = 1000
 """Larger graphs buy temperature more rarely, as looking at them takes longer."""
 
@@ -54,7 +57,7 @@ class Covered:
         first = max(weak / 2, beside, c / D)
         if lean > 0:
             first = max(first, (1 + patience) * lean * weak + strong / 2)
-        return SelfTuning(order, c, D, first, weak, beside, strong, lean, patience)
+        return SelfTuning(order, c, D, first, weak, beside, strong, lean, patience, SPENT * c)
 
     def tuning(self, rule: SelfTuning) -> Tuning:
         """One simplex at the first temperature, exploring as Lemma 2 says."""

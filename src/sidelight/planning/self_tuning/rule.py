@@ -27,12 +27,12 @@ class SelfTuning:
         price(β) = min(1,  strong/(β − lean·weak),  max_{0 ≤ z ≤ 1} p(1 − z) + beside·z^{1−s}/(β(1 − min(p, ½)))),
         p = √(weak/(2β)) for β ≥ 2·weak, weak/β below.
 
-    The first is for strongly observable graphs (∞ elsewhere), the other for any. Money that is not spent stays
-    below patience·β·D. With a `horizon` the certificate never exceeds `budget`. Proofs: docs/theory/self-tuning.md.
+    The first is for strongly observable graphs (∞ elsewhere), the other for any. With a `horizon` the certificate
+    never exceeds `budget`. Proofs: docs/theory/self-tuning.md.
     """
 
     order: float  # s in (0, 1]
-    share: float  # c: how much of every cost is spent on temperature
+    share: float  # c: β is never below β_1 + c·(all costs)/D, but for the factor 1 + θ
     diameter: float  # D, the largest H
     first: float  # β_1 ≥ c/D
     weak: float  # κδ^s: no g adds up to more
@@ -40,6 +40,7 @@ class SelfTuning:
     strong: float = inf
     lean: float = 0.0  # strength of exploration is lean/β where `strong` is the smallest
     patience: float = 0.01  # θ
+    play_share: float = 0.25  # c' ≤ c: how much of every cost buys temperature beyond that
     horizon: int = 0  # 0: any number of rounds
     budget: float = inf
 
@@ -50,6 +51,8 @@ class SelfTuning:
             raise InvalidOption(
                 f"a self-tuning plan spends a share c in (0, 1] of its costs, got c={self.share!r}"
             )
+        if not 0 < self.play_share <= self.share:
+            raise InvalidOption(f"play_share is in (0, share], got {self.play_share!r} of {self.share!r}")
         for name in ("diameter", "first", "weak"):
             if not 0 < getattr(self, name) < MOST:
                 raise InvalidOption(
