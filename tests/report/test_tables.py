@@ -73,6 +73,22 @@ def test_a_bent_curve_has_no_exponent():
     assert row["growth"] in shown(results_table(found))
 
 
+def test_what_is_common_is_said_once():
+    found = results(cell("a", horizon=1000), cell("b", horizon=1000))
+    one = found.cells[0]
+    title, head, *_ = (line for line in shown(results_table(found)).splitlines() if "━" not in line)
+    assert title.strip().endswith(f"{one.graph}, {one.environment}, T = 1,000")
+    assert not {"graph", "environment", "T"} & set(head.split())
+    _, head, *_ = (
+        line
+        for line in shown(
+            results_table(results(cell("a", horizon=1000), cell("a", horizon=2000)))
+        ).splitlines()
+        if "━" not in line
+    )
+    assert {"graph", "environment", "T"} & set(head.split()) == {"T"}
+
+
 def test_names_are_not_markup():
     text = shown(results_table(results(cell("[red]mine[/red]", environment="[/x]"))))
     assert "[red]mine[/red]" in text

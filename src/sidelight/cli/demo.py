@@ -75,8 +75,7 @@ def command(spec: str, horizon: int, runs: int, seed: int, output: str, as_json:
         facts(f"Graph {safe(spec)}", found.rows()),
         facts(f"Plan for T = {horizon:,}", plan_rows(plan)),
         facts("Bound", bound_rows(plan.bound)),
-        f"[bold]Regret of {runs} runs of {horizon:,} rounds, {ENVIRONMENT}[/bold]",
-        results_table(replace(results, title="")),
+        results_table(replace(results, title=f"Regret of {runs} runs")),
         *(safe(f"{cell.policy}: {cell.status}: {cell.reason}") for cell in results.absent),
         f"report: [bold]{safe(str(report))}[/bold]",
     )

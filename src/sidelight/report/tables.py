@@ -57,22 +57,33 @@ def result_row(cell: Cell) -> dict[str, Any]:
 
 
 def results_table(results: Results) -> Table:
-    """For the terminal: a row per cell, comparable cells together, the least regret of each group in bold."""
+    """For the terminal: a row per cell, comparable cells together, the least regret of each group in bold.
+
+    What all groups have in common is said once, above.
+    """
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(results.title) if results.title else None, title_justify="left")
-    for name in ("graph", "environment", "T", "policy"):
-        table.add_column(name, justify="right" if name == "T" else "left", overflow="fold")
+    groups = groups_of(results)
+    heads = [(group.graph, group.environment, f"{group.horizon:,}") for group in groups]
+    differ = [len({head[at] for head in heads}) != 1 for at in range(3)]
+    common = [("", "", "T = ")[at] + heads[0][at] for at in range(3) if not differ[at]]
+    title = ", ".join(dict.fromkeys(word for word in (results.title, *common) if word))
+    table = Table(title=Text(title) if title else None, title_justify="left")
+    for name, shown in zip(("graph", "environment", "T", "policy"), (*differ, True), strict=True):
+        if shown:
+            table.add_column(
+                name, justify="right" if name == "T" else "left", overflow="fold", no_wrap=name == "T"
+            )
     for name in ("regret", "grows as", "certificate", "bound", "", "ns/round"):
         table.add_column(name, justify="left" if name == "" else "right", no_wrap=True)
-    for group in groups_of(results):
+    for group, head in zip(groups, heads, strict=True):
         least = group.ranked[0]
-        head = (group.graph, group.environment, f"{group.horizon:,}")
+        words = [word for word, shown in zip(head, differ, strict=True) if shown]
         for cell in group.cells:
-            row = [*head, cell.policy, *result_texts(result_row(cell))]
+            row = [*words, cell.policy, *result_texts(result_row(cell))]
             table.add_row(*(Text(word) for word in row), style="bold" if cell is least else None)
-            head = ("", "", "")
+            words = [""] * len(words)
         table.add_section()
     return table
 
