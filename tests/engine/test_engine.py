@@ -236,7 +236,7 @@ def test_a_round_leaves_no_marks(instance, realization):
 @pytest.mark.usefixtures("_forms")
 @each_case
 def test_ledger_is_the_sum_over_rounds(instance, realization):
-    """projection Σ⟨L̂, Y − e_k⟩, restriction Σ⟨ℓ̂_k, X_k − e_j⟩, Σγ̄ and Σγ̄_k, added up round by round."""
+    """projection Σ⟨L̂, Y − e_k⟩, restriction Σ⟨ℓ̂_k, X_k − e_j⟩, Σγ̄(1 − ⟨L̂, Y⟩) and Σγ̄_k, added up round by round."""
     dense = dense_of(instance.name, realization)
     memory = dense.begin(7)
     rng = np.random.default_rng(8)
@@ -246,12 +246,12 @@ def test_ledger_is_the_sum_over_rounds(instance, realization):
         arm = int(engine.ask_once(memory))
         _, Y, X = dense.probabilities(memory)
         guess, block_guess = dense.estimates(memory, arm, losses)
-        gamma = dense.gamma(X).sum()
+        explored = dense.gamma(X).sum() * (1 - block_guess @ Y)
         for best in range(dense.n):
             k = dense.block_of[best]
             block = dense.blocks[k]
             restriction = guess[block] @ X[block] - guess[best] if block.size > 1 else 0.0
-            expected[best] += [block_guess @ Y - block_guess[k], restriction, gamma, dense.local[k]]
+            expected[best] += [block_guess @ Y - block_guess[k], restriction, explored, dense.local[k]]
         dense.tell(memory, arm, losses)
     for best in range(dense.n):
         assert_allclose(dense.ledger(memory, best), expected[best], rtol=1e-8, atol=1e-8)
@@ -267,7 +267,7 @@ def test_regret_is_at_most_the_four_parts(instance, realization):
     dense = dense_of(instance.name, realization)
     memory = dense.played(10, seed=9)
     losses = np.random.default_rng(10).random(dense.n)
-    Z, Y, X = dense.probabilities(memory)
+    Z, _, X = dense.probabilities(memory)
     gamma = dense.gamma(X)
     parts = np.zeros((dense.n, 4))
     for arm in range(dense.n):
@@ -281,7 +281,7 @@ def test_regret_is_at_most_the_four_parts(instance, realization):
         assert regret <= parts[best].sum() + 1e-8
         # and exactly: what exploration costs is the loss of the arms explored instead of the others
         blocks = np.array([dense.mixed(X)[V] @ losses[V] for V in dense.blocks])
-        surplus = gamma.sum() * (1 + blocks @ Y) - gamma @ losses
+        surplus = gamma.sum() - gamma @ losses
         if block.size > 1:
             surplus += dense.local[k] - (blocks[k] - X[block] @ losses[block])
         assert_allclose(regret, parts[best].sum() - surplus, rtol=0, atol=1e-8)
@@ -308,8 +308,8 @@ def hostile(dense, seed, size):
     numbers = views(memory)["numbers"]
     kept = numbers.copy()
     engine.start(memory)  # adaptive exploration follows the point
-    numbers[[names.ROUND, names.TOP_PAID, names.GAMMA_SUM]] = kept[
-        [names.ROUND, names.TOP_PAID, names.GAMMA_SUM]
+    numbers[[names.ROUND, names.TOP_PAID, names.EXPLORATION]] = kept[
+        [names.ROUND, names.TOP_PAID, names.EXPLORATION]
     ]
     return memory
 

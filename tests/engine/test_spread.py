@@ -114,9 +114,10 @@ def play_and_check(dense, lazy, seed=3):
             assert_allclose(Z, (1.0 - gamma.sum()) * Y[dense.block_of] * dense.mixed(X) + gamma, rtol=1e-11)
             assert abs(math.fsum(Z) - 1.0) <= 1e-12
             assert_nodes_in_order(memory)
-        paid += numbers[names.GAMMA]
+        gamma_bar, before = numbers[names.GAMMA], numbers[names.TOP_PAID]
         dense.tell(memory, int(engine.ask_once(memory)), losses_of(round_, dense.n, rng))
-    assert_allclose(numbers[names.GAMMA_SUM], paid, rtol=1e-12)
+        paid += gamma_bar * (1 - (numbers[names.TOP_PAID] - before))
+    assert_allclose(numbers[names.EXPLORATION], paid, rtol=1e-9)
     if lazy:
         assert max(moved) > 0.0  # it is lazy indeed
     return memory

@@ -238,7 +238,7 @@ def test_ledger_records_the_parts_of_the_arm_played(game):
         added = {
             "projection": L @ twin.Y - L[k],
             "restriction": estimate[V] @ twin.X[k] - estimate[best] if weak else 0.0,
-            "global exploration": twin.gamma().sum(),
+            "global exploration": twin.gamma().sum() * (1 - L @ twin.Y),
             "local exploration": twin.parameters.gamma_local[V].sum() if weak else 0.0,
         }
         after = policy.ledger(best)

@@ -488,6 +488,8 @@ def interpolated_parameters(
 ) -> Parameters:
     """Every block of U2 plays Tsallis-h:  β_k = b D_k,  η_k = √(2 D_k β_k/T),  γ(k, j) = β_k g_j(X_k).
 
+    One block alone has η = √(4Dβ/T) instead, where stability and exploration are even, or, from bT = 4 downwards,
+    where exploration stays at ½, the larger of β and √(2Dβ/T).
     At h = 1 the exploration is constant, β_k x_j max_i 1/c_i. `b`, `alpha`, the rates of Ψ in `top` and `extra`
     are free: any that satisfy the conditions of the bound will do. `extra` is what loop-less singletons see: on
     the covers of U2, else even on U1S, else n/(n−1) times as much even on U1N.
@@ -501,6 +503,8 @@ def interpolated_parameters(
         D = diameter(h[k], len(V))
         beta = b * D
         eta = math.sqrt(2 * D * beta / T)
+        if instance.m == 1:
+            eta = math.sqrt(4 * D * beta / T) if b * T >= 4 else max(beta, eta)
         spread = Spread(beta, h[k], np.asarray(weights[k]), np.ones(len(V), dtype=bool))
         if h[k] == 1:
             gamma[V] = beta * spread.shape(instance, k, np.ones(len(V)))
@@ -547,7 +551,7 @@ def flat_parameters(
             potential.append(Entropy(eta) if h == 1 else Power(h, eta))
         else:
             potential.append(Tsallis(eta_loop) if loops[v] else Entropy(eta_loopless))
-    gamma = np.where(owed | loops, extra / np.sum(owed | loops), 0.0)
+    gamma = np.where(owed | loops, extra / max(int(np.sum(owed | loops)), 1), 0.0)
     spread = Spread(beta, h, cover, owed)
     if h == 1:
         gamma = gamma + beta * spread.shape(instance, 0, np.ones(instance.n))
@@ -618,7 +622,7 @@ class Ledger(NamedTuple):
 
     regret: float  # E⟨ℓ̂, Z − e_{a*}⟩
     projection: float  # E⟨L̂, Y − e_{k*}⟩
-    global_exploration: float  # Σ γ
+    global_exploration: float  # Σγ·(1 − E⟨L̂, Y⟩)
     restriction: float  # E⟨ℓ̂_{k*}, X_{k*} − e_{j*}⟩ if k* ∈ U2, else 0
     local_exploration: float  # Σ γ_{k*} if k* ∈ U2, else 0
 
@@ -705,15 +709,16 @@ class TwoLevelOSMD:
         instance, Z, gamma = self.instance, self.distribution(), self.gamma()
         k = instance.block_of(best)
         V = instance.blocks[k]
-        regret = projection = restriction = 0.0
+        regret = projection = restriction = explored = 0.0
         for arm in range(instance.n):
             estimate, L = self.estimates(arm, losses)
             regret += Z[arm] * (estimate @ Z - estimate[best])
+            explored += Z[arm] * float(gamma.sum()) * (1 - float(L @ self.Y))
             projection += Z[arm] * (L @ self.Y - L[k])
             if k in instance.U2:
                 restriction += Z[arm] * (estimate[V] @ self.X[k] - estimate[best])
         local = float(self.parameters.gamma_local[V].sum()) if k in instance.U2 else 0.0
-        return Ledger(float(regret), float(projection), float(gamma.sum()), float(restriction), local)
+        return Ledger(float(regret), float(projection), explored, float(restriction), local)
 
 
 def run(

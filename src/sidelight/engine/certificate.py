@@ -9,7 +9,7 @@ import math
 
 from sidelight.engine._numba.jit import inlined, kernel
 from sidelight.engine._numba.pointers import pointer
-from sidelight.engine.fields import GAMMA_SUM, ROUND, TOP_PAID, opened
+from sidelight.engine.fields import EXPLORATION, ROUND, TOP_PAID, opened
 from sidelight.engine.round.indexing import (
     block_of,
     end_slot,
@@ -165,7 +165,7 @@ def write_terms(machine, state, store, k, top, restriction, out):
     # One block is no choice: no projection regret.
     out[0] = top + corner(store, top_group_of(machine, k)) if machine.n_blocks > 1 else 0.0
     out[1] = restriction
-    out[2] = state.numbers[GAMMA_SUM]
+    out[2] = state.numbers[EXPLORATION]
     out[3] = 0.0
     if not is_single(machine, k):
         out[3] = (1.0 - store.scalars[head(record_of(machine, k)) + SHARE]) * state.numbers[ROUND]

@@ -33,7 +33,7 @@ MANY_SHAPES, OWN_LOSS, OWN_BLOCK, ALL_OTHERS, EVERYTHING = range(5)
 (
     GAMMA,  # γ̄, the share of exploration
     TOP_PAID,  # Σ_t ⟨L̂, Y⟩
-    GAMMA_SUM,  # Σ_t γ̄
+    EXPLORATION,  # Σ_t γ̄·(1 − ⟨L̂, Y⟩), what exploration costs if all that it plays loses 1
     FIXED_TOTAL,  # the parts of γ̄ that are constant …
     ADAPTIVE_TOTAL,  # … and adaptive
     ROUND,  # rounds played

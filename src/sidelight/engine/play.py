@@ -4,7 +4,16 @@ import math
 
 from sidelight.engine._numba.jit import inlined, internal, kernel, noinline
 from sidelight.engine._numba.pointers import pointer, prefetch
-from sidelight.engine.fields import ALL_OTHERS, DOMINANT, EVERYTHING, MANY_SHAPES, OWN_BLOCK, OWN_LOSS, opened
+from sidelight.engine.fields import (
+    ALL_OTHERS,
+    DOMINANT,
+    EVERYTHING,
+    MANY_SHAPES,
+    OWN_BLOCK,
+    OWN_LOSS,
+    TOP_PAID,
+    opened,
+)
 from sidelight.engine.losses import COINS, FUNCTION, cost_of, flip_coins, loss_of, row_of
 from sidelight.engine.random import round_word
 from sidelight.engine.round.indexing import (
@@ -27,7 +36,7 @@ from sidelight.engine.round.prefetch import (
     slot_of_member,
 )
 from sidelight.engine.round.round import ask, predicted_slot
-from sidelight.engine.round.settle import count_round
+from sidelight.engine.round.settle import count_paid, count_round
 from sidelight.engine.simplex.store import POWER_BUCKETS, first_of
 
 
@@ -93,6 +102,7 @@ def learn_coins(machine, state, store, slot, means, word, losses):
     # The steps of `learn_all`, with each piece of losses made just before it is used: at a million arms they
     # never leave the nearest cache.
     rest = count_round(state)
+    before = state.numbers[TOP_PAID]
     dominant = int(state.numbers[DOMINANT])
     largest = largest_step(machine, store, dominant, rest)
     weight = put_aside(store, dominant)
@@ -108,6 +118,7 @@ def learn_coins(machine, state, store, slot, means, word, losses):
             losses[dominant - first] = 0.0
         total += add_to_piece(machine, state, store, losses, first, size, rest, largest)
     settle_all(machine, state, store, dominant, weight, loss, total, largest, rest)
+    count_paid(state, rest, before)
 
 
 @kernel()

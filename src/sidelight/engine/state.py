@@ -7,7 +7,7 @@ cumulative estimates, so only they are kept in files:
     arm_least    (m,) that least
     arm_paid     (m,) Σ ⟨ℓ̂, X⟩, what each block paid inside
     block_sums   (m,) Σ L̂ of each block, above the least of all
-    totals       (3,) that least, Σ ⟨L̂, Y⟩ on the top level, Σ γ̄
+    totals       (3,) that least, Σ ⟨L̂, Y⟩ on the top level, Σ γ̄·(1 − ⟨L̂, Y⟩)
 
 Differences of sums matter and their size does not: kept apart, both have all their digits.
 """
@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.engine.build import block_order, build_memory, coordinate_groups, laid_out
-from sidelight.engine.fields import DOMINANT, GAMMA_SUM, PENDING, ROUND, TOP_PAID, WHOLE, Memory, views
+from sidelight.engine.fields import DOMINANT, EXPLORATION, PENDING, ROUND, TOP_PAID, WHOLE, Memory, views
 from sidelight.engine.inputs import Floats, Graph, Tuning
 from sidelight.engine.round import round as engine
 from sidelight.engine.self_tuning.numbers import LEADER, RELIEF
@@ -82,7 +82,7 @@ def learnt(memory: Memory, tuning: Tuning) -> Learnt:
         tuned[LEADER], tuned[RELIEF] = layout.arm_at[int(tuned[LEADER])], 0.0
     return Learnt(
         arm_sums=arm_sums,
-        totals=np.array([top, numbers[TOP_PAID], numbers[GAMMA_SUM]]),
+        totals=np.array([top, numbers[TOP_PAID], numbers[EXPLORATION]]),
         round=int(numbers[ROUND]),
         pending=int(numbers[PENDING]),
         words=memory.words.copy(),
@@ -111,7 +111,7 @@ def rebuilt(graph: Graph, tuning: Tuning, rates: Rates | None, state: Learnt) ->
     scalars[group, SHIFT] = -least[layout.simplex[inside]] * scalars[group, RATE]
     owner = layout.first_group >= 0
     scalars[layout.first_group[owner], PAID] = state.arm_paid[order][owner]
-    numbers[TOP_PAID], numbers[GAMMA_SUM] = state.totals[BLOCK_PAID], state.totals[EXPLORED]
+    numbers[TOP_PAID], numbers[EXPLORATION] = state.totals[BLOCK_PAID], state.totals[EXPLORED]
     numbers[WHOLE] = state.totals[BLOCK_LEAST] if m == 1 else 0.0
     numbers[ROUND], numbers[PENDING] = float(state.round), float(state.pending)
     memory.words[:] = state.words

@@ -40,7 +40,7 @@ from sidelight.engine.self_tuning.numbers import (
     TARGET,
     UNSPENT,
 )
-from sidelight.engine.state import EXPLORED, N_TOTALS, Learnt
+from sidelight.engine.state import BLOCK_LEAST, BLOCK_PAID, EXPLORED, N_TOTALS, Learnt
 from sidelight.partition import Partition
 from sidelight.planning import Plan, Tuning, check_certificate, curve_from_dict
 from sidelight.planning.anytime.doubling import DOUBLING, resumed
@@ -149,14 +149,20 @@ def _learnt(contents: Contents, tuning: Tuning) -> Learnt:
     m, n = tuning.n_blocks, tuning.n_arms
     rounds, pending, words = contents.turn(n)
     shapes = {"arm_sums": (n,), "totals": (N_TOTALS,)}
-    arrays = {name: contents.floats(f"state.{name}", shapes.get(name, (m,))) for name in _LEARNT}
+    least = {"totals": -MOST_SUM}
+    arrays = {
+        name: contents.floats(f"state.{name}", shapes.get(name, (m,)), least=least.get(name, 0.0))
+        for name in _LEARNT
+    }
     tuned = np.zeros(0) if tuning.self_tuning is None else _tuned(contents, tuning.self_tuning, n, rounds)
     state = Learnt(**arrays, round=rounds, pending=pending, words=words, tuned=tuned)
     if rounds == 0 and any(array.any() for array in arrays.values()):
         contents.refuse("something was learnt in no rounds")
-    most = MOST_EXPLORATION if tuning.self_tuning is None else 1.0
-    if state.totals[EXPLORED] > most * (1 + 1e-9) * rounds:
-        contents.refuse("more was explored than a plan may")
+    if state.totals[BLOCK_LEAST] < 0 or state.totals[BLOCK_PAID] < 0:
+        contents.refuse("what was paid cannot be negative")
+    most = (MOST_EXPLORATION if tuning.self_tuning is None else 1.0) * (1 + 1e-9)
+    if not -most * state.totals[BLOCK_PAID] <= state.totals[EXPLORED] <= most * rounds:
+        contents.refuse("exploration cost what no plan may explore")
     lowest = np.minimum.reduceat(state.arm_sums[tuning.block_arms], tuning.block_start[:-1])
     if lowest.any() or state.block_sums.min() != 0.0:
         contents.refuse("sums must be relative to the least of their block")

@@ -22,7 +22,7 @@ from sidelight.engine.round.learn_all import learn_all
 from sidelight.engine.round.learn_blocks import learn_block, learn_by_cached_mixture
 from sidelight.engine.round.learn_single import LARGEST_ESTIMATE, learn_single
 from sidelight.engine.round.probabilities import block_value, seen_by_edges, varying
-from sidelight.engine.round.settle import count_round, move_top, settle
+from sidelight.engine.round.settle import count_paid, count_round, move_top, settle
 from sidelight.engine.self_tuning.charge import charge, is_due
 from sidelight.engine.self_tuning.retune import retune
 from sidelight.engine.simplex.point import inverse_value, value
@@ -36,6 +36,7 @@ def learn(machine, state, store, slot, losses):
     if machine.self_tunes:
         charge(machine, state, store, slot)
     rest = count_round(state)
+    before = state.numbers[TOP_PAID]
     # From the most special shape to the general one. Each is kept for a measured gain (docs/decisions/0011)
     # and compared with the naive twin in the tests.
     if machine.shape == OWN_LOSS:
@@ -51,6 +52,7 @@ def learn(machine, state, store, slot, losses):
         learn_by_cached_mixture(machine, state, store, slot, losses, rest)
     else:
         learn_edges(machine, state, store, slot, losses, rest)
+    count_paid(state, rest, before)
     if machine.self_tunes and is_due(state, store):
         retune(machine, state, store)
 

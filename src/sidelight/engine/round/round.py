@@ -27,9 +27,9 @@ from sidelight.engine.fields import (
     ADAPTIVE_TOTAL,
     ALL_OTHERS,
     EVERYTHING,
+    EXPLORATION,
     FIXED_TOTAL,
     GAMMA,
-    GAMMA_SUM,
     OWN_BLOCK,
     PENDING,
     ROUND,
@@ -295,7 +295,8 @@ def fill_inside(memory, out):
 def ledger(memory, arm, out):
     """The four parts of the estimated regret against `arm` so far (Lemma regret), into out[0:4].
 
-    projection Σ⟨L̂, Y − e_k⟩, restriction Σ⟨ℓ̂_k, X_k − e_j⟩, global exploration Σγ̄, local exploration Σγ̄_k.
+    projection Σ⟨L̂, Y − e_k⟩, restriction Σ⟨ℓ̂_k, X_k − e_j⟩, global exploration Σγ̄(1 − ⟨L̂, Y⟩), local
+    exploration Σγ̄_k.
     """
     machine, state, store = opened(memory)
     slot = machine.slot_of[arm]
@@ -316,4 +317,4 @@ def ledger(memory, arm, out):
         # Lemma regret charges local exploration with ᾱ_k per round; that is constant, so no counter is
         # needed.
         out[3] = (1.0 - store.scalars[record + SHARE]) * state.numbers[ROUND]
-    out[2] = state.numbers[GAMMA_SUM]
+    out[2] = state.numbers[EXPLORATION]

@@ -1,7 +1,7 @@
 """The end of a round: sums added to, touched simplices at their new points, exploration totalled."""
 
 from sidelight.engine._numba.jit import inlined
-from sidelight.engine.fields import ADAPTIVE_TOTAL, FIXED_TOTAL, GAMMA, GAMMA_SUM, ROUND, TOP_PAID, WHOLE
+from sidelight.engine.fields import ADAPTIVE_TOTAL, EXPLORATION, FIXED_TOTAL, GAMMA, ROUND, TOP_PAID, WHOLE
 from sidelight.engine.round.indexing import record_of, simplex_of, top_group_of
 from sidelight.engine.round.probabilities import block_value
 from sidelight.engine.round.spread import follow_spread
@@ -15,10 +15,17 @@ from sidelight.engine.simplex.tree import tree_total
 @inlined()
 def count_round(state):
     """Note that a round is over; return 1 − γ̄ of it."""
-    # Before learning changes γ̄: the ledger charges what was really explored in this round.
-    state.numbers[GAMMA_SUM] += state.numbers[GAMMA]
+    # Before learning changes γ̄: the ledger charges what was really explored in this round. What Y would have
+    # paid is known after learning: `count_paid`.
+    state.numbers[EXPLORATION] += state.numbers[GAMMA]
     state.numbers[ROUND] += 1.0
     return 1.0 - state.numbers[GAMMA]
+
+
+@inlined()
+def count_paid(state, rest, before):
+    """Exploration is taken from all arms alike, and saves γ̄ of what they would have paid, ⟨L̂, Y⟩, this round."""
+    state.numbers[EXPLORATION] -= (1.0 - rest) * (state.numbers[TOP_PAID] - before)
 
 
 @inlined()
