@@ -165,6 +165,10 @@ class Candidate(ABC):
         """What the bound needs; none unless it says so."""
         return ()
 
+    def sharper(self, T: float) -> dict[str, float]:
+        """Terms of a smaller bound on the very same play, where docs/theory/price.md has one; true at every T."""
+        return {}
+
     def score(self, horizon: int) -> tuple[float, bool]:
         """Value of the bound at `horizon` and whether it is certified: `bound` without its thresholds."""
         T = float(horizon)

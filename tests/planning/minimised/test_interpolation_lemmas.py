@@ -137,7 +137,7 @@ def test_best_h_is_the_minimum(n, u):
 @exact
 @given(st.integers(2, 10**6), st.floats(0, 1))
 def test_every_graph_is_covered_by_one_formula(n, u):
-    """min_h D_h(n)·δ^h ≤ 4δ(1 + log(n/δ)): the constant 3.78 = 3·2^{−1/3}·4^{1/3} of flat plans."""
+    """min_h D_h(n)·δ^h ≤ 4δ(1 + log(n/δ)): the constant 2.38 = 3/2·4^{1/3} of flat plans."""
     delta = float(n) ** u
     h = np.append(np.linspace(LEAST_H, LARGEST_H, 400), 1.0)
     least = float((diameter(h, float(n)) * delta**h).min())

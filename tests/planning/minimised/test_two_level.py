@@ -94,7 +94,7 @@ def test_stability_of_every_round_is_below_its_terms(game):
             for k in instance.U2:
                 inside[k] += Z[arm] * swing(twin._Phi(k), twin.X[k], estimate[instance.blocks[k]])
         assert found <= top * (1 + 1e-9)
-        steps = way.inner.steps(levers.b, T)
+        steps = levers.step * way.inner.diameters
         for at, k in enumerate(instance.U2):
             assert inside[k] <= steps[at] / (2 * levers.b * way.inner.diameters[at]) * (1 + 1e-9)
         gamma = twin.gamma().sum()

@@ -234,10 +234,10 @@ def test_a_search_can_beat_every_natural_partition_and_every_flat_plan():
 def test_moves_gather_a_star(monkeypatch):
     """Without the start that is made for hubs, the moves find the same block."""
     monkeypatch.setattr(home, "hubs", lambda *_: [])
-    g, horizon = hidden_star(3_000, 40), 10**5
+    g, horizon = hidden_star(3_000, 120), 10**6
     found = searched(g, horizon, budget=30, moves=2_000)
-    assert found.partition.n_blocks < 100
-    assert found.bound < 0.75 * plan(g, horizon).bound.value
+    assert found.partition.n_blocks < 200
+    assert found.bound < 0.9 * plan(g, horizon).bound.value
 
 
 def test_several_stars_are_several_blocks():
@@ -254,7 +254,7 @@ def test_several_stars_are_several_blocks():
 
 def test_a_search_finds_weak_arms_their_watchers():
     """Each beside its watcher, not all in one block; no natural partition has that."""
-    g, horizon = linked_bandit(300, 10), 10**7
+    g, horizon = linked_bandit(500, 10), 10**7
     found = searched(g, horizon, budget=60, moves=8_000)
     natural = [
         tried.value for tried in found.history if tried.name in {name for name, _ in natural_starts(g)}

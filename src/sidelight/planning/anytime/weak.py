@@ -16,12 +16,16 @@ from sidelight.planning.bounds.bound import Bound, Condition, bound_at
 from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.flat import flat_tuning
 from sidelight.planning.minimised.interpolated import one_best_h
+from sidelight.planning.minimised.price import price
 from sidelight.planning.plan import Plan
 from sidelight.planning.potentials import diameter, height
 from sidelight.planning.schedule import STRETCH, Schedule
 from sidelight.planning.tuning import MOST_EXPLORATION, lazy_factor
 
 THEOREM = "Anytime flat plan"
+
+ROUNDS = [2**k for k in range(41)]
+"""Where the covers to choose from are compared."""
 
 
 @dataclass(frozen=True)
@@ -87,21 +91,29 @@ class AnytimeBound:
 
 
 def weak_anytime(solved: Solved) -> Plan:
-    """The plan with the smallest coefficient of t^{2/3}: all arms covered, or those without self-loop."""
+    """The plan whose bound is never far above the other's: all arms covered, or those without self-loop.
+
+    The first has no √t beside its t^{2/3}, the second has the smaller t^{2/3}: one wins early, the other late, and
+    t is not known. So their ratios are compared where they are largest, over powers of two; no bound counts for
+    more than t.
+    """
     g = solved.graph
     loopless, single = np.flatnonzero(~g.has_loop), natural.single(g)
     sets = [loopless, np.arange(g.n_arms)] if loopless.size < g.n_arms else [loopless]
     made = [_covering(single, solved.cover(arms)) for arms in sets]
-    return min(made, key=lambda pair: float(f"{pair[0].weak:.12g}"))[1]
+    values = np.array([[min(bound.value_at(t), t) for t in ROUNDS] for bound, _ in made])
+    worst = (values / values.min(axis=0)).max(axis=1)
+    return made[min(range(len(made)), key=lambda i: float(f"{worst[i]:.9g}"))][1]
 
 
 def _covering(partition: Partition, domination: Domination) -> tuple[AnytimeBound, Plan]:
     """One simplex: covered arms W with η_t ∝ t^{−2/3} and β_t ∝ t^{−1/3}, self-loop arms S with η_t ∝ t^{−1/2}.
 
-        R_t ≤ t^{2/3}·(D/η₁ + (3/2)r·(η₁/(2β₁) + β₁κδ^h)) + t^{1/2}·(√n_S/η_S + 4ρr'·η_S√n_S)
+        R_t ≤ t^{2/3}·(D/η₁ + (3/2)r·max(η₁/(2β₁), β₁κδ^h)) + t^{1/2}·(√n_S/η_S + 4ρr'·η_S√n_S)
 
     with r = (17/16)^{1/3} and r' = (17/16)^{1/2}, the price of rates that change by epochs, and D the diameter of W
-    alone, its height beside S. Minimised, the first bracket is (9/2)·3^{−1/3}·r^{2/3}·(κDδ^h)^{1/3}.
+    alone, its height beside S. Minimised, the first bracket is (243/32)^{1/3}·r^{2/3}·(κDδ^h)^{1/3}, that is 1.966
+    and epochs.
     `domination` covers W from any arm; all others have self-loops. Proof: docs/theory/anytime.md.
     """
     n, n_cover, delta = partition.graph.n_arms, len(domination.cover), float(domination.value)
@@ -109,10 +121,10 @@ def _covering(partition: Partition, domination: Domination) -> tuple[AnytimeBoun
     h = one_best_h(n_cover, delta, corners=n == n_cover, played=n)
     D = float((diameter if n == n_cover else height)(h, n_cover))
     cost = float(lazy_factor(n) if h < 1 else 1.0) * delta**h
-    beta = cbrt(D / (3 * r * cost**2))
-    eta, eta_loop = sqrt(4 * D * beta / (3 * r)), sqrt(1 / (8 * r_half))
+    eta, eta_loop = cbrt(32 * D * D / (9 * r * r * cost)), sqrt(1 / (8 * r_half))
+    beta = sqrt(eta / (2 * cost))
     start = max(ceil((beta * cost / MOST_EXPLORATION) ** 3), 1)  # exploration falls below ½ here
-    weak = D / eta + 1.5 * r * (eta / (2 * beta) + beta * cost)
+    weak = D / eta + 1.5 * r * price(eta / (2 * beta), beta * cost)
     bound = AnytimeBound(weak, root / eta_loop + 8 * r_half * eta_loop * root, start)
 
     now = float(start)  # until then everything stays as it is there

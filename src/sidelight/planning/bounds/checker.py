@@ -217,7 +217,8 @@ class _Group(NamedTuple):
 
 
 Cost = Callable[[Sequence[_Group], float], float]
-"""What a round costs at most: of the groups at their present rates, and of the factor on all exploration."""
+"""What a round costs at most, exploration included: of the groups at their present rates, and of the factor on all
+exploration."""
 
 
 def _costs(facts: _Facts, groups: list[_Group], plan: Plan) -> Iterator[Cost]:
@@ -241,7 +242,11 @@ def _costs(facts: _Facts, groups: list[_Group], plan: Plan) -> Iterator[Cost]:
 
 
 def _by_roles(facts: _Facts, groups: list[_Group], roles: tuple[str, ...]) -> Cost:
-    """Covered arms, arms that see themselves, loop-less arms that all others see: docs/theory/flat.md."""
+    """Covered arms, arms that see themselves, loop-less arms that all others see: docs/theory/flat.md.
+
+    Covered and loop-less arms pay for what they lose, exploration costs γ̄ less what all arms lose: never both in
+    full.
+    """
     watched = [facts.watch(group.arms) for group in groups]
     hidden = [group.arms for group, role in zip(groups, roles, strict=True) if role == "shift"]
     seen = facts.seen_loopless(np.concatenate(hidden)) if hidden else 0.0
@@ -250,7 +255,7 @@ def _by_roles(facts: _Facts, groups: list[_Group], roles: tuple[str, ...]) -> Co
         rho, p = 1 / (1 - explored * facts.gamma_bar), explored * seen
         if hidden and p <= 0:
             return inf
-        a = b = extra = 0.0
+        a, b, extra = explored * facts.gamma_bar, 0.0, 0.0
         rates = []
         for group, role, beta in zip(now, roles, watched, strict=True):
             n = len(group.arms)
@@ -262,7 +267,7 @@ def _by_roles(facts: _Facts, groups: list[_Group], roles: tuple[str, ...]) -> Co
                 b = sqrt(b * b + (rho * group.rate) ** 2 * n)
                 rates.append((group.rate / 2, n))
             else:
-                extra += 0.5 * rho * exp(group.rate / p) * group.rate
+                a = max(a, 0.5 * rho * exp(min(group.rate / p, 600.0)) * group.rate)
         per_round = a + b * b / (4 * a) if b < 2 * a else b
         return per_round + extra + (_shift_of_roots(rates, rho, p) if hidden else 0.0)
 
@@ -281,8 +286,8 @@ def _by_dominating_set(facts: _Facts, least: float, alone: int) -> Cost:
     """Entropy where exploration shows some arms and all others see themselves: docs/theory/flat.md."""
 
     def cost(now: Sequence[_Group], explored: float) -> float:
-        variance = 1 / (explored * least) + alone / (1 - explored * facts.gamma_bar)
-        return 0.5 * now[0].eta * variance
+        gamma_bar, half = explored * facts.gamma_bar, 0.5 * now[0].eta
+        return max(half / (explored * least), gamma_bar) + half * alone / (1 - gamma_bar)
 
     return cost
 
@@ -313,15 +318,15 @@ def _by_cliques(facts: _Facts, evidence: Any) -> Cost:
         return min(float(Q), *tried) if tried else float(Q)
 
     def cost(now: Sequence[_Group], explored: float) -> float:
-        group = now[0]
+        group, gamma_bar = now[0], explored * facts.gamma_bar
         most = facts.gamma_bar if plain.size else given[hidden].max(initial=0.0)
         rho = 1 / (1 - explored * float(most))  # a universal arm without self-loop has X(1−X)/P ≤ X/(1−γ_i)
         if hidden.size:
             y = group.eta / (explored * p) if p > 0 and not group.power else inf
-            return 0.5 * group.eta * rho * _growth(y) * seen(explored)
+            return gamma_bar + 0.5 * group.eta * rho * _growth(y) * seen(explored)
         if not group.power and graph.universal.size == n:
-            return group.eta / 8  # Hoeffding: nothing is estimated
-        return float(0.5 * group.eta * rho ** (2 - group.h) * seen(explored) ** group.h)
+            return gamma_bar + group.eta / 8  # Hoeffding: nothing is estimated
+        return float(gamma_bar + 0.5 * group.eta * rho ** (2 - group.h) * seen(explored) ** group.h)
 
     return cost
 
@@ -363,7 +368,7 @@ def _totals(facts: _Facts, T: float, plan: Plan) -> Iterator[Total]:
         size = height - min(group.corner for group in groups)
         if facts.gamma_bar < 1:
             for cost in _costs(facts, groups, plan):
-                yield size + T * (cost(groups, 1.0) + facts.gamma_bar), []
+                yield size + T * cost(groups, 1.0), []
     yield inf, [Condition("groups of arms that nothing makes visible", 1.0, 0.0)]
 
 
@@ -405,7 +410,7 @@ def _every_round(facts: _Facts, plan: Plan) -> Condition:
             explored = grown**schedule.exploration
             now = [group.faster(grown**power) for group, power in zip(groups, exponents, strict=True)]
             diameter = sum(size * grown**-power for size, power in zip(sizes, exponents, strict=True))
-            per_round = cost(now, explored) + explored * facts.gamma_bar
+            per_round = cost(now, explored)
             points = {begins, following - 2, following - 1, max(begins, plan.curve.valid_from)}
             for t in points:
                 if max(begins, plan.curve.valid_from) <= t < following:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import cbrt, log, sqrt
+from math import log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from sidelight.partition import Partition
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.exploration import Solved, revealed_by
+from sidelight.planning.minimised.price import even_strength, one_block, price
 from sidelight.planning.minimised.problem import MinimisedCandidate, Problem, Start
 from sidelight.planning.potentials import Potential
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
@@ -28,11 +29,11 @@ class Exploring(NamedTuple):
 class DominatingSet(Problem[Exploring]):
     """N arms; `size` arms explore evenly and reveal all but `alone` arms, which have self-loops.
 
-        R ≤ log N/η + ½η(size/γ + alone/(1−γ))·T + γT
+        R ≤ log N/η + T·max(½η·size/γ, γ) + ½η·alone/(1−γ)·T
 
-    An arm that is explored for is seen with probability at least γ/size, so these contribute size/γ to Σ x/P; any
+    An arm that is explored for is seen with probability at least γ/size, and pays ½η·size/γ for what it loses; any
     other sees itself, P ≥ (1−γ)x. This is Exp3.G on a weakly observable graph (Alon, Cesa-Bianchi, Dekel & Koren
-    2015), with η and γ minimised at T.
+    2015), with η and γ minimised at T. Proof: docs/theory/flat.md.
     """
 
     n: int
@@ -45,10 +46,6 @@ class DominatingSet(Problem[Exploring]):
         g, chosen = solved.graph, solved.dominating_set
         return cls(g.n_arms, chosen.size, int((~revealed_by(g, chosen)).sum()))
 
-    def variance(self, gamma: float) -> float:
-        """Σ x/P is at most this."""
-        return self.size / gamma + self.alone / (1 - gamma)
-
     def gamma_bar(self, x: Exploring) -> float:
         """γ."""
         return x.gamma
@@ -57,8 +54,7 @@ class DominatingSet(Problem[Exploring]):
         """Named terms; their sum is the bound."""
         parts = {
             "diameter": log(self.n) / x.eta,
-            "stability": 0.5 * x.eta * self.size / x.gamma * T,
-            "global exploration": x.gamma * T,
+            "rounds": price(0.5 * x.eta * self.size / x.gamma, x.gamma) * T,
         }
         if self.alone:
             parts["self-loop arms"] = 0.5 * x.eta * self.alone / (1 - x.gamma) * T
@@ -69,15 +65,18 @@ class DominatingSet(Problem[Exploring]):
         return (Condition("γ̄ ≤ 1/2", x.gamma, MOST_EXPLORATION),)
 
     def starts(self, T: float) -> Iterator[Start]:
-        """Near Exp3.G, and at the edge."""
-        for gamma in (cbrt(self.size * log(self.n) / T), MOST_EXPLORATION):
-            yield Start({"gamma": min(gamma, MOST_EXPLORATION)})
+        """Where nobody is alone, and where only those are."""
+        yield Start({"eta": log(self.n) * float(one_block(T, log(self.n) * self.size).step)})
+        if self.alone:
+            yield Start({"eta": sqrt(2 * log(self.n) / (self.alone * T))})
 
     def made(self, T: float, **chosen: Any) -> Exploring:
-        """The best η for every γ."""
-        gamma = chosen["gamma"]
-        variance = self.variance(min(gamma, MOST_EXPLORATION))
-        return Exploring(sqrt(2 * log(self.n) / (variance * T)), gamma)
+        """The best γ for every η: where stability and exploration are even, or earlier for the sake of 1/(1−γ).
+
+        Before they are even the derivative in γ is ½η(alone/(1−γ)² − size/γ²).
+        """
+        eta, roots = chosen["eta"], sqrt(self.size) + sqrt(self.alone)
+        return Exploring(eta, min(even_strength(eta * self.size, 1.0), sqrt(self.size) / roots))
 
 
 class DominatingSetCandidate(MinimisedCandidate):

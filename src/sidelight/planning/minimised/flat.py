@@ -15,6 +15,7 @@ from sidelight.partition import Partition
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.exploration import shared
 from sidelight.planning.minimised.interpolated import one_best_h
+from sidelight.planning.minimised.price import even_strength, one_block, peak, price
 from sidelight.planning.minimised.problem import MinimisedCandidate, Problem, Start
 from sidelight.planning.minimised.two_level import MOST_OVERSHOOT, SHIFT_PEAK
 from sidelight.planning.potentials import Potential, entropy_height, height
@@ -36,10 +37,11 @@ class Rates(NamedTuple):
 class Flat(Problem[Rates]):
     """W covered arms with Tsallis-h, S arms with self-loops and −√x, N loop-less strong arms with entropy.
 
-        R ≤ D_Φ + T·max_z [A(1−z) + B√z] + γ̄T + (N) ½ρφη_N·T + shifts,    A = η/(2β),  B = 2ρη_S√n_S.
+        R ≤ D_Φ + T·max_z [M(1−z) + B√z] + shifts,    M = max(η/(2β), γ̄, ½ρφη_N),  B = 2ρη_S√n_S.
 
     Nothing is owed to S and N: an arm with a self-loop is seen when it is played, P_i ≥ (1−γ̄)X_i, a loop-less
-    strong arm when any other is, P_i ≥ (1−γ̄)(1−X_i). Proof: docs/theory/flat.md.
+    strong arm when any other is, P_i ≥ (1−γ̄)(1−X_i). Exploration is paid by arms that lose nothing, stability by
+    those that do, so a round costs the larger. Proof: docs/theory/flat.md, price.md.
     """
 
     n_cover: int  # |W| ≥ 1
@@ -71,29 +73,24 @@ class Flat(Problem[Rates]):
             height = entropy_height(n) / eta
             slope, corner = max(log(n) - 1, 0.0) / eta, 0.0
         if self.n_loop:
-            height = _peak(height, slope, sqrt(self.n_loop) / x.eta_loop)
+            height = peak(height, slope, sqrt(self.n_loop) / x.eta_loop)
             corner = min(corner, 1 / x.eta_loop)
         return float(height if self.n_loopless else height - corner)
 
-    def stability(self, x: Rates) -> float:
-        """max over the mass z on S of A(1−z) + B√z, per round."""
-        a = x.eta / (2 * x.beta)
-        b = 2 * x.eta_loop * sqrt(self.n_loop) / (1 - self.gamma_bar(x))
-        return _peak(a, a, b)
+    def round(self, x: Rates) -> float:
+        """What stability and exploration cost a round together."""
+        gamma_bar = self.gamma_bar(x)
+        rho, a = 1 / (1 - gamma_bar), x.eta / (2 * x.beta)
+        if self.n_loopless:
+            a = max(a, 0.5 * rho * exp(x.eta_loopless / x.extra) * x.eta_loopless)
+        return price(a, gamma_bar, 2 * rho * x.eta_loop * sqrt(self.n_loop))
 
     def terms(self, T: float, x: Rates) -> dict[str, float]:
         """The bound, term by term, for parameters that satisfy the conditions."""
         rho = 1 / (1 - self.gamma_bar(x))
-        terms = {
-            "diameter": self.diameter(x),
-            "stability": self.stability(x) * T,
-            "global exploration": x.beta * self.cost * T,
-        }
+        terms = {"diameter": self.diameter(x), "rounds": self.round(x) * T}
         if self.n_loopless:
-            eta, p = x.eta_loopless, x.extra
-            learning = entropy_height(self.n_loopless) / eta + 0.5 * rho * exp(eta / p) * eta * T
-            terms["loop-less arms"] = learning
-            terms["exploration for loop-less arms"] = p * T
+            terms["diameter of loop-less arms"] = entropy_height(self.n_loopless) / x.eta_loopless
             shift = 0.5 * x.eta * self._growth(x) * self.n_cover**self.h * self._overlap
             if self.n_loop:
                 growth = (1 - self.overshoot(x)) ** -3
@@ -132,38 +129,38 @@ class Flat(Problem[Rates]):
         return tuple(conditions)
 
     def closed_form(self, T: float) -> float:
-        """3·2^{−1/3}(κ·height·δ^h)^{1/3}T^{2/3} + 4√(n_S·T) from γ̄ ≤ ½ on; ∞ before or with loop-less arms."""
+        """3/2·(κ·height·δ^h)^{1/3}T^{2/3} + 4√(n_S·T) from γ̄ ≤ ½ on; ∞ before or with loop-less arms."""
         M = self._height * self.cost
-        if self.n_loopless or 4 * M > T:
+        if self.n_loopless or 8 * M > T:
             return inf
-        return 3 * cbrt(M * T * T / 2) + 4 * sqrt(self.n_loop * T)
+        return 1.5 * cbrt(M * T * T) + 4 * sqrt(self.n_loop * T)
 
     @property
     def _height(self) -> float:
         return float(height(self.h, self.n_cover))
 
-    slower = {"eta": 0.5, "eta_loop": 0.5, "eta_loopless": 0.5}  # noqa: RUF012 - never written to
+    slower = {"eta": 0.5, "eta_loop": 0.5, "growth": 0.5}  # noqa: RUF012 - never written to
 
     def starts(self, T: float) -> Iterator[Start]:
         """From the closed form."""
-        M = self._height * self.cost
-        beta = min(1 / cbrt(2 * T * M**2), 0.4 / M) * self._height
-        free = {"beta": beta, "eta": sqrt(2 * self._height * beta / T)}
+        step = float(one_block(T, self._height * self.cost).step)
+        free = {"eta": self._height * step, "strength": 1.0}
         if self.n_loop:
             free["eta_loop"] = 1 / sqrt(4 * T)
         if self.n_loopless:
             eta = sqrt(entropy_height(self.n_loopless) / T)
-            free |= {"eta_loopless": min(eta, 0.05), "extra": 0.08 * min(1.0, 40 * eta)}
+            free |= {"growth": 0.5, "extra": 0.08 * min(1.0, 40 * eta)}
         yield Start(free)
 
     def made(self, T: float, **chosen: Any) -> Rates:
-        """All are free."""
-        return Rates(**chosen)
+        """Relative to what is even: β = strength·(the β that makes both halves of a round even), η_N = growth·p.
 
-
-def _peak(base: float, slope: float, root: float) -> float:
-    """max over z ∈ [0, 1] of base − slope·z + root·√z."""
-    return base + root * root / (4 * slope) if root < 2 * slope else base - slope + root
+        So the kinks of the bound lie along axes, where the minimiser finds them.
+        """
+        eta, extra = chosen["eta"], chosen.get("extra", 0.0)
+        beta = chosen["strength"] * even_strength(eta, self.cost, extra)
+        eta_loopless = chosen.get("growth", 0.0) * extra
+        return Rates(beta, eta, chosen.get("eta_loop", 0.0), eta_loopless, extra)
 
 
 class FlatCandidate(MinimisedCandidate):

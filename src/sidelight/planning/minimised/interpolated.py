@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
 
 import numpy as np
 
@@ -70,7 +69,8 @@ class Interpolated:
         g_j(X) = x*_j·max_{i ∈ Nout(j) ∩ V_k} X_i^{1−h}/c_i,      c_i = Σ_{j ∈ Nin(i) ∩ V_k} x*_j ≥ 1
 
     sees arm i with probability at least β_k·X_i^{1−h} and costs at most β_k·δ_k^h: every block has restriction
-    regret √(2T/b), and exploration costs b·M with M = Σ κ_k·D_k·δ_k^h, κ_k ≥ 1 the factor of lazy play.
+    regret √(2T/b), and exploration costs b·M with M = Σ κ_k·D_k·δ_k^h, κ_k ≥ 1 the factor of lazy play. One block
+    alone pays the larger of stability and exploration, and has other numbers (docs/theory/price.md).
     Blocks that are `pruned` explore through parents instead, at β_k·√n_k with h = ½. Proof:
     docs/theory/interpolated.md.
     """
@@ -119,10 +119,6 @@ class Interpolated:
     def demand(self) -> float:
         """M: exploration is at most b·M."""
         return float(np.sum(self.demands))
-
-    def steps(self, b: float, T: float) -> Floats:
-        """(m2,) η_k = √(2D_kβ_k/T)."""
-        return self.diameters * sqrt(2 * b / T)
 
     @property
     def choices(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from sidelight._types import Floats
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.exploration import WeakBlocks, shared
 from sidelight.planning.minimised.interpolated import Interpolated
+from sidelight.planning.minimised.price import one_block, price
 from sidelight.planning.minimised.problem import MinimisedCandidate, Problem, Start
 from sidelight.planning.potentials import Potential, entropy_height
 from sidelight.planning.pruning import parents
@@ -29,6 +30,7 @@ class Weights(NamedTuple):
     """The free parameters."""
 
     b: float = 0.0  # exploration of the weak blocks is between b·supply and b·M
+    step: float = 0.0  # η_k = step·D_k inside the weak blocks: √(2b/T), unless there is one block only
     alpha: float = 0.0  # local exploration of each weak block
     scale: float = 0.0  # 1/η_k = scale·√(2ρT·w_k/α) on U2, w_k = δ_k if weighted, else √(Σ δ_k²/m2)
     scale_loop: float = 0.0  # 1/η_S = scale_loop·√(2ρT) on U1S
@@ -46,7 +48,8 @@ class TwoLevel(Problem[Weights]):
         R ≤ √(2T/b) + γ̄T + αT + D_Ψ + 2ρT·‖η·d‖ + (U1N) ½ρφη_N·T + 2ρf·C·‖η‖·T
 
     where d_k = δ_k/α on U2 and 1 on U1S. Weighting minimises ‖1/η‖·‖η·d‖; where blocks are few and unequal, equal
-    rates can still win, because D_Ψ = ‖1/η‖ − min 1/η. Both are tried.
+    rates can still win, because D_Ψ = ‖1/η‖ − min 1/η. Both are tried. One block alone pays 1/step + T·max(step/(2b),
+    bM) instead (docs/theory/price.md, which also shows why several do not).
     """
 
     n_loop: int
@@ -107,12 +110,13 @@ class TwoLevel(Problem[Weights]):
         """The bound, term by term, for parameters that satisfy the conditions."""
         rho = 1 / (1 - self.gamma_bar(x))
         terms: dict[str, float] = {}
-        if self.n_weak:
-            terms["restriction"] = sqrt(2 * T / x.b)
-            terms["global exploration"] = x.b * self.demand * T
         if self.alone:
-            return terms or {"one arm": 0.0}
+            if not self.n_weak:
+                return {"one arm": 0.0}
+            return {"diameter": 1 / x.step, "rounds": T * price(x.step / (2 * x.b), x.b * self.demand)}
         if self.n_weak:
+            terms["restriction"] = 1 / x.step + x.step / (2 * x.b) * T
+            terms["global exploration"] = x.b * self.demand * T
             terms["local exploration"] = x.alpha * T
         norm, least, steep, rates = self.norms(T, x)
         if self.n_weak + self.n_loop:
@@ -154,30 +158,32 @@ class TwoLevel(Problem[Weights]):
     def closed_form(self, T: float) -> float:
         """The bound with ρ = 2 and round numbers, from T = max(4M, 4δ̄) on; ∞ before or with loop-less arms.
 
-        3·2^{−1/3}M^{1/3}T^{2/3} + 3·2^{2/3}δ̄^{1/3}T^{2/3} + 4√(n_S·T), the middle term only beside other blocks.
+        3·2^{−1/3}M^{1/3}T^{2/3} + 3·2^{2/3}δ̄^{1/3}T^{2/3} + 4√(n_S·T); one block alone 3/2·M^{1/3}T^{2/3} from 8M on.
         """
         if self.n_loopless:
             return inf
         if self.n_weak == 0:
             return 2 * sqrt(2 * self.n_loop * T)
-        if max(4 * self.demand, 0.0 if self.alone else 4 * self.deltas[0]) > T:
+        if self.alone:
+            return 1.5 * cbrt(self.demand * T * T) if 8 * self.demand <= T else inf
+        if 4 * max(self.demand, self.deltas[0]) > T:
             return inf
-        value = 3 * cbrt(self.demand * T * T / 2)
-        if not self.alone:
-            value += 3 * cbrt(4 * self.deltas[0] * T * T) + 4 * sqrt(self.n_loop * T)
-        return value
+        return 3 * (cbrt(self.demand * T * T / 2) + cbrt(4 * self.deltas[0] * T * T)) + 4 * sqrt(
+            self.n_loop * T
+        )
 
     slower = {"scale": 2.0, "scale_loop": 2.0, "eta_loopless": 0.5}  # noqa: RUF012 - never written to
 
     def starts(self, T: float) -> Iterator[Start]:
         """From the closed forms, with weights δ_k and with equal ones where there are several."""
-        least = 1 / cbrt(2 * T * self.demand**2) if self.n_weak else 0.0  # minimises √(2T/b) + b·M·T
         if self.alone:
-            yield Start({}, {"b": min(least, MOST_EXPLORATION / self.demand)} if self.n_weak else {})
+            best = one_block(T, self.demand) if self.n_weak else None
+            yield Start({}, {"b": best.b, "step": best.step} if best else {})
             return
         free = {}
         if self.n_weak:
-            free = {"b": min(least, 0.4 / self.demand), "alpha": min(cbrt(4 * self.deltas[0] / T), 1.0)}
+            b = min(1 / cbrt(2 * T * self.demand**2), 0.4 / self.demand)  # minimises √(2T/b) + b·M·T
+            free = {"b": b, "alpha": min(cbrt(4 * self.deltas[0] / T), 1.0)}
         if self.n_weak and self.n_loopless:
             free["scale"] = 4.0
         if self.n_loop and (self.n_weak or self.n_loopless):
@@ -191,6 +197,8 @@ class TwoLevel(Problem[Weights]):
     def made(self, T: float, **chosen: Any) -> Weights:
         """Without loop-less arms one factor s on all rates of the top is known: s·D + S/s is least at √(S/D)."""
         x = Weights(**({"scale": 1.0, "scale_loop": 1.0} | chosen))
+        if not self.alone:
+            x = x._replace(step=sqrt(2 * x.b / T))
         if self.alone or self.n_loopless or self.gamma_bar(x) > MOST_EXPLORATION:
             return x
         norm, least, steep, _ = self.norms(T, x)
@@ -222,7 +230,7 @@ class TwoLevelCandidate(MinimisedCandidate):
         """The tuning at T and its parameters by name."""
         p, weak, inner, problem = self.partition, self.weak, self.inner, self.problem
         x = problem.parameters(T)
-        beta, steps, top = x.b * inner.diameters, inner.steps(x.b, T), self._top(T, x)
+        beta, steps, top = x.b * inner.diameters, x.step * inner.diameters, self._top(T, x)
         played = shared(
             p.graph,
             p.block_of,

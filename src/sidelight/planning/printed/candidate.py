@@ -8,8 +8,9 @@ import numpy as np
 
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.exploration import WeakBlocks
+from sidelight.planning.minimised.price import price
 from sidelight.planning.plan import Candidate
-from sidelight.planning.potentials import Potential
+from sidelight.planning.potentials import Potential, diameter
 from sidelight.planning.printed.projection import Projection
 from sidelight.planning.printed.restriction import Restriction
 from sidelight.planning.pruning import parents
@@ -42,6 +43,17 @@ class PrintedCandidate(Candidate):
     def conditions(self, T: float) -> tuple[Condition, ...]:
         """What "sufficiently large T" means."""
         return self.top.conditions(T, self.inner.most(T), self.inner.least(T))
+
+    def sharper(self, T: float) -> dict[str, float]:
+        """One block alone: D/η + T·max(η/(2β), γ̄), with the numbers that are played."""
+        if not (self.top.alone and self.weak.sizes.size):
+            return {}
+        inner, wanted = self.inner.blocks(T), self.inner.most(T)
+        scale = min(1.0, MOST_EXPLORATION / wanted)
+        h, eta = (float(np.ravel(number)[0]) for number in (inner.potential.h, inner.potential.eta))
+        beta = scale * float(inner.covering[0] + inner.adaptive[0])
+        size = float(diameter(h, self.weak.sizes[0]))
+        return {"diameter": size / eta, "rounds": T * price(eta / (2 * beta), scale * wanted)}
 
     def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
         """The tuning at T and its parameters by name.

@@ -6,6 +6,7 @@ import numpy as np
 
 from sidelight._types import Floats
 from sidelight.planning.minimised.interpolated import Interpolated
+from sidelight.planning.minimised.price import one_block
 from sidelight.planning.potentials import height
 
 COLUMNS = 5
@@ -35,14 +36,16 @@ def floors(rows: Floats, T: float) -> Floats:
     """(B,) no parameters bring the bound of partitions with these sums of rows (B, 5) below this; ∞ if illegal.
 
     √(2T/b) + bMT at its least, plus min_α αT + 2√(2T·(n_S + δ̄/α)·κ) with κ = 1 − 1/√m, or 1 beside loop-less
-    singletons, plus √(2T·H) for those. Usually less than 10 % below the bound. Proof: docs/theory/search.md.
+    singletons, plus √(2T·H) for those; of one block alone its bound. Usually less than 10 % below the bound. Proof:
+    docs/theory/search.md.
     """
     legal = np.isfinite(rows[:, 2])
     n_loop, n_loopless, n_weak, total, demand = np.where(legal[:, None], rows, 1.0).T
     m, weak, loopless = n_loop + n_loopless + n_weak, n_weak > 0, n_loopless > 0
     safe = np.where(weak, demand, 1.0)
     b = np.minimum(1 / np.cbrt(2 * T * safe**2), 0.5 / safe)
-    inner = np.where(weak, np.sqrt(2 * T / b) + b * safe * T, 0.0)
+    inner = np.where(m > 1, np.sqrt(2 * T / b) + b * safe * T, one_block(T, safe).value)
+    inner = np.where(weak, inner, 0.0)
     kappa = np.where(loopless, 1.0, 1 - 1 / np.sqrt(m))
     # The best α is r·(2κδ̄/T)^{1/3} with r = (1 + s·r)^{−1/3}: iterates lie above and below it in turn.
     without = np.cbrt(2 * kappa * total / T)
