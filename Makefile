@@ -16,6 +16,7 @@ setup: $(STAMP)  ## create .venv and install the project with its development to
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Sidelight needs Python 3.11 or newer; set PYTHON=/path/to/python")'
+	@echo "setting up $(VENV), about a minute"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $(STAMP)
