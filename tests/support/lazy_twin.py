@@ -66,6 +66,11 @@ class LazyTwin:
     def cert(self):
         return self.purchased + self.charged
 
+    @property
+    def floor(self):
+        """Without a horizon β is at least this, up to patience."""
+        return self.rule.first + self.rule.share * self.charged / self.rule.diameter
+
     def _move(self):
         self.X = point(self.L, self.beta, self.rule.order)
         gamma = self.b * self.direction(self.X, self.scale)
@@ -93,7 +98,7 @@ class LazyTwin:
         Z = self.Z if Z is None else Z
         charge = self.charge_of(arm, Z) if charge is None else charge
         self.charged += charge
-        self.unspent += self.rule.share * charge
+        self.unspent += self.rule.play_share * charge
         self.allowance = min(self.allowance + self.reference - charge, self.most)
         seen = self.A[arm] > 0
         self.L[seen] += losses[seen] / (self.A.T @ Z)[seen]
@@ -103,6 +108,7 @@ class LazyTwin:
             self.unspent > self.limit
             or self.t >= self.check
             or (not self.safe and self.allowance < 1)
+            or (not self.rule.horizon and self.floor > (1 + self.rule.patience) * self.free)
             or not self.low <= self.X[self.leader] <= self.high
             or 1 - (self.Z[self.leader] - self._gamma()[self.leader]) / self.X[self.leader] > 0.75
         ):
@@ -158,6 +164,10 @@ class LazyTwin:
                 after = self.free + (after - self.free) * self.unspent / paid
                 paid = money(L, after, s) - worth
             self.free = after
+            self.unspent = max(self.unspent - max(paid, 0.0), 0.0)
+        if not rule.horizon and self.floor > self.free:
+            paid = money(L, self.floor, s) - money(L, self.free, s)
+            self.free = self.floor
             self.unspent = max(self.unspent - max(paid, 0.0), 0.0)
         self.limit = rule.patience * self.free * entropy(point(L, self.free, s), s)
 
@@ -217,16 +227,27 @@ class LazyTwin:
             top = (2 * beta * G) ** -0.5
             if family == 1:
                 top = max(rest**0.5 * top, max(1, 2 - 2 * s) / beta)
+            tried = []
             for k in range(9):
                 b = min(top * 2 ** ((2 - k) / 2), 1 / (2 * G))
-                for kept in self.kept_shares(b * G, rest, X[leader]):
-                    Z = (1 - b * G - kept) * X + b * g
-                    Z[leader] += kept
-                    cost = terms(self.A, X, Z, beta, s, leader).sum()
-                    if cost < best[0] * (1 - 1e-9):
-                        best = cost, b, scale, kept
+                cost = self.cost_of(X, b, g, 0.0)
+                if not tried or cost < tried[-1][0] * (1 - 1e-9):
+                    tried.append((cost, b, scale, 0.0))
+            nearest = tried[-1][1]
+            candidates = tried[-1:]
+            for k in range(6 if s < 1 else 0):
+                b = min(nearest * 2 ** ((k // 2 - 1) / 2), 1 / (2 * G))
+                share = min(0.5 - b * G, (1 + k % 2) / 2 * b * G / rest)
+                if share > 0:
+                    kept = share * X[leader]
+                    candidates.append((self.cost_of(X, b, g, kept), b, scale, kept))
+            for candidate in candidates:
+                if candidate[0] < best[0] * (1 - 1e-9):
+                    best = candidate
         _, self.b, self.scale, self.kept = best
 
-    def kept_shares(self, explored, rest, x):
-        """Constant exploration of the leader that is tried beside b·g."""
-        return (0.0,)
+    def cost_of(self, X, b, g, kept):
+        """What a round costs that explores b·g, and the leader `kept` more."""
+        Z = (1 - b * g.sum() - kept) * X + b * g
+        Z[self.leader] += kept
+        return terms(self.A, X, Z, self.beta, self.rule.order, self.leader).sum()

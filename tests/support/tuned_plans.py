@@ -18,12 +18,19 @@ def adjacency(graph):
     return A
 
 
-def tuned(graph, cover, order=0.5, share=0.5, patience=0.01, horizon=0, premium=0.0, **more):
+def tuned(graph, cover, order=0.5, share=0.5, play_share=0.25, patience=0.01, horizon=0, premium=0.0, **more):
     """The tuning that explores through `cover`; with a horizon, in (1 + premium) times the least budget."""
     n = graph.n_arms
     weak = (float(lazy_factor(n)) if order < 1 else 1.0) * cover.sum() ** order
     d = float(diameter(order, n))
-    rest = {"order": order, "share": share, "diameter": d, "weak": weak, "patience": patience} | more
+    rest = {
+        "order": order,
+        "share": share,
+        "play_share": play_share,
+        "diameter": d,
+        "weak": weak,
+        "patience": patience,
+    } | more
     rest["first"] = max(weak / 2, share / d)
     if horizon:
         costs = SelfTuning(**rest).costs

@@ -27,6 +27,7 @@ from sidelight.engine.self_tuning.numbers import (
     CHECK,
     CHOSEN,
     FREE,
+    KEPT,
     LEADER,
     LIMIT,
     MOST,
@@ -187,9 +188,9 @@ def _tuned(contents: Contents, rule: SelfTuning, n: int, rounds: int) -> Floats:
         for name, holds in {
             "β": all(rule.first * (1.0 - 1e-9) <= tuned[i] <= most for i in (BETA, FREE, TARGET, CHOSEN)),
             "the leader": 0.0 <= tuned[LEADER] < n and tuned[LEADER] == int(tuned[LEADER]),
-            "exploration": tuned[STRENGTH] >= 0.0 and 0.0 < tuned[SCALE] <= 1.0,
+            "exploration": tuned[STRENGTH] >= 0.0 and 0.0 < tuned[SCALE] <= 1.0 and 0.0 <= tuned[KEPT] <= 0.5,
             "the certificate": tuned[PURCHASED] >= 0.0 and 0.0 <= tuned[CHARGED] <= rounds * (1.0 + 1e-9),
-            "money": 0.0 <= tuned[UNSPENT] <= rule.share * tuned[CHARGED] * (1.0 + 1e-9)
+            "money": 0.0 <= tuned[UNSPENT] <= rule.play_share * tuned[CHARGED] * (1.0 + 1e-9)
             and tuned[LIMIT] >= 0.0,
             "the allowance": tuned[ALLOWANCE] <= tuned[MOST] and 0.0 <= tuned[REFERENCE] <= 1.0 + SLACK,
             "the price": tuned[SAFE] in (0.0, 1.0) and 0.0 <= tuned[PRICE] <= 1.0,

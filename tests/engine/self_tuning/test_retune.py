@@ -20,6 +20,7 @@ SAME = {
     "FREE": "free",
     "STRENGTH": "b",
     "SCALE": "scale",
+    "KEPT": "kept",
     "LEADER": "leader",
     "PURCHASED": "purchased",
     "CHARGED": "charged",

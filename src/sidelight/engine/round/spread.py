@@ -18,6 +18,7 @@ in `state.changed` and the nodes above them renewed together.
 
 from sidelight.engine._numba.jit import inlined, internal, noinline
 from sidelight.engine.round.indexing import end_edge, end_in_edge, first_edge, first_in_edge
+from sidelight.engine.self_tuning.numbers import KEPT, LEADER
 from sidelight.engine.simplex.buckets import reach
 from sidelight.engine.simplex.point import root
 from sidelight.engine.simplex.store import N_BUCKETS, N_SERIES, POWER_BUCKETS, RENEWED
@@ -57,6 +58,8 @@ def end_owed(machine, slot):
 @inlined()
 def set_spread(machine, state, slot, value, leader, n):
     """Let a slot explore `value`, which `leader` needs; n slots are listed as changed so far, return how many now."""
+    if machine.self_tunes and slot == int(state.tuned[LEADER]):
+        value += state.tuned[KEPT]
     state.spreading[slot] = value
     state.leader[slot] = leader
     state.changed[n] = slot

@@ -21,17 +21,17 @@ from sidelight.engine.self_tuning.numbers import (
     PRICE,
     PURCHASED,
     REFERENCE,
+    RISE,
     RULE,
     SAFE,
     SCALE,
     STRENGTH,
     TARGET,
+    UNBOUNDED,
 )
 
 LEAST_PAUSE = 16
 """Rounds between two choices, at least; larger graphs wait until choosing costs no more than playing."""
-UNBOUNDED = 1e99
-"""An allowance that nothing caps."""
 
 
 def rule_numbers(rule: SelfTuning, n_arms: int, n_edges: int) -> Floats:
@@ -56,6 +56,8 @@ def first_numbers(rule: SelfTuning) -> Floats:
     tuned[STRENGTH] = prices.safe_strength(beta, *given)
     tuned[SCALE] = tuned[SAFE] = tuned[CHECK] = 1.0
     tuned[PURCHASED] = beta * rule.diameter
+    floor = (1.0 + rule.patience) * rule.first - rule.first
+    tuned[RISE] = UNBOUNDED if rule.horizon > 0 else floor * rule.diameter / rule.share
     tuned[LIMIT] = rule.patience * rule.first * rule.diameter
     tuned[PRICE] = price
     tuned[LOW], tuned[HIGH] = -1.0, 2.0

@@ -27,10 +27,11 @@ from sidelight.engine.self_tuning.numbers import (
     LOW,
     MOST,
     ORDER,
+    PLAY_SHARE,
     PRICE,
     REFERENCE,
+    RISE,
     SAFE,
-    SHARE,
     UNSPENT,
 )
 from sidelight.engine.simplex.moments import evaluate_buckets, inverse_power
@@ -74,7 +75,7 @@ def charge(machine, state, store, slot):
         over = paid + (explored - gamma * x)
         cost = min(over / z, 1.0) if over > 0.0 else 0.0
     tuned[CHARGED] += cost
-    tuned[UNSPENT] += rule[SHARE] * cost
+    tuned[UNSPENT] += rule[PLAY_SHARE] * cost
     tuned[ALLOWANCE] = min(tuned[ALLOWANCE] + tuned[REFERENCE] - cost, tuned[MOST])
 
 
@@ -147,7 +148,7 @@ def is_due(state, store):
     tuned = state.tuned
     if tuned[UNSPENT] > tuned[LIMIT] or state.numbers[ROUND] >= tuned[CHECK]:
         return True
-    if tuned[SAFE] == 0.0 and tuned[ALLOWANCE] < 1.0:
+    if tuned[CHARGED] > tuned[RISE] or (tuned[SAFE] == 0.0 and tuned[ALLOWANCE] < 1.0):
         return True
     x = value(store, 0, 1 + int(tuned[LEADER]))
     return not tuned[LOW] <= x <= tuned[HIGH] or state.numbers[GAMMA] > MOST_EXPLORED

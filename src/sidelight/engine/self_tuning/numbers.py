@@ -3,6 +3,7 @@
 RULE = (
     "order",
     "share",
+    "play_share",
     "diameter",
     "first",
     "weak",
@@ -14,7 +15,21 @@ RULE = (
     "budget",
 )
 """The first of machine.rule, by the names of `inputs.SelfTuning`."""
-(ORDER, SHARE, DIAMETER, FIRST, WEAK, BESIDE, STRONG, LEAN, PATIENCE, HORIZON, BUDGET, PAUSE) = range(12)
+(
+    ORDER,
+    SHARE,
+    PLAY_SHARE,
+    DIAMETER,
+    FIRST,
+    WEAK,
+    BESIDE,
+    STRONG,
+    LEAN,
+    PATIENCE,
+    HORIZON,
+    BUDGET,
+    PAUSE,
+) = range(13)
 # PAUSE: rounds between two choices, at least
 
 # state.tuned
@@ -25,10 +40,12 @@ RULE = (
     LEADER,  # I, a slot: the likeliest when b was chosen
     SCALE,  # exploration for the leader's sake is scaled by this: below 1 in the capped family
     RELIEF,  # relief of the leader without that
+    KEPT,  # constant exploration of the leader itself, so that what is explored is taken from the others
     PURCHASED,  # β_1·D + Σ ΔW
     CHARGED,  # Σ ĉ
     UNSPENT,  # money that has not bought anything yet
     LIMIT,  # … and is spent as soon as it exceeds this
+    RISE,  # Σ ĉ beyond which β must be raised, without a horizon
     ALLOWANCE,  # by how much rounds may still exceed their references
     REFERENCE,  # what a round may cost at this β
     MOST,  # the allowance never exceeds this
@@ -39,8 +56,8 @@ RULE = (
     LOW,  # the choice holds while X_I stays between these …
     HIGH,
     CHECK,  # … and fewer rounds than this are over
-) = range(20)
-N_TUNED = 20
+) = range(22)
+N_TUNED = 22
 
 # state.surveyed: what `money.survey` found
 (
@@ -52,3 +69,6 @@ N_TUNED = 20
     LEAD,  # d_I
 ) = range(6)
 N_SURVEYED = 6
+
+UNBOUNDED = 1e99
+"""More than anything here reaches."""

@@ -16,7 +16,7 @@ from sidelight.engine._numba.jit import also_compiled, inlined, internal, loop, 
 from sidelight.engine._numba.pointers import offset
 from sidelight.engine.constants import GROWTH, ROOM, SLACK
 from sidelight.engine.fields import FIXED_TOTAL, GAMMA, ROUND, SEEN_BY_ALL, SEEN_BY_EDGES, SEEN_BY_SELF
-from sidelight.engine.round.indexing import end_in_edge, first_in_edge
+from sidelight.engine.round.indexing import end_edge, end_in_edge, first_edge, first_in_edge, is_own
 from sidelight.engine.round.settle import total_exploration
 from sidelight.engine.round.spread import end_near, first_near, margin_of, renew_block_spread
 from sidelight.engine.self_tuning import prices
@@ -38,6 +38,7 @@ from sidelight.engine.self_tuning.numbers import (
     FREE,
     HIGH,
     HORIZON,
+    KEPT,
     LEAD,
     LEADER,
     LEAN,
@@ -53,11 +54,14 @@ from sidelight.engine.self_tuning.numbers import (
     REFERENCE,
     RELIEF,
     REST,
+    RISE,
     SAFE,
     SCALE,
+    SHARE,
     STRENGTH,
     STRONG,
     TARGET,
+    UNBOUNDED,
     UNSPENT,
     WEAK,
     WORTH,
@@ -136,7 +140,7 @@ def cost_to_go(rule, beta, left, known):
 
 @inlined()
 def buy(machine, state, store):
-    """Raise the free β by what money buys, once that is worth it."""
+    """Raise the free β by what money buys, once that is worth it, and to what the bound asks for."""
     tuned, rule, found = state.tuned, machine.rule, state.surveyed
     beta, money = tuned[FREE], tuned[UNSPENT]
     survey(machine, state, store, beta)
@@ -159,6 +163,17 @@ def buy(machine, state, store):
             survey(machine, state, store, after)
         tuned[FREE] = after
         tuned[UNSPENT] = max(money - max(found[WORTH] - worth, 0.0), 0.0)
+    tuned[RISE] = UNBOUNDED
+    if rule[HORIZON] == 0.0:
+        # What the bound relies on, whatever money buys: β never lags behind the costs.
+        floor = rule[FIRST] + rule[SHARE] * tuned[CHARGED] / rule[DIAMETER]
+        if floor > tuned[FREE]:
+            worth = found[WORTH]
+            tuned[FREE] = floor
+            survey(machine, state, store, floor)
+            tuned[UNSPENT] = max(tuned[UNSPENT] - max(found[WORTH] - worth, 0.0), 0.0)
+        room = (1.0 + rule[PATIENCE]) * tuned[FREE] - rule[FIRST]
+        tuned[RISE] = room * rule[DIAMETER] / rule[SHARE]
     tuned[LIMIT] = rule[PATIENCE] * tuned[FREE] * found[ENTROPY]
 
 
@@ -267,7 +282,7 @@ def follow(machine, state):
         machine.relief[int(tuned[LEADER])] = tuned[RELIEF]
         tuned[RELIEF] = machine.relief[leader]
     tuned[LEADER] = leader
-    tuned[SCALE] = 1.0
+    tuned[SCALE], tuned[KEPT] = 1.0, 0.0
     tuned[CHOSEN] = tuned[BETA]
     t = state.numbers[ROUND]
     tuned[CHECK] = t + math.ceil(max(rule[PAUSE], 0.1 * t))
@@ -293,26 +308,59 @@ def choose(machine, state, store):
             largest = max(largest, roots[i])
     see(machine, trial, 1.0, offset(trial, 2 * n))
     least = cost(machine, state, others, largest, 0.0, 0.0)
-    strength, scale = 0.0, 1.0
+    strength, scale, kept = 0.0, 1.0, 0.0
     capping = (rest / trial[leader]) ** (1.0 - s) if rest < 0.5 else 1.0
     # Both families: near a vertex exploring for the leader as if it had no more than all others together is
     # cheaper; far from it the proof of the price asks for the other.
     for family in range(2 if rest < 0.5 else 1):
-        total = direct(machine, state, store, capping if family == 1 else 1.0)
+        factor = capping if family == 1 else 1.0
+        total = direct(machine, state, store, factor)
         if total <= 0.0:
             continue
         top = 1.0 / math.sqrt(2.0 * beta * total)
         if family == 1:
             top = max(math.sqrt(rest) * top, max(1.0, 2.0 - 2.0 * s) / beta)
+        near, nearest = math.inf, 0.0
         for k in range(STRENGTHS):
             b = min(top * 2.0 ** (0.5 * (2 - k)), 0.5 / total)
             found = cost(machine, state, others, largest, b, total)
-            if found < least * CLEARLY:
-                least, strength, scale = found, b, capping if family == 1 else 1.0
+            if found < near * CLEARLY:
+                near, nearest = found, b
+        if near < least * CLEARLY:
+            least, strength, scale, kept = near, nearest, factor, 0.0
+        # Around it, with a part of the leader kept out of what exploration takes.
+        for k in range(6 if machine.any_spread else 0):
+            b = min(nearest * 2.0 ** (0.5 * (k // 2 - 1)), 0.5 / total)
+            share = min(0.5 - b * total, 0.5 * (1 + k % 2) * b * total / rest) if rest > 0.0 else 0.0
+            if share > 0.0:
+                more = share * trial[leader] / b
+                keep(machine, state, leader, more)
+                found = cost(machine, state, others, largest, b, total + more)
+                keep(machine, state, leader, -more)
+                if found < least * CLEARLY:
+                    least, strength, scale, kept = found, b, factor, share * trial[leader]
     tuned[SCALE] = scale
+    tuned[KEPT] = kept
     if machine.any_spread:
         machine.relief[leader] = tuned[RELIEF] * scale
     explore(machine, state, store, strength)
+
+
+@inlined()
+def keep(machine, state, leader, more):
+    """Add to g of the leader, and to what its plays let be seen."""
+    n = machine.n_arms
+    state.trial[3 * n + leader] += more
+    begin = first_edge(machine, leader)
+    n_explicit = end_edge(machine, leader) - begin
+    for index in range(n_explicit + machine.n_universal):
+        if index < n_explicit:
+            v = machine.out_indices[begin + index]
+        else:
+            v = machine.universal[index - n_explicit]
+            if is_own(machine, leader, v):
+                continue
+        state.trial[4 * n + v] += more
 
 
 @inlined()
