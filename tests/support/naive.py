@@ -536,22 +536,24 @@ def flat_parameters(
     eta_loop: float = 0.0,
     eta_loopless: float = 0.0,
     extra: float = 0.0,
+    shifted: np.ndarray | None = None,
 ) -> Parameters:
-    """One block: owed arms play Tsallis-h, other arms −√x/η_S if they have a loop, else x log x/η_N.
+    """One block: owed arms play Tsallis-h, shifted ones x log x/η_N, all others −√x/η_S.
 
-    γ(j) = β g_j(X) over the owed arms only, and `extra` spread evenly over the arms that are not loop-less
-    strong. `cover` must give every owed arm 1.
+    γ(j) = β g_j(X) over the owed arms only, and `extra` spread evenly over the arms that are not shifted: those that
+    are not owed and have no loop, unless told otherwise. `cover` must give every owed arm 1.
     """
     if instance.m != 1 or (instance.A.T @ cover < 1 - 1e-9)[owed].any() or (cover < 0).any():
         raise ValueError("a flat plan needs one block and a cover of its owed arms")
-    loops = np.diag(instance.A)
+    if shifted is None:
+        shifted = ~(owed | np.diag(instance.A))
     potential: list[Potential] = []
     for v in range(instance.n):
         if owed[v]:
             potential.append(Entropy(eta) if h == 1 else Power(h, eta))
         else:
-            potential.append(Tsallis(eta_loop) if loops[v] else Entropy(eta_loopless))
-    gamma = np.where(owed | loops, extra / max(int(np.sum(owed | loops)), 1), 0.0)
+            potential.append(Entropy(eta_loopless) if shifted[v] else Tsallis(eta_loop))
+    gamma = np.where(shifted, 0.0, extra / max(int(np.sum(~shifted)), 1))
     spread = Spread(beta, h, cover, owed)
     if h == 1:
         gamma = gamma + beta * spread.shape(instance, 0, np.ones(instance.n))

@@ -16,6 +16,7 @@ import sidelight as sl
 from sidelight.analysis import block_dominations, fractional_domination, observability
 from sidelight.planning import Tuning
 from sidelight.planning.covers import loads
+from sidelight.planning.exploration import Cover
 from sidelight.planning.minimised.flat import FlatCandidate
 
 
@@ -84,7 +85,10 @@ def flat_ways(g):
 
 def flat_plan(g, horizon, name, owed):
     """The flat plan that leaves the arms outside `owed` to potentials of their own."""
-    way = FlatCandidate(name, sl.partitions.single(g), fractional_domination(g, cover=owed))
+    cover = Cover.of(fractional_domination(g, cover=owed), g.n_arms)
+    shifted = np.setdiff1d(np.flatnonzero(~g.has_loop), owed)
+    way = FlatCandidate(sl.partitions.single(g), cover, shifted)
+    assert way.name == name
     tuning, parameters = way.tune(horizon)
     return sl.Plan(
         g, way.partition, horizon, "flat", way.choices, parameters, way.bound(horizon), tuning, ()

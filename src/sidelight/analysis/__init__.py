@@ -2,6 +2,7 @@
 
 from sidelight.analysis.domination.blocks import block_dominations
 from sidelight.analysis.domination.domination import Domination, fractional_domination
+from sidelight.analysis.domination.partial import PartialCover, lower_hull, partial_cover, partial_covers
 from sidelight.analysis.independence.number import IndependenceNumber, independence_number
 from sidelight.analysis.lower_bound import LowerBound, packing_lower_bound
 from sidelight.analysis.minimax.value import Minimax, minimax
@@ -15,11 +16,15 @@ __all__ = [
     "Minimax",
     "Observability",
     "PackingSet",
+    "PartialCover",
     "block_dominations",
     "fractional_domination",
     "independence_number",
+    "lower_hull",
     "minimax",
     "observability",
     "packing_independent_set",
     "packing_lower_bound",
+    "partial_cover",
+    "partial_covers",
 ]

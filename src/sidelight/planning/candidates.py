@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import inf
+from typing import Any
 
 import numpy as np
 
 from sidelight.errors import IllegalPartition, InfeasibleRequest, InvalidOption, listing
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
+from sidelight.planning.bounds.bound import Bound, Condition
 from sidelight.planning.exploration import Solved, WeakBlocks
-from sidelight.planning.minimised.dominating_set import DominatingSetCandidate
 from sidelight.planning.minimised.flat import FlatCandidate
 from sidelight.planning.minimised.interpolated import Interpolated
 from sidelight.planning.minimised.strong import StrongCandidate
 from sidelight.planning.minimised.two_level import TwoLevelCandidate
+from sidelight.planning.minimised.watched import WatchedCandidate
 from sidelight.planning.plan import Candidate, Considered, Plan
 from sidelight.planning.printed.adaptive import Adaptive
 from sidelight.planning.printed.candidate import PrintedCandidate
 from sidelight.planning.printed.clustered import Clustered
 from sidelight.planning.printed.hybrid import Hybrid
 from sidelight.planning.printed.restriction import NoWeakBlocks, Restriction
+from sidelight.planning.roles import roles
+from sidelight.planning.tuning import Tuning
 
 Realization = str | Mapping[int, str]
 """One for the whole partition, or one for each weak block."""
@@ -70,19 +75,21 @@ def flat_candidates(solved: Solved) -> Iterator[Candidate]:
 
 
 def _flat_only(solved: Solved) -> Iterator[Candidate]:
-    """All arms covered, or those without self-loop, or those that are not strongly observable."""
-    g, found = solved.graph, solved.observability
+    """Strongly observable arms by cliques; arms covered, left to their self-loops or to all others; Exp3.G."""
+    g = solved.graph
     if g.n_arms == 1:
         return
-    single, loopless = natural.single(g), np.flatnonzero(~g.has_loop)
-    if found.graph == "strong":
+    single = natural.single(g)
+    if solved.observability.graph == "strong":
         yield StrongCandidate(natural.singletons(g), solved.cliques)
-    if 0 < loopless.size < g.n_arms:
-        yield FlatCandidate("covered", single, solved.cover(loopless))
-        if found.graph == "weak":
-            yield DominatingSetCandidate(single, solved)
-    if 0 < found.weak.size < loopless.size:
-        yield FlatCandidate("shifted", single, solved.cover(found.weak))
+    if len(solved.partial_covers) > 1:
+        yield WatchedCandidate(single, solved.partial_covers)
+    weak = solved.observability.graph == "weak"  # where cliques see all, nothing needs a cover beside them
+    splits = [FlatCandidate(single, cover, shifted) for cover, shifted in roles(solved)] if weak else []
+    for name in ("covered", "shifted"):
+        alike = [split for split in splits if split.name == name]
+        if alike:
+            yield Best(alike)
 
 
 def candidates_of(weak: WeakBlocks, realization: Realization) -> list[Candidate]:
@@ -131,6 +138,45 @@ def _checked_choices(weak: WeakBlocks, choices: Mapping[int, str]) -> list[str]:
     if wrong:
         raise InvalidOption(f"a block plays 'clustered', 'adaptive' or 'interpolated', got {listing(wrong)}")
     return [choices[block] for block in wanted]
+
+
+class Best(Candidate):
+    """Candidates that differ in detail only, under one name: at every T the one with the smallest bound."""
+
+    def __init__(self, ways: Sequence[Candidate]) -> None:
+        first = ways[0]
+        super().__init__(first.name, first.realization, first.partition, first.theorem)
+        self.ways, self._known = ways, dict[float, Candidate]()
+
+    def at(self, T: float) -> Candidate:
+        """The one for T rounds; those that cannot be the best are not worked out."""
+        if T not in self._known:
+            best, least = self.ways[0], inf
+            for floor, _, way in sorted((way.floor(T), i, way) for i, way in enumerate(self.ways)):
+                if floor < least and (value := sum(way.terms(T).values())) < least:
+                    best, least = way, value
+            self._known[T] = best
+        return self._known[T]
+
+    def terms(self, T: float) -> dict[str, float]:
+        """Of the best one."""
+        return self.at(T).terms(T)
+
+    def conditions(self, T: float) -> tuple[Condition, ...]:
+        """Of the best one."""
+        return self.at(T).conditions(T)
+
+    def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
+        """Of the best one."""
+        return self.at(T).tune(T)
+
+    def bound(self, horizon: int) -> Bound:
+        """Of the best one at `horizon`, its thresholds included."""
+        return self.at(float(horizon)).bound(horizon)
+
+    def plan(self, horizon: int, considered: tuple[Considered, ...] = ()) -> Plan:
+        """Of the best one."""
+        return self.at(float(horizon)).plan(horizon, considered)
 
 
 def best_of(candidates: Sequence[Candidate], T: int) -> Plan:

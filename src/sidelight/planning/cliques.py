@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import exp
+from math import exp, log1p
 
 import numpy as np
 
-from sidelight._types import Floats, Longs
+from sidelight._types import Longs
 from sidelight.analysis import IndependenceNumber, independence_number
 from sidelight.graph import FeedbackGraph
+from sidelight.planning.potentials import Numbers
 
 ROUNDINGS = (1.0, 4.0, 16.0, 64.0, 256.0)
 """Resolutions s at which weights are rounded in `directed_bound`; each gives a bound, the least counts."""
@@ -103,7 +104,7 @@ def generous_arms(g: FeedbackGraph) -> Longs:
     return arms
 
 
-def directed_bound(alpha: float, n: int, least: Floats | float) -> Floats:
+def directed_bound(alpha: float, n: int, least: Numbers) -> Numbers:
     """Q with Σ z_i/P_i ≤ Q for n arms with self-loops, independence number ≤ α, Σ z ≤ 1 and all z_i ≥ `least`.
 
         Q = min_s 2(1 + 1/s)·α·log(1 + (s/least + n)/α)
@@ -114,7 +115,8 @@ def directed_bound(alpha: float, n: int, least: Floats | float) -> Floats:
     >>> bool(directed_bound(1, 10, 0.001) < 4 * np.log(4 * 10 / 0.001))
     True
     """
-    least = np.asarray(least)
+    if isinstance(least, float):  # what minimisers ask for, quickly
+        return min(2 * (1 + 1 / s) * alpha * log1p((s / least + n) / alpha) for s in ROUNDINGS)
     tried = [2 * (1 + 1 / s) * alpha * np.log1p((s / least + n) / alpha) for s in ROUNDINGS]
     return np.asarray(np.min(tried, axis=0))
 

@@ -13,9 +13,13 @@ from sidelight._types import Bools, Floats, Longs
 from sidelight.analysis import (
     Domination,
     Observability,
+    PartialCover,
     block_dominations,
     fractional_domination,
+    lower_hull,
     observability,
+    partial_cover,
+    partial_covers,
 )
 from sidelight.errors import UnobservableGraph, listing
 from sidelight.graph import FeedbackGraph
@@ -24,6 +28,9 @@ from sidelight.partition.natural import greedy_cover
 from sidelight.planning.cliques import CliqueCover, clique_cover
 from sidelight.planning.covers import largest_revealed, loads
 from sidelight.planning.potentials import Potential
+
+EXACT_CURVE = 64
+"""Up to so many arms partial covers are found by linear programs, beyond they are mixed of those known anyway."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +116,34 @@ class Solved:
         """A few arms that reveal every arm without self-loop."""
         return dominating_set(self.graph, ~self.graph.has_loop)
 
+    @cached_property
+    def partial_covers(self) -> list[PartialCover]:
+        """Covers that may miss arms with self-loops, from the least mass to a full cover; one if that is all."""
+        return self.covers_of(np.ones(self.graph.n_arms, dtype=bool))
+
+    def covers_of(self, needed: Bools) -> list[PartialCover]:
+        """The same where only some arms (n,) are to be covered at all."""
+        g = self.graph
+        if not needed.any():
+            return []
+        full = Cover.of(self.cover(np.flatnonzero(needed)), g.n_arms).weights
+        loops = needed & g.has_loop
+        if g.n_arms <= EXACT_CURVE and loops.any():
+            return partial_covers(g, needed, full)
+        known = [full]
+        if loops.any():
+            loopless = np.flatnonzero(needed & ~g.has_loop)
+            known.append(
+                Cover.of(self.cover(loopless), g.n_arms).weights if loopless.size else np.zeros(g.n_arms)
+            )
+        if loops.any() and not g.has_loop.all() and needed.all():
+            known.append(np.bincount(self.dominating_set, minlength=g.n_arms).astype(np.float64))
+        return lower_hull([partial_cover(g, needed, x, self.coverage(x)) for x in known])
+
+    def coverage(self, weights: Floats) -> Floats:
+        """(n,) Σ of the weights over the in-neighbours of each arm."""
+        return loads(self.graph, np.zeros(self.graph.n_arms, dtype=np.int64), weights)
+
     def blocks(self, name: str, partition: Partition) -> WeakBlocks:
         """The partition with the dominations of its weak blocks; partitions share the blocks they have in common."""
         blocks = [partition.blocks[k] for k in partition.weak]
@@ -131,6 +166,21 @@ class Solved:
         """Arms in the weak blocks that `blocks` would have to work on."""
         blocks = (partition.blocks[k] for k in partition.weak)
         return sum(block.size for block in blocks if block.tobytes() not in self._blocks)
+
+
+class Cover(NamedTuple):
+    """Weights under which some arms have coverage of at least 1."""
+
+    weights: Floats  # (n,)
+    mass: float  # Σ weights
+    covered: Longs  # sorted
+
+    @classmethod
+    def of(cls, found: Domination, n: int) -> Cover:
+        """A domination, spread over all n arms."""
+        weights = np.zeros(n)
+        weights[found.arms] = found.weights
+        return cls(weights, float(found.value), np.asarray(found.cover, dtype=np.int64))
 
 
 class Shared(NamedTuple):

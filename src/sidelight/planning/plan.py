@@ -169,6 +169,10 @@ class Candidate(ABC):
         """Terms of a smaller bound on the very same play, where docs/theory/price.md has one; true at every T."""
         return {}
 
+    def floor(self, T: float) -> float:
+        """No more than the bound at T, quickly."""
+        return 0.0
+
     def score(self, horizon: int) -> tuple[float, bool]:
         """Value of the bound at `horizon` and whether it is certified: `bound` without its thresholds."""
         T = float(horizon)

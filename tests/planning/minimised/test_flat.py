@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from instances import INSTANCES, clique, cycle, loops, universal
 from numpy.testing import assert_allclose
 
-from sidelight.analysis import fractional_domination, observability
 from sidelight.errors import InvalidOption, UnobservableGraph
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import natural
 from sidelight.planning import plan
+from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.flat import Flat, FlatCandidate, Rates
+from sidelight.planning.roles import roles
 
 exact = settings(deadline=None, derandomize=True, max_examples=60)
 
@@ -39,14 +40,10 @@ def mixed_graphs(draw):
 
 
 def candidates_of(A):
-    """The ways to play one simplex, "covered" and, with loop-less strong arms beside weak ones, "shifted"."""
+    """The ways to play one simplex: arms with self-loops covered or not, universal arms covered or shifted."""
     g = FeedbackGraph.from_adjacency(A)
-    single, weak = natural.single(g), observability(g).weak
-    loopless = np.flatnonzero(~g.has_loop)
-    if 0 < loopless.size < g.n_arms:
-        yield FlatCandidate("covered", single, fractional_domination(g, cover=loopless))
-    if 0 < weak.size < loopless.size:
-        yield FlatCandidate("shifted", single, fractional_domination(g, cover=weak))
+    for cover, shifted in roles(Solved(g)):
+        yield FlatCandidate(natural.single(g), cover, shifted)
 
 
 def twin_of(way, horizon):
@@ -54,13 +51,11 @@ def twin_of(way, horizon):
     tuning, numbers = way.tune(horizon)
     g = way.partition.graph
     A = g.to_sparse().toarray() > 0
-    cover = np.zeros(g.n_arms)
-    cover[way.domination.arms] = way.domination.weights
     owed = np.zeros(g.n_arms, dtype=bool)
-    owed[way.domination.cover] = True
+    owed[way.cover.covered] = True
     instance = naive.Instance(A, (np.arange(g.n_arms),))
     free = [numbers.get(name, 0.0) for name in ("h", "beta", "eta", "eta_loop", "eta_loopless", "extra")]
-    return tuning, instance, naive.flat_parameters(instance, cover, owed, *free)
+    return tuning, instance, naive.flat_parameters(instance, way.cover.weights, owed, *free, way.shifted)
 
 
 def points(rng, n):
@@ -96,11 +91,7 @@ def stability(twin, X, losses):
     instance, psis = twin.instance, twin.parameters.arm_potential
     twin.X = [X]
     Z, total = twin.distribution(), 0.0
-    hidden = [
-        v for v, psi in enumerate(psis)
-        if isinstance(psi, naive.Entropy) and naive.observability(instance.A, v) == "strong"
-        and psi.rate != getattr(twin, "covered_rate", None)
-    ]  # fmt: skip
+    hidden = np.flatnonzero(twin.shifted)
     for arm in range(instance.n):
         estimate, _ = twin.estimates(arm, losses)
         shifted = estimate - sum(estimate[v] * X[v] for v in hidden)
@@ -122,15 +113,16 @@ def test_every_round_costs_less_than_its_terms(case, horizon):
         terms = problem.terms(1.0, levers)
         per_round = terms["rounds"] + terms.get("loop-less shift", 0.0)
         twin = naive.TwoLevelOSMD(instance, parameters)
-        twin.covered_rate = levers.eta if problem.h == 1 else None
+        twin.shifted = way.shifted
         for X in points(rng, instance.n):
             losses = (rng.random(instance.n) < 0.7).astype(float)
             found, Z = stability(twin, X, losses)
             assert found + losses @ (Z - X) <= per_round * (1 + 1e-9)
             seen = A.T @ Z
-            assert (seen[way.loops] >= (1 - problem.gamma_bar(levers)) * X[way.loops] * (1 - 1e-9)).all()
-            needed = levers.beta * X[way.domination.cover] ** (1 - problem.h)
-            assert (seen[way.domination.cover] >= needed * (1 - 1e-9)).all()
+            loops = np.diag(A)
+            assert (seen[loops] >= (1 - problem.gamma_bar(levers)) * X[loops] * (1 - 1e-9)).all()
+            needed = levers.beta * X[way.cover.covered] ** (1 - problem.h)
+            assert (seen[way.cover.covered] >= needed * (1 - 1e-9)).all()
 
 
 @exact

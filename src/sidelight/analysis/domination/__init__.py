@@ -2,5 +2,14 @@
 
 from sidelight.analysis.domination.blocks import block_dominations
 from sidelight.analysis.domination.domination import Domination, fractional_domination
+from sidelight.analysis.domination.partial import PartialCover, lower_hull, partial_cover, partial_covers
 
-__all__ = ["Domination", "block_dominations", "fractional_domination"]
+__all__ = [
+    "Domination",
+    "PartialCover",
+    "block_dominations",
+    "fractional_domination",
+    "lower_hull",
+    "partial_cover",
+    "partial_covers",
+]

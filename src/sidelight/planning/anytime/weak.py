@@ -13,7 +13,7 @@ from sidelight.analysis import Domination
 from sidelight.errors import InvalidOption
 from sidelight.partition import Partition, natural
 from sidelight.planning.bounds.bound import Bound, Condition, bound_at
-from sidelight.planning.exploration import Solved
+from sidelight.planning.exploration import Cover, Solved
 from sidelight.planning.minimised.flat import flat_tuning
 from sidelight.planning.minimised.interpolated import one_best_h
 from sidelight.planning.minimised.price import price
@@ -132,7 +132,7 @@ def _covering(partition: Partition, domination: Domination) -> tuple[AnytimeBoun
     exponents = np.full(n, -1 / 2)
     exponents[domination.cover] = -2 / 3
     schedule = Schedule(exponents, -1 / 3, start)
-    tuning = flat_tuning(partition, domination, h, beta, (eta, eta_loop, 0.0), schedule=schedule)
+    tuning = flat_tuning(partition, Cover.of(domination, n), h, beta, (eta, eta_loop, 0.0), schedule=schedule)
     parameters: dict[str, Any] = {"h": h, "start": start, "beta": beta, "eta": eta, "delta": delta}
     parameters |= {"eta_loop": eta_loop} if n > n_cover else {}
     choices = (f"flat h={h:.4g}",)

@@ -229,13 +229,12 @@ def _costs(facts: _Facts, groups: list[_Group], plan: Plan) -> Iterator[Cost]:
         for group in groups:
             able = ["covered"] if facts.watch(group.arms) > 0 else []
             able += ["loop"] if group.power == 2 and loops[group.arms].all() else []
-            able += ["shift"] if group.power == 0 and (universal & ~loops)[group.arms].all() else []
+            able += ["shift"] if group.power == 0 and universal[group.arms].all() else []
             options.append(able)
         for roles in product(*options):
             yield _by_roles(facts, groups, roles)
-        shown = facts.fixed > 0
-        if len(groups) == 1 and groups[0].power == 0 and shown.any() and loops[~shown].all():
-            yield _by_dominating_set(facts, float(facts.fixed[shown].min()), int((~shown).sum()))
+        if len(groups) == 1 and groups[0].power == 0 and (loops | (facts.fixed > 0)).all():
+            yield _by_coverage(facts)
     explores_evenly = not (facts.tuning.spread.any() or facts.tuning.adaptive.any())
     if len(groups) == 1 and (universal | loops).all() and explores_evenly:
         yield _by_cliques(facts, plan.evidence)
@@ -282,12 +281,25 @@ def _shifted(group: _Group, p: float) -> float:
     return (1 - u) ** (-(2 - group.h) / (1 - group.h)) if u < 1 else inf
 
 
-def _by_dominating_set(facts: _Facts, least: float, alone: int) -> Cost:
-    """Entropy where exploration shows some arms and all others see themselves: docs/theory/flat.md."""
+def _by_coverage(facts: _Facts) -> Cost:
+    """Entropy where exploration shows arms more or less, and those it shows less see themselves: docs/theory/flat.md.
+
+    For any b > 0 that all arms without self-loop reach, arms with one miss Σ (1 − shown/b)₊ of it. Between two values
+    of `shown` the bound is monotone in b, or even at b = η/(2γ̄): the best b is one of these.
+    """
+    loops = facts.graph.has_loop
+    shown, most = np.sort(facts.fixed[loops]), float(facts.fixed[~loops].min(initial=inf))
+    total = np.concatenate([[0.0], np.cumsum(shown)])
 
     def cost(now: Sequence[_Group], explored: float) -> float:
         gamma_bar, half = explored * facts.gamma_bar, 0.5 * now[0].eta
-        return max(half / (explored * least), gamma_bar) + half * alone / (1 - gamma_bar)
+        if gamma_bar == 0:
+            return half * len(shown)
+        tried = np.append(shown, [most, half / gamma_bar / explored])
+        b = tried[(tried > 0) & (tried <= most) & np.isfinite(tried)]
+        below = np.searchsorted(shown, b)
+        missed = below - total[below] / b
+        return float(np.min(np.maximum(half / (explored * b), gamma_bar) + half * missed / (1 - gamma_bar)))
 
     return cost
 

@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight._types import Floats
-from sidelight.analysis import Domination
+from sidelight._types import Bools, Floats, Longs
 from sidelight.partition import Partition
 from sidelight.planning.bounds.bound import Condition
-from sidelight.planning.exploration import shared
+from sidelight.planning.exploration import Cover, shared
 from sidelight.planning.minimised.interpolated import one_best_h
 from sidelight.planning.minimised.price import even_strength, one_block, peak, price
 from sidelight.planning.minimised.problem import MinimisedCandidate, Problem, Start
@@ -135,6 +134,13 @@ class Flat(Problem[Rates]):
             return inf
         return 1.5 * cbrt(M * T * T) + 4 * sqrt(self.n_loop * T)
 
+    def floor(self, T: float) -> float:
+        """No more than the bound at T: height less corner for the diameter, and only covered arms to explore for."""
+        corner = 0.0 if self.h == 1 else 1 / (self.h * (1 - self.h))
+        return (
+            float(one_block(T, (self._height - corner) * self.cost).value) if self._height > corner else 0.0
+        )
+
     @property
     def _height(self) -> float:
         return float(height(self.h, self.n_cover))
@@ -164,31 +170,34 @@ class Flat(Problem[Rates]):
 
 
 class FlatCandidate(MinimisedCandidate):
-    """Covered arms W play Tsallis-h, arms with self-loops −√x, other loop-less arms negative entropy.
+    """Covered arms W play Tsallis-h, `shifted` arms, which all others reveal, negative entropy, the rest −√x.
 
-    `domination` covers W from any arm. `name` says what became of loop-less strong arms: "covered" counts
-    them into W, "shifted" leaves them to their own entropy.
+    `cover` says which arms are W; the rest have self-loops. The name says whether any arms are shifted.
     """
 
     problem: Flat
 
-    def __init__(self, name: str, partition: Partition, domination: Domination) -> None:
-        g, W = partition.graph, domination.cover
-        h = one_best_h(len(W), domination.value, corners=False, played=g.n_arms)
+    def __init__(self, partition: Partition, cover: Cover, shifted: Longs) -> None:
+        g, W, name = partition.graph, cover.covered, "shifted" if shifted.size else "covered"
+        h = one_best_h(len(W), cover.mass, corners=False, played=g.n_arms)
         theorem = f"Flat plan with strong arms ({name}), minimised at T"
         super().__init__(name, "flat", partition, theorem, (f"flat h={h:.4g}",))
-        self.domination, self.loops, self.loopless = domination, g.has_loop, ~g.has_loop
-        self.loopless[W] = False
+        self.cover, self.shifted = cover, np.zeros(g.n_arms, dtype=bool)
+        self.shifted[shifted] = True
         lazy = float(lazy_factor(g.n_arms)) if h < 1 else 1.0
-        counts = (len(W), int(self.loops.sum()), int(self.loopless.sum()))
-        self.problem = Flat(*counts, float(domination.value), h, lazy)
+        counts = (len(W), g.n_arms - len(W) - shifted.size, shifted.size)
+        self.problem = Flat(*counts, cover.mass, h, lazy)
+
+    def floor(self, T: float) -> float:
+        """The bound of the covered arms alone; what stands beside them costs something more."""
+        return self.problem.floor(T)
 
     def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
         """The tuning at T and its parameters by name."""
         problem, x = self.problem, self.problem.parameters(T)
-        extra = np.where(self.loopless, 0.0, x.extra / max(int((~self.loopless).sum()), 1))
+        extra = np.where(self.shifted, 0.0, x.extra / int((~self.shifted).sum()))
         rates = (x.eta, x.eta_loop, x.eta_loopless)
-        tuning = flat_tuning(self.partition, self.domination, problem.h, x.beta, rates, extra)
+        tuning = flat_tuning(self.partition, self.cover, problem.h, x.beta, rates, self.shifted, extra)
         parameters: dict[str, Any] = {"beta": x.beta, "eta": x.eta, "h": problem.h, "delta": problem.delta}
         parameters |= {"eta_loop": x.eta_loop} if problem.n_loop else {}
         parameters |= {"eta_loopless": x.eta_loopless, "extra": x.extra} if problem.n_loopless else {}
@@ -197,24 +206,25 @@ class FlatCandidate(MinimisedCandidate):
 
 def flat_tuning(
     partition: Partition,
-    domination: Domination,
+    cover: Cover,
     h: float,
     beta: float,
     rates: tuple[float, float, float],
+    shifted: Bools | None = None,
     extra: Floats | float = 0.0,
     schedule: Schedule | None = None,
 ) -> Tuning:
-    """One simplex: Tsallis-h at rate η on the arms that `domination` covers, −√x/η_S on others with a self-loop,
-    entropy at rate η_N on the rest; β·g explored for the covered, and `extra`."""
+    """One simplex: Tsallis-h at rate η on the arms that `cover` covers, entropy at rate η_N on those that are
+    `shifted` (n,), −√x/η_S on the rest; β·g explored for the covered, and `extra`."""
     g = partition.graph
     n, (eta, eta_loop, eta_loopless) = g.n_arms, rates
-    covered, weights = np.zeros(n, dtype=bool), np.zeros(n)
-    covered[domination.cover] = True
-    weights[domination.arms] = domination.weights
-    powers = np.where(covered, h, np.where(g.has_loop, 0.5, 1.0))
-    potential = Potential(powers, np.where(covered, eta, np.where(g.has_loop, 4 * eta_loop, eta_loopless)))
+    covered = np.zeros(n, dtype=bool)
+    covered[cover.covered] = True
+    entropic = np.zeros(n, dtype=bool) if shifted is None else shifted
+    powers = np.where(covered, h, np.where(entropic, 1.0, 0.5))
+    potential = Potential(powers, np.where(covered, eta, np.where(entropic, eta_loopless, 4 * eta_loop)))
     entropy = np.full(n, h == 1)
-    played = shared(g, partition.block_of, weights, covered, np.full(n, beta), entropy)
+    played = shared(g, partition.block_of, cover.weights, covered, np.full(n, beta), entropy)
     return Tuning.flat(
         n,
         potential,

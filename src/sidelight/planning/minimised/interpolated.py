@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -57,6 +57,7 @@ def best_h(
     return np.asarray(chosen)[np.asarray(inverse).ravel()]
 
 
+@lru_cache(maxsize=8192)
 def one_best_h(n: float, delta: float, *, corners: bool = True, played: float | None = None) -> float:
     """`best_h` of one block."""
     return float(best_h(np.array([float(n)]), np.array([float(delta)]), corners=corners, played=played)[0])

@@ -72,12 +72,13 @@ class Strong(Problem[OneSimplex]):
 
     def seen(self, gamma: Numbers, wide: bool = False) -> Numbers:
         """Q with exploration γ spread evenly over its carriers."""
-        if not self.alpha or np.min(gamma) <= 0:
+        if not self.alpha or (gamma <= 0 if isinstance(gamma, float) else np.min(gamma) <= 0):
             return float(self.cliques)
         carriers = self.n_plain + (self.n_reserved if wide else 0)
         beside = 0 if wide else int(self.n_reserved > 0)
         directed = directed_bound(self.alpha, carriers, gamma / carriers) + beside
-        return np.minimum(float(self.cliques), directed)
+        few = float(self.cliques)
+        return min(few, directed) if isinstance(directed, float) else np.minimum(few, directed)
 
     def hidden(self, gamma: float) -> float:
         """p: exploration shows every loop-less arm at least so often."""
@@ -127,21 +128,21 @@ class Strong(Problem[OneSimplex]):
             eta, gamma = exp3g(self, T)
             even = sqrt(2 * log(self.n) / (self.cliques * T))
             yield Start({}, {"h": 1.0, "eta": eta, "gamma": gamma})
-            for wide in self.widths:
-                yield Start({"eta": eta, "gamma": gamma}, {"h": 1.0, "wide": wide})
-                yield Start({"eta": min(even, 0.1), "gamma": min(2 * even, 0.2)}, {"h": 1.0, "wide": wide})
+            yield Start({"eta": eta, "gamma": gamma}, {"h": 1.0})
+            yield Start({"eta": min(even, 0.1), "gamma": min(2 * even, 0.2)}, {"h": 1.0})
             return
         for h in powers(self.n, float(self.cliques)):
             yield Start({}, {"h": h, "gamma": 0.0})
         if self.alpha:
             gamma = min(1 / sqrt(self.alpha * T), 0.4)
-            for wide in self.widths:
-                for h in powers(self.n, float(self.seen(gamma, wide))):
-                    yield Start({"gamma": gamma}, {"h": h, "wide": wide})
+            for h in powers(self.n, min(float(self.seen(gamma, wide)) for wide in self.widths)):
+                yield Start({"gamma": gamma}, {"h": h})
 
     def made(self, T: float, **chosen: Any) -> OneSimplex:
-        """The best η is known unless it shifts the others: the bound is a/η + bη + c."""
+        """The best η is known unless it shifts the others: the bound is a/η + bη + c. So is who carries γ."""
         x = OneSimplex(**({"eta": 1.0} | chosen))
+        if len(self.widths) > 1:
+            x = x._replace(wide=bool(self.seen(x.gamma, True) < self.seen(x.gamma, False)))
         if "eta" in chosen or x.gamma > MOST_EXPLORATION:
             return x
         return x._replace(eta=sqrt(float(diameter(x.h, self.n) / (self.stability(x) * T))))

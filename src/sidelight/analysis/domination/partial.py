@@ -1,0 +1,114 @@
+"""Covers that leave arms with self-loops to themselves, as far as that pays: mass against what is missed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sidelight._types import Bools, Floats
+from sidelight.errors import SolverError
+from sidelight.graph import FeedbackGraph
+
+LEAST_PRICE = 2.0**-20
+"""The price of missing an arm at which the least mass comes first."""
+
+ALL_CORNERS, SOME_CORNERS = 16, 3
+"""Up to so many arms all corners are found; beyond, those of so many levels of chords."""
+
+ROUNDING = 1e-9
+"""A point counts as a corner of the curve if it is so far below the chord."""
+
+
+@dataclass(frozen=True, eq=False)
+class PartialCover:
+    """x ≥ 0 with Σ_{j ∈ Nin(i)} x_j ≥ 1 for every arm i without self-loop, among those that need it.
+
+    >>> from sidelight.graph import families
+    >>> covers = partial_covers(families.loopy_star(4), np.ones(4, dtype=bool), np.array([1.0, 0.0, 0.0, 0.0]))
+    >>> [(cover.mass, cover.missed) for cover in covers]
+    [(0.0, 4.0), (1.0, 0.0)]
+    """
+
+    weights: Floats  # (n,) x
+    mass: float  # Σ x
+    missed: float  # Σ over those with self-loops of (1 − Σ_{j ∈ Nin(i)} x_j)₊
+
+
+def partial_covers(g: FeedbackGraph, needed: Bools, full: Floats) -> list[PartialCover]:
+    """Corners of the convex curve of least `mass` at each `missed`, from the least mass to a `full` cover (n,).
+
+    With price λ from 0 to ∞,
+
+        min Σ x + λΣ y   s.t.   Σ_{j ∈ Nin(i)} x_j + y_i ≥ 1 for arms needed,   y_i = 0 without self-loop,   x, y ≥ 0.
+
+    An edge or a loop more only adds solutions, so the curve never rises; relabelling arms does not change it. All
+    corners for graphs of up to `ALL_CORNERS` arms, for others those that chords find first. A linear program each.
+    """
+    n = g.n_arms
+    seen = np.zeros((n, n))
+    seen[tuple(g.edges().T[::-1])] = 1.0
+    may_miss = g.has_loop | ~needed
+    bounds = [(0.0, None)] * n + [(0.0, None if missed else 0.0) for missed in may_miss]
+
+    def solved(price: float) -> PartialCover:
+        from scipy.optimize import linprog  # a third of a second to import
+
+        found = linprog(
+            np.concatenate([np.ones(n), np.where(needed, price, 0.0)]),
+            A_ub=-np.hstack([seen, np.eye(n)]),
+            b_ub=-np.ones(n),
+            bounds=bounds,
+            method="highs-ds",
+            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+        )
+        if found.x is None:
+            raise SolverError(f"HiGHS did not solve a covering program of {n} arms: {found.message}")
+        weights = np.maximum(found.x[:n], 0.0)
+        return partial_cover(g, needed, weights, seen @ weights)
+
+    def between(left: PartialCover, right: PartialCover, depth: int) -> Iterator[PartialCover]:
+        """Corners strictly between two points of the curve."""
+        if depth == 0 or left.missed - right.missed <= ROUNDING or right.mass - left.mass <= ROUNDING:
+            return
+        price = (right.mass - left.mass) / (left.missed - right.missed)
+        found = solved(price)
+        if found.mass + price * found.missed < left.mass + price * left.missed - ROUNDING:
+            yield from between(left, found, depth - 1)
+            yield found
+            yield from between(found, right, depth - 1)
+
+    last, first = partial_cover(g, needed, full, seen @ full), solved(LEAST_PRICE)
+    if last.mass - first.mass <= ROUNDING:
+        return [last]
+    return [first, *between(first, last, n if n <= ALL_CORNERS else SOME_CORNERS), last]
+
+
+def partial_cover(g: FeedbackGraph, needed: Bools, weights: Floats, coverage: Floats) -> PartialCover:
+    """These weights, scaled up by rounding errors where an arm without self-loop is not covered quite."""
+    least = float(coverage[needed & ~g.has_loop].min(initial=1.0))
+    if least < 1 - 1e-6:
+        raise SolverError(f"an arm without self-loop is covered {least!r} < 1")
+    weights, coverage = weights / least, coverage / least
+    missed = float(np.maximum(1 - coverage[needed & g.has_loop], 0.0).sum())
+    return PartialCover(weights, float(weights.sum()), missed if missed > ROUNDING else 0.0)
+
+
+def lower_hull(covers: Sequence[PartialCover]) -> list[PartialCover]:
+    """Those that are corners of the convex curve below all of them, from the least mass on."""
+    ordered = sorted(covers, key=lambda cover: (cover.mass, cover.missed))
+    hull: list[PartialCover] = []
+    for cover in ordered:
+        if hull and cover.missed >= hull[-1].missed - ROUNDING:
+            continue
+        while len(hull) > 1 and _above(hull[-2], hull[-1], cover):
+            hull.pop()
+        hull.append(cover)
+    return hull
+
+
+def _above(left: PartialCover, middle: PartialCover, right: PartialCover) -> bool:
+    """Is the middle one on or above the chord between the others?"""
+    share = (middle.mass - left.mass) / (right.mass - left.mass)
+    return middle.missed >= left.missed + share * (right.missed - left.missed) - ROUNDING

@@ -1,0 +1,50 @@
+"""Which arms a flat plan covers, which it leaves to their self-loops, and which to all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from sidelight._types import Longs
+from sidelight.planning.exploration import Cover, Solved
+
+EVERY_SPLIT = 8
+"""Up to so many arms every number of arms is tried in every role; beyond, a few."""
+
+FULLY = 1 - 1e-9
+"""Arms with this coverage are covered, but for rounding."""
+
+
+class Roles(NamedTuple):
+    """Arms that are neither covered nor shifted have self-loops, and see themselves."""
+
+    cover: Cover  # of some arms, from any
+    shifted: Longs  # universal arms, with a potential of their own
+
+
+def roles(solved: Solved) -> Iterator[Roles]:
+    """The splits to be weighed; at least one arm is covered, and at least one is not.
+
+    A bound depends on how many arms have which role, and on the mass of the cover. A split of a graph is also one
+    of every graph with an edge or a loop more: no such edge raises the smallest bound over all splits. Which arms are
+    shifted matters little to the mass, so only their number is varied, and covers are those of `partial_covers`.
+    """
+    g = solved.graph
+    order = g.universal[np.argsort(g.has_loop[g.universal], kind="stable")].astype(np.int64)
+    small = g.n_arms <= EVERY_SPLIT
+    for n_shifted in range(order.size + 1) if small else sorted({0, int((~g.has_loop)[order].sum())}):
+        shifted = order[:n_shifted]
+        needed = np.ones(g.n_arms, dtype=bool)
+        needed[shifted] = False
+        most = 0
+        for cover in solved.covers_of(needed):
+            coverage = solved.coverage(cover.weights)
+            able = np.flatnonzero(needed & g.has_loop & (coverage >= FULLY))
+            loopless = np.flatnonzero(needed & ~g.has_loop)
+            for n_more in range(most, able.size + 1) if small else sorted({most, able.size}):
+                covered = np.sort(np.concatenate([loopless, able[:n_more]]))
+                if 0 < covered.size < g.n_arms:
+                    yield Roles(Cover(cover.weights, cover.mass, covered), shifted)
+            most = max(most, able.size + 1)
