@@ -9,9 +9,8 @@ from sidelight._check import checked_horizon, checked_number
 from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
+from sidelight.planning.anytime.choice import anytime
 from sidelight.planning.anytime.doubling import DOUBLING, doubling
-from sidelight.planning.anytime.strong import strong_anytime
-from sidelight.planning.anytime.weak import weak_anytime
 from sidelight.planning.candidates import (
     Realization,
     best_of,
@@ -177,10 +176,9 @@ def _any_rounds(
             )
         return doubling(solved.graph)
     _check_one_block(partition)
-    strong = solved.observability.graph == "strong"
     if realization == SELF_TUNING and solved.graph.n_arms > 1:
         return self_tuning(solved, options.order, options.share)
-    return (strong_anytime if strong else weak_anytime)(solved)
+    return anytime(solved)
 
 
 # -- input ------------------------------------------------------------------------------------------------

@@ -24,9 +24,6 @@ from sidelight.planning.tuning import MOST_EXPLORATION, lazy_factor
 
 THEOREM = "Anytime flat plan"
 
-ROUNDS = [2**k for k in range(41)]
-"""Where the covers to choose from are compared."""
-
 
 @dataclass(frozen=True)
 class AnytimeBound:
@@ -90,23 +87,15 @@ class AnytimeBound:
             raise InvalidOption(f"not a saved anytime bound: {error!r}") from None
 
 
-def weak_anytime(solved: Solved) -> Plan:
-    """The plan whose bound is never far above the other's: all arms covered, or those without self-loop.
-
-    The first has no √t beside its t^{2/3}, the second has the smaller t^{2/3}: one wins early, the other late, and
-    t is not known. So their ratios are compared where they are largest, over powers of two; no bound counts for
-    more than t.
-    """
+def covering_plans(solved: Solved) -> list[Plan]:
+    """All arms covered, or those without self-loop, if there are both kinds."""
     g = solved.graph
-    loopless, single = np.flatnonzero(~g.has_loop), natural.single(g)
-    sets = [loopless, np.arange(g.n_arms)] if loopless.size < g.n_arms else [loopless]
-    made = [_covering(single, solved.cover(arms)) for arms in sets]
-    values = np.array([[min(bound.value_at(t), t) for t in ROUNDS] for bound, _ in made])
-    worst = (values / values.min(axis=0)).max(axis=1)
-    return made[min(range(len(made)), key=lambda i: float(f"{worst[i]:.9g}"))][1]
+    loopless = np.flatnonzero(~g.has_loop)
+    sets = [np.arange(g.n_arms)] + ([loopless] if 0 < loopless.size < g.n_arms else [])
+    return [_covering(natural.single(g), solved.cover(arms)) for arms in sets]
 
 
-def _covering(partition: Partition, domination: Domination) -> tuple[AnytimeBound, Plan]:
+def _covering(partition: Partition, domination: Domination) -> Plan:
     """One simplex: covered arms W with η_t ∝ t^{−2/3} and β_t ∝ t^{−1/3}, self-loop arms S with η_t ∝ t^{−1/2}.
 
         R_t ≤ t^{2/3}·(D/η₁ + (3/2)r·max(η₁/(2β₁), β₁κδ^h)) + t^{1/2}·(√n_S/η_S + 4ρr'·η_S√n_S)
@@ -136,4 +125,4 @@ def _covering(partition: Partition, domination: Domination) -> tuple[AnytimeBoun
     parameters: dict[str, Any] = {"h": h, "start": start, "beta": beta, "eta": eta, "delta": delta}
     parameters |= {"eta_loop": eta_loop} if n > n_cover else {}
     choices = (f"flat h={h:.4g}",)
-    return bound, Plan(partition.graph, partition, None, "flat", choices, parameters, bound, tuning)
+    return Plan(partition.graph, partition, None, "flat", choices, parameters, bound, tuning)
