@@ -40,6 +40,7 @@ RECORDED = {
 }
 """Losses that were recorded on a graph; rounds beyond the last start over."""
 ENVIRONMENTS = (*GAPS, "switching", "drifting", "opposed:0.2", "hard")
+MARK = "<!-- below this line: printed by benchmarks/bench_regret.py -->"
 QUICK = ("cycle:20", "teams:5x4", "revealing_action:20", "mab:20")
 
 
@@ -50,6 +51,7 @@ def main():
         "--quick", action="store_true", help="four graphs, gaps and hard, T = 10⁴, five seeds"
     )
     parser.add_argument("--before", type=Path, help="regret.csv of an earlier version")
+    parser.add_argument("--page", type=Path, help="also put the tables into this file, below its mark")
     parser.add_argument("--jobs", type=int, help="processes, all cores unless given")
     parser.add_argument("--graphs", nargs="*", help="only these graphs, by name")
     parser.add_argument("--policies", nargs="*", help="only these policies")
@@ -71,9 +73,14 @@ def main():
         entries += [
             replace(entry, policy=f"{entry.policy} before") for entry in earlier if entry.game in games
         ]
-    page = "\n".join(tables(entries))
-    (options.output / "regret.md").write_text(page + "\n", encoding="utf-8")
-    print(page)
+    text = "\n".join(tables(entries)) + "\n"
+    (options.output / "regret.md").write_text(text, encoding="utf-8")
+    if options.page:
+        before, mark, _ = options.page.read_text(encoding="utf-8").partition(MARK)
+        if not mark:
+            sys.exit(f"{options.page} has no line {MARK}")
+        options.page.write_text(f"{before}{MARK}\n\n{text}", encoding="utf-8")
+    print(text)
 
 
 def specs(options):

@@ -1,7 +1,7 @@
 """The suite of regret in Markdown: targets, certificates, growth, who wins without a promise, and every game."""
 
 from itertools import groupby
-from math import exp, log
+from math import exp, hypot, log
 
 import numpy as np
 
@@ -78,15 +78,18 @@ def geometric_means(games, policy):
 
 def closeness(games, policy):
     """In how many games is it about as good as the best rival that promises something about all losses?"""
-    close = []
+    beyond, noise = [], []  # what is lost beyond that, and its standard error
     for played in games.values():
         best = best_certified(played, rivals=True)
         if policy in played and best is not None:
-            close.append(played[policy].regret <= best.regret + (CLOSE - 1) * abs(best.regret))
-    if close:
-        share = sum(close) / len(close)
-        what = f"within {CLOSE} of the best certified rival"
-        yield row(policy, what, f"≥ {SHARE:.0%}", judged(f"{share:.0%}", share >= SHARE), len(close))
+            mine = played[policy]
+            beyond.append(mine.regret - best.regret - (CLOSE - 1) * abs(best.regret))
+            noise.append(hypot(mine.error, CLOSE * best.error))
+    if beyond:
+        share = sum(lost <= 0 for lost in beyond) / len(beyond)
+        clear = sum(lost > 2 * error for lost, error in zip(beyond, noise, strict=True)) / len(beyond)
+        what = f"within {CLOSE} of the best certified rival (by more than two standard errors beyond: {clear:.0%})"
+        yield row(policy, what, f"≥ {SHARE:.0%}", judged(f"{share:.0%}", share >= SHARE), len(beyond))
 
 
 def hardness(games, policy):
