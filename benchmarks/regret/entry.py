@@ -6,6 +6,7 @@ from math import log
 
 import numpy as np
 
+from sidelight.experiment.run import rounding
 from sidelight.experiment.statistics import growth_exponent
 from sidelight.report.sentences import certificate_exceeded
 
@@ -33,6 +34,9 @@ class Entry:
     def of(cls, cell, kind):
         """The numbers of a finished cell on a graph of that kind."""
         decade = int(np.argmin(np.abs(cell.checkpoints - cell.horizon / 10)))
+        added = float(cell.mean[-1] - cell.mean[decade])
+        if abs(added) <= float(rounding(cell.horizon, cell.cost[:, -1].max())):
+            added = 0.0
         growth = growth_exponent(cell.checkpoints, cell.regret, resamples=1)
         return cls(
             graph=cell.graph,
@@ -46,7 +50,7 @@ class Entry:
             bound=np.nan if cell.bound is None else float(cell.bound["value"]),
             certificate=np.nan if cell.certificate is None else float(cell.certificate[:, -1].mean()),
             exceeded=certificate_exceeded(cell),
-            per_log=float(cell.mean[-1] - cell.mean[decade]) / log(cell.horizon / cell.checkpoints[decade]),
+            per_log=added / log(cell.horizon / cell.checkpoints[decade]),
             late=np.nan if growth is None else growth.late,
             ns=cell.nanoseconds_per_round,
         )
