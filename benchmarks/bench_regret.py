@@ -60,8 +60,9 @@ def main():
     options = parser.parse_args()
     entries = []
     for part, spec in specs(options).items():
-        print(f"{part}: {len(spec.cells)} cells", file=sys.stderr)
-        results = sl.sweep(spec, options.output / part, jobs=options.jobs, progress=True)
+        print(part, file=sys.stderr)
+        jobs = options.jobs or (1 if options.quick else None)  # few rounds are over before workers have started
+        results = sl.sweep(spec, options.output / part, jobs=jobs, progress=True)
         if not results.complete:
             sys.exit("unfinished; the same command continues")
         kinds = {source.name: sl.observability(source.build()).graph for source in spec.graphs}
@@ -84,7 +85,10 @@ def main():
 
 
 def specs(options):
-    """{folder: spec}: all graphs in all environments, then each recorded data set on its graph."""
+    """{folder: spec}: for each policy all graphs in all environments, then each recorded data set on its graph.
+
+    A policy that is added, or whose folder is deleted because it has changed, leaves the results of others alone.
+    """
     graphs = {each if isinstance(each, str) else each["name"]: each for each in FAMILIES}
     try:
         folder = data_folder()
@@ -99,23 +103,24 @@ def specs(options):
     wanted = options.graphs or (QUICK if options.quick else list(graphs))
     if unknown := [name for name in wanted if name not in graphs]:
         sys.exit(f"no graph {unknown[0]!r} here; there are {', '.join(graphs)}")
+    policies = options.policies or [name for name in (*OURS, *OLD, *BASELINES) if name in names.names()]
     values = {
-        "policies": options.policies or [name for name in (*OURS, *OLD, *BASELINES) if name in names.names()],
         "horizons": options.horizons or ([10_000] if options.quick else [10_000, 100_000]),
         "seeds": options.seeds or (5 if options.quick else 20),
     }
 
-    def spec(some, environments):
-        return sl.Spec.from_dict({**values, "graphs": some, "environments": environments})
-
-    games = list(POSITIVE if options.quick else ENVIRONMENTS)
-    found = {"games": spec([graphs[name] for name in wanted], games)}
+    parts = {"games": ([graphs[name] for name in wanted], list(POSITIVE if options.quick else ENVIRONMENTS))}
     if folder is not None and not options.quick:
         for name, text in RECORDED.items():
-            if name not in wanted:
-                continue
-            found[text.split(":")[1].split(",")[0]] = spec([graphs[name]], [text])
-    return found
+            if name in wanted:
+                parts[text.split(":")[1].split(",")[0]] = ([graphs[name]], [text])
+    return {
+        f"{policy}/{part}": sl.Spec.from_dict(
+            {**values, "policies": [policy], "graphs": some, "environments": environments}
+        )
+        for policy in policies
+        for part, (some, environments) in parts.items()
+    }
 
 
 if __name__ == "__main__":
