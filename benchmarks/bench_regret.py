@@ -61,7 +61,9 @@ def main():
     entries = []
     for part, spec in specs(options).items():
         print(part, file=sys.stderr)
-        jobs = options.jobs or (1 if options.quick else None)  # few rounds are over before workers have started
+        jobs = options.jobs or (
+            1 if options.quick else None
+        )  # few rounds are over before workers have started
         results = sl.sweep(spec, options.output / part, jobs=jobs, progress=True)
         if not results.complete:
             sys.exit("unfinished; the same command continues")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="NAME,...",
     shell_complete=complete.policies,
-    help="What to play; several with commas or by repeating the option.  [default: auto, anytime and the "
+    help="What to play; several with commas or by repeating the option.  [default: self_tuning, auto and the "
     "baselines that apply to the graph]",
 )
 @click.option(

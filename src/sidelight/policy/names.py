@@ -21,6 +21,8 @@ def _planned(realization: str) -> Make:
 
 _MAKERS: dict[str, Make] = {
     **{name: _planned(name) for name in ("auto", *REALIZATIONS) if name != "self-tuning"},
+    "self_tuning": lambda graph, horizon: plan(graph, None, realization="self-tuning"),
+    "premium": lambda graph, horizon: plan(graph, horizon, realization="self-tuning", premium=0.1),
     "anytime": lambda graph, horizon: plan(graph, None, realization="anytime"),
     "doubling": lambda graph, horizon: plan(graph, None, realization="doubling"),
     **{name: getattr(baselines, name) for name in baselines.__all__},
@@ -28,7 +30,7 @@ _MAKERS: dict[str, Make] = {
 }
 
 
-OWN = ("auto", "anytime")
+OWN = ("self_tuning", "auto")
 BASELINES = ("exp3g", "chlz21", "hedge", "exp3_ix", "tsallis_inf", "ucb_n", "ts_n", "ftl")
 """What `compared` lists: the plans, and one algorithm of the literature for each kind of feedback."""
 MOST_ARMS_OF_RULES = 1_000
@@ -45,7 +47,7 @@ def compared(graph: FeedbackGraph, horizon: int) -> tuple[str, ...]:
 
     >>> import sidelight as sl
     >>> compared(sl.families.cycle(6), 1000)
-    ('auto', 'anytime', 'exp3g', 'chlz21', 'ftl')
+    ('self_tuning', 'auto', 'exp3g', 'chlz21', 'ftl')
     """
     few = graph.n_arms <= MOST_ARMS_OF_RULES
     wanted = (name for name in BASELINES if few or name not in {rule.name for rule in RULES})
@@ -63,8 +65,9 @@ def _applies(name: str, graph: FeedbackGraph, horizon: int) -> bool:
 def make(name: str, graph: FeedbackGraph, horizon: int) -> Playable:
     """The plan or rule of this name for `graph` and `horizon`, ready to be simulated.
 
-    "anytime" and "doubling" know no horizon: simulating them needs `horizon=`. A baseline that does not apply to
-    the graph says why.
+    "self_tuning", "anytime" and "doubling" know no horizon: simulating them needs `horizon=`. "premium" is the
+    self-tuning plan whose budget for the horizon is a tenth larger. A baseline that does not apply to the graph says
+    why.
 
     >>> import sidelight as sl
     >>> make("flat", sl.families.cycle(6), 1000).realization
