@@ -153,7 +153,7 @@ def test_what_is_played_is_the_point_of_the_sums(spec):
 
 @pytest.mark.parametrize("spec", SMALL)
 def test_the_ledger_is_the_sum_over_rounds(spec):
-    """Whatever the rates: ⟨ℓ̂, X − e⟩ and γ̄ added up, for every arm."""
+    """Whatever the rates: ⟨ℓ̂, X − e⟩ and γ̄(1 − ⟨ℓ̂, X⟩) added up, for every arm."""
     plan = planned(spec)
     n, environment = plan.graph.n_arms, world(plan.graph.n_arms)
     instance, _ = twin_of(plan)
@@ -165,7 +165,7 @@ def test_the_ledger_is_the_sum_over_rounds(spec):
         guess = np.where(instance.A[arm], losses / (instance.A.T @ Z), 0.0)
         expected[:, 0] += guess @ ((1 - plan.tuning.local_exploration.sum()) * X) - guess @ X
         expected[:, 1] += guess @ X - guess if n > 1 else 0.0
-        expected[:, 2] += exploration(policy.memory).sum()
+        expected[:, 2] += exploration(policy.memory).sum() * (1 - guess @ X)
         policy.tell(losses[plan.graph.out_neighbors(arm)])
     for best in range(n):
         assert_allclose(list(policy.ledger(best).values()), expected[best], rtol=1e-8, atol=1e-7)

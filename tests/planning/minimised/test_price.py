@@ -293,7 +293,7 @@ def test_sharper_proofs_are_checked(name, T):
         assert not made.bound.certified or all(c.holds for c in sl.check_certificate(made))
         if title is None:
             title = "Exp3.G, loop-less arms covered" if g.has_loop.any() else "Exp3.G, all arms covered"
-        row, printed = rows[f"{title}, sharper proof"], rows[title]
+        row, printed = rows[f"{title}, sharper"], rows[title]
         assert row.certified
         assert not printed.certified or row.value <= printed.value * (1 + 1e-12)
         claimed = replace(made, curve=replace(made.bound, terms={"claim": row.value}))
@@ -308,10 +308,10 @@ def test_constants_of_the_same_play():
     rows = {row.name: row.value for row in sl.compare_bounds(g, T).upper}
     unit = (10 * np.log(20)) ** (1 / 3) * T ** (2 / 3)
     assert rows["CHLZ21"] == pytest.approx(3 * 2 ** (-1 / 3) * unit)
-    assert rows["CHLZ21, sharper proof"] == pytest.approx(2 * 2 ** (-1 / 3) * unit)
-    exp3g, sharper = rows["Exp3.G, all arms covered"], rows["Exp3.G, all arms covered, sharper proof"]
+    assert rows["CHLZ21, sharper"] == pytest.approx(2 * 2 ** (-1 / 3) * unit)
+    exp3g, sharper = rows["Exp3.G, all arms covered"], rows["Exp3.G, all arms covered, sharper"]
     assert sharper == pytest.approx(exp3g * 2 / 2.5)
-    adaptive = rows["adaptive, single, sharper proof"]
+    adaptive = rows["adaptive, single, sharper"]
     assert adaptive == pytest.approx((2 - 1 / np.sqrt(20)) * 2 ** (1 / 3) * 20 ** (1 / 3) * T ** (2 / 3))
 
 

@@ -226,8 +226,8 @@ def _rows(candidate: Candidate, T: int) -> Iterator[Row]:
     yield Row(candidate.title, "upper", value, *about)
     sharper = candidate.sharper(float(T))
     if sharper:
-        theorem = f"{candidate.title} as it plays, stability and exploration not paid together"
-        yield Row(f"{candidate.title}, sharper proof", "upper", sum(sharper.values()), OURS, theorem)
+        theorem = "the same play: the larger of stability and exploration"
+        yield Row(f"{candidate.title}, sharper", "upper", sum(sharper.values()), OURS, theorem)
 
 
 def _baselines(solved: Solved) -> Iterator[Candidate]:
