@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 
 from sidelight.engine._numba.interrupts import interrupts_kept
 from sidelight.engine.alias import alias_tables
+from sidelight.engine.constants import LARGEST_LIST
 from sidelight.engine.fields import (
     ALL_OTHERS,
     EVERYTHING,
@@ -71,6 +73,11 @@ def build_memory(
     """
     n, m = graph.n_arms, tuning.n_blocks
     slots = laid_out(tuning)
+    spreads = tuning.spread[slots.block_order] > 0.0
+    seen_how = _how_seen(graph, slots, spreads)
+    rule = tuning.self_tuning
+    if rule is not None and n <= LARGEST_LIST:
+        graph = Explicit.of(graph)
     changes = int(graph.out_degree.max())  # the most arms that one round reveals
     layout = _simplices(tuning, slots, changes)
     store = make_store(layout.simplices, m + n)
@@ -78,9 +85,7 @@ def build_memory(
     fixed = np.asarray(tuning.global_exploration, dtype=np.float64)[slots.arm_at]
     local = np.asarray(tuning.local_exploration, dtype=np.float64)[slots.arm_at]
     adaptive = np.asarray(tuning.adaptive, dtype=np.float64)[slots.block_order]
-    spreads = tuning.spread[slots.block_order] > 0.0
     spread = np.asarray(tuning.spread, dtype=np.float64)[slots.block_order]
-    rule = tuning.self_tuning
     if rule is not None:
         tuned = _tuned(tuning, slots, first_numbers(rule) if tuned is None else tuned)
         store["scalars"][RATE] = (1.0 - rule.order if rule.order < 1.0 else 1.0) / tuned[BETA]
@@ -101,7 +106,6 @@ def build_memory(
     near = _near(graph, tuning, slots, spreads, tables=not single) if any_spread else _Near.none()
     if tuned is not None and any_spread:
         near.relief[int(tuned[LEADER])] *= tuned[SCALE]
-    seen_how = _how_seen(graph, slots, spreads)
 
     switches: dict[str, int] = {}
     switches["n_arms"] = n
@@ -192,6 +196,44 @@ def build_memory(
     with interrupts_kept():
         engine.start(memory)
     return memory
+
+
+@dataclass(frozen=True, eq=False)
+class Explicit:
+    """A graph without universal arms: small ones are played along edges, however many."""
+
+    n_arms: int
+    out_indptr: Longs
+    out_indices: Ints
+    in_indptr: Longs
+    in_indices: Ints
+    out_degree: Longs
+    universal: Ints
+    is_universal: Bools
+    has_loop: Bools
+
+    @classmethod
+    def of(cls, graph: Graph) -> Graph:
+        """The same graph with all edges written out."""
+        if graph.universal.size == 0:
+            return graph
+        n = graph.n_arms
+        sees = np.zeros((n, n), dtype=bool)
+        sees[np.repeat(np.arange(n), np.diff(graph.out_indptr)), graph.out_indices] = True
+        sees[:, graph.universal] = True
+        np.fill_diagonal(sees, graph.has_loop)
+        rows = [_rows(sees), _rows(sees.T)]
+        none = np.zeros(0, dtype=np.int32)
+        return cls(n, *rows[0], *rows[1], np.diff(rows[0][0]), none, np.zeros(n, dtype=bool), graph.has_loop)
+
+
+def _rows(matrix: Bools) -> tuple[Longs, Ints]:
+    """CSR of a dense matrix, read-only as the graph's own."""
+    indptr = np.concatenate([[0], np.cumsum(matrix.sum(axis=1))]).astype(np.int64)
+    indices = np.nonzero(matrix)[1].astype(np.int32)
+    for array in (indptr, indices):
+        array.flags.writeable = False
+    return indptr, indices
 
 
 def is_single(graph: Graph, store: Arrays, n_blocks: int, any_local: bool) -> bool:

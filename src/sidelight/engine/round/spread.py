@@ -21,7 +21,7 @@ from sidelight.engine.round.indexing import end_edge, end_in_edge, first_edge, f
 from sidelight.engine.self_tuning.numbers import KEPT, LEADER
 from sidelight.engine.simplex.buckets import reach
 from sidelight.engine.simplex.point import root
-from sidelight.engine.simplex.store import N_BUCKETS, N_SERIES, POWER_BUCKETS, RENEWED
+from sidelight.engine.simplex.store import N_BUCKETS, N_SERIES, POWER_BUCKETS, RENEWED, end_of, first_of
 from sidelight.engine.simplex.tree import renew_leaves
 
 LISTED = 256
@@ -136,12 +136,27 @@ def renew_block_spread(machine, state, store, k, g):
     """Write the exploration of a whole block afresh."""
     noinline()
     margin = margin_of(store, g)
+    bucketed = store.form[g] == POWER_BUCKETS
+    first = first_of(store, g) - machine.n_blocks
+    # A short list has fewer arms than edges: what each is due is computed once.
+    if not bucketed:
+        for i in range(first, end_of(store, g) - machine.n_blocks):
+            state.terms[i - first] = machine.relief[i] * root(store, g, machine.n_blocks + i)
     n = 0
     for slot in range(machine.block_start[k], machine.block_start[k + 1]):
-        n = renew_spread(machine, state, store, k, g, slot, margin, n)
+        if bucketed:
+            n = renew_spread(machine, state, store, k, g, slot, margin, n)
+        else:
+            most, leader = 0.0, -1
+            if machine.cover[slot] > 0.0:
+                for e in range(first_near(machine, slot), end_near(machine, slot)):
+                    i = machine.out_indices[e] if machine.single else machine.near[e]
+                    if state.terms[i - first] > most:
+                        most, leader = state.terms[i - first], i
+            n = set_spread(machine, state, slot, machine.spread[k] * machine.cover[slot] * most, leader, n)
     end_listing(machine, state, n)
     # Everything is up to date now, refreshed buckets included.
-    if store.form[g] == POWER_BUCKETS:
+    if bucketed:
         forget_renewal(store, store.extra[g])
 
 
