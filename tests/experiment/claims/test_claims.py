@@ -72,6 +72,7 @@ OURS = {
     "docs/theory/weighted-projection.md",
     "docs/theory/flat.md",
     "docs/theory/anytime.md",
+    "docs/theory/self-tuning.md",
     "docs/theory/tight-constants.md",
     "docs/theory/readings.md",
 }

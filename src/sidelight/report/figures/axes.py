@@ -53,11 +53,11 @@ def _decade(value: float) -> str:
     return f"{10**exponent:,}" if 0 <= exponent <= 4 else power(exponent)
 
 
-def thousands(axis: Axis) -> None:
-    """Linear ticks with thousands apart."""
+def thousands(axis: Axis, whole: bool = False) -> None:
+    """Linear ticks with thousands apart, at whole numbers only if asked for."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    axis.set_major_locator(MaxNLocator(5))
+    axis.set_major_locator(MaxNLocator(5, integer=whole))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}".replace("-", "−")))
 
 

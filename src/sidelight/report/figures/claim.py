@@ -30,7 +30,7 @@ def claim_figure(outcome: Outcome, title: str) -> Figure:
     figure = new_figure(6.4, 4.2)
     axes = figure.subplots()
     listed = outcome.x_label.startswith(LISTED) or "see the table" in outcome.x_label
-    colours = {"measured": cycle((0, 4, 6)), "baseline": cycle((1, 2, 3, 5, 7))}
+    colours = {"measured": cycle((0, 4, 6, 3)), "baseline": cycle((1, 2, 5, 7, 3))}
     for curve in outcome.curves:
         look = dict(LOOKS[curve.role])
         if curve.role in colours:
@@ -45,7 +45,7 @@ def claim_figure(outcome: Outcome, title: str) -> Figure:
         if values and min(values) > 0 and not (listed and which == "x"):
             log_axis(axes, which, min(values) / 1.15, 1.15 * max(values), least_span=1.0)
         else:
-            thousands(axis)
+            thousands(axis, whole=listed and which == "x")
     axes.set(xlabel=outcome.x_label, ylabel=outcome.y_label)
     axes.set_title(title)
     axes.grid(visible=True)

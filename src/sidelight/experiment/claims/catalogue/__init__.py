@@ -12,13 +12,24 @@ from sidelight.experiment.claims.catalogue import (
     hypercubes,
     lower_bounds,
     readings,
+    self_tuning,
     stronger,
     two_level,
     unions,
 )
 from sidelight.experiment.claims.claim import Claim
 
-_FILES = (two_level, corrupted, unions, bounded_degree, hypercubes, lower_bounds, stronger, readings)
+_FILES = (
+    two_level,
+    corrupted,
+    unions,
+    bounded_degree,
+    hypercubes,
+    lower_bounds,
+    stronger,
+    self_tuning,
+    readings,
+)
 CLAIMS: dict[str, Claim] = {claim.name: claim for file in _FILES for claim in file.claims.listed}
 
 
