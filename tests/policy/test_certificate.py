@@ -6,6 +6,7 @@ by path are asserted.
 """
 
 import itertools
+from dataclasses import replace
 
 import naive
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import sidelight as sl
 from sidelight.engine.fields import PENDING
+from sidelight.planning.baselines.exponential_weights import CHLZ21, Exp3GWeak
 from sidelight.planning.candidates import flat_candidates
 from sidelight.planning.exploration import Solved
 from sidelight.policy.certificate import LEDGER
@@ -59,6 +61,17 @@ def flat_way(g, name):
     return made
 
 
+def sharpened(algorithm, g):
+    """A known algorithm with the smaller bound on the same play."""
+
+    def made(T):
+        way = algorithm(Solved(g))
+        plan = way.plan(T)
+        return replace(plan, curve=replace(plan.bound, terms=way.sharper(T), conditions=()))
+
+    return made
+
+
 TWO = [[0, 1], [2, 3]]
 KINDS = {
     "flat": lambda T: sl.plan(PATH, T, realization="flat"),
@@ -76,6 +89,9 @@ KINDS = {
     "loops and loop-less, minimised": parted(LOOPS_AND_BLIND, [[0], [1], [2]], "interpolated"),
     "covered": flat_way(THREE_KINDS, "covered"),
     "shifted": flat_way(THREE_KINDS, "shifted"),
+    "watched": flat_way(PAIR_AND_LOOP, "watched"),
+    "CHLZ21, sharper": sharpened(CHLZ21, PATH),
+    "Exp3.G, sharper": sharpened(Exp3GWeak, PAIR_AND_LOOP),
     "bandit": lambda T: sl.plan(sl.families.mab(3), T),
     "bandit, printed": lambda T: sl.plan(sl.families.mab(3), T, realization="clustered"),
     "full feedback": lambda T: sl.plan(sl.families.full(3), T),

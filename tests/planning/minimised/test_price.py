@@ -11,9 +11,11 @@ from self_tuning_twin import money
 import sidelight as sl
 from sidelight.partition import Partition
 from sidelight.planning.candidates import natural_candidates
+from sidelight.planning.cliques import clique_cover, growth
 from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.flat import Flat, Rates
 from sidelight.planning.minimised.price import even_strength, one_block, peak, price
+from sidelight.planning.minimised.strong import OneSimplex, Strong, evenly
 from sidelight.planning.tuning import LAZY_FACTOR
 
 ORDERS = (0.3, 0.5, 0.8, 1.0)
@@ -180,6 +182,40 @@ def test_loopless_strong_arms_beside_both():
         most = problem.terms(1.0, rates)
         assert problem.overshoot(rates) <= 0.5 * (1 + 1e-12)
         assert (cost.sum(axis=1) <= (most["rounds"] + most["loop-less shift"]) * (1 + 1e-12)).all()
+
+
+def test_loopless_arms_of_strong_graphs():
+    """Exponential weights, exactly: σ and exploration together, for graphs of loops, universal and generous arms."""
+    rng, met = np.random.default_rng(7), set()
+    for _ in range(50):
+        n = int(rng.integers(2, 9))
+        A = rng.random((n, n)) < rng.uniform(0.1, 0.8)
+        blind = rng.random(n) < rng.choice([0.3, 1.0])
+        blind[0] = True
+        A[np.arange(n), np.arange(n)] = ~blind
+        A |= (blind | (rng.random(n) < 0.2)) & ~np.eye(n, dtype=bool)  # universal columns
+        A |= ((rng.random(n) < 0.2) & blind)[:, None] & ~np.eye(n, dtype=bool)  # generous rows
+        g = sl.FeedbackGraph.from_adjacency(A)
+        problem = Strong.of(clique_cover(g))
+        met.add((problem.n_plain > 0, problem.n_loop > 0))
+        gamma = rng.uniform(0.01, 0.5)
+        x = OneSimplex(1.0, gamma * np.exp(rng.uniform(-2, 1)), gamma)
+        X = states(rng, n)
+        Z = (1 - gamma) * X + evenly(g, x)
+        losses = (rng.random(X.shape) < rng.uniform(0.1, 1, size=(len(X), 1))).astype(float)
+        guess = A * (losses / (Z @ A))[:, None, :]
+        # σ = ⟨ℓ̂, X⟩ + log Σ X·e^{−ηℓ̂}/η, whatever the shift
+        sigma = (guess * X[:, None, :]).sum(axis=2)
+        sigma += np.log((X[:, None, :] * np.exp(-x.eta * guess)).sum(axis=2)) / x.eta
+        cost = (Z * sigma).sum(axis=1) + (losses * (Z - X)).sum(axis=1)
+        most = x.eta * problem.stability(x) + problem.exploration(x)
+        assert (cost <= most * (1 + 1e-9)).all()
+        # and the quadratic form, which is what the proof bounds: within the same
+        shift = (guess * X[:, None, :])[:, :, blind].sum(axis=2, keepdims=True)
+        p = problem.hidden(gamma)
+        squares = 0.5 * x.eta * growth(x.eta / p) * (X[:, None, :] * (guess - shift) ** 2).sum(axis=2)
+        assert ((Z * squares).sum(axis=1) + (losses * (Z - X)).sum(axis=1) <= most * (1 + 1e-9)).all()
+    assert met >= {(True, True), (False, False)}
 
 
 # -- an adversary -------------------------------------------------------------------------------------------

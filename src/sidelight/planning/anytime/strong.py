@@ -18,7 +18,7 @@ from sidelight.partition import natural
 from sidelight.planning.bounds.bound import Bound, Condition, below_trivial, first
 from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.problem import Problem, Start
-from sidelight.planning.minimised.strong import OneSimplex, Strong, evenly, powers
+from sidelight.planning.minimised.strong import OneSimplex, Strong, evenly, powers, with_ratio
 from sidelight.planning.plan import Plan
 from sidelight.planning.potentials import Potential, diameter
 from sidelight.planning.schedule import EPOCHS, Schedule
@@ -52,10 +52,10 @@ class _Sums(NamedTuple):
 class StrongAnytimeBound:
     """Regret after t rounds on a strongly observable graph, for every t ≥ 1 at the same time.
 
-        R_t ≤ D_h(n)/η_{t+1} + Σ_{u ≤ t} [η_u·stability(h, η_u, γ_u) + γ_u]
+        R_t ≤ D_h(n)/η_{t+1} + Σ_{u ≤ t} [η_u·stability(h, η_u, γ_u) + exploration(h, η_u, γ_u)]
 
     with η_u = η·s(u)^{−1/2} and γ_u = γ·s(u)^{−1/2}, s(u) the first round of the epoch of u, or `start` before
-    that, and `Strong.stability`. Proof: docs/theory/anytime.md.
+    that, and the halves of a round of `Strong`. Proof: docs/theory/anytime.md.
 
     >>> hedge = StrongAnytimeBound(Strong(64, 0, True, 1, 0, 0, 0, False), OneSimplex(1.0, 4.0))
     >>> round(hedge.value_at(10**6))
@@ -103,8 +103,8 @@ class StrongAnytimeBound:
             "stability": float(sums.stability_before[epoch] + rounds * sums.stability[epoch]),
         }
         if self.x.gamma > 0:
-            explored = sums.exploration_before[epoch] + rounds * sums.exploration[epoch]
-            terms["exploration"] = float(explored)
+            explored = float(sums.exploration_before[epoch] + rounds * sums.exploration[epoch])
+            terms |= {"exploration": explored} if explored > 0 else {}
         return terms
 
     def at(self, t: int) -> Bound:
@@ -120,10 +120,13 @@ class StrongAnytimeBound:
     def _sums(self) -> _Sums:
         with np.errstate(all="ignore"):  # parameters without a finite bound have an infinite one
             slow = 1 / np.sqrt(np.maximum(_STARTS, self.start))
-            eta, gamma = self.x.eta * slow, self.x.gamma * slow
-            stability = np.nan_to_num(eta * self.problem.stability(self.x, slow), nan=inf, posinf=inf)
-            before = [np.concatenate([[0.0], np.cumsum(_LENGTHS * each)[:-1]]) for each in (stability, gamma)]
-        return _Sums(stability, gamma, *before)
+            squares = self.x.eta * slow * self.problem.stability(self.x, slow)
+            stability = np.nan_to_num(squares, nan=inf, posinf=inf)
+            explored = np.broadcast_to(self.problem.exploration(self.x, slow), slow.shape)
+            before = [
+                np.concatenate([[0.0], np.cumsum(_LENGTHS * each)[:-1]]) for each in (stability, explored)
+            ]
+        return _Sums(stability, explored, *before)
 
     @cached_property
     def _informative_from(self) -> int:
@@ -206,7 +209,7 @@ class Aimed(Problem[OneSimplex]):
         """The powers that plans for T rounds try, from their exploration."""
         found, slow = self.known.parameters(T), sqrt(T)
         if self.known.n_loopless:
-            free = {"eta": found.eta * slow, "gamma": found.gamma * slow}
+            free = {"eta": found.eta * slow, "ratio": found.eta / found.gamma}
             yield Start({}, {"h": 1.0, "wide": found.wide} | free)
             yield Start(free, {"h": 1.0, "wide": found.wide})
             return
@@ -220,7 +223,7 @@ class Aimed(Problem[OneSimplex]):
 
     def made(self, T: float, **chosen: Any) -> OneSimplex:
         """The best η is known unless it shifts the others: the bound is a/η + bη + c."""
-        x = OneSimplex(**({"eta": 1.0} | chosen))
+        x = with_ratio(**({"eta": 1.0} | chosen))
         if "eta" in chosen:
             return x
         terms = self.terms(T, x)

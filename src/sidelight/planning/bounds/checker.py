@@ -334,8 +334,11 @@ def _by_cliques(facts: _Facts, evidence: Any) -> Cost:
         most = facts.gamma_bar if plain.size else given[hidden].max(initial=0.0)
         rho = 1 / (1 - explored * float(most))  # a universal arm without self-loop has X(1−X)/P ≤ X/(1−γ_i)
         if hidden.size:
-            y = group.eta / (explored * p) if p > 0 and not group.power else inf
-            return gamma_bar + 0.5 * group.eta * rho * _growth(y) * seen(explored)
+            half = 0.5 * group.eta * _growth(group.eta / (explored * p) if p > 0 and not group.power else inf)
+            if not plain.size:  # all arms pay for what they lose, and exploration is taken from all
+                return max(rho * half, gamma_bar)
+            apart = rho * half * seen(explored) + gamma_bar
+            return min(apart, rho * (half * (Q - 1) + max(half, gamma_bar)))
         if not group.power and graph.universal.size == n:
             return gamma_bar + group.eta / 8  # Hoeffding: nothing is estimated
         return float(gamma_bar + 0.5 * group.eta * rho ** (2 - group.h) * seen(explored) ** group.h)

@@ -34,7 +34,7 @@ class Strong(Problem[OneSimplex]):
     """n_S arms with self-loops and n_N loop-less arms that every other arm reveals, one potential for all.
 
         R ≤ D_h(n)/η + ½η·ρ^{2−h}·Q^h·T + γT          n_N = 0,  ρ = 1/(1−γ)
-        R ≤ log(n)/η + ½ηρ·φ(η/p)·Q·T + γT            n_N > 0, h = 1,  p = γ, or γ(n−1)/n if n_S = 0
+        R ≤ log(n)/η + ρ(C(Q−1) + max(C, γ))·T         n_N > 0, h = 1,  C = ½ηφ(η/p), p = γ, or γ(n−1)/n if n_S = 0
         R ≤ log(n)/η + η·T/8                          full feedback, h = 1 (Hoeffding)
 
     Q bounds Σ x_i/P_i over the arms with self-loops and Σ x_i over the others. If all arms are universal, Q = 1 and
@@ -96,22 +96,38 @@ class Strong(Problem[OneSimplex]):
         Many rounds at once, in which η and γ are `slow` times as large: both fall alike, so η/p, on which the shift
         by loop-less arms depends, is the same in all.
         """
-        gamma = x.gamma * slow
-        rho, seen = self.played(gamma), self.seen(gamma, x.wide)
         if self.n_loopless:
-            p = self.hidden(x.gamma)
-            return 0.5 * rho * growth(x.eta / p) * seen if p > 0 else inf
+            return self._beside_loopless(x, slow)[0]
         if self.full and x.h == 1:
             return 0.125
-        return 0.5 * rho ** (2 - x.h) * seen**x.h
+        gamma = x.gamma * slow
+        return 0.5 * self.played(gamma) ** (2 - x.h) * self.seen(gamma, x.wide) ** x.h
+
+    def exploration(self, x: OneSimplex, slow: Numbers = 1.0) -> Numbers:
+        """What exploration adds to a round beside stability, in as many rounds."""
+        return self._beside_loopless(x, slow)[1] if self.n_loopless else x.gamma * slow
+
+    def _beside_loopless(self, x: OneSimplex, slow: Numbers) -> tuple[Numbers, Numbers]:
+        """Stability by the rate, and what exploration adds: the last clique pays the larger of the two halves."""
+        p, gamma, eta = self.hidden(x.gamma), x.gamma * slow, x.eta * slow
+        if p <= 0:
+            return inf, 0.0
+        rho, half = self.played(gamma), 0.5 * growth(x.eta / p)
+        left = np.maximum(gamma - eta * half, 0.0)
+        if not self.n_plain:  # then all arms pay for what they lose, and γ is taken from all
+            return rho * half, np.maximum(gamma - eta * rho * half, 0.0)
+        Q, directed = float(self.cliques), self.seen(gamma, x.wide)
+        better = eta * rho * half * (Q - directed) + rho * left <= gamma
+        return rho * half * np.where(better, Q, directed), np.where(better, rho * left, gamma)
 
     def terms(self, T: float, x: OneSimplex) -> dict[str, float]:
         """The bound, term by term."""
+        explored = float(self.exploration(x)) * T
         terms = {
             "diameter": float(diameter(x.h, self.n)) / x.eta,
             "stability": float(x.eta * self.stability(x) * T),
         }
-        return terms | ({"exploration": x.gamma * T} if x.gamma > 0 else {})
+        return terms | ({"exploration": explored} if explored > 0 else {})
 
     def conditions(self, T: float, x: OneSimplex) -> tuple[Condition, ...]:
         """What the parameters must satisfy; the minimiser keeps to it at every T."""
@@ -128,8 +144,8 @@ class Strong(Problem[OneSimplex]):
             eta, gamma = exp3g(self, T)
             even = sqrt(2 * log(self.n) / (self.cliques * T))
             yield Start({}, {"h": 1.0, "eta": eta, "gamma": gamma})
-            yield Start({"eta": eta, "gamma": gamma}, {"h": 1.0})
-            yield Start({"eta": min(even, 0.1), "gamma": min(2 * even, 0.2)}, {"h": 1.0})
+            yield Start({"eta": eta, "ratio": eta / gamma}, {"h": 1.0})
+            yield Start({"eta": min(even, 0.1), "ratio": 0.5}, {"h": 1.0})
             return
         for h in powers(self.n, float(self.cliques)):
             yield Start({}, {"h": h, "gamma": 0.0})
@@ -139,13 +155,21 @@ class Strong(Problem[OneSimplex]):
                 yield Start({"gamma": gamma}, {"h": h})
 
     def made(self, T: float, **chosen: Any) -> OneSimplex:
-        """The best η is known unless it shifts the others: the bound is a/η + bη + c. So is who carries γ."""
-        x = OneSimplex(**({"eta": 1.0} | chosen))
+        """The best η is known unless it shifts the others: the bound is a/η + bη + c. So is who carries γ.
+
+        Beside loop-less arms γ is given by ratio = η/γ: where both halves of a round are even depends on that alone.
+        """
+        x = with_ratio(**({"eta": 1.0} | chosen))
         if len(self.widths) > 1:
             x = x._replace(wide=bool(self.seen(x.gamma, True) < self.seen(x.gamma, False)))
         if "eta" in chosen or x.gamma > MOST_EXPLORATION:
             return x
         return x._replace(eta=sqrt(float(diameter(x.h, self.n) / (self.stability(x) * T))))
+
+
+def with_ratio(ratio: float | None = None, **chosen: Any) -> OneSimplex:
+    """The parameters, γ = η/ratio if there is one."""
+    return OneSimplex(**chosen) if ratio is None else OneSimplex(gamma=chosen["eta"] / ratio, **chosen)
 
 
 def exp3g(problem: Strong, T: float) -> tuple[float, float]:
