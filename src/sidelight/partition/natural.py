@@ -13,6 +13,7 @@ from sidelight._types import Bools, Longs
 from sidelight.analysis.observability import observability
 from sidelight.errors import UnobservableGraph, listing
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.colours import colours
 from sidelight.partition.communities import louvain, mended
 from sidelight.partition.hypercube import hypercube
 from sidelight.partition.partition import Partition
@@ -62,8 +63,8 @@ def corrupted(graph: FeedbackGraph) -> Partition:
     """The C arms that are not strongly observable in one block of at most 2C arms, the rest singletons.
 
     An arm that nothing in the block reveals pulls in one of its in-neighbours, the one that helps most
-    such arms first (ties: the smallest arm), so fewer than C are pulled in where they share. C = 0 gives
-    singletons. Source: proof of Theorem c-corrupted of He & Zhang.
+    such arms first (ties: by colour, then the smallest arm), so fewer than C are pulled in where they share.
+    C = 0 gives singletons. Source: proof of Theorem c-corrupted of He & Zhang.
     """
     _require_observable(graph)
     block = np.zeros(graph.n_arms, dtype=bool)
@@ -81,18 +82,21 @@ def corrupted(graph: FeedbackGraph) -> Partition:
 def greedy_cover(graph: FeedbackGraph, waiting: Bools, least: int = 1) -> list[int]:
     """Arms that together reveal every waiting arm, none of these universal: the most helpful one first.
 
-    Each reveals `least` more, or the cover stops short of the rest. Ties: the smallest arm.
+    Each reveals `least` more, or the cover stops short of the rest. Ties: by colour, so that labels matter only among
+    arms that look alike, and then the smallest arm.
     """
     waiting = waiting.copy()
-    target = graph.in_targets
+    if not waiting.any():
+        return []
+    target, colour = graph.in_targets, colours(graph, waiting)
     gains = np.bincount(graph.in_indices[waiting[target]], minlength=graph.n_arms)
     helpers = np.flatnonzero(gains)
-    queue = list(zip((-gains[helpers]).tolist(), helpers.tolist(), strict=True))
+    queue = list(zip((-gains[helpers]).tolist(), colour[helpers].tolist(), helpers.tolist(), strict=True))
     heapify(queue)
     chosen: list[int] = []
     left = int(waiting.sum())
     while left and queue[0][0] <= -least:
-        promised, arm = heappop(queue)
+        promised, seen, arm = heappop(queue)
         row = graph.out_indices[graph.out_indptr[arm] : graph.out_indptr[arm + 1]]
         helped = row[waiting[row]]
         if helped.size == -promised:
@@ -100,7 +104,7 @@ def greedy_cover(graph: FeedbackGraph, waiting: Bools, least: int = 1) -> list[i
             waiting[helped] = False
             left -= helped.size
         elif helped.size:  # gains only shrink, so an outdated promise goes back with its true value
-            heappush(queue, (-int(helped.size), arm))
+            heappush(queue, (-int(helped.size), seen, arm))
     return chosen
 
 

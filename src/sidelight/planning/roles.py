@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight._types import Longs
-from sidelight.planning.exploration import Cover, Solved
+from sidelight.graph.colours import colours
+from sidelight.planning.exploration import EXACT_CURVE, Cover, Solved
 
 EVERY_SPLIT = 8
 """Up to so many arms every number of arms is tried in every role; beyond, a few."""
@@ -32,18 +33,18 @@ def roles(solved: Solved) -> Iterator[Roles]:
     shifted matters little to the mass, so only their number is varied, and covers are those of `partial_covers`.
     """
     g = solved.graph
-    order = g.universal[np.argsort(g.has_loop[g.universal], kind="stable")].astype(np.int64)
-    small = g.n_arms <= EVERY_SPLIT
+    alike = (colours(g)[g.universal], g.has_loop[g.universal])
+    order = g.universal[np.lexsort(alike)].astype(np.int64)  # loop-less ones first, then by colour
+    small, exact = g.n_arms <= EVERY_SPLIT, g.n_arms <= EXACT_CURVE
     for n_shifted in range(order.size + 1) if small else sorted({0, int((~g.has_loop)[order].sum())}):
         shifted = order[:n_shifted]
         needed = np.ones(g.n_arms, dtype=bool)
         needed[shifted] = False
-        most = 0
+        loopless, most = np.flatnonzero(needed & ~g.has_loop), 0
         for cover in solved.covers_of(needed):
             coverage = solved.coverage(cover.weights)
-            able = np.flatnonzero(needed & g.has_loop & (coverage >= FULLY))
-            loopless = np.flatnonzero(needed & ~g.has_loop)
-            for n_more in range(most, able.size + 1) if small else sorted({most, able.size}):
+            able = np.flatnonzero(needed & g.has_loop & (coverage >= FULLY)) if exact else loopless[:0]
+            for n_more in range(most, able.size + 1) if small else {0, able.size} - set(range(most)):
                 covered = np.sort(np.concatenate([loopless, able[:n_more]]))
                 if 0 < covered.size < g.n_arms:
                     yield Roles(Cover(cover.weights, cover.mass, covered), shifted)

@@ -10,12 +10,16 @@ import numpy as np
 from sidelight._types import Bools, Floats
 from sidelight.errors import SolverError
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.colours import colours
 
 LEAST_PRICE = 2.0**-20
 """The price of missing an arm at which the least mass comes first."""
 
 ALL_CORNERS, SOME_CORNERS = 16, 3
 """Up to so many arms all corners are found; beyond, those of so many levels of chords."""
+
+TIE = 1e-7
+"""Among covers that are equally good, prices differ by so much, and not by labels: the same arms are left out."""
 
 ROUNDING = 1e-9
 """A point counts as a corner of the curve if it is so far below the chord."""
@@ -50,13 +54,14 @@ def partial_covers(g: FeedbackGraph, needed: Bools, full: Floats) -> list[Partia
     seen = np.zeros((n, n))
     seen[tuple(g.edges().T[::-1])] = 1.0
     may_miss = g.has_loop | ~needed
+    tie = 1 + TIE * np.concatenate([colours(g, needed), colours(g, needed)])
     bounds = [(0.0, None)] * n + [(0.0, None if missed else 0.0) for missed in may_miss]
 
     def solved(price: float) -> PartialCover:
         from scipy.optimize import linprog  # a third of a second to import
 
         found = linprog(
-            np.concatenate([np.ones(n), np.where(needed, price, 0.0)]),
+            tie * np.concatenate([np.ones(n), np.where(needed, price, 0.0)]),
             A_ub=-np.hstack([seen, np.eye(n)]),
             b_ub=-np.ones(n),
             bounds=bounds,
