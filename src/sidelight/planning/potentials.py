@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import e, log
 
 import numpy as np
@@ -75,6 +76,12 @@ def diameter(h: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
     h, logs = np.asarray(h, dtype=np.float64), np.log(np.asarray(n, dtype=np.float64))
     inside = np.where(h < 1, h, 0.5)
     return np.where(h < 1, np.expm1((1 - inside) * logs) / (inside * (1 - inside)), logs)
+
+
+@lru_cache(maxsize=4096)
+def one_diameter(h: float, n: int) -> float:
+    """`diameter` as a plain number, for the inside of minimisers."""
+    return float(diameter(h, n))
 
 
 def height(h: npt.ArrayLike, n: npt.ArrayLike) -> Floats:

@@ -20,7 +20,7 @@ from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.problem import Problem, Start
 from sidelight.planning.minimised.strong import OneSimplex, Strong, evenly, powers, with_ratio
 from sidelight.planning.plan import Plan
-from sidelight.planning.potentials import Potential, diameter
+from sidelight.planning.potentials import Potential, one_diameter
 from sidelight.planning.schedule import EPOCHS, Schedule
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
 
@@ -99,7 +99,7 @@ class StrongAnytimeBound:
         rounds = float(t - EPOCHS[epoch] + 1)
         sums, slow = self._sums, sqrt(max(EPOCHS[following], self.start))
         terms = {
-            "diameter": float(diameter(self.x.h, self.problem.n)) * slow / self.x.eta,
+            "diameter": one_diameter(self.x.h, self.problem.n) * slow / self.x.eta,
             "stability": float(sums.stability_before[epoch] + rounds * sums.stability[epoch]),
         }
         if self.x.gamma > 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from math import cbrt, exp, inf, log, sqrt
 from typing import Any, NamedTuple
 
@@ -141,7 +142,7 @@ class Flat(Problem[Rates]):
             float(one_block(T, (self._height - corner) * self.cost).value) if self._height > corner else 0.0
         )
 
-    @property
+    @cached_property
     def _height(self) -> float:
         return float(height(self.h, self.n_cover))
 

@@ -16,7 +16,7 @@ from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.cliques import CliqueCover, directed_bound, generous_arms, growth
 from sidelight.planning.minimised.interpolated import one_best_h
 from sidelight.planning.minimised.problem import MinimisedCandidate, Problem, Start
-from sidelight.planning.potentials import Numbers, Potential, diameter
+from sidelight.planning.potentials import Numbers, Potential, one_diameter
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
 
 
@@ -124,7 +124,7 @@ class Strong(Problem[OneSimplex]):
         """The bound, term by term."""
         explored = float(self.exploration(x)) * T
         terms = {
-            "diameter": float(diameter(x.h, self.n)) / x.eta,
+            "diameter": one_diameter(x.h, self.n) / x.eta,
             "stability": float(x.eta * self.stability(x) * T),
         }
         return terms | ({"exploration": explored} if explored > 0 else {})
@@ -164,7 +164,7 @@ class Strong(Problem[OneSimplex]):
             x = x._replace(wide=bool(self.seen(x.gamma, True) < self.seen(x.gamma, False)))
         if "eta" in chosen or x.gamma > MOST_EXPLORATION:
             return x
-        return x._replace(eta=sqrt(float(diameter(x.h, self.n) / (self.stability(x) * T))))
+        return x._replace(eta=sqrt(one_diameter(x.h, self.n) / (float(self.stability(x)) * T)))
 
 
 def with_ratio(ratio: float | None = None, **chosen: Any) -> OneSimplex:
