@@ -97,7 +97,7 @@ def horizon(sizes: Sizes) -> Evidence:
     "hypercube-one-block",
     "hypercube:D",
     ("docs/theory/flat.md", "thm:hypercube"),
-    Prediction.most("largest ratio", 1.0, "3.78(δ*(1 + log(N/δ*)))^{1/3} with δ* = N/d"),
+    Prediction.most("largest ratio", 1.0, "2.39(δ*(1 + log(N/δ*)))^{1/3} with δ* = N/d"),
     quick={"dimensions": tuple(range(3, 11))},
     full={"dimensions": tuple(range(3, 14))},
 )

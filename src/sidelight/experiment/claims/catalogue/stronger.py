@@ -151,12 +151,12 @@ def weighted(sizes: Sizes) -> Evidence:
     full={"families": MORE_FAMILIES},
 )
 def flat(sizes: Sizes) -> Evidence:
-    """One block, no partition: at most 3.78(δ*(1 + log(N/δ*)))^{1/3}T^{2/3} on every observable graph."""
+    """One block, no partition: at most 2.39(δ*(1 + log(N/δ*)))^{1/3}T^{2/3} on every observable graph."""
     T, rows = 10**12, []
     for spec in sizes["families"]:
         graph = families.parse(spec)
         delta = fractional_domination(graph).value
-        claimed = 3.78 * cbrt(delta * (1 + log(graph.n_arms / delta))) * cbrt(T) ** 2
+        claimed = 2.39 * cbrt(delta * (1 + log(graph.n_arms / delta))) * cbrt(T) ** 2
         ours = plan(graph, T, partitions.single(graph), "interpolated").bound.value
         rows.append({"family": spec, "N": graph.n_arms, "δ*": delta, "flat / claimed": ours / claimed})
     x_label = "family (see the table)"
@@ -211,14 +211,14 @@ def strong_arms(sizes: Sizes) -> Evidence:
     "anytime",
     "cycle:16",
     ("docs/theory/anytime.md",),
-    Prediction.near("anytime bound / bound at known T", 3.12 / 2.38, 0.05, "constants 3.12 and 2.38"),
+    Prediction.near("anytime bound / bound at known T", 1.966 / 1.5, 0.05, "constants 1.966 and 3/2"),
     Prediction.most(REGRET_BOUND, 1.0, "expected regret is at most the bound at every t"),
     Prediction.near("exponent in t, played", 2 / 3, 0.07, "T^{2/3}"),
     quick=QUICK,
     full=FULL,
 )
 def anytime(sizes: Sizes) -> Evidence:
-    """Rates that follow the round give one bound for all t, at 3.12/2.38 = 1.31 times the price of knowing T."""
+    """Rates that follow the round give one bound for all t, at 1.966/1.5 = 1.31 times the price of knowing T."""
     graph, horizons, far = families.cycle(16), [int(T) for T in sizes["horizons"]], 10**16
     chosen = plan(graph, None, realization="anytime")
     known = [plan(graph, T, realization="flat").bound.value for T in (*horizons, far)]
