@@ -52,7 +52,8 @@ def test_json_is_one_object_that_adds_up(run, tmp_path):
     assert answer["domination"]["value"] == pytest.approx(3 / 2 + 4 / 3, rel=1e-9)
     assert sorted(arm for block in answer["partition"] for arm in block) == list(range(7))
     assert answer["plan"]["horizon"] == 300
-    assert [row["policy"] for row in answer["results"]] == ["auto", "exp3g", "chlz21", "ftl", "uniform"]
+    played = ["self_tuning", "auto", "exp3g", "chlz21", "ftl", "uniform"]
+    assert [row["policy"] for row in answer["results"]] == played
     assert all(0 <= row["regret"] <= 300 and row["seeds"] == 2 for row in answer["results"])
 
 

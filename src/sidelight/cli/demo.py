@@ -13,7 +13,7 @@ from sidelight.cli.words import Analysis, bound_rows, plan_rows
 from sidelight.errors import InvalidOption
 
 RIVALS = ("exp3g", "chlz21", "ftl", "uniform")
-"""What the plan is compared with: two algorithms of the literature, a greedy one, and no learning at all."""
+"""What the plans are compared with: two algorithms of the literature, a greedy one, and no learning at all."""
 
 ENVIRONMENT = "gap:0.3"
 """All arms lose half of the time, except one that loses less by this much."""
@@ -50,7 +50,7 @@ def command(spec: str, horizon: int, runs: int, seed: int, output: str, as_json:
     plan = bounds.plan  # the same as sl.plan(graph, horizon)
     found = Analysis.of(graph)
     folder = writable_folder(output)
-    players = {"auto": plan} | {name: name for name in RIVALS}
+    players = {"self_tuning": "self_tuning", "auto": plan} | {name: name for name in RIVALS}
     results = sl.compare(spec, players, ENVIRONMENT, horizon=horizon, seeds=range(seed, seed + runs))
     if not results.complete:
         raise click.Abort  # interrupted: half a demo would show numbers that are not there
