@@ -19,6 +19,7 @@ import numpy as np
 
 from sidelight._archive import Arrays
 from sidelight.engine.constants import SLACK
+from sidelight.engine.self_tuning import prices
 from sidelight.engine.self_tuning.begin import first_numbers
 from sidelight.engine.self_tuning.numbers import (
     ALLOWANCE,
@@ -175,29 +176,35 @@ def _learnt(contents: Contents, tuning: Tuning) -> Learnt:
 
 def _tuned(contents: Contents, rule: SelfTuning, n: int, rounds: int) -> Floats:
     """Where self-tuning stands: nothing that play cannot reach."""
-    tuned = contents.floats("state.tuned", (N_TUNED,), least=-1.0)
+    tuned = contents.floats("state.tuned", (N_TUNED,), least=-MOST_SUM)
     if rounds == 0:
         if not np.array_equal(tuned, first_numbers(rule)):
             contents.refuse("state.tuned is not where self-tuning begins, after no rounds")
         return tuned
-    most = rule.first * (1.0 + 1e-9) * (rounds + 1.0) ** 2
+    more = 1.0 + 1e-9
+    largest = rule.first * more * (rounds + 1.0) ** 2 + rule.share * rounds / rule.diameter
+    left = rule.horizon - rounds
+    affordable = True
     if rule.horizon:  # β may be raised to where the budget lasts
-        most = max(most, rule.cost_to_go(rule.first, rule.horizon)[1] * (1.0 + 1e-9))
-    wrong = [
-        name
-        for name, holds in {
-            "β": all(rule.first * (1.0 - 1e-9) <= tuned[i] <= most for i in (BETA, FREE, TARGET, CHOSEN)),
-            "the leader": 0.0 <= tuned[LEADER] < n and tuned[LEADER] == int(tuned[LEADER]),
-            "exploration": tuned[STRENGTH] >= 0.0 and 0.0 < tuned[SCALE] <= 1.0 and 0.0 <= tuned[KEPT] <= 0.5,
-            "the certificate": tuned[PURCHASED] >= 0.0 and 0.0 <= tuned[CHARGED] <= rounds * (1.0 + 1e-9),
-            "money": 0.0 <= tuned[UNSPENT] <= rule.play_share * tuned[CHARGED] * (1.0 + 1e-9)
-            and tuned[LIMIT] >= 0.0,
-            "the allowance": tuned[ALLOWANCE] <= tuned[MOST] and 0.0 <= tuned[REFERENCE] <= 1.0 + SLACK,
-            "the price": tuned[SAFE] in (0.0, 1.0) and 0.0 <= tuned[PRICE] <= 1.0,
-            "the next check": tuned[CHECK] > 0.0,
-        }.items()
-        if not holds
-    ]
+        largest = max(largest, more * rule.cost_to_go(rule.first, rule.horizon)[1])
+    betas = [tuned[i] for i in (BETA, FREE, TARGET, CHOSEN)]
+    if left > 0 and rule.first <= more * tuned[BETA]:
+        known = (rule.diameter, *rule.costs, tuned[TARGET])
+        needed, _ = prices.cost_to_go(tuned[BETA], left, *known)
+        affordable = tuned[PURCHASED] + tuned[CHARGED] + needed <= rule.budget * more
+    conditions = {
+        "β": all(rule.first <= more * beta and beta <= largest for beta in betas),
+        "the leader": 0.0 <= tuned[LEADER] < n and tuned[LEADER] == int(tuned[LEADER]),
+        "exploration": tuned[STRENGTH] >= 0.0 and 0.0 < tuned[SCALE] <= 1.0 and 0.0 <= tuned[KEPT] <= 0.5,
+        "charges": 0.0 <= tuned[CHARGED] <= rounds * more,
+        "money": 0.0 <= tuned[UNSPENT] <= rule.play_share * tuned[CHARGED] * more and tuned[LIMIT] >= 0.0,
+        "the budget": affordable,
+        "the allowance": -1e-6 <= tuned[ALLOWANCE] <= tuned[MOST] and 0.0 <= tuned[REFERENCE] <= 1.0 + SLACK,
+        "the price": tuned[SAFE] in (0.0, 1.0) and 0.0 <= tuned[PRICE] <= 1.0,
+        "a safe round": tuned[SAFE] == 0.0 or tuned[PRICE] <= tuned[REFERENCE] * more,
+        "the next choice": tuned[CHECK] > 0.0,
+    }
+    wrong = [name for name, holds in conditions.items() if not holds]
     if wrong:
         contents.refuse(f"self-tuning cannot have come to where state.tuned says it is: {', '.join(wrong)}")
     return tuned

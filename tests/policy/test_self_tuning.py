@@ -1,0 +1,109 @@
+"""Self-tuning plans being played: certificates keep their promises on every run, and there is one game to play."""
+
+import numpy as np
+import pytest
+from policy_kinds import played, turn
+from saved_files import contents, forge
+
+import sidelight as sl
+from sidelight import families
+from sidelight.engine.fields import views
+from sidelight.engine.self_tuning import numbers
+from sidelight.errors import SavedStateError
+
+GRAPHS = {
+    "cycle": families.cycle(12),
+    "teams": families.cliques([4, 4, 4]),
+    "bandit": families.mab(30),
+    "revealing action": families.revealing_action(15),
+    "loop-less clique": families.loopless_clique(9),
+    "hub": families.loopy_star(12),
+    "hypercube": families.hypercube(5),
+    "corrupted": families.corrupted_mab(14, 2),
+}
+T = 3000
+
+
+def coins(graph, gap):
+    means = np.full(graph.n_arms, 0.5)
+    means[-1] -= gap
+    return sl.environments.bernoulli(means)
+
+
+def number(policy, name):
+    return views(policy.memory)["tuned"][getattr(numbers, name)]
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_the_certificate_keeps_below_the_bound_on_every_run(name):
+    plan = sl.plan(GRAPHS[name], realization="self-tuning")
+    for gap in (0.3, 0.0):
+        run = sl.simulate(plan, coins(plan.graph, gap), seeds=range(5), horizon=T)
+        bounds = [plan.bound_at(int(t)).value for t in run.checkpoints if t > 0]
+        assert (run.certificate[:, run.checkpoints > 0] <= np.array(bounds) * (1 + 1e-9)).all()
+        assert run.regret[:, -1].mean() <= run.certificate[:, -1].mean()
+
+
+@pytest.mark.parametrize("premium", [0.0, 0.1])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_the_budget_is_never_exceeded(name, premium):
+    plan = sl.plan(GRAPHS[name], T, realization="self-tuning", premium=premium)
+    for gap in (0.3, 0.0):
+        run = sl.simulate(plan, coins(plan.graph, gap), seeds=range(5), horizon=T)
+        assert (run.certificate <= plan.tuning.self_tuning.budget * (1 + 1e-9)).all()
+        assert (run.certificate <= plan.bound.value * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("kind", ["self-tuning", "self-tuning budget", "self-tuning buckets"])
+def test_whatever_is_affordable_stays_affordable_after_every_round(kind):
+    policy = played(kind, 0)
+    rule = policy.plan.tuning.self_tuning
+    for _ in range(400):
+        before = number(policy, "CHARGED")
+        turn(policy)
+        assert 0.0 <= number(policy, "CHARGED") - before <= 1.0
+        assert number(policy, "ALLOWANCE") >= -1e-9
+        beta, spent = number(policy, "BETA"), number(policy, "PURCHASED") + number(policy, "CHARGED")
+        if rule.horizon:
+            assert spent + rule.cost_to_go(beta, rule.horizon - policy.round)[0] <= rule.budget * (1 + 1e-9)
+        else:
+            floor = rule.first + rule.share * number(policy, "CHARGED") / rule.diameter
+            assert beta * (1 + rule.patience) * (1 + 1e-12) >= floor
+
+
+def test_decisions_and_simulation_play_one_game():
+    rng = np.random.default_rng(2)
+    losses = rng.random((400, 12)).round(2)
+    plan = sl.plan(families.cycle(12), realization="self-tuning")
+    run = sl.simulate(plan, sl.environments.matrix(losses), seeds=[4], horizon=400)
+    policy, cost = plan.policy(seed=4), 0.0
+    for row in losses:
+        arm = policy.ask()
+        cost += row[arm]
+        policy.tell(row[policy.graph.out_neighbors(arm)])
+    assert run.certificate[0, -1] == policy.certificate().value
+    assert run.regret[0, -1] == pytest.approx(cost - losses.sum(axis=0).min())
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("BETA", 1e-3, "β"),
+        ("LEADER", 99.0, "leader"),
+        ("STRENGTH", -1.0, "exploration"),
+        ("CHARGED", 1e9, "charges"),
+        ("UNSPENT", 1e3, "money"),
+        ("PURCHASED", 1e9, "budget"),
+        ("ALLOWANCE", -5.0, "allowance"),
+        ("SAFE", 0.5, "price"),
+    ],
+)
+def test_numbers_that_play_cannot_reach_are_refused(tmp_path, name, value, says):
+    path = tmp_path / "policy"
+    played("self-tuning budget", 30).save(path)
+    header, arrays = contents(path)
+    changed = arrays["state.tuned"].copy()
+    changed[getattr(numbers, name)] = value
+    forge(path, header, arrays | {"state.tuned": changed})
+    with pytest.raises(SavedStateError, match=says):
+        sl.Policy.load(path)
