@@ -78,8 +78,8 @@ def search(
     takes the best of all.
 
     >>> from sidelight.graph import families
-    >>> search(families.corrupted_mab(20, 2), 10**6, moves=50)
-    Partition(n_arms=20, n_blocks=19, U1S=18, U1N=0, U2=1)
+    >>> search(families.corrupted_mab(60, 2), 10**6, moves=50)
+    Partition(n_arms=60, n_blocks=59, U1S=58, U1N=0, U2=1)
     """
     return searched(
         g, horizon, budget=budget, moves=moves, seed=seed, exact=exact, progress=progress
