@@ -42,10 +42,15 @@ def roles(solved: Solved) -> Iterator[Roles]:
         needed[shifted] = False
         loopless, most = np.flatnonzero(needed & ~g.has_loop), 0
         for cover in solved.covers_of(needed):
-            coverage = solved.coverage(cover.weights)
-            able = np.flatnonzero(needed & g.has_loop & (coverage >= FULLY)) if exact else loopless[:0]
-            for n_more in range(most, able.size + 1) if small else {0, able.size} - set(range(most)):
+            fully = solved.coverage(cover.weights) >= FULLY
+            able = np.flatnonzero(needed & g.has_loop & fully) if exact else loopless[:0]
+            for n_more in range(most, able.size + 1) if small else _few(most, able.size):
                 covered = np.sort(np.concatenate([loopless, able[:n_more]]))
                 if 0 < covered.size < g.n_arms:
                     yield Roles(Cover(cover.weights, cover.mass, covered), shifted)
             most = max(most, able.size + 1)
+
+
+def _few(least: int, most: int) -> list[int]:
+    """Both ends and powers of two between them; nothing if there is nothing between."""
+    return sorted({k for k in (least, *(2**j for j in range(most.bit_length())), most) if least <= k <= most})
