@@ -9,6 +9,7 @@ import sidelight as sl
 from sidelight.cli import plan as command
 from sidelight.planning import REALIZATIONS
 from sidelight.planning.anytime.doubling import DOUBLING
+from sidelight.planning.planner import ANYTIME
 
 
 def answer(run, *arguments):
@@ -30,7 +31,7 @@ def test_json_is_the_plan_with_its_graph_and_its_checks(run):
 
 def test_what_may_be_named_is_what_the_library_knows():
     """The command repeats the names, since importing the library takes longer than `--help`."""
-    assert sorted(command.REALIZATIONS) == sorted(["auto", DOUBLING, *REALIZATIONS])
+    assert sorted(command.REALIZATIONS) == sorted(["auto", ANYTIME, DOUBLING, *REALIZATIONS])
     ready_made = {name for name in dir(sl.partitions) if not name.startswith("_")}
     assert set(command.PARTITIONS) == ready_made - {"search", "searched", "Search"}
 
@@ -46,7 +47,8 @@ def test_the_tables_say_why(run):
     weighed = out.partition("Considered")[2]
     for other in plan.considered:
         assert f"{other.value:,.1f}" in weighed
-    assert weighed.splitlines()[2].split()[:2] == ["single", plan.realization]  # the winner comes first
+    assert weighed.splitlines()[2].split()[:2] == ["single", "interpolated"]  # the smallest bound comes first
+    assert f"{plan.bound.terms['budget']:,.1f}" in weighed.splitlines()[2]
 
 
 def test_a_plan_for_any_number_of_rounds(run):
@@ -120,12 +122,24 @@ def test_communities_are_a_partition(run):
     assert found["blocks"] == [block.tolist() for block in expected.blocks]
 
 
-@pytest.mark.parametrize("arguments", [("-T", 100, "--anytime"), ()], ids=["both", "neither"])
-def test_a_horizon_or_none(run, arguments):
-    code, _, err = run("plan", "cycle:6", *arguments)
+def test_a_horizon_or_none(run):
+    code, _, err = run("plan", "cycle:6", "-T", 100, "--anytime")
     assert code == 2
     assert_usage(err)
     assert "--anytime" in err
+    assert answer(run, "cycle:6") == answer(run, "cycle:6", "--anytime")
+
+
+def test_options_of_self_tuning_plans(run):
+    found = answer(run, "cycle:20", "-T", 30_000, "--premium", 0.1, "--share", 0.25)
+    made = sl.plan(sl.families.cycle(20), 30_000, premium=0.1, c=0.25)
+    assert found["bound"] == made.bound.to_dict()
+    assert found["parameters"] == made.parameters
+    assert answer(run, "cycle:20", "-s", 0.7)["parameters"]["s"] == 0.7
+    assert answer(run, "cycle:20", "--order", "bound")["parameters"]["s"] == 1.0
+    code, _, err = run("plan", "cycle:20", "--order", "best")
+    assert code != 0
+    assert "'best'" in err
 
 
 @pytest.mark.parametrize("realization", ["adaptive", "clustered", "flat", "hybrid", "interpolated"])

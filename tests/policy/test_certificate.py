@@ -92,23 +92,27 @@ KINDS = {
     "watched": flat_way(PAIR_AND_LOOP, "watched"),
     "CHLZ21, sharper": sharpened(CHLZ21, PATH),
     "Exp3.G, sharper": sharpened(Exp3GWeak, PAIR_AND_LOOP),
-    "bandit": lambda T: sl.plan(sl.families.mab(3), T),
+    "bandit": lambda T: sl.plan(sl.families.mab(3), T, realization="fixed"),
     "bandit, printed": lambda T: sl.plan(sl.families.mab(3), T, realization="clustered"),
-    "full feedback": lambda T: sl.plan(sl.families.full(3), T),
-    "loop-less clique": lambda T: sl.plan(sl.families.loopless_clique(3), T),
+    "full feedback": lambda T: sl.plan(sl.families.full(3), T, realization="fixed"),
+    "loop-less clique": lambda T: sl.plan(sl.families.loopless_clique(3), T, realization="fixed"),
     "loop-less clique, printed": lambda T: sl.plan(
         sl.families.loopless_clique(3), T, realization="clustered"
     ),
-    "one-sided": lambda T: sl.plan(ONE_SIDED, T),
-    "anytime": lambda T: sl.plan(PATH, None),
-    "anytime, loops": lambda T: sl.plan(sl.families.mab(3), None),
-    "anytime, covered": lambda T: sl.plan(PAIR_AND_LOOP, None),
-    "anytime, full feedback": lambda T: sl.plan(sl.families.full(3), None),
-    "anytime, loop-less clique": lambda T: sl.plan(sl.families.loopless_clique(3), None),
-    "anytime, loops and loop-less": lambda T: sl.plan(LOOPS_AND_BLIND, None),
-    "anytime, one-sided": lambda T: sl.plan(ONE_SIDED, None),
-    "anytime, two seen": lambda T: sl.plan(sl.families.full(2), None),
-    "anytime, two that see each other": lambda T: sl.plan(sl.families.loopless_clique(2), None),
+    "one-sided": lambda T: sl.plan(ONE_SIDED, T, realization="fixed"),
+    "anytime": lambda T: sl.plan(PATH, None, realization="anytime"),
+    "anytime, loops": lambda T: sl.plan(sl.families.mab(3), None, realization="anytime"),
+    "anytime, covered": lambda T: sl.plan(PAIR_AND_LOOP, None, realization="anytime"),
+    "anytime, full feedback": lambda T: sl.plan(sl.families.full(3), None, realization="anytime"),
+    "anytime, loop-less clique": lambda T: sl.plan(
+        sl.families.loopless_clique(3), None, realization="anytime"
+    ),
+    "anytime, loops and loop-less": lambda T: sl.plan(LOOPS_AND_BLIND, None, realization="anytime"),
+    "anytime, one-sided": lambda T: sl.plan(ONE_SIDED, None, realization="anytime"),
+    "anytime, two seen": lambda T: sl.plan(sl.families.full(2), None, realization="anytime"),
+    "anytime, two that see each other": lambda T: sl.plan(
+        sl.families.loopless_clique(2), None, realization="anytime"
+    ),
     "doubling": lambda T: sl.plan(PAIR, None, realization="doubling"),
     "doubling, loops": lambda T: sl.plan(sl.families.mab(2), None, realization="doubling"),
 }
@@ -263,15 +267,15 @@ def by_definition(plan, policy):
 
 PLAYED = {
     **{name: make for name, make in KINDS.items() if not name.startswith("doubling")},
-    "buckets": lambda T: sl.plan(sl.families.mab(40), T),
+    "buckets": lambda T: sl.plan(sl.families.mab(40), T, realization="fixed"),
     "buckets, any power": lambda T: sl.plan(sl.families.cycle(300), T, realization="flat"),
     "buckets beside entropy": lambda T: sl.plan(sl.families.corrupted_mab(45, 12), T, realization="flat"),
     "tree": lambda T: sl.plan(sl.families.revealing_action(700), T, realization="flat"),
     "blocks of three": lambda T: parted(sl.families.cliques([3, 3, 4]), [[0, 1, 2], [3, 4, 5], [6, 7, 8, 9]],
                                         "clustered")(T),
-    "anytime, mixed": lambda T: sl.plan(sl.families.corrupted_mab(60, 20), None),
-    "anytime, newsvendor": lambda T: sl.plan(sl.families.newsvendor(40), None),
-    "anytime, many": lambda T: sl.plan(sl.families.full(700), None),
+    "anytime, mixed": lambda T: sl.plan(sl.families.corrupted_mab(60, 20), None, realization="anytime"),
+    "anytime, newsvendor": lambda T: sl.plan(sl.families.newsvendor(40), None, realization="anytime"),
+    "anytime, many": lambda T: sl.plan(sl.families.full(700), None, realization="anytime"),
 }  # fmt: skip
 
 
@@ -343,14 +347,14 @@ def test_it_never_exceeds_the_quadratic_form(kind):
 
 
 def test_arms_that_do_not_exist():
-    policy = sl.plan(sl.families.cycle(5), 100).policy(seed=1)
+    policy = sl.plan(sl.families.cycle(5), 100, realization="fixed").policy(seed=1)
     for wrong in (-1, 5, 1.5, "2"):
         with pytest.raises(sl.InvalidOption, match="arm"):
             policy.certificate(wrong)
 
 
 def test_it_reads_well():
-    policy = sl.plan(sl.families.cycle(5), 100).policy(seed=1)
+    policy = sl.plan(sl.families.cycle(5), 100, realization="fixed").policy(seed=1)
     play(policy, 100, 1)
     text = str(policy.certificate())
     assert "any arm" in text
@@ -382,13 +386,15 @@ def test_simulations_record_what_the_policy_certifies(kind):
 
 
 def test_tables_hold_it():
-    run = sl.simulate(sl.plan(sl.families.cycle(5), 200), sl.environments.gap(5), seeds=[1, 2])
+    run = sl.simulate(
+        sl.plan(sl.families.cycle(5), 200, realization="fixed"), sl.environments.gap(5), seeds=[1, 2]
+    )
     assert_array_equal(run.to_arrow()["certificate"].to_numpy(), run.certificate.ravel())
 
 
 def test_longer_than_planned_it_still_holds():
     """Rates are those of 500 rounds, so after 5 000 nothing is claimed in advance; the certificate knows."""
-    plan = sl.plan(sl.families.cycle(6), 500)
+    plan = sl.plan(sl.families.cycle(6), 500, realization="fixed")
     run = sl.simulate(plan, sl.environments.gap(6, gap=0.3), seeds=range(10), horizon=5_000)
     mean = run.certificate.mean(axis=0)
     assert (mean >= run.regret.mean(axis=0)).all()

@@ -61,7 +61,7 @@ def test_the_bound_adds_up_the_stages(spec):
     assert isinstance(plan.stages, Doubling)
     assert plan.horizon is None
     g = plan.graph
-    parts = [sl.plan(g, 2**k).bound for k in range(12)]
+    parts = [sl.plan(g, 2**k, realization="fixed").bound for k in range(12)]
     assert all(bound.certified for bound in parts)
     for t in (1, 2, 3, 4, 100, 1023, 1024, 1025, 2000, 4095):
         last = int(np.floor(np.log2(t)))
@@ -90,9 +90,9 @@ RIVALS = ["cycle:6", "cycle:64", "hypercube:4", "revealing_action:20", "mab:16",
 def test_knowing_no_horizon_beats_doubling(spec):
     """From 10⁴ to 10⁸ rounds, at the beginning and at the end of stages."""
     g = sl.families.parse(spec)
-    anytime, doubled = sl.plan(g, None), sl.plan(g, None, realization="doubling")
+    anytime, doubled = sl.plan(g, None, realization="anytime"), sl.plan(g, None, realization="doubling")
     for t in (2**14, 10**5, 2**20 - 1, 10**6, 10**7, 2**26, 10**8):
-        known = sl.plan(g, t).bound.value
+        known = sl.plan(g, t, realization="fixed").bound.value
         assert known <= anytime.bound_at(t).value * (1 + 1e-9)
         assert known <= doubled.bound_at(t).value * (1 + 1e-9)
         if doubled.bound_at(t).informative and anytime.bound_at(t).informative:
@@ -104,7 +104,7 @@ def test_growth_is_that_of_the_stages():
     g = sl.families.cycle(64)
     doubled = sl.plan(g, None, realization="doubling")
     for k in (30, 40):
-        own = sl.plan(g, 2**k).bound.value
+        own = sl.plan(g, 2**k, realization="fixed").bound.value
         full = 1 / (1 - 2 ** (-2 / 3))
         assert doubled.bound_at(2 ** (k + 1) - 1).value / own == pytest.approx(full, rel=0.01)
 
@@ -118,7 +118,7 @@ def test_each_stage_is_a_fresh_plan(spec):
     plan, policy = planned(spec), planned(spec).policy(seed=1)
     environment = world(plan.graph.n_arms)
     for k in range(9):
-        stage = sl.plan(plan.graph, 2**k)
+        stage = sl.plan(plan.graph, 2**k, realization="fixed")
         assert policy.round == 2**k - 1
         assert policy.rounds_left is None
         assert policy.stage.horizon == 2**k
@@ -141,7 +141,7 @@ def test_ledger_and_certificate_add_up(spec):
     n, environment, policy = plan.graph.n_arms, world(plan.graph.n_arms), plan.policy(seed=2)
     ledgers, certificates = np.zeros((n, 4)), np.zeros((n, 4))
     for k in range(7):
-        twin = sl.plan(plan.graph, 2**k).policy(seed=0)
+        twin = sl.plan(plan.graph, 2**k, realization="fixed").policy(seed=0)
         twin.memory.words[:] = policy.memory.words
         for t in range(2**k - 1, 2 ** (k + 1) - 1):
             losses = environment.losses(7, t, plan.graph.out_neighbors(policy.ask()))

@@ -43,7 +43,7 @@ each = pytest.mark.parametrize("spec", SPECS)
 
 
 def planned(spec):
-    return sl.plan(sl.families.parse(spec), horizon=None)
+    return sl.plan(sl.families.parse(spec), horizon=None, realization="anytime")
 
 
 def world(n_arms):
@@ -290,7 +290,7 @@ def test_rounds_left_end_with_the_epoch():
         assert left >= 1
         assert epoch_start(done + 1) == epoch_start(done + left)
         assert epoch_start(done + left + 1) == done + left + 1
-    assert epochs.rounds_to_turn(sl.plan(sl.families.cycle(6), 1000).tuning, 3) is None
+    assert epochs.rounds_to_turn(sl.plan(sl.families.cycle(6), 1000, realization="fixed").tuning, 3) is None
 
 
 def test_inside_an_epoch_nothing_turns():
@@ -326,7 +326,7 @@ def test_regret_stays_below_the_bound_at_every_checkpoint():
 
 def test_playing_no_rounds_changes_nothing():
     """Not even where an epoch begins with the next round, which `tell` has already prepared."""
-    plan = sl.plan(sl.families.cycle(6), None)
+    plan = sl.plan(sl.families.cycle(6), None, realization="anytime")
     environment = sl.environments.gap(6)
     policy = plan.policy(seed=1)
     none = np.zeros(0, dtype=np.int64)

@@ -39,7 +39,7 @@ PLANS = {
     "one block": lambda: sl.plan(sl.families.cycle(5), 500, realization="flat"),
     "local exploration": lambda: sl.plan(sl.families.cliques([3, 4]), 5000, realization="clustered"),
     "adaptive": lambda: sl.plan(sl.families.cliques([3, 4]), 5000, realization="adaptive"),
-    "rates that fall": lambda: sl.plan(sl.families.corrupted_mab(9, 3), None),
+    "rates that fall": lambda: sl.plan(sl.families.corrupted_mab(9, 3), None, realization="anytime"),
 }
 
 

@@ -196,9 +196,9 @@ def mix(rng, header, arrays):
     names = [name for name in arrays if arrays[name].dtype.kind == "f" and arrays[name].size]
     changed = {}
     for name in rng.choice(names, size=min(3, len(names)), replace=False):
-        changed[name] = arrays[name] * rng.choice(
-            [0.0, 0.1, 0.999, 1.0, 1.001, 3.0, 1e6], size=arrays[name].shape
-        )
+        factors = rng.choice([0.0, 0.1, 0.999, 1.0, 1.001, 3.0, 1e6], size=arrays[name].shape)
+        with np.errstate(invalid="ignore"):  # no budget is an infinite one
+            changed[name] = arrays[name] * factors
     return f"mixed {', '.join(changed)}", _bytes(header, arrays | changed)
 
 

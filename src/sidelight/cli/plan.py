@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from sidelight.cli.graphs import GraphRequest
     from sidelight.planning import Condition
 
-REALIZATIONS = ("auto", "adaptive", "clustered", "doubling", "flat", "hybrid", "interpolated", "uniform")
+REALIZATIONS = (
+    "auto", "adaptive", "anytime", "clustered", "doubling", "fixed", "flat", "hybrid", "interpolated",
+    "self-tuning", "uniform",
+)  # fmt: skip
 PARTITIONS = (
     "communities", "components", "corrupted", "hypercube", "single", "singletons", "strongly_connected",
 )  # fmt: skip
@@ -29,17 +32,45 @@ SHOWN = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8)
 """Rounds at which the bound of a plan without a horizon is shown."""
 
 
+def _order(text: str) -> float | str:
+    """A number, or a word that the library may know."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 @click.command(short_help="The best certified plan and why.")
 @options.takes_graph
 @options.horizon()
-@click.option("--anytime", is_flag=True, help="A plan for any number of rounds, instead of --horizon.")
+@click.option("--anytime", is_flag=True, help="Any number of rounds: what leaving --horizon out means.")
 @click.option(
     "--realization",
     type=click.Choice(REALIZATIONS),
     default="auto",
     show_default=True,
     metavar="NAME",
-    help=f"How blocks are played: {', '.join(REALIZATIONS)} (doubling with --anytime).",
+    help=f"How it is played: {', '.join(REALIZATIONS)} (anytime and doubling without --horizon).",
+)
+@click.option(
+    "--order",
+    "-s",
+    type=_order,
+    metavar="S",
+    help="Order of a self-tuning plan's entropy: a number up to 1, or 'bound' for the smallest bound.",
+)
+@click.option(
+    "--share",
+    type=float,
+    metavar="C",
+    help="Share of all costs that buys temperature (self-tuning), ½ if not given.",
+)
+@click.option(
+    "--premium",
+    type=float,
+    default=0.0,
+    metavar="FRACTION",
+    help="Let a self-tuning plan spend so much more than the smallest bound, 0.1 for a tenth.",
 )
 @click.option(
     "--partition",
@@ -57,14 +88,19 @@ def command(
     horizon: int | None,
     anytime: bool,
     realization: str,
+    order: float | str | None,
+    share: float | None,
+    premium: float,
     partition: str | None,
     search: float | None,
     output: str | None,
     as_json: bool,
 ) -> None:
-    """The plan with the smallest certified bound on the regret of T rounds, and what else was weighed."""
-    if (horizon is None) != anytime:
-        raise click.UsageError("give either --horizon T or --anytime")
+    """The plan that tunes itself, inside the smallest certified bound on the regret of T rounds, or without --horizon
+    for any number of them; and what else was weighed."""
+    if anytime and horizon is not None:
+        raise click.UsageError("--anytime is for any number of rounds: leave --horizon out")
+    anytime = horizon is None
     import sidelight as sl
 
     loaded = graph.load()
@@ -72,7 +108,7 @@ def command(
     file = None if output is None else writable_file(output)
     given = None if partition is None else _partition(g, partition)
     make: Callable[..., sl.Plan] = sl.plan  # which options go together is for the library to say
-    found = make(g, horizon, given, realization, search=search)
+    found = make(g, horizon, given, realization, search=search, s=order, c=share, premium=premium)
     checks = _checks(found)
     answer = {
         "version": sl.__version__,
@@ -93,6 +129,7 @@ def command(
     about += [("arms, edges", f"{g.n_arms:,}, {g.n_edges:,}"), *plan_rows(found)]
     parts: list[Any] = [facts(f"Plan for {safe(loaded.source)}, {rounds}", about)]
     rows = [("anytime", found.curve.summary())] if anytime else bound_rows(found.bound)
+    rows += [("note", found.note)] if found.note else []
     rows.append(("checked again", f"{holding} of {len(checks)} inequalities hold, from the tuning alone"))
     parts.append(facts("Bound", rows))
     if anytime:

@@ -17,13 +17,12 @@ from sidelight.planning.candidates import (
     candidates_of,
     flat_candidates,
     natural_candidates,
-    weighed,
 )
 from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.uniform import UNIFORM, UniformCandidate
 from sidelight.planning.plan import Candidate, Plan
 from sidelight.planning.search.local_search import search as searched_partition
-from sidelight.planning.self_tuning.budget import self_tuning_candidates, tuned_inside
+from sidelight.planning.self_tuning.budget import tuned_plan
 from sidelight.planning.self_tuning.plans import (
     SELF_TUNING,
     Order,
@@ -50,10 +49,13 @@ def plan(
     c: float | None = None,
     premium: float = 0.0,
 ) -> Plan:
-    """The plan with the smallest certified bound, or the smallest bound if none is certified.
+    """The plan that tunes itself: for any number of rounds, or at a horizon inside the smallest bound of all plans.
 
-    Without a `partition` the natural ones are tried: single, components, corrupted, singletons and
-    hypercube, where they exist. `realization` is one of
+    At a horizon every plan below is weighed, and the smallest certified bound is a budget, which a self-tuning plan
+    never exceeds on any run (3 more where it needs them to be free from the start); where none keeps to it, the plan
+    with that bound is played as it is, and its summary says so. Without a `partition` the natural ones are tried:
+    single, components, corrupted, singletons and hypercube, where they exist; with one, it is played at fixed rates.
+    `realization` is one of
 
         "clustered"     Theorem realized-upper-bound
         "adaptive"      Theorem adapt-realized-upper-bound
@@ -63,16 +65,15 @@ def plan(
         "fixed"         the best of all these; where no bound is below T it learns anyway, and calls its bound vacuous
         "self-tuning"   one simplex that buys its temperature and explores as cheaply as it can, inside the smallest
                         bound of all or, where it cannot keep to that, inside its own
-        "auto"          what "fixed" gives
+        "auto"          "self-tuning" where it keeps to the smallest bound, else "fixed"
         "uniform"       every arm alike, whatever is seen: R ≤ (1 − 1/N)·T
 
     or, with a partition, a mapping from every weak block to "clustered", "adaptive" or "interpolated".
     With `search`, a number of seconds, the partition that `partitions.search` finds is tried as well, so the
     bound is never larger than without.
-    Without a horizon it gives a flat plan for any number of rounds ("anytime"), whose bound is a function of the
-    round: about √2 times that of a known horizon on strongly observable graphs, 4/3 times that of a flat block or
-    more on others; with realization="self-tuning" the self-tuning one, and with "doubling" plans for 1, 2, 4, …
-    rounds one after another, for comparison.
+    Without a horizon "auto" is "self-tuning", whose bound is a function of the round: about 1.35 times that of a
+    known horizon and the same order on weakly observable graphs, 1.6 times on others. Two more for comparison:
+    "anytime", a flat plan with rates that fall, and "doubling", plans for 1, 2, 4, … rounds one after another.
 
     Self-tuning plans take `s`, the order of their entropy (a number, or "bound" for the smallest bound; by default ½
     or near it), `c`, the share of all costs that buys temperature (½), and, with a horizon, a `premium`: the budget
@@ -81,6 +82,8 @@ def plan(
     >>> two_pairs = FeedbackGraph.from_edges(4, [(0, 1), (1, 0), (2, 3), (3, 2)])
     >>> plan(two_pairs, horizon=100_000, realization="clustered")
     Plan(realization='clustered', n_arms=4, n_blocks=1, horizon=100000, bound=9079.94, certified=True)
+    >>> plan(two_pairs, s=0.5).bound_at(100_000).informative
+    True
     """
     if not isinstance(g, FeedbackGraph):
         raise InvalidGraph(f"plan needs a FeedbackGraph, got {type(g).__name__}")
@@ -104,8 +107,9 @@ def plan(
         found = searched_partition(g, T, budget=seconds)
         if all(candidate.partition != found for candidate in candidates):
             candidates += candidates_of(solved.blocks("searched", found), _weighed_as(realization))
-    if realization == SELF_TUNING:
-        return _tuned(solved, candidates, T, options)
+    if realization == SELF_TUNING or (realization == "auto" and partition is None):
+        forced = realization == SELF_TUNING or options.order is not None
+        return tuned_plan(solved, candidates, T, options.order, options.share, options.premium, forced=forced)
     return best_of(candidates, T)
 
 
@@ -148,23 +152,6 @@ class _Options(NamedTuple):
     premium: float
 
 
-def _tuned(solved: Solved, candidates: list[Candidate], T: int, options: _Options) -> Plan:
-    """Self-tuning inside the smallest bound of all, its own included."""
-    best, _ = weighed(candidates, T)
-    h = best.tune(float(T))[1].get("h")  # where another plan on one simplex is best, its order is
-    own = self_tuning_candidates(solved, options.order, options.share, (h,) if isinstance(h, float) else ())
-    base, considered = weighed([*candidates, *own], T)
-    return tuned_inside(
-        own,
-        base,
-        T,
-        considered,
-        premium=options.premium,
-        smallest=options.order == "bound",
-        forced=True,
-    )
-
-
 def _any_rounds(
     solved: Solved, partition: Partition | None, realization: Realization, options: _Options
 ) -> Plan:
@@ -176,7 +163,7 @@ def _any_rounds(
             )
         return doubling(solved.graph)
     _check_one_block(partition)
-    if realization == SELF_TUNING and solved.graph.n_arms > 1:
+    if realization in ("auto", SELF_TUNING) and solved.graph.n_arms > 1:
         return self_tuning(solved, options.order, options.share)
     return anytime(solved)
 
@@ -190,7 +177,7 @@ def _checked_options(
     given = [f"{name}={value!r}" for name, value in (("s", s), ("c", c)) if value is not None]
     extra = checked_number("premium", premium, 0.0)
     given += [f"premium={premium!r}"] if extra > 0 else []
-    if given and realization != SELF_TUNING:
+    if given and realization not in ("auto", SELF_TUNING):
         raise InvalidOption(f"{given[0]} is for self-tuning plans: realization={SELF_TUNING!r}")
     if extra > 0 and T is None:
         raise InvalidOption(f"premium={premium!r} raises the budget of a horizon, and there is none")
@@ -199,6 +186,11 @@ def _checked_options(
 
 def _check_rounds(realization: Realization) -> None:
     known = ("auto", "flat", ANYTIME, DOUBLING, SELF_TUNING)
+    if realization == UNIFORM:
+        raise InvalidOption(
+            "uniform play learns nothing at any number of rounds: sl.baselines.uniform(g) is it without a horizon,"
+            ' and realization="uniform" with one'
+        )
     if isinstance(realization, Mapping) or (realization in REALIZATIONS and realization not in known):
         raise InfeasibleRequest(
             f"without a horizon there are the realizations {', '.join(known[1:])}, but not {realization!r};"

@@ -37,7 +37,7 @@ GRAPHS = STRONG | {
 
 @cache
 def planned(name):
-    return sl.plan(GRAPHS[name])
+    return sl.plan(GRAPHS[name], realization="anytime")
 
 
 each = pytest.mark.parametrize("name", GRAPHS)
@@ -168,7 +168,9 @@ def test_the_price_of_not_knowing_the_horizon(name):
     """√2 where nothing depends on logarithms of t, at most 1.03 times that by epochs and by the tuning for 2^20."""
     made = planned(name)
     for t in (10**5, 10**6, 2**20, 2**20 - 1, 10**7, 10**8):
-        assert made.curve.value_at(t) <= sqrt(2) * 1.03 * sl.plan(made.graph, t).bound.value
+        assert (
+            made.curve.value_at(t) <= sqrt(2) * 1.03 * sl.plan(made.graph, t, realization="fixed").bound.value
+        )
 
 
 @pytest.mark.parametrize("n", [2, 3, 10, 64, 1000, 10**6])
@@ -242,7 +244,7 @@ def test_informative_from_there_on(name):
 
 
 def test_one_arm():
-    made = sl.plan(families.mab(1), None)
+    made = sl.plan(families.mab(1), None, realization="anytime")
     assert made.bound_at(100).value == 0
     assert failing(made) == []
     assert made.policy(seed=1).ask() == 0
@@ -337,7 +339,7 @@ def test_less_exploration_is_caught_where_it_is_needed():
 def test_weakly_observable_graphs_cannot_claim_it():
     made = planned("full")
     ring = FeedbackGraph.from_edges(9, [(i, (i + 1) % 9) for i in range(9)])
-    claim = replace(sl.plan(ring, None), tuning=made.tuning, curve=made.curve)
+    claim = replace(sl.plan(ring, None, realization="anytime"), tuning=made.tuning, curve=made.curve)
     assert "groups of arms that nothing makes visible" in failing(claim)
 
 
@@ -418,7 +420,10 @@ def test_bandit_plans_saved_by_their_older_bound_still_load(tmp_path):
     tuning = replace(made.tuning, inner_power=np.full(n, 2.0), inner_rate=np.full(n, 2 * eta))
     bound = sl.AnytimeBound(0.0, 4 * sqrt(r * (n - sqrt(n))), 1)
     older = replace(
-        sl.plan(g, None), tuning=tuning, curve=bound, parameters={"h": 1.0, "start": 1, "eta_loop": eta}
+        sl.plan(g, None, realization="anytime"),
+        tuning=tuning,
+        curve=bound,
+        parameters={"h": 1.0, "start": 1, "eta_loop": eta},
     )
     older.policy(seed=1).save(tmp_path / "older.npz")
     loaded = sl.Policy.load(tmp_path / "older.npz")
@@ -429,7 +434,7 @@ def test_bandit_plans_saved_by_their_older_bound_still_load(tmp_path):
 @pytest.mark.parametrize("make", [families.full, families.loopless_clique])
 def test_a_hundred_thousand_arms(make):
     """Edges are never written out: 10¹⁰ of them would not fit."""
-    made = sl.plan(make(10**5), None)
+    made = sl.plan(make(10**5), None, realization="anytime")
     assert failing(made) == []
     policy = made.policy(seed=1)
     for _ in range(25):
@@ -444,4 +449,4 @@ def test_random_graphs_are_all_checked():
         A = adjacency(
             seed, 3 + seed % 9, (0.1, 0.4, 0.8)[seed % 3], (0.4, 1.0)[seed % 2], symmetric=seed % 5 == 0
         )
-        assert failing(sl.plan(FeedbackGraph.from_adjacency(A), None)) == []
+        assert failing(sl.plan(FeedbackGraph.from_adjacency(A), None, realization="anytime")) == []

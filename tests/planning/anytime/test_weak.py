@@ -57,7 +57,7 @@ def test_schedules_hold_until_they_start():
 def test_sums_over_rounds_stay_below_the_bound(named):
     """D/η_n + Σ_{t ≤ n} (the larger of stability and exploration), with the values that epochs hold, for many n."""
     graph = graph_of(named)
-    made = plan(graph, None)
+    made = plan(graph, None, realization="anytime")
     assert made.horizon is None
     tuning, h = made.tuning, made.parameters["h"]
     owed = tuning.schedule.inner_rate == -2 / 3
@@ -89,7 +89,7 @@ def test_sums_over_rounds_stay_below_the_bound(named):
 
 @by_name
 def test_bounds_hold_from_their_start(named):
-    made = plan(graph_of(named), None)
+    made = plan(graph_of(named), None, realization="anytime")
     start = made.curve.start
     bound = made.bound_at(start)
     assert bound.certified
@@ -112,7 +112,7 @@ def test_bounds_hold_from_their_start(named):
 def test_constant_of_the_leading_term():
     """(243/32)^{1/3} = 1.966 instead of 3/2, times (17/16)^{2/9} = 1.014 for epochs."""
     graph = FeedbackGraph.from_edges(20, cycle(range(20)))
-    known, unknown = plan(graph, 10**6), plan(graph, None)
+    known, unknown = plan(graph, 10**6, realization="fixed"), plan(graph, None, realization="anytime")
     price = unknown.curve.constant / (known.bound.value / 10**4)
     assert price == pytest.approx((243 / 32) ** (1 / 3) / 1.5 * (17 / 16) ** (2 / 9), rel=1e-6)
     assert price < 1.33
@@ -122,7 +122,7 @@ def test_constant_of_the_leading_term():
 
 def test_loops_beside_weak_arms():
     graph = FeedbackGraph.from_edges(20, [*loops(range(19)), (0, 19)])
-    made = plan(graph, None)
+    made = plan(graph, None, realization="anytime")
     r, r_half = cbrt(17 / 16), sqrt(17 / 16)
     assert made.curve.weak == pytest.approx((243 / 32) ** (1 / 3) * r ** (2 / 3) * (1 / e) ** (1 / 3))
     assert made.curve.strong == pytest.approx(4 * sqrt(2 * r_half * 19))
@@ -137,13 +137,13 @@ def test_refusals():
     with pytest.raises(InvalidOption, match="one block"):
         plan(graph, None, natural.singletons(graph))
     with pytest.raises(UnobservableGraph):
-        plan(FeedbackGraph.from_edges(2, [(0, 1)]), None)
+        plan(FeedbackGraph.from_edges(2, [(0, 1)]), None, realization="anytime")
     with pytest.raises(InvalidOption, match="for 1000 rounds"):
         plan(graph, 1000).bound_at(999)
     assert plan(graph, 1000).bound_at(1000).certified
     for wrong in (0, 1.5, None):
         with pytest.raises(InvalidOption, match="horizon"):
-            plan(graph, None).bound_at(wrong)
+            plan(graph, None, realization="anytime").bound_at(wrong)
     with pytest.raises(InvalidOption, match="not a saved"):
         AnytimeBound.from_dict({"value": 3})
 

@@ -26,7 +26,7 @@ def with_rule(made, **changes):
         (sl.families.cycle(12), {"diameter": 5.0}, "entropy"),
         (sl.families.cycle(12), {"strong": 1.0}, "strongly observable"),
         (sl.families.mab(12), {"strong": 1.0}, "strongly observable"),
-        (sl.families.loopless_clique(12), {"strong": 0.95}, "strongly observable"),
+        (sl.families.loopless_clique(12), {"lean": 0.5}, "strongly observable"),
         (sl.families.corrupted_mab(12, 1), {"beside": 1.0}, "beside"),
         (sl.families.corrupted_mab(12, 1), {"first": 1.0}, "first temperature"),
     ],

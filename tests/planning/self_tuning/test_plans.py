@@ -52,7 +52,9 @@ def test_the_usual_order_is_a_half_where_its_bound_is_near_the_smallest():
         worst = max(usual.curve.value_at(t) / best.curve.value_at(t) for t in WEIGHED)
         assert worst <= WORTH * 1.1
         nearer = [s for s in ORDERS if s < usual.parameters["s"]]
-        if nearer:
+        if g.universal.size == g.n_arms:
+            assert usual.parameters["s"] == 1
+        elif nearer:
             half = tuned(g, s=nearer[-1])
             assert max(half.curve.value_at(t) / best.curve.value_at(t) for t in WEIGHED) > WORTH * 0.9
     assert tuned(GRAPHS["cycle"]).parameters["s"] == 0.5
@@ -80,7 +82,7 @@ def test_budgets_are_the_smallest_bound_and_pass_the_check(name, horizon):
     assert made.bound.certified
     assert all(condition.holds for condition in check_certificate(made))
     if fixed.bound.value >= 30:
-        assert made.bound.value <= fixed.bound.value * (1 + 1e-9) + ROOM
+        assert made.bound.value <= fixed.bound.value * (1 + 1e-9) + 2 * ROOM
     assert made.bound.informative == (made.bound.value < horizon)
 
 

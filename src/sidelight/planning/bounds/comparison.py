@@ -23,10 +23,11 @@ from sidelight.planning.baselines.rules import (
 )
 from sidelight.planning.bounds import lower
 from sidelight.planning.bounds.bound import Condition, below_trivial
-from sidelight.planning.candidates import best_of, natural_candidates
+from sidelight.planning.candidates import natural_candidates
 from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.uniform import UniformCandidate
 from sidelight.planning.plan import Candidate, Plan
+from sidelight.planning.self_tuning.budget import self_tuning_candidates, tuned_plan
 
 MINIMAX_BITS = 9
 """Largest N·T for which the exact value of the game joins the table: a fraction of a second."""
@@ -112,13 +113,14 @@ class Comparison:
 
     @property
     def ahead(self) -> tuple[Row, ...]:
-        """Certified upper bounds of play that learns, smaller than the auto plan's: should be empty."""
-        most = self.auto.value
+        """Certified upper bounds of play that learns, smaller than the auto plan's: should be empty.
+
+        The few rounds' worth of room that it may take besides the smallest bound do not count.
+        """
+        most = self.plan.bound.value - self.plan.bound.terms.get("room", 0.0)
         rivals = (row for row in self.upper if row.certified and row.learns)
         return tuple(
-            row
-            for row in rivals
-            if row.value is not None and not Condition(row.name, most or 0.0, row.value).holds
+            row for row in rivals if row.value is not None and not Condition(row.name, most, row.value).holds
         )
 
     def summary(self) -> str:
@@ -170,7 +172,8 @@ def compare_bounds(g: FeedbackGraph, horizon: int) -> Comparison:
     T = checked_horizon(horizon)
     solved = Solved(g)
     candidates = list(natural_candidates(solved, "auto"))
-    chosen = best_of(candidates, T)  # `plan(g, T)`, without solving everything again
+    chosen = tuned_plan(solved, candidates, T)  # `plan(g, T)`, without solving everything again
+    candidates += self_tuning_candidates(solved)
     candidates += [UniformCandidate(natural.single(g))] if g.n_arms > 1 else []
     rows = [*_upper(solved, T, candidates, chosen), *_lower(solved, T)]
     best = _best(rows).value or 1.0

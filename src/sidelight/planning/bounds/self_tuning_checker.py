@@ -7,7 +7,7 @@ checker of other plans it uses nothing of the planner. The proofs are in docs/th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import exp, expm1, inf, log, log1p, pow, sqrt
+from math import ceil, exp, expm1, inf, log, log1p, pow, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,9 +27,6 @@ ACCURACY = 1e-8
 
 SUMMED, POINTS = 1000, 32
 """Rounds that are summed one by one, and points of the integral between two of the rounds that are checked."""
-
-THRESHOLDS = np.linspace(0.02, 0.5, 193)
-"""τ that are tried in Lemma 4; any proves its price."""
 
 
 def self_tuning_conditions(plan: Plan, rule: SelfTuning, fixed: Floats) -> Iterator[Condition]:
@@ -69,7 +66,7 @@ def self_tuning_conditions(plan: Plan, rule: SelfTuning, fixed: Floats) -> Itera
 
 def _strong(g: FeedbackGraph, rule: SelfTuning, covered: Bools, plain: float, seen: float) -> float:
     """A number z with cost ≤ z/(β − lean·weak) at strength lean/β; ∞ where none is known."""
-    s, k, tau = rule.order, rule.lean, THRESHOLDS
+    s, k = rule.order, rule.lean
     if g.has_loop.all():
         if k > 0:
             return inf
@@ -78,12 +75,21 @@ def _strong(g: FeedbackGraph, rule: SelfTuning, covered: Bools, plain: float, se
     if not g.is_universal[hidden].all() or not covered[hidden].all() or k <= 1 - s:
         return inf
     explored, loops = k * rule.weak, plain**s / 2
-    apart = np.maximum(explored, (1 - tau) ** (1 - s) / (2 * tau)) + loops
-    rest = tau ** (2 - s) / (2 * (1 - tau)) + loops * tau ** (1 - s)
-    shift = np.array([_shift(r, s) for r in (tau / (1 - tau)) ** (1 - s) / k]) * tau ** (1 - s)
-    near = rest + np.maximum(explored, explored * tau + shift)
-    found = float(np.maximum(apart, near).min())
-    return min(found, explored + _shift(1 / k, s) * seen) if s == 1 else found
+
+    def proved(tau: float) -> float:
+        """Lemma 4; any threshold proves a price. The first half falls in τ, the other rises."""
+        apart = max(explored, pow(1 - tau, 1 - s) / (2 * tau)) + loops
+        rest = pow(tau, 2 - s) / (2 * (1 - tau)) + loops * pow(tau, 1 - s)
+        shift = _shift(pow(tau / (1 - tau), 1 - s) / k, s) * pow(tau, 1 - s)
+        return float(max(apart, rest + max(explored, explored * tau + shift)))
+
+    low, high = 0.02, 0.5
+    for _ in range(60):
+        left, right = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (low, right) if proved(left) <= proved(right) else (left, high)
+    found = min(proved(low), proved(high))
+    steep = _shift(1 / k, s)
+    return min(found, steep * (seen - 1) + max(steep, explored)) if s == 1 else found
 
 
 def _shift(r: float, s: float) -> float:
@@ -131,16 +137,21 @@ def _every_round(rule: SelfTuning, claimed: Callable[[int], float]) -> Condition
         spent = min((1 + GROWTH) * v + ROOM + 1 + SLACK, float(t))
         return rule.first * rule.diameter + (1 + rule.share) * spent
 
-    v, start, done, powers = 0.0, 0.0, 0, {2**k for k in range(63)}
-    worst, where = 0.0, 1
-    while done < SUMMED or v < 1:
+    powers, worst, where = [2**k for k in range(63)], 0.0, 1
+    waited = ceil(1 / step(0.0))  # until v exceeds 1, β stays at β₁
+    summed = {t: t * step(0.0) for t in powers if t <= waited}
+    v, done = waited * step(0.0), waited
+    while done < waited + SUMMED:
         v, done = v + step(v), done + 1
-        if done in powers and bound(v, done) > worst * claimed(done):
-            worst, where = bound(v, done) / claimed(done), done
+        if done.bit_count() == 1:
+            summed[done] = v
+    for t, climbed in summed.items():
+        if bound(climbed, t) > worst * claimed(t):
+            worst, where = bound(climbed, t) / claimed(t), t
     start, at, took, r = v, v, 0.0, step(v)
     above = beta(start) - (1 + rule.patience) * rule.lean * rule.weak
     ratio = (1 + rule.share * r / (rule.diameter * above)) ** 1.5 if above > 0 else inf
-    for t in sorted(power for power in powers if power > done):
+    for t in (power for power in powers if power > done):
         spent = (claimed(t) - rule.first * rule.diameter) / (1 + rule.share)
         if spent >= t:
             continue  # no round costs more than 1

@@ -11,7 +11,9 @@ from typing import Any
 from sidelight.engine.constants import ROOM
 from sidelight.partition import natural
 from sidelight.planning.bounds.bound import NEVER, ROUNDING, Bound, Condition, below_trivial, first
+from sidelight.planning.candidates import weighed
 from sidelight.planning.exploration import Solved
+from sidelight.planning.minimised.interpolated import one_best_h
 from sidelight.planning.plan import Candidate, Considered, Plan
 from sidelight.planning.self_tuning.observed import Covered, covers
 from sidelight.planning.self_tuning.plans import ORDERS, SELF_TUNING, SHARE, Order, made_plan, parameters
@@ -19,9 +21,9 @@ from sidelight.planning.self_tuning.rule import SelfTuning
 from sidelight.planning.tuning import Tuning
 
 SMALL = 0.1
-"""Room to play freely in is added to a budget where it is no more than this fraction of it."""
+"""Budgets are raised, where that is needed for self-tuning play, by no more than this fraction."""
 
-THEOREM = "Self-tuning inside a budget (Theorem 3, docs/theory/self-tuning.md)"
+THEOREM = "Self-tuning inside a budget, Theorem 3 of docs/theory/self-tuning.md"
 
 
 class SelfTuningCandidate(Candidate):
@@ -70,8 +72,30 @@ def self_tuning_candidates(
     """One for each cover, of order s or of the best one; orders that are `known` to be good are tried as well."""
     if solved.graph.n_arms == 1:
         return []
-    orders = (*ORDERS, *known) if s is None or s == "bound" else (s,)
-    return [SelfTuningCandidate(cover, orders, c) for cover in covers(solved)]
+    found = []
+    for cover in covers(solved):
+        best = one_best_h(solved.graph.n_arms, cover.domination.value)  # without arms beside the cover
+        orders = (*ORDERS, best, *known) if s is None or s == "bound" else (s,)
+        found.append(SelfTuningCandidate(cover, orders, c))
+    return found
+
+
+def tuned_plan(
+    solved: Solved,
+    candidates: Sequence[Candidate],
+    horizon: int,
+    s: Order = None,
+    c: float = SHARE,
+    premium: float = 0.0,
+    *,
+    forced: bool = False,
+) -> Plan:
+    """Self-tuning inside the smallest bound of all `candidates`, its own included."""
+    best, _ = weighed(candidates, horizon)
+    h = best.tune(float(horizon))[1].get("h")  # where another plan on one simplex is best, so is its order
+    own = self_tuning_candidates(solved, s, c, (h,) if isinstance(h, float) else ())
+    base, considered = weighed([*candidates, *own], horizon)
+    return tuned_inside(own, base, horizon, considered, premium=premium, smallest=s == "bound", forced=forced)
 
 
 def tuned_inside(
@@ -86,9 +110,9 @@ def tuned_inside(
 ) -> Plan:
     """The self-tuning plan whose budget is the bound of `base`, of the order nearest ½ that keeps to it.
 
-    A `premium` raises the budget by that fraction. Where no order keeps to it, the budget is raised by `ROOM` if that
-    is less than a tenth; where that does not help either, `base` is played as it is, and says so. If `forced`, the
-    budget is raised instead. If `smallest`, only the order with the least budget will do.
+    A `premium` raises the budget by that fraction. Where no order keeps to it, but one needs no more than 2·`ROOM`
+    and a tenth besides, the budget is raised to that. Else `base` is played as it is, and says so; if `forced`, the
+    budget is raised whatever it needs. If `smallest`, only the order with the least budget will do.
     """
     T, promised = float(horizon), base.bound(horizon)
     offers = [(candidate, candidate.rule(T, s)) for candidate in candidates for s in candidate.orders]
@@ -96,14 +120,11 @@ def tuned_inside(
         return base.plan(horizon, considered)
     least = min((rule for _, rule in offers), key=_size)
     asked = (1 + premium) * promised.value
-    budgets = [asked] + ([asked + ROOM] if SMALL * promised.value >= ROOM else [])
-    budgets += [max(asked, least.budget)] if forced else []
-    enough = [budget for budget in budgets if budget * (1 + ROUNDING) >= least.budget]
-    if not enough:
+    budget = max(asked, least.budget)
+    if not forced and budget - asked > min(2 * ROOM, SMALL * promised.value):
         missing = ceil(1000 * (least.budget / promised.value - 1)) / 1000
         note = f"fixed rates: no self-tuning plan keeps to this bound, but with premium={missing:g} one does"
         return replace(base.plan(horizon, considered), note=note)
-    budget = max(enough[0], least.budget)  # the same up to rounding
     fitting = [(candidate, rule) for candidate, rule in offers if rule.budget <= budget]
     if smallest:
         fitting = [(candidate, rule) for candidate, rule in fitting if rule.order == least.order]
@@ -116,11 +137,11 @@ def tuned_inside(
 def _budgeted(base: Candidate, promised: Bound, rule: SelfTuning, premium: float) -> Bound:
     """The budget as a bound, with what the plan needs it for and where it comes from."""
     extra, raised = premium * promised.value, rule.budget - (1 + premium) * promised.value
-    named = {"premium": extra, "room" if raised <= ROOM * (1 + ROUNDING) else "for this order": raised}
+    named = {"premium": extra, "room" if raised <= 2 * ROOM else "for this order": raised}
     terms = {"budget": promised.value} | {k: v for k, v in named.items() if v > ROUNDING * promised.value}
 
     def says(t: int) -> bool:
-        return below_trivial(sum(base.terms(float(t)).values()) * rule.budget / promised.value, t)
+        return below_trivial((1 + premium) * sum(base.terms(float(t)).values()) + raised, t)
 
     since = promised.informative_from
     return Bound(

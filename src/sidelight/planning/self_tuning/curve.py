@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from math import inf, isinf, log, sqrt
+from math import ceil, inf, isinf, log, sqrt
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from sidelight.errors import InvalidOption
 from sidelight.planning.bounds.bound import NEVER, Bound, Condition, below_trivial, first
 from sidelight.planning.self_tuning.rule import SelfTuning
 
-THEOREM = "Self-tuning plan (Theorem 2, docs/theory/self-tuning.md)"
+THEOREM = "Self-tuning plan, Theorem 2 of docs/theory/self-tuning.md"
 
 EXACT = 256
 """So many rounds are summed one by one; later ones are bounded by an integral."""
@@ -109,9 +109,12 @@ class SelfTuningBound:
         A step from v to v' = v + r(v) takes ∫ dy/r(y) ≤ x = r(v)/r(v') rounds of the integral, which reaches V_t
         after t + Σ (x − 1) of them at the latest; x − 1 ≤ x_max·log x, and all x multiply to r(V_{t₀})/r(V_t).
         """
-        done = len(self._exact) - 1
+        waited = self._waited
+        if t <= waited:
+            return t * self.step(0.0)  # β̃ stays at β_1 until V exceeds 1
+        done = waited + len(self._exact) - 1
         if t <= done:
-            return self._exact[t]
+            return self._exact[t - waited]
         rule, start = self.rule, self._exact[-1]
         r = self.step(start)
         above = self._beta(start) - rule.lean * rule.weak * (1 + rule.patience)
@@ -129,11 +132,16 @@ class SelfTuningBound:
 
     @cached_property
     def _exact(self) -> list[float]:
-        """V_0, V_1, …, V_{t₀}; V ≥ 1 at the end."""
-        v = [0.0]
-        while len(v) <= EXACT or v[-1] < 1:
+        """V of the rounds after those in which β̃ waits at β_1, up to V_{t₀}."""
+        v = [self._waited * self.step(0.0)]
+        while len(v) <= EXACT:
             v.append(v[-1] + self.step(v[-1]))
         return v
+
+    @cached_property
+    def _waited(self) -> int:
+        """Rounds until V ≥ 1: one or two, unless the first temperature makes them cheap."""
+        return ceil(1 / self.step(0.0))
 
     @cached_property
     def _climb(self) -> _Climb:
@@ -193,7 +201,7 @@ class SelfTuningBound:
         def says(t: int) -> bool:
             return below_trivial(self.value_at(t), t)
 
-        joint = len(self._exact) - 1
+        joint = self._waited + len(self._exact) - 1
         if says(joint) and says(joint + 1):
             return first(says)
         return joint + first(lambda t: says(joint + t)) if says(NEVER) else NEVER

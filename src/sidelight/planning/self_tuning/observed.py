@@ -37,8 +37,10 @@ class Covered:
         lazy = float(lazy_factor(n)) if s < 1 else 1.0
         weak = lazy * float(self.domination.value) ** s
         whole = len(self.domination.cover) == n
-        seen, strong, lean = float(self.solved.cliques.value), inf, 0.0
-        if self.solved.observability.graph == "strong":
+        is_strong = self.solved.observability.graph == "strong"
+        seen = float(self.solved.cliques.value) if is_strong or not whole else 0.0
+        strong, lean = inf, 0.0
+        if is_strong:
             if not g.has_loop.all():
                 mutual = self.solved.cliques.mutual
                 strong, lean = loopless_price(s, weak, 0.0 if mutual is None else float(mutual.upper), seen)
@@ -98,11 +100,14 @@ def loopless_price(s: float, weak: float, loops: float, seen: float) -> tuple[fl
     and Σ x/P ≤ `seen` over all, where a loop-less arm counts with x. Every lean and every threshold τ prove a price
     (`loopless_prices`); the least of a grid is taken.
     """
-    lean = ((1 - s) + np.exp(np.linspace(-4, 2, 121)))[:, None]
-    tau = np.linspace(0.02, 0.5, 97)[None, :]
-    found = loopless_prices(s, weak, loops, seen, lean, tau)
-    best = np.unravel_index(int(np.argmin(found)), found.shape)
-    return float(found[best]), float(lean[best[0], 0])
+    ends, tau_ends = (-4.0, 2.0), (0.02, 0.5)  # lean = 1 − s + e^x
+    for _ in range(4):  # a grid, then finer ones around its best point
+        x, tau = np.linspace(*ends, 61), np.linspace(*tau_ends, 25)
+        found = loopless_prices(s, weak, loops, seen, (1 - s) + np.exp(x)[:, None], tau[None, :])
+        i, j = divmod(int(np.argmin(found)), tau.size)
+        ends = x[max(i - 1, 0)], x[min(i + 1, x.size - 1)]
+        tau_ends = tau[max(j - 1, 0)], tau[min(j + 1, tau.size - 1)]
+    return float(found[i, j]), float((1 - s) + np.exp(x[i]))
 
 
 def loopless_prices(s: float, weak: float, loops: float, seen: float, lean: Floats, tau: Floats) -> Floats:
@@ -115,7 +120,8 @@ def loopless_prices(s: float, weak: float, loops: float, seen: float, lean: Floa
         spread_out, np.maximum(explored, explored * tau + shift * tau ** (1 - s)) + others
     )
     if s == 1:  # shifted by the mean loss of the loop-less arms instead
-        found = np.minimum(found, explored + _steepness(1 / lean, s) * seen)
+        steep = _steepness(1 / lean, s)
+        found = np.minimum(found, steep * (seen - 1) + np.maximum(steep, explored))
     return found
 
 

@@ -60,8 +60,10 @@ def checked_share(c: object) -> float:
 
 
 def self_tuning(solved: Solved, s: Order = None, c: float = SHARE) -> Plan:
-    """The plan for any number of rounds: of order s, of that with the smallest bound, or of ½ where that is near.
+    """The plan for any number of rounds: of order s, of that with the smallest bound, or by default of ½.
 
+    By default the order is 1 where every arm is revealed by all others (full feedback, loop-less cliques); elsewhere
+    it is larger than ½ only where the bound of ½ is more than twice the smallest.
     Covers and orders are compared by the largest ratio of their bound to the smallest of all, over 10³, 10⁴, …, 10⁸
     rounds; a bound that exceeds the number of rounds counts as that number.
     """
@@ -69,18 +71,15 @@ def self_tuning(solved: Solved, s: Order = None, c: float = SHARE) -> Plan:
     made = [(cover, SelfTuningBound(cover.rule(order, c))) for cover in covers(solved) for order in orders]
     values = np.array([[min(bound.value_at(t), float(t)) for t in WEIGHED] for _, bound in made])
     worst = [float(f"{ratio:.12g}") for ratio in (values / values.min(axis=0)).max(axis=1)]
-    near = [k for k in range(len(made)) if s is not None or worst[k] <= WORTH * min(worst)]
+    seen = solved.graph.universal.size == solved.graph.n_arms
+    near = [k for k in range(len(made)) if s is not None or worst[k] <= (1 if seen else WORTH) * min(worst)]
 
     def preference(k: int) -> tuple[float, float]:
         order = made[k][1].rule.order
         return (worst[k], order) if s is not None else (order, worst[k])
 
     cover, bound = made[min(near, key=preference)]
-    considered = tuple(
-        Considered(other.name, f"{SELF_TUNING} s={found.rule.order:.4g}", found.value_at(10**6), True)
-        for other, found in made
-    )
-    return made_plan(cover, bound.rule, None, bound, considered)
+    return made_plan(cover, bound.rule, None, bound)
 
 
 def made_plan(
@@ -88,7 +87,7 @@ def made_plan(
     rule: SelfTuning,
     horizon: int | None,
     curve: BoundCurve,
-    considered: tuple[Considered, ...],
+    considered: tuple[Considered, ...] = (),
 ) -> Plan:
     """The plan that plays `rule` through `cover`."""
     partition = natural.single(cover.solved.graph)

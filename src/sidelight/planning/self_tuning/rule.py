@@ -53,6 +53,8 @@ class SelfTuning:
             )
         if not 0 < self.play_share <= self.share:
             raise InvalidOption(f"play_share is in (0, share], got {self.play_share!r} of {self.share!r}")
+        if not self.weak > 1 - 1e-6:
+            raise InvalidOption(f"a cover of one arm or more has weak ≥ 1, got {self.weak!r}")
         for name in ("diameter", "first", "weak"):
             if not 0 < getattr(self, name) < MOST:
                 raise InvalidOption(
