@@ -16,12 +16,14 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 INSTANCES = (
-    ("teams:3,3,4", "auto"),
-    ("mab:20", "auto"),
-    ("cliques:100x10", "auto"),
-    ("mab:1000", "auto"),
-    ("cycle:1000", "auto"),
+    ("teams:3,3,4", "fixed"),
+    ("teams:3,3,4", "self_tuning"),
+    ("mab:20", "fixed"),
+    ("cliques:100x10", "fixed"),
+    ("mab:1000", "fixed"),
+    ("cycle:1000", "fixed"),
     ("cycle:1000", "anytime"),
+    ("cycle:1000", "self_tuning"),
     ("mab:20", "ucb_n"),
     ("mab:20", "tsallis_inf"),
     ("mab:20", "exp3_ix"),

@@ -14,6 +14,7 @@ import sidelight as sl
 from sidelight.engine import fields
 from sidelight.engine._numba.cache import PACKAGE
 from sidelight.experiment import warmup
+from sidelight.policy.names import make
 
 compiles = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -50,10 +51,10 @@ def missed(families, rules, folder):
 
 def test_every_kind_of_memory_has_its_game():
     kinds = []
-    for family in warmup.PLANS.values():
-        plan = sl.plan(sl.families.parse(family), horizon=warmup.HORIZON)
+    for family, player in warmup.PLANS.values():
+        plan = make(player, sl.families.parse(family), warmup.HORIZON)
         kinds.append(type(plan.policy(seed=0).memory))
-    assert kinds == [kind for kind in fields.KINDS if "tuned" not in kind.features]
+    assert kinds == list(fields.KINDS)
 
 
 @compiles

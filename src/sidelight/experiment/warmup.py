@@ -19,9 +19,15 @@ from typing import NamedTuple
 from sidelight._check import checked_count
 from sidelight.errors import WorkerError
 
-PLANS = {"lists": "cycle:6", "buckets": "mab:60", "all features": "cycle:100"}
+PLANS = {
+    "lists": ("cycle:6", "fixed"),
+    "buckets": ("mab:60", "fixed"),
+    "spread": ("cycle:100", "fixed"),
+    "self-tuning": ("cycle:6", "self_tuning"),
+    "self-tuning, buckets": ("cycle:100", "self_tuning"),
+}
 HORIZON = 10_000
-"""Graphs whose default plans for so many rounds need kernels of each kind (`engine.fields.KINDS`)."""
+"""Graphs and plans, for so many rounds, that need kernels of each kind (`engine.fields.KINDS`)."""
 
 
 class Warmed(NamedTuple):
@@ -36,9 +42,9 @@ def tasks() -> dict[str, Callable[[], None]]:
     from sidelight.policy.rules import RULES
 
     found: dict[str, Callable[[], None]] = {}
-    for kind, family in reversed(PLANS.items()):
-        found[f"decisions, {kind}"] = partial(_decide, family, "auto")
-        found[f"simulation, {kind}"] = partial(_simulate, family, "auto")
+    for kind, (family, player) in reversed(PLANS.items()):
+        found[f"decisions, {kind}"] = partial(_decide, family, player)
+        found[f"simulation, {kind}"] = partial(_simulate, family, player)
     for rule in RULES:
         found[rule.name] = partial(_play, "mab:4", rule.name)
     return found | {"graphs": _read}
