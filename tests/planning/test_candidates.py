@@ -2,29 +2,13 @@
 
 import numpy as np
 import pytest
+from observable_graphs import observable
 
 import sidelight as sl
 from sidelight.graph import FeedbackGraph
 
 HORIZONS = (100, 10**4, 10**6)
 TOLERANCE = 1e-9
-
-
-def observable(rng, n, density, loops):
-    """Random reveals, with an arm that all reveal or one that reveals all now and then; no arm is hidden."""
-    A = rng.random((n, n)) < density
-    if rng.random() < 0.3:
-        A |= A.T
-    np.fill_diagonal(A, rng.random(n) < loops)
-    if rng.random() < 0.2:
-        universal = rng.integers(n)
-        A[:, universal] = True
-        A[universal, universal] = rng.random() < 0.5
-    if rng.random() < 0.2:
-        A[rng.integers(n)] = True
-    hidden = np.flatnonzero(~A.any(axis=0))
-    A[rng.integers(n, size=hidden.size), hidden] = True
-    return A
 
 
 def small(seed):

@@ -9,7 +9,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 import sidelight as sl
-from sidelight.analysis import partial_covers
 from sidelight.partition import natural
 from sidelight.planning.exploration import Solved, dominating_set, revealed_by
 from sidelight.planning.minimised.watched import Watched, WatchedCandidate, Watching
@@ -74,30 +73,6 @@ def test_it_is_never_above_exp3g_and_checks(number):
     assert [str(condition) for condition in sl.check_certificate(made) if not condition.holds] == []
     claimed = replace(bound, terms={name: 0.9 * value for name, value in bound.terms.items()})
     assert not all(condition.holds for condition in sl.check_certificate(replace(made, curve=claimed)))
-
-
-@pytest.mark.parametrize("number", range(10))
-def test_covers_are_the_cheapest_for_what_they_miss(number):
-    """The curve is convex, falls, and no random cover is below it; its ends are what they are meant to be."""
-    g, _, _ = weak_with_loops(number)
-    n, needed, rng = g.n_arms, np.ones(g.n_arms, dtype=bool), np.random.default_rng(number)
-    full = sl.fractional_domination(g)
-    curve = partial_covers(g, needed, full.weights)
-    mass, missed = (np.array([getattr(cover, name) for cover in curve]) for name in ("mass", "missed"))
-    least = sl.fractional_domination(g, cover=np.flatnonzero(~g.has_loop)).value
-    assert_allclose((mass[0], mass[-1], missed[-1]), (least, full.value, 0.0), atol=1e-9)
-    assert (np.diff(mass) > 0).all()
-    slopes = np.diff(missed) / np.diff(mass)
-    assert (slopes < 0).all()
-    assert (np.diff(slopes) > 0).all()
-    A = g.to_sparse().toarray().astype(float)
-    for _ in range(50):
-        x = rng.random(n) * (rng.random(n) < rng.random())
-        coverage = x @ A
-        if (coverage[~g.has_loop] > 0).all():
-            x /= min(coverage[~g.has_loop].min(), 1.0)
-            misses = np.maximum(1 - x @ A, 0.0)[g.has_loop].sum()
-            assert misses >= np.interp(x.sum(), mass, missed, left=np.inf) - 1e-9 or x.sum() < least - 1e-9
 
 
 @pytest.mark.parametrize("seed", range(100, 120))
