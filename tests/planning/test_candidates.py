@@ -5,7 +5,9 @@ import pytest
 from observable_graphs import observable
 
 import sidelight as sl
+from sidelight.engine.constants import ROOM
 from sidelight.graph import FeedbackGraph
+from sidelight.planning.self_tuning.budget import SMALL
 
 HORIZONS = (100, 10**4, 10**6)
 TOLERANCE = 1e-9
@@ -17,8 +19,9 @@ def small(seed):
     return observable(rng, n, rng.uniform(0.15, 0.9), rng.choice([0.0, 0.3, 0.7, 1.0])), rng
 
 
-def bound(A, horizon):
-    return sl.plan(FeedbackGraph.from_adjacency(A), horizon).bound.value
+def bound(A, horizon, realization="fixed"):
+    """The smallest of all; "auto" plays inside it, with some room."""
+    return sl.plan(FeedbackGraph.from_adjacency(A), horizon, realization=realization).bound.value
 
 
 def with_one_more(A, rng, loop):
@@ -48,6 +51,15 @@ def check_labels(A, rng, horizons):
 def test_an_edge_or_a_loop_never_raises_the_bound(batch):
     for seed in range(10 * batch, 10 * batch + 10):
         check_more_feedback(seed, HORIZONS[seed % 3 :][:1])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_auto_promises_the_smallest_bound_and_some_room(seed):
+    A, _ = small(seed)
+    for horizon in HORIZONS:
+        least = bound(A, horizon)
+        allowed = least + min(2 * ROOM, SMALL * least)
+        assert least * (1 - TOLERANCE) <= bound(A, horizon, "auto") <= allowed * (1 + TOLERANCE)
 
 
 @pytest.mark.full
