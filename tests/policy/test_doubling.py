@@ -82,6 +82,20 @@ def test_it_never_falls(spec):
     assert (np.diff(values) <= 1 + 1e-9).all()
 
 
+def test_play_that_learns_nothing_says_nothing():
+    """No stage is uniform; one in an older file counts with its length, not with (1 − 1/N) of it."""
+    plan = planned("cycle:64")
+    assert all(plan.stage_of(2**k).realization != "uniform" for k in range(14))
+    first = plan.bound_at(1).informative_from
+    assert not plan.bound_at(first - 1).informative
+    assert plan.bound_at(first - 1).value == first - 1
+    assert plan.stage_of(first).bound.informative
+    older = planned("cycle:64")
+    older.stages.known[9] = sl.plan(older.graph, 2**9, realization="uniform")
+    assert older.bound_at(2**10 - 1).value == 2**10 - 1
+    assert not older.bound_at(2**10 - 1).informative
+
+
 RIVALS = ["cycle:6", "cycle:64", "hypercube:4", "revealing_action:20", "mab:16", "mab:64", "full:64",
           "loopless_clique:64", "newsvendor:40", "apple_tasting"]  # fmt: skip
 
