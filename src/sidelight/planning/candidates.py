@@ -84,8 +84,7 @@ def _flat_only(solved: Solved) -> Iterator[Candidate]:
         yield StrongCandidate(natural.singletons(g), solved.cliques)
     if len(solved.partial_covers) > 1:
         yield WatchedCandidate(single, solved.partial_covers)
-    weak = solved.observability.graph == "weak"  # where cliques see all, nothing needs a cover beside them
-    splits = [FlatCandidate(single, cover, shifted) for cover, shifted in roles(solved)] if weak else []
+    splits = [FlatCandidate(single, cover, shifted) for cover, shifted in roles(solved)]
     for name in ("covered", "shifted"):
         alike = [split for split in splits if split.name == name]
         if alike:

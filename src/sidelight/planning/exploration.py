@@ -29,6 +29,9 @@ from sidelight.planning.cliques import CliqueCover, clique_cover
 from sidelight.planning.covers import largest_revealed, loads
 from sidelight.planning.potentials import Potential
 
+HUB = 16
+"""An arm is worth a cover of its own if it reveals so many arms with self-loops that nothing else covers."""
+
 EXACT_CURVE = 64
 """Up to so many arms partial covers are found by linear programs, beyond they are mixed of those known anyway."""
 
@@ -133,9 +136,13 @@ class Solved:
         known = [full]
         if loops.any():
             loopless = np.flatnonzero(needed & ~g.has_loop)
-            known.append(
-                Cover.of(self.cover(loopless), g.n_arms).weights if loopless.size else np.zeros(g.n_arms)
-            )
+            least = Cover.of(self.cover(loopless), g.n_arms).weights if loopless.size else np.zeros(g.n_arms)
+            missed = loops & (self.coverage(least) < 1) & ~g.is_universal
+            hubs = greedy_cover(g, missed, HUB)
+            known.append(least)
+            for k in sorted({min(2**j, len(hubs)) for j in range(len(hubs).bit_length() + 1)} - {0}):
+                known.append(least.copy())
+                known[-1][hubs[:k]] = np.maximum(least[hubs[:k]], 1.0)
         if loops.any() and not g.has_loop.all() and needed.all():
             known.append(np.bincount(self.dominating_set, minlength=g.n_arms).astype(np.float64))
         return lower_hull([partial_cover(g, needed, x, self.coverage(x)) for x in known])

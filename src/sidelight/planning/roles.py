@@ -43,14 +43,16 @@ def roles(solved: Solved) -> Iterator[Roles]:
         loopless, most = np.flatnonzero(needed & ~g.has_loop), 0
         for cover in solved.covers_of(needed):
             fully = solved.coverage(cover.weights) >= FULLY
-            able = np.flatnonzero(needed & g.has_loop & fully) if exact else loopless[:0]
-            for n_more in range(most, able.size + 1) if small else _few(most, able.size):
+            able = np.flatnonzero(needed & g.has_loop & fully)
+            numbers = range(most, able.size + 1) if small else _few(most, able.size, exact)
+            for n_more in numbers:
                 covered = np.sort(np.concatenate([loopless, able[:n_more]]))
                 if 0 < covered.size < g.n_arms:
                     yield Roles(Cover(cover.weights, cover.mass, covered), shifted)
             most = max(most, able.size + 1)
 
 
-def _few(least: int, most: int) -> list[int]:
-    """Both ends and powers of two between them; nothing if there is nothing between."""
-    return sorted({k for k in (least, *(2**j for j in range(most.bit_length())), most) if least <= k <= most})
+def _few(least: int, most: int, between: bool) -> list[int]:
+    """Both ends, and powers of two between them if asked for; nothing if there is nothing between."""
+    powers = [2**j for j in range(most.bit_length())] if between else []
+    return sorted({k for k in (least, *powers, most) if least <= k <= most})

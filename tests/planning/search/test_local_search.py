@@ -218,8 +218,11 @@ def hidden_star(leaves, loops, seed=0):
     return FeedbackGraph.from_edges(n, np.random.default_rng(seed).permutation(n)[np.array(edges)])
 
 
-def test_a_search_can_beat_every_natural_partition_and_every_flat_plan():
-    """The star as a block beside a bandit; no component, community or class of arms is that block."""
+def test_a_search_can_beat_every_natural_partition():
+    """The star as a block beside a bandit; no component, community or class of arms is that block.
+
+    A flat plan that covers the star by its hub is better still: one simplex pays no price for two levels.
+    """
     g, horizon = hidden_star(6_000, 300), 10**6
     auto = plan(g, horizon, realization="fixed").bound.value
     found = searched(g, horizon, budget=10, moves=1_000)
@@ -227,7 +230,7 @@ def test_a_search_can_beat_every_natural_partition_and_every_flat_plan():
         tried.value for tried in found.history if tried.name in {name for name, _ in natural_starts(g)}
     ]
     assert found.bound < 0.7 * min(natural)
-    assert found.bound < 0.7 * auto
+    assert auto < 0.7 * found.bound
     assert plan(g, horizon, found.partition).bound.value == pytest.approx(found.bound, rel=1e-9)
 
 
@@ -237,7 +240,10 @@ def test_moves_gather_a_star(monkeypatch):
     g, horizon = hidden_star(3_000, 120), 10**6
     found = searched(g, horizon, budget=30, moves=2_000)
     assert found.partition.n_blocks < 200
-    assert found.bound < 0.9 * plan(g, horizon, realization="fixed").bound.value
+    natural = [
+        tried.value for tried in found.history if tried.name in {name for name, _ in natural_starts(g)}
+    ]
+    assert found.bound < 0.9 * min(natural)
 
 
 def test_several_stars_are_several_blocks():
