@@ -36,6 +36,15 @@ def test_what_may_be_named_is_what_the_library_knows():
     assert set(command.PARTITIONS) == ready_made - {"search", "searched", "Search"}
 
 
+def test_a_vacuous_bound_is_called_so(run):
+    code, out, _ = run("plan", "cycle:64", "--horizon", 100)
+    assert code == 0
+    assert "vacuous at T = 100" in out
+    assert "uniform" not in out
+    code, out, _ = run("plan", "cycle:64", "--horizon", 10**6)
+    assert "vacuous" not in out
+
+
 def test_the_tables_say_why(run):
     code, out, err = run("plan", "teams:4x3", "--horizon", 100_000)
     assert (code, err) == (0, "")
