@@ -1,0 +1,69 @@
+"""What plans promise, in short games played to the end: exact expectations over all arms that may be drawn.
+
+Played by the engine's twin, from the numbers of the plans that `plan` makes.
+"""
+
+from copy import deepcopy
+from itertools import product
+
+import numpy as np
+import pytest
+from lazy_twin import LazyTwin
+from tuned_plans import adjacency
+
+import sidelight as sl
+from sidelight.planning.exploration import Solved
+from sidelight.planning.self_tuning.observed import covers
+
+GAMES = {
+    "bandit": sl.families.mab(2),
+    "full": sl.families.full(2),
+    "strangers": sl.families.loopless_clique(2),
+    "one tells": sl.FeedbackGraph.from_edges(2, [(0, 0), (0, 1)]),
+    "directed cycle": sl.families.cycle(3, directed=True),
+    "one corrupted": sl.families.corrupted_mab(3, 1),
+    "loops and a stranger": sl.FeedbackGraph.from_edges(3, [(0, 0), (1, 1), (0, 2), (1, 2)]),
+}
+ROUNDS = 3
+
+
+def twin_of(made):
+    """The game of a plan, with a choice after every round."""
+    cover = next(c for c in covers(Solved(made.graph)) if c.name == made.parameters["cover"])
+    n, A = made.graph.n_arms, adjacency(made.graph)
+    weights, owed = np.zeros(n), np.zeros(n)
+    weights[cover.domination.arms] = cover.domination.weights
+    owed[cover.domination.cover] = 1.0
+    return LazyTwin(A, weights, owed * (weights @ A), made.tuning.self_tuning, 1)
+
+
+def followed(game, losses, bound, t=0):
+    """(E loss, E certificate) of the rest of a game; the certificate is below the bound on every branch."""
+    if t == len(losses):
+        assert game.cert <= bound + 1e-9
+        return 0.0, game.cert
+    loss, certificate = float(game.Z @ losses[t]), 0.0
+    for arm in np.flatnonzero(game.Z):
+        branch = deepcopy(game)
+        branch.learn(int(arm), losses[t])
+        more = followed(branch, losses, bound, t + 1)
+        loss += game.Z[arm] * more[0]
+        certificate += game.Z[arm] * more[1]
+    return loss, certificate
+
+
+@pytest.mark.parametrize("horizon", [None, ROUNDS])
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("s", [None, 1.0])
+def test_regret_certificate_and_bound_are_in_order(name, horizon, s):
+    g = GAMES[name]
+    made = sl.plan(g, horizon, realization="self-tuning", s=s)
+    bound = made.bound_at(ROUNDS).value
+    all_losses = [
+        np.array(bits).reshape(ROUNDS, -1) for bits in product((0.0, 1.0), repeat=ROUNDS * g.n_arms)
+    ]
+    if g.n_arms > 2:
+        all_losses = [all_losses[k] for k in np.random.default_rng(7).permutation(len(all_losses))[:12]]
+    for losses in all_losses:
+        loss, certificate = followed(twin_of(made), losses, bound)
+        assert loss - losses.sum(axis=0).min() <= certificate + 1e-9
