@@ -129,7 +129,8 @@ class LazyTwin:
         worth = money(L, self.beta, s)
         self._buy()
         left = rule.horizon - self.t
-        self.beta = self._hold(worth, left) if left > 0 else self.free
+        if left != 0:  # nothing is bought after the last round
+            self.beta = self._hold(worth, left) if left > 0 else self.free
         self.purchased += money(L, self.beta, s) - worth
         if left <= 0:
             self._guard()

@@ -106,7 +106,13 @@ def retune(machine, state, store):
     worth = found[WORTH]
     buy(machine, state, store)
     left = rule[HORIZON] - state.numbers[ROUND]
-    beta = hold(machine, state, store, worth, left) if left > 0.0 else tuned[FREE]
+    beta = tuned[FREE]
+    if left > 0.0:
+        beta = hold(machine, state, store, worth, left)
+    elif left == 0.0:
+        beta = (
+            before  # the certificate of all rounds needs no purchase after the last, and the budget has none
+        )
     survey(machine, state, store, beta)
     tuned[PURCHASED] += found[WORTH] - worth
     if left <= 0.0:
