@@ -37,7 +37,8 @@ def test_without_loops_and_universal_arms_there_is_nothing_to_split():
 
 
 def test_powers_of_two_between_both_ends():
-    assert _few(0, 11) == [0, 1, 2, 4, 8, 11]
-    assert _few(3, 11) == [3, 4, 8, 11]
-    assert _few(5, 4) == []
-    assert _few(0, 0) == [0]
+    assert _few(0, 11, True) == [0, 1, 2, 4, 8, 11]
+    assert _few(3, 11, True) == [3, 4, 8, 11]
+    assert _few(3, 11, False) == [3, 11]
+    assert _few(5, 4, True) == []
+    assert _few(0, 0, True) == [0]

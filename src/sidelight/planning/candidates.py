@@ -24,7 +24,7 @@ from sidelight.planning.printed.candidate import PrintedCandidate
 from sidelight.planning.printed.clustered import Clustered
 from sidelight.planning.printed.hybrid import Hybrid
 from sidelight.planning.printed.restriction import NoWeakBlocks, Restriction
-from sidelight.planning.roles import roles
+from sidelight.planning.roles import EVERY_SPLIT, roles
 from sidelight.planning.tuning import Tuning
 
 Realization = str | Mapping[int, str]
@@ -84,7 +84,9 @@ def _flat_only(solved: Solved) -> Iterator[Candidate]:
         yield StrongCandidate(natural.singletons(g), solved.cliques)
     if len(solved.partial_covers) > 1:
         yield WatchedCandidate(single, solved.partial_covers)
-    splits = [FlatCandidate(single, cover, shifted) for cover, shifted in roles(solved)]
+    weak = solved.observability.graph == "weak"  # few arms that cliques see all need no cover beside them
+    split = roles(solved) if weak or g.n_arms > EVERY_SPLIT else []
+    splits = [FlatCandidate(single, cover, shifted) for cover, shifted in split]
     for name in ("covered", "shifted"):
         alike = [split for split in splits if split.name == name]
         if alike:

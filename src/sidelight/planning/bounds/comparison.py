@@ -165,7 +165,7 @@ def compare_bounds(g: FeedbackGraph, horizon: int) -> Comparison:
 
     >>> from sidelight.graph import families
     >>> compare_bounds(families.full(8), horizon=1000).best.name
-    'auto'
+    'Hedge'
     """
     if not isinstance(g, FeedbackGraph):
         raise InvalidGraph(f"compare_bounds needs a FeedbackGraph, got {type(g).__name__}")
