@@ -14,13 +14,17 @@ from sidelight.analysis import minimax as minimax
 from sidelight.analysis import observability as observability
 from sidelight.analysis import packing_independent_set as packing_independent_set
 from sidelight.analysis import packing_lower_bound as packing_lower_bound
+from sidelight.errors import ColumnsIgnored as ColumnsIgnored
 from sidelight.errors import GraphFileError as GraphFileError
 from sidelight.errors import IllegalPartition as IllegalPartition
+from sidelight.errors import IncompleteDecision as IncompleteDecision
 from sidelight.errors import InfeasibleRequest as InfeasibleRequest
 from sidelight.errors import InvalidFeedback as InvalidFeedback
 from sidelight.errors import InvalidGraph as InvalidGraph
 from sidelight.errors import InvalidOption as InvalidOption
+from sidelight.errors import LogError as LogError
 from sidelight.errors import PastHorizon as PastHorizon
+from sidelight.errors import PoorOverlap as PoorOverlap
 from sidelight.errors import ResultsError as ResultsError
 from sidelight.errors import SavedStateError as SavedStateError
 from sidelight.errors import SidelightError as SidelightError
@@ -31,6 +35,9 @@ from sidelight.errors import TurnError as TurnError
 from sidelight.errors import UnobservableGraph as UnobservableGraph
 from sidelight.errors import WeightsIgnored as WeightsIgnored
 from sidelight.errors import WorkerError as WorkerError
+from sidelight.evaluation import Evaluation as Evaluation
+from sidelight.evaluation import Evaluations as Evaluations
+from sidelight.evaluation import evaluate as evaluate
 from sidelight.experiment import Results as Results
 from sidelight.experiment import Run as Run
 from sidelight.experiment import Spec as Spec
@@ -41,6 +48,8 @@ from sidelight.graph import FeedbackGraph as FeedbackGraph
 from sidelight.graph import families as families
 from sidelight.graph import read_graph as read_graph
 from sidelight.graph import write_graph as write_graph
+from sidelight.log import Log as Log
+from sidelight.log import LogWriter as LogWriter
 from sidelight.partition import Partition as Partition
 from sidelight.planning import AnytimeBound as AnytimeBound
 from sidelight.planning import Bound as Bound

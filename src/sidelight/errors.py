@@ -78,12 +78,28 @@ class SpecChanged(ResultsError):
     """The folder holds results of another spec; the message names what differs."""
 
 
+class LogError(SidelightError, ValueError):
+    """A log of decisions that cannot be read, or whose rows contradict each other; names the row and the value."""
+
+
 class WorkerError(SidelightError, RuntimeError):
     """Worker processes or a cluster that cannot be started, reached or trusted."""
 
 
 class WeightsIgnored(UserWarning):
     """A graph file gives weights to its edges; they are not read, every edge counts."""
+
+
+class ColumnsIgnored(UserWarning):
+    """A table has columns that are not read, such as the context of a decision."""
+
+
+class PoorOverlap(UserWarning):
+    """A policy is evaluated on a log that hardly ever, or never, shows what it plays."""
+
+
+class IncompleteDecision(UserWarning):
+    """The last decision of a log was being written when the program ended; it is left out."""
 
 
 def listing(values: Sequence[object], most: int = 10) -> str:

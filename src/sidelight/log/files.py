@@ -1,0 +1,190 @@
+"""Logs in files: .csv and .parquet, and folders of parquet parts.
+
+What a table cannot say, the unit and the arms, is JSON: in parquet files in the metadata of the schema under the
+key "sidelight", in csv files in a first line that begins with `# sidelight-log`.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sidelight._files import replacing, unpacking
+from sidelight.errors import LogError
+from sidelight.log import obp
+from sidelight.log.log import Log
+from sidelight.log.table import Column, columns_of, log_of
+from sidelight.log.unit import Unit
+
+FORMAT = 1
+KEY = b"sidelight"
+MARK = "# sidelight-log "
+CSV = (".csv", ".csv.gz")
+
+
+def described(unit: Unit, n_arms: int, labels: Sequence[str] | None) -> str:
+    """What a file says beside its table."""
+    about: dict[str, Any] = {"format": FORMAT, unit.kind: [unit.low, unit.high], "n_arms": n_arms}
+    return json.dumps(about if labels is None else {**about, "labels": list(labels)}, ensure_ascii=False)
+
+
+def write(log: Log, path: str | os.PathLike[str]) -> None:
+    """Write a log to one file, whole or not at all."""
+    file = Path(path)
+    about = described(log.unit, log.n_arms, log.labels)
+    if file.name.lower().endswith(CSV):
+        data = f"{MARK}{about}\n".encode() + csv_bytes(log.to_arrow(), header=True)
+    elif file.suffix.lower() == ".parquet":
+        data = parquet_bytes(log.to_arrow(), about)
+    else:
+        raise LogError(f"cannot write {file}: the name of a log ends in .csv, .csv.gz or .parquet")
+    try:
+        with replacing(file) as stream:
+            stream.write(data)
+    except OSError as error:
+        raise LogError(f"cannot write {file}: {error.strerror or error}") from error
+
+
+def csv_bytes(table: Any, header: bool) -> bytes:
+    """A table as lines of text."""
+    from pyarrow import csv
+
+    sink = io.BytesIO()
+    csv.write_csv(table, sink, csv.WriteOptions(include_header=header))
+    return sink.getvalue()
+
+
+def parquet_bytes(table: Any, about: str) -> bytes:
+    """A table as a parquet file that says what it is."""
+    import pyarrow.parquet
+
+    sink = io.BytesIO()
+    pyarrow.parquet.write_table(
+        table.replace_schema_metadata({KEY: about.encode()}),
+        sink,
+        compression="zstd",
+        write_page_checksum=True,
+    )
+    return sink.getvalue()
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    n_arms: int | None = None,
+    labels: Sequence[str] | None = None,
+    losses: Sequence[float] | None = None,
+    rewards: Sequence[float] | None = None,
+) -> Log:
+    """The log of a file or folder; what the caller states comes before what the file says."""
+    file = Path(path)
+    try:
+        columns, about = _contents(file)
+    except FileNotFoundError as error:
+        raise LogError(f"{file} does not exist") from error
+    except LogError:
+        raise
+    except Exception as error:  # readers of damaged files raise all kinds
+        raise LogError(f"{file} cannot be read as a log: {error or type(error).__name__}") from error
+    if obp.speaks_obp(list(columns)) and "arm" not in columns:
+        return obp.from_obp(columns, n_arms=n_arms, rewards=rewards, where=str(file))
+    if losses is None and rewards is None:
+        losses, rewards = about.get("losses"), about.get("rewards")
+    return log_of(
+        columns,
+        n_arms=about.get("n_arms") if n_arms is None and labels is None else n_arms,
+        labels=about.get("labels") if labels is None else labels,
+        losses=losses,
+        rewards=rewards,
+        where=str(file),
+    )
+
+
+def _contents(file: Path) -> tuple[dict[str, Column], dict[str, Any]]:
+    if file.is_dir():
+        parts = sorted(file.glob("part-*.parquet"))
+        if not parts:
+            raise LogError(f"the folder {file} holds no parts of a log (part-*.parquet)")
+        return _parquet(parts)
+    if file.name.lower().endswith(CSV):
+        return _csv(file)
+    if file.suffix.lower() == ".parquet":
+        return _parquet([file])
+    raise LogError(
+        f"cannot read {file}: a log is a .csv, .csv.gz or .parquet file, or a folder of parquet parts"
+    )
+
+
+def _parquet(files: list[Path]) -> tuple[dict[str, Column], dict[str, Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    tables = []
+    for file in files:
+        try:
+            tables.append(pa.parquet.ParquetFile(file, page_checksum_verification=True).read())
+        except FileNotFoundError:
+            raise
+        except Exception as error:
+            raise LogError(f"{file} is damaged or no parquet file: {error}") from error
+    abouts = [
+        _about((table.schema.metadata or {}).get(KEY, b"{}"), str(file))
+        for table, file in zip(tables, files, strict=True)
+    ]
+    for about, file in zip(abouts, files, strict=True):
+        if about != abouts[0]:
+            raise LogError(f"{file} is of another log than {files[0]}: {about} and {abouts[0]}")
+    return columns_of(pa.concat_tables(tables, promote_options="default")), abouts[0]
+
+
+def _csv(file: Path) -> tuple[dict[str, Column], dict[str, Any]]:
+    """Every column as text, which `log_of` turns into numbers with errors that name the row."""
+    from pyarrow import csv
+
+    with unpacking(file) as stream:
+        data = stream.read()
+    about: dict[str, Any] = {}
+    while data.startswith((b"#", b"\xef\xbb\xbf#")):
+        line, _, data = data.partition(b"\n")
+        words = line.decode("utf-8-sig")
+        if words.startswith(MARK):
+            about = _about(words.removeprefix(MARK).encode(), str(file))
+    if not data.strip():
+        raise LogError(f"{file} is empty: a log has a line of column names and a line per revealed arm")
+    if not data.endswith(b"\n") and about:
+        data = data[
+            : data.rfind(b"\n") + 1
+        ]  # a line that was being written; its decision is noticed by its rows
+    names = csv.read_csv(io.BytesIO(data.partition(b"\n")[0] + b"\n")).column_names
+    types = dict.fromkeys(names, "string")
+    options = csv.ConvertOptions(column_types=types, strings_can_be_null=True, null_values=[""])
+    table = csv.read_csv(io.BytesIO(data), convert_options=options)
+    return {name: _typed(table[name].to_numpy()) for name in table.column_names}, about
+
+
+def _typed(column: Column) -> Column:
+    """Text that is all numbers as numbers, whole ones as such; else as it is."""
+    for kind in (np.int64, np.float64):
+        try:
+            return column.astype(kind)
+        except (TypeError, ValueError):
+            continue
+    return column
+
+
+def _about(data: bytes, where: str) -> dict[str, Any]:
+    try:
+        about = json.loads(data)
+        if not isinstance(about, dict):
+            raise ValueError("no object")
+    except ValueError as error:
+        raise LogError(f"{where}: what the log says about itself is damaged ({error})") from error
+    if about and about.get("format") != FORMAT:
+        raise LogError(f"{where} has format {about.get('format')!r} of a log, this version reads {FORMAT}")
+    return about

@@ -1,0 +1,445 @@
+"""Tables become logs here: every column is read and checked once, and an error names row, column and value."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight._check import MAX_ARMS, checked_count
+from sidelight._types import Bools, Floats, Longs, frozen
+from sidelight.errors import ColumnsIgnored, IncompleteDecision, InvalidOption, LogError, listing
+from sidelight.log.log import COLUMNS, Log
+from sidelight.log.unit import Unit
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Column = npt.NDArray[Any]
+NOTHING = -1
+"""Stands for the arm of a row that says that nothing was revealed."""
+
+
+def columns_of(table: Mapping[str, Any] | Any) -> dict[str, Column]:
+    """The columns of a mapping, an Arrow table or a data frame as arrays; missing values are None or NaN."""
+    if isinstance(table, Mapping):
+        names, get = list(table), table.__getitem__
+    elif hasattr(table, "column_names"):  # Arrow
+        names, get = table.column_names, lambda name: table[name].to_numpy()
+    elif hasattr(table, "columns"):  # pandas, polars
+        names, get = list(table.columns), table.__getitem__
+    else:
+        raise InvalidOption(
+            f"a log is made from a mapping of columns, an Arrow table or a data frame, got {type(table).__name__}"
+        )
+    columns = {str(name): np.asarray(get(name)) for name in names}
+    lengths = {name: column.shape for name, column in columns.items()}
+    if len(set(lengths.values())) > 1 or any(len(shape) != 1 for shape in lengths.values()):
+        raise LogError(f"the columns of a log must be equally long rows of values, got shapes {lengths}")
+    return columns
+
+
+def log_of(
+    columns: Mapping[str, Column],
+    *,
+    n_arms: int | None = None,
+    labels: Sequence[str] | None = None,
+    losses: Sequence[float] | None = None,
+    rewards: Sequence[float] | None = None,
+    where: str = "",
+) -> Log:
+    """The log of a table; `where` names it in errors."""
+    return _Reader(columns, where).log(n_arms, labels, losses, rewards)
+
+
+class _Reader:
+    """Reads one table: what `log` needs, in the order in which mistakes are best reported."""
+
+    def __init__(self, columns: Mapping[str, Column], where: str) -> None:
+        self.columns, self.where = columns, f"{where}: " if where else ""
+        self.rows = len(next(iter(columns.values()))) if columns else 0
+
+    def log(
+        self,
+        n_arms: int | None,
+        labels: Sequence[str] | None,
+        losses: Sequence[float] | None,
+        rewards: Sequence[float] | None,
+    ) -> Log:
+        unit = self._unit(losses, rewards)
+        self._check_names(unit)
+        if self.rows == 0:
+            raise LogError(f"{self.where}the log has no rows: there is nothing to look back on")
+        arm, revealed, names = self._arms(n_arms, labels)
+        shown = revealed != NOTHING
+        value = self._numbers(unit.column, shown)
+        self._within(unit.column, value, shown, unit.low, unit.high, f"in [{unit.low:g}, {unit.high:g}]")
+        probability = self._optional_numbers("probability")
+        self._within("probability", probability, ~np.isnan(probability), 0.0, 1.0, "in (0, 1]", above=True)
+        seen = self._seen(arm, revealed, probability, shown)
+        round_ = self._round()
+        decision, ids = self._decisions(round_)
+        # By round, then by appearance; rows of a decision by arm.
+        appearance = np.full(len(ids), self.rows)
+        np.minimum.at(appearance, decision, np.arange(self.rows))
+        self._agree("round", round_, decision, appearance)
+        self._agree("arm", arm, decision, appearance)
+        self._agree("probability", np.nan_to_num(probability, nan=-1.0), decision, appearance)
+        sequence = np.lexsort((appearance, round_[appearance]))
+        place = np.empty_like(sequence)
+        place[sequence] = np.arange(len(ids))
+        order = np.lexsort((revealed, place[decision]))
+        self._check_rows(order, decision, revealed)
+        lost = self._lost(decision, shown, appearance, sequence)
+        first = appearance[sequence]
+        kept_rows = order[shown[order]]
+        counts = np.bincount(place[decision[kept_rows]], minlength=len(ids))
+        if lost is not None:
+            whole = np.arange(len(ids)) != place[lost]
+            kept_rows = kept_rows[decision[kept_rows] != lost]
+            first, sequence, counts = first[whole], sequence[whole], counts[whole]
+        told_at = self._times()[first] if "told_at" in self.columns else None
+        version = tuple(map(_text, self.columns["version"][first])) if "version" in self.columns else None
+        return Log(
+            decision_id=ids[sequence],
+            round=frozen(round_[first], np.int64),
+            arm=frozen(arm[first], np.int64),
+            probability=frozen(probability[first], np.float64),
+            start=frozen(np.concatenate([[0], np.cumsum(counts)]), np.int64),
+            revealed=frozen(revealed[kept_rows], np.int64),
+            value=frozen(value[kept_rows], np.float64),
+            seen=frozen(seen[kept_rows], np.float64),
+            n_arms=self._arm_count(n_arms, names, arm, revealed),
+            unit=unit,
+            labels=names,
+            version=version,
+            told_at=None if told_at is None else frozen(told_at, np.float64),
+        )
+
+    # -- columns ----------------------------------------------------------------------------------------
+
+    def _unit(self, losses: Sequence[float] | None, rewards: Sequence[float] | None) -> Unit:
+        given = {name for name in ("loss", "reward") if name in self.columns}
+        if len(given) != 1:
+            raise LogError(
+                f"{self.where}a log has one column of values, loss or reward, got {listing(list(self.columns))}"
+            )
+        unit = Unit.of(losses, rewards)
+        if losses is None and rewards is None:
+            return Unit("rewards" if "reward" in given else "losses")
+        if unit.column not in given:
+            raise LogError(f"{self.where}{unit.kind} were stated, but the column is called {given.pop()!r}")
+        return unit
+
+    def _check_names(self, unit: Unit) -> None:
+        if "arm" not in self.columns:
+            raise LogError(f"{self.where}the column 'arm' is missing, got {listing(list(self.columns))}")
+        if "revealed" in self.columns and not {"decision_id", "round"} & set(self.columns):
+            raise LogError(
+                f"{self.where}rows about revealed arms need 'decision_id' or 'round' to say which belong together"
+            )
+        unknown = [name for name in self.columns if name not in (*COLUMNS, unit.column)]
+        if unknown:
+            warnings.warn(
+                f"{self.where}the columns {listing(unknown)} are not read", ColumnsIgnored, stacklevel=5
+            )
+
+    def _refuse(self, row: int, name: str, wanted: str) -> LogError:
+        return LogError(
+            f"{self.where}row {row}, column {name!r} must be {wanted}, got {self.columns[name][row]!r}"
+        )
+
+    def _numbers(self, name: str, needed: Bools) -> Floats:
+        """A column as numbers; NaN, allowed only where the value is not needed, stands for missing ones."""
+        values = self._optional_numbers(name)
+        missing = needed & np.isnan(values)
+        if missing.any():
+            raise self._refuse(
+                int(np.argmax(missing)), name, "a number; leave the row out if it was not revealed"
+            )
+        return values
+
+    def _optional_numbers(self, name: str) -> Floats:
+        """The same where every value may be missing."""
+        if name not in self.columns:
+            return np.full(self.rows, np.nan)
+        column = self.columns[name]
+        if column.dtype.kind in "iuf":
+            return column.astype(np.float64)
+        values = np.full(self.rows, np.nan)
+        for row, entry in enumerate(column.tolist()):
+            if entry is None or entry == "":
+                continue
+            if isinstance(entry, bool):
+                raise self._refuse(row, name, "a number")
+            try:
+                values[row] = float(entry)
+            except (TypeError, ValueError):
+                raise self._refuse(row, name, "a number") from None
+        return values
+
+    def _within(
+        self,
+        name: str,
+        values: Floats,
+        needed: Bools,
+        low: float,
+        high: float,
+        wanted: str,
+        above: bool = False,
+    ) -> None:
+        slack = 1e-9 * max(high - low, abs(low), abs(high))  # what rounding adds to a sum of probabilities
+        inside = (values > low) if above else (values >= low - slack)
+        wrong = needed & ~(inside & (values <= high + slack))
+        if wrong.any():
+            raise self._refuse(int(np.argmax(wrong)), name, wanted)
+        np.clip(values, low, high, out=values)
+
+    def _seen(self, arm: Longs, revealed: Longs, probability: Floats, shown: Bools) -> Floats:
+        if "seen" in self.columns:
+            seen = self._numbers("seen", shown)
+            self._within("seen", seen, shown, 0.0, 1.0, "a probability in (0, 1]", above=True)
+            return seen
+        if "probability" not in self.columns:
+            raise LogError(
+                f"{self.where}the column 'seen' is missing: with which probability was each revealed arm to be seen? "
+                "(where an arm reveals nothing but itself, 'probability' says it)"
+            )
+        wrong = shown & ((arm != revealed) | np.isnan(probability))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise LogError(
+                f"{self.where}row {row} reveals arm {revealed[row]} by playing arm {arm[row]}: it needs the column "
+                "'seen', the probability that this arm was to be seen"
+            )
+        return probability
+
+    def _round(self) -> Longs:
+        if "round" not in self.columns:
+            if "decision_id" not in self.columns:
+                return np.arange(self.rows)
+            _, first, inverse = np.unique(
+                _keys(self.columns["decision_id"]), return_index=True, return_inverse=True
+            )
+            rank = np.empty(len(first), dtype=np.int64)
+            rank[np.argsort(first)] = np.arange(len(first))
+            return rank[inverse]
+        values = self._numbers("round", np.ones(self.rows, dtype=bool))
+        wrong = ~((values == np.floor(values)) & (np.abs(values) < 2.0**53))
+        if wrong.any():
+            raise self._refuse(int(np.argmax(wrong)), "round", "a whole number")
+        return values.astype(np.int64)
+
+    def _decisions(self, round_: Longs) -> tuple[Longs, Column]:
+        """For every row its decision, and the ids of the decisions."""
+        column = _keys(self.columns["decision_id"]) if "decision_id" in self.columns else round_
+        ids, decision = np.unique(column, return_inverse=True)
+        return decision.astype(np.int64), ids
+
+    def _times(self) -> Floats:
+        column = self.columns["told_at"]
+        if column.dtype.kind == "M":
+            times: Floats = column.astype("datetime64[us]").astype(np.int64) / 1e6
+            return np.where(np.isnat(column), np.nan, times)
+        return self._optional_numbers("told_at")
+
+    # -- arms -------------------------------------------------------------------------------------------
+
+    def _arms(
+        self, n_arms: int | None, labels: Sequence[str] | None
+    ) -> tuple[Longs, Longs, tuple[str, ...] | None]:
+        """The played and the revealed arm of every row, and the labels if arms have some."""
+        named = [name for name in ("arm", "revealed") if name in self.columns]
+        if labels is None and not any(_are_names(self.columns[name]) for name in named):
+            numbers = {name: self._arm_numbers(name, n_arms) for name in named}
+            return numbers["arm"], numbers.get("revealed", numbers["arm"]), None
+        if labels is None:
+            words = {_text(entry) for name in named for entry in self.columns[name].tolist()} - {""}
+            known = tuple(sorted(words))
+        else:
+            known = tuple(str(label) for label in labels)
+            if len(set(known)) < len(known):
+                raise InvalidOption(f"labels must differ from each other, got {listing(known)}")
+        if n_arms is not None and n_arms != len(known):
+            raise InvalidOption(f"n_arms={n_arms} contradicts {len(known)} labels")
+        index = {label: arm for arm, label in enumerate(known)}
+        found = {}
+        for name in named:
+            found[name] = np.full(self.rows, NOTHING, dtype=np.int64)
+            for row, entry in enumerate(self.columns[name].tolist()):
+                word = _text(entry)
+                if word in index:
+                    found[name][row] = index[word]
+                elif isinstance(entry, int) and 0 <= entry < len(known):
+                    found[name][row] = entry
+                elif word or name == "arm":
+                    raise self._refuse(row, name, f"one of the labels {listing(known)}")
+        return found["arm"], found.get("revealed", found["arm"]), known
+
+    def _arm_numbers(self, name: str, n_arms: int | None) -> Longs:
+        most = MAX_ARMS if n_arms is None else checked_count("n_arms", n_arms)
+        values = self._optional_numbers(name)
+        missing = np.isnan(values)
+        if name == "revealed":
+            values[missing] = NOTHING
+        wrong = ~((values == np.floor(values)) & (values >= 0) & (values < most))
+        if name == "revealed":
+            wrong &= ~missing
+        if wrong.any():
+            raise self._refuse(
+                int(np.argmax(wrong)), name, f"an arm 0..{most - 1}" if n_arms else "an arm number from 0 on"
+            )
+        return values.astype(np.int64)
+
+    def _arm_count(
+        self, n_arms: int | None, labels: tuple[str, ...] | None, arm: Longs, revealed: Longs
+    ) -> int:
+        if labels is not None:
+            return len(labels)
+        return n_arms if n_arms is not None else int(max(arm.max(), revealed.max())) + 1
+
+    # -- decisions --------------------------------------------------------------------------------------
+
+    def _agree(self, name: str, values: Column, decision: Longs, appearance: Longs) -> None:
+        wrong = values != values[appearance[decision]]
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            first = int(appearance[decision[row]])
+            raise LogError(
+                f"{self.where}rows {first} and {row} are of one decision but differ in {name!r}: "
+                f"{self.columns[name][first]!r} and {self.columns[name][row]!r}; give each decision its own "
+                "decision_id"
+            )
+
+    def _check_rows(self, order: Longs, decision: Longs, revealed: Longs) -> None:
+        """Every arm once per decision, and nothing beside "nothing"."""
+        before, after = order[:-1], order[1:]
+        same = decision[before] == decision[after]
+        twice = same & (revealed[before] == revealed[after])
+        beside = same & (revealed[before] == NOTHING)
+        if twice.any():
+            at = int(np.argmax(twice))
+            raise LogError(
+                f"{self.where}rows {min(before[at], after[at])} and {max(before[at], after[at])} both tell arm "
+                f"{revealed[after[at]]} of one decision; each revealed arm has one row"
+            )
+        if beside.any():
+            at = int(np.argmax(beside))
+            raise LogError(
+                f"{self.where}row {before[at]} says that nothing was revealed, row {after[at]} of the same decision "
+                "tells an arm"
+            )
+
+    def _lost(self, decision: Longs, shown: Bools, appearance: Longs, sequence: Longs) -> int | None:
+        """A decision whose last rows are missing at the end of the table; anywhere else that is an error."""
+        if "rows" not in self.columns:
+            return None
+        stated = self._numbers("rows", np.ones(self.rows, dtype=bool))
+        found = np.bincount(decision, weights=shown)
+        wrong = np.flatnonzero(found != stated[appearance])
+        if wrong.size == 0:
+            return None
+        last = int(decision[-1])
+        if wrong.size == 1 and wrong[0] == last and found[last] < stated[-1] and len(sequence) > 1:
+            warnings.warn(
+                f"{self.where}the last decision says that it revealed {stated[-1]:g} arms, {found[last]:g} are "
+                "there: it was being written when the program ended, and is left out",
+                IncompleteDecision,
+                stacklevel=5,
+            )
+            return last
+        row = int(appearance[wrong[0]])
+        raise LogError(
+            f"{self.where}row {row} says that its decision revealed {stated[row]:g} arms, "
+            f"{found[wrong[0]]:g} are there: rows are missing"
+        )
+
+
+def to_arrow(log: Log) -> pyarrow.Table:
+    """The long format of a log."""
+    import pyarrow as pa
+
+    counts = np.diff(log.start)
+    of_row = np.repeat(np.arange(log.n_rounds), np.maximum(counts, 1))  # a decision without rows has one
+    empty = np.repeat(counts == 0, np.maximum(counts, 1))
+    at = np.full(len(of_row), -1)
+    at[~empty] = np.arange(log.n_rows)
+
+    def arms(numbers: Longs, missing: Bools | None = None) -> Any:
+        if log.labels is None:
+            return pa.array(numbers, mask=missing)
+        gone = np.zeros(len(numbers), dtype=bool) if missing is None else missing
+        return pa.array(
+            [
+                None if no else log.labels[arm]
+                for arm, no in zip(numbers.tolist(), gone.tolist(), strict=True)
+            ],
+            type=pa.string(),
+        )
+
+    def of_rows(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        found: npt.NDArray[Any] = np.append(values, values.dtype.type(0))[at]
+        return found
+
+    ids = log.decision_id[of_row]
+    columns = {
+        "decision_id": pa.array(ids.tolist() if ids.dtype.kind not in "iu" else ids),
+        "round": pa.array(log.round[of_row]),
+        "arm": arms(log.arm[of_row]),
+        "probability": _or_null(log.probability[of_row]),
+        "revealed": arms(of_rows(log.revealed), empty),
+        log.unit.column: pa.array(of_rows(log.value), mask=empty),
+        "seen": pa.array(of_rows(log.seen), mask=empty),
+        "rows": pa.array(counts[of_row]),
+    }
+    if log.version is not None:
+        columns["version"] = pa.array([log.version[t] for t in of_row.tolist()], type=pa.string())
+    if log.told_at is not None:
+        columns["told_at"] = _or_null(log.told_at[of_row])
+    return pa.table(columns)
+
+
+def _or_null(values: Floats) -> Any:
+    import pyarrow as pa
+
+    return pa.array(values, mask=np.isnan(values))
+
+
+def _text(entry: object) -> str:
+    """A label as it is compared; missing ones are empty."""
+    if entry is None or (isinstance(entry, float) and entry != entry):
+        return ""
+    return str(entry)
+
+
+def _are_names(column: Column) -> bool:
+    """Is some entry neither a number nor missing?"""
+    if column.dtype.kind in "iuf":
+        return False
+    return any(not _is_number(entry) for entry in column.tolist() if _text(entry))
+
+
+def _is_number(entry: object) -> bool:
+    if isinstance(entry, bool):
+        return False
+    try:
+        float(entry)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _keys(column: Column) -> Column:
+    """Ids that can be sorted: whole numbers, also where they are written as text; everything else as text."""
+    if column.dtype.kind in "iu":
+        return column.astype(np.int64)
+    words = np.array([_text(entry) for entry in column.tolist()])
+    try:
+        numbers = words.astype(np.int64)
+    except (ValueError, OverflowError):
+        return words
+    same: bool = (numbers.astype(words.dtype) == words).all()
+    return numbers if same else words

@@ -1,0 +1,291 @@
+"""Logs written while decisions are taken: appended, never rewritten, and readable after any crash."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import secrets
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+from sidelight._check import checked_count, is_whole
+from sidelight._files import replacing
+from sidelight.errors import InvalidOption, LogError
+from sidelight.log.files import CSV, MARK, described, parquet_bytes
+from sidelight.log.unit import Unit
+
+PART = 10_000
+"""Decisions of one parquet part, unless told otherwise."""
+SLACK = 1e-9
+"""By how much rounding may take a sum of probabilities above one."""
+
+
+class LoggedDecision(Protocol):
+    """What a log needs to know about a decision."""
+
+    @property
+    def id(self) -> Any:
+        """Which it is."""
+
+    @property
+    def round(self) -> int:
+        """When it was taken."""
+
+    @property
+    def arm(self) -> int:
+        """What was played."""
+
+    @property
+    def reveals(self) -> Any:
+        """The arms that it reveals."""
+
+    @property
+    def seen(self) -> Any:
+        """With which probability each of them was to be seen."""
+
+
+class LogWriter:
+    """Appends decisions to a log; `Log.read` reads it at any time.
+
+    A path that ends in .csv is one file: every decision is appended at once, in one write. Any other path is a
+    folder of parquet parts: decisions are kept until there are `part` of them, or `flush()`, or `close()`, and then
+    written as one more file, whole or not at all. What a crash may cost is thus the decision that was being written
+    to a csv file, which `Log.read` notices and leaves out, or the decisions since the last flush.
+
+    Everything is checked before it is kept: a refused decision leaves the log as it was. One writer may be used by
+    several threads, and parts of several processes may share a folder.
+
+    >>> import tempfile
+    >>> from sidelight.log import Log
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with LogWriter(f"{folder}/log", n_arms=3, rewards=(0, 25)) as writer:
+    ...         writer.add(1, round=0, arm=0, seen={0: 0.5, 1: 0.7}, values={0: 20.0, 1: 5.0}, probability=0.5)
+    ...         writer.add(2, round=1, arm=2, seen={}, values={})
+    ...     print(Log.read(f"{folder}/log"))
+    Log(2 decisions, 2 rows, 3 arms, rewards in [0, 25])
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        n_arms: int,
+        *,
+        labels: Sequence[str] | None = None,
+        losses: Sequence[float] | None = None,
+        rewards: Sequence[float] | None = None,
+        version: str = "",
+        part: int = PART,
+    ) -> None:
+        self.path, self.unit = Path(path), Unit.of(losses, rewards)
+        self.n_arms, self.version = checked_count("n_arms", n_arms), version
+        self.labels = None if labels is None else tuple(map(str, labels))
+        self._index = {label: arm for arm, label in enumerate(self.labels or ())}
+        if self.labels is not None and len(self._index) != self.n_arms:
+            raise InvalidOption(f"{self.n_arms} arms need as many different labels, got {len(self._index)}")
+        self._about = described(self.unit, self.n_arms, self.labels)
+        self._part, self._busy = checked_count("part", part), threading.Lock()
+        self._kept: list[tuple[Any, ...]] = []
+        self._decisions = 0  # of those kept
+        self._file: int | None = None
+        self._closed = False
+        name = self.path.name.lower()
+        if name.endswith(".csv.gz"):
+            raise LogError(
+                f"{self.path} cannot be appended to; name a .csv file, or a folder of parquet parts"
+            )
+        try:
+            if name.endswith(CSV):
+                self._file = self._opened()
+            else:
+                self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise LogError(f"cannot write the log {self.path}: {error.strerror or error}") from error
+
+    def write(
+        self,
+        decision: LoggedDecision,
+        values: Mapping[Any, float] | Iterable[float],
+        *,
+        probability: float = float("nan"),
+        told_at: float | None = None,
+    ) -> None:
+        """Append a decision of a policy with what it revealed, by arm or label, or in the order of `reveals`."""
+        reveals = [int(arm) for arm in decision.reveals]
+        given = values if isinstance(values, Mapping) else dict(zip(reveals, values, strict=True))
+        seen = dict(zip(reveals, (float(p) for p in decision.seen), strict=True))
+        self.add(
+            decision.id,
+            round=decision.round,
+            arm=decision.arm,
+            seen=seen,
+            values=given,
+            probability=probability,
+            told_at=told_at,
+        )
+
+    def add(
+        self,
+        decision_id: int | str,
+        *,
+        round: int,
+        arm: int,
+        seen: Mapping[int, float],
+        values: Mapping[Any, float],
+        probability: float = float("nan"),
+        told_at: float | None = None,
+    ) -> None:
+        """Append one decision: P of every arm that could be seen by it, and the values of those that were seen.
+
+        An arm of `seen` without a value was not revealed this time, which its P must account for.
+        """
+        rows = self._checked(decision_id, round, arm, seen, values, probability, told_at)
+        with self._busy:
+            if self._closed:
+                raise LogError(f"the log {self.path} is closed")
+            if self._file is not None:
+                os.write(self._file, _lines(rows))
+                return
+            self._kept += rows
+            self._decisions += 1
+            if self._decisions >= self._part:
+                self._write_part()
+
+    def flush(self) -> None:
+        """Bring everything that was added to the disk."""
+        with self._busy:
+            if self._file is not None:
+                os.fsync(self._file)
+            elif self._kept:
+                self._write_part()
+
+    def close(self) -> None:
+        """Flush, and end."""
+        self.flush()
+        with self._busy:
+            self._closed = True
+            if self._file is not None:
+                os.close(self._file)
+                self._file = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- details ----------------------------------------------------------------------------------------
+
+    def _checked(
+        self,
+        decision_id: int | str,
+        round_: int,
+        arm: int,
+        seen: Mapping[int, float],
+        values: Mapping[Any, float],
+        probability: float,
+        told_at: float | None,
+    ) -> list[tuple[Any, ...]]:
+        """The rows of one decision, each in the order of `self._names`, after the checks that reading makes."""
+
+        def refused(what: str, wanted: str, value: object) -> LogError:
+            return LogError(
+                f"decision {decision_id!r}: {what} must be {wanted}, got {value!r}; nothing was logged"
+            )
+
+        if not is_whole(round_):
+            raise refused("its round", "a whole number", round_)
+        played = self._arm(arm)
+        if played is None:
+            raise refused("its arm", f"in 0..{self.n_arms - 1}", arm)
+        if not (probability != probability or 0.0 < probability <= 1 + SLACK):
+            raise refused("its probability", "in (0, 1]", probability)
+        chances = {self._arm(name): chance for name, chance in seen.items()}
+        shown: dict[int, tuple[float, float]] = {}
+        for name, value in values.items():
+            at = self._arm(name)
+            chance = chances.get(at)
+            if at is None or chance is None:
+                raise LogError(
+                    f"decision {decision_id!r} does not reveal arm {name!r}; it reveals {list(seen) or 'nothing'}; "
+                    "nothing was logged"
+                )
+            if not (isinstance(value, Real) and self.unit.low <= value <= self.unit.high):
+                raise refused(
+                    f"the {self.unit.column} of arm {name!r}",
+                    f"in [{self.unit.low:g}, {self.unit.high:g}]",
+                    value,
+                )
+            if not (isinstance(chance, Real) and 0 < chance <= 1 + SLACK):
+                raise refused(f"the probability of seeing arm {name!r}", "in (0, 1]", chance)
+            shown[at] = (float(value), min(float(chance), 1.0))
+        play = self.labels[played] if self.labels else played
+        head = (
+            str(decision_id),
+            int(round_),
+            play,
+            None if probability != probability else float(probability),
+        )
+        tail = (len(shown), self.version, time.time() if told_at is None else float(told_at))
+        if not shown:
+            return [(*head, None, None, None, *tail)]
+        return [(*head, self.labels[at] if self.labels else at, *shown[at], *tail) for at in sorted(shown)]
+
+    def _arm(self, name: object) -> int | None:
+        """The number of an arm that is given by number or label; None if there is none."""
+        if isinstance(name, str):
+            return self._index.get(name)
+        return int(name) if is_whole(name) and 0 <= name < self.n_arms else None
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return ("decision_id", "round", "arm", "probability", "revealed", self.unit.column, "seen", "rows", "version",
+                "told_at")  # fmt: skip
+
+    def _opened(self) -> int:
+        """The csv file, open for appending; a line that a crash cut off is cut off for good."""
+        header = f"{MARK}{self._about}\n".encode()
+        file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            size = os.fstat(file).st_size
+            if size == 0:
+                os.write(file, header + _lines([self._names]))
+                return file
+            with open(self.path, "rb") as stream:
+                if stream.readline() != header:
+                    raise LogError(
+                        f"{self.path} is another log, or none: its first line is not {header.decode().strip()!r}; "
+                        "name another file"
+                    )
+                stream.seek(max(size - 2**20, 0))
+                tail = stream.read()
+            os.ftruncate(file, size - (len(tail) - (tail.rfind(b"\n") + 1)))
+        except BaseException:
+            os.close(file)
+            raise
+        return file
+
+    def _write_part(self) -> None:
+        import pyarrow as pa
+
+        number = sum(1 for _ in self.path.glob("part-*.parquet"))
+        file = self.path / f"part-{number:06d}-{secrets.token_hex(4)}.parquet"
+        arms = pa.int64() if self.labels is None else pa.string()
+        text, whole, real = pa.string(), pa.int64(), pa.float64()
+        kinds = (text, whole, arms, real, arms, real, real, whole, text, real)
+        columns = zip(*self._kept, strict=True)
+        arrays = [pa.array(column, type=kind) for column, kind in zip(columns, kinds, strict=True)]
+        with replacing(file) as stream:
+            stream.write(parquet_bytes(pa.table(dict(zip(self._names, arrays, strict=True))), self._about))
+        self._kept.clear()
+        self._decisions = 0
+
+
+def _lines(rows: Iterable[tuple[Any, ...]]) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()
