@@ -27,6 +27,8 @@ Interval = Literal["martingale", "bernstein", "bootstrap"]
 
 SUSPICIOUS = 5.0
 """Standard errors by which the mean weight may miss 1 before something is said."""
+ROUNDED = 0.01
+"""And by this much more, since logs may round their probabilities."""
 FEW = 10.0
 """Effective rounds below which something is said."""
 
@@ -168,7 +170,7 @@ class _Question:
         )
 
     def difference(self, first: str, one: Any, second: str, other: Any) -> Difference:
-        """⟨π − π', y⟩ = ⟨d⁺, y⟩ + ⟨d⁻, 1 − y⟩ − Σ d⁻: both sides are means of terms ≥ 0, as for one target."""
+        """⟨π − π', y⟩ = ⟨d⁺, y⟩ + ⟨d⁻, 1 − y⟩ − Σd⁻: means of terms ≥ 0 on both sides, at most Σd⁺ + Σd⁻ = 2Σd⁻."""
         for name, target in ((first, one), (second, other)):
             if isinstance(target, Playable):
                 raise InvalidOption(f"{name} is a replayed plan: compare it by its own interval")
@@ -180,7 +182,8 @@ class _Question:
 
         def least(change: Floats) -> float:
             gained = np.where(change > 0, change * self.values, -change * (1 - self.values))
-            return lower_bound(by_round(log, weights * gained), error) - float(given_up.mean())
+            terms, most = by_round(log, weights * gained), 2 * float(given_up.max())
+            return lower_bound(terms, error, most=most) - float(given_up.mean()) if most > 0 else 0.0
 
         expected = [self.model.expected(target) for target in targets]
         corrected = by_round(log, weights * change * (self.values - self.model.at_rows()))
@@ -258,12 +261,12 @@ class _Question:
             )
         elif self.weighting.exact:
             mean, spread = float(terms.weight.mean()), float(terms.weight.std()) / self.log.n_rounds**0.5
-            if mean < 1 - SUSPICIOUS * spread - 1e-9:
+            if mean < 1 - SUSPICIOUS * spread - ROUNDED:
                 notes.append(
                     f"weights average {mean:.4g}, not 1: in some rounds {name} plays arms that could not be seen, or "
                     "hardly ever"
                 )
-            if mean > 1 + SUSPICIOUS * spread + 1e-9:
+            if mean > 1 + SUSPICIOUS * spread + ROUNDED:
                 notes.append(
                     f"weights average {mean:.4g}, not 1: the log's probabilities of seeing arms are too small"
                 )
@@ -271,8 +274,8 @@ class _Question:
             notes.append(
                 f"all rounds together are worth {ess:.1f} rounds of {name}: too few to conclude anything"
             )
-        for note in notes:
-            warnings.warn(note, PoorOverlap, stacklevel=4)
+        if notes:
+            warnings.warn("; ".join(notes), PoorOverlap, stacklevel=4)
         return tuple(notes)
 
     def _check_floor(self, target: Target) -> None:

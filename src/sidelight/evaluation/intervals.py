@@ -44,7 +44,7 @@ def lower_bound(terms: Floats, error: float, least: float = 0.0, most: float = 1
     goal = -log(error)
     low = float(((wealth - goal) / rates).max())  # one λ alone reaches the goal here
     high = low + log(len(rates)) / float(rates.min())
-    for _ in range(200):
+    for _ in range(80):
         middle = (low + high) / 2
         exponents = wealth - rates * middle
         top = float(exponents.max())

@@ -147,9 +147,13 @@ class _Reader:
                 f"{self.where}the columns {listing(unknown)} are not read", ColumnsIgnored, stacklevel=5
             )
 
+    def _entry(self, name: str, row: int) -> Any:
+        """What the table has there, as Python shows it."""
+        return self.columns[name][row : row + 1].tolist()[0]
+
     def _refuse(self, row: int, name: str, wanted: str) -> LogError:
         return LogError(
-            f"{self.where}row {row}, column {name!r} must be {wanted}, got {self.columns[name][row]!r}"
+            f"{self.where}row {row}, column {name!r} must be {wanted}, got {self._entry(name, row)!r}"
         )
 
     def _numbers(self, name: str, needed: Bools) -> Floats:
@@ -310,7 +314,7 @@ class _Reader:
             first = int(appearance[decision[row]])
             raise LogError(
                 f"{self.where}rows {first} and {row} are of one decision but differ in {name!r}: "
-                f"{self.columns[name][first]!r} and {self.columns[name][row]!r}; give each decision its own "
+                f"{self._entry(name, first)!r} and {self._entry(name, row)!r}; give each decision its own "
                 "decision_id"
             )
 

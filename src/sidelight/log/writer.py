@@ -87,6 +87,8 @@ class LogWriter:
         self._index = {label: arm for arm, label in enumerate(self.labels or ())}
         if self.labels is not None and len(self._index) != self.n_arms:
             raise InvalidOption(f"{self.n_arms} arms need as many different labels, got {len(self._index)}")
+        if any("\n" in label or "\r" in label for label in self._index):
+            raise InvalidOption("labels of a log must be one line each")
         self._about = described(self.unit, self.n_arms, self.labels)
         self._part, self._busy = checked_count("part", part), threading.Lock()
         self._kept: list[tuple[Any, ...]] = []
@@ -148,7 +150,7 @@ class LogWriter:
             if self._closed:
                 raise LogError(f"the log {self.path} is closed")
             if self._file is not None:
-                os.write(self._file, _lines(rows))
+                self._append(self._file, _lines(rows))
                 return
             self._kept += rows
             self._decisions += 1
@@ -197,6 +199,8 @@ class LogWriter:
                 f"decision {decision_id!r}: {what} must be {wanted}, got {value!r}; nothing was logged"
             )
 
+        if "\n" in str(decision_id) or "\r" in str(decision_id):
+            raise refused("its id", "one line", decision_id)
         if not is_whole(round_):
             raise refused("its round", "a whole number", round_)
         played = self._arm(arm)
@@ -247,7 +251,7 @@ class LogWriter:
                 "told_at")  # fmt: skip
 
     def _opened(self) -> int:
-        """The csv file, open for appending; a line that a crash cut off is cut off for good."""
+        """The csv file, open for appending; what a crash cut off is cut off for good."""
         header = f"{MARK}{self._about}\n".encode()
         file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         try:
@@ -261,13 +265,44 @@ class LogWriter:
                         f"{self.path} is another log, or none: its first line is not {header.decode().strip()!r}; "
                         "name another file"
                     )
-                stream.seek(max(size - 2**20, 0))
-                tail = stream.read()
-            os.ftruncate(file, size - (len(tail) - (tail.rfind(b"\n") + 1)))
+            os.ftruncate(file, self._whole(size))
         except BaseException:
             os.close(file)
             raise
         return file
+
+    def _append(self, file: int, data: bytes) -> None:
+        """All of `data` or nothing of it, also on a disk that is full."""
+        size = os.fstat(file).st_size
+        try:
+            if os.write(file, data) == len(data):
+                return
+            reason = "the disk is full"
+        except OSError as error:
+            reason = error.strerror or str(error)
+        os.ftruncate(file, size)
+        raise LogError(f"cannot write the log {self.path}: {reason}; nothing was logged")
+
+    def _whole(self, size: int) -> int:
+        """The size of the file without a line, or a decision, that a crash cut off: rows of one lie together."""
+        tail = 2**16
+        while True:
+            with open(self.path, "rb") as stream:
+                stream.seek(max(size - tail, 0))
+                data = stream.read()
+            data = data[: data.rfind(b"\n") + 1]
+            end = max(size - tail, 0) + len(data)
+            rows = list(csv.reader(io.StringIO(data.decode(errors="replace"))))
+            if not rows or rows[-1] == list(self._names):
+                return end
+            last, stated = rows[-1][0], max(int(rows[-1][self._names.index("rows")]), 1)
+            if len(rows) > stated or tail >= size:
+                found = sum(row[0] == last for row in rows[-stated:])
+                if found == stated:
+                    return end
+                lines = data.splitlines(keepends=True)
+                return end - sum(map(len, lines[len(lines) - found :]))
+            tail *= 4
 
     def _write_part(self) -> None:
         import pyarrow as pa
