@@ -1,11 +1,15 @@
 """`sidelight evaluate`: targets as they are written, a table, JSON, and errors of one line."""
 
 import json
+import re
+import shlex
+from pathlib import Path
 
 import pytest
 from cli_checks import assert_one_line, assert_usage
 
 import sidelight as sl
+from sidelight.log import record
 
 
 @pytest.fixture
@@ -29,6 +33,16 @@ def test_a_table(run, log):
     assert out.startswith("Losses a round, in [0, 1], from 300 rounds and 300 revealed values\n")
     for name in ("uniform", "2", "mixed"):
         assert any(line.split()[0] == name for line in out.splitlines()[2:])
+
+
+def test_the_page_shows_what_is_printed(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    coins = sl.environments.bernoulli([0.5, 0.5, 0.3, 0.5, 0.4, 0.5])
+    policy = sl.baselines.uniform(sl.families.cycle(6)).policy(seed=1)
+    record(policy, lambda t, arms: coins.losses(1, t, arms), rounds=5_000).write("log.csv")
+    page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+    command, printed = re.search(r"\$ sidelight (evaluate .*)\n((?:.*\n)*?)```", page).groups()
+    assert run(*shlex.split(command)) == (0, printed, "")
 
 
 def test_json_is_what_the_library_says(run, log):

@@ -25,7 +25,7 @@ INTERVALS = ("martingale", "bernstein", "bootstrap")
     multiple=True,
     required=True,
     metavar="TARGET",
-    help="An arm or label, 'uniform', or a distribution ARM:PROBABILITY,…; NAME=TARGET names it. Several are compared.",
+    help="An arm or label, 'uniform', or a distribution ARM:PROBABILITY,…; NAME=TARGET names it. Repeat to compare.",
 )
 @click.option(
     "--method",
@@ -69,8 +69,8 @@ def command(
 ) -> None:
     """Estimates and intervals per decision, in the unit of the log, for every target.
 
-    LOG is a .csv or .parquet file, or a folder of parquet parts: one row per revealed arm with the probability that it
-    was to be seen, or the columns of Open Bandit Pipeline. docs/looking-back.md says which.
+    LOG is a .csv or .parquet file, or a folder of parquet parts: one row per revealed arm with the probability
+    that it was to be seen, or the columns of Open Bandit Pipeline. docs/looking-back.md says which.
 
     \b
     sidelight evaluate log.csv --target uniform --target 3 --target "mixed=0:0.5,3:0.5"
@@ -83,7 +83,9 @@ def command(
     if as_json:
         emit_json({"log": _about(read), "targets": found.to_dict()})
         return
-    emit(_table(read, found), *(f"{row.target}: interval by {row.interval}" for row in list(found)[:1]))
+    bases = {row.interval: row.target for row in found}
+    told = (f"{'intervals' if len(bases) == 1 else safe(name)}: {basis}" for basis, name in bases.items())
+    emit(_table(read, found), *told)
 
 
 def _about(log: sl.Log) -> dict[str, Any]:

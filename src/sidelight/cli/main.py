@@ -24,7 +24,8 @@ from sidelight.cli.screen import give_up_output
 from sidelight.errors import SidelightError
 
 COMMANDS = (
-    "demo", "analyze", "plan", "run", "sweep", "report", "evaluate", "reproduce", "list", "doctor", "warmup", "completion",
+    "demo", "analyze", "plan", "run", "sweep", "report", "evaluate", "reproduce",
+    "list", "doctor", "warmup", "completion",
 )  # fmt: skip
 
 
