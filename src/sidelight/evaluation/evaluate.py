@@ -214,33 +214,27 @@ class _Question:
         return found
 
     def _interval(self, terms: Terms) -> tuple[float, float, str]:
-        """Low and high on the scale of [0, 1], and what they rest on."""
-        error = 1 - self.level
-        own = terms.dr if self.method == "dr" else terms.ips
+        """Low and high on the scale of [0, 1], and what they rest on.
+
+        A bound of dr needs its terms to be what the bound is about: independent, for which the model must not be
+        fitted to the log, or with the right mean given the past, for which it may look at earlier decisions. Else the
+        interval rests on ips: it is about the target's value, whatever estimates that.
+        """
+        error, looks = 1 - self.level, self.model.looks_at
         if self.interval == "bootstrap":
-            ratio = self.method == "snips"
-            low, high = bootstrap(own, terms.weight if ratio else None, error, self.resamples, self.seed)
+            own = terms.dr if self.method == "dr" else terms.ips
+            weights = terms.weight if self.method == "snips" else None
+            low, high = bootstrap(own, weights, error, self.resamples, self.seed)
             return low, high, f"bootstrap of {self.method}, {self.resamples} times all rounds; approximate"
         if self.interval == "bernstein":
-            if self.method == "snips":
-                raise InvalidOption(
-                    "a ratio has no Bernstein interval: use method='ips' or 'dr', or the bootstrap"
-                )
-            known = self.floor is not None
-            most = 1 / self.floor if self.floor is not None else float(terms.weight.max())
-            width = most if self.method == "ips" else 1 + 2 * most
+            on_dr = self.method == "dr" and looks == "none"
+            most = float(terms.weight.max()) if self.floor is None else 1 / self.floor
+            own, width = (terms.dr, 1 + 2 * most) if on_dr else (terms.ips, most)
             half, mean = bernstein(own, error, width), float(own.mean())
-            source = (
-                f"floor {self.floor:g}"
-                if known
-                else "largest in the log, not known to be the largest possible"
-            )
-            return (
-                mean - half,
-                mean + half,
-                f"empirical Bernstein of {self.method}, range {width:.4g} ({source}), independent rounds",
-            )
-        if self.floor is not None and self.method == "dr" and self.weighting.exact:
+            source = "as seen in the log, perhaps not all" if self.floor is None else f"floor {self.floor:g}"
+            basis = f"empirical Bernstein of {'dr' if on_dr else 'ips'}, range {width:.4g} ({source})"
+            return mean - half, mean + half, f"{basis}, independent rounds"
+        if self.floor is not None and self.method == "dr" and self.weighting.exact and looks != "others":
             most = 1 / self.floor
             low = lower_bound(terms.dr, error / 2, least=-most, most=1.0)
             high = -lower_bound(-terms.dr, error / 2, least=-1.0 - most, most=0.0)

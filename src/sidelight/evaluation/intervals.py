@@ -66,8 +66,8 @@ def _rates(n: int, width: float) -> tuple[Floats, Floats]:
 def bernstein(terms: Floats, error: float, width: float) -> float:
     """Half of the empirical Bernstein interval of *independent* terms whose range has this width.
 
-    √(2V log(4/error)/n) + 7·width·log(4/error)/(3(n − 1)), V the sample variance: Maurer and Pontil 2009, Theorem 4
-    for both sides at once.
+    √(2V log(4/error)/n) + 7·width·log(4/error)/(3(n − 1)), V the sample variance: Maurer and Pontil 2009, for both
+    sides at once.
     """
     n = len(terms)
     if n < 2:

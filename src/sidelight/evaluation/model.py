@@ -20,10 +20,13 @@ FOLDS = 5
 PRIOR = 0.5
 """What is guessed of an arm that nothing is known about; it counts like one observation."""
 Named = Literal["past", "folds"]
+Looks = Literal["none", "earlier", "others"]
 
 
 class Model(Protocol):
     """What a doubly robust estimate needs of a model."""
+
+    looks_at: Looks  # which decisions of the log it was fitted to
 
     def at_rows(self) -> Floats:
         """(rows,) m for every revealed value."""
@@ -58,6 +61,8 @@ def model_of(log: Log, values: Floats, given: Any) -> Model:
 class Given:
     """A table of the user's."""
 
+    looks_at: Looks = "none"
+
     def __init__(self, log: Log, table: Floats) -> None:
         self.log, self.table = log, table
 
@@ -78,6 +83,8 @@ class Given:
 
 class Folds:
     """Means of every arm over the decisions of the other folds; decision t is of fold t mod `FOLDS`."""
+
+    looks_at: Looks = "others"
 
     def __init__(self, log: Log, values: Floats) -> None:
         self.log, self.fold = log, np.arange(log.n_rounds) % FOLDS
@@ -105,6 +112,8 @@ class Folds:
 
 class Past:
     """Means of every arm over the earlier decisions."""
+
+    looks_at: Looks = "earlier"
 
     def __init__(self, log: Log, values: Floats) -> None:
         self.log, self.values = log, values
