@@ -1,6 +1,7 @@
 """Estimates by exact expectation over all draws of the logging policy."""
 
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
@@ -137,6 +138,30 @@ def test_for_a_distribution_they_can():
     assert_allclose(plain, 1 / (1 - rare))
     assert_allclose(ours, rare * (K / share) ** 2 + (1 - rare) / share**2)
     assert ours > 5 * plain
+
+
+def test_reveals_that_fail_with_a_known_probability():
+    """P_i = Σ_j Z_j r_ji; every draw and every pattern of failures, that of all reveals included."""
+    played, losses = np.array([0.5, 0.3, 0.2]), LOSSES[0]
+    works = np.array([[0.5, 0.9, 0.0], [0.0, 0.0, 0.4], [0.7, 0.0, 1.0]])  # r_ji
+    seen = played @ works
+    total = np.zeros(3)
+    for arm in range(3):
+        for pattern in product([False, True], repeat=3):
+            chance = played[arm] * np.prod(np.where(pattern, works[arm], 1 - works[arm]))
+            if chance == 0:
+                continue
+            shown = np.flatnonzero(pattern).tolist() or [None]
+            table = {
+                "round": [0] * len(shown),
+                "arm": [arm] * len(shown),
+                "revealed": shown,
+                "loss": [None if j is None else losses[j] for j in shown],
+                "seen": [None if j is None else seen[j] for j in shown],
+            }
+            found = terms(sl.Log.from_table(table, n_arms=3), SOME)
+            total += chance * np.array([found.ips[0], found.dr[0], found.weight[0]])
+    assert_allclose(total, [losses @ SOME, losses @ SOME, 1], atol=1e-12)
 
 
 def test_a_round_that_reveals_nothing_counts():

@@ -38,8 +38,14 @@ def assert_same(log, again):
     assert (again.n_arms, again.unit, again.labels) == (log.n_arms, log.unit, log.labels)
 
 
+def numbered():
+    """Labels that are other arms' numbers."""
+    table = {"arm": ["2", "0", "1"], "loss": [0.2, 0.0, 0.1], "probability": [0.5] * 3}
+    return sl.Log.from_table(table, labels=["1", "2", "0"])
+
+
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("make", [plain, named])
+@pytest.mark.parametrize("make", [plain, named, numbered])
 def test_there_and_back(tmp_path, form, make):
     log, file = make(), tmp_path / form
     log.write(file)

@@ -62,6 +62,27 @@ def test_labels():
         ordered.arm_of("coffee")
 
 
+def test_labels_that_look_like_numbers():
+    """Text is a label first; a number is an arm, unless there is no such arm but such a label."""
+    table = {"loss": [0.1, 0.2], "probability": [0.5, 0.5]}
+    assert sl.Log.from_table({"arm": ["1", "0"], **table}, labels=["1", "0"]).arm.tolist() == [0, 1]
+    assert sl.Log.from_table({"arm": [1, 0], **table}, labels=["1", "0"]).arm.tolist() == [1, 0]
+    assert sl.Log.from_table({"arm": [10, 20], **table}, labels=["20", "10"]).arm.tolist() == [1, 0]
+    assert sl.Log.from_table({"arm": ["1", "0"], **table}, labels=["tea", "milk"]).arm.tolist() == [1, 0]
+    assert sl.Log.from_table({"arm": [1.0, 0.0], **table}, labels=["tea", "milk"]).arm.tolist() == [1, 0]
+
+
+def test_pandas():
+    try:
+        import pandas  # noqa: F401
+    except ModuleNotFoundError:
+        with pytest.raises(sl.InvalidOption, match="not installed"):
+            sl.Log.from_table(LONG).to_pandas()
+    else:
+        log = sl.Log.from_table(LONG)
+        assert sl.Log.from_table(log.to_pandas()).to_arrow() == log.to_arrow()
+
+
 def test_units():
     table = {"arm": [0, 1], "reward": [25.0, 0.0], "probability": [0.5, 0.5]}
     log = sl.Log.from_table(table, rewards=(0, 25))
@@ -146,6 +167,7 @@ BAD = {
     "probability differs": (changed(probability=[0.5, 0.3, 0.4, 0.2]), "rows 0 and 2 .* differ in 'probability'"),
     "twice": (changed(revealed=[1, 1, 1, None]), "rows 0 and 2 both tell arm 1"),
     "nothing and something": (changed(revealed=[1, 1, None, None]), "row 2 says that nothing was revealed, row 0"),
+    "id missing": (changed(decision_id=["b", None, "b", "c"]), "row 1, column 'decision_id' must be there"),
     "rows lost": (changed(rows=[3, 1, 3, 0]), "row 0 says that its decision revealed 3 arms, 2 are there"),
 }  # fmt: skip
 

@@ -75,6 +75,8 @@ def test_decisions_of_a_policy(tmp_path):
         writer.write(decision, [0.1, 0.9], probability=0.25)
         decision.id = 8
         writer.write(decision, {2: 0.5, 0: 0.75})
+        with pytest.raises(sl.LogError, match="decision 8 reveals 2 arms, got 3 values"):
+            writer.write(decision, [0.1, 0.2, 0.3])
     log = sl.Log.read(tmp_path / "log.csv")
     assert log.value.tolist() == [0.1, 0.9, 0.75, 0.5]
     assert log.seen.tolist() == [0.25, 0.5] * 2

@@ -26,6 +26,8 @@ FORMAT = 1
 KEY = b"sidelight"
 MARK = "# sidelight-log "
 CSV = (".csv", ".csv.gz")
+NAMED = ("arm", "revealed")
+"""Columns that may hold labels, which may look like numbers."""
 
 
 def described(unit: Unit, n_arms: int, labels: Sequence[str] | None) -> str:
@@ -165,7 +167,8 @@ def _csv(file: Path) -> tuple[dict[str, Column], dict[str, Any]]:
     types = dict.fromkeys(names, "string")
     options = csv.ConvertOptions(column_types=types, strings_can_be_null=True, null_values=[""])
     table = csv.read_csv(io.BytesIO(data), convert_options=options)
-    return {name: _typed(table[name].to_numpy()) for name in table.column_names}, about
+    text = {name: table[name].to_numpy() for name in table.column_names}
+    return {name: text[name] if name in NAMED else _typed(text[name]) for name in text}, about
 
 
 def _typed(column: Column) -> Column:

@@ -176,7 +176,13 @@ class Log:
 
     def to_pandas(self) -> Any:
         """The long format as a pandas data frame; needs pandas."""
-        return self.to_arrow().to_pandas()
+        table = self.to_arrow()
+        try:
+            return table.to_pandas()
+        except ModuleNotFoundError as error:
+            raise InvalidOption(
+                f"to_pandas needs pandas, which is not installed ({error}); to_arrow does not"
+            ) from error
 
     def to_obp(self) -> dict[str, Any]:
         """Bandit feedback for Open Bandit Pipeline, one row per revealed arm; see `sidelight.log.obp`."""

@@ -239,7 +239,12 @@ class _Reader:
 
     def _decisions(self, round_: Longs) -> tuple[Longs, Column]:
         """For every row its decision, and the ids of the decisions."""
-        column = _keys(self.columns["decision_id"]) if "decision_id" in self.columns else round_
+        column = round_
+        if "decision_id" in self.columns:
+            column = _keys(self.columns["decision_id"])
+            missing = column == "" if column.dtype.kind == "U" else np.zeros(self.rows, dtype=bool)
+            if missing.any():
+                raise self._refuse(int(np.argmax(missing)), "decision_id", "there")
         ids, decision = np.unique(column, return_inverse=True)
         return decision.astype(np.int64), ids
 
@@ -274,13 +279,12 @@ class _Reader:
         for name in named:
             found[name] = np.full(self.rows, NOTHING, dtype=np.int64)
             for row, entry in enumerate(self.columns[name].tolist()):
-                word = _text(entry)
-                if word in index:
-                    found[name][row] = index[word]
-                elif isinstance(entry, int) and 0 <= entry < len(known):
-                    found[name][row] = entry
-                elif word or name == "arm":
+                arm = _labelled(entry, index)
+                if arm is None:
                     raise self._refuse(row, name, f"one of the labels {listing(known)}")
+                if arm == NOTHING and name == "arm":
+                    raise self._refuse(row, name, "a label or an arm")
+                found[name][row] = arm
         return found["arm"], found.get("revealed", found["arm"]), known
 
     def _arm_numbers(self, name: str, n_arms: int | None) -> Longs:
@@ -417,6 +421,18 @@ def _text(entry: object) -> str:
     if entry is None or (isinstance(entry, float) and entry != entry):
         return ""
     return str(entry)
+
+
+def _labelled(entry: object, index: Mapping[str, int]) -> int | None:
+    """The arm that an entry means where arms have labels: text by label, numbers by themselves; None if neither."""
+    word = _text(entry)
+    if not word:
+        return NOTHING
+    if isinstance(entry, str) and entry in index:
+        return index[entry]
+    if _is_number(entry) and 0 <= float(word) < len(index) and float(word).is_integer():
+        return int(float(word))
+    return index.get(word)
 
 
 def _are_names(column: Column) -> bool:

@@ -118,14 +118,21 @@ class LogWriter:
     ) -> None:
         """Append a decision of a policy with what it revealed, by arm or label, or in the order of `reveals`."""
         reveals = [int(arm) for arm in decision.reveals]
-        given = values if isinstance(values, Mapping) else dict(zip(reveals, values, strict=True))
+        if not isinstance(values, Mapping):
+            listed = list(values)
+            if len(listed) != len(reveals):
+                raise LogError(
+                    f"decision {decision.id!r} reveals {len(reveals)} arms, got {len(listed)} values; "
+                    "nothing was logged"
+                )
+            values = dict(zip(reveals, listed, strict=True))
         seen = dict(zip(reveals, (float(p) for p in decision.seen), strict=True))
         self.add(
             decision.id,
             round=decision.round,
             arm=decision.arm,
             seen=seen,
-            values=given,
+            values=values,
             probability=probability,
             told_at=told_at,
         )
