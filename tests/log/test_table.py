@@ -166,6 +166,7 @@ BAD = {
     "round differs": (changed(round=[2, 1, 3, 3]), "rows 0 and 2 .* differ in 'round'"),
     "probability differs": (changed(probability=[0.5, 0.3, 0.4, 0.2]), "rows 0 and 2 .* differ in 'probability'"),
     "twice": (changed(revealed=[1, 1, 1, None]), "rows 0 and 2 both tell arm 1"),
+    "nothing twice": (changed(revealed=[None, 1, None, None]), "rows 0 and 2 both say that one decision"),
     "nothing and something": (changed(revealed=[1, 1, None, None]), "row 2 says that nothing was revealed, row 0"),
     "id missing": (changed(decision_id=["b", None, "b", "c"]), "row 1, column 'decision_id' must be there"),
     "rows lost": (changed(rows=[3, 1, 3, 0]), "row 0 says that its decision revealed 3 arms, 2 are there"),

@@ -74,6 +74,9 @@ def evaluate(
         resamples, seed: of the bootstrap.
         seeds: of a replayed plan.
 
+    Returns:
+        an `Evaluation`, or `Evaluations` for {name: target}; values are per decision, in the unit of the log.
+
     >>> import sidelight as sl
     >>> log = sl.Log.from_table({"arm": [0, 1] * 500, "loss": [0.2, 0.6] * 500, "probability": [0.5] * 1000})
     >>> found = sl.evaluate(log, 0)

@@ -101,10 +101,12 @@ class _Reader:
             whole = np.arange(len(ids)) != place[lost]
             kept_rows = kept_rows[decision[kept_rows] != lost]
             first, sequence, counts = first[whole], sequence[whole], counts[whole]
+        kept_ids = ids[sequence]
+        kept_ids.flags.writeable = False
         told_at = self._times()[first] if "told_at" in self.columns else None
         version = tuple(map(_text, self.columns["version"][first])) if "version" in self.columns else None
         return Log(
-            decision_id=ids[sequence],
+            decision_id=kept_ids,
             round=frozen(round_[first], np.int64),
             arm=frozen(arm[first], np.int64),
             probability=frozen(probability[first], np.float64),
@@ -330,10 +332,11 @@ class _Reader:
         beside = same & (revealed[before] == NOTHING)
         if twice.any():
             at = int(np.argmax(twice))
-            raise LogError(
-                f"{self.where}rows {min(before[at], after[at])} and {max(before[at], after[at])} both tell arm "
-                f"{revealed[after[at]]} of one decision; each revealed arm has one row"
-            )
+            rows = f"{self.where}rows {min(before[at], after[at])} and {max(before[at], after[at])}"
+            if revealed[after[at]] == NOTHING:
+                raise LogError(f"{rows} both say that one decision revealed nothing; it has one row")
+            arm = self._entry("revealed" if "revealed" in self.columns else "arm", int(after[at]))
+            raise LogError(f"{rows} both tell arm {arm} of one decision; each revealed arm has one row")
         if beside.any():
             at = int(np.argmax(beside))
             raise LogError(
