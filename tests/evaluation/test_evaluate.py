@@ -92,7 +92,7 @@ def test_what_an_interval_rests_on(log):
             {"floor": 1e-2, "model": "folds"},
             {"method": "snips"},
         ],
-        "martingale bound of dr": [{"floor": 1e-2}, {"floor": 1e-2, "model": model}],
+        "martingale bound of dr and ips": [{"floor": 1e-2}, {"floor": 1e-2, "model": model}],
         "empirical Bernstein of ips": [{"interval": "bernstein"}, {"interval": "bernstein", "method": "ips"}],
         "empirical Bernstein of dr": [{"interval": "bernstein", "model": model}],
         "bootstrap of snips": [{"interval": "bootstrap", "method": "snips", "resamples": 20}],

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import sidelight as sl
-from sidelight.evaluation.intervals import bernstein, bootstrap, lower_bound
+from sidelight.evaluation.intervals import Bounded, bernstein, bootstrap, lower_bound
 from sidelight.log import record
 
 RUNS = 200
@@ -42,7 +42,7 @@ def test_the_lower_bound_fails_at_most_as_often_as_it_says(draw):
     failures = 0
     for _ in range(RUNS):
         terms, mean = draw(rng, 200)
-        failures += lower_bound(terms, error=0.1) > mean
+        failures += lower_bound(0.1, Bounded(terms)) > mean
     assert failures <= 0.1 * RUNS
 
 
@@ -50,17 +50,17 @@ def test_it_is_not_empty_talk():
     """At 10,000 coins it is within twice the normal approximation, and never below the Bernstein bound."""
     rng = np.random.default_rng(2)
     terms, _ = coins(rng, 10_000)
-    gap = terms.mean() - lower_bound(terms, error=0.025)
+    gap = terms.mean() - lower_bound(0.025, Bounded(terms))
     assert 0 < gap < 2 * 1.96 * 0.5 / 100
     terms, _ = heavy(rng, 10_000)
-    assert terms.mean() - lower_bound(terms, error=0.025) < bernstein(terms, 0.05, 30.0)
+    assert terms.mean() - lower_bound(0.025, Bounded(terms)) < bernstein(terms, 0.05, 30.0)
 
 
 def test_it_is_the_supermartingale_of_its_proof():
     """At the bound, the mixture of wealths is 1/error: written out as in the docstring."""
     rng = np.random.default_rng(3)
     terms = rng.random(50) * 2
-    bound = lower_bound(terms, error=0.2, least=-0.5, most=2.0)
+    bound = lower_bound(0.2, Bounded(terms, -0.5), most=2.0)
     n, width = 50, 2.5
     guesses = [min(max((terms[:t].sum() + 0.75) / (t + 1), -0.5), 2.0) for t in range(n)]
     best = max(np.log2(n) / 2 - 1 - np.log2(width), 1.0)
@@ -75,11 +75,20 @@ def test_it_is_the_supermartingale_of_its_proof():
     assert_allclose(wealth, 1 / 0.2, rtol=1e-9)
 
 
+def test_two_sequences_cost_little_more_than_the_better_one():
+    """Each alone, with half the error, is at most the mixture."""
+    rng = np.random.default_rng(5)
+    heavy_terms, calm = Bounded(heavy(rng, 2000)[0]), Bounded(0.3 + 0.1 * rng.standard_normal(2000), -1.0)
+    both = lower_bound(0.05, heavy_terms, calm)
+    assert both >= max(lower_bound(0.025, heavy_terms), lower_bound(0.025, calm))
+    assert both <= 0.3
+
+
 def test_the_bound_stays_in_its_range():
-    assert lower_bound(np.zeros(10), 0.05) == 0.0
-    assert lower_bound(np.empty(0), 0.05) == 0.0
-    assert lower_bound(np.full(10_000, 50.0), 0.05) == 1.0
-    assert lower_bound(np.full(3, 1.0), 0.05) == 0.0
+    assert lower_bound(0.05, Bounded(np.zeros(10))) == 0.0
+    assert lower_bound(0.05, Bounded(np.empty(0))) == 0.0
+    assert lower_bound(0.05, Bounded(np.full(10_000, 50.0))) == 1.0
+    assert lower_bound(0.05, Bounded(np.full(3, 1.0))) == 0.0
 
 
 def test_bernstein_by_hand():

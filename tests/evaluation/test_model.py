@@ -22,15 +22,11 @@ def twin(log, known):
     """(n, arms) means over the decisions s for which known(t, s)."""
     table = np.empty((log.n_rounds, log.n_arms))
     for t in range(log.n_rounds):
+        visible = np.array([known(t, s) for s in log.round_of_row.tolist()])
+        overall = (PRIOR + log.value[visible].sum()) / (1 + visible.sum())
         for arm in range(log.n_arms):
-            values = [
-                log.value[row]
-                for s in range(log.n_rounds)
-                if known(t, s)
-                for row in range(log.start[s], log.start[s + 1])
-                if log.revealed[row] == arm
-            ]
-            table[t, arm] = (PRIOR + sum(values)) / (1 + len(values))
+            values = log.value[visible & (log.revealed == arm)]
+            table[t, arm] = (overall + values.sum()) / (1 + values.size)
     return table
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from sidelight._check import checked_count, checked_number, checked_seed, checked_seeds
 from sidelight._types import Floats
 from sidelight.errors import InvalidOption, LogError, PoorOverlap, listing
-from sidelight.evaluation.intervals import bernstein, bootstrap, lower_bound
+from sidelight.evaluation.intervals import Bounded, bernstein, bootstrap, lower_bound
 from sidelight.evaluation.model import Model, Named, model_of
 from sidelight.evaluation.replay import replay
 from sidelight.evaluation.result import Difference, Estimate, Evaluation, Evaluations
@@ -186,7 +186,7 @@ class _Question:
         def least(change: Floats) -> float:
             gained = np.where(change > 0, change * self.values, -change * (1 - self.values))
             terms, most = by_round(log, weights * gained), 2 * float(given_up.max())
-            return lower_bound(terms, error, most=most) - float(given_up.mean()) if most > 0 else 0.0
+            return lower_bound(error, Bounded(terms), most=most) - float(given_up.mean()) if most > 0 else 0.0
 
         expected = [self.model.expected(target) for target in targets]
         corrected = by_round(log, weights * change * (self.values - self.model.at_rows()))
@@ -237,14 +237,13 @@ class _Question:
             source = "as seen in the log, perhaps not all" if self.floor is None else f"floor {self.floor:g}"
             basis = f"empirical Bernstein of {'dr' if on_dr else 'ips'}, range {width:.4g} ({source})"
             return mean - half, mean + half, f"{basis}, independent rounds"
+        below, above = [Bounded(terms.ips)], [Bounded(terms.complement)]
+        basis = "martingale bound of ips from both sides, for any logging policy"
         if self.floor is not None and self.method == "dr" and self.weighting.exact and looks != "others":
-            most = 1 / self.floor
-            low = lower_bound(terms.dr, error / 2, least=-most, most=1.0)
-            high = -lower_bound(-terms.dr, error / 2, least=-1.0 - most, most=0.0)
-            return low, high, f"martingale bound of dr, arms seen with probability {self.floor:g} or more"
-        low = lower_bound(terms.ips, error / 2)
-        high = 1 - lower_bound(terms.complement, error / 2)
-        return low, high, "martingale bound of ips from both sides, for any logging policy"
+            below.append(Bounded(terms.dr, -1 / self.floor))
+            above.append(Bounded(1 - terms.dr, -1 / self.floor))
+            basis = f"martingale bound of dr and ips, arms seen with probability {self.floor:g} or more"
+        return lower_bound(error / 2, *below), 1 - lower_bound(error / 2, *above), basis
 
     def _notes(
         self, name: str, terms: Terms, ess: float, unseen: float, shown: np.typing.NDArray[np.bool_]

@@ -11,14 +11,14 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from sidelight._types import Floats, Longs
+from sidelight._types import Floats
 from sidelight.errors import InvalidOption
 from sidelight.evaluation.target import Target
 from sidelight.log import Log
 
 FOLDS = 5
 PRIOR = 0.5
-"""What is guessed of an arm that nothing is known about; it counts like one observation."""
+"""The first guess. It counts like one value in the mean of all arms, and that like one in the mean of each arm."""
 Named = Literal["past", "folds"]
 Looks = Literal["none", "earlier", "others"]
 
@@ -92,7 +92,9 @@ class Folds:
         shape = FOLDS, log.n_arms
         sums = np.bincount(at, weights=values, minlength=FOLDS * log.n_arms).reshape(shape)
         counts = np.bincount(at, minlength=FOLDS * log.n_arms).reshape(shape)
-        self.means: Floats = (PRIOR + sums.sum(axis=0) - sums) / (1 + counts.sum(axis=0) - counts)
+        sums, counts = sums.sum(axis=0) - sums, counts.sum(axis=0) - counts
+        overall = _mean(PRIOR, sums.sum(axis=1), counts.sum(axis=1))
+        self.means: Floats = _mean(overall[:, None], sums, counts)
 
     def at_rows(self) -> Floats:
         """(rows,) m for every revealed value."""
@@ -103,10 +105,8 @@ class Folds:
         """(n,) Σ_i π_t(i) m_t(i)."""
         found = np.empty(self.log.n_rounds)
         for first, last, block in target.blocks(self.log.n_arms):
-            by_fold = block @ self.means.T  # (1 or t, folds)
-            found[first:last] = np.broadcast_to(by_fold, (last - first, FOLDS))[
-                np.arange(last - first), self.fold[first:last]
-            ]
+            by_fold = np.broadcast_to(block @ self.means.T, (last - first, FOLDS))
+            found[first:last] = by_fold[np.arange(last - first), self.fold[first:last]]
         return found
 
 
@@ -117,35 +117,52 @@ class Past:
 
     def __init__(self, log: Log, values: Floats) -> None:
         self.log, self.values = log, values
+        totals = np.concatenate([[0.0], np.cumsum(values)])[log.start[:-1]]
+        self.overall: Floats = _mean(PRIOR, totals, log.start[:-1])  # (n,) of all arms before each decision
         order = np.argsort(log.revealed, kind="stable")  # rows come in the order of decisions
-        arms, sorted_values = log.revealed[order], values[order]
-        heads: Longs = np.searchsorted(arms, arms)  # where the run of this arm begins
-        totals = np.concatenate([[0.0], np.cumsum(sorted_values)])
-        sums = totals[:-1] - totals[heads]
-        counts = np.arange(arms.size) - heads
-        before, after = np.empty(arms.size), np.empty(arms.size)
-        before[order] = np.clip((PRIOR + sums) / (1 + counts), 0, 1)
-        after[order] = np.clip((PRIOR + sums + sorted_values) / (2 + counts), 0, 1)
-        self.before: Floats = before
-        self.after: Floats = after
+        arms = log.revealed[order]
+        heads = np.searchsorted(arms, arms)  # where the run of this arm begins
+        running = np.concatenate([[0.0], np.cumsum(values[order])])
+        self.sums, self.counts = np.empty(arms.size), np.empty(arms.size)  # of this row's arm before this row
+        self.sums[order] = running[:-1] - running[heads]
+        self.counts[order] = np.arange(arms.size) - heads
 
     def at_rows(self) -> Floats:
         """(rows,) m for every revealed value."""
-        return self.before
+        return _mean(self.overall[self.log.round_of_row], self.sums, self.counts)
 
     def expected(self, target: Target) -> Floats:
-        """(n,) Σ_i π_t(i) m_t(i)."""
+        """(n,) Σ_i π_t(i) m_t(i) = overall_t · Σ_i π_t(i)/(1 + counts) + Σ_i π_t(i) sums/(1 + counts)."""
         log, of_row = self.log, self.log.round_of_row
-        if target.fixed is not None:  # changes only by what is revealed: O(rows), whatever the number of arms
-            change = target.fixed[log.revealed] * (self.after - self.before)
-            gained = np.bincount(of_row, weights=change, minlength=log.n_rounds)
-            return PRIOR + np.concatenate([[0.0], np.cumsum(gained)[:-1]])
-        found, means = np.empty(log.n_rounds), np.full(log.n_arms, PRIOR)
+        if target.fixed is not None:  # both sums change only by what is revealed: O(rows), however many arms
+            chosen = target.fixed[log.revealed]
+            spread = chosen * (1 / (2 + self.counts) - 1 / (1 + self.counts))
+            known = chosen * ((self.sums + self.values) / (2 + self.counts) - self.sums / (1 + self.counts))
+            lost, won = (
+                np.bincount(of_row, weights=each, minlength=log.n_rounds) for each in (spread, known)
+            )
+            expected: Floats = self.overall * (1 + _before(lost)) + _before(won)
+            return expected
+        found, sums, counts = np.empty(log.n_rounds), np.zeros(log.n_arms), np.zeros(log.n_arms)
         for first, last, block in target.blocks(log.n_arms):
             rows = slice(log.start[first], log.start[last])
-            change = np.zeros((last - first + 1, log.n_arms))
-            change[of_row[rows] - first + 1, log.revealed[rows]] = self.after[rows] - self.before[rows]
-            running = means + np.cumsum(change, axis=0)
-            found[first:last] = np.einsum("ti,ti->t", block, running[:-1])
-            means = running[-1]
+            at = of_row[rows] - first + 1, log.revealed[rows]
+            added = np.zeros((2, last - first + 1, log.n_arms))
+            added[0][at], added[1][at] = self.values[rows], 1.0
+            added[:, 0] = sums, counts
+            running = np.cumsum(added, axis=1)
+            means = _mean(self.overall[first:last, None], running[0, :-1], running[1, :-1])
+            found[first:last] = np.einsum("ti,ti->t", block, means)
+            sums, counts = running[:, -1]
         return found
+
+
+def _mean(guess: Any, sums: Any, counts: Any) -> Floats:
+    """Of values that add up to `sums`, with a guess that counts like one more; in [0, 1]."""
+    mean: Floats = np.clip((guess + sums) / (1 + counts), 0.0, 1.0)
+    return mean
+
+
+def _before(changes: Any) -> Floats:
+    """(n,) the sum of all earlier changes."""
+    return np.concatenate([[0.0], np.cumsum(changes)[:-1]])

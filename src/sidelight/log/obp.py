@@ -21,7 +21,13 @@ from sidelight.errors import ColumnsIgnored, InvalidOption, LogError, listing
 from sidelight.log.log import Log
 from sidelight.log.table import columns_of, log_of
 
-ALIASES = {"item_id": "action", "click": "reward", "propensity_score": "pscore"}
+ALIASES = {
+    "item_id": "action",
+    "item": "action",
+    "click": "reward",
+    "propensity_score": "pscore",
+    "propensity": "pscore",
+}
 SIZES = ("n_rounds", "n_actions", "rows_per_round")
 NEEDED = ("action", "reward", "pscore")
 
@@ -60,8 +66,8 @@ def from_obp(
     ignored = [name for name in names if ALIASES.get(name, name) not in (*read, *SIZES) and name != ""]
     if ignored:
         warnings.warn(
-            f"{where + ': ' if where else ''}{listing(ignored)} of the bandit feedback are not read: policies are "
-            "evaluated as they play on average",
+            f"{where + ': ' if where else ''}not read: {listing(ignored)}; policies are evaluated as they play on "
+            "average",
             ColumnsIgnored,
             stacklevel=4,
         )
