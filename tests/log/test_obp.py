@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from real_graphs import DATA
 
 import sidelight as sl
 from sidelight.log import record
@@ -102,3 +103,15 @@ def test_columns_of_their_data_set(tmp_path):
 def test_refused(given, message):
     with pytest.raises(sl.LogError, match=message):
         sl.Log.from_obp(given)
+
+
+def test_their_own_data():
+    """Logged at random: the uniform policy earns the mean click rate."""
+    file = DATA.parent / "losses" / "open_bandit_random_all.csv.gz"
+    if not file.exists():
+        pytest.skip("shared/data is not beside the repository")
+    with pytest.warns(sl.ColumnsIgnored, match="timestamp"):
+        log = sl.Log.read(file, n_arms=80)
+    found = sl.evaluate(log, "uniform")
+    assert found.methods["ips"].value == pytest.approx(log.value.mean())
+    assert 0 < found.low < log.value.mean() < found.high < 0.01
