@@ -1,7 +1,8 @@
 """Print again what README.md and docs/cli.md quote: `python docs/outputs.py` (about a minute).
 
-The first example of the readme, the demo, and every ```console block but that of `doctor`, which names files of the
-machine; in one folder and in their order. Tests say when the readme quotes what is no longer printed.
+The first example of the readme, the demo, and every ```console block but those of `doctor`, which names files of the
+machine, and of `evaluate`, whose log a test writes; in one folder and in their order. Tests say when the readme
+quotes what is no longer printed.
 """
 
 import os
@@ -31,7 +32,7 @@ def main() -> None:
         text = re.sub(
             r"Regret of \d+ runs.*?report:", lambda _: f"{table}report:", commands.read_text(), flags=re.S
         )
-        for block in re.findall(r"```console\n(?!\$ sidelight doctor)(.*?)```", text, re.S):
+        for block in re.findall(r"```console\n(?!\$ sidelight (?:doctor|evaluate))(.*?)```", text, re.S):
             text = text.replace(block, renewed(block, Path(folder)))
         commands.write_text(text)
 
