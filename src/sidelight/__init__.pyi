@@ -55,6 +55,7 @@ from sidelight.planning import AnytimeBound as AnytimeBound
 from sidelight.planning import Bound as Bound
 from sidelight.planning import Comparison as Comparison
 from sidelight.planning import Plan as Plan
+from sidelight.planning import SelfTuningBound as SelfTuningBound
 from sidelight.planning import StrongAnytimeBound as StrongAnytimeBound
 from sidelight.planning import check_certificate as check_certificate
 from sidelight.planning import compare_bounds as compare_bounds

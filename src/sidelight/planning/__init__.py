@@ -11,6 +11,8 @@ from sidelight.planning.plan import Considered, Plan
 from sidelight.planning.planner import REALIZATIONS, plan
 from sidelight.planning.potentials import Potential
 from sidelight.planning.schedule import Schedule
+from sidelight.planning.self_tuning.curve import SelfTuningBound
+from sidelight.planning.self_tuning.rule import SelfTuning
 from sidelight.planning.tuning import LAZY_FACTOR, Tuning
 
 __all__ = [
@@ -26,6 +28,8 @@ __all__ = [
     "Plan",
     "Potential",
     "Schedule",
+    "SelfTuning",
+    "SelfTuningBound",
     "StrongAnytimeBound",
     "Tuning",
     "check_certificate",

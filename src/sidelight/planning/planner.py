@@ -72,7 +72,7 @@ def plan(
     With `search`, a number of seconds, the partition that `partitions.search` finds is tried as well, so the
     bound is never larger than without.
     Without a horizon "auto" is "self-tuning", whose bound is a function of the round: about 1.35 times that of a
-    known horizon and the same order on weakly observable graphs, 1.6 times on others. Two more for comparison:
+    known horizon and the same order on weakly observable graphs, 1.55 times on others. Two more for comparison:
     "anytime", a flat plan with rates that fall, and "doubling", plans for 1, 2, 4, … rounds one after another.
 
     Self-tuning plans take `s`, the order of their entropy (a number, or "bound" for the smallest bound; by default ½
