@@ -12,6 +12,7 @@ from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
 from sidelight.planning.bounds.bound import Bound, BoundCurve, Condition, bound_at
+from sidelight.planning.bounds.high_probability import high_probability, nothing_proved
 from sidelight.planning.cliques import CliqueCover, clique_cover
 from sidelight.planning.tuning import Tuning
 
@@ -72,9 +73,18 @@ class Plan:
             )
         return self.curve.at(self.horizon)
 
-    def bound_at(self, t: int) -> Bound:
-        """The bound on the regret of t rounds: of the whole horizon, or without one of any number."""
-        return self.curve.at(checked_horizon(t))
+    def bound_at(self, t: int, confidence: float | None = None) -> Bound:
+        """The bound on the regret of t rounds: of the whole horizon, or without one of any number.
+
+        That is the expected regret; with a `confidence` such as 0.99 the bound holds with that probability, where the
+        plan explores all arms by constant numbers on one simplex with entropy, whatever t. Others refuse.
+        """
+        T = checked_horizon(t)
+        if confidence is None:
+            return self.curve.at(T)
+        if self.stages is not None:
+            raise nothing_proved("plans that are played one after another")
+        return high_probability(self.graph, self.tuning, T, confidence)
 
     def stage_of(self, t: int) -> Plan:
         """What is played in round t: the plan itself, unless it plays one plan after another."""

@@ -11,6 +11,7 @@ from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
 from sidelight.planning.anytime.choice import anytime
 from sidelight.planning.anytime.doubling import DOUBLING, doubling
+from sidelight.planning.bounds.high_probability import checked_confidence
 from sidelight.planning.candidates import (
     Realization,
     best_of,
@@ -19,6 +20,7 @@ from sidelight.planning.candidates import (
     natural_candidates,
 )
 from sidelight.planning.exploration import Solved
+from sidelight.planning.minimised.confident import Confident
 from sidelight.planning.minimised.uniform import UNIFORM, UniformCandidate
 from sidelight.planning.plan import Candidate, Plan
 from sidelight.planning.search.local_search import search as searched_partition
@@ -48,6 +50,7 @@ def plan(
     s: float | str | None = None,
     c: float | None = None,
     premium: float = 0.0,
+    confidence: float | None = None,
 ) -> Plan:
     """The plan that tunes itself: for any number of rounds, or at a horizon inside the smallest bound of all plans.
 
@@ -79,6 +82,10 @@ def plan(
     or near it), `c`, the share of all costs that buys temperature (½), and, with a horizon, a `premium`: the budget
     is larger by that fraction, and the plan freer.
 
+    With a `confidence` such as 0.99 the plan is the one whose bound is smallest *with that probability*,
+    `plan.bound_at(horizon, confidence)`: entropy and a constant cover of all arms. Its bound on the expected regret
+    is larger than that of other plans.
+
     >>> two_pairs = FeedbackGraph.from_edges(4, [(0, 1), (1, 0), (2, 3), (3, 2)])
     >>> plan(two_pairs, horizon=100_000, realization="clustered")
     Plan(realization='clustered', n_arms=4, n_blocks=1, horizon=100000, bound=9079.94, certified=True)
@@ -89,6 +96,9 @@ def plan(
         raise InvalidGraph(f"plan needs a FeedbackGraph, got {type(g).__name__}")
     T = None if horizon is None else checked_horizon(horizon)
     options = _checked_options(T, realization, s, c, premium)
+    if confidence is not None:
+        _check_alone(confidence, T, partition, realization, search)
+        return Confident(Solved(g), checked_confidence(confidence)).plan(T or 1)
     if partition is not None:
         _check_partition(g, partition)
     seconds = None if search is None else checked_number("search", search, above=0.0)
@@ -182,6 +192,19 @@ def _checked_options(
     if extra > 0 and T is None:
         raise InvalidOption(f"premium={premium!r} raises the budget of a horizon, and there is none")
     return _Options(checked_order(s), checked_share(c), extra)
+
+
+def _check_alone(
+    confidence: object, T: int | None, partition: object, realization: Realization, search: object
+) -> None:
+    """What is tuned for high probability is one way to play one horizon."""
+    if T is None:
+        raise InvalidOption(f"confidence={confidence!r} tunes a plan for one horizon: give horizon=")
+    if realization != "auto" or partition is not None or search is not None:
+        raise InvalidOption(
+            f"confidence={confidence!r} chooses how to play; leave realization, partition and search out, or ask"
+            " another plan for its bound_at(t, confidence)"
+        )
 
 
 def _check_rounds(realization: Realization) -> None:

@@ -37,8 +37,8 @@ class Playable(Protocol):
     def parameters(self) -> dict[str, Any]:
         """Its numbers by the names of the paper; empty where nothing is tuned."""
 
-    def bound_at(self, t: int) -> Bound | None:
-        """The bound on the regret of t rounds; None where theory has none."""
+    def bound_at(self, t: int, confidence: float | None = None) -> Bound | None:
+        """The bound on the regret of t rounds, expected or with this probability; None where theory has none."""
 
     def policy(self, seed: int | None = None) -> Player:
         """A player with a random stream of its own."""

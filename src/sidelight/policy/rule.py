@@ -12,6 +12,7 @@ from sidelight._types import Floats
 from sidelight.errors import InfeasibleRequest, InvalidGraph, listing
 from sidelight.graph import FeedbackGraph
 from sidelight.planning.bounds.bound import bound_at
+from sidelight.planning.bounds.high_probability import checked_confidence, likely, nothing_proved
 
 if TYPE_CHECKING:
     from sidelight.engine.rules.loop import Kernels
@@ -35,6 +36,7 @@ class Rule:
     theorem: ClassVar[str] = (
         ""  # the source of the bound; empty where theory has none with explicit constants
     )
+    likely_theorem: ClassVar[str] = ""  # the same of the bound with high probability
     needs_loops: ClassVar[bool] = True  # must every arm reveal itself?
     adds_losses: ClassVar[bool] = False  # are the sums those of observed losses, or else of estimates?
 
@@ -55,6 +57,10 @@ class Rule:
     def terms(self, t: float) -> dict[str, float]:
         """The terms of the bound on the regret of the first t rounds; called only where there is a `theorem`."""
         raise NotImplementedError
+
+    def likely_terms(self, t: float, doubt: float) -> dict[str, float]:
+        """The terms of the bound that holds with probability 1 − `doubt`; an error unless it says so."""
+        raise nothing_proved(self.name)
 
     def probabilities(self, state: RuleState) -> Floats:
         """(n,) the distribution of the next play, a fresh array."""
@@ -77,9 +83,16 @@ class Rule:
         """The bound at the horizon; None if there is no horizon, or no bound."""
         return None if self.horizon is None else self.bound_at(self.horizon)
 
-    def bound_at(self, t: int) -> Bound | None:
-        """The bound on the regret of the first t rounds; None where theory has none with explicit constants."""
+    def bound_at(self, t: int, confidence: float | None = None) -> Bound | None:
+        """The bound on the regret of the first t rounds; None where theory has none with explicit constants.
+
+        That is the expected regret; with a `confidence` such as 0.99 the bound holds with that probability, or an
+        error says that nothing is proved.
+        """
         T = checked_horizon(t)
+        if confidence is not None:
+            doubt, theorem = 1 - checked_confidence(confidence), likely(confidence, self.likely_theorem)
+            return bound_at(T, theorem, lambda T: self.likely_terms(T, doubt), lambda T: ())
         return bound_at(T, self.theorem, self.terms, lambda T: ()) if self.theorem else None
 
     def policy(self, seed: int | None = None) -> RulePolicy:

@@ -9,7 +9,7 @@ from sidelight.engine._numba.jit import inlined, internal
 from sidelight.engine.rules.loop import rule_kernels
 from sidelight.engine.rules.state import TOTAL, seen
 from sidelight.engine.rules.steps import add_estimates, draw, least_sum, normalise
-from sidelight.planning.baselines.rules import exp3_ix_bound
+from sidelight.planning.baselines.rules import exp3_ix_bound, exp3_ix_likely
 from sidelight.planning.cliques import clique_cover
 from sidelight.policy.rule import Rule
 
@@ -48,6 +48,7 @@ class exp3_ix(Rule):
 
     by Kocák, Neu, Valko & Munos 2014, Theorem 1 and Lemma 1; q is the number of cliques, of arms that all
     reveal each other, that cover the graph. Every arm must reveal itself; edges may go one way.
+    `bound_at(t, confidence)` has a bound that holds with that probability.
 
     >>> import sidelight as sl
     >>> round(sl.baselines.exp3_ix(sl.families.mab(4)).bound_at(10_000).value)
@@ -57,6 +58,7 @@ class exp3_ix(Rule):
     name = "exp3_ix"
     kernels = rule_kernels(name, draw, update, weigh)
     theorem = "Exp3-IX: 4√((N + ΣQ_t) log N)"
+    likely_theorem = "Exp3-IX (Neu 2015), docs/theory/high-probability.md"
 
     @cached_property
     def _cliques_and_independence(self) -> tuple[int, int]:
@@ -69,3 +71,9 @@ class exp3_ix(Rule):
         if self.graph.n_arms == 1:
             return {"one arm": 0.0}
         return {"regret": exp3_ix_bound(self.graph.n_arms, *self._cliques_and_independence, t)}
+
+    def likely_terms(self, t: float, doubt: float) -> dict[str, float]:
+        """Implicit exploration keeps estimates small enough for high probability (Neu 2015); constants are ours."""
+        if self.graph.n_arms == 1:
+            return {"one arm": 0.0}
+        return exp3_ix_likely(self.graph.n_arms, *self._cliques_and_independence, t, doubt)

@@ -1,0 +1,124 @@
+"""The plan with the smallest bound that holds with a given probability: entropy, and a constant cover of all arms."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from math import cbrt, log, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sidelight.partition import natural
+from sidelight.planning.bounds.bound import Condition
+from sidelight.planning.bounds.high_probability import Covered, high_probability, terms
+from sidelight.planning.exploration import Cover, Solved
+from sidelight.planning.minimised.price import LARGEST, SMALLEST
+from sidelight.planning.minimised.price import price as price_of_mean
+from sidelight.planning.minimised.problem import minimise
+from sidelight.planning.plan import Candidate, Considered, Plan
+from sidelight.planning.potentials import Potential
+from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
+
+CONFIDENT = "confident"
+"""The realization of these plans."""
+
+
+class Numbers(NamedTuple):
+    """The free parameters."""
+
+    eta: float  # rate of negative entropy
+    b: float  # γ = b·x*: every arm is seen with probability ≥ b
+    risk: float  # λ of the theorem
+
+
+class Confident(Candidate):
+    """Negative entropy with γ = b·x*; η and b minimise the bound that holds with probability 1 − ε.
+
+        R ≤ 3/2·(δ*·m)^{1/3}·T^{2/3} + lower order,    m = min_{r≥1} (log N/r + log(N/ε))·(r+1)²/r
+
+    The plan's own bound is that of its mean; `bound_at(T, confidence)` is the other. docs/theory/high-probability.md.
+    """
+
+    def __init__(self, solved: Solved, confidence: float) -> None:
+        n = solved.graph.n_arms
+        solved.observability  # noqa: B018 - an error if some arm cannot be observed
+        self.confidence, self.n = confidence, n
+        partition = natural.single(solved.graph) if n > 1 else natural.singletons(solved.graph)
+        self.always = bool(
+            (solved.graph.is_universal & solved.graph.has_loop).all()
+        )  # all is revealed by all
+        self.cover = Cover.of(solved.cover(np.arange(n)), n) if n > 1 and not self.always else None
+        theorem = "one block, η and b for high probability: log N/η + T·max(η/(2b), bδ*)"
+        super().__init__("single", CONFIDENT, partition, theorem, (CONFIDENT,) * min(n - 1, 1))
+
+    def numbers(self, T: float) -> Numbers:
+        """η, b and λ with the smallest bound found."""
+        return _smallest(T, self.n, self.cover.mass if self.cover else 0.0, 1 - self.confidence)
+
+    def terms(self, T: float) -> dict[str, float]:
+        """Of the mean: log N/η + T·max(η/(2b), bδ*)."""
+        if self.n == 1:
+            return {"one arm": 0.0}
+        eta, b, _ = self.numbers(T)
+        explored = b * self.cover.mass if self.cover else 0.0
+        return {"diameter": log(self.n) / eta, "rounds": T * price_of_mean(eta / (2 * b), explored)}
+
+    def conditions(self, T: float) -> tuple[Condition, ...]:
+        """γ̄ ≤ ½, which the minimiser keeps to."""
+        explored = self.numbers(T).b * self.cover.mass if self.cover else 0.0
+        return (Condition("γ̄ = bδ* ≤ 1/2", explored, MOST_EXPLORATION),)
+
+    def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
+        """One simplex."""
+        if self.n == 1:
+            return Tuning.singletons(1, Potential(1.0, 1.0)), {}
+        eta, b, risk = self.numbers(T)
+        found: dict[str, Any] = {"eta": eta, "lambda": risk, "confidence": self.confidence}
+        if self.cover is None:
+            return Tuning.flat(self.n, Potential(1.0, eta)), found
+        explored = b * self.cover.mass
+        tuning = Tuning.flat(self.n, Potential(1.0, eta), constant=b * self.cover.weights)
+        return tuning, found | {"b": b, "delta": self.cover.mass, "gamma_bar": explored}
+
+    def plan(self, horizon: int, considered: tuple[Considered, ...] = ()) -> Plan:
+        """The plan, with a note that says what it is tuned for."""
+        made = super().plan(horizon, considered)
+        likely = high_probability(made.graph, made.tuning, horizon, self.confidence)
+        says = f"with probability {self.confidence:g}: regret ≤ {likely.value:,.2f}"
+        note = f"{says}{', VACUOUS' if likely.vacuous else ''} (bound_at({horizon}, confidence={self.confidence:g}))"
+        return replace(made, note=note)
+
+
+@lru_cache(maxsize=8192)
+def _smallest(T: float, n: int, delta: float, doubt: float) -> Numbers:
+    """The best numbers for a cover of mass `delta`; 0 if every arm is always seen."""
+    A, B = log(n), log(n / doubt)
+
+    def made(point: tuple[float, ...]) -> Numbers:
+        eta, risk = point
+        return Numbers(eta, even_strength(eta, risk, delta) if delta else 0.5, risk)
+
+    def value(point: tuple[float, ...]) -> float:
+        eta, b, risk = made(point)
+        return sum(terms(T, Covered(n, eta, b, b * delta), doubt, risk).values())
+
+    ratio = 1.0 + sqrt(A / B)  # of η to λ; the leading term is flat around its minimum
+    if delta:
+        slope = T * sqrt(delta / 2) * (ratio + 1) / sqrt(ratio)
+        risk = cbrt(2 * (A / ratio + B) / slope) ** 2
+    else:
+        risk = sqrt(B / (4 * T))
+    return made(minimise(value, (ratio * risk, risk)))
+
+
+def even_strength(eta: float, risk: float, delta: float) -> float:
+    """The b with bδ = max(η, λ)/(2b) + λ(1 + bδ)/2, the two sides of the maximum, or the one that explores ½.
+
+    Below it the maximum falls with b; above it bδ rises faster than λφ(1 + 1/b) falls while λ ≤ η, up to φ > ½.
+    """
+    slope = delta * (2 - risk)  # slope·b² − λ·b − max(η, λ) = 0
+    if slope <= 0:
+        return LARGEST / delta
+    root = (risk + sqrt(risk * risk + 4 * slope * max(eta, risk))) / (2 * slope)
+    return max(min(root, LARGEST / delta), SMALLEST)
