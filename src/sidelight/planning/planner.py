@@ -97,8 +97,11 @@ def plan(
     T = None if horizon is None else checked_horizon(horizon)
     options = _checked_options(T, realization, s, c, premium)
     if confidence is not None:
-        _check_alone(confidence, T, partition, realization, search)
-        return Confident(Solved(g), checked_confidence(confidence)).plan(T or 1)
+        others = (partition, search, s, c, premium or None)
+        alone = realization == "auto" and all(other is None for other in others)
+        return Confident(Solved(g), checked_confidence(confidence)).plan(
+            _confident_horizon(confidence, T, alone)
+        )
     if partition is not None:
         _check_partition(g, partition)
     seconds = None if search is None else checked_number("search", search, above=0.0)
@@ -194,17 +197,16 @@ def _checked_options(
     return _Options(checked_order(s), checked_share(c), extra)
 
 
-def _check_alone(
-    confidence: object, T: int | None, partition: object, realization: Realization, search: object
-) -> None:
-    """What is tuned for high probability is one way to play one horizon."""
+def _confident_horizon(confidence: float, T: int | None, alone: bool) -> int:
+    """The horizon of a plan for high probability, which is one way to play."""
+    if not alone:
+        raise InvalidOption(
+            f"confidence={confidence!r} chooses how to play: leave out all options but the horizon, or ask another"
+            " plan for its bound_at(t, confidence)"
+        )
     if T is None:
         raise InvalidOption(f"confidence={confidence!r} tunes a plan for one horizon: give horizon=")
-    if realization != "auto" or partition is not None or search is not None:
-        raise InvalidOption(
-            f"confidence={confidence!r} chooses how to play; leave realization, partition and search out, or ask"
-            " another plan for its bound_at(t, confidence)"
-        )
+    return T
 
 
 def _check_rounds(realization: Realization) -> None:
