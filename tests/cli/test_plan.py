@@ -151,6 +151,19 @@ def test_options_of_self_tuning_plans(run):
     assert "'best'" in err
 
 
+def test_a_plan_for_high_probability(run):
+    found = answer(run, "cycle:10", "-T", 10_000, "--confidence", 0.99)
+    made = sl.plan(sl.families.cycle(10), 10_000, confidence=0.99)
+    assert found["parameters"] == made.parameters
+    assert found["likely"] == made.bound_at(10_000, 0.99).to_dict()
+    code, out, _ = run("plan", "cycle:10", "-T", 10_000, "--confidence", 0.99)
+    assert code == 0
+    assert "with probability 0.99: regret ≤ 4,013.46" in out
+    code, _, err = run("plan", "cycle:10", "--confidence", 0.99)
+    assert code != 0
+    assert "horizon" in err
+
+
 @pytest.mark.parametrize("realization", ["adaptive", "clustered", "flat", "hybrid", "interpolated"])
 def test_the_realization_asked_for(run, realization):
     assert answer(run, "cycle:8", "-T", 5000, "--realization", realization)["realization"] == realization

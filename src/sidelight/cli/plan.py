@@ -73,6 +73,12 @@ def _order(text: str) -> float | str:
     help="Let a self-tuning plan spend so much more than the smallest bound, 0.1 for a tenth.",
 )
 @click.option(
+    "--confidence",
+    type=float,
+    metavar="P",
+    help="The plan whose bound is smallest with probability P, such as 0.99; needs --horizon.",
+)
+@click.option(
     "--partition",
     metavar="NAME|FILE",
     shell_complete=complete.offered(PARTITIONS, files=True),
@@ -91,6 +97,7 @@ def command(
     order: float | str | None,
     share: float | None,
     premium: float,
+    confidence: float | None,
     partition: str | None,
     search: float | None,
     output: str | None,
@@ -108,7 +115,8 @@ def command(
     file = None if output is None else writable_file(output)
     given = None if partition is None else _partition(g, partition)
     make: Callable[..., sl.Plan] = sl.plan  # which options go together is for the library to say
-    found = make(g, horizon, given, realization, search=search, s=order, c=share, premium=premium)
+    tuned = {"s": order, "c": share, "premium": premium, "confidence": confidence}
+    found = make(g, horizon, given, realization, search=search, **tuned)
     checks = _checks(found)
     answer = {
         "version": sl.__version__,
@@ -118,6 +126,8 @@ def command(
     }
     if anytime:
         answer["bound_at"] = [_told(found, t) for t in SHOWN]
+    elif confidence is not None:
+        answer["likely"] = found.bound_at(found.bound.horizon, confidence).to_dict()
     if file is not None:
         write_file(file, _json.text(answer))
     if as_json:

@@ -22,7 +22,7 @@ def test_no_numbers_nearby_are_better(graph):
     n, rng = graph.n_arms, np.random.default_rng(3)
     found = Confident(Solved(graph), 0.99)
     for T in (1_000, 10**5, 10**8):
-        best, delta = found.numbers(float(T)), found.cover.mass
+        best, delta = found.numbers(float(T)), found.delta
         value = likely(T, n, delta, 0.01, *best)
         for scale in np.exp(rng.normal(size=(2_000, 3)) * rng.choice([0.5, 0.05, 0.005], size=(2_000, 1))):
             other = np.array(best) * scale

@@ -41,45 +41,41 @@ class Confident(Candidate):
     """
 
     def __init__(self, solved: Solved, confidence: float) -> None:
-        n = solved.graph.n_arms
+        graph = solved.graph
         solved.observability  # noqa: B018 - an error if some arm cannot be observed
-        self.confidence, self.n = confidence, n
-        partition = natural.single(solved.graph) if n > 1 else natural.singletons(solved.graph)
-        self.always = bool(
-            (solved.graph.is_universal & solved.graph.has_loop).all()
-        )  # all is revealed by all
-        self.cover = Cover.of(solved.cover(np.arange(n)), n) if n > 1 and not self.always else None
+        self.confidence, self.n = confidence, graph.n_arms
+        self.delta, self.weights = 0.0, np.zeros(self.n)  # where every arm reveals all, nothing needs a cover
+        if not (graph.is_universal & graph.has_loop).all():
+            cover = Cover.of(solved.cover(np.arange(self.n)), self.n)
+            self.delta, self.weights = cover.mass, cover.weights
+        partition = natural.single(graph) if self.n > 1 else natural.singletons(graph)
         theorem = "one block, η and b for high probability: log N/η + T·max(η/(2b), bδ*)"
-        super().__init__("single", CONFIDENT, partition, theorem, (CONFIDENT,) * min(n - 1, 1))
+        super().__init__("single", CONFIDENT, partition, theorem, (CONFIDENT,) * min(self.n - 1, 1))
 
     def numbers(self, T: float) -> Numbers:
         """η, b and λ with the smallest bound found."""
-        return _smallest(T, self.n, self.cover.mass if self.cover else 0.0, 1 - self.confidence)
+        return _smallest(T, self.n, self.delta, 1 - self.confidence)
 
     def terms(self, T: float) -> dict[str, float]:
         """Of the mean: log N/η + T·max(η/(2b), bδ*)."""
         if self.n == 1:
             return {"one arm": 0.0}
         eta, b, _ = self.numbers(T)
-        explored = b * self.cover.mass if self.cover else 0.0
-        return {"diameter": log(self.n) / eta, "rounds": T * price_of_mean(eta / (2 * b), explored)}
+        rounds = T * price_of_mean(eta / (2 * b), b * self.delta)
+        return {"diameter": log(self.n) / eta, "rounds": rounds}
 
     def conditions(self, T: float) -> tuple[Condition, ...]:
         """γ̄ ≤ ½, which the minimiser keeps to."""
-        explored = self.numbers(T).b * self.cover.mass if self.cover else 0.0
-        return (Condition("γ̄ = bδ* ≤ 1/2", explored, MOST_EXPLORATION),)
+        return (Condition("γ̄ = bδ* ≤ 1/2", self.numbers(T).b * self.delta, MOST_EXPLORATION),)
 
     def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
         """One simplex."""
         if self.n == 1:
             return Tuning.singletons(1, Potential(1.0, 1.0)), {}
         eta, b, risk = self.numbers(T)
-        found: dict[str, Any] = {"eta": eta, "lambda": risk, "confidence": self.confidence}
-        if self.cover is None:
-            return Tuning.flat(self.n, Potential(1.0, eta)), found
-        explored = b * self.cover.mass
-        tuning = Tuning.flat(self.n, Potential(1.0, eta), constant=b * self.cover.weights)
-        return tuning, found | {"b": b, "delta": self.cover.mass, "gamma_bar": explored}
+        tuning = Tuning.flat(self.n, Potential(1.0, eta), constant=b * self.weights)
+        found = {"eta": eta, "b": b, "delta": self.delta, "gamma_bar": b * self.delta}
+        return tuning, found | {"lambda": risk, "confidence": self.confidence}
 
     def plan(self, horizon: int, considered: tuple[Considered, ...] = ()) -> Plan:
         """The plan, with a note that says what it is tuned for."""
