@@ -102,6 +102,24 @@ def test_a_round_counted_in_means_costs_no_more():
         assert np.log(total).max() <= risk * price(play, risk)
 
 
+def test_full_feedback_is_cheaper():
+    """Exact estimates: γ̄ + η/8 + 5λ/8, for losses and, over all outcomes of coins, for means."""
+    rng = np.random.default_rng(18)
+    for _ in range(300):
+        n = int(rng.integers(2, 5))
+        gamma = rng.random(n) * rng.choice([0.0, 0.2])
+        eta, risk = exp(rng.uniform(-4, 2)), exp(rng.uniform(-4, 2))
+        X, means = random_point(rng, n), rng.random(n)
+        total, most = 0.0, exp(risk * price(Covered(n, eta, 1.0, float(gamma.sum())), risk))
+        for coins in product((0.0, 1.0), repeat=n):
+            losses = np.array(coins)
+            Z, W = rounds_of(np.ones((n, n)), X, gamma, eta, losses, losses)
+            assert (Z @ np.exp(risk * W)).max() <= most * (1 + 1e-12)
+            Z, W = rounds_of(np.ones((n, n)), X, gamma, eta, losses, means)
+            total += np.prod(np.where(losses > 0, means, 1 - means)) * (Z @ np.exp(risk * W))
+        assert total.max() <= most * (1 + 1e-12)
+
+
 def test_the_price_is_nearly_attained():
     """Both ends of the maximum: all arms lose; or only the best arm and those that explore do."""
     k, b = (
@@ -184,7 +202,7 @@ def test_tunings_are_read_off_the_graph():
         (10, plan.parameters["eta"], plan.parameters["b"], plan.parameters["gamma_bar"])
     )
     everything = covered(sl.families.full(4), sl.baselines.hedge(sl.families.full(4), 100).tuning)
-    assert everything.seen == 0.5
+    assert everything.seen == 1.0
     assert everything.explored == 0.0
     assert covered(sl.families.mab(1), sl.plan(sl.families.mab(1), 10).tuning) is None
 

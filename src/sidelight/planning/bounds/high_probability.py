@@ -39,7 +39,9 @@ class Covered(NamedTuple):
 
     arms: int  # N ≥ 2
     eta: float  # rate of negative entropy
-    seen: float  # b ≤ ½: every arm is seen with probability ≥ b, whatever was learnt
+    seen: (
+        float  # b: every arm is seen with probability ≥ b, whatever was learnt; 1 for full feedback, else ≤ ½
+    )
     explored: float  # γ̄
 
 
@@ -72,8 +74,10 @@ def curvature(y: float) -> float:
 
 
 def price(play: Covered, risk: float) -> float:
-    """c: what a round adds to the bound, at λ = `risk`."""
+    """c: what a round adds to the bound, at λ = `risk`; with full feedback γ̄ + η/8 + 5λ/8, as estimates are exact."""
     _, eta, b, explored = play
+    if b == 1:
+        return explored + 0.125 * eta + 0.625 * risk
     most = 1 + 1 / b
     best_arm = risk * curvature(risk * most) * most
     return best_arm + max(explored, max(eta, risk) / (2 * b) + 0.5 * risk * (1 + explored))
@@ -117,9 +121,7 @@ def high_probability(graph: FeedbackGraph, tuning: Tuning, T: int, confidence: f
     def tells(rounds: int) -> bool:
         return below_trivial(sum(parts(rounds).values()), rounds)
 
-    learns = (
-        max(play.explored, play.eta / (2 * play.seen)) < 0.99
-    )  # about what a round costs in the end, as λ → 0
+    learns = price(play, 1e-12 * play.seen) < 0.99  # what a round costs in the end, as λ → 0
     explored = Condition("γ̄ ≤ 1/2", play.explored, MOST_EXPLORATION)
     return Bound(T, parts(T), theorem, (explored,), 1, first(tells, T) if learns else NEVER)
 
@@ -145,10 +147,10 @@ def covered(graph: FeedbackGraph, tuning: Tuning) -> Covered | None:
         raise nothing_proved("exploration that follows what is learnt")
     always = graph.is_universal & graph.has_loop  # every arm reveals them
     seen = loads(graph, np.zeros(tuning.n_arms, dtype=np.int64), tuning.global_exploration)
-    least = float(np.where(always, 1.0, seen).min())
+    least = 1.0 if always.all() else float(seen[~always].min())
     if not least > 0:
         raise nothing_proved(f"exploration that does not reach every arm (arm {int(seen.argmin())})")
-    return Covered(tuning.n_arms, float(rate[0]), min(least, 0.5), float(tuning.global_exploration.sum()))
+    return Covered(tuning.n_arms, float(rate[0]), least, float(tuning.global_exploration.sum()))
 
 
 def nothing_proved(what: str) -> InfeasibleRequest:

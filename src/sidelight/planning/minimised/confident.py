@@ -57,11 +57,11 @@ class Confident(Candidate):
         return _smallest(T, self.n, self.delta, 1 - self.confidence)
 
     def terms(self, T: float) -> dict[str, float]:
-        """Of the mean: log N/η + T·max(η/(2b), bδ*)."""
+        """Of the mean: log N/η + T·max(η/(2b), bδ*), or ηT/8 with full feedback."""
         if self.n == 1:
             return {"one arm": 0.0}
         eta, b, _ = self.numbers(T)
-        rounds = T * price_of_mean(eta / (2 * b), b * self.delta)
+        rounds = T * (price_of_mean(eta / (2 * b), b * self.delta) if self.delta else 0.125 * eta)
         return {"diameter": log(self.n) / eta, "rounds": rounds}
 
     def conditions(self, T: float) -> tuple[Condition, ...]:
@@ -93,7 +93,7 @@ def _smallest(T: float, n: int, delta: float, doubt: float) -> Numbers:
 
     def made(point: tuple[float, ...]) -> Numbers:
         eta, risk = point
-        return Numbers(eta, even_strength(eta, risk, delta) if delta else 0.5, risk)
+        return Numbers(eta, even_strength(eta, risk, delta) if delta else 1.0, risk)
 
     def value(point: tuple[float, ...]) -> float:
         eta, b, risk = made(point)
@@ -104,7 +104,7 @@ def _smallest(T: float, n: int, delta: float, doubt: float) -> Numbers:
         slope = T * sqrt(delta / 2) * (ratio + 1) / sqrt(ratio)
         risk = cbrt(2 * (A / ratio + B) / slope) ** 2
     else:
-        risk = sqrt(B / (4 * T))
+        risk = sqrt(B / T)
     return made(minimise(value, (ratio * risk, risk)))
 
 
