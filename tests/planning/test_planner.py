@@ -214,14 +214,12 @@ def test_natural_partitions_are_all_considered():
     assert {c.partition for c in make_plan(strong, 10**6, realization="fixed").considered} == {
         "single",
         "singletons",
-        "shifted",
     }
     mab = FeedbackGraph.from_edges(3, loops(range(3)))
     assert {c.partition for c in make_plan(mab, 10**6, realization="fixed").considered} == {
         "single",
         "singletons",
         "watched",
-        "covered",
     }
     two_weak = FeedbackGraph.from_edges(6, [*loops(range(4)), (0, 4), (1, 5), (2, 3)])
     names = {c.partition for c in make_plan(two_weak, 10**6, realization="fixed").considered}
