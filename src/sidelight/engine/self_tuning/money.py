@@ -13,6 +13,7 @@ from sidelight.engine._numba.jit import inlined, internal, loop, noinline
 from sidelight.engine._numba.pointers import offset
 from sidelight.engine.exponential import exp_nonpositive
 from sidelight.engine.self_tuning.numbers import AT, BETA, ENTROPY, LEAD, LIKELIEST, REST, WORTH
+from sidelight.engine.simplex.buckets import least_of
 from sidelight.engine.simplex.moments import inverse_power
 from sidelight.engine.simplex.point import is_entropy
 from sidelight.engine.simplex.store import LAMBDA
@@ -26,15 +27,14 @@ def survey(machine, state, store, beta):
     if found[AT] == beta:
         return
     n, keys = machine.n_arms, offset(store.key, 1)
-    leader = 0
-    for i in range(1, n):
-        if keys[i] < keys[leader]:
-            leader = i
+    least, leader = least_of(store.key, 1, 1 + n), 0
+    while keys[leader] != least:
+        leader += 1
     found[AT] = beta
     found[LIKELIEST] = leader
     ratio = state.tuned[BETA] / beta  # sums are scaled by the rate, which is in inverse proportion to β
     if is_entropy(store, 0):
-        others, spent = weigh(machine, state, keys, leader, ratio)
+        others, spent = weigh(machine, state, keys, leader, least, ratio)
         nu = math.log1p(others)
         found[ENTROPY] = nu + spent
         found[WORTH] = beta * nu
@@ -44,14 +44,17 @@ def survey(machine, state, store, beta):
     q = store.power[0]
     d = max(store.scalars[LAMBDA] + keys[leader], 1.0)
     for _ in range(100):
-        total, slope = power_sums(machine, keys, leader, ratio, q, d)
+        total, slope = power_sums(machine, keys, least, ratio, q, d)
         # Newton on F^(−1/q), which is concave in d and nearly straight: after one step always from the left.
         step = (math.exp(math.log(total) / q) - 1.0) * total / slope
         before = d
         d = max(d + step, 1.0)
         if abs(d - before) <= 4e-16 * d:
             break
-    others, above = write_point(machine, state, keys, leader, ratio, q, d)
+    others, above = write_point(machine, state, keys, 0, leader, least, ratio, q, d)
+    more, higher = write_point(machine, state, keys, leader + 1, n, least, ratio, q, d)
+    others, above = others + more, above + higher
+    write_point(machine, state, keys, leader, leader + 1, least, ratio, q, d)
     # From what the others have: 1/q = 1 − s.
     lead = math.expm1(-math.log1p(-others) / q) if others < 0.5 else d - 1.0
     above += (1.0 - others) * lead
@@ -62,10 +65,9 @@ def survey(machine, state, store, beta):
 
 
 @loop(fastmath={"contract", "reassoc", "nsz"})
-def power_sums(machine, keys, leader, ratio, q, lead):
+def power_sums(machine, keys, least, ratio, q, lead):
     """Σ d^(−q) and Σ d^(−q−1), where d is `lead` for the leader."""
     total = slope = 0.0
-    least = keys[leader]
     for i in range(machine.n_arms):
         d = lead + ratio * (keys[i] - least)
         inv = 1.0 / d
@@ -75,30 +77,29 @@ def power_sums(machine, keys, leader, ratio, q, lead):
     return total, slope
 
 
-@inlined()
-def write_point(machine, state, keys, leader, ratio, q, lead):
-    """Write X and X^{1−s}; return ΣX and ΣX(d − 1) over all but the leader."""
-    n, trial = machine.n_arms, state.trial
-    roots, least = offset(trial, n), keys[leader]
-    others = above = 0.0
-    for i in range(n):
-        gap = ratio * (keys[i] - least)
+@loop(fastmath={"contract", "reassoc", "nsz"})
+def write_point(machine, state, keys, first, end, least, ratio, q, lead):
+    """Write X and X^{1−s} of slots first..end; return ΣX and ΣX(d − 1) over them."""
+    sums = offset(keys, first)
+    points, roots = offset(state.trial, first), offset(state.trial, machine.n_arms + first)
+    total = above = 0.0
+    for i in range(end - first):
+        gap = ratio * (sums[i] - least)
         d = lead + gap
         inv = 1.0 / d
         x = inv * inv if q == 2.0 else inverse_power(d, q)
-        trial[i] = x
+        points[i] = x
         roots[i] = inv
-        if i != leader:
-            others += x
-            above += x * (gap + (lead - 1.0))
-    return others, above
+        total += x
+        above += x * (gap + (lead - 1.0))
+    return total, above
 
 
 @inlined()
-def weigh(machine, state, keys, leader, ratio):
+def weigh(machine, state, keys, leader, least, ratio):
     """`write_point` for the entropy; return Σ e^(−gap) over all but the leader, and Σ X·gap."""
     n, trial = machine.n_arms, state.trial
-    roots, least = offset(trial, n), keys[leader]
+    roots = offset(trial, n)
     others = spent = 0.0
     for i in range(n):
         gap = ratio * (keys[i] - least)

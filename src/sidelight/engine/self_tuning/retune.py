@@ -85,6 +85,10 @@ LEAST_REST = 1e-9
 """… which 1 − X_I is not followed below."""
 STRENGTHS = 9
 """Strengths of a family, a factor of √2 apart, the third of which is that of Lemma 2 or 3."""
+MOST_TRIED = 16
+"""Strengths that are compared at a time; `state.terms` has room for them, for what is kept and for their costs."""
+PIECE = 256
+"""Arms that are looked at together: six numbers each, 12 KB."""
 CLEARLY = 1.0 - 1e-9
 """Only costs that are smaller by more than rounding count: where arms are alike, many are equal."""
 HALVINGS = 8
@@ -110,9 +114,8 @@ def retune(machine, state, store):
     if left > 0.0:
         beta = hold(machine, state, store, worth, left)
     elif left == 0.0:
-        beta = (
-            before  # the certificate of all rounds needs no purchase after the last, and the budget has none
-        )
+        # The certificate of all rounds needs no purchase after the last, and the budget has none.
+        beta = before
     survey(machine, state, store, beta)
     tuned[PURCHASED] += found[WORTH] - worth
     if left <= 0.0:
@@ -309,12 +312,16 @@ def choose(machine, state, store):
     roots = offset(trial, n)
     others = largest = 0.0
     for i in range(n):
+        trial[5 * n + i] = 0.0
         if i != leader:
             others += trial[i] * roots[i]
             largest = max(largest, roots[i])
+    reveal_leader(machine, trial, leader)
     see(machine, trial, 1.0, offset(trial, 2 * n))
-    least = cost(machine, state, others, largest, 0.0, 0.0)
-    strength, scale, kept = 0.0, 1.0, 0.0
+    strengths, kept, costs = state.terms, offset(state.terms, MOST_TRIED), offset(state.terms, 2 * MOST_TRIED)
+    strengths[0] = kept[0] = 0.0
+    compare(machine, state, others, largest, 0.0, 1)
+    least, strength, scale, extra = costs[0], 0.0, 1.0, 0.0
     capping = (rest / trial[leader]) ** (1.0 - s) if rest < 0.5 else 1.0
     # Both families: near a vertex exploring for the leader as if it had no more than all others together is
     # cheaper; far from it the proof of the price asks for the other.
@@ -326,47 +333,56 @@ def choose(machine, state, store):
         top = 1.0 / math.sqrt(2.0 * beta * total)
         if family == 1:
             top = max(math.sqrt(rest) * top, max(1.0, 2.0 - 2.0 * s) / beta)
-        near, nearest = math.inf, 0.0
         for k in range(STRENGTHS):
-            b = min(top * 2.0 ** (0.5 * (2 - k)), 0.5 / total)
-            found = cost(machine, state, others, largest, b, total)
-            if found < near * CLEARLY:
-                near, nearest = found, b
-        if near < least * CLEARLY:
-            least, strength, scale, kept = near, nearest, factor, 0.0
+            strengths[k] = min(top * 2.0 ** (0.5 * (2 - k)), 0.5 / total)
+            kept[k] = 0.0
+        compare(machine, state, others, largest, total, STRENGTHS)
+        best = cheapest(costs, STRENGTHS, math.inf)
+        nearest = strengths[best]
+        if costs[best] < least * CLEARLY:
+            least, strength, scale, extra = costs[best], nearest, factor, 0.0
+        if not machine.any_spread or rest <= 0.0:
+            continue
         # Around it, with a part of the leader kept out of what exploration takes.
-        for k in range(6 if machine.any_spread else 0):
+        tried = 0
+        for k in range(6):
             b = min(nearest * 2.0 ** (0.5 * (k // 2 - 1)), 0.5 / total)
-            share = min(0.5 - b * total, 0.5 * (1 + k % 2) * b * total / rest) if rest > 0.0 else 0.0
+            share = min(0.5 - b * total, 0.5 * (1 + k % 2) * b * total / rest)
             if share > 0.0:
-                more = share * trial[leader] / b
-                keep(machine, state, leader, more)
-                found = cost(machine, state, others, largest, b, total + more)
-                keep(machine, state, leader, -more)
-                if found < least * CLEARLY:
-                    least, strength, scale, kept = found, b, factor, share * trial[leader]
+                strengths[tried], kept[tried] = b, share * trial[leader]
+                tried += 1
+        compare(machine, state, others, largest, total, tried)
+        best = cheapest(costs, tried, least)
+        if best >= 0:
+            least, strength, scale, extra = costs[best], strengths[best], factor, kept[best]
     tuned[SCALE] = scale
-    tuned[KEPT] = kept
+    tuned[KEPT] = extra
     if machine.any_spread:
         machine.relief[leader] = tuned[RELIEF] * scale
     explore(machine, state, store, strength)
 
 
 @inlined()
-def keep(machine, state, leader, more):
-    """Add to g of the leader, and to what its plays let be seen."""
-    n = machine.n_arms
-    state.trial[3 * n + leader] += more
+def cheapest(costs, n, least):
+    """The first of n costs that none undercuts clearly, −1 if none is clearly below `least`."""
+    best = -1
+    for k in range(n):
+        if costs[k] < least * CLEARLY:
+            best, least = k, costs[k]
+    return best
+
+
+@inlined()
+def reveal_leader(machine, trial, leader):
+    """Mark what playing the leader reveals."""
+    marks = offset(trial, 5 * machine.n_arms)
     begin = first_edge(machine, leader)
     n_explicit = end_edge(machine, leader) - begin
     for index in range(n_explicit + machine.n_universal):
         if index < n_explicit:
-            v = machine.out_indices[begin + index]
-        else:
-            v = machine.universal[index - n_explicit]
-            if is_own(machine, leader, v):
-                continue
-        state.trial[4 * n + v] += more
+            marks[machine.out_indices[begin + index]] = 1.0
+        elif not is_own(machine, leader, machine.universal[index - n_explicit]):
+            marks[machine.universal[index - n_explicit]] = 1.0
 
 
 @inlined()
@@ -413,33 +429,52 @@ def see(machine, values, total, out):
 
 
 @internal()
-def cost(machine, state, others, largest, b, total):
-    """What a round costs that explores b·g, where Σg = total."""
+def compare(machine, state, others, largest, total, n):
+    """Write what rounds cost that explore b·g, Σg = total, for n strengths b, each with a part of the leader kept."""
     noinline()
-    s, beta, leader, n = machine.rule[ORDER], state.tuned[BETA], int(state.tuned[LEADER]), machine.n_arms
-    trial = state.trial
-    seen_point, g, seen_g = offset(trial, 2 * n), offset(trial, 3 * n), offset(trial, 4 * n)
-    x, keep = trial[leader], 1.0 - b * total
-    seen = beta * (keep * seen_point[leader] + b * seen_g[leader])
-    paid = min(pays(s, x, trial[n + leader], seen), shifted(s, others, largest, seen))
-    whole = max(paid + b * (g[leader] - total * x), 0.0)
-    whole += cost_of(machine, state, 0, leader, b, total)
-    return whole + cost_of(machine, state, leader + 1, n, b, total)
+    strengths, kept = state.terms, offset(state.terms, MOST_TRIED)
+    costs, trial, n_arms = offset(state.terms, 2 * MOST_TRIED), state.trial, machine.n_arms
+    for k in range(n):
+        costs[k] = 0.0
+    # A piece of the arms at a time, which stays in the nearest cache for all strengths.
+    for first in range(0, n_arms, PIECE):
+        for k in range(n):
+            costs[k] += cost_of(
+                machine, state, first, min(first + PIECE, n_arms), strengths[k], kept[k], total
+            )
+    # The leader's part: its own exploration, and the smaller of two.
+    s, beta, leader = machine.rule[ORDER], state.tuned[BETA], int(state.tuned[LEADER])
+    x = trial[leader]
+    for k in range(n):
+        b, more = strengths[k], strengths[k] * (trial[3 * n_arms + leader] - total * x) - kept[k] * x
+        seen = (1.0 - b * total - kept[k]) * trial[2 * n_arms + leader] + b * trial[4 * n_arms + leader]
+        seen = beta * (seen + kept[k] * trial[5 * n_arms + leader])
+        plain = pays(s, x, trial[n_arms + leader], seen)
+        paid = min(plain, shifted(s, others, largest, seen))
+        costs[k] += max(paid + more + kept[k], 0.0) - max(plain + more, 0.0)
 
 
 @loop(fastmath={"contract", "reassoc", "nsz"})
-def cost_of(machine, state, first, end, b, total):
-    """The part of slots first..end, the leader not among them."""
+def cost_of(machine, state, first, end, b, kept, total):
+    """The part of slots first..end, as if none were the leader."""
     s, beta, n = machine.rule[ORDER], state.tuned[BETA], machine.n_arms
     points, roots = offset(state.trial, first), offset(state.trial, n + first)
     seen_point, g = offset(state.trial, 2 * n + first), offset(state.trial, 3 * n + first)
-    seen_g = offset(state.trial, 4 * n + first)
-    keep, explored = beta * (1.0 - b * total), beta * b
+    seen_g, marks = offset(state.trial, 4 * n + first), offset(state.trial, 5 * n + first)
+    gamma = b * total + kept
+    keep, explored, by_leader = beta * (1.0 - gamma), beta * b, beta * kept
     whole = 0.0
+    if s == 0.5:  # on its own, so that it vectorises
+        for i in range(end - first):
+            x = points[i]
+            seen = keep * seen_point[i] + explored * seen_g[i] + by_leader * marks[i]
+            over = pays(0.5, x, roots[i], seen) + (b * g[i] - gamma * x)
+            whole += over if over > 0.0 else 0.0
+        return whole
     for i in range(end - first):
         x = points[i]
-        paid = pays(s, x, roots[i], keep * seen_point[i] + explored * seen_g[i])
-        over = paid + b * (g[i] - total * x)
+        seen = keep * seen_point[i] + explored * seen_g[i] + by_leader * marks[i]
+        over = pays(s, x, roots[i], seen) + (b * g[i] - gamma * x)
         whole += over if over > 0.0 else 0.0
     return whole
 
@@ -447,8 +482,9 @@ def cost_of(machine, state, first, end, b, total):
 @inlined()
 def explore(machine, state, store, strength):
     """Explore with this strength from now on."""
+    before = state.tuned[STRENGTH]
     state.tuned[STRENGTH] = strength
-    if machine.any_spread:
+    if machine.any_spread and (strength > 0.0 or before > 0.0):
         machine.spread[0] = strength
         renew_block_spread(machine, state, store, 0, 0)
     elif machine.n_fixed > 0:
