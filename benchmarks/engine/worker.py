@@ -85,6 +85,14 @@ def anytime(name, n):
     return plan_start(sl.plan(GRAPHS[name](n), None))
 
 
+def self_tuning(name, n):
+    return plan_start(sl.plan(GRAPHS[name](n), realization="self-tuning"))
+
+
+def flat(name, n):
+    return plan_start(sl.plan(GRAPHS[name](n), horizon_of(n), realization="flat"))
+
+
 def named(name, n):
     return plan_start(INSTANCES[name].plan(n))
 
@@ -110,7 +118,15 @@ def pairs(name, n):
     return "ask and tell", lambda seed: run
 
 
-START = {"auto": auto, "anytime": anytime, "named": named, "prototype": prototype, "pairs": pairs}
+START = {
+    "auto": auto,
+    "anytime": anytime,
+    "self-tuning": self_tuning,
+    "flat": flat,
+    "named": named,
+    "prototype": prototype,
+    "pairs": pairs,
+}
 
 if __name__ == "__main__":
     main()

@@ -31,12 +31,14 @@ from sidelight.engine.self_tuning.numbers import (
 )
 
 LEAST_PAUSE = 16
-"""Rounds between two choices, at least; larger graphs wait until choosing costs no more than playing."""
+"""Rounds between two choices, at least; larger graphs wait until choosing costs less than playing."""
+SMALL = 1_000
+"""Up to so many arms that is soon; on more a choice takes as long as a third of a bandit's rounds per arm."""
 
 
 def rule_numbers(rule: SelfTuning, n_arms: int, n_edges: int) -> Floats:
     """machine.rule."""
-    pause = max(LEAST_PAUSE, (n_arms + n_edges) // 8)
+    pause = max(LEAST_PAUSE, (n_arms + n_edges) // (8 if n_arms <= SMALL else 2))
     return np.array([*(float(getattr(rule, name)) for name in RULE), float(pause)])
 
 
