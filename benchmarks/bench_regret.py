@@ -52,6 +52,7 @@ def main():
     )
     parser.add_argument("--before", type=Path, help="regret.csv of an earlier version")
     parser.add_argument("--page", type=Path, help="also put the tables into this file, below its mark")
+    parser.add_argument("--read", action="store_true", help="play nothing: tables of what has been played")
     parser.add_argument("--jobs", type=int, help="processes, all cores unless given")
     parser.add_argument("--graphs", nargs="*", help="only these graphs, by name")
     parser.add_argument("--policies", nargs="*", help="only these policies")
@@ -60,13 +61,9 @@ def main():
     options = parser.parse_args()
     entries = []
     for part, spec in specs(options).items():
-        print(part, file=sys.stderr)
-        jobs = options.jobs or (
-            1 if options.quick else None
-        )  # few rounds are over before workers have started
-        results = sl.sweep(spec, options.output / part, jobs=jobs, progress=True)
-        if not results.complete:
-            sys.exit("unfinished; the same command continues")
+        results = (
+            stored(options.output / part) if options.read else played(spec, options.output / part, options)
+        )
         kinds = {source.name: sl.observability(source.build()).graph for source in spec.graphs}
         entries += [Entry.of(cell, kinds[cell.graph]) for cell in results.cells]
     write(options.output / "regret.csv", entries)
@@ -84,6 +81,21 @@ def main():
             sys.exit(f"{options.page} has no line {MARK}")
         options.page.write_text(f"{before}{MARK}\n\n{text}", encoding="utf-8")
     print(text)
+
+
+def played(spec, folder, options):
+    """All cells of the spec; the end of the program if it is interrupted."""
+    print(folder, file=sys.stderr)
+    jobs = options.jobs or (1 if options.quick else None)  # few rounds are over before workers have started
+    results = sl.sweep(spec, folder, jobs=jobs, progress=True)
+    if not results.complete:
+        sys.exit("unfinished; the same command continues")
+    return results
+
+
+def stored(folder):
+    """The cells that are there."""
+    return sl.Results.read(folder) if folder.exists() else sl.Results(())
 
 
 def specs(options):

@@ -66,7 +66,7 @@ def write(path, entries):
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [field.name for field in fields(Entry)])
         writer.writeheader()
-        writer.writerows(vars(entry) for entry in entries)
+        writer.writerows({name: _text(value) for name, value in vars(entry).items()} for entry in entries)
 
 
 def read(path):
@@ -75,6 +75,10 @@ def read(path):
     with open(path, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     return [Entry(**{name: _value(text, kinds[name]) for name, text in row.items()}) for row in rows]
+
+
+def _text(value):
+    return f"{value:.6g}" if isinstance(value, float) else value
 
 
 def _value(text, kind):

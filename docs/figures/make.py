@@ -28,7 +28,13 @@ def main() -> None:
         cells.append(cell_of(run, id=name, graph=GRAPH, policy=name, environment="gap"))
     (group,) = groups_of(Results(tuple(cells)))
     comparison = sl.compare_bounds(graph, HORIZON)
-    rivals = sl.compare("cliques:3x4", ("auto", "exp3g", "chlz21", "ftl"), "gap:0.2", HORIZON, range(10))
+    rivals = sl.compare(
+        "cliques:3x4",
+        policies.compared(sl.families.parse("cliques:3x4"), HORIZON),
+        "gap:0.2",
+        HORIZON,
+        range(10),
+    )
     (compared,) = groups_of(rivals)
     least = sl.compare_bounds(sl.families.parse("cliques:3x4"), HORIZON).floor.value
     corrupted = sl.families.corrupted_full(12, 4)

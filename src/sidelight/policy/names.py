@@ -22,7 +22,7 @@ def _planned(realization: str) -> Make:
 _MAKERS: dict[str, Make] = {
     **{name: _planned(name) for name in ("auto", *REALIZATIONS) if name != "self-tuning"},
     "self_tuning": lambda graph, horizon: plan(graph, None, realization="self-tuning"),
-    "premium": lambda graph, horizon: plan(graph, horizon, realization="self-tuning", premium=0.1),
+    "premium": lambda graph, horizon: plan(graph, horizon, premium=0.1),
     "anytime": lambda graph, horizon: plan(graph, None, realization="anytime"),
     "doubling": lambda graph, horizon: plan(graph, None, realization="doubling"),
     **{name: getattr(baselines, name) for name in baselines.__all__},
