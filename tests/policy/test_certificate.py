@@ -12,10 +12,10 @@ import naive
 import numpy as np
 import pytest
 from dense_engine import Dense
+from forced_draws import ask_for
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sidelight as sl
-from sidelight.engine.fields import PENDING
 from sidelight.planning.baselines.exponential_weights import CHLZ21, Exp3GWeak
 from sidelight.planning.candidates import flat_candidates
 from sidelight.planning.exploration import Solved
@@ -124,7 +124,7 @@ KINDS = {
 def told(policy, arm, losses):
     """The policy after playing `arm`."""
     after = policy.copy()
-    after._numbers[PENDING] = arm
+    ask_for(after, arm)
     after.tell(losses[policy.graph.out_neighbors(arm)])
     return after
 

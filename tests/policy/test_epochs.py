@@ -11,6 +11,7 @@ from kernel_entries import exploration, unpack
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sidelight as sl
+from sidelight._check import MOST_ROUNDS
 from sidelight.engine.fields import CHANGING, DERIVED, STREAM, views
 from sidelight.engine.simplex.store import HELD, N_SCALARS, RATE
 from sidelight.experiment import simulation
@@ -290,7 +291,8 @@ def test_rounds_left_end_with_the_epoch():
         assert left >= 1
         assert epoch_start(done + 1) == epoch_start(done + left)
         assert epoch_start(done + left + 1) == done + left + 1
-    assert epochs.rounds_to_turn(sl.plan(sl.families.cycle(6), 1000, realization="fixed").tuning, 3) is None
+    fixed = sl.plan(sl.families.cycle(6), 1000, realization="fixed").tuning
+    assert epochs.rounds_to_turn(fixed, 3) == MOST_ROUNDS
 
 
 def test_inside_an_epoch_nothing_turns():

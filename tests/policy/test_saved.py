@@ -290,17 +290,17 @@ def test_the_documented_format(path, policy):
     """What is forged below without a change loads: the digest and the members are as documented."""
     header, arrays = contents(path)
     found = [header[name] for name in ("format", "version", "sidelight", "kind", "stages")]
-    assert found == ["sidelight-policy", 5, sl.__version__, "plan", None]
+    assert found == ["sidelight-policy", 6, sl.__version__, "plan", None]
     assert header["digest"] == digest_of(header, arrays)
     assert header["plan"]["horizon"] == policy.plan.horizon
     assert bytes(arrays["graph.labels_text"]).decode() == "".join(policy.graph.labels)
-    assert {name.partition(".")[0] for name in arrays} == {"graph", "tuning", "state"}
+    assert {name.partition(".")[0] for name in arrays} == {"graph", "tuning", "state", "decisions"}
     assert all(array.dtype.kind in "biuf" for array in arrays.values())
     forge(path, header, arrays)
     assert_array_equal(sl.Policy.load(path).probabilities, policy.probabilities)
 
 
-@pytest.mark.parametrize("version", [0, 1, 2, 3, 4, 6, 99, "5", None, 1.5])
+@pytest.mark.parametrize("version", [0, 1, 2, 3, 4, 7, 99, "6", None, 1.5])
 def test_other_versions(path, version):
     header, arrays = contents(path)
     forge(path, header | {"version": version}, arrays)
@@ -373,7 +373,7 @@ def test_missing_and_misfit_arrays(path):
             longer = np.append(array, array[-1:] if array.size else array.dtype.type(0))
             forge(path, header, arrays | {name: longer})
             wrong += [f"longer {name}"] * accepted(path)
-        if name.startswith(("state.", "tuning.")) and array.dtype.kind == "f" and array.size:
+        if name.startswith(("state.", "tuning.", "decisions.")) and array.dtype.kind == "f" and array.size:
             forge(path, header, arrays | {name: np.full_like(array, np.nan)})
             wrong += [f"NaN in {name}"] * accepted(path)
     assert not wrong, "accepted"
@@ -402,7 +402,7 @@ def test_sums_that_nobody_can_have(path):
     header, arrays = contents(path)
     forged = {
         "an arm that does not exist": ("open", np.array([400])),
-        "two open decisions": ("open", np.array([1, 2])),
+        "two arms that were drawn last": ("open", np.array([1, 2])),
         "negative sums": ("arm_sums", -arrays["state.arm_sums"]),
         "sums above nothing": ("arm_sums", arrays["state.arm_sums"] + 1.0),
         "blocks above nothing": ("block_sums", arrays["state.block_sums"] + 1.0),

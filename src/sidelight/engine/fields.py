@@ -36,12 +36,13 @@ MANY_SHAPES, OWN_LOSS, OWN_BLOCK, ALL_OTHERS, EVERYTHING = range(5)
     EXPLORATION,  # Σ_t γ̄·(1 − ⟨L̂, Y⟩), what exploration costs if all that it plays loses 1
     FIXED_TOTAL,  # the parts of γ̄ that are constant …
     ADAPTIVE_TOTAL,  # … and adaptive
-    ROUND,  # rounds played
-    PENDING,  # the arm that was drawn and whose losses are not yet reported, −1 for none
+    ROUND,  # rounds learnt from
+    PENDING,  # the arm that was drawn last and whose losses `tell_once` waits for, −1 for none
     WHOLE,  # one block: Σ_t L̂ of it
     DOMINANT,  # everything revealed: the arm that is kept out of the pass over all (see `learn_all`)
-) = range(9)
-N_NUMBERS = 9
+    LATE,  # rounds that were learnt from after others (see `late`)
+) = range(10)
+N_NUMBERS = 10
 
 SWITCH, FIXED, CHANGING, SCRATCH, DERIVED, EDGES, STREAM = range(7)
 """Kinds of fields.

@@ -20,7 +20,17 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.engine.build import block_order, build_memory, coordinate_groups, laid_out
-from sidelight.engine.fields import DOMINANT, EXPLORATION, PENDING, ROUND, TOP_PAID, WHOLE, Memory, views
+from sidelight.engine.fields import (
+    DOMINANT,
+    EXPLORATION,
+    LATE,
+    PENDING,
+    ROUND,
+    TOP_PAID,
+    WHOLE,
+    Memory,
+    views,
+)
 from sidelight.engine.inputs import Floats, Graph, Tuning
 from sidelight.engine.round import round as engine
 from sidelight.engine.self_tuning.numbers import LEADER, RELIEF
@@ -38,8 +48,9 @@ class Learnt(NamedTuple):
     arm_paid: Floats  # (m,)
     block_sums: Floats  # (m,)
     totals: Floats  # (N_TOTALS,)
-    round: int
-    pending: int  # −1 for none
+    round: int  # rounds learnt from
+    late: int  # … of which so many after others
+    pending: int  # the arm that was drawn last, if it waits to be told of, else −1
     words: npt.NDArray[np.uint64]  # (4,) the random stream
     tuned: Floats  # where self-tuning stands (`self_tuning.numbers`), its leader as an arm; empty for other plans
 
@@ -84,6 +95,7 @@ def learnt(memory: Memory, tuning: Tuning) -> Learnt:
         arm_sums=arm_sums,
         totals=np.array([top, numbers[TOP_PAID], numbers[EXPLORATION]]),
         round=int(numbers[ROUND]),
+        late=int(numbers[LATE]),
         pending=int(numbers[PENDING]),
         words=memory.words.copy(),
         tuned=tuned,
@@ -113,7 +125,7 @@ def rebuilt(graph: Graph, tuning: Tuning, rates: Rates | None, state: Learnt) ->
     scalars[layout.first_group[owner], PAID] = state.arm_paid[order][owner]
     numbers[TOP_PAID], numbers[EXPLORATION] = state.totals[BLOCK_PAID], state.totals[EXPLORED]
     numbers[WHOLE] = state.totals[BLOCK_LEAST] if m == 1 else 0.0
-    numbers[ROUND], numbers[PENDING] = float(state.round), float(state.pending)
+    numbers[ROUND], numbers[LATE], numbers[PENDING] = state.round, state.late, state.pending
     memory.words[:] = state.words
     engine.start(memory)
     if m == n and n > 1:  # where everything is revealed, the arm that is put aside should be a likely one

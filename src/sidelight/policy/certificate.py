@@ -12,6 +12,10 @@ BOUGHT = ("temperature", "rounds")
 """The two parts of a self-tuning plan's certificate: what its temperature cost, and what its rounds did."""
 
 
+UNANSWERED = "unanswered"
+"""The part of decisions that are open or were cancelled: at most 1 each."""
+
+
 @dataclass(frozen=True)
 class Certificate:
     """A number whose expectation bounds the expected regret of the rounds played so far.
@@ -20,13 +24,14 @@ class Certificate:
     this `arm` if one was asked for. On one run it is an estimate of such a bound: the regret of that run may
     exceed it. `terms` are at least the parts of `Policy.ledger` against that arm, on every run. Proof:
     docs/theory/certificate.md. Self-tuning plans keep accounts of their own: what their temperature cost so far, and
-    their rounds (docs/theory/self-tuning.md).
+    their rounds (docs/theory/self-tuning.md). A decision that is open or was cancelled counts 1; which ones are, and
+    when answers come, must not depend on the player's coins either (docs/theory/delays.md).
 
     >>> Certificate(100, None, {"restriction": 30.0, "global exploration": 12.0}).value
     42.0
     """
 
-    round: int  # rounds that it speaks of: all that the policy has played
+    round: int  # rounds that it speaks of: all that were decided
     arm: int | None  # the arm it holds against; None: every arm
     terms: dict[str, float]
 

@@ -28,6 +28,11 @@ def aligned(graph: FeedbackGraph, degree: int, arm: int, losses: object) -> Floa
     return values
 
 
+def in_range(values: Floats) -> bool:
+    """Are all of them in [0, 1]?"""
+    return bool(((values >= 0.0) & (values <= 1.0)).all())
+
+
 def out_of_range(graph: FeedbackGraph, arm: int, values: Floats) -> InvalidFeedback:
     """The error for the first of `values` that is not in [0, 1]."""
     at = int(np.argmin((values >= 0.0) & (values <= 1.0)))

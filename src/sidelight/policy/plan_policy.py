@@ -15,9 +15,10 @@ from sidelight._types import Floats
 from sidelight.engine import certificate
 from sidelight.engine._numba.entry import entry
 from sidelight.engine.build import block_order, build_memory
-from sidelight.engine.fields import GAMMA, PENDING, ROUND, duplicate, refreeze, views
+from sidelight.engine.fields import GAMMA, LATE, PENDING, ROUND, duplicate, refreeze, views
 from sidelight.engine.inputs import TooManyEdges
 from sidelight.engine.play import play
+from sidelight.engine.round import late
 from sidelight.engine.round import round as engine
 from sidelight.engine.self_tuning.numbers import CHARGED, PURCHASED
 from sidelight.engine.state import Learnt, learnt, rebuilt
@@ -25,7 +26,9 @@ from sidelight.errors import InfeasibleRequest
 from sidelight.planning.minimised.uniform import UNIFORM
 from sidelight.policy import saved
 from sidelight.policy.certificate import BOUGHT, LEDGER
+from sidelight.policy.decision import Draw
 from sidelight.policy.policy import Policy, seed_or_fresh
+from sidelight.policy.saved import LEAST_DRAWN
 from sidelight.policy.saved_plan import plan_contents, read_plan
 from sidelight.policy.stages import FinishedStages, advance_epoch, rates_after, rounds_to_turn, uniform_terms
 
@@ -42,10 +45,6 @@ def _built(graph: FeedbackGraph, tuning: Tuning, seed: int | np.random.SeedSeque
         raise InfeasibleRequest(str(error)) from error
 
 
-LEAST_DRAWN = 1e-40
-"""Less than the probability of anything that a few numbers of 53 bits draw."""
-
-
 class PlanPolicy(Policy):
     """A plan being played by the engine, one stage after another where it has several."""
 
@@ -57,10 +56,16 @@ class PlanPolicy(Policy):
 
     def _begin(self, memory: Memory, state: Learnt | None = None) -> None:
         self.memory = memory
-        self._rebuilt_from = state  # what the memory was rebuilt from, if it was
+        self._rebuilt_from = state  # what the memory was rebuilt from, if it was …
+        self._rebuilt_at = self._version  # … and nothing has moved since
         refreeze(memory)  # edges are read-only wherever memory comes from
         self._numbers = views(memory)["numbers"]
-        for kept in ("_ask_once", "_tell_once"):  # made for the kind of another memory
+        for kept in (
+            "_ask_once",
+            "_tell_once",
+            "_note_once",
+            "_observe_once",
+        ):  # made for another kind of memory
             vars(self).pop(kept, None)
 
     # -- turns ------------------------------------------------------------------------------------------
@@ -68,37 +73,67 @@ class PlanPolicy(Policy):
     def _draw(self) -> int:
         return int(self._ask_once(self.memory))
 
-    def _learn(self, values: Floats) -> bool:
-        if not self._tell_once(self.memory, values, self.scratch):
+    def _tell(self, values: Floats) -> bool:
+        return bool(self._tell_once(self.memory, values, self.scratch))
+
+    def _note(self, arm: int) -> Floats:
+        kept = np.empty(late.N_KEPT + late.PER_ARM * self._degrees[arm])
+        self._note_once(self.memory, arm, kept)
+        return kept
+
+    def _pass(self, kept: Floats) -> None:
+        self._numbers[PENDING] = -1.0
+
+    def _observe(self, draw: Draw, values: Floats) -> bool:
+        if (
+            draw.version == self._version
+        ):  # nothing has moved since: the same as by what was kept, and quicker
+            self._numbers[PENDING] = draw.arm
+            heard = bool(self._tell_once(self.memory, values, self.scratch))
+            self._numbers[PENDING] = -1.0  # also where it was refused
+            return heard
+        return bool(self._observe_once(self.memory, draw.arm, values, draw.kept))
+
+    def _seen(self, kept: Floats) -> Floats:
+        return kept[late.N_KEPT :: late.PER_ARM].copy()
+
+    def _turn(self) -> bool:
+        """Move on to the rates of the next round, or to the next stage; did anything change? In most rounds not."""
+        if self.stage is self.plan:
+            return advance_epoch(self.memory, self.stage.tuning, self._made)
+        if self._until_turn > 0:
             return False
-        self._turn()
+        # This stage is over: begin the next, on the same random stream. What it still waits for is not waited for.
+        self.finished = self.finished.with_stage(self.stage, self.memory)
+        self.stage = self.plan.stage_of(self.finished.rounds + 1)
+        memory = _built(self.graph, self.stage.tuning, 0)
+        memory.words[:] = self.memory.words
+        self._begin(memory)
         return True
 
-    def _turn(self) -> None:
-        """Move on to the rates of the next round, or to the next stage; does nothing in most rounds."""
-        if self.stage is self.plan:
-            advance_epoch(self.memory, self.stage.tuning, self.round)
-        elif self._until_turn == 0:  # this stage is over: begin the next, on the same random stream
-            self.finished = self.finished.with_stage(self.stage, self.memory)
-            self.stage = self.plan.stage_of(self.finished.rounds + 1)
-            memory = _built(self.graph, self.stage.tuning, 0)
-            memory.words[:] = self.memory.words
-            self._begin(memory)
+    @property
+    def _late(self) -> int:  # type: ignore[override]
+        return int(self._numbers[LATE])
 
     @property
-    def _until_turn(self) -> int | None:
-        """Rounds that may be played before `_turn` must be called; None if it need not be."""
+    def _forgotten(self) -> int:  # type: ignore[override]
+        return self.finished.rounds
+
+    @property
+    def _until_turn(self) -> int:
+        """Rounds that may be played before `_turn` must be called."""
         if self.stage is self.plan:
-            return rounds_to_turn(self.stage.tuning, self.round)
-        return self.finished.rounds + self.stage.bound.horizon - self.round
+            return rounds_to_turn(self.stage.tuning, self._made)
+        return self.finished.rounds + int(self.stage.bound.horizon) - self._made
 
     def _play(
         self, world: Any, function: Any, key: Any, first: int, last: int, cost: float, plays: Any
     ) -> float:
         while True:
-            left = self._until_turn
-            end = last if left is None else min(last, first + left)
+            end = min(last, first + self._until_turn)
+            before = self._numbers[ROUND]
             cost = float(play(self.memory, world, function, key, first, end, cost, self.scratch, plays))
+            self._made += int(self._numbers[ROUND] - before)
             if first < end:
                 self._turn()
             first = end
@@ -106,15 +141,6 @@ class PlanPolicy(Policy):
                 return cost
 
     # -- looking ----------------------------------------------------------------------------------------
-
-    @property
-    def _pending(self) -> int:  # type: ignore[override]
-        return int(self._numbers[PENDING])
-
-    @property
-    def round(self) -> int:
-        """Number of completed rounds."""
-        return self.finished.rounds + int(self._numbers[ROUND])
 
     @property
     def promised(self) -> int | None:
@@ -153,13 +179,15 @@ class PlanPolicy(Policy):
 
     @property
     def _certified(self) -> tuple[str, ...]:  # type: ignore[override]
-        return LEDGER if self.stage.tuning.self_tuning is None else BOUGHT
+        """What a round costs by its charge is proved for rounds that are learnt from at once; sums tell of any."""
+        bought = self.stage.tuning.self_tuning is not None and not self._late
+        return BOUGHT if bought else LEDGER
 
     def certificate_parts(self, arm: int | None) -> Floats:
         """The terms of the certificate as an array."""
-        if self.stage.tuning.self_tuning is not None:
+        if self._certified is BOUGHT:
             tuned = views(self.memory)["tuned"]
-            return tuned[[PURCHASED, CHARGED]] * min(self.round, 1)  # no rounds, no regret
+            return tuned[[PURCHASED, CHARGED]] * min(int(self._numbers[ROUND]), 1)  # no rounds, no regret
         uniform = self.stage.realization == UNIFORM
         parts = uniform_terms(self.memory) if uniform else np.empty(4)
         if arm is not None:
@@ -185,6 +213,14 @@ class PlanPolicy(Policy):
         return entry(engine.tell_once, self.memory, self.scratch, self.scratch)
 
     @cached_property
+    def _note_once(self) -> Callable[..., None]:
+        return entry(late.note_once, self.memory, 0, self.scratch)
+
+    @cached_property
+    def _observe_once(self) -> Callable[..., bool]:
+        return entry(late.observe_once, self.memory, 0, self.scratch, self.scratch)
+
+    @cached_property
     def scratch(self) -> Floats:
         """Room for the losses that one arm reveals, and one more."""
         return np.zeros(1 + int(self.graph.out_degree.max()))
@@ -195,7 +231,9 @@ class PlanPolicy(Policy):
 
     def _twin(self) -> PlanPolicy:
         memory = duplicate(self.memory, self.memory.words.copy())
-        return self._resumed(self.plan, self.stage, self.finished, memory, self._rebuilt_from)
+        twin = self._resumed(self.plan, self.stage, self.finished, memory, self._rebuilt_from)
+        twin._rebuilt_at = self._rebuilt_at
+        return twin
 
     @classmethod
     def _resumed(
@@ -210,31 +248,35 @@ class PlanPolicy(Policy):
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = (self.plan, self.stage, self.finished, self.memory, self._rebuilt_from)
-        return _unpickled, (state, self._warned)
+        return _unpickled, (state, self._progress, self._rebuilt_at)
 
     def _saved(self) -> tuple[dict[str, Any], Arrays]:
         state = self._rebuilt_from
-        if state is not None and state.round == int(self._numbers[ROUND]):  # nothing was learnt since
-            state = state._replace(pending=self._pending, words=self._words.copy())
+        last = self._open.get(self._made)
+        pending = last.arm if last is not None and last.kept is None else -1
+        if state is not None and self._rebuilt_at == self._version:
+            state = state._replace(pending=pending, words=self._words.copy())
         else:
-            state = learnt(self.memory, self.stage.tuning)
-            rates = rates_after(self.stage.tuning, state.round)
+            state = learnt(self.memory, self.stage.tuning)._replace(pending=pending)
+            rates = rates_after(self.stage.tuning, self._made - (last is not None))
             self._begin(rebuilt(self.graph, self.stage.tuning, rates, state), state)
         return plan_contents(self.plan, self.stage, self.finished, state)
 
     @classmethod
     def _loaded(cls, contents: saved.Contents) -> PlanPolicy:
-        plan, stage, finished, state = read_plan(contents)
-        rates = rates_after(stage.tuning, state.round)
+        plan, stage, finished, state, decisions = read_plan(contents)
+        rates = rates_after(stage.tuning, decisions.made - (decisions.made in decisions.draws))
         made = cls._resumed(plan, stage, finished, rebuilt(plan.graph, stage.tuning, rates, state), state)
         if not made._numbers[GAMMA] <= 1.0:
             contents.refuse(f"{made._numbers[GAMMA]:g} of all plays explore")
         if state.pending >= 0 and made.probabilities[state.pending] < LEAST_DRAWN:
             contents.refuse(f"arm {state.pending} is pending, which is never drawn from these sums")
+        made._resume(decisions.progress())
         return made
 
 
-def _unpickled(state: tuple[Any, ...], warned: bool) -> PlanPolicy:
+def _unpickled(state: tuple[Any, ...], progress: dict[str, Any], rebuilt_at: int) -> PlanPolicy:
     made = PlanPolicy._resumed(*state)
-    made._warned = warned
+    made._resume(progress)
+    made._rebuilt_at = rebuilt_at
     return made

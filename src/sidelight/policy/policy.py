@@ -1,4 +1,4 @@
-"""What all policies share: turns, feedback, copies, files."""
+"""What all policies share: decisions, feedback, copies, files."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import threading
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -19,23 +20,30 @@ from sidelight._check import MOST_ROUNDS, checked_count, checked_path, checked_s
 from sidelight._types import Floats
 from sidelight.errors import InvalidOption, PastHorizon, SavedStateError, TurnError
 from sidelight.policy import saved
-from sidelight.policy.certificate import LEDGER, Certificate
-from sidelight.policy.feedback import aligned, out_of_range
+from sidelight.policy.certificate import LEDGER, UNANSWERED, Certificate
+from sidelight.policy.decision import Decision, Draw
+from sidelight.policy.feedback import aligned, in_range, out_of_range
 
 if TYPE_CHECKING:
     from sidelight.engine.losses import World
     from sidelight.graph import FeedbackGraph
     from sidelight.policy.player import Playable
 
+Losses: TypeAlias = Mapping[int, float] | Sequence[float] | npt.ArrayLike
+
 
 class Policy(ABC):
-    """Asks for a decision, hears what it revealed, and never loses its place.
+    """Makes decisions, hears what they revealed, and never loses its place.
 
-    `ask` and `tell` alternate. Feedback is checked before anything changes: a refused `tell` leaves the
-    policy exactly as it was, with the same arm pending. One policy serves one thread at a time.
+    Any number of decisions may be open; each is answered once, in any order, whenever its losses come. An estimate
+    uses the probabilities of its decision, not those of the day it is heard. `ask` and `tell` are the same with one
+    decision at a time. Feedback is checked before anything changes: what is refused leaves the policy exactly as it
+    was. One policy serves one thread at a time.
 
     >>> import sidelight as sl
     >>> policy = sl.plan(sl.families.cycle(6), horizon=1000).policy(seed=7)
+    >>> decision = policy.decide()
+    >>> policy.observe(decision, {j: 0.5 for j in decision.reveals})
     >>> arm = policy.ask()
     >>> policy.tell({j: 0.5 for j in policy.graph.out_neighbors(arm)})
     """
@@ -45,15 +53,18 @@ class Policy(ABC):
     def __init__(self, plan: Playable) -> None:
         self._plan = plan
         self._busy = threading.Lock()
+        self._made = 0  # decisions, by which rounds are counted
+        self._lost = (
+            0  # … of which so many were cancelled, or answered when nothing could learn from them any more
+        )
+        self._open: dict[int, Draw] = {}
+        self._asked = 0  # the open decision that `ask` made, 0 for none
+        self._version = 0  # of the distribution: it grows whenever that may have moved
 
     # -- what is played, and how: for each kind of policy -----------------------------------------------
 
-    _pending: int  # the arm that was asked for, −1 for none; a property of each kind
-
-    @property
-    @abstractmethod
-    def round(self) -> int:
-        """Number of completed rounds."""
+    _late = 0  # answers that came after others
+    _forgotten = 0  # answers to decisions up to this one come too late to be learnt from
 
     @property
     @abstractmethod
@@ -62,11 +73,34 @@ class Policy(ABC):
 
     @abstractmethod
     def _draw(self) -> int:
-        """The next arm, which is pending from now on."""
+        """The next arm."""
 
     @abstractmethod
-    def _learn(self, values: Floats) -> bool:
-        """Take in losses in the order of `out_neighbors`; False, and no change, if one is outside [0, 1]."""
+    def _tell(self, values: Floats) -> bool:
+        """Learn from the arm that was drawn last; nothing has moved in between.
+
+        Losses are in the order of `out_neighbors`; False, and no change, if one is outside [0, 1].
+        """
+
+    @abstractmethod
+    def _note(self, arm: int) -> Floats:
+        """What learning from an arm that was drawn from the present distribution will need; changes nothing."""
+
+    @abstractmethod
+    def _pass(self, kept: Floats) -> None:
+        """The arm that was drawn last has been noted: it is not waited for."""
+
+    @abstractmethod
+    def _observe(self, draw: Draw, values: Floats) -> bool:
+        """Learn from an arm that was noted; False, and no change, if a loss is outside [0, 1]."""
+
+    def _turn(self) -> bool:
+        """A round is over, answered or followed by the next: go on to the rates of the next; do they differ?"""
+        return False
+
+    @abstractmethod
+    def _seen(self, kept: Floats) -> Floats:
+        """The probabilities of being seen, of what an arm reveals."""
 
     @abstractmethod
     def _play(self, *arguments: Any) -> float:
@@ -95,21 +129,63 @@ class Policy(ABC):
         """The terms of the certificate as an array; NaN for a policy that keeps no ledger."""
         return np.full(len(LEDGER), np.nan)
 
-    # -- the two turns ----------------------------------------------------------------------------------
+    # -- decisions --------------------------------------------------------------------------------------
+
+    @overload
+    def decide(self) -> Decision: ...
+    @overload
+    def decide(self, *, count: int) -> list[Decision]: ...
+    def decide(self, *, count: int | None = None) -> Decision | list[Decision]:
+        """Draw the next arm to play, or the next `count` of them, whatever is still open."""
+        wanted = 1 if count is None else checked_count("count", count)
+        self._enter()
+        try:
+            made = [self._decided() for _ in range(wanted)]
+        finally:
+            self._busy.release()
+        return made[0] if count is None else made
+
+    def observe(self, decision: Decision | int, losses: Losses) -> None:
+        """Report the losses that a decision revealed: once, whenever they come, in any order of decisions.
+
+        Either a mapping {arm: loss} over exactly `decision.reveals`, or an array aligned with it.
+        """
+        self._enter()
+        try:
+            self._answer(self._number_of(decision), losses)
+        finally:
+            self._busy.release()
+
+    def cancel(self, decision: Decision | int) -> None:
+        """Give up a decision whose losses will never come; it counts as a loss of 1 in the certificate."""
+        self._enter()
+        try:
+            number = self._number_of(decision)
+            if self._open[number].kept is None:
+                self._note_last()
+            self._close(number)
+            self._lost += 1
+        finally:
+            self._busy.release()
+
+    @property
+    def open(self) -> list[Decision]:
+        """The decisions that are neither answered nor cancelled, as they were made."""
+        return [self._shown(number, draw) for number, draw in self._open.items()]
 
     def ask(self) -> int:
         """Draw the next arm to play."""
         self._enter()
         try:
-            if self._pending >= 0:
-                raise TurnError(f"arm {self._pending} is still to be told: call tell() before asking again")
-            if not self._warned and self.promised is not None and self.round >= self.promised:
-                self._warn_past_horizon()
-            return self._draw()
+            if self._asked:
+                raise TurnError(f"arm {self.pending} is still to be told: call tell() before asking again")
+            arm = self._next_draw().arm
+            self._asked = self._made
+            return arm
         finally:
             self._busy.release()
 
-    def tell(self, losses: Mapping[int, float] | Sequence[float] | npt.ArrayLike) -> None:
+    def tell(self, losses: Losses) -> None:
         """Report the losses that the pending arm revealed.
 
         Either a mapping {arm: loss} over exactly the out-neighbours of the pending arm, or an array
@@ -117,14 +193,91 @@ class Policy(ABC):
         """
         self._enter()
         try:
-            arm = self._pending
-            if arm < 0:
+            if not self._asked:
                 raise TurnError("no arm is pending: call ask() before telling what it revealed")
-            values = aligned(self.graph, self._degrees[arm], arm, losses)
-            if not self._learn(values):
-                raise out_of_range(self.graph, arm, values)
+            self._answer(self._asked, losses)
         finally:
             self._busy.release()
+
+    def _next_draw(self) -> Draw:
+        """Make a decision. What it will need is noted when its distribution is about to move, not before."""
+        last = self._open.get(self._made)
+        if last is not None:
+            if last.kept is None:
+                self._note_last()
+            self._version += self._turn()
+        if not self._warned and self.promised is not None and self._made >= self.promised:
+            self._warn_past_horizon()
+        draw = Draw(self._draw(), self._version)
+        self._made += 1
+        self._open[self._made] = draw
+        return draw
+
+    def _note_last(self) -> None:
+        """Keep what learning from the last decision will need."""
+        draw = self._open[self._made]
+        draw.kept = self._note(draw.arm)
+        self._pass(draw.kept)
+
+    def _decided(self) -> Decision:
+        draw = self._next_draw()
+        self._note_last()
+        return self._shown(self._made, draw)
+
+    def _shown(self, number: int, draw: Draw) -> Decision:
+        kept = self._note(draw.arm) if draw.kept is None else draw.kept
+        labels = self.graph.labels
+        label = str(draw.arm) if labels is None else labels[draw.arm]
+        return Decision(number, number, draw.arm, label, self.graph.out_neighbors(draw.arm), self._seen(kept))
+
+    def _number_of(self, decision: object) -> int:
+        """The number of an open decision, or an error that says why it is none."""
+        number = decision.id if isinstance(decision, Decision) else decision
+        if isinstance(number, bool) or not isinstance(number, int | np.integer):
+            raise InvalidOption(f"a decision is what decide() gave, or its id, got {decision!r:.50}")
+        draw = self._open.get(int(number))
+        if draw is None:
+            why = f"was answered or cancelled before; {len(self._open)} are open"
+            if not 1 <= number <= self._made:
+                why = f"does not exist: this policy has made {self._made:,}"
+            raise TurnError(f"decision {number} {why}")
+        if isinstance(decision, Decision) and decision.arm != draw.arm:
+            raise TurnError(
+                f"decision {number} of this policy is arm {draw.arm}, not {decision.arm}: it is another policy's"
+            )
+        return int(number)
+
+    def _answer(self, number: int, losses: Losses) -> None:
+        """Learn from the losses of an open decision, and close it."""
+        draw = self._open[number]
+        values = aligned(self.graph, self._degrees[draw.arm], draw.arm, losses)
+        if not self._heard(number, draw, values):
+            raise out_of_range(self.graph, draw.arm, values)
+        self._close(number)
+
+    def _heard(self, number: int, draw: Draw, values: Floats) -> bool:
+        """Learn from losses; False, and no change, if one is outside [0, 1]."""
+        if draw.kept is None:
+            heard = self._tell(values)
+        elif number <= self._forgotten:
+            heard = in_range(values)
+            self._lost += heard
+            return heard
+        else:
+            if self._asked and self._open[self._asked].kept is None:
+                if not in_range(values):
+                    return False
+                self._note_last()
+            heard = self._observe(draw, values)
+        self._version += heard
+        return heard
+
+    def _close(self, number: int) -> None:
+        del self._open[number]
+        if number == self._asked:
+            self._asked = 0
+        if number == self._made:
+            self._version += self._turn()
 
     def play(
         self,
@@ -143,6 +296,11 @@ class Policy(ABC):
         """
         self._enter()
         try:
+            if self._open:
+                raise TurnError(
+                    f"{len(self._open)} decisions are open: observe or cancel them before playing on"
+                )
+            self._version += 1
             return self._play(world, function, key, first, last, cost, plays)
         finally:
             self._busy.release()
@@ -181,10 +339,14 @@ class Policy(ABC):
         return self._plan.graph
 
     @property
+    def round(self) -> int:
+        """Number of completed rounds: decisions that are no longer open."""
+        return self._made - len(self._open)
+
+    @property
     def pending(self) -> int | None:
         """The arm that was asked for and not told yet."""
-        arm = self._pending
-        return None if arm < 0 else arm
+        return self._open[self._asked].arm if self._asked else None
 
     @property
     def promised(self) -> int | None:
@@ -214,7 +376,14 @@ class Policy(ABC):
         """
         chosen = None if arm is None else self._checked_arm(arm)
         terms = dict(zip(self._certified, self.certificate_parts(chosen).tolist(), strict=True))
-        return Certificate(self.round, chosen, terms)
+        if self._unanswered:
+            terms[UNANSWERED] = float(self._unanswered)
+        return Certificate(self._made, chosen, terms)
+
+    @property
+    def _unanswered(self) -> int:
+        """Decisions from which nothing was learnt, so far or for good; each costs at most 1."""
+        return self._lost + len(self._open)
 
     def _checked_arm(self, arm: object) -> int:
         if not (isinstance(arm, int | np.integer) and 0 <= arm < self.graph.n_arms):
@@ -231,7 +400,7 @@ class Policy(ABC):
         from sidelight.engine.random import seeded_words
 
         twin = self._twin()
-        twin._warned = self._warned
+        twin._resume(self._progress)
         if seed is not None:
             twin._words[:] = seeded_words(checked_seed(seed))
         return twin
@@ -241,6 +410,18 @@ class Policy(ABC):
 
     def __deepcopy__(self, memo: object) -> Self:
         return self.copy()
+
+    @property
+    def _progress(self) -> dict[str, Any]:
+        """Where it stands besides what it has learnt, shared with nobody."""
+        state = {name: vars(self)[name] for name in ("_made", "_lost", "_asked", "_version")}
+        return state | {
+            "_warned": self._warned,
+            "_open": {number: replace(draw) for number, draw in self._open.items()},
+        }
+
+    def _resume(self, progress: dict[str, Any]) -> None:
+        vars(self).update(progress)
 
     # -- keeping ----------------------------------------------------------------------------------------
 
@@ -253,7 +434,10 @@ class Policy(ABC):
         file = checked_path("a saved policy", path, SavedStateError)
         self._enter()
         try:
+            for draw in self._open.values():
+                draw.version = -1  # as from the file, it is learnt from by what was kept
             about, arrays = self._saved()
+            arrays |= saved.decision_arrays(self._made, self._lost, self._asked, self._late, self._open)
             saved.write(file, self.graph, about, arrays)
         finally:
             self._busy.release()

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sidelight._check import checked_horizon
-from sidelight._types import Floats
+from sidelight._types import Floats, Ints
+from sidelight.engine.rules.state import N_KEPT, PER_ARM
 from sidelight.errors import InfeasibleRequest, InvalidGraph, listing
 from sidelight.graph import FeedbackGraph
 from sidelight.planning.bounds.bound import bound_at
@@ -65,6 +66,10 @@ class Rule:
     def probabilities(self, state: RuleState) -> Floats:
         """(n,) the distribution of the next play, a fresh array."""
         return state.probabilities.copy()
+
+    def seen(self, state: RuleState, arms: Ints, kept: Floats) -> Floats:
+        """The probability that each of these arms is seen; `kept` is what the kernels keep of a draw from `state`."""
+        return kept[N_KEPT::PER_ARM].copy()
 
     # -- what all rules have ----------------------------------------------------------------------------
 

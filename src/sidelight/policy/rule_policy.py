@@ -14,12 +14,23 @@ from sidelight._types import Floats
 from sidelight.engine._numba.entry import entry
 from sidelight.engine._numba.interrupts import interrupts_kept
 from sidelight.engine.random import seeded_words
-from sidelight.engine.rules.state import N_NUMBERS, PENDING, ROUND, TOTAL, RuleState
+from sidelight.engine.rules.state import (
+    DIVISOR,
+    N_KEPT,
+    N_NUMBERS,
+    PENDING,
+    PER_ARM,
+    ROUND,
+    SEEN,
+    TOTAL,
+    RuleState,
+)
 from sidelight.policy import saved
+from sidelight.policy.decision import Draw
 from sidelight.policy.policy import Policy, seed_or_fresh
 from sidelight.policy.rule import Rule
 
-_CHANGING = ("numbers", "counts", "sums", "probabilities", "words", "targets", "losses")
+_CHANGING = ("numbers", "counts", "sums", "probabilities", "words", "targets", "losses", "kept")
 
 
 class RulePolicy(Policy):
@@ -49,6 +60,7 @@ class RulePolicy(Policy):
             words=seeded_words(seed_or_fresh(seed)),
             targets=np.zeros(most, dtype=np.int32),
             losses=np.zeros(most),
+            kept=np.zeros(N_KEPT + PER_ARM * most),
         )
         self._start()
 
@@ -61,11 +73,29 @@ class RulePolicy(Policy):
     def _draw(self) -> int:
         return int(self._ask_once(self.state))
 
-    def _learn(self, values: Floats) -> bool:
+    def _tell(self, values: Floats) -> bool:
         return bool(self._tell_once(self.state, values))
 
+    def _note(self, arm: int) -> Floats:
+        kept = np.empty(N_KEPT + PER_ARM * self._degrees[arm])
+        self._keep_once(self.state, arm, kept)
+        kept[N_KEPT + SEEN :: PER_ARM] = self.plan.seen(self.state, self.graph.out_neighbors(arm), kept)
+        return kept
+
+    def _pass(self, kept: Floats) -> None:
+        self._go_on_once(self.state, kept)
+
+    def _observe(self, draw: Draw, values: Floats) -> bool:
+        return bool(self._observe_once(self.state, draw.arm, values, draw.kept))
+
+    def _seen(self, kept: Floats) -> Floats:
+        return kept[N_KEPT + SEEN :: PER_ARM].copy()
+
     def _play(self, *arguments: Any) -> float:
-        return float(self.plan.kernels.play(self.state, *arguments))
+        before = self.state.numbers[ROUND]
+        cost = float(self.plan.kernels.play(self.state, *arguments))
+        self._made += int(self.state.numbers[ROUND] - before)
+        return cost
 
     @cached_property
     def _ask_once(self) -> Callable[..., int]:
@@ -75,16 +105,19 @@ class RulePolicy(Policy):
     def _tell_once(self) -> Callable[..., bool]:
         return entry(self.plan.kernels.tell, self.state, self.state.losses)
 
+    @cached_property
+    def _keep_once(self) -> Callable[..., None]:
+        return entry(self.plan.kernels.keep, self.state, 0, self.state.losses)
+
+    @cached_property
+    def _go_on_once(self) -> Callable[..., None]:
+        return entry(self.plan.kernels.go_on, self.state, self.state.losses)
+
+    @cached_property
+    def _observe_once(self) -> Callable[..., bool]:
+        return entry(self.plan.kernels.observe, self.state, 0, self.state.losses, self.state.losses)
+
     # -- looking ----------------------------------------------------------------------------------------
-
-    @property
-    def _pending(self) -> int:  # type: ignore[override]
-        return int(self.state.numbers[PENDING])
-
-    @property
-    def round(self) -> int:
-        """Number of completed rounds."""
-        return int(self.state.numbers[ROUND])
 
     @property
     def probabilities(self) -> Floats:
@@ -105,12 +138,16 @@ class RulePolicy(Policy):
         return twin
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self.plan, {name: getattr(self.state, name) for name in _CHANGING})
+        return _unpickled, (
+            self.plan,
+            {name: getattr(self.state, name) for name in _CHANGING},
+            self._progress,
+        )
 
     def _saved(self) -> tuple[dict[str, Any], Arrays]:
         state, numbers = self.state, self.state.numbers
         arrays = {"counts": state.counts, "sums": state.sums, "total": numbers[TOTAL:]}
-        arrays |= saved.turn_arrays(self.round, self._pending, state.words)
+        arrays |= saved.turn_arrays(int(numbers[ROUND]), int(numbers[PENDING]), state.words)
         about = {"kind": "rule", "rule": self.plan.name, "horizon": self.plan.horizon}
         return about, {f"state.{name}": array for name, array in arrays.items()}
 
@@ -133,12 +170,32 @@ class RulePolicy(Policy):
             contents.refuse("state.counts are not whole numbers")
         if (state.sums > (state.counts if made.adds_losses else np.where(state.counts > 0, np.inf, 0))).any():
             contents.refuse("state.sums are more than the observations in state.counts allow")
+        policy._resume(policy._read_decisions(contents).progress())
         contents.finish()
         policy._start()
         return policy
 
+    def _read_decisions(self, contents: saved.Contents) -> saved.Decisions:
+        """Decisions made and open; rounds are those."""
+        rounds, pending = int(self.state.numbers[ROUND]), int(self.state.numbers[PENDING])
+        degrees = self.graph.out_degree
 
-def _unpickled(rule: Rule, arrays: dict[str, npt.NDArray[Any]]) -> RulePolicy:
+        def check(arm: int, kept: Floats) -> bool:
+            seen, divisor = kept[N_KEPT + SEEN :: PER_ARM], kept[N_KEPT + DIVISOR :: PER_ARM]
+            least = np.ones(1) if self.plan.adds_losses else seen
+            fits = bool(((divisor >= least) & (divisor <= 1.0 + least)).all())
+            return saved.is_share(seen, saved.LEAST_DRAWN) and fits
+
+        found = contents.decisions(
+            rounds, pending, lambda arms: N_KEPT + PER_ARM * degrees[arms].astype(np.int64), check
+        )
+        if found.made != rounds + (pending >= 0) or found.late:
+            contents.refuse(f"{found.made} decisions were made in {rounds} rounds")
+        return found
+
+
+def _unpickled(rule: Rule, arrays: dict[str, npt.NDArray[Any]], progress: dict[str, Any]) -> RulePolicy:
     made = RulePolicy(rule, 0)
     made.state = made.state._replace(**arrays)
+    made._resume(progress)
     return made

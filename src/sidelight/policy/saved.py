@@ -1,20 +1,24 @@
 """Saved policies: one file that holds what the theory needs, without pickle.
 
-Format, version 5. An uncompressed `.npz` archive (a zip of `.npy` arrays, readable by NumPy with
+Format, version 6. An uncompressed `.npz` archive (a zip of `.npy` arrays, readable by NumPy with
 `allow_pickle=False`) with these members:
 
     header        UTF-8 bytes of a JSON object: format ("sidelight-policy"), version, sidelight (the version
                   that wrote it), digest, kind ("plan" or "rule"), and what that kind needs
     graph.*       the arrays of a graph, as in .npz graphs (`sidelight.graph.files.npz`)
-    state.round   completed rounds;  state.open: the arm that was asked for and not told, or none
+    state.round   rounds of a plan that it learnt from, of a rule that were decided
+    state.open    the arm that was drawn last, if nothing has happened since, or none
     state.words   the random stream
+    decisions.*   counts: decisions made, lost (cancelled, or answered too late), the one that was asked for, those
+                  that a plan learnt from late;  ids, arms and kept of the open ones, all they need one after another
     …             of a plan tuning.* and what it has learnt (`saved_plan`), of a rule counts and sums (`rule_policy`)
 
 `digest` is the SHA-256 of the header without it and of the names, types, shapes and bytes of all other members.
 Nothing of the engine's own is kept: whoever reads the file rebuilds it, and so does the policy that wrote the file.
 Every member is checked for type, shape and range before use, and no member may be there that has no meaning.
 The file is written to a temporary name in the same folder, flushed to disk and renamed, so a crash leaves the old
-file or the new one. Why it is so: docs/decisions/0004.
+file or the new one. Why it is so: docs/decisions/0004. Version 5, which had no decisions.*, is read as well: at most
+the arm that was drawn last is open there.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ import json
 from collections.abc import Callable, Mapping
 from math import isfinite
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
 
 import numpy as np
 
@@ -35,12 +39,15 @@ from sidelight._version import __version__
 from sidelight.engine.random import DRAWS, NEXT_DRAW, STEP
 from sidelight.errors import SavedStateError, SidelightError
 from sidelight.graph import FeedbackGraph
+from sidelight.policy.decision import Draw
 
 FORMAT = "sidelight-policy"
-VERSION = 5
+VERSION, WITHOUT_DECISIONS = 6, 5
 
 MOST_SUM = 1e100
 """More than sums of estimates can reach: what two numbers of 53 bits draw has a probability of 2⁻¹⁰⁶ or more."""
+LEAST_DRAWN = 1e-40
+"""Less than the probability of anything that a few numbers of 53 bits draw."""
 MOST_COUNTED = 2**52
 """Rounds are counted in doubles, which tell whole numbers apart for twice as long."""
 
@@ -72,12 +79,38 @@ def write(path: Path, graph: FeedbackGraph, about: dict[str, Any], arrays: Array
 
 
 def turn_arrays(rounds: int, pending: int, words: Any) -> Arrays:
-    """Where a policy stands, as members of a file; `open` has room for more than one decision."""
+    """Where a policy stands, as members of a file."""
     return {
         "round": np.array([rounds], dtype=np.int64),
         "open": np.array([pending] if pending >= 0 else [], dtype=np.int64),
         "words": words,
     }
+
+
+def decision_arrays(made: int, lost: int, asked: int, late: int, draws: Mapping[int, Draw]) -> Arrays:
+    """Decisions, as members of a file; one that waits to be told of is not among the open ones but `state.open`."""
+    noted = {number: draw for number, draw in draws.items() if draw.kept is not None}
+    kept = [draw.kept for draw in noted.values() if draw.kept is not None]
+    return {
+        "decisions.counts": np.array([made, lost, asked if asked in noted else 0, late], dtype=np.int64),
+        "decisions.ids": np.array(list(noted), dtype=np.int64),
+        "decisions.arms": np.array([draw.arm for draw in noted.values()], dtype=np.int64),
+        "decisions.kept": np.concatenate([np.zeros(0), *kept]),
+    }
+
+
+class Decisions(NamedTuple):
+    """The decisions of a file."""
+
+    made: int
+    lost: int
+    asked: int
+    late: int
+    draws: dict[int, Draw]
+
+    def progress(self) -> dict[str, Any]:
+        """What a policy that goes on from here keeps of them."""
+        return {"_made": self.made, "_lost": self.lost, "_asked": self.asked, "_open": self.draws}
 
 
 def digest(header: Mapping[str, Any], arrays: Arrays) -> str:
@@ -102,11 +135,12 @@ def read(path: Path, limit: int | None) -> Contents:
     except ArchiveError as error:
         raise SavedStateError(f"{path} cannot be loaded, it is {_looks(path)}: {error}") from error
     header = _header(path, arrays)
-    if header.get("version") != VERSION:
+    if header.get("version") not in (VERSION, WITHOUT_DECISIONS):
         version, writer = header.get("version"), header.get("sidelight")
         raise SavedStateError(
             f"{path} was written by Sidelight {writer!s:.20} in format version {version!s:.20}, and this one reads"
-            f" version {VERSION} only; {_ADVICE if version in (1, 2, 3, 4) else 'it may be newer than this one'}"
+            f" versions {WITHOUT_DECISIONS} and {VERSION};"
+            f" {_ADVICE if version in (1, 2, 3, 4) else 'it may be newer than this one'}"
         )
     if header.get("digest") != digest(header, arrays):
         raise SavedStateError(f"{path} is damaged: its contents do not match their digest")
@@ -220,6 +254,37 @@ class Contents:
             self.refuse("state.words is no random stream")
         return rounds, int(pending[0]) if pending.size else -1, words
 
+    def decisions(
+        self, rounds: int, pending: int, room: Callable[[Longs], Longs], check: Callable[[int, Floats], bool]
+    ) -> Decisions:
+        """Decisions made and open: `rounds` of them were learnt from, `pending` is the arm drawn last, or −1.
+
+        room(arms) is how many numbers are kept of each, and check(arm, kept) says whether they can have been.
+        """
+        waits = int(pending >= 0)
+        if self.header["version"] == WITHOUT_DECISIONS:
+            made = rounds + waits
+            return Decisions(made, 0, made * waits, 0, {made: Draw(pending, 0)} if waits else {})
+        counts = self._whole("decisions.counts", (4,), 0, MOST_COUNTED)
+        made, lost, asked, late = counts.tolist()
+        size = self._arrays["decisions.ids"].size if "decisions.ids" in self._arrays else 0
+        ids = self._whole("decisions.ids", (size,), 1, made - waits)
+        arms = self._whole("decisions.arms", (size,), 0, self.graph.n_arms - 1)
+        ends = np.cumsum(room(arms))
+        kept = self.floats("decisions.kept", (int(ends[-1]) if size else 0,))
+        if (np.diff(ids) <= 0).any() or (asked and (waits or asked not in ids)):
+            self.refuse("decisions.ids must rise, and hold the decision that was asked for")
+        if lost + size + waits > made or late > rounds:
+            self.refuse(f"of {made} decisions {size + waits} cannot be open, {lost} lost and {late} late")
+        draws = {}
+        for number, arm, part in zip(ids.tolist(), arms.tolist(), np.split(kept, ends[:-1]), strict=False):
+            if not check(arm, part):
+                self.refuse(f"decisions.kept of decision {number} are no probabilities of a draw")
+            draws[number] = Draw(arm, -1, part.copy())
+        if waits:
+            draws[made] = Draw(pending, 0)
+        return Decisions(made, lost, made if waits else asked, late, draws)
+
     def _whole(self, name: str, shape: tuple[int, ...], least: int, most: int) -> Longs:
         array: Longs = self._taken(name, np.dtype(np.int64), shape)
         if array.size and not (least <= array.min() and array.max() <= most):
@@ -238,6 +303,11 @@ class Contents:
         """Refuse members that nobody asked for."""
         if self._arrays:
             self.refuse(f"{', '.join(sorted(self._arrays)[:5])} has no meaning here")
+
+
+def is_share(values: Floats, least: float = 0.0) -> bool:
+    """Can these be probabilities, of at least so much?"""
+    return bool(((values >= least) & (values <= 1.0 + 1e-9)).all())
 
 
 def finite_json(value: object) -> bool:

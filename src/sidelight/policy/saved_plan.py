@@ -19,6 +19,7 @@ import numpy as np
 
 from sidelight._archive import Arrays
 from sidelight.engine.constants import SLACK
+from sidelight.engine.round import late
 from sidelight.engine.self_tuning import prices
 from sidelight.engine.self_tuning.begin import first_numbers
 from sidelight.engine.self_tuning.numbers import (
@@ -47,13 +48,13 @@ from sidelight.partition import Partition
 from sidelight.planning import Plan, Tuning, check_certificate, curve_from_dict
 from sidelight.planning.anytime.doubling import DOUBLING, resumed
 from sidelight.planning.tuning import MOST_EXPLORATION
-from sidelight.policy.saved import MOST_SUM, finite_json, turn_arrays
+from sidelight.policy.saved import LEAST_DRAWN, MOST_SUM, finite_json, is_share, turn_arrays
 from sidelight.policy.stages import FinishedStages
 
 if TYPE_CHECKING:
     from sidelight._types import Floats
     from sidelight.planning.self_tuning.rule import SelfTuning
-    from sidelight.policy.saved import Contents
+    from sidelight.policy.saved import Contents, Decisions
 
 CHECKED_ARMS = 100_000
 """Up to so many arms the bound of a plan is proved again when it is loaded: in 0.2 s; a million would take ten."""
@@ -84,16 +85,39 @@ def plan_contents(
     return about, arrays
 
 
-def read_plan(contents: Contents) -> tuple[Plan, Plan, FinishedStages, Learnt]:
-    """The plan of the file, its present stage, finished stages and what was learnt; all checked."""
+def read_plan(contents: Contents) -> tuple[Plan, Plan, FinishedStages, Learnt, Decisions]:
+    """The plan of the file, its present stage, finished stages, what was learnt and decisions; all checked."""
     tuning = contents.rebuilt("tuning.", Tuning.from_arrays)
     stage = _plan(contents, tuning)
     state = _learnt(contents, tuning)
     plan, finished = stage, FinishedStages.none()
     if contents.header.get("stages") is not None:
-        plan, finished = _stages(contents, stage, state.round)
+        plan, finished = _stages(contents, stage)
+    decisions = _decisions(contents, stage, finished, state)
     contents.finish()
-    return plan, stage, finished, state
+    return plan, stage, finished, state._replace(late=decisions.late), decisions
+
+
+def _decisions(contents: Contents, stage: Plan, finished: FinishedStages, state: Learnt) -> Decisions:
+    """Decisions made and open, which must be as many as were learnt from, lost and left."""
+    degrees = stage.graph.out_degree
+
+    def check(arm: int, kept: Floats) -> bool:
+        return is_share(kept) and is_share(kept[late.N_KEPT + late.SEEN :: late.PER_ARM], LEAST_DRAWN)
+
+    found = contents.decisions(
+        finished.rounds + state.round,
+        state.pending,
+        lambda arms: late.N_KEPT + late.PER_ARM * degrees[arms].astype(np.int64),
+        check,
+    )
+    learnt = found.made - found.lost - len(found.draws)
+    if learnt < state.round or (learnt > state.round and finished.rounds == 0):
+        contents.refuse(f"{learnt} of {found.made} decisions were answered, {state.round} learnt from")
+    here = found.made - finished.rounds - (found.made in found.draws)
+    if here < state.round or (stage.horizon is not None and finished.rounds and here >= stage.horizon):
+        contents.refuse(f"{here} decisions were made in a stage that learnt from {state.round}")
+    return found
 
 
 def _plan(contents: Contents, tuning: Tuning) -> Plan:
@@ -157,7 +181,7 @@ def _learnt(contents: Contents, tuning: Tuning) -> Learnt:
         for name in _LEARNT
     }
     tuned = np.zeros(0) if tuning.self_tuning is None else _tuned(contents, tuning.self_tuning, n, rounds)
-    state = Learnt(**arrays, round=rounds, pending=pending, words=words, tuned=tuned)
+    state = Learnt(**arrays, round=rounds, late=0, pending=pending, words=words, tuned=tuned)
     if rounds == 0 and any(array.any() for array in arrays.values()):
         contents.refuse("something was learnt in no rounds")
     if state.totals[BLOCK_LEAST] < 0 or state.totals[BLOCK_PAID] < 0:
@@ -210,13 +234,11 @@ def _tuned(contents: Contents, rule: SelfTuning, n: int, rounds: int) -> Floats:
     return tuned
 
 
-def _stages(contents: Contents, stage: Plan, rounds: int) -> tuple[Plan, FinishedStages]:
+def _stages(contents: Contents, stage: Plan) -> tuple[Plan, FinishedStages]:
     """The saved stage is played to its end as it was saved; later ones are planned when they begin."""
     kind, length = contents.text("stages"), stage.horizon or 0
-    if kind != DOUBLING or length.bit_count() != 1 or rounds >= length:
-        contents.refuse(
-            f"a stage of {kind!r} has 1, 2, 4, … rounds and is not over, got one of {length} rounds"
-        )
+    if kind != DOUBLING or length.bit_count() != 1:
+        contents.refuse(f"a stage of {kind!r} has 1, 2, 4, … rounds, got one of {length} rounds")
     shape = (stage.graph.n_arms if length > 1 else 0, 4)
     terms = {
         name: contents.floats(f"finished.{name}", shape, least=-MOST_SUM)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sidelight._check import MOST_ROUNDS
 from sidelight._types import Floats
 from sidelight.engine import certificate
 from sidelight.engine.fields import ROUND, Memory, switch, views
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
     from sidelight.planning import Plan, Tuning
 
 
-def rounds_to_turn(tuning: Tuning, done: int) -> int | None:
-    """Rounds that may still be played in this epoch, after `done` rounds; None if there are no epochs."""
-    return None if tuning.schedule is None else next_epoch(done + 1) - 1 - done
+def rounds_to_turn(tuning: Tuning, done: int) -> int:
+    """Rounds that may still be played in this epoch, after `done` rounds; any number if there are no epochs."""
+    return MOST_ROUNDS if tuning.schedule is None else next_epoch(done + 1) - 1 - done
 
 
 def rates_after(tuning: Tuning, done: int) -> Rates | None:
@@ -38,16 +39,17 @@ def rates_after(tuning: Tuning, done: int) -> Rates | None:
     return None if tuning.schedule is None else Rates(*tuning.schedule.factors(done + 1))
 
 
-def advance_epoch(memory: Memory, tuning: Tuning, done: int) -> None:
-    """Bring the numbers to those of the next round, if an epoch begins with it."""
+def advance_epoch(memory: Memory, tuning: Tuning, done: int) -> bool:
+    """Bring the numbers to those of the next round, if an epoch begins with it; did they change?"""
     t = done + 1
     if tuning.schedule is None or t == 1 or epoch_start(t) != t:
-        return
+        return False
     (rate, exploration), (last_rate, last_exploration) = (tuning.schedule.factors(s) for s in (t, t - 1))
     if exploration == last_exploration and np.array_equal(rate, last_rate):
-        return
+        return False
     scale_rates(memory, tuning, Rates(rate / last_rate, exploration / last_exploration))
     engine.start(memory)
+    return True
 
 
 def uniform_terms(memory: Memory) -> Floats:
@@ -61,7 +63,11 @@ def uniform_terms(memory: Memory) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class FinishedStages:
-    """Finished stages: their rounds, and the four terms of ledger and certificate against every arm."""
+    """Finished stages: their rounds, and the four terms of ledger and certificate against every arm.
+
+    A stage lasts for as many decisions as it was planned for. What is answered after its end teaches nobody anything:
+    its sums are gone. Such a round counts as one that was cancelled.
+    """
 
     rounds: int
     ledgers: Floats  # (n, 4); empty while nothing is finished
@@ -82,4 +88,4 @@ class FinishedStages:
         if self.rounds:
             ledgers += self.ledgers
             certificates += self.certificates
-        return FinishedStages(self.rounds + int(views(memory)["numbers"][ROUND]), ledgers, certificates)
+        return FinishedStages(self.rounds + int(stage.bound.horizon), ledgers, certificates)

@@ -1,6 +1,7 @@
 """How likely an arm is to be played, and to be seen: Z and P, one slot at a time."""
 
 from sidelight.engine._numba.jit import inlined, loop
+from sidelight.engine.fields import SEEN_BY_ALL, SEEN_BY_BLOCK, SEEN_BY_EDGES, SEEN_BY_SELF
 from sidelight.engine.round.indexing import (
     block_at,
     block_of,
@@ -11,7 +12,7 @@ from sidelight.engine.round.indexing import (
     top_group_of,
 )
 from sidelight.engine.simplex.point import value
-from sidelight.engine.simplex.store import LAMBDA, SHARE, head
+from sidelight.engine.simplex.store import HELD, LAMBDA, SHARE, head
 
 
 @inlined()
@@ -86,6 +87,27 @@ def seen_by_edges(machine, state, store, slot, rest):
     for e in range(first, end):
         probability += played(machine, state, store, machine.in_indices[e], rest)
     return probability
+
+
+@inlined()
+def seen_probability(machine, state, store, slot, z, rest):
+    """P of any slot, which is played with probability z; `learn` has the same inside its loops."""
+    how = machine.seen_by if machine.seen_by >= 0 else machine.seen_how[slot]
+    if how == SEEN_BY_ALL:
+        return 1.0
+    if how == SEEN_BY_EDGES:
+        return seen_by_edges(machine, state, store, slot, rest)
+    if how == SEEN_BY_SELF:
+        return z
+    whole = 1.0  # all others are all of the block, or of everything
+    if how == SEEN_BY_BLOCK and machine.n_blocks > 1:
+        k = block_of(machine, slot)
+        whole = rest * block_value(machine, store, k)
+        if machine.n_fixed > 0:
+            whole += store.scalars[head(record_of(machine, k)) + HELD]
+        if machine.n_adaptive > 0:
+            whole += machine.adaptive[k] * state.roots[k]
+    return whole - z
 
 
 @loop(fastmath={"contract", "reassoc", "nsz"})

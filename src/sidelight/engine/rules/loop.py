@@ -1,10 +1,11 @@
 """One round of a rule, and many, around the steps that a rule consists of.
 
-    choose(state)           the arm of this round
-    update(state, count)    take in the losses state.losses[:count] of the arms state.targets[:count]
-    weigh(state)            the distribution of the next round from sums and numbers, where the rule keeps one
+    choose(state)                  the arm of this round
+    note(state, count, kept)       what learning from the arms state.targets[:count] will need (see `state`)
+    update(state, count, kept)     take in their losses, state.losses[:count], with what was kept of the draw
+    weigh(state)                   the distribution of the next round from sums and numbers, where the rule keeps one
 
-`ask`, `tell` and compiled simulation call the same steps, so they agree.
+`ask`, `tell`, decisions that are answered later and compiled simulation call the same steps, so they agree.
 """
 
 import math
@@ -15,10 +16,11 @@ from typing import Any, NamedTuple
 from sidelight.engine._numba.jit import kernel
 from sidelight.engine.losses import cost_of, loss_of
 from sidelight.engine.random import next_turn, round_word
-from sidelight.engine.rules.state import PENDING, ROUND, list_revealed
-from sidelight.engine.rules.steps import keep_none
+from sidelight.engine.rules.state import PENDING, count_round, list_revealed
+from sidelight.engine.rules.steps import add_kept, keep_none, take_down
 
 choose: Any = None
+note: Any = None
 update: Any = None
 weigh: Any = None
 """Stand for the steps of a rule below; `rule_kernels` puts its own in their place."""
@@ -30,23 +32,28 @@ class Kernels(NamedTuple):
     start: Any
     ask: Any
     tell: Any
+    keep: Any
+    go_on: Any
+    observe: Any
     play: Any
 
 
-def rule_kernels(name: str, choose: Any, update: Any, weigh: Any = keep_none) -> Kernels:
+def rule_kernels(
+    name: str, choose: Any, note: Any, update: Any = add_kept, weigh: Any = keep_none
+) -> Kernels:
     """The kernels of the rule `name`, with its steps inside.
 
     Each is a copy of one of the functions below with the steps as its globals. Under names of their own, rules are
     compiled and cached apart: whoever plays one waits for no other.
     """
-    steps = {"choose": choose, "update": update, "weigh": weigh}
+    steps = {"choose": choose, "note": note, "update": update, "weigh": weigh}
 
     def copied(function: Callable[..., Any]) -> Any:
         made = FunctionType(function.__code__, globals() | steps, f"{function.__name__}_{name}")
         made.__qualname__ = made.__name__
         return kernel()(made)
 
-    return Kernels(copied(start), copied(ask), copied(tell), copied(play))
+    return Kernels(*(copied(function) for function in (start, ask, tell, keep, go_on, observe, play)))
 
 
 def start(state):
@@ -68,13 +75,36 @@ def tell(state, revealed):
         if not 0.0 <= revealed[index] <= 1.0:
             return False
     count = list_revealed(state, int(state.numbers[PENDING]))
-    for index in range(count):
-        state.losses[index] = revealed[index]
-        state.counts[state.targets[index]] += 1.0
-    state.numbers[ROUND] += 1.0
-    update(state, count)
+    note(state, count, state.kept)
+    count_round(state, state.kept)
+    take_down(state, count, revealed)
+    update(state, count, state.kept)
     weigh(state)
     state.numbers[PENDING] = -1.0
+    return True
+
+
+def keep(state, arm, kept):
+    """Write down what learning from an arm that was drawn from the present distribution will need."""
+    note(state, list_revealed(state, arm), kept)
+
+
+def go_on(state, kept):
+    """Go on to the next round without the losses of the arm that was drawn last, of which this is kept."""
+    count_round(state, kept)
+    weigh(state)
+    state.numbers[PENDING] = -1.0
+
+
+def observe(state, arm, revealed, kept):
+    """`tell` for an arm of an earlier round, with what was kept of it."""
+    for index in range(revealed.size):
+        if not 0.0 <= revealed[index] <= 1.0:
+            return False
+    count = list_revealed(state, arm)
+    take_down(state, count, revealed)
+    update(state, count, kept)
+    weigh(state)
     return True
 
 
@@ -95,7 +125,8 @@ def play(state, world, function, key, first, last, cost, plays):
         cost += cost_of(world, function, t, arm)
         if plays.size > 0:
             plays[arm] += 1
-        state.numbers[ROUND] += 1.0
-        update(state, count)
+        note(state, count, state.kept)
+        count_round(state, state.kept)
+        update(state, count, state.kept)
         weigh(state)
     return cost

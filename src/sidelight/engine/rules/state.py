@@ -7,7 +7,13 @@ import numpy as np
 from sidelight.engine._numba.jit import inlined
 
 ROUND, PENDING, TOTAL, N_NUMBERS = range(4)
-"""Completed rounds; the arm that was asked for, −1 for none; a sum of the rule's own, such as ΣQ of Exp3-IX."""
+"""Rounds that are decided, without the pending one; the arm that was drawn last and waits to be told of, −1 for none;
+a sum of the rule's own, such as ΣQ of Exp3-IX."""
+
+ADDED, N_KEPT = range(2)
+SEEN, DIVISOR, PER_ARM = range(3)
+"""What is kept of a draw: what its round adds to TOTAL; then for every arm that it reveals, in order, the probability
+of being seen and what its loss is divided by."""
 
 
 class RuleState(NamedTuple):
@@ -26,6 +32,14 @@ class RuleState(NamedTuple):
     words: np.ndarray  # (4,) random stream
     targets: np.ndarray  # scratch: the arms that one play reveals
     losses: np.ndarray  # scratch: their losses
+    kept: np.ndarray  # scratch: what is kept of a draw that is learnt from at once
+
+
+@inlined()
+def count_round(state, kept):
+    """A round is decided."""
+    state.numbers[ROUND] += 1.0
+    state.numbers[TOTAL] += kept[ADDED]
 
 
 @inlined()
@@ -50,10 +64,10 @@ def list_revealed(state, arm):
 
 @inlined()
 def seen(state, arm):
-    """The probability that the next play reveals `arm`, where every arm reveals itself."""
+    """The probability that the next play reveals `arm`."""
     first, end = state.in_indptr[arm], state.in_indptr[arm + 1]
-    if first == end:  # no explicit edges: every arm reveals it
-        return 1.0
+    if first == end:  # no explicit edges: every arm reveals it, or every other
+        return 1.0 if state.loops[arm] else 1.0 - state.probabilities[arm]
     total = 0.0
     for edge in range(first, end):
         total += state.probabilities[state.in_indices[edge]]

@@ -4,7 +4,7 @@ import math
 
 from sidelight.engine._numba.jit import inlined, internal
 from sidelight.engine.random import next_unit
-from sidelight.engine.rules.state import seen
+from sidelight.engine.rules.state import ADDED, DIVISOR, N_KEPT, PER_ARM, SEEN, seen
 
 
 @inlined()
@@ -27,18 +27,39 @@ def draw(state):
 
 
 @internal()
-def add_losses(state, count):
-    """Add the observed losses to the sums."""
+def note_certain(state, count, kept):
+    """For rules that draw from nothing: what is seen was sure to be, and counts as it is."""
+    kept[ADDED] = 0.0
     for index in range(count):
-        state.sums[state.targets[index]] += state.losses[index]
+        at = N_KEPT + PER_ARM * index
+        kept[at + SEEN] = 1.0
+        kept[at + DIVISOR] = 1.0
 
 
 @internal()
-def add_estimates(state, count, bias):
-    """Add ℓ/(P + bias) of what was seen to the sums, P the probability of being seen."""
+def note_seen(state, count, kept):
+    """For rules that add estimates ℓ/P, P the probability of being seen."""
+    kept[ADDED] = 0.0
     for index in range(count):
-        arm = state.targets[index]
-        state.sums[arm] += state.losses[index] / (seen(state, arm) + bias)
+        at = N_KEPT + PER_ARM * index
+        kept[at + SEEN] = seen(state, state.targets[index])
+        kept[at + DIVISOR] = kept[at + SEEN]
+
+
+@inlined()
+def take_down(state, count, revealed):
+    """Count what was observed."""
+    for index in range(count):
+        state.losses[index] = revealed[index]
+        state.counts[state.targets[index]] += 1.0
+
+
+@internal()
+def add_kept(state, count, kept):
+    """Add the losses, divided by what was kept, to the sums."""
+    for index in range(count):
+        divisor = kept[N_KEPT + PER_ARM * index + DIVISOR]
+        state.sums[state.targets[index]] += state.losses[index] / divisor
 
 
 @inlined()

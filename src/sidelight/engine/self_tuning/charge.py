@@ -7,14 +7,8 @@ with that term over Z_i: in expectation all of it, and never more than 1. It is 
 import math
 
 from sidelight.engine._numba.jit import inlined, internal, noinline
-from sidelight.engine.fields import (
-    GAMMA,
-    ROUND,
-    SEEN_BY_ALL,
-    SEEN_BY_EDGES,
-    SEEN_BY_SELF,
-)
-from sidelight.engine.round.probabilities import seen_by_edges, varying
+from sidelight.engine.fields import GAMMA, ROUND
+from sidelight.engine.round.probabilities import seen_probability, varying
 from sidelight.engine.self_tuning.costs import pays, shifted
 from sidelight.engine.self_tuning.numbers import (
     ALLOWANCE,
@@ -52,9 +46,9 @@ ROUNDING = 1e-12
 """What a sum over all arms may be off by, relative to 1."""
 
 
-@internal(needs="tuned")
-def charge(machine, state, store, slot):
-    """Charge the round in which `slot` was drawn."""
+@internal(needs="tuned", gives=0.0)
+def estimated_cost(machine, state, store, slot):
+    """What the round in which `slot` is drawn from the present distribution is to be charged."""
     noinline()
     tuned, rule = state.tuned, machine.rule
     cost = tuned[PRICE]
@@ -74,6 +68,13 @@ def charge(machine, state, store, slot):
         # Z − X without cancellation
         over = paid + (explored - gamma * x)
         cost = min(over / z, 1.0) if over > 0.0 else 0.0
+    return cost
+
+
+@inlined(needs="tuned")
+def charge(machine, state, cost):
+    """Charge a round."""
+    tuned, rule = state.tuned, machine.rule
     tuned[CHARGED] += cost
     tuned[UNSPENT] += rule[PLAY_SHARE] * cost
     tuned[ALLOWANCE] = min(tuned[ALLOWANCE] + tuned[REFERENCE] - cost, tuned[MOST])
@@ -83,17 +84,6 @@ def charge(machine, state, store, slot):
 def root_of(store, slot):
     """X^{1−s} of a slot."""
     return 1.0 if is_entropy(store, 0) else root(store, 0, 1 + slot)
-
-
-@inlined()
-def seen_probability(machine, state, store, slot, z, rest):
-    """P of a slot, which is played with probability z."""
-    how = machine.seen_by if machine.seen_by >= 0 else machine.seen_how[slot]
-    if how == SEEN_BY_EDGES:
-        return seen_by_edges(machine, state, store, slot, rest)
-    if how == SEEN_BY_SELF:
-        return z
-    return 1.0 if how == SEEN_BY_ALL else 1.0 - z  # one block: all others are all of it
 
 
 @inlined()

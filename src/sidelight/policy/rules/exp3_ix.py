@@ -7,8 +7,8 @@ from functools import cached_property
 
 from sidelight.engine._numba.jit import inlined, internal
 from sidelight.engine.rules.loop import rule_kernels
-from sidelight.engine.rules.state import TOTAL, seen
-from sidelight.engine.rules.steps import add_estimates, draw, least_sum, normalise
+from sidelight.engine.rules.state import ADDED, DIVISOR, N_KEPT, PER_ARM, TOTAL, seen
+from sidelight.engine.rules.steps import draw, least_sum, normalise, note_seen
 from sidelight.planning.baselines.rules import exp3_ix_bound, exp3_ix_likely
 from sidelight.planning.cliques import clique_cover
 from sidelight.policy.rule import Rule
@@ -22,14 +22,14 @@ def rate_of(state):
 
 
 @internal()
-def update(state, count):
-    """Add ℓ/(P + γ) of what was seen to the sums, and this round's Q = Σ p/(P + γ) to the total."""
+def note(state, count, kept):
+    """Losses are divided by P + γ; the round's Q = Σ p/(P + γ) is added to the total, whatever is seen."""
     bias = rate_of(state)
-    add_estimates(state, count, bias)
-    spread = 0.0
+    note_seen(state, count, kept)
+    for index in range(count):
+        kept[N_KEPT + PER_ARM * index + DIVISOR] += bias
     for i in range(state.probabilities.size):
-        spread += state.probabilities[i] / (seen(state, i) + bias)
-    state.numbers[TOTAL] += spread
+        kept[ADDED] += state.probabilities[i] / (seen(state, i) + bias)
 
 
 @internal()
@@ -56,7 +56,7 @@ class exp3_ix(Rule):
     """
 
     name = "exp3_ix"
-    kernels = rule_kernels(name, draw, update, weigh)
+    kernels = rule_kernels(name, draw, note, weigh=weigh)
     theorem = "Exp3-IX: 4√((N + ΣQ_t) log N)"
     likely_theorem = "Exp3-IX (Neu 2015), docs/theory/high-probability.md"
 

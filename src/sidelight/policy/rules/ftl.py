@@ -6,7 +6,7 @@ import math
 
 from sidelight.engine._numba.jit import internal
 from sidelight.engine.rules.loop import rule_kernels
-from sidelight.engine.rules.steps import add_losses
+from sidelight.engine.rules.steps import note_certain
 from sidelight.policy.rule import Rule, certain
 
 
@@ -38,7 +38,7 @@ class ftl(Rule):
     """
 
     name = "ftl"
-    kernels = rule_kernels(name, choose, add_losses)
+    kernels = rule_kernels(name, choose, note_certain)
     needs_loops = False
     adds_losses = True
     probabilities = certain

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from sidelight._types import Floats
+import numpy as np
+
+from sidelight._types import Floats, Ints
 from sidelight.engine._numba.jit import inlined, internal
 from sidelight.engine.random import next_unit
 from sidelight.engine.rules.loop import rule_kernels
-from sidelight.engine.rules.steps import add_losses
+from sidelight.engine.rules.steps import note_certain
 from sidelight.policy.rule import Rule
 from sidelight.policy.rules._posterior import least_probabilities
 
@@ -64,9 +66,14 @@ class ts_n(Rule):
     """
 
     name = "ts_n"
-    kernels = rule_kernels(name, choose, add_losses)
+    kernels = rule_kernels(name, choose, note_certain)
     adds_losses = True
 
     def probabilities(self, state: RuleState) -> Floats:
         """Integrals over the posteriors, by quadrature to about 1e−10."""
         return least_probabilities(1.0 + state.sums, 1.0 + (state.counts - state.sums))
+
+    def seen(self, state: RuleState, arms: Ints, kept: Floats) -> Floats:
+        """From the integrals: a decision takes milliseconds, which `ask` and `tell` do without."""
+        shares = self.probabilities(state)
+        return np.array([shares[self.graph.in_neighbors(arm)].sum() for arm in arms])

@@ -7,18 +7,12 @@ import math
 from sidelight.engine._numba.jit import internal
 from sidelight.engine.rules.loop import rule_kernels
 from sidelight.engine.rules.state import ROUND
-from sidelight.engine.rules.steps import add_estimates, draw, least_sum, normalise
+from sidelight.engine.rules.steps import draw, least_sum, normalise, note_seen
 from sidelight.planning.baselines.rules import tsallis_inf_bound
 from sidelight.policy.rule import Rule
 
 MOST_STEPS = 100
 """Newton steps; about five are used."""
-
-
-@internal()
-def update(state, count):
-    """Add ℓ/P of what was seen to the sums."""
-    add_estimates(state, count, 0.0)
 
 
 @internal()
@@ -69,7 +63,7 @@ class tsallis_inf(Rule):
     """
 
     name = "tsallis_inf"
-    kernels = rule_kernels(name, draw, update, weigh)
+    kernels = rule_kernels(name, draw, note_seen, weigh=weigh)
     theorem = "Tsallis-INF: 4√(NT) + 1"
 
     def terms(self, t: float) -> dict[str, float]:

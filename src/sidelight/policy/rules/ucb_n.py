@@ -7,7 +7,7 @@ import math
 from sidelight.engine._numba.jit import internal
 from sidelight.engine.rules.loop import rule_kernels
 from sidelight.engine.rules.state import ROUND
-from sidelight.engine.rules.steps import add_losses
+from sidelight.engine.rules.steps import note_certain
 from sidelight.policy.rule import Rule, certain
 
 
@@ -37,6 +37,6 @@ class ucb_n(Rule):
     """
 
     name = "ucb_n"
-    kernels = rule_kernels(name, choose, add_losses)
+    kernels = rule_kernels(name, choose, note_certain)
     adds_losses = True
     probabilities = certain

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from sidelight.engine._numba.jit import inlined
 from sidelight.engine.rules.loop import rule_kernels
-from sidelight.engine.rules.steps import draw
+from sidelight.engine.rules.steps import draw, note_seen
 from sidelight.planning.baselines.rules import uniform_bound
 from sidelight.policy.rule import Rule
 
 
 @inlined()
-def update(state, count):
+def update(state, count, kept):
     """Nothing is learnt."""
 
 
@@ -29,7 +29,7 @@ class uniform(Rule):
     """
 
     name = "uniform"
-    kernels = rule_kernels(name, draw, update, weigh)
+    kernels = rule_kernels(name, draw, note_seen, update, weigh)
     theorem = "uniform play: (1 − 1/N)·T"
     needs_loops = False
 

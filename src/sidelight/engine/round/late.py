@@ -1,0 +1,188 @@
+"""Decisions whose losses come later: what has to be kept of a draw, and learning from that.
+
+While a decision is open others are learnt from, so the distribution that it was drawn from is gone when its losses
+come. An estimate ℓ/P is unbiased only with the P of the draw, the block's loss Σ X̃·ℓ̂ and the ledger speak of the X, Y
+and γ̄ of the draw. `note` writes these down, a few numbers for every arm that is revealed; `learn_late` uses them in
+place of today's. Sums, rates and points are today's: estimates join the sums when they come.
+
+What is kept, `kept`, for the revealed arms in increasing order:
+
+    γ̄, ĉ                         what was explored in all; the charge of a self-tuning plan (0 for others)
+    P, X, Y of each arm          the probability of being seen, the arm's share of its block, the share of its block
+"""
+
+from sidelight.engine._numba.jit import inlined, internal, kernel, noinline
+from sidelight.engine._numba.pointers import pointer
+from sidelight.engine.fields import (
+    ALL_OTHERS,
+    EVERYTHING,
+    EXPLORATION,
+    GAMMA,
+    LATE,
+    OWN_BLOCK,
+    ROUND,
+    TOP_PAID,
+    WHOLE,
+    opened,
+)
+from sidelight.engine.round.indexing import (
+    arm_at,
+    block_of,
+    end_edge,
+    end_slot,
+    first_edge,
+    first_slot,
+    group_of,
+    is_own,
+    record_of,
+    top_group_of,
+)
+from sidelight.engine.round.learn_blocks import write_block
+from sidelight.engine.round.learn_single import LARGEST_ESTIMATE
+from sidelight.engine.round.probabilities import block_value, played, seen_probability
+from sidelight.engine.round.settle import settle
+from sidelight.engine.self_tuning.charge import charge, estimated_cost, is_due
+from sidelight.engine.self_tuning.retune import retune
+from sidelight.engine.simplex.point import value
+from sidelight.engine.simplex.store import PAID, RATE, SHARE, head
+
+EXPLORED, COST, N_KEPT = range(3)
+SEEN, INSIDE, BLOCK, PER_ARM = range(4)
+"""Where these are in `kept`: two numbers of the draw, then three for every revealed arm."""
+
+
+@inlined()
+def list_revealed(machine, state, slot):
+    """Write the slots that `slot` reveals to state.targets, in increasing order of arms; return how many."""
+    targets = state.targets
+    n = 0
+    if machine.shape == OWN_BLOCK or machine.shape == ALL_OTHERS or machine.shape == EVERYTHING:
+        first, end = 0, machine.n_arms
+        if machine.shape == OWN_BLOCK:
+            k = block_of(machine, slot)
+            first, end = first_slot(machine, k), end_slot(machine, k)
+        for v in range(first, end):
+            if v != slot or machine.shape == EVERYTHING:
+                targets[n] = v
+                n += 1
+        return n
+    edge, end = first_edge(machine, slot), end_edge(machine, slot)
+    u = 0
+    while edge < end or u < machine.n_universal:  # both rows are sorted by arm: merge them
+        from_row = u == machine.n_universal
+        if not from_row and edge < end:
+            from_row = arm_at(machine, machine.out_indices[edge]) < arm_at(machine, machine.universal[u])
+        if from_row:
+            targets[n] = machine.out_indices[edge]
+            edge += 1
+            n += 1
+        else:
+            if not is_own(machine, slot, machine.universal[u]):
+                targets[n] = machine.universal[u]
+                n += 1
+            u += 1
+    return n
+
+
+@internal()
+def note(machine, state, store, slot, kept):
+    """Keep what learning from a draw of `slot` from the present distribution will need."""
+    noinline()
+    rest = 1.0 - state.numbers[GAMMA]
+    kept[EXPLORED] = state.numbers[GAMMA]
+    kept[COST] = 0.0
+    if machine.self_tunes:
+        kept[COST] = estimated_cost(machine, state, store, slot)
+    at = N_KEPT
+    for i in range(list_revealed(machine, state, slot)):
+        v = state.targets[i]
+        k = block_of(machine, v)
+        g = group_of(machine, k, v)
+        z = played(machine, state, store, v, rest)
+        kept[at + SEEN] = seen_probability(machine, state, store, v, z, rest)
+        kept[at + INSIDE] = value(store, g, machine.n_blocks + v) if g >= 0 else 1.0
+        kept[at + BLOCK] = block_value(machine, store, k)
+        at += PER_ARM
+
+
+@internal()
+def learn_late(machine, state, store, slot, losses, kept):
+    """`learn` from the losses that `slot` revealed, in increasing order of arms, with what was kept of its draw."""
+    noinline()
+    if machine.self_tunes:
+        charge(machine, state, kept[COST])
+    before, paid = state.numbers[TOP_PAID], 0.0
+    n_touched = n_added = 0
+    at = N_KEPT - PER_ARM
+    for i in range(list_revealed(machine, state, slot)):
+        at += PER_ARM
+        loss = losses[i]
+        if loss == 0.0:
+            continue
+        # Read before the list of changes, which is never longer, grows over it.
+        v = state.targets[i]
+        k = block_of(machine, v)
+        g = group_of(machine, k, v)
+        seen = kept[at + SEEN]
+        estimate = min(loss / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
+        if g >= 0:
+            record = head(record_of(machine, k))
+            if state.marked[k] == 0:
+                state.marked[k] = 1
+                state.touched[n_touched] = k
+                state.block_loss[k] = 0.0
+                n_touched += 1
+            inside = mixed = kept[at + INSIDE]
+            if machine.any_local:
+                mixed = store.scalars[record + SHARE] * inside + machine.local[v]
+            state.block_loss[k] += mixed * estimate
+            store.scalars[record + PAID] += inside * estimate
+            paid += kept[at + BLOCK] * mixed * estimate
+            state.owners[n_added] = g
+            state.targets[n_added] = machine.n_blocks + v
+        elif machine.n_blocks == 1:  # a single arm: nothing to choose
+            paid += estimate
+            state.numbers[WHOLE] += estimate
+            continue
+        else:
+            paid += kept[at + BLOCK] * estimate
+            g = top_group_of(machine, k)
+            state.owners[n_added] = g
+            state.targets[n_added] = k
+        state.amounts[n_added] = estimate * store.scalars[head(g) + RATE]
+        n_added += 1
+    if n_added > 0:
+        settle(machine, state, store, n_touched, n_added)
+        if machine.cached_mixture:
+            for index in range(n_touched):
+                write_block(machine, state, store, state.touched[index])
+    # The ledger of the round that was played: with the Y and the γ̄ of its draw, not those of today.
+    state.numbers[TOP_PAID] = before + paid
+    state.numbers[EXPLORATION] += kept[EXPLORED] * (1.0 - paid)
+    state.numbers[ROUND] += 1.0
+    state.numbers[LATE] += 1.0
+    if machine.self_tunes and is_due(state, store):
+        retune(machine, state, store)
+
+
+# -- entry points -------------------------------------------------------------------------------------
+
+
+@kernel()
+def note_once(memory, arm, kept):
+    """`note` for an arm that was drawn from the present distribution."""
+    machine, state, store = opened(memory)
+    note(machine, state, store, int(machine.slot_of[arm]), pointer(kept, 0, kept.size))
+
+
+@kernel()
+def observe_once(memory, arm, revealed, kept):
+    """Learn from losses in increasing order of arms; False, and no change, if one is outside [0, 1]."""
+    machine, state, store = opened(memory)
+    for i in range(revealed.size):
+        if not 0.0 <= revealed[i] <= 1.0:  # also NaN
+            return False
+    slot = int(machine.slot_of[arm])
+    losses = pointer(revealed, 0, revealed.size)
+    learn_late(machine, state, store, slot, losses, pointer(kept, 0, kept.size))
+    return True

@@ -1,0 +1,45 @@
+"""One decision, as the user sees it and as a policy keeps it until its losses come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sidelight._types import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Decision:
+    """An arm to be played, what that reveals, and how likely each of these was to be seen.
+
+    Answered once, by `Policy.observe`, whenever its losses come, or given up by `Policy.cancel`.
+
+    >>> import sidelight as sl
+    >>> policy = sl.plan(sl.families.cycle(6), horizon=1000).policy(seed=7)
+    >>> first, second = policy.decide(count=2)
+    >>> policy.observe(second, {j: 0.5 for j in second.reveals})
+    >>> [decision.id for decision in policy.open]
+    [1]
+    """
+
+    id: int  # decisions of a policy are numbered from 1, so it is also …
+    round: int  # … its round
+    arm: int
+    label: str  # the arm's, its number where the graph has no labels
+    reveals: Ints  # the arms whose losses playing it reveals, in increasing order
+    seen: Floats  # the probability, when it was decided, that each of these would be seen
+
+    def __repr__(self) -> str:
+        return (
+            f"Decision(id={self.id}, arm={self.arm}, label={self.label!r}, reveals={self.reveals.size} arms)"
+        )
+
+
+@dataclass(slots=True)
+class Draw:
+    """An open decision as its policy keeps it."""
+
+    arm: int
+    version: int  # of the distribution that it was drawn from
+    kept: Floats | None = (
+        None  # what learning from it will need; None while the distribution is still the same
+    )

@@ -1,0 +1,405 @@
+"""Decisions in any order: many open at once, answered late or never, saved, loaded and copied in between."""
+
+import pickle
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from baseline_twins import Exp3IX, TsallisInf, UcbN
+from decision_twin import PlanTwin, RuleTwin, TunedTwin
+from dense_engine import Dense, hand_tuning
+from forced_draws import decide_on
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from policy_kinds import losses_of
+
+import sidelight as sl
+from sidelight import families
+from sidelight.engine.fields import CHANGING, views
+from sidelight.graph.repair import with_loops
+from sidelight.planning import Plan
+from sidelight.policy.plan_policy import PlanPolicy
+
+PLANS = {
+    "one simplex, lists": lambda: sl.plan(families.cycle(8), 500, realization="flat"),
+    "one simplex, entropy": lambda: sl.baselines.chlz21(families.cycle(7), 500),
+    "two levels, spread": lambda: sl.plan(families.bicliques([4, 4]), 500, realization="interpolated"),
+    "two levels, clustered": lambda: sl.plan(families.bicliques([4, 4]), 500, realization="clustered"),
+    "two levels, adaptive": lambda: sl.plan(families.bicliques([4, 4]), 500, realization="adaptive"),
+    "cliques": lambda: sl.plan(families.cliques([3, 3, 3]), 500, realization="clustered"),
+    "loop-less clique": lambda: sl.plan(families.loopless_clique(6), 300, realization="fixed"),
+    "everything": lambda: sl.baselines.hedge(families.full(5), 200),
+    "a bandit": lambda: sl.plan(families.mab(5), 300, realization="fixed"),
+    "universal arms": lambda: sl.plan(families.revealing_action(6), 300, realization="fixed"),
+    "singletons and a block": lambda: sl.plan(families.corrupted_full(6, 2), 300, realization="fixed"),
+    "falling rates": lambda: sl.plan(families.cycle(6), None, realization="anytime"),
+    "stages": lambda: sl.plan(families.cycle(5), None, realization="doubling"),
+    "one arm": lambda: sl.plan(families.full(1), 100, realization="fixed"),
+}
+TUNED = {
+    "self-tuning": lambda: sl.plan(families.cycle(8), realization="self-tuning"),
+    "self-tuning, budget": lambda: sl.plan(
+        families.cliques([4, 4]), 300, realization="self-tuning", premium=0.5
+    ),
+}
+RULES = {
+    "exp3_ix": (sl.baselines.exp3_ix, Exp3IX),
+    "tsallis_inf": (sl.baselines.tsallis_inf, TsallisInf),
+    "ucb_n": (sl.baselines.ucb_n, UcbN),
+}
+LOOPY = with_loops(families.cliques([3, 2]))
+
+
+def begun(kind):
+    """A policy of this kind, and its twin."""
+    if kind in RULES:
+        made, twin = RULES[kind]
+        return made(LOOPY).policy(seed=5), RuleTwin(twin(LOOPY))
+    policy = (PLANS | TUNED)[kind]().policy(seed=5)
+    return policy, TunedTwin(policy) if kind in TUNED else PlanTwin(policy.plan)
+
+
+def snapshot(policy):
+    """All that may change, bit for bit."""
+    if isinstance(policy.plan, Plan):
+        state = b"".join(array.tobytes() for array in views(policy.memory, CHANGING).values())
+        state += policy.memory.words.tobytes()
+    else:
+        parts = ("numbers", "counts", "sums", "probabilities", "words")
+        state = b"".join(getattr(policy.state, name).tobytes() for name in parts)
+    progress = policy._progress
+    draws = [
+        (number, draw.arm, draw.version, None if draw.kept is None else draw.kept.tobytes())
+        for number, draw in progress.pop("_open").items()
+    ]
+    return state, progress, draws
+
+
+def reloaded(policy):
+    with tempfile.TemporaryDirectory() as folder:
+        policy.save(Path(folder) / "policy")
+        return sl.Policy.load(Path(folder) / "policy")
+
+
+class Machine(RuleBasedStateMachine):
+    """Everything that may happen to a policy, in any order, beside the twin."""
+
+    kind: str
+
+    def __init__(self):
+        super().__init__()
+        self.policy, self.twin = begun(self.kind)
+        self.n = self.policy.graph.n_arms
+        self.answered, self.lost, self.t = [], 0, 0
+
+    def losses(self):
+        self.t += 1
+        return losses_of(self.t, self.n)
+
+    # -- what may happen --------------------------------------------------------------------------------
+
+    @rule(count=st.integers(1, 3))
+    def decide(self, count):
+        expected = self.policy._made + 1
+        made = self.policy.decide(count=count)
+        assert [d.id for d in made] == [d.round for d in made] == list(range(expected, expected + count))
+        for d in made:
+            assert d.reveals.tolist() == self.policy.graph.out_neighbors(d.arm).tolist()
+            np.testing.assert_allclose(d.seen, self.twin.decide(d.id, d.arm), rtol=1e-7, atol=1e-11)
+
+    @precondition(lambda self: self.policy.pending is None)
+    @rule()
+    def ask(self):
+        arm = self.policy.ask()
+        assert self.policy.pending == arm
+        self.twin.decide(self.policy._made, arm)
+
+    @precondition(lambda self: self.policy.pending is not None)
+    @rule()
+    def tell(self):
+        losses, number = self.losses(), self.policy._asked
+        self.policy.tell(losses[self.policy.graph.out_neighbors(self.policy.pending)])
+        self.twin.observe(number, losses)
+        self.answered.append(number)
+
+    @precondition(lambda self: self.policy.open)
+    @rule(data=st.data(), by_id=st.booleans())
+    def observe(self, data, by_id):
+        d = data.draw(st.sampled_from(self.policy.open), label="decision")
+        losses = self.losses()
+        self.policy.observe(d.id if by_id else d, {int(j): losses[j] for j in d.reveals})
+        self.twin.observe(d.id, losses)
+        self.answered.append(d.id)
+
+    @precondition(lambda self: self.policy.open)
+    @rule(data=st.data())
+    def cancel(self, data):
+        d = data.draw(st.sampled_from(self.policy.open), label="decision")
+        self.policy.cancel(d)
+        self.twin.cancel(d.id)
+        self.answered.append(d.id)
+
+    @rule(which=st.sampled_from(["saved", "loaded", "copied", "pickled"]))
+    def keep(self, which):
+        if which in ("saved", "loaded"):
+            other = reloaded(self.policy)
+            assert np.array_equal(other.probabilities, self.policy.probabilities)
+            assert [d.id for d in other.open] == [d.id for d in self.policy.open]
+            self.policy = other if which == "loaded" else self.policy
+        else:
+            other = self.policy.copy() if which == "copied" else pickle.loads(pickle.dumps(self.policy))
+            assert snapshot(other) == snapshot(self.policy)
+            self.policy.decide()  # the other must not hear of it
+            self.policy = other
+
+    @rule(data=st.data())
+    def refuse(self, data):
+        before = snapshot(self.policy)
+        if self.answered:
+            number = data.draw(st.sampled_from(self.answered), label="answered")
+            with pytest.raises(sl.errors.TurnError, match=f"decision {number} was answered or cancelled"):
+                self.policy.observe(number, [])
+        with pytest.raises(sl.errors.TurnError, match="does not exist"):
+            self.policy.cancel(self.policy._made + 1)
+        if self.policy.pending is not None:
+            with pytest.raises(sl.errors.TurnError, match="still to be told"):
+                self.policy.ask()
+        for d in self.policy.open[:2]:
+            with pytest.raises(sl.errors.InvalidFeedback):
+                self.policy.observe(d, np.full(d.reveals.size + 1, 0.5))
+            if d.reveals.size:
+                with pytest.raises(sl.errors.InvalidFeedback, match=r"must be in \[0, 1\]"):
+                    self.policy.observe(d, np.full(d.reveals.size, 1.5))
+        assert snapshot(self.policy) == before
+
+    # -- what must hold ---------------------------------------------------------------------------------
+
+    @invariant()
+    def agrees(self):
+        policy, twin = self.policy, self.twin
+        if policy.pending is None or isinstance(policy.plan, Plan) or policy._asked < policy._made:
+            np.testing.assert_allclose(policy.probabilities, twin.Z, rtol=1e-7, atol=1e-11)
+        assert [d.id for d in policy.open] == list(twin.open)
+        assert policy.round == twin.made - len(twin.open)
+        certificate = policy.certificate()
+        assert certificate.round == twin.made
+        assert certificate.terms.get("unanswered", 0) >= len(twin.open)
+        if isinstance(twin, PlanTwin) and twin.stages == 0:
+            for arm in range(self.n):
+                parts = policy.ledger_parts(arm)
+                np.testing.assert_allclose(parts, twin.ledger(arm), rtol=1e-7, atol=1e-8)
+                assert (policy.certificate_parts(arm) >= parts - 1e-8 * (1 + abs(parts))).all()
+
+
+def machine_of(kind):
+    return type(f"Machine of {kind}", (Machine,), {"kind": kind})
+
+
+@pytest.mark.parametrize("kind", [*PLANS, *TUNED, *RULES])
+def test_any_order_of_events_is_what_the_twin_says(kind):
+    run_state_machine_as_test(
+        machine_of(kind),
+        settings=settings(
+            max_examples=6,
+            stateful_step_count=40,
+            deadline=None,
+            derandomize=True,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+
+
+# -- unbiased, whenever answers come ------------------------------------------------------------------------
+
+FAST = {  # rates a hundred times too high: a few losses move nearly all of the probability
+    "one simplex": (families.cycle(4), [[0, 1, 2, 3]], {"inner": (2.0, 2.0)}),
+    "entropy": (families.cycle(4), [[0, 1, 2, 3]], {"inner": (0.0, 2.0)}),
+    "two levels": (families.bicliques([2, 2]), [[0, 1], [2, 3]], {"top": (2.0, 2.0), "inner": (0.0, 2.0)}),
+    "singletons": (families.loopless_clique(3), [[0], [1], [2]], {"top": (2.0, 2.0)}),
+}
+
+
+def fast(name):
+    """A policy whose distribution moves fast; every arm is explored, so every arm may be seen."""
+    graph, blocks, rates = FAST[name]
+    tuning = hand_tuning(blocks, global_exploration=np.full(graph.n_arms, 0.02), **rates)
+    bound = sl.plan(graph, 10, realization="fixed").curve
+    plan = Plan(graph, sl.Partition(graph, blocks), 10, "by hand", (), {}, bound, tuning)
+    return plan.policy(seed=0), Dense(graph, tuning)
+
+
+def arrivals(count):
+    """Every order of making and answering `count` decisions: (True, i) makes decision i, (False, i) answers it."""
+
+    def go(made, waiting, so_far):
+        if made == count and not waiting:
+            yield so_far
+        if made < count:
+            yield from go(made + 1, waiting | {made}, [*so_far, (True, made)])
+        for index in sorted(waiting):
+            yield from go(made, waiting - {index}, [*so_far, (False, index)])
+
+    return list(go(0, frozenset(), []))
+
+
+def expectation(policy, dense, events, losses):
+    """E[Σ ℓ̂] of every arm and E[Σ L̂ − Σ ⟨X̃, ℓ⟩] of every block, X̃ of the draw, over every draw of these events."""
+    if not events:
+        return np.concatenate(dense.sums(policy.memory))
+    (makes, index), rest = events[0], events[1:]
+    if not makes:
+        policy.observe(index + 1, losses[index][policy.graph.out_neighbors(policy._open[index + 1].arm)])
+        return expectation(policy, dense, rest, losses)
+    Z, _, X = dense.probabilities(policy.memory)
+    total = np.zeros(dense.n + dense.m)
+    for arm, p in enumerate(Z):
+        after = policy.copy()
+        decide_on(after, arm)
+        total += p * expectation(after, dense, rest, losses)
+    total[dense.n :] -= [dense.mixed(X)[block] @ losses[index][block] for block in dense.blocks]
+    return total
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_estimates_are_unbiased_in_every_order_of_arrival(name):
+    """Exactly, over all draws of three decisions, in each of the 15 orders in which they can be made and answered."""
+    policy, dense = fast(name)
+    losses = np.random.default_rng(3).random((3, dense.n))
+    orders = arrivals(3)
+    assert len(orders) == 15
+    for events in orders:
+        found = expectation(policy.copy(), dense, events, losses)
+        np.testing.assert_allclose(found[: dense.n], losses.sum(axis=0), rtol=1e-9, err_msg=str(events))
+        np.testing.assert_allclose(found[dense.n :], 0.0, atol=1e-9, err_msg=str(events))
+
+
+def todays(policy, draw, values):
+    """What a careless `_observe` would do: divide by the probabilities of the day the losses come."""
+    return bool(policy._observe_once(policy.memory, draw.arm, values, policy._note(draw.arm)))
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_with_the_probabilities_of_today_they_would_be_wrong(name, monkeypatch):
+    """By a factor, where the distribution moves fast: so the test above would notice."""
+    monkeypatch.setattr(PlanPolicy, "_observe", todays)
+    policy, dense = fast(name)
+    losses = np.random.default_rng(3).random((3, dense.n))
+    ratio = np.array(
+        [
+            expectation(policy.copy(), dense, events, losses)[: dense.n] / losses.sum(axis=0)
+            for events in arrivals(3)
+        ]
+    )
+    assert ratio.max() > 1.5 or ratio.min() < 0.67
+
+
+# -- one at a time ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [*PLANS, *TUNED, *RULES])
+def test_one_at_a_time_decisions_are_ask_and_tell(kind):
+    """The same arms, bit for bit: nothing moves while a decision is open."""
+    one, _ = begun(kind)
+    two = one.copy()
+    for t in range(60):
+        d, arm = one.decide(), two.ask()
+        assert d.arm == arm
+        losses = losses_of(t, one.graph.n_arms)[d.reveals]
+        one.observe(d, losses)
+        two.tell(losses)
+        assert np.array_equal(one.probabilities, two.probabilities)
+    assert one.round == two.round == 60
+    assert np.array_equal(one.ledger_parts(0), two.ledger_parts(0), equal_nan=True)
+
+
+@pytest.mark.parametrize("kind", ["two levels, clustered", "self-tuning", "exp3_ix"])
+def test_late_answers_after_loading_count_bit_for_bit(kind, tmp_path):
+    policy, _ = begun(kind)
+    n = policy.graph.n_arms
+    open_ = policy.decide(count=20)
+    for d in open_[::3]:
+        policy.observe(d, losses_of(d.id, n)[d.reveals])
+    policy.ask()
+    policy.save(tmp_path / "policy")
+    loaded = sl.Policy.load(tmp_path / "policy")
+    rng = np.random.default_rng(1)
+    for d in [open_[i] for i in rng.permutation(20) if i % 3]:
+        for each in (policy, loaded):
+            each.observe(d.id, losses_of(d.id, n)[d.reveals])
+        assert np.array_equal(policy.probabilities, loaded.probabilities)
+    for each in (policy, loaded):
+        each.tell(losses_of(99, n)[each.graph.out_neighbors(each.pending)])
+    assert np.array_equal(policy.probabilities, loaded.probabilities)
+    assert [d.arm for d in policy.decide(count=30)] == [d.arm for d in loaded.decide(count=30)]
+    assert policy.certificate() == loaded.certificate() or kind == "exp3_ix"  # which certifies NaN
+
+
+# -- what is said about them --------------------------------------------------------------------------------
+
+
+def test_cancelled_and_open_decisions_count_in_the_certificate():
+    policy = PLANS["two levels, clustered"]().policy(seed=1)
+    a, b, _ = policy.decide(count=3)
+    policy.observe(a, np.full(a.reveals.size, 0.5))
+    value = sum(policy.certificate_parts(None))
+    policy.cancel(b)
+    certificate = policy.certificate()
+    assert certificate.terms["unanswered"] == 2.0  # one cancelled, one open
+    assert certificate.value == pytest.approx(value + 2.0)
+    assert (certificate.round, policy.round) == (3, 2)
+
+
+def test_answers_to_a_stage_that_is_over_count_as_cancelled():
+    policy = PLANS["stages"]().policy(seed=1)  # of 1, 2, 4, … rounds
+    first, second, _, fourth = policy.decide(count=4)
+    before = policy.probabilities
+    policy.observe(first, np.ones(first.reveals.size))
+    policy.observe(second, np.ones(second.reveals.size))
+    assert np.array_equal(policy.probabilities, before)
+    assert policy.certificate().terms["unanswered"] == 4.0
+    policy.observe(fourth, np.ones(fourth.reveals.size))  # the stage of rounds 4 to 7 goes on
+    assert not np.array_equal(policy.probabilities, before)
+    assert policy.certificate().terms["unanswered"] == 3.0
+    with pytest.raises(sl.errors.TurnError, match="decision 2 was answered or cancelled before"):
+        policy.observe(second, np.ones(second.reveals.size))
+
+
+def test_what_a_decision_says():
+    graph = sl.FeedbackGraph.from_edges(3, [(0, 1), (1, 2), (2, 0), (0, 0)], labels=["red", "green", "blue"])
+    policy = sl.plan(graph, 100).policy(seed=3)
+    d = policy.decide()
+    assert (d.id, d.round, d.label) == (1, 1, graph.labels[d.arm])
+    assert d.reveals.tolist() == graph.out_neighbors(d.arm).tolist()
+    assert d.seen.shape == d.reveals.shape
+    assert ((d.seen > 0) & (d.seen <= 1)).all()
+    with pytest.raises(AttributeError):
+        d.arm = 2
+    assert "label=" in repr(d)
+    assert repr(policy.open) == repr([d])
+
+
+def test_a_decision_of_another_policy_is_refused():
+    plan = PLANS["one simplex, lists"]()
+    one, two = plan.policy(seed=1), plan.policy(seed=2)
+    d, e = next(
+        (d, e) for d, e in zip(one.decide(count=9), two.decide(count=9), strict=True) if d.arm != e.arm
+    )
+    with pytest.raises(
+        sl.errors.TurnError, match=f"decision {d.id} of this policy is arm {e.arm}, not {d.arm}"
+    ):
+        two.observe(d, np.ones(d.reveals.size))
+    for wrong in ("x", None, 1.0, True):
+        with pytest.raises(sl.errors.InvalidOption, match="what decide"):
+            one.observe(wrong, [0.5])
+    with pytest.raises(sl.errors.InvalidOption):
+        one.decide(count=0)
+    with pytest.raises(sl.errors.TurnError, match="9 decisions are open"):
+        sl.simulate(one, sl.environments.gap(8), seeds=[0], horizon=10)

@@ -1,0 +1,212 @@
+"""Open decisions by the book: every decision keeps the whole distribution it was drawn from; dense, NumPy and SciPy.
+
+A twin is told which arms were drawn, and says what should be believed after any order of answers.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from baseline_twins import Counting, Exp3IX
+from dense_engine import Dense
+from lazy_twin import LazyTwin
+from scipy.optimize import brentq
+from tuned_plans import adjacency
+
+from sidelight.engine.fields import FIXED, views
+from sidelight.engine.self_tuning.numbers import PAUSE
+
+
+def point(power, rate, sums):
+    """The x with x_i = (a_i(Λ + S_i))^{−q_i}, or exp(−1 − a_i(Λ + S_i)) where q_i = 0, that adds up to one."""
+    power, rate, sums = (np.asarray(part, dtype=float) for part in (power, rate, sums))
+
+    def x(level):
+        with np.errstate(all="ignore"):
+            return np.where(
+                power == 0,
+                np.exp(-1 - rate * (level + sums)),
+                (rate * (level + sums)) ** -np.where(power == 0, 1, power),
+            )
+
+    n = sums.size
+    # at `low` some coordinate is 1, at `high` none exceeds 1/n
+    low = max(np.where(power == 0, -1 / rate - sums, 1 / rate - sums))
+    share = np.where(power == 0, (np.log(n) - 1) / rate, n ** (1 / np.where(power == 0, 1, power)) / rate)
+    high = max(share - sums)
+    high += 1e-9 * (high - low) + 1e-12  # rounding must not move the root out of the bracket
+    if x(low).sum() <= 1:
+        return x(low) / x(low).sum()
+    level = brentq(lambda at: x(at).sum() - 1, low, high, xtol=1e-15 * max(1, abs(low)), rtol=1e-15)
+    return x(level) / x(level).sum()
+
+
+@dataclass
+class Drawn:
+    """An open decision, with everything that was true when it was made."""
+
+    arm: int
+    stage: int
+    P: np.ndarray
+    X: np.ndarray
+    mixed: np.ndarray
+    Y: np.ndarray
+    gamma: float
+
+
+@dataclass
+class PlanTwin:
+    """A plan of fixed or falling rates, stage after stage."""
+
+    plan: object
+    made: int = 0
+    answered: int = 0
+    open: dict = field(default_factory=dict)
+
+    def __post_init__(self):
+        self.stages, self.t = 0, 1
+        self._begin()
+
+    def _begin(self):
+        self.stage = self.plan.stage_of(self.made + 1)
+        self.first = self.made
+        self.dense = Dense(self.plan.graph, self.stage.tuning)
+        self.sums, self.blocks = np.zeros(self.dense.n), np.zeros(self.dense.m)
+        self.paid, self.inside, self.explored, self.learnt = 0.0, np.zeros(self.dense.m), 0.0, 0
+
+    def now(self):
+        """(Z, X, X̃, Y, γ̄) of the next decision."""
+        tuning, dense = self.stage.tuning, self.dense
+        rate, exploration = np.ones(dense.n), 1.0
+        if tuning.schedule is not None:
+            rate, exploration = tuning.schedule.factors(self.t)
+        X, Y = np.ones(dense.n), np.ones(1)
+        for block in dense.blocks:
+            if block.size > 1:
+                X[block] = point(
+                    tuning.inner_power[block], (tuning.inner_rate * rate)[block], self.sums[block]
+                )
+        if dense.m > 1:
+            Y = point(tuning.top_power, tuning.top_rate, self.blocks)
+        gamma = exploration * dense.gamma(X)
+        mixed = dense.mixed(X)
+        Z = (1 - gamma.sum()) * Y[dense.block_of] * mixed + gamma
+        return Z, X, mixed, Y, float(gamma.sum())
+
+    @property
+    def Z(self):
+        return self.now()[0]
+
+    def _turn(self):
+        """The last round is over: it was answered, or the next is decided."""
+        self.t = self.made + 1
+        if self.stage is not self.plan and self.made == self.first + self.stage.horizon:
+            self.stages += 1
+            self._begin()
+
+    def decide(self, number, arm):
+        if self.made in self.open:
+            self._turn()
+        Z, X, mixed, Y, gamma = self.now()
+        P = self.dense.A.T @ Z
+        self.open[number] = Drawn(arm, self.stages, P, X, mixed, Y, gamma)
+        self.made += 1
+        return P[self.dense.A[arm]]
+
+    def observe(self, number, losses):
+        drawn = self.open.pop(number)
+        if drawn.stage == self.stages:
+            self._learn(drawn, losses)
+        if number == self.made:
+            self._turn()
+
+    def _learn(self, drawn, losses):
+        dense = self.dense
+        seen = dense.A[drawn.arm]
+        guess = np.zeros(dense.n)
+        guess[seen] = losses[seen] / drawn.P[seen]
+        block_guess = np.array([drawn.mixed[block] @ guess[block] for block in dense.blocks])
+        self.sums += guess
+        self.blocks += block_guess
+        paid = float(drawn.Y @ block_guess)
+        self.paid += paid
+        self.inside += [drawn.X[block] @ guess[block] for block in dense.blocks]
+        self.explored += drawn.gamma * (1 - paid)
+        self.learnt += 1
+
+    def cancel(self, number):
+        del self.open[number]
+        if number == self.made:
+            self._turn()
+
+    def ledger(self, arm):
+        """Of this stage."""
+        k = self.dense.block_of[arm]
+        alone = self.dense.blocks[k].size == 1
+        restriction = 0.0 if alone else self.inside[k] - self.sums[arm]
+        local = 0.0 if alone else self.dense.local[k] * self.learnt
+        return np.array([self.paid - self.blocks[k], restriction, self.explored, local])
+
+
+@dataclass
+class TunedTwin:
+    """A self-tuning plan: charges are those of the draw, events come when answers do."""
+
+    policy: object  # for the numbers of its rule only
+    open: dict = field(default_factory=dict)
+    made: int = 0
+
+    def __post_init__(self):
+        tuning, graph = self.policy.plan.tuning, self.policy.graph
+        pause = float(views(self.policy.memory, FIXED)["rule"][PAUSE])
+        self.lazy = LazyTwin(adjacency(graph), tuning.cover, tuning.load, tuning.self_tuning, pause)
+
+    @property
+    def Z(self):
+        return self.lazy.Z
+
+    def decide(self, number, arm):
+        Z = self.lazy.Z.copy()
+        self.open[number] = (arm, Z, self.lazy.charge_of(arm, Z))
+        self.made += 1
+        return (self.lazy.A.T @ Z)[self.lazy.A[arm] > 0]
+
+    def observe(self, number, losses):
+        arm, Z, charge = self.open.pop(number)
+        self.lazy.learn(arm, losses, Z, charge)
+
+    def cancel(self, number):
+        del self.open[number]
+
+
+@dataclass
+class RuleTwin:
+    """A rule: its distribution from one of `baseline_twins`, its divisors from the draw."""
+
+    rule: object  # a twin of `baseline_twins`
+    open: dict = field(default_factory=dict)
+    made: int = 0
+
+    @property
+    def Z(self):
+        return self.rule.probabilities
+
+    def decide(self, number, arm):
+        P = self.rule.A.T @ self.Z
+        divisor = np.ones(self.rule.n) if isinstance(self.rule, Counting) else P
+        if isinstance(self.rule, Exp3IX):
+            divisor = P + self.rule.rate
+            self.rule.Q += (self.Z / divisor).sum()
+        self.open[number] = arm, divisor
+        self.rule.t += 1
+        self.made += 1
+        return P[self.rule.A[arm] > 0]
+
+    def observe(self, number, losses):
+        arm, divisor = self.open.pop(number)
+        seen = self.rule.A[arm] > 0
+        self.rule.L = self.rule.L.copy()
+        self.rule.L[seen] += losses[seen] / divisor[seen]
+        self.rule.O = self.rule.O + seen
+
+    def cancel(self, number):
+        del self.open[number]
