@@ -4,6 +4,7 @@ import math
 
 from sidelight.engine._numba.jit import inlined, internal, kernel, noinline
 from sidelight.engine._numba.pointers import pointer, prefetch
+from sidelight.engine.calendar import LOST, NONE, WIDTH, enter, take
 from sidelight.engine.fields import (
     ALL_OTHERS,
     DOMINANT,
@@ -25,6 +26,7 @@ from sidelight.engine.round.indexing import (
     first_slot,
     is_own,
 )
+from sidelight.engine.round.late import learn_late, list_revealed, note
 from sidelight.engine.round.learn import learn
 from sidelight.engine.round.learn_all import PIECE, add_to_piece, largest_step, put_aside, settle_all
 from sidelight.engine.round.prefetch import (
@@ -179,6 +181,39 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
             learn(machine, state, store, slot, revealed)
         if plays.size > 0:  # only now: its memory, asked for above, has had time to come
             counts[arm] += 1
+    return cost
+
+
+@kernel()
+def play_late(memory, world, function, key, first, last, cost, losses, plays, calendar, forgotten):
+    """`play` where losses are heard of when the calendar says so; those before round `forgotten` teach nothing."""
+    machine, state, store = opened(memory)
+    revealed = pointer(losses, 0, losses.size)
+    width, size = calendar.counts[WIDTH], calendar.kept.size
+    for t in range(first, last):
+        slot = ask(machine, state, store)
+        arm = arm_at(machine, slot)
+        cost += cost_of(world, function, t, arm)
+        if plays.size > 0:
+            plays[arm] += 1
+        record = enter(calendar, t, slot)
+        note(machine, state, store, slot, pointer(calendar.kept, record * width, size))
+        record = take(calendar, t)
+        while record != NONE:
+            decided = calendar.round[record]
+            if decided < forgotten:
+                calendar.counts[LOST] += 1
+            else:
+                played = int(calendar.drawn[record])
+                word = round_word(key, decided)
+                for i in range(list_revealed(machine, state, played)):
+                    loss = loss_of(world, function, word, decided, arm_at(machine, state.targets[i]))
+                    if not 0.0 <= loss <= 1.0:
+                        return math.nan
+                    revealed[i] = loss
+                kept = pointer(calendar.kept, record * width, size)
+                learn_late(machine, state, store, played, revealed, kept)
+            record = take(calendar, t)
     return cost
 
 

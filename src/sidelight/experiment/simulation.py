@@ -9,9 +9,10 @@ import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from sidelight._check import checked_count, checked_horizon, checked_seeds
 from sidelight._progress import Progress
@@ -20,8 +21,13 @@ from sidelight.engine._numba.interrupts import interrupts_kept
 from sidelight.environment import Environment
 from sidelight.environment.base import environment_key
 from sidelight.errors import InvalidOption, PastHorizon
+from sidelight.experiment.delays import Delays
 from sidelight.experiment.run import LEDGER, Run, regret_of
 from sidelight.policy.player import MinimalPlayer, Playable, is_player
+
+if TYPE_CHECKING:
+    from sidelight.engine.calendar import Calendar
+    from sidelight.policy.decision import Decision
 
 _Value = TypeVar("_Value")
 
@@ -38,6 +44,7 @@ def simulate(
     seeds: Iterable[int] = (0,),
     horizon: int | None = None,
     *,
+    delay: int | tuple[str, float] | npt.ArrayLike = 0,
     checkpoints: Iterable[int] | None = None,
     jobs: int | None = None,
     progress: bool | None = None,
@@ -55,6 +62,8 @@ def simulate(
             round by round.
         seeds: one run each; a run's player and losses are independent streams of its seed.
         horizon: rounds to play, the plan's own by default.
+        delay: how many more decisions are made before the losses of one are heard of: one number for all, one for
+            each round, or ("geometric", mean) for delays that are drawn independently of everything else.
         checkpoints: rounds at which regret is recorded, about 80 on a logarithmic scale by default.
         jobs: threads, all cores by default.
         progress: show a progress bar; by default only for long simulations at a terminal.
@@ -87,14 +96,19 @@ def simulate(
     if is_player(policy):
         _warn_past_horizon(policy.promised, policy.round + rounds)
     environment.check_horizon(rounds)
+    delays = Delays.checked(delay, rounds)
+    if delays.any and not hasattr(policy, "observe"):
+        raise InvalidOption(
+            f"{type(policy).__name__} has no decide and observe, so its losses cannot come late"
+        )
     points = _checked_points(checkpoints, rounds)
     chosen = checked_seeds(seeds)
     best_arms = _per_seed(environment, chosen, lambda seed: environment.best_arm(rounds, seed))
     tasks = [
-        _Task(policy, environment, seed, points, best_arm)
+        _Task(policy, environment, seed, points, best_arm, delays)
         for seed, best_arm in zip(chosen, best_arms, strict=True)
     ]
-    _warm_up(policy, environment)
+    _warm_up(policy, environment, delays)
     return _run(policy, environment, tasks, points, jobs, progress)
 
 
@@ -125,14 +139,18 @@ def logarithmic_checkpoints(horizon: int, count: int = 80) -> Longs:
     return points
 
 
-def _warm_up(policy: MinimalPlayer, environment: Environment) -> None:
+def _warm_up(policy: MinimalPlayer, environment: Environment, delays: Delays) -> None:
     """Compile, or load from the cache, what will be called, before the clock starts; policies stay as they are."""
     if not is_player(policy):
         return
     with interrupts_kept():
         if environment.world is not None:  # no rounds
             nothing = np.zeros(0, dtype=np.int64)
-            policy.play(environment.world, environment.function, np.uint64(0), 0, 0, 0.0, nothing)
+            about = (environment.world, environment.function, np.uint64(0), 0, 0, 0.0, nothing)
+            if delays.any:
+                policy.copy(0).play_late(*about, policy.calendar(np.zeros(1, dtype=np.int64), 1))
+            else:
+                policy.play(*about)
         else:  # one round without losses, so that the user's function is not called for it
             copy = policy.copy(0)
             copy.tell(np.zeros(int(policy.graph.out_degree[copy.ask()])))
@@ -147,6 +165,7 @@ class _Task:
     seed: int
     points: Longs
     best_arm: int
+    delays: Delays
 
     def __post_init__(self) -> None:
         self.clone: MinimalPlayer | None = None  # made when the task starts: memory is per running task
@@ -159,6 +178,8 @@ class _Task:
         self.certificate = np.full(self.points.size, np.nan)
         counted = self.policy.graph.n_arms <= MOST_COUNTED_ARMS
         self.plays = np.zeros(self.policy.graph.n_arms if counted else 0, dtype=np.int64)
+        self.calendar: Calendar | None = None  # of a compiled game whose losses come late
+        self.due: dict[int, list[tuple[int, Decision]]] = {}  # … and of one that is played from Python
 
     def advance(self, stop: threading.Event) -> None:
         """Play to the last checkpoint, or until told to stop; runs in a thread of its own."""
@@ -182,7 +203,9 @@ class _Task:
                 self.cost[self.next_point] = self.total
                 if is_player(self.clone):
                     self.ledger[self.next_point] = self.clone.ledger_parts(self.best_arm)
-                    self.certificate[self.next_point] = self.clone.certificate_parts(None).sum()
+                    self.certificate[self.next_point] = (
+                        self.clone.certificate_parts(None).sum() + self.clone.unanswered
+                    )
                 self.next_point += 1
         if self.next_point == self.points.size:
             self.clone = None
@@ -193,7 +216,14 @@ class _Task:
         if world is None or not is_player(self.clone):
             return self._play_in_python(last)
         key, function = environment_key(self.seed), self.environment.function
-        cost = self.clone.play(world, function, key, self.round, last, self.total, self.plays)
+        about = (world, function, key, self.round, last, self.total, self.plays)
+        if self.delays.any:
+            if self.calendar is None:
+                rounds = int(self.points[-1])
+                self.calendar = self.clone.calendar(self.delays.of(self.seed, rounds), rounds)
+            cost = self.clone.play_late(*about, self.calendar)
+        else:
+            cost = self.clone.play(*about)
         if np.isnan(cost):
             raise InvalidOption(
                 f"a loss outside [0, 1] was met in rounds {self.round}..{last - 1}; rescale the loss function"
@@ -203,12 +233,30 @@ class _Task:
     def _play_in_python(self, last: int) -> float:
         assert self.clone is not None
         cost = self.total
+        if self.delays.any:
+            return self._play_late_in_python(last)
         for t in range(self.round, last):
             arm = self.clone.ask()
             self.clone.tell(self.environment.losses(self.seed, t, self.clone.graph.out_neighbors(arm)))
             cost += self.environment.costs(self.seed, t, arm)
             if self.plays.size:
                 self.plays[arm] += 1
+        return cost
+
+    def _play_late_in_python(self, last: int) -> float:
+        player: Any = self.clone
+        cost, rounds = self.total, int(self.points[-1])
+        delays = self.delays.of(self.seed, rounds)
+        for t in range(self.round, last):
+            decision = player.decide()
+            cost += self.environment.costs(self.seed, t, decision.arm)
+            if self.plays.size:
+                self.plays[decision.arm] += 1
+            after = t + int(delays[t if delays.size > 1 else 0])
+            self.due.setdefault(after, []).append((t, decision))
+            for decided, answered in self.due.pop(t, ()):
+                revealed = self.environment.losses(self.seed, decided, answered.reveals)
+                player.observe(answered, revealed)
         return cost
 
 

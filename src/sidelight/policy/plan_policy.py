@@ -15,9 +15,10 @@ from sidelight._types import Floats
 from sidelight.engine import certificate
 from sidelight.engine._numba.entry import entry
 from sidelight.engine.build import block_order, build_memory
+from sidelight.engine.calendar import Calendar
 from sidelight.engine.fields import GAMMA, LATE, PENDING, ROUND, duplicate, refreeze, views
 from sidelight.engine.inputs import TooManyEdges
-from sidelight.engine.play import play
+from sidelight.engine.play import play, play_late
 from sidelight.engine.round import late
 from sidelight.engine.round import round as engine
 from sidelight.engine.self_tuning.numbers import CHARGED, PURCHASED
@@ -77,7 +78,7 @@ class PlanPolicy(Policy):
         return bool(self._tell_once(self.memory, values, self.scratch))
 
     def _note(self, arm: int) -> Floats:
-        kept = np.empty(late.N_KEPT + late.PER_ARM * self._degrees[arm])
+        kept = np.empty(self._kept_size(self._degrees[arm]))
         self._note_once(self.memory, arm, kept)
         return kept
 
@@ -126,19 +127,54 @@ class PlanPolicy(Policy):
             return rounds_to_turn(self.stage.tuning, self._made)
         return self.finished.rounds + int(self.stage.bound.horizon) - self._made
 
+    def _kept_size(self, degree: int) -> int:
+        return late.N_KEPT + late.PER_ARM * degree
+
     def _play(
         self, world: Any, function: Any, key: Any, first: int, last: int, cost: float, plays: Any
     ) -> float:
+        def some(end: int) -> float:
+            return float(play(self.memory, world, function, key, first, end, cost, self.scratch, plays))
+
         while True:
-            end = min(last, first + self._until_turn)
-            before = self._numbers[ROUND]
-            cost = float(play(self.memory, world, function, key, first, end, cost, self.scratch, plays))
-            self._made += int(self._numbers[ROUND] - before)
-            if first < end:
-                self._turn()
-            first = end
+            cost, first = self._played(some, first, last)
             if first >= last or math.isnan(cost):
                 return cost
+
+    def _play_late(
+        self,
+        world: Any,
+        function: Any,
+        key: Any,
+        first: int,
+        last: int,
+        cost: float,
+        plays: Any,
+        calendar: Calendar,
+    ) -> float:
+        began = first - self._made  # the round of the environment in which decision 1 was made
+
+        def some(end: int) -> float:
+            about = (world, function, key, first, end, cost, self.scratch, plays, calendar)
+            return float(play_late(self.memory, *about, began + self._forgotten))
+
+        while True:
+            cost, first = self._played(some, first, last)
+            if first >= last or math.isnan(cost):
+                return cost
+
+    def _played(self, some: Callable[[int], float], first: int, last: int) -> tuple[float, int]:
+        """Play on to `last`, or until rates change: the cost, and the next round."""
+        end = min(last, first + self._until_turn)
+        before = self._numbers[ROUND]
+        cost = some(end)
+        if math.isnan(cost):  # a round that could not be played to its end
+            self._made += int(self._numbers[ROUND] - before)
+            return cost, end
+        self._made += end - first
+        if first < end:
+            self._turn()
+        return cost, end
 
     # -- looking ----------------------------------------------------------------------------------------
 

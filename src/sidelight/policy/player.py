@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sidelight._types import Floats
 
 if TYPE_CHECKING:
+    from sidelight.engine.calendar import Calendar
     from sidelight.engine.losses import World
     from sidelight.graph import FeedbackGraph
     from sidelight.planning import Bound
@@ -78,6 +79,10 @@ class Player(MinimalPlayer, Protocol):
         """Number of completed rounds."""
 
     @property
+    def unanswered(self) -> int:
+        """Decisions from which nothing was learnt."""
+
+    @property
     def promised(self) -> int | None:
         """Rounds that the bound speaks of; None if it speaks of any number."""
 
@@ -96,6 +101,22 @@ class Player(MinimalPlayer, Protocol):
         plays: npt.NDArray[np.int64],
     ) -> float:
         """Rounds first..last of a compiled environment."""
+
+    def play_late(
+        self,
+        world: World,
+        function: Any,
+        key: np.uint64,
+        first: int,
+        last: int,
+        cost: float,
+        plays: npt.NDArray[np.int64],
+        calendar: Calendar,
+    ) -> float:
+        """The same with losses that come later."""
+
+    def calendar(self, delays: npt.NDArray[np.int64], rounds: int) -> Calendar:
+        """Where it keeps open decisions meanwhile."""
 
     def ledger_parts(self, arm: int) -> Floats:
         """(4,) the parts of the regret against `arm`; NaN where none are kept."""

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from sidelight._archive import Arrays
 from sidelight._check import MOST_ROUNDS, checked_count, checked_path, checked_seed
 from sidelight._types import Floats
+from sidelight.engine.calendar import LOST, OPEN, Calendar, make_calendar
 from sidelight.errors import InvalidOption, PastHorizon, SavedStateError, TurnError
 from sidelight.policy import saved
 from sidelight.policy.certificate import LEDGER, UNANSWERED, Certificate
@@ -103,8 +104,16 @@ class Policy(ABC):
         """The probabilities of being seen, of what an arm reveals."""
 
     @abstractmethod
+    def _kept_size(self, degree: int) -> int:
+        """How many numbers are kept of a decision that reveals so many arms."""
+
+    @abstractmethod
     def _play(self, *arguments: Any) -> float:
         """`play` without its checks."""
+
+    @abstractmethod
+    def _play_late(self, *arguments: Any) -> float:
+        """`play_late` without its checks."""
 
     @abstractmethod
     def _twin(self) -> Self:
@@ -305,6 +314,36 @@ class Policy(ABC):
         finally:
             self._busy.release()
 
+    def play_late(
+        self,
+        world: World,
+        function: Any,
+        key: np.uint64,
+        first: int,
+        last: int,
+        cost: float,
+        plays: npt.NDArray[np.int64],
+        calendar: Calendar,
+    ) -> float:
+        """`play` where losses come as late as the calendar says, which keeps the decisions that are open."""
+        self._enter()
+        try:
+            if self._open:
+                raise TurnError(
+                    f"{len(self._open)} decisions are open: observe or cancel them before playing on"
+                )
+            self._version += 1
+            before = calendar.counts[OPEN] + calendar.counts[LOST]
+            cost = self._play_late(world, function, key, first, last, cost, plays, calendar)
+            self._lost += int(calendar.counts[OPEN] + calendar.counts[LOST] - before)
+            return cost
+        finally:
+            self._busy.release()
+
+    def calendar(self, delays: npt.NDArray[np.int64], rounds: int) -> Calendar:
+        """Where `play_late` keeps open decisions; the delay of every round, or one for all."""
+        return make_calendar(delays, rounds, max(self._kept_size(degree) for degree in set(self._degrees)))
+
     @cached_property
     def _degrees(self) -> list[int]:
         """How many arms each arm reveals; a list is read quicker than an array."""
@@ -376,12 +415,12 @@ class Policy(ABC):
         """
         chosen = None if arm is None else self._checked_arm(arm)
         terms = dict(zip(self._certified, self.certificate_parts(chosen).tolist(), strict=True))
-        if self._unanswered:
-            terms[UNANSWERED] = float(self._unanswered)
+        if self.unanswered:
+            terms[UNANSWERED] = float(self.unanswered)
         return Certificate(self._made, chosen, terms)
 
     @property
-    def _unanswered(self) -> int:
+    def unanswered(self) -> int:
         """Decisions from which nothing was learnt, so far or for good; each costs at most 1."""
         return self._lost + len(self._open)
 

@@ -77,7 +77,7 @@ class RulePolicy(Policy):
         return bool(self._tell_once(self.state, values))
 
     def _note(self, arm: int) -> Floats:
-        kept = np.empty(N_KEPT + PER_ARM * self._degrees[arm])
+        kept = np.empty(self._kept_size(self._degrees[arm]))
         self._keep_once(self.state, arm, kept)
         kept[N_KEPT + SEEN :: PER_ARM] = self.plan.seen(self.state, self.graph.out_neighbors(arm), kept)
         return kept
@@ -91,9 +91,18 @@ class RulePolicy(Policy):
     def _seen(self, kept: Floats) -> Floats:
         return kept[N_KEPT + SEEN :: PER_ARM].copy()
 
+    def _kept_size(self, degree: int) -> int:
+        return N_KEPT + PER_ARM * degree
+
     def _play(self, *arguments: Any) -> float:
+        return self._played(self.plan.kernels.play, arguments)
+
+    def _play_late(self, *arguments: Any) -> float:
+        return self._played(self.plan.kernels.play_late, arguments)
+
+    def _played(self, kernel: Any, arguments: tuple[Any, ...]) -> float:
         before = self.state.numbers[ROUND]
-        cost = float(self.plan.kernels.play(self.state, *arguments))
+        cost = float(kernel(self.state, *arguments))
         self._made += int(self.state.numbers[ROUND] - before)
         return cost
 

@@ -14,6 +14,7 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 from sidelight.engine._numba.jit import kernel
+from sidelight.engine.calendar import NONE, WIDTH, enter, take
 from sidelight.engine.losses import cost_of, loss_of
 from sidelight.engine.random import next_turn, round_word
 from sidelight.engine.rules.state import PENDING, count_round, list_revealed
@@ -36,6 +37,7 @@ class Kernels(NamedTuple):
     go_on: Any
     observe: Any
     play: Any
+    play_late: Any
 
 
 def rule_kernels(
@@ -53,7 +55,8 @@ def rule_kernels(
         made.__qualname__ = made.__name__
         return kernel()(made)
 
-    return Kernels(*(copied(function) for function in (start, ask, tell, keep, go_on, observe, play)))
+    made = (start, ask, tell, keep, go_on, observe, play, play_late)
+    return Kernels(*(copied(function) for function in made))
 
 
 def start(state):
@@ -128,5 +131,36 @@ def play(state, world, function, key, first, last, cost, plays):
         note(state, count, state.kept)
         count_round(state, state.kept)
         update(state, count, state.kept)
+        weigh(state)
+    return cost
+
+
+def play_late(state, world, function, key, first, last, cost, plays, calendar):
+    """`play` where losses are heard of when the calendar says so."""
+    for t in range(first, last):
+        next_turn(state.words)
+        arm = choose(state)
+        cost += cost_of(world, function, t, arm)
+        if plays.size > 0:
+            plays[arm] += 1
+        record = enter(calendar, t, arm)
+        kept = calendar.kept[record * calendar.counts[WIDTH] : (record + 1) * calendar.counts[WIDTH]]
+        note(state, list_revealed(state, arm), kept)
+        count_round(state, kept)
+        record = take(calendar, t)
+        while record != NONE:
+            decided = calendar.round[record]
+            word = round_word(key, decided)
+            count = list_revealed(state, calendar.drawn[record])
+            for index in range(count):
+                loss = loss_of(world, function, word, decided, state.targets[index])
+                if not 0.0 <= loss <= 1.0:
+                    return math.nan
+                state.losses[index] = loss
+            for index in range(count):
+                state.counts[state.targets[index]] += 1.0
+            kept = calendar.kept[record * calendar.counts[WIDTH] : (record + 1) * calendar.counts[WIDTH]]
+            update(state, count, kept)
+            record = take(calendar, t)
         weigh(state)
     return cost
