@@ -51,7 +51,7 @@ class SolverError(SidelightError, RuntimeError):
 
 
 class TurnError(SidelightError, RuntimeError):
-    """`ask` and `tell` must alternate."""
+    """`ask` and `tell` must alternate; a decision is answered or cancelled once."""
 
 
 class InvalidFeedback(SidelightError, ValueError):

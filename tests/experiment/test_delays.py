@@ -56,7 +56,7 @@ def test_recorded_delays_and_python_environments():
     compiled = sl.environments.gap(n, gap=0.3)
     run = sl.simulate(plan, compiled, seeds=[4], horizon=ROUNDS, delay=delays)
     assert run.cost[0, -1] == pytest.approx(by_hand(plan, compiled, 4, delays)[0], rel=1e-9)
-    table = sl.environments.function(lambda t, arm: ((t * 7 + arm * 3) % 10) / 10, n, compile=False)
+    table = sl.environments.function(lambda t, arm: ((t * 7 + arm * 3) % 10) / 10, n)
     slow = sl.simulate(plan, table, seeds=[4], horizon=ROUNDS, delay=delays)
     assert slow.cost[0, -1] == pytest.approx(by_hand(plan, table, 4, delays)[0], rel=1e-9)
 

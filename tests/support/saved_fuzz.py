@@ -81,6 +81,9 @@ def sources(kinds, rounds=(0, 1, 40)):
     for index, kind in enumerate(kinds):
         for count in rounds:
             policy = played(kind, count, pending=(index + count) % 2 == 0)
+            if (index + count) % 3:  # some decisions are open, one of which may be the arm that was asked for
+                first, *_ = policy.decide(count=3)
+                policy.observe(first, np.full(first.reveals.size, 0.5))
             found.append((f"{kind} after {count}", _saved(policy)))
     return found
 
@@ -359,6 +362,9 @@ def _slow(began):
 
 def _play_on(policy, path) -> str:
     n = policy.graph.n_arms
+    for decision in policy.open:
+        if decision.id % 3:
+            policy.observe(decision, np.ones(decision.reveals.size))
     for t in range(ROUNDS):
         p = policy.probabilities
         if p.shape != (n,) or not np.isfinite(p).all() or (p < 0).any() or abs(p.sum() - 1) > 1e-6:

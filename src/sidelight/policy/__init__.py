@@ -1,6 +1,7 @@
 """Policies: plans and rules being played."""
 
 from sidelight.policy.certificate import Certificate
+from sidelight.policy.decision import Decision
 from sidelight.policy.paying import PayToLook
 from sidelight.policy.plan_policy import PlanPolicy
 from sidelight.policy.player import Playable, Player
@@ -8,4 +9,4 @@ from sidelight.policy.policy import Policy
 from sidelight.policy.rule import Rule
 from sidelight.policy.rule_policy import RulePolicy
 
-__all__ = ["Certificate", "PayToLook", "PlanPolicy", "Playable", "Player", "Policy", "Rule", "RulePolicy"]
+__all__ = ["Certificate", "Decision", "PayToLook", "PlanPolicy", "Playable", "Player", "Policy", "Rule", "RulePolicy"]
