@@ -9,4 +9,14 @@ from sidelight.policy.policy import Policy
 from sidelight.policy.rule import Rule
 from sidelight.policy.rule_policy import RulePolicy
 
-__all__ = ["Certificate", "Decision", "PayToLook", "PlanPolicy", "Playable", "Player", "Policy", "Rule", "RulePolicy"]
+__all__ = [
+    "Certificate",
+    "Decision",
+    "PayToLook",
+    "PlanPolicy",
+    "Playable",
+    "Player",
+    "Policy",
+    "Rule",
+    "RulePolicy",
+]

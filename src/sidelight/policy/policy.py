@@ -149,6 +149,8 @@ class Policy(ABC):
         wanted = 1 if count is None else checked_count("count", count)
         self._enter()
         try:
+            if self._ends(wanted):
+                self._warn_past_horizon()
             made = [self._decided() for _ in range(wanted)]
         finally:
             self._busy.release()
@@ -188,6 +190,8 @@ class Policy(ABC):
         try:
             if self._asked:
                 raise TurnError(f"arm {self.pending} is still to be told: call tell() before asking again")
+            if self._ends(1):
+                self._warn_past_horizon()
             arm = self._next_draw().arm
             self._asked = self._made
             return arm
@@ -215,8 +219,6 @@ class Policy(ABC):
             if last.kept is None:
                 self._note_last()
             self._version += self._turn()
-        if not self._warned and self.promised is not None and self._made >= self.promised:
-            self._warn_past_horizon()
         draw = Draw(self._draw(), self._version)
         self._made += 1
         self._open[self._made] = draw
@@ -355,6 +357,10 @@ class Policy(ABC):
             raise TurnError(
                 "this policy is in use by another thread: use it from one at a time, or give each thread a copy()"
             )
+
+    def _ends(self, count: int) -> bool:
+        """Do so many decisions more go beyond the horizon, for the first time?"""
+        return not self._warned and self.promised is not None and self._made + count > self.promised
 
     def _warn_past_horizon(self) -> None:
         self._warned = True
