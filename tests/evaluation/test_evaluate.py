@@ -16,7 +16,7 @@ from sidelight.log import record
 def log():
     coins = sl.environments.bounded([0.2, 0.5, 0.8, 0.6])
     graph = sl.FeedbackGraph.from_edges(4, [(i, j) for i in range(4) for j in (i, (i + 1) % 4)])
-    policy = sl.plan(graph, horizon=400).policy(seed=3)
+    policy = sl.plan(graph, horizon=400, realization="fixed").policy(seed=3)
     return record(policy, lambda t, arms: coins.losses(5, t, arms), 400)
 
 

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import sidelight as sl
 from sidelight.experiment import logarithmic_checkpoints
 from sidelight.experiment import simulation as module
+from sidelight.experiment.delays import Delays
 from sidelight.experiment.results import cell_of
 
 HORIZON = 2_000
@@ -18,6 +19,8 @@ HORIZON = 2_000
 def plan_on(graph, partition, realization, horizon=HORIZON):
     return sl.plan(graph, horizon, partition=partition(graph), realization=realization)
 
+
+NO_DELAY = Delays.checked(0, 1)
 
 PLANS = {
     "cliques": lambda: plan_on(sl.families.cliques([4, 3, 5]), sl.partitions.components, "clustered"),
@@ -88,7 +91,9 @@ def test_a_task_told_to_stop_stops():
     plan = PLANS["bandit"]()
     stop = threading.Event()
     stop.set()
-    task = module._Task(plan.policy(0), sl.environments.gap(40), 0, np.array([10, 20]), best_arm=0)
+    task = module._Task(
+        plan.policy(0), sl.environments.gap(40), 0, np.array([10, 20]), best_arm=0, delays=NO_DELAY
+    )
     task.advance(stop)
     assert task.round == 0
     assert task.clone is None
@@ -250,7 +255,7 @@ def test_plain_functions_are_warmed_up_without_calling_them():
 
     policy = PLANS["corrupted"]().policy(seed=3)
     before = policy.probabilities
-    module._warm_up(policy, sl.environments.function(counted, 9))
+    module._warm_up(policy, sl.environments.function(counted, 9), NO_DELAY)
     assert called == []
     assert policy.round == 0
     assert_array_equal(policy.probabilities, before)

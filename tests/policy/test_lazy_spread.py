@@ -18,7 +18,6 @@ from stronger_twins import flat_plan, flat_ways, potential_of
 
 import sidelight as sl
 from sidelight.engine.fields import GAMMA, views
-from sidelight.engine.play import play
 from sidelight.engine.simplex.store import POWER_BUCKETS
 from sidelight.environment.base import environment_key
 from sidelight.planning import LAZY_FACTOR
@@ -99,7 +98,7 @@ def ahead(policy, environment, first, last, seed=5):
     if policy.plan.tuning.schedule is None:
         nothing = np.zeros(0, dtype=np.int64)
         world = environment.world, environment.function, environment_key(seed)
-        play(policy.memory, *world, first, last, 0.0, policy.scratch, nothing)
+        policy.play(*world, first, last, 0.0, nothing)
         return
     for t in range(first, last):
         policy.tell(environment.losses(seed, t, policy.graph.out_neighbors(policy.ask())))

@@ -60,10 +60,10 @@ class GrowthExponent:
     def of(self, variable: str) -> str:
         """In short, `variable` being what regret grows with: "t^0.50 [0.48, 0.53]", or "bends 0.91→0.42"."""
         if self.bends:
-            halves = ("≤ 0" if np.isnan(slope) else f"{slope:.2f}" for slope in (self.early, self.late))
+            halves = ("≤ 0" if np.isnan(slope) else f"{slope:z.2f}" for slope in (self.early, self.late))
             return f"bends {'→'.join(halves)}"
         interval = "" if np.isnan(self.low) else f" [{self.low:.2f}, {self.high:.2f}]"
-        return f"{variable}^{self.value:.2f}{interval}"
+        return f"{variable}^{self.value:z.2f}{interval}"
 
 
 @dataclass(frozen=True)
