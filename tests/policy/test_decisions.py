@@ -9,6 +9,7 @@ import pytest
 from baseline_twins import Exp3IX, TsallisInf, UcbN
 from decision_twin import PlanTwin, RuleTwin, TunedTwin
 from dense_engine import Dense, hand_tuning
+from dozen import every_case
 from forced_draws import decide_on
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -23,23 +24,78 @@ from policy_kinds import losses_of
 
 import sidelight as sl
 from sidelight import families
-from sidelight.engine.fields import CHANGING, views
+from sidelight.engine.fields import (
+    ALL_OTHERS,
+    CHANGING,
+    EVERYTHING,
+    FIXED,
+    MANY_SHAPES,
+    OWN_BLOCK,
+    OWN_LOSS,
+    switch,
+    views,
+)
+from sidelight.engine.simplex.store import ENTROPY_LIST, ENTROPY_TREE, POWER_BUCKETS, POWER_LIST
 from sidelight.graph.repair import with_loops
-from sidelight.planning import Plan
+from sidelight.planning import Bound, Plan
+from sidelight.planning.bounds.bound import NEVER, Condition
 from sidelight.policy.plan_policy import PlanPolicy
 
+
+def by_hand(graph, blocks, **numbers):
+    """A plan with any numbers; its bound promises nothing, so it can be saved."""
+    bound = Bound(500, {"nothing": 500.0}, "by hand", (Condition("proved", 1.0, 0.0),), NEVER, NEVER)
+    tuning = hand_tuning(blocks, **numbers)
+    return Plan(graph, sl.Partition(graph, blocks), 500, "by hand", (), {}, bound, tuning)
+
+
+def two_cliques(**numbers):
+    """Two loop-less cliques of three arms, a block each: every play reveals its own block."""
+    return by_hand(families.cliques([3, 3]), [[0, 1, 2], [3, 4, 5]], **numbers)
+
+
+def two_cycles(**numbers):
+    """Two cycles of four arms, a block each, with an edge between them: arms are seen along edges."""
+    edges = [
+        (v, w)
+        for a in (0, 4)
+        for i in range(4)
+        for v, w in [(a + i, a + (i + 1) % 4), (a + (i + 1) % 4, a + i)]
+    ]
+    graph = sl.FeedbackGraph.from_edges(8, [*edges, (0, 4)])
+    return by_hand(graph, [[0, 1, 2, 3], [4, 5, 6, 7]], **numbers)
+
+
+EVEN = np.full(8, 0.01)
 PLANS = {
     "one simplex, lists": lambda: sl.plan(families.cycle(8), 500, realization="flat"),
     "one simplex, entropy": lambda: sl.baselines.chlz21(families.cycle(7), 500),
-    "two levels, spread": lambda: sl.plan(families.bicliques([4, 4]), 500, realization="interpolated"),
-    "two levels, clustered": lambda: sl.plan(families.bicliques([4, 4]), 500, realization="clustered"),
-    "two levels, adaptive": lambda: sl.plan(families.bicliques([4, 4]), 500, realization="adaptive"),
-    "cliques": lambda: sl.plan(families.cliques([3, 3, 3]), 500, realization="clustered"),
-    "loop-less clique": lambda: sl.plan(families.loopless_clique(6), 300, realization="fixed"),
+    "one simplex, adaptive": lambda: sl.plan(families.bicliques([4, 4]), 500, realization="adaptive"),
+    "one simplex, spread": lambda: by_hand(
+        families.cycle(6), [list(range(6))], spread=[0.1], cover=np.full(6, 0.5), load=np.ones(6)
+    ),
+    "buckets": lambda: sl.plan(families.mab(60), 500, realization="fixed"),
+    "a tree": lambda: sl.baselines.exp3(families.mab(150), 500),
+    "own block": lambda: two_cliques(
+        inner=(0.0, 0.2), global_exploration=EVEN[:6], local_exploration=EVEN[:6]
+    ),
+    "kept mixture": lambda: two_cycles(inner=(0.0, 0.2), global_exploration=EVEN, local_exploration=EVEN),
+    "two levels, adaptive": lambda: two_cycles(
+        adaptive=[0.03, 0.05], parent=[1, 2, 3, 0, 5, 6, 7, 4], local_exploration=EVEN
+    ),
+    "two levels, spread": lambda: two_cycles(
+        spread=[0.05, 0.0],
+        cover=np.repeat([0.5, 0.0], 4),
+        load=np.repeat([1.0, 0.0], 4),
+        global_exploration=EVEN,
+    ),
+    "several potentials": lambda: two_cycles(
+        top=[(2.0, 0.1), (0.0, 0.2)], inner=[(2.0, 0.1), (0.0, 0.2)] * 4, global_exploration=EVEN
+    ),
+    "all others": lambda: sl.plan(families.loopless_clique(6), 300, realization="fixed"),
     "everything": lambda: sl.baselines.hedge(families.full(5), 200),
-    "a bandit": lambda: sl.plan(families.mab(5), 300, realization="fixed"),
-    "universal arms": lambda: sl.plan(families.revealing_action(6), 300, realization="fixed"),
-    "singletons and a block": lambda: sl.plan(families.corrupted_full(6, 2), 300, realization="fixed"),
+    "own loss": lambda: sl.baselines.exp3(families.mab(5), 300),
+    "universal arms": lambda: sl.plan(families.corrupted_full(6, 2), 300, realization="fixed"),
     "falling rates": lambda: sl.plan(families.cycle(6), None, realization="anytime"),
     "stages": lambda: sl.plan(families.cycle(5), None, realization="doubling"),
     "one arm": lambda: sl.plan(families.full(1), 100, realization="fixed"),
@@ -56,6 +112,29 @@ RULES = {
     "ucb_n": (sl.baselines.ucb_n, UcbN),
 }
 LOOPY = with_loops(families.cliques([3, 2]))
+
+
+def test_the_kinds_are_of_every_kind():
+    """Every shape, form and kind of exploration that the engine knows."""
+    memories = {kind: made().policy(seed=1).memory for kind, made in (PLANS | TUNED).items()}
+
+    def having(name):
+        return {kind: switch(memory, name) for kind, memory in memories.items()}
+
+    assert set(having("shape").values()) == {MANY_SHAPES, OWN_LOSS, OWN_BLOCK, ALL_OTHERS, EVERYTHING}
+    assert max(having("n_blocks").values()) > 1
+    for name in (
+        "single",
+        "cached_mixture",
+        "any_local",
+        "n_adaptive",
+        "any_spread",
+        "n_universal",
+        "singletons",
+    ):
+        assert {bool(value) for value in having(name).values()} == {False, True}, name
+    forms = {int(form) for memory in memories.values() for form in views(memory, FIXED)["form"]}
+    assert forms == {POWER_LIST, POWER_BUCKETS, ENTROPY_LIST, ENTROPY_TREE}
 
 
 def begun(kind):
@@ -203,6 +282,7 @@ def machine_of(kind):
     return type(f"Machine of {kind}", (Machine,), {"kind": kind})
 
 
+@every_case
 @pytest.mark.parametrize("kind", [*PLANS, *TUNED, *RULES])
 def test_any_order_of_events_is_what_the_twin_says(kind):
     run_state_machine_as_test(
@@ -230,10 +310,8 @@ FAST = {  # rates a hundred times too high: a few losses move nearly all of the 
 def fast(name):
     """A policy whose distribution moves fast; every arm is explored, so every arm may be seen."""
     graph, blocks, rates = FAST[name]
-    tuning = hand_tuning(blocks, global_exploration=np.full(graph.n_arms, 0.02), **rates)
-    bound = sl.plan(graph, 10, realization="fixed").curve
-    plan = Plan(graph, sl.Partition(graph, blocks), 10, "by hand", (), {}, bound, tuning)
-    return plan.policy(seed=0), Dense(graph, tuning)
+    plan = by_hand(graph, blocks, global_exploration=np.full(graph.n_arms, 0.02), **rates)
+    return plan.policy(seed=0), Dense(graph, plan.tuning)
 
 
 def arrivals(count):
@@ -320,7 +398,7 @@ def test_one_at_a_time_decisions_are_ask_and_tell(kind):
     assert np.array_equal(one.ledger_parts(0), two.ledger_parts(0), equal_nan=True)
 
 
-@pytest.mark.parametrize("kind", ["two levels, clustered", "self-tuning", "exp3_ix"])
+@pytest.mark.parametrize("kind", ["kept mixture", "self-tuning", "exp3_ix"])
 def test_late_answers_after_loading_count_bit_for_bit(kind, tmp_path):
     policy, _ = begun(kind)
     n = policy.graph.n_arms
@@ -346,7 +424,7 @@ def test_late_answers_after_loading_count_bit_for_bit(kind, tmp_path):
 
 
 def test_cancelled_and_open_decisions_count_in_the_certificate():
-    policy = PLANS["two levels, clustered"]().policy(seed=1)
+    policy = PLANS["kept mixture"]().policy(seed=1)
     a, b, _ = policy.decide(count=3)
     policy.observe(a, np.full(a.reveals.size, 0.5))
     value = sum(policy.certificate_parts(None))
