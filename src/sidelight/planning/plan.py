@@ -12,6 +12,8 @@ from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
 from sidelight.planning.bounds.bound import Bound, BoundCurve, Condition, bound_at
+from sidelight.planning.bounds.delays import delayed
+from sidelight.planning.bounds.delays import nothing_proved as nothing_proved_late
 from sidelight.planning.bounds.high_probability import high_probability, nothing_proved
 from sidelight.planning.cliques import CliqueCover, clique_cover
 from sidelight.planning.tuning import Tuning
@@ -57,11 +59,21 @@ class Plan:
     stages: Stages | None = None
     note: str = ""  # what a reader of the summary should know besides
 
-    def policy(self, seed: int | None = None) -> PlanPolicy:
-        """A policy that plays this plan, with its own random stream."""
+    def policy(
+        self,
+        seed: int | None = None,
+        *,
+        losses: tuple[float, float] | None = None,
+        rewards: tuple[float, float] | None = None,
+    ) -> PlanPolicy:
+        """A policy that plays this plan, with its own random stream.
+
+        It is told losses in [0, 1], unless `losses=(low, high)` or `rewards=(low, high)` says otherwise; regret is
+        then reported in that unit.
+        """
         from sidelight.policy import PlanPolicy  # the one way up: a plan is asked for its player
 
-        return PlanPolicy(self, seed)
+        return PlanPolicy(self, seed, losses=losses, rewards=rewards)
 
     @property
     def bound(self) -> Bound:
@@ -73,13 +85,18 @@ class Plan:
             )
         return self.curve.at(self.horizon)
 
-    def bound_at(self, t: int, confidence: float | None = None) -> Bound:
+    def bound_at(self, t: int, confidence: float | None = None, delay: float | None = None) -> Bound:
         """The bound on the regret of t rounds: of the whole horizon, or without one of any number.
 
         That is the expected regret; with a `confidence` such as 0.99 the bound holds with that probability, where the
-        plan explores all arms by constant numbers on one simplex with entropy, whatever t. Others refuse.
+        plan explores all arms by constant numbers on one simplex with entropy, whatever t. Others refuse. The
+        same plans have a bound for answers that come late, with `delay` decisions open on average when one is made.
         """
         T = checked_horizon(t)
+        if delay is not None:
+            if confidence is not None or self.stages is not None:
+                raise nothing_proved_late("confidence and delay at once" if confidence else "plans in stages")
+            return delayed(self.graph, self.tuning, T, delay)
         if confidence is None:
             return self.curve.at(T)
         if self.stages is not None:

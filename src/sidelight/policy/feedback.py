@@ -1,31 +1,49 @@
-"""What a play revealed, checked and brought into order."""
+"""What a play revealed, checked and brought into order and onto the scale of losses."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from sidelight._types import Floats, Ints
 from sidelight.errors import InvalidFeedback, listing
 from sidelight.graph import FeedbackGraph
+from sidelight.log.unit import Unit
 
 
 def aligned(graph: FeedbackGraph, degree: int, arm: int, losses: object) -> Floats:
     """One float for each of the `degree` arms that `arm` reveals, of any size, or an error naming what is wrong."""
     if isinstance(losses, Mapping):
-        return _from_mapping(arm, graph.out_neighbors(arm), losses)
+        return _from_mapping(graph, arm, losses)
     if type(losses) is np.ndarray and losses.dtype == np.float64 and losses.flags.carray:
         values = losses
     else:
-        values = _as_floats(losses, graph.out_neighbors(arm))
+        values = _as_floats(graph, losses, graph.out_neighbors(arm))
     if values.shape != (degree,):
         revealed = graph.out_neighbors(arm)
         raise InvalidFeedback(
-            f"arm {arm} reveals {revealed.size} arms ({listing(revealed.tolist())}), "
+            f"arm {named(graph, arm)} reveals {revealed.size} arms ({names(graph, revealed)}), "
             f"got losses of shape {values.shape}; align them with graph.out_neighbors({arm})"
         )
     return values
+
+
+def named(graph: FeedbackGraph, arm: object) -> str:
+    """An arm as messages show it: its number, and its label if it has one; what is no arm as it is.
+
+    >>> import sidelight as sl
+    >>> named(sl.FeedbackGraph.from_edges(2, [(0, 1), (1, 0)], labels=["red", "blue"]), 1)
+    "1 ('blue')"
+    """
+    if graph.labels is None or not isinstance(arm, int | np.integer) or not 0 <= arm < graph.n_arms:
+        return str(arm)
+    return f"{arm} ({graph.labels[arm]!r})"
+
+
+def names(graph: FeedbackGraph, arms: Iterable[object]) -> str:
+    """A list of arms as messages show it."""
+    return listing([named(graph, arm) for arm in arms])
 
 
 def in_range(values: Floats) -> bool:
@@ -33,32 +51,58 @@ def in_range(values: Floats) -> bool:
     return bool(((values >= 0.0) & (values <= 1.0)).all())
 
 
-def out_of_range(graph: FeedbackGraph, arm: int, values: Floats) -> InvalidFeedback:
-    """The error for the first of `values` that is not in [0, 1]."""
-    at = int(np.argmin((values >= 0.0) & (values <= 1.0)))
+def as_losses(unit: Unit, values: Floats) -> Floats:
+    """Values of a unit as losses, in [0, 1] exactly where they are in its range."""
+    inside = (values >= unit.low) & (values <= unit.high)
+    scaled = unit.to_unit_interval(values)
+    within = np.clip(1.0 - scaled if unit.kind == "rewards" else scaled, 0.0, 1.0)
+    return np.where(inside, within, np.nan)
+
+
+def out_of_range(graph: FeedbackGraph, arm: int, unit: Unit, values: Floats) -> InvalidFeedback:
+    """The error for the first of `values` that is not in the range of the unit."""
+    at = int(np.argmin((values >= unit.low) & (values <= unit.high)))
+    advice = "rescale losses before telling them, or say plan.policy(losses=(low, high))"
+    if unit != Unit():
+        advice = f"the policy was made for {unit.kind}=({unit.low:g}, {unit.high:g})"
     return InvalidFeedback(
-        f"the loss of arm {graph.out_neighbors(arm)[at]} must be in [0, 1], got {values[at]}; "
-        "rescale losses before telling them"
+        f"the {unit.column} of arm {named(graph, int(graph.out_neighbors(arm)[at]))} must be in "
+        f"[{unit.low:g}, {unit.high:g}], got {values[at]}; {advice}"
     )
 
 
-def _from_mapping(arm: int, revealed: Ints, losses: Mapping[int, float]) -> Floats:
-    expected = revealed.tolist()
-    missing = [v for v in expected if v not in losses]  # indexing a defaultdict would invent a loss
+def _from_mapping(graph: FeedbackGraph, arm: int, losses: Mapping[int | str, float]) -> Floats:
+    expected = graph.out_neighbors(arm).tolist()
+    found = losses
+    if graph.labels is not None and any(isinstance(key, str) for key in losses):
+        found = {}
+        for key, value in losses.items():
+            number = _arm_of(graph, key)
+            if number in found:
+                raise InvalidFeedback(f"the loss of arm {named(graph, number)} was told twice")
+            found[number] = value
+    missing = [v for v in expected if v not in found]  # indexing a defaultdict would invent a loss
     if missing:
         raise InvalidFeedback(
-            f"arm {arm} also reveals {listing(missing)}, for which no loss was told; "
-            "tell every out-neighbour of the pending arm"
+            f"arm {named(graph, arm)} also reveals {names(graph, missing)}, for which no loss was told; "
+            "tell every arm that it reveals"
         )
-    if len(losses) != len(expected):
-        extra = [v for v in losses if v not in set(expected)]
+    if len(found) != len(expected):
+        extra = [v for v in found if v not in set(expected)]
         raise InvalidFeedback(
-            f"playing arm {arm} does not reveal {listing(extra)}; it reveals {listing(expected) or 'nothing'}"
+            f"playing arm {named(graph, arm)} does not reveal {names(graph, extra)}; "
+            f"it reveals {names(graph, expected) or 'nothing'}"
         )
-    return _as_floats([losses[v] for v in expected], revealed)
+    return _as_floats(graph, [found[v] for v in expected], graph.out_neighbors(arm))
 
 
-def _as_floats(losses: object, revealed: Ints) -> Floats:
+def _arm_of(graph: FeedbackGraph, key: int | str) -> int | str:
+    """The arm with this label; anything else as it is."""
+    labels = graph.labels or ()
+    return labels.index(key) if isinstance(key, str) and key in labels else key
+
+
+def _as_floats(graph: FeedbackGraph, losses: object, revealed: Ints) -> Floats:
     if np.ma.is_masked(losses):
         raise InvalidFeedback("some losses are masked; tell a loss for every arm that was revealed")
     try:
@@ -71,6 +115,6 @@ def _as_floats(losses: object, revealed: Ints) -> Floats:
             for arm, loss in zip(revealed.tolist(), losses, strict=True):
                 if not isinstance(loss, float | int | np.floating | np.integer | np.bool_):
                     raise InvalidFeedback(
-                        f"the loss of arm {arm} must be a number in [0, 1], got {loss!r}"
+                        f"the loss of arm {named(graph, arm)} must be a number in [0, 1], got {loss!r}"
                     ) from None
         raise InvalidFeedback(f"losses must be numbers in [0, 1], got {losses!r} ({error})") from None

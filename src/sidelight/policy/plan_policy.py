@@ -24,11 +24,12 @@ from sidelight.engine.round import round as engine
 from sidelight.engine.self_tuning.numbers import CHARGED, PURCHASED
 from sidelight.engine.state import Learnt, learnt, rebuilt
 from sidelight.errors import InfeasibleRequest
+from sidelight.log.unit import Unit
 from sidelight.planning.minimised.uniform import UNIFORM
 from sidelight.policy import saved
 from sidelight.policy.certificate import BOUGHT, LEDGER
 from sidelight.policy.decision import Draw
-from sidelight.policy.policy import Policy, seed_or_fresh
+from sidelight.policy.policy import PLAIN, Policy, seed_or_fresh
 from sidelight.policy.saved import LEAST_DRAWN
 from sidelight.policy.saved_plan import plan_contents, read_plan
 from sidelight.policy.stages import FinishedStages, advance_epoch, rates_after, rounds_to_turn, uniform_terms
@@ -49,8 +50,16 @@ def _built(graph: FeedbackGraph, tuning: Tuning, seed: int | np.random.SeedSeque
 class PlanPolicy(Policy):
     """A plan being played by the engine, one stage after another where it has several."""
 
-    def __init__(self, plan: Plan, seed: int | None = None) -> None:
-        super().__init__(plan)
+    def __init__(
+        self,
+        plan: Plan,
+        seed: int | None = None,
+        *,
+        losses: tuple[float, float] | None = None,
+        rewards: tuple[float, float] | None = None,
+    ) -> None:
+        stated = losses is not None or rewards is not None
+        super().__init__(plan, Unit.of(losses, rewards) if stated else PLAIN)
         self.stage = plan.stage_of(1)
         self.finished = FinishedStages.none()
         self._begin(_built(plan.graph, self.stage.tuning, seed_or_fresh(seed)))

@@ -20,17 +20,22 @@ from sidelight._check import MOST_ROUNDS, checked_count, checked_path, checked_s
 from sidelight._types import Floats
 from sidelight.engine.calendar import LOST, OPEN, Calendar, make_calendar
 from sidelight.errors import InvalidOption, PastHorizon, SavedStateError, TurnError
+from sidelight.log.unit import Unit
 from sidelight.policy import saved
 from sidelight.policy.certificate import LEDGER, UNANSWERED, Certificate
 from sidelight.policy.decision import Decision, Draw
-from sidelight.policy.feedback import aligned, in_range, out_of_range
+from sidelight.policy.feedback import aligned, as_losses, in_range, named, out_of_range
 
 if TYPE_CHECKING:
     from sidelight.engine.losses import World
     from sidelight.graph import FeedbackGraph
+    from sidelight.planning import Bound
     from sidelight.policy.player import Playable
 
-Losses: TypeAlias = Mapping[int, float] | Sequence[float] | npt.ArrayLike
+PLAIN = Unit()
+"""Losses in [0, 1]."""
+
+Losses: TypeAlias = Mapping[int, float] | Mapping[str, float] | Sequence[float] | npt.ArrayLike
 
 
 class Policy(ABC):
@@ -51,8 +56,9 @@ class Policy(ABC):
 
     _warned = False  # that the horizon is over
 
-    def __init__(self, plan: Playable) -> None:
+    def __init__(self, plan: Playable, unit: Unit = PLAIN) -> None:
         self._plan = plan
+        self.unit = unit  # of what is told, and of regret in certificates and ledgers
         self._busy = threading.Lock()
         self._made = 0  # decisions, by which rounds are counted
         self._lost = (
@@ -159,7 +165,8 @@ class Policy(ABC):
     def observe(self, decision: Decision | int, losses: Losses) -> None:
         """Report the losses that a decision revealed: once, whenever they come, in any order of decisions.
 
-        Either a mapping {arm: loss} over exactly `decision.reveals`, or an array aligned with it.
+        Either a mapping {arm: loss} over exactly `decision.reveals`, arms by number or by label, or an array aligned
+        with it.
         """
         self._enter()
         try:
@@ -189,7 +196,8 @@ class Policy(ABC):
         self._enter()
         try:
             if self._asked:
-                raise TurnError(f"arm {self.pending} is still to be told: call tell() before asking again")
+                asked = named(self.graph, self._open[self._asked].arm)
+                raise TurnError(f"arm {asked} is still to be told: call tell() before asking again")
             if self._ends(1):
                 self._warn_past_horizon()
             arm = self._next_draw().arm
@@ -261,9 +269,11 @@ class Policy(ABC):
     def _answer(self, number: int, losses: Losses) -> None:
         """Learn from the losses of an open decision, and close it."""
         draw = self._open[number]
-        values = aligned(self.graph, self._degrees[draw.arm], draw.arm, losses)
+        values = told = aligned(self.graph, self._degrees[draw.arm], draw.arm, losses)
+        if self.unit != PLAIN:
+            values = as_losses(self.unit, told)
         if not self._heard(number, draw, values):
-            raise out_of_range(self.graph, draw.arm, values)
+            raise out_of_range(self.graph, draw.arm, self.unit, told)
         self._close(number)
 
     def _heard(self, number: int, draw: Draw, values: Floats) -> bool:
@@ -404,11 +414,15 @@ class Policy(ABC):
         horizon = self._plan.horizon
         return None if horizon is None else max(horizon - self.round, 0)
 
-    def ledger(self, arm: int) -> dict[str, float]:
-        """The four parts of the regret against `arm`, as estimated so far (Lemma regret); NaN without a ledger."""
-        return dict(zip(LEDGER, self.ledger_parts(self._checked_arm(arm)).tolist(), strict=True))
+    def ledger(self, arm: int | str) -> dict[str, float]:
+        """The four parts of the regret against `arm`, as estimated so far (Lemma regret); NaN without a ledger.
 
-    def certificate(self, arm: int | None = None) -> Certificate:
+        In the unit of the policy, as certificates are.
+        """
+        parts = self.ledger_parts(self._checked_arm(arm)) * self.unit.width
+        return dict(zip(LEDGER, parts.tolist(), strict=True))
+
+    def certificate(self, arm: int | str | None = None) -> Certificate:
         """What the rounds so far certify about the regret against `arm`, or against every arm.
 
         In expectation it is at least the regret, and at most the plan's bound where that is certified and all
@@ -420,9 +434,10 @@ class Policy(ABC):
         True
         """
         chosen = None if arm is None else self._checked_arm(arm)
-        terms = dict(zip(self._certified, self.certificate_parts(chosen).tolist(), strict=True))
+        parts = self.certificate_parts(chosen) * self.unit.width
+        terms = dict(zip(self._certified, parts.tolist(), strict=True))
         if self.unanswered:
-            terms[UNANSWERED] = float(self.unanswered)
+            terms[UNANSWERED] = self.unanswered * self.unit.width
         return Certificate(self._made, chosen, terms)
 
     @property
@@ -430,7 +445,15 @@ class Policy(ABC):
         """Decisions from which nothing was learnt, so far or for good; each costs at most 1."""
         return self._lost + len(self._open)
 
+    def bound_at(self, t: int) -> float | None:
+        """The plan's bound on the regret of t rounds, in the unit of the policy; None where theory has none."""
+        bound: Bound | None = self._plan.bound_at(t)
+        return None if bound is None else bound.value * self.unit.width
+
     def _checked_arm(self, arm: object) -> int:
+        labels = self.graph.labels
+        if isinstance(arm, str) and labels is not None and arm in labels:
+            return labels.index(arm)
         if not (isinstance(arm, int | np.integer) and 0 <= arm < self.graph.n_arms):
             raise InvalidOption(f"arm {arm!r} does not exist: the graph has arms 0..{self.graph.n_arms - 1}")
         return int(arm)
@@ -459,7 +482,7 @@ class Policy(ABC):
     @property
     def _progress(self) -> dict[str, Any]:
         """Where it stands besides what it has learnt, shared with nobody."""
-        state = {name: vars(self)[name] for name in ("_made", "_lost", "_asked", "_version")}
+        state = {name: vars(self)[name] for name in ("_made", "_lost", "_asked", "_version", "unit")}
         return state | {
             "_warned": self._warned,
             "_open": {number: replace(draw) for number, draw in self._open.items()},
@@ -482,6 +505,8 @@ class Policy(ABC):
             for draw in self._open.values():
                 draw.version = -1  # as from the file, it is learnt from by what was kept
             about, arrays = self._saved()
+            if self.unit != PLAIN:
+                about["unit"] = self.unit._asdict()
             arrays |= saved.decision_arrays(self._made, self._lost, self._asked, self._late, self._open)
             saved.write(file, self.graph, about, arrays)
         finally:
@@ -505,7 +530,9 @@ class Policy(ABC):
             "plan": PlanPolicy._loaded,
             "rule": RulePolicy._loaded,
         }
-        return contents.understood(kinds)
+        made = contents.understood(kinds)
+        made.unit = contents.unit()
+        return made
 
 
 def seed_or_fresh(seed: object) -> int:

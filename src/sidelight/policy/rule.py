@@ -100,11 +100,21 @@ class Rule:
             return bound_at(T, theorem, lambda T: self.likely_terms(T, doubt), lambda T: ())
         return bound_at(T, self.theorem, self.terms, lambda T: ()) if self.theorem else None
 
-    def policy(self, seed: int | None = None) -> RulePolicy:
-        """A policy that plays by this rule, with its own random stream."""
+    def policy(
+        self,
+        seed: int | None = None,
+        *,
+        losses: tuple[float, float] | None = None,
+        rewards: tuple[float, float] | None = None,
+    ) -> RulePolicy:
+        """A policy that plays by this rule, with its own random stream.
+
+        It is told losses in [0, 1], unless `losses=(low, high)` or `rewards=(low, high)` says otherwise; regret is
+        then reported in that unit.
+        """
         from sidelight.policy.rule_policy import RulePolicy
 
-        return RulePolicy(self, seed)
+        return RulePolicy(self, seed, losses=losses, rewards=rewards)
 
     def summary(self) -> str:
         """The rule for human readers."""

@@ -25,9 +25,10 @@ from sidelight.engine.rules.state import (
     TOTAL,
     RuleState,
 )
+from sidelight.log.unit import Unit
 from sidelight.policy import saved
 from sidelight.policy.decision import Draw
-from sidelight.policy.policy import Policy, seed_or_fresh
+from sidelight.policy.policy import PLAIN, Policy, seed_or_fresh
 from sidelight.policy.rule import Rule
 
 _CHANGING = ("numbers", "counts", "sums", "probabilities", "words", "targets", "losses", "kept")
@@ -42,8 +43,16 @@ class RulePolicy(Policy):
     [0.167, 0.167, 0.167, 0.167, 0.167, 0.167]
     """
 
-    def __init__(self, rule: Rule, seed: int | None = None) -> None:
-        super().__init__(rule)
+    def __init__(
+        self,
+        rule: Rule,
+        seed: int | None = None,
+        *,
+        losses: tuple[float, float] | None = None,
+        rewards: tuple[float, float] | None = None,
+    ) -> None:
+        stated = losses is not None or rewards is not None
+        super().__init__(rule, Unit.of(losses, rewards) if stated else PLAIN)
         g = rule.graph
         n, most = g.n_arms, 1 + int(g.out_degree.max())
         self.state = RuleState(

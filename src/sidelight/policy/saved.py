@@ -4,7 +4,8 @@ Format, version 6. An uncompressed `.npz` archive (a zip of `.npy` arrays, reada
 `allow_pickle=False`) with these members:
 
     header        UTF-8 bytes of a JSON object: format ("sidelight-policy"), version, sidelight (the version
-                  that wrote it), digest, kind ("plan" or "rule"), and what that kind needs
+                  that wrote it), digest, kind ("plan" or "rule"), and what that kind needs; unit (kind, low, high)
+                  unless losses in [0, 1] are told
     graph.*       the arrays of a graph, as in .npz graphs (`sidelight.graph.files.npz`)
     state.round   rounds of a plan that it learnt from, of a rule that were decided
     state.open    the arm that was drawn last, if nothing has happened since, or none
@@ -39,6 +40,7 @@ from sidelight._version import __version__
 from sidelight.engine.random import DRAWS, NEXT_DRAW, STEP
 from sidelight.errors import SavedStateError, SidelightError
 from sidelight.graph import FeedbackGraph
+from sidelight.log.unit import Unit
 from sidelight.policy.decision import Draw
 
 FORMAT = "sidelight-policy"
@@ -211,6 +213,21 @@ class Contents:
         if not isinstance(value, dict):
             self.refuse(f"{name} must be an object, got {value!r:.50}")
         return value
+
+    def unit(self) -> Unit:
+        """What is told, and in what range; losses in [0, 1] unless the header says otherwise."""
+        value = self.header.get("unit")
+        if value is None:
+            return Unit()
+        if not isinstance(value, dict) or set(value) != {"kind", "low", "high"}:
+            self.refuse(f"the unit must have kind, low and high, got {value!r:.50}")
+        ends = (value["low"], value["high"])
+        if value["kind"] not in ("losses", "rewards") or any(isinstance(end, bool) for end in ends):
+            self.refuse(f"{value!r:.80} is no unit")
+        try:
+            return Unit.of(**{value["kind"]: ends})
+        except SidelightError as error:
+            self.refuse(error)
 
     def horizon(self, fields: Mapping[str, Any]) -> int | None:
         """A number of rounds, or none."""

@@ -11,6 +11,7 @@ Proof: docs/theory/high-probability.md.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import exp, expm1, inf, log, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -126,33 +127,35 @@ def high_probability(graph: FeedbackGraph, tuning: Tuning, T: int, confidence: f
     return Bound(T, parts(T), theorem, (explored,), 1, first(tells, T) if learns else NEVER)
 
 
-def covered(graph: FeedbackGraph, tuning: Tuning) -> Covered | None:
+def nothing_proved(what: str) -> InfeasibleRequest:
+    """The error of all that have no bound with high probability."""
+    return InfeasibleRequest(f"no bound with high probability is proved for {what}: {HAVE_ONE}")
+
+
+def covered(
+    graph: FeedbackGraph, tuning: Tuning, refuse: Callable[[str], InfeasibleRequest] = nothing_proved
+) -> Covered | None:
     """A tuning as the theorem sees it, or an error that says why it does not; None for one arm."""
     if tuning.n_arms == 1:
         return None
     if tuning.self_tuning is not None:
-        raise nothing_proved("plans that tune themselves")
+        raise refuse("plans that tune themselves")
     if tuning.schedule is not None:
-        raise nothing_proved("plans whose rates fall with the rounds")
+        raise refuse("plans whose rates fall with the rounds")
     if tuning.n_blocks not in (1, tuning.n_arms):
-        raise nothing_proved("plans of two levels")
+        raise refuse("plans of two levels")
     power, rate = (
         (tuning.inner_power, tuning.inner_rate)
         if tuning.n_blocks == 1
         else (tuning.top_power, tuning.top_rate)
     )
     if power.any() or np.ptp(rate) > 0:
-        raise nothing_proved("potentials other than negative entropy (h < 1)")
+        raise refuse("potentials other than negative entropy (h < 1)")
     if tuning.spread.any() or tuning.adaptive.any() or tuning.local_exploration.any():
-        raise nothing_proved("exploration that follows what is learnt")
+        raise refuse("exploration that follows what is learnt")
     always = graph.is_universal & graph.has_loop  # every arm reveals them
     seen = loads(graph, np.zeros(tuning.n_arms, dtype=np.int64), tuning.global_exploration)
     least = 1.0 if always.all() else float(seen[~always].min())
     if not least > 0:
-        raise nothing_proved(f"exploration that does not reach every arm (arm {int(seen.argmin())})")
+        raise refuse(f"exploration that does not reach every arm (arm {int(seen.argmin())})")
     return Covered(tuning.n_arms, float(rate[0]), least, float(tuning.global_exploration.sum()))
-
-
-def nothing_proved(what: str) -> InfeasibleRequest:
-    """The error of all that have no bound with high probability."""
-    return InfeasibleRequest(f"no bound with high probability is proved for {what}: {HAVE_ONE}")
