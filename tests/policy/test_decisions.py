@@ -398,6 +398,28 @@ def test_one_at_a_time_decisions_are_ask_and_tell(kind):
     assert np.array_equal(one.ledger_parts(0), two.ledger_parts(0), equal_nan=True)
 
 
+@every_case
+@pytest.mark.parametrize("kind", [*PLANS, *TUNED])
+def test_by_what_was_kept_it_is_the_same(kind):
+    """Learning at once with what was kept of the draw: the same to rounding, ledger and certificate included."""
+    one, _ = begun(kind)
+    two = one.copy()
+    for t in range(60):
+        d, arm = one.decide(), two.ask()
+        assert d.arm == arm
+        losses = losses_of(t, one.graph.n_arms)[d.reveals]
+        one._open[d.id].version = -1
+        one.observe(d, losses)
+        two.tell(losses)
+        np.testing.assert_allclose(one.probabilities, two.probabilities, rtol=1e-8, atol=1e-13)
+        for arm in range(min(one.graph.n_arms, 10)):
+            np.testing.assert_allclose(one.ledger_parts(arm), two.ledger_parts(arm), rtol=1e-7, atol=1e-8)
+    if kind in TUNED:
+        assert one.certificate().terms.keys() != two.certificate().terms.keys()
+        tuned = [views(policy.memory)["tuned"] for policy in (one, two)]
+        np.testing.assert_allclose(*tuned, rtol=1e-7, atol=1e-9)
+
+
 @pytest.mark.parametrize("kind", ["kept mixture", "self-tuning", "exp3_ix"])
 def test_late_answers_after_loading_count_bit_for_bit(kind, tmp_path):
     policy, _ = begun(kind)

@@ -288,7 +288,7 @@ class Contents:
         ids = self._whole("decisions.ids", (size,), 1, made - waits)
         arms = self._whole("decisions.arms", (size,), 0, self.graph.n_arms - 1)
         ends = np.cumsum(room(arms))
-        kept = self.floats("decisions.kept", (int(ends[-1]) if size else 0,))
+        kept = self.floats("decisions.kept", (int(ends[-1]) if size else 0,), least=-1.0)
         if (np.diff(ids) <= 0).any() or (asked and (waits or asked not in ids)):
             self.refuse("decisions.ids must rise, and hold the decision that was asked for")
         if lost + size + waits > made or late > rounds:

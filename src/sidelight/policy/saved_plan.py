@@ -103,7 +103,13 @@ def _decisions(contents: Contents, stage: Plan, finished: FinishedStages, state:
     degrees = stage.graph.out_degree
 
     def check(arm: int, kept: Floats) -> bool:
-        return is_share(kept) and is_share(kept[late.N_KEPT + late.SEEN :: late.PER_ARM], LEAST_DRAWN)
+        shares = np.delete(kept, late.POSITION)
+        seen = kept[late.N_KEPT + late.SEEN :: late.PER_ARM]
+        return (
+            is_share(shares)
+            and is_share(seen, LEAST_DRAWN)
+            and kept[late.POSITION] in range(-1, seen.size + 1)
+        )
 
     found = contents.decisions(
         finished.rounds + state.round,
@@ -186,8 +192,10 @@ def _learnt(contents: Contents, tuning: Tuning) -> Learnt:
         contents.refuse("something was learnt in no rounds")
     if state.totals[BLOCK_LEAST] < 0 or state.totals[BLOCK_PAID] < 0:
         contents.refuse("what was paid cannot be negative")
-    most = (MOST_EXPLORATION if tuning.self_tuning is None else 1.0) * (1 + 1e-9)
-    if not -most * state.totals[BLOCK_PAID] <= state.totals[EXPLORED] <= most * rounds:
+    most, extra = MOST_EXPLORATION * (1 + 1e-9), 0.0
+    if tuning.self_tuning is not None:  # what is kept on the leader costs what that loses
+        most, extra = 1.0 + 1e-9, float(rounds + state.arm_least.max() + state.arm_sums.max())
+    if not -most * state.totals[BLOCK_PAID] - extra <= state.totals[EXPLORED] <= most * rounds + extra:
         contents.refuse("exploration cost what no plan may explore")
     lowest = np.minimum.reduceat(state.arm_sums[tuning.block_arms], tuning.block_start[:-1])
     if lowest.any() or state.block_sums.min() != 0.0:

@@ -7,7 +7,8 @@ place of today's. Sums, rates and points are today's: estimates join the sums wh
 
 What is kept, `kept`, for the revealed arms in increasing order:
 
-    γ̄, ĉ                         what was explored in all; the charge of a self-tuning plan (0 for others)
+    γ̄, ĉ, κ, position            what was explored in all; of a self-tuning plan its charge, what of γ̄ it kept on the
+                                 leader, and where that is among the revealed arms, −1 if nowhere (0 for other plans)
     P, X, Y of each arm          the probability of being seen, the arm's share of its block, the share of its block
 """
 
@@ -41,14 +42,15 @@ from sidelight.engine.round.learn_blocks import write_block
 from sidelight.engine.round.learn_single import LARGEST_ESTIMATE
 from sidelight.engine.round.probabilities import block_value, played, seen_probability
 from sidelight.engine.round.settle import settle
-from sidelight.engine.self_tuning.charge import charge, estimated_cost, is_due
+from sidelight.engine.self_tuning.charge import charge, count_kept, estimated_cost, is_due
+from sidelight.engine.self_tuning.numbers import KEPT, LEADER
 from sidelight.engine.self_tuning.retune import retune
 from sidelight.engine.simplex.point import value
 from sidelight.engine.simplex.store import PAID, RATE, SHARE, head
 
-EXPLORED, COST, N_KEPT = range(3)
+EXPLORED, COST, ON_LEADER, POSITION, N_KEPT = range(5)
 SEEN, INSIDE, BLOCK, PER_ARM = range(4)
-"""Where these are in `kept`: two numbers of the draw, then three for every revealed arm."""
+"""Where these are in `kept`: four numbers of the draw, then three for every revealed arm."""
 
 
 @inlined()
@@ -90,12 +92,18 @@ def note(machine, state, store, slot, kept):
     noinline()
     rest = 1.0 - state.numbers[GAMMA]
     kept[EXPLORED] = state.numbers[GAMMA]
-    kept[COST] = 0.0
+    kept[COST] = kept[ON_LEADER] = kept[POSITION] = 0.0
+    leader = -1
     if machine.self_tunes:
         kept[COST] = estimated_cost(machine, state, store, slot)
+        kept[ON_LEADER] = state.tuned[KEPT]
+        kept[POSITION] = -1.0
+        leader = int(state.tuned[LEADER])
     at = N_KEPT
     for i in range(list_revealed(machine, state, slot)):
         v = state.targets[i]
+        if v == leader:
+            kept[POSITION] = float(i)
         k = block_of(machine, v)
         g = group_of(machine, k, v)
         z = played(machine, state, store, v, rest)
@@ -111,7 +119,7 @@ def learn_late(machine, state, store, slot, losses, kept):
     noinline()
     if machine.self_tunes:
         charge(machine, state, kept[COST])
-    before, paid = state.numbers[TOP_PAID], 0.0
+    before, paid, of_leader = state.numbers[TOP_PAID], 0.0, 0.0
     n_touched = n_added = 0
     at = N_KEPT - PER_ARM
     for i in range(list_revealed(machine, state, slot)):
@@ -125,6 +133,8 @@ def learn_late(machine, state, store, slot, losses, kept):
         g = group_of(machine, k, v)
         seen = kept[at + SEEN]
         estimate = min(loss / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
+        if i == int(kept[POSITION]):
+            of_leader = estimate
         if g >= 0:
             record = head(record_of(machine, k))
             if state.marked[k] == 0:
@@ -159,6 +169,8 @@ def learn_late(machine, state, store, slot, losses, kept):
     # The ledger of the round that was played: with the Y and the γ̄ of its draw, not those of today.
     state.numbers[TOP_PAID] = before + paid
     state.numbers[EXPLORATION] += kept[EXPLORED] * (1.0 - paid)
+    if machine.self_tunes:
+        count_kept(state, kept[ON_LEADER], of_leader)
     state.numbers[ROUND] += 1.0
     state.numbers[LATE] += 1.0
     if machine.self_tunes and is_due(state, store):

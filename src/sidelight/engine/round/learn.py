@@ -23,7 +23,8 @@ from sidelight.engine.round.learn_blocks import learn_block, learn_by_cached_mix
 from sidelight.engine.round.learn_single import LARGEST_ESTIMATE, learn_single
 from sidelight.engine.round.probabilities import block_value, seen_by_edges, varying
 from sidelight.engine.round.settle import count_paid, count_round, move_top, settle
-from sidelight.engine.self_tuning.charge import charge, estimated_cost, is_due
+from sidelight.engine.self_tuning.charge import charge, count_kept, estimated_cost, is_due, leader_sum
+from sidelight.engine.self_tuning.numbers import KEPT
 from sidelight.engine.self_tuning.retune import retune
 from sidelight.engine.simplex.point import inverse_value, value
 from sidelight.engine.simplex.store import HELD, PAID, RATE, SHARE, head
@@ -33,8 +34,10 @@ from sidelight.engine.simplex.store import HELD, PAID, RATE, SHARE, head
 def learn(machine, state, store, slot, losses):
     """Take in what playing `slot` revealed and move to the next round."""
     # Before anything moves: a round is charged for the distribution that it was drawn from.
+    leader = 0.0
     if machine.self_tunes:
         charge(machine, state, estimated_cost(machine, state, store, slot))
+        leader = leader_sum(state, store)
     rest = count_round(state)
     before = state.numbers[TOP_PAID]
     # From the most special shape to the general one. Each is kept for a measured gain (docs/decisions/0011)
@@ -53,8 +56,10 @@ def learn(machine, state, store, slot, losses):
     else:
         learn_edges(machine, state, store, slot, losses, rest)
     count_paid(state, rest, before)
-    if machine.self_tunes and is_due(state, store):
-        retune(machine, state, store)
+    if machine.self_tunes:
+        count_kept(state, state.tuned[KEPT], leader_sum(state, store) - leader)
+        if is_due(state, store):
+            retune(machine, state, store)
 
 
 @inlined()

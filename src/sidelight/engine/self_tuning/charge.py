@@ -7,7 +7,7 @@ with that term over Z_i: in expectation all of it, and never more than 1. It is 
 import math
 
 from sidelight.engine._numba.jit import inlined, internal, noinline
-from sidelight.engine.fields import GAMMA, ROUND
+from sidelight.engine.fields import EXPLORATION, GAMMA, ROUND
 from sidelight.engine.round.probabilities import seen_probability, varying
 from sidelight.engine.self_tuning.costs import pays, shifted
 from sidelight.engine.self_tuning.numbers import (
@@ -37,6 +37,8 @@ from sidelight.engine.simplex.store import (
     N_BUCKETS,
     POWER_BUCKETS,
     POWER_LIST,
+    RATE,
+    SHIFT,
     TOTAL,
 )
 
@@ -78,6 +80,18 @@ def charge(machine, state, cost):
     tuned[CHARGED] += cost
     tuned[UNSPENT] += rule[PLAY_SHARE] * cost
     tuned[ALLOWANCE] = min(tuned[ALLOWANCE] + tuned[REFERENCE] - cost, tuned[MOST])
+
+
+@inlined(needs="tuned", gives=0.0)
+def leader_sum(state, store):
+    """Σ ℓ̂ of the leader."""
+    return (store.key[1 + int(state.tuned[LEADER])] - store.scalars[SHIFT]) / store.scalars[RATE]
+
+
+@inlined()
+def count_kept(state, kept, estimate):
+    """Exploration that is kept on the leader costs what the leader loses, not 1."""
+    state.numbers[EXPLORATION] -= kept * (1.0 - estimate)
 
 
 @inlined()
