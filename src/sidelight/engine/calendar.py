@@ -32,6 +32,11 @@ class Calendar(NamedTuple):
     kept: np.ndarray  # (R·WIDTH,) what is kept of the draw, record after record
     counts: np.ndarray  # (N_COUNTS,) int64
 
+    @property
+    def unanswered(self) -> int:
+        """Decisions from which nothing was learnt so far."""
+        return int(self.counts[OPEN] + self.counts[LOST])
+
 
 def make_calendar(delays: np.ndarray, rounds: int, width: int) -> Calendar:
     """For a game of `rounds` rounds; `width` numbers are kept of a draw at most."""

@@ -148,7 +148,7 @@ def _warm_up(policy: MinimalPlayer, environment: Environment, delays: Delays) ->
             nothing = np.zeros(0, dtype=np.int64)
             about = (environment.world, environment.function, np.uint64(0), 0, 0, 0.0, nothing)
             if delays.any:
-                policy.copy(0).play_late(*about, policy.calendar(np.zeros(1, dtype=np.int64), 1))
+                policy.copy(0).play(*about, policy.calendar(np.zeros(1, dtype=np.int64), 1))
             else:
                 policy.play(*about)
         else:  # one round without losses, so that the user's function is not called for it
@@ -216,14 +216,13 @@ class _Task:
         if world is None or not is_player(self.clone):
             return self._play_in_python(last)
         key, function = environment_key(self.seed), self.environment.function
-        about = (world, function, key, self.round, last, self.total, self.plays)
+        about: tuple[Any, ...] = (world, function, key, self.round, last, self.total, self.plays)
         if self.delays.any:
             if self.calendar is None:
                 rounds = int(self.points[-1])
                 self.calendar = self.clone.calendar(self.delays.of(self.seed, rounds), rounds)
-            cost = self.clone.play_late(*about, self.calendar)
-        else:
-            cost = self.clone.play(*about)
+            about = (*about, self.calendar)
+        cost = self.clone.play(*about)
         if np.isnan(cost):
             raise InvalidOption(
                 f"a loss outside [0, 1] was met in rounds {self.round}..{last - 1}; rescale the loss function"

@@ -140,17 +140,6 @@ class PlanPolicy(Policy):
         return late.N_KEPT + late.PER_ARM * degree
 
     def _play(
-        self, world: Any, function: Any, key: Any, first: int, last: int, cost: float, plays: Any
-    ) -> float:
-        def some(end: int) -> float:
-            return float(play(self.memory, world, function, key, first, end, cost, self.scratch, plays))
-
-        while True:
-            cost, first = self._played(some, first, last)
-            if first >= last or math.isnan(cost):
-                return cost
-
-    def _play_late(
         self,
         world: Any,
         function: Any,
@@ -159,31 +148,26 @@ class PlanPolicy(Policy):
         last: int,
         cost: float,
         plays: Any,
-        calendar: Calendar,
+        calendar: Calendar | None,
     ) -> float:
         began = first - self._made  # the round of the environment in which decision 1 was made
-
-        def some(end: int) -> float:
-            about = (world, function, key, first, end, cost, self.scratch, plays, calendar)
-            return float(play_late(self.memory, *about, began + self._forgotten))
-
         while True:
-            cost, first = self._played(some, first, last)
-            if first >= last or math.isnan(cost):
+            end = min(last, first + self._until_turn)
+            before = self._numbers[ROUND]
+            about = (self.memory, world, function, key, first, end, cost, self.scratch, plays)
+            if calendar is None:
+                cost = float(play(*about))
+            else:
+                cost = float(play_late(*about, calendar, began + self._forgotten))
+            if math.isnan(cost):  # a round that could not be played to its end
+                self._made += int(self._numbers[ROUND] - before)
                 return cost
-
-    def _played(self, some: Callable[[int], float], first: int, last: int) -> tuple[float, int]:
-        """Play on to `last`, or until rates change: the cost, and the next round."""
-        end = min(last, first + self._until_turn)
-        before = self._numbers[ROUND]
-        cost = some(end)
-        if math.isnan(cost):  # a round that could not be played to its end
-            self._made += int(self._numbers[ROUND] - before)
-            return cost, end
-        self._made += end - first
-        if first < end:
-            self._turn()
-        return cost, end
+            self._made += end - first
+            if first < end:
+                self._turn()
+            first = end
+            if first >= last:
+                return cost
 
     # -- looking ----------------------------------------------------------------------------------------
 

@@ -99,21 +99,9 @@ class Player(MinimalPlayer, Protocol):
         last: int,
         cost: float,
         plays: npt.NDArray[np.int64],
+        calendar: Calendar | None = None,
     ) -> float:
-        """Rounds first..last of a compiled environment."""
-
-    def play_late(
-        self,
-        world: World,
-        function: Any,
-        key: np.uint64,
-        first: int,
-        last: int,
-        cost: float,
-        plays: npt.NDArray[np.int64],
-        calendar: Calendar,
-    ) -> float:
-        """The same with losses that come later."""
+        """Rounds first..last of a compiled environment; with a calendar, losses come as late as it says."""
 
     def calendar(self, delays: npt.NDArray[np.int64], rounds: int) -> Calendar:
         """Where it keeps open decisions meanwhile."""

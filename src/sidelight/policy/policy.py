@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sidelight._archive import Arrays
 from sidelight._check import MOST_ROUNDS, checked_count, checked_path, checked_seed
 from sidelight._types import Floats
-from sidelight.engine.calendar import LOST, OPEN, Calendar, make_calendar
+from sidelight.engine.calendar import Calendar, make_calendar
 from sidelight.errors import InvalidOption, PastHorizon, SavedStateError, TurnError
 from sidelight.log.unit import Unit
 from sidelight.policy import saved
@@ -116,10 +116,6 @@ class Policy(ABC):
     @abstractmethod
     def _play(self, *arguments: Any) -> float:
         """`play` without its checks."""
-
-    @abstractmethod
-    def _play_late(self, *arguments: Any) -> float:
-        """`play_late` without its checks."""
 
     @abstractmethod
     def _twin(self) -> Self:
@@ -309,11 +305,13 @@ class Policy(ABC):
         last: int,
         cost: float,
         plays: npt.NDArray[np.int64],
+        calendar: Calendar | None = None,
     ) -> float:
         """Play rounds first..last of a compiled environment, as `ask` and `tell` would; `sl.simulate` calls this.
 
         Returns `cost` plus what the rounds cost, NaN if a loss was outside [0, 1]. `plays`, unless empty, counts
-        plays by arm. No rounds, first = last, compile the loop and change nothing.
+        plays by arm. With a `calendar` losses come as late as it says, and it keeps the decisions that are open.
+        No rounds, first = last, compile the loop and change nothing.
         """
         self._enter()
         try:
@@ -322,38 +320,16 @@ class Policy(ABC):
                     f"{len(self._open)} decisions are open: observe or cancel them before playing on"
                 )
             self._version += 1
-            return self._play(world, function, key, first, last, cost, plays)
-        finally:
-            self._busy.release()
-
-    def play_late(
-        self,
-        world: World,
-        function: Any,
-        key: np.uint64,
-        first: int,
-        last: int,
-        cost: float,
-        plays: npt.NDArray[np.int64],
-        calendar: Calendar,
-    ) -> float:
-        """`play` where losses come as late as the calendar says, which keeps the decisions that are open."""
-        self._enter()
-        try:
-            if self._open:
-                raise TurnError(
-                    f"{len(self._open)} decisions are open: observe or cancel them before playing on"
-                )
-            self._version += 1
-            before = calendar.counts[OPEN] + calendar.counts[LOST]
-            cost = self._play_late(world, function, key, first, last, cost, plays, calendar)
-            self._lost += int(calendar.counts[OPEN] + calendar.counts[LOST] - before)
+            before = 0 if calendar is None else calendar.unanswered
+            cost = self._play(world, function, key, first, last, cost, plays, calendar)
+            if calendar is not None:
+                self._lost += calendar.unanswered - before
             return cost
         finally:
             self._busy.release()
 
     def calendar(self, delays: npt.NDArray[np.int64], rounds: int) -> Calendar:
-        """Where `play_late` keeps open decisions; the delay of every round, or one for all."""
+        """Where `play` keeps open decisions; the delay of every round, or one for all."""
         return make_calendar(delays, rounds, max(self._kept_size(degree) for degree in set(self._degrees)))
 
     @cached_property

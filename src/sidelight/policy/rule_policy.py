@@ -104,14 +104,13 @@ class RulePolicy(Policy):
         return N_KEPT + PER_ARM * degree
 
     def _play(self, *arguments: Any) -> float:
-        return self._played(self.plan.kernels.play, arguments)
-
-    def _play_late(self, *arguments: Any) -> float:
-        return self._played(self.plan.kernels.play_late, arguments)
-
-    def _played(self, kernel: Any, arguments: tuple[Any, ...]) -> float:
+        *about, calendar = arguments
+        kernels = self.plan.kernels
         before = self.state.numbers[ROUND]
-        cost = float(kernel(self.state, *arguments))
+        if calendar is None:
+            cost = float(kernels.play(self.state, *about))
+        else:
+            cost = float(kernels.play_late(self.state, *about, calendar))
         self._made += int(self.state.numbers[ROUND] - before)
         return cost
 
