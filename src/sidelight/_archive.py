@@ -6,7 +6,7 @@ import io
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -31,8 +31,13 @@ def read_arrays(path: Path, limit: int | None = None) -> Arrays:
     limit = allowed(path, limit)
     if path.exists() and not (path.is_file() or path.is_dir()):  # opening a pipe would wait for its writer
         raise ArchiveError("an archive is read from its end, which takes a regular file")
+    return unpack_arrays(path, limit)
+
+
+def unpack_arrays(source: Path | IO[bytes], limit: int) -> Arrays:
+    """`read_arrays` of a regular file or a stream that can be searched."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(source) as archive:
             return {
                 info.filename.removesuffix(".npy"): _read(archive, info) for info in _listed(archive, limit)
             }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import secrets
 import threading
 import warnings
@@ -478,15 +479,29 @@ class Policy(ABC):
         file = checked_path("a saved policy", path, SavedStateError)
         self._enter()
         try:
-            for draw in self._open.values():
-                draw.version = -1  # as from the file, it is learnt from by what was kept
-            about, arrays = self._saved()
-            if self.unit != PLAIN:
-                about["unit"] = self.unit._asdict()
-            arrays |= saved.decision_arrays(self._made, self._lost, self._asked, self._late, self._open)
-            saved.write(file, self.graph, about, arrays)
+            saved.write(file, self.graph, *self._contents())
         finally:
             self._busy.release()
+
+    def to_bytes(self) -> bytes:
+        """What `save` writes, for those who keep policies elsewhere; the policy goes on as after `save`."""
+        stream = io.BytesIO()
+        self._enter()
+        try:
+            saved.pack(stream, self.graph, *self._contents())
+        finally:
+            self._busy.release()
+        return stream.getvalue()
+
+    def _contents(self) -> tuple[dict[str, Any], Arrays]:
+        for draw in self._open.values():
+            draw.version = -1  # as from the file, it is learnt from by what was kept
+        about, arrays = self._saved()
+        if self.unit != PLAIN:
+            about["unit"] = self.unit._asdict()
+        return about, arrays | saved.decision_arrays(
+            self._made, self._lost, self._asked, self._late, self._open
+        )
 
     @staticmethod
     def load(path: str | PathLike[str], *, limit: int | None = None) -> Policy:
@@ -495,13 +510,28 @@ class Policy(ABC):
         A file that asks for more than `limit` bytes of memory, by default for much more than its size, is refused
         before they are allocated.
         """
+        file = checked_path("a saved policy", path, SavedStateError)
+        return Policy._from(
+            saved.read(file, limit if limit is None else checked_count("limit", limit, most=MOST_ROUNDS))
+        )
+
+    @staticmethod
+    def from_bytes(data: bytes, where: str = "this saved policy") -> Policy:
+        """The policy that `to_bytes` has written; `where` names the bytes in messages.
+
+        >>> import sidelight as sl
+        >>> policy = sl.plan(sl.families.cycle(6), horizon=1000).policy(seed=7)
+        >>> twin = sl.Policy.from_bytes(policy.to_bytes())
+        >>> twin.ask() == policy.ask()
+        True
+        """
+        return Policy._from(saved.unpack(data, where))
+
+    @staticmethod
+    def _from(contents: saved.Contents) -> Policy:
         from sidelight.policy.plan_policy import PlanPolicy
         from sidelight.policy.rule_policy import RulePolicy
 
-        file = checked_path("a saved policy", path, SavedStateError)
-        contents = saved.read(
-            file, limit if limit is None else checked_count("limit", limit, most=MOST_ROUNDS)
-        )
         kinds: dict[str, Callable[[saved.Contents], Policy]] = {
             "plan": PlanPolicy._loaded,
             "rule": RulePolicy._loaded,

@@ -24,16 +24,17 @@ the arm that was drawn last is open there.
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Mapping
 from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
+from typing import IO, Any, NamedTuple, NoReturn, Protocol, TypeVar
 
 import numpy as np
 
 from sidelight import _files
-from sidelight._archive import ArchiveError, Arrays, read_arrays, what_is
+from sidelight._archive import ArchiveError, Arrays, read_arrays, unpack_arrays, what_is
 from sidelight._check import MOST_ROUNDS
 from sidelight._types import Floats, Longs
 from sidelight._version import __version__
@@ -69,15 +70,20 @@ class _Arranged(Protocol):
 
 def write(path: Path, graph: FeedbackGraph, about: dict[str, Any], arrays: Arrays) -> None:
     """Save a policy to `path`, replacing it atomically."""
+    try:
+        with _files.replacing(path, pack=False) as stream:
+            pack(stream, graph, about, arrays)
+    except OSError as error:
+        raise SavedStateError(f"cannot save the policy to {path}: {error.strerror or error}") from error
+
+
+def pack(stream: IO[bytes], graph: FeedbackGraph, about: dict[str, Any], arrays: Arrays) -> None:
+    """Write a saved policy to a stream."""
     members = {f"graph.{name}": array for name, array in graph.to_arrays().items()} | arrays
     header = {"format": FORMAT, "version": VERSION, "sidelight": __version__, **about}
     header["digest"] = digest(header, members)
     encoded = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
-    try:
-        with _files.replacing(path, pack=False) as stream:
-            np.savez(stream, header=encoded, **members)  # type: ignore[arg-type]
-    except OSError as error:
-        raise SavedStateError(f"cannot save the policy to {path}: {error.strerror or error}") from error
+    np.savez(stream, header=encoded, **members)  # type: ignore[arg-type]
 
 
 def turn_arrays(rounds: int, pending: int, words: Any) -> Arrays:
@@ -136,6 +142,20 @@ def read(path: Path, limit: int | None) -> Contents:
         ) from error
     except ArchiveError as error:
         raise SavedStateError(f"{path} cannot be loaded, it is {_looks(path)}: {error}") from error
+    return _understood(path, arrays, _files.allowed(path, limit))
+
+
+def unpack(data: bytes, where: str) -> Contents:
+    """`read` of the bytes of such a file; `where` names them in messages."""
+    limit = max(_files.LEAST_LIMIT, _files.TRUSTED_PACKING * len(data))
+    try:
+        arrays = unpack_arrays(io.BytesIO(data), limit)
+    except ArchiveError as error:
+        raise SavedStateError(f"{where} cannot be loaded: {error}") from error
+    return _understood(Path(where), arrays, limit)
+
+
+def _understood(path: Path, arrays: Arrays, limit: int) -> Contents:
     header = _header(path, arrays)
     if header.get("version") not in (VERSION, WITHOUT_DECISIONS):
         version, writer = header.get("version"), header.get("sidelight")
@@ -146,7 +166,7 @@ def read(path: Path, limit: int | None) -> Contents:
         )
     if header.get("digest") != digest(header, arrays):
         raise SavedStateError(f"{path} is damaged: its contents do not match their digest")
-    return Contents(path, header, arrays, _files.allowed(path, limit))
+    return Contents(path, header, arrays, limit)
 
 
 def _looks(path: Path) -> str:
