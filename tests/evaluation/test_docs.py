@@ -23,6 +23,6 @@ def test_the_examples_print_what_they_say(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = PAGE.read_text(encoding="utf-8")
     found = list(outputs(page))
-    assert len(found) == page.count("```python") == 6
+    assert len(found) == page.count("```python") == 7
     for printed, said in found:
         assert printed == said

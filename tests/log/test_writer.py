@@ -45,10 +45,15 @@ def test_another_log_in_the_same_place_is_refused(tmp_path):
     for path in PATHS:
         with sl.LogWriter(tmp_path / path, n_arms=3) as writer:
             fill(writer, range(5))
-    with pytest.raises(sl.LogError, match="another log"):
-        sl.LogWriter(tmp_path / "log.csv", n_arms=4)
-    with sl.LogWriter(tmp_path / "log", n_arms=4) as writer:
+    for path in PATHS:
+        for other in ({"n_arms": 4}, {"n_arms": 3, "rewards": (0, 1)}, {"n_arms": 3, "labels": "abc"}):
+            with pytest.raises(sl.LogError, match="another log"):
+                sl.LogWriter(tmp_path / path, **other)
+        assert sl.Log.read(tmp_path / path).n_rounds == 5
+    with sl.LogWriter(tmp_path / "fourth", n_arms=4) as writer:
         fill(writer, range(5, 6))
+    part = next((tmp_path / "fourth").iterdir())
+    part.rename(tmp_path / "log" / part.name.replace("part-000000", "part-000001"))
     with pytest.raises(sl.LogError, match="another log"):
         sl.Log.read(tmp_path / "log")
 
@@ -176,6 +181,33 @@ def test_a_full_disk_leaves_whole_decisions(tmp_path, monkeypatch):
                 fill(writer, [2])
         fill(writer, [4])
     assert sl.Log.read(tmp_path / "log.csv").round.tolist() == [1, 4]
+
+
+def test_a_part_that_cannot_be_written_leaves_what_was_there(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with sl.LogWriter(tmp_path / "log", n_arms=3, part=2) as writer:
+        fill(writer, [1])
+        with monkeypatch.context() as patched:
+            patched.setattr("sidelight._files.os.replace", full)
+            with pytest.raises(sl.LogError, match="No space left"):
+                fill(writer, [2])
+            with pytest.raises(sl.LogError, match="No space left"):
+                writer.flush()
+        fill(writer, [2])
+    assert sl.Log.read(tmp_path / "log").round.tolist() == [1, 2]
+
+
+def test_versions_number_their_decisions_for_themselves(tmp_path):
+    for version in ("first", "second"):
+        with sl.LogWriter(tmp_path / "log.csv", n_arms=3, version=version) as writer:
+            fill(writer, [1, 2])
+    log = sl.Log.read(tmp_path / "log.csv")
+    assert log.decision_id.tolist() == [1, 1, 2, 2]
+    assert log.version == ("first", "second") * 2
+    log.write(tmp_path / "again.csv")
+    assert sl.Log.read(tmp_path / "again.csv").decision_id.tolist() == [1, 1, 2, 2]
 
 
 def test_places_that_cannot_be(tmp_path):

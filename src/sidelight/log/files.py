@@ -123,6 +123,18 @@ def _contents(file: Path) -> tuple[dict[str, Column], dict[str, Any]]:
     )
 
 
+def parquet_about(file: Path) -> dict[str, Any]:
+    """What a parquet file says beside its table."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    try:
+        metadata = pa.parquet.read_schema(file).metadata or {}
+    except Exception as error:
+        raise LogError(f"{file} is damaged or no parquet file: {error}") from error
+    return _about(metadata.get(KEY, b"{}"), str(file))
+
+
 def _parquet(files: list[Path]) -> tuple[dict[str, Column], dict[str, Any]]:
     import pyarrow as pa
     import pyarrow.parquet

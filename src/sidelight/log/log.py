@@ -27,7 +27,7 @@ class Log:
 
     | column        | what it holds                                                                        |
     |---------------|--------------------------------------------------------------------------------------|
-    | `decision_id` | one value per decision; without it every round is one decision                       |
+    | `decision_id` | one value per decision of a version; without it every round is one decision          |
     | `round`       | when it was taken; without it the order of the decisions                             |
     | `arm`         | the arm that was played                                                              |
     | `probability` | with which it was played, where that is known                                        |

@@ -248,6 +248,12 @@ class _Reader:
             if missing.any():
                 raise self._refuse(int(np.argmax(missing)), "decision_id", "there")
         ids, decision = np.unique(column, return_inverse=True)
+        if "version" in self.columns:  # each version of a policy numbers its decisions for itself
+            versions = np.array([_text(entry) for entry in self.columns["version"].tolist()])
+            names, version = np.unique(versions, return_inverse=True)
+            pair = decision * len(names) + version
+            _, first, decision = np.unique(pair, return_index=True, return_inverse=True)
+            ids = column[first]
         return decision.astype(np.int64), ids
 
     def _times(self) -> Floats:

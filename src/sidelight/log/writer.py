@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import secrets
 import threading
@@ -16,7 +17,7 @@ from typing import Any, Protocol, Self
 from sidelight._check import checked_count, is_whole
 from sidelight._files import replacing
 from sidelight.errors import InvalidOption, LogError
-from sidelight.log.files import CSV, MARK, described, parquet_bytes
+from sidelight.log.files import CSV, MARK, described, parquet_about, parquet_bytes
 from sidelight.log.unit import Unit
 
 PART = 10_000
@@ -105,8 +106,9 @@ class LogWriter:
                 self._file = self._opened()
             else:
                 self.path.mkdir(parents=True, exist_ok=True)
+                self._check_parts()
         except OSError as error:
-            raise LogError(f"cannot write the log {self.path}: {error.strerror or error}") from error
+            raise self._failed(error) from error
 
     def write(
         self,
@@ -162,13 +164,21 @@ class LogWriter:
             self._kept += rows
             self._decisions += 1
             if self._decisions >= self._part:
-                self._write_part()
+                try:
+                    self._write_part()
+                except LogError:
+                    del self._kept[-len(rows) :]
+                    self._decisions -= 1
+                    raise
 
     def flush(self) -> None:
         """Bring everything that was added to the disk."""
         with self._busy:
             if self._file is not None:
-                os.fsync(self._file)
+                try:
+                    os.fsync(self._file)
+                except OSError as error:
+                    raise self._failed(error) from error
             elif self._kept:
                 self._write_part()
 
@@ -278,6 +288,15 @@ class LogWriter:
             raise
         return file
 
+    def _check_parts(self) -> None:
+        """Parts that are there already must be of the same log."""
+        parts = sorted(self.path.glob("part-*.parquet"))
+        if parts and (said := parquet_about(parts[-1])) != json.loads(self._about):
+            raise LogError(f"{self.path} is another log: {said}, and not {self._about}; name another folder")
+
+    def _failed(self, error: OSError) -> LogError:
+        return LogError(f"cannot write the log {self.path}: {error.strerror or error}")
+
     def _append(self, file: int, data: bytes) -> None:
         """All of `data` or nothing of it, also on a disk that is full."""
         size = os.fstat(file).st_size
@@ -321,8 +340,13 @@ class LogWriter:
         kinds = (text, whole, arms, real, arms, real, real, whole, text, real)
         columns = zip(*self._kept, strict=True)
         arrays = [pa.array(column, type=kind) for column, kind in zip(columns, kinds, strict=True)]
-        with replacing(file) as stream:
-            stream.write(parquet_bytes(pa.table(dict(zip(self._names, arrays, strict=True))), self._about))
+        try:
+            with replacing(file) as stream:
+                stream.write(
+                    parquet_bytes(pa.table(dict(zip(self._names, arrays, strict=True))), self._about)
+                )
+        except OSError as error:
+            raise self._failed(error) from error
         self._kept.clear()
         self._decisions = 0
 

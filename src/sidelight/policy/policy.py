@@ -20,12 +20,13 @@ from sidelight._archive import Arrays
 from sidelight._check import MOST_ROUNDS, checked_count, checked_path, checked_seed
 from sidelight._types import Floats
 from sidelight.engine.calendar import Calendar, make_calendar
-from sidelight.errors import InvalidOption, PastHorizon, SavedStateError, TurnError
+from sidelight.errors import InvalidOption, LogError, PastHorizon, SavedStateError, TurnError
 from sidelight.log.unit import Unit
 from sidelight.policy import saved
 from sidelight.policy.certificate import LEDGER, UNANSWERED, Certificate
 from sidelight.policy.decision import Decision, Draw
 from sidelight.policy.feedback import aligned, as_losses, in_range, named, out_of_range
+from sidelight.policy.policy_log import PolicyLog
 
 if TYPE_CHECKING:
     from sidelight.engine.losses import World
@@ -68,6 +69,7 @@ class Policy(ABC):
         self._open: dict[int, Draw] = {}
         self._asked = 0  # the open decision that `ask` made, 0 for none
         self._version = 0  # of the distribution: it grows whenever that may have moved
+        self._log: PolicyLog | None = None  # belongs to this object alone: no copy and no file has it
 
     # -- what is played, and how: for each kind of policy -----------------------------------------------
 
@@ -224,9 +226,12 @@ class Policy(ABC):
             if last.kept is None:
                 self._note_last()
             self._version += self._turn()
+        likely = None if self._log is None else self.probabilities
         draw = Draw(self._draw(), self._version)
         self._made += 1
         self._open[self._made] = draw
+        if self._log is not None and likely is not None:
+            self._log.drew(self._made, float(likely[draw.arm]))
         return draw
 
     def _note_last(self) -> None:
@@ -269,6 +274,8 @@ class Policy(ABC):
         values = told = aligned(self.graph, self._degrees[draw.arm], draw.arm, losses)
         if self.unit != PLAIN:
             values = as_losses(self.unit, told)
+        if self._log is not None and in_range(values):
+            self._log.write(self._shown(number, draw), told)
         if not self._heard(number, draw, values):
             raise out_of_range(self.graph, draw.arm, self.unit, told)
         self._close(number)
@@ -292,6 +299,8 @@ class Policy(ABC):
 
     def _close(self, number: int) -> None:
         del self._open[number]
+        if self._log is not None:
+            self._log.forget(number)
         if number == self._asked:
             self._asked = 0
         if number == self._made:
@@ -319,6 +328,11 @@ class Policy(ABC):
             if self._open:
                 raise TurnError(
                     f"{len(self._open)} decisions are open: observe or cancel them before playing on"
+                )
+            if self._log is not None and first < last:
+                raise TurnError(
+                    f"this policy writes the log {self._log.path}, which compiled rounds do not: close it, or play "
+                    "on with a copy()"
                 )
             self._version += 1
             before = 0 if calendar is None else calendar.unanswered
@@ -470,6 +484,36 @@ class Policy(ABC):
 
     # -- keeping ----------------------------------------------------------------------------------------
 
+    def log(self, path: str | PathLike[str]) -> PolicyLog:
+        """From now on append every decision to the log at `path` when it is answered; `sl.evaluate` looks back on it.
+
+        A path that ends in .csv is one file, any other a folder of parquet parts. Each row has the probabilities of
+        its draw and the value in the unit of the policy; docs/looking-back.md lists the columns. What is there
+        already is continued. A decision is written before it is learnt from: where that fails, it stays open.
+
+        >>> import tempfile
+        >>> import sidelight as sl
+        >>> policy = sl.plan(sl.families.cycle(6), horizon=1000).policy(seed=7, rewards=(0, 25))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with policy.log(f"{folder}/log.csv"):
+        ...         for decision in policy.decide(count=10):
+        ...             policy.observe(decision, {j: 20.0 for j in decision.reveals})
+        ...     print(sl.Log.read(f"{folder}/log.csv"))
+        Log(10 decisions, 20 rows, 6 arms, rewards in [0, 25])
+        """
+        file = checked_path("a log", path, LogError)
+        self._enter()
+        try:
+            if self._log is not None:
+                raise TurnError(f"this policy writes the log {self._log.path} already: close it first")
+            self._log = PolicyLog(file, self.graph, self.unit, self._log_closed)
+            return self._log
+        finally:
+            self._busy.release()
+
+    def _log_closed(self) -> None:
+        self._log = None
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the policy to `path`, atomically; `sidelight.policy.saved` describes the format.
 
@@ -494,6 +538,8 @@ class Policy(ABC):
         return stream.getvalue()
 
     def _contents(self) -> tuple[dict[str, Any], Arrays]:
+        if self._log is not None:
+            self._log.flush()  # the log knows all that the file does
         for draw in self._open.values():
             draw.version = -1  # as from the file, it is learnt from by what was kept
         about, arrays = self._saved()
