@@ -66,7 +66,7 @@ def test_unobservable_arms_are_named_with_the_way_out(run, chain):
 def test_unobservable_arms_are_named_by_their_labels_too(run, tmp_path):
     g = sl.FeedbackGraph.from_edges(3, [(0, 1), (1, 0)], labels=["north", "south", "moon"])
     sl.write_graph(g, tmp_path / "g.json")
-    assert "arm 2 (moon)" in run("analyze", tmp_path / "g.json")[2]
+    assert "arm 2 ('moon')" in run("analyze", tmp_path / "g.json")[2]
 
 
 def test_dropping_goes_on_until_every_arm_is_seen(run, chain):

@@ -63,6 +63,21 @@ def test_messages_show_labels(losses, why):
     policy.tell({"red": 0.5, "green": 0.5})
 
 
+def test_what_a_policy_shows():
+    policy = new(rewards=(0, 10))
+    assert "rewards=(0, 10), round=0, pending=None" in repr(policy)
+    arm = policy.ask()
+    assert f"pending={arm} ({LABELS[arm]!r})" in repr(policy)
+    policy.tell([7.0] * GRAPH.out_neighbors(arm).size)
+    lines = str(policy).splitlines()
+    assert lines[0].endswith("on 3 arms, rewards in [0, 10]: 1 rounds, 0 decisions open")
+    assert lines[1].startswith("expected regret against any arm in 1 rounds")
+    assert sorted(line.split()[1] for line in lines[-3:]) == sorted(map(repr, LABELS))
+    assert sum(float(line.split()[2]) for line in lines[-3:]) == pytest.approx(100, abs=0.02)
+    assert policy.summary(most=1).splitlines()[-1].split()[:2] == ["2", "others"]
+    assert "against arm 2 ('blue') in 1 rounds" in policy.certificate("blue").summary()
+
+
 # -- units ----------------------------------------------------------------------------------------------------
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from sidelight._check import checked_horizon
 from sidelight.analysis.observability import observability
 from sidelight.analysis.packing import PackingSet, packing_independent_set
-from sidelight.errors import InfeasibleRequest, listing
+from sidelight.errors import InfeasibleRequest
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.names import names
 
 PACKING_SOURCE = "Proposition packing-lb (Chen, Huang, Li & Zhang 2021)"
 
@@ -45,7 +46,7 @@ def packing_lower_bound(
     if classes.graph == "unobservable":
         raise InfeasibleRequest(
             "the lower bound is for weakly observable graphs, but nothing reveals "
-            f"arms {listing(classes.unobservable.tolist())}: regret there is linear in T"
+            f"arms {names(g, classes.unobservable.tolist())}: regret there is linear in T"
         )
     if classes.graph == "strong":
         raise InfeasibleRequest(

@@ -34,6 +34,7 @@ class GraphRequest:
         """The graph, every arm of it observable; refuses others, naming the arms and the ways out."""
         from sidelight.errors import GraphFileError, InvalidOption
         from sidelight.graph import read_graph
+        from sidelight.graph.names import names
         from sidelight.graph.repair import observable_part, with_loops
 
         if self.is_file:
@@ -56,11 +57,11 @@ class GraphRequest:
             changes.append(f"--add-loops added {graph.n_edges - before.n_edges:,} loops")
         dropped: list[int] = []
         if self.drop_unobservable:
-            graph, gone = observable_part(graph)
+            before, (graph, gone) = graph, observable_part(graph)
             dropped = gone.tolist()
             changes.append(
                 f"--drop-unobservable left out {len(dropped):,} {'arm' if len(dropped) == 1 else 'arms'}"
-                + (f" ({_some(dropped)}); the others are numbered anew" if dropped else "")
+                + (f" ({names(before, dropped)}); the others are numbered anew" if dropped else "")
             )
         _refuse_unobservable(graph)
         return LoadedGraph(graph, self.text, tuple(changes), tuple(dropped))
@@ -101,13 +102,13 @@ def _refuse_unobservable(graph: FeedbackGraph) -> None:
     import numpy as np
 
     from sidelight.errors import UnobservableGraph
+    from sidelight.graph.names import names
 
     blind = np.flatnonzero(graph.in_degree == 0).tolist()
     if not blind:
         return
-    names = [f"{arm} ({graph.labels[arm]})" if graph.labels else str(arm) for arm in blind]
     raise UnobservableGraph(
-        f"no arm reveals {'arm' if len(blind) == 1 else 'arms'} {_some(names)}, so regret grows like T there;"
+        f"no arm reveals {'arm' if len(blind) == 1 else 'arms'} {names(graph, blind)}, so regret grows like T there;"
         " add edges into them, or use --drop-unobservable to leave them out"
         " (also: --add-loops, --undirected)",
         blind,
@@ -118,9 +119,3 @@ def _in_options(message: str) -> str:
     """What the library calls arguments, as options of the command line."""
     message = re.sub(r"pass n_arms(=\d+)?", "use --arms", message)
     return message.replace("pass named=True", "use --named").replace("or named=True", "or --named")
-
-
-def _some(values: list[Any]) -> str:
-    from sidelight.errors import listing
-
-    return listing(values)

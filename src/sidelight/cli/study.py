@@ -121,7 +121,7 @@ def finish(
                 "report": None if report is None else str(report),
                 "complete": results.complete,
                 "notes": list(said),
-                "results": results_rows(results),
+                "results": results_rows(results, graphs),
                 "absent": [
                     cell.names | {"status": cell.status, "reason": cell.reason} for cell in results.absent
                 ],
@@ -130,9 +130,24 @@ def finish(
     elif not quiet:
         parts: list[Any] = [safe(line) for line in said]
         parts += [results_table(results)] if results.cells else []
+        parts += [safe(line) for line in _favourites(results, graphs)]
         parts += [safe(line) for line in _missing(results)]
         parts += [] if report is None else [f"report: [bold]{safe(str(report))}[/bold]"]
         emit(*parts)
+
+
+def _favourites(results: sl.Results, graphs: Mapping[str, sl.FeedbackGraph]) -> list[str]:
+    """Where arms have names, a line for each comparison about the arms that were played most."""
+    from sidelight.report.groups import groups_of
+    from sidelight.report.sentences import most_played
+
+    groups = groups_of(results)
+    lines = []
+    for group in groups[:MOST_LINES]:
+        graph = graphs.get(group.graph)
+        if graph is not None and graph.labels is not None and (line := most_played(group, graph)):
+            lines.append(line if len(groups) == 1 else f"{group.title}: {line}")
+    return lines
 
 
 def _missing(results: sl.Results) -> list[str]:

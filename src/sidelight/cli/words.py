@@ -38,6 +38,8 @@ class Analysis(NamedTuple):
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """For a table."""
+        from sidelight.graph.names import names
+
         g, seen, domination, alpha = self[:4]
         yield "arms, edges", f"{g.n_arms:,}, {g.n_edges:,}"
         growth = {"strong": "√T", "weak": "T^⅔"}[seen.graph]
@@ -49,6 +51,7 @@ class Analysis(NamedTuple):
         yield "independence number α", f"{alpha.lower:,} (exact)" if alpha.exact else between
         for found in self.packings:
             size = f"{len(found.arms):,} {'arm' if len(found.arms) == 1 else 'arms'}"
+            size += "" if g.labels is None else f" ({safe(names(g, found.arms.tolist()))})"
             rate = f"rate {found.rate:.4g}{', exact' if found.exact else ''}"
             yield "packing set", f"{size}, at most {found.t} revealed at once ({rate})"
 
@@ -58,12 +61,16 @@ class Analysis(NamedTuple):
         def fields(value: Any, *names: str) -> dict[str, Any]:
             return {name: getattr(value, name) for name in names}
 
+        def with_labels(found: dict[str, Any]) -> dict[str, Any]:
+            labels = self.graph.labels
+            return found if labels is None else found | {"labels": [labels[arm] for arm in found["arms"]]}
+
         seen = {kind: len(getattr(self.observability, kind)) for kind in ("strong", "weak", "unobservable")}
         return {
             "observability": seen,
             "domination": fields(self.domination, "value", "lower", "gap", "exact", "method"),
-            "independence": fields(self.independence, "lower", "upper", "exact", "arms"),
-            "packings": [fields(found, "arms", "t", "rate", "exact") for found in self.packings],
+            "independence": with_labels(fields(self.independence, "lower", "upper", "exact", "arms")),
+            "packings": [with_labels(fields(found, "arms", "t", "rate", "exact")) for found in self.packings],
         }
 
 

@@ -23,6 +23,7 @@ from sidelight.environment.base import environment_key
 from sidelight.errors import InvalidOption, PastHorizon
 from sidelight.experiment.delays import Delays
 from sidelight.experiment.run import LEDGER, Run, regret_of
+from sidelight.graph.names import named
 from sidelight.policy.player import MinimalPlayer, Playable, is_player
 
 if TYPE_CHECKING:
@@ -92,7 +93,9 @@ def simulate(
             f"the environment has {environment.n_arms} arms, the graph {policy.graph.n_arms}; they must agree"
         )
     if policy.pending is not None:
-        raise InvalidOption(f"arm {policy.pending} is pending: tell what it revealed before simulating")
+        raise InvalidOption(
+            f"arm {named(policy.graph, policy.pending)} is pending: tell what it revealed before simulating"
+        )
     if is_player(policy):
         _warn_past_horizon(policy.promised, policy.round + rounds)
     environment.check_horizon(rounds)

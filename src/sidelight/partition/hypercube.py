@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight._types import Bools, Longs
-from sidelight.errors import InfeasibleRequest, listing
+from sidelight.errors import InfeasibleRequest
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.names import named, names
 from sidelight.partition.partition import Partition
 
 
@@ -52,7 +53,8 @@ def _dimension(graph: FeedbackGraph) -> int:
         arm = int(np.argmin(fits))
         found, wanted = graph.out_neighbors(arm).tolist(), sorted(arm ^ 1 << b for b in range(d))
         raise InfeasibleRequest(
-            f"not a hypercube numbered by bit strings: arm {arm} reveals {listing(found)}, not {listing(wanted)};"
+            f"not a hypercube numbered by bit strings: arm {named(graph, arm)} reveals {names(graph, found)}, "
+            f"not {names(graph, wanted)};"
             " number the arms as families.hypercube does, or use another partition"
         )
     return d

@@ -9,11 +9,13 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._check import is_whole
 from sidelight._types import Bools, Longs
 from sidelight.analysis.observability import observability
 from sidelight.errors import listing
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.csr import gather_rows
+from sidelight.graph.names import named
 
 Kind = Literal[
     "not-a-block", "empty", "not-an-arm", "out-of-range", "repeated", "missing", "unobservable", "not-strong"
@@ -41,8 +43,14 @@ class Violation:
     arms: tuple[Any, ...]
 
     def __str__(self) -> str:
+        return self.told()
+
+    def told(self, graph: FeedbackGraph | None = None) -> str:
+        """What is wrong in words, with the labels of the graph if it is given and has some."""
         block = f"block {self.blocks[0]}" if self.blocks else ""
-        arms = listing([repr(arm) for arm in self.arms])
+        arms = listing(
+            [repr(arm) if graph is None or not is_whole(arm) else named(graph, arm) for arm in self.arms]
+        )
         plural = "s" if len(self.arms) > 1 else ""
         match self.kind:
             case "not-a-block":

@@ -11,9 +11,10 @@ from scipy.sparse.csgraph import connected_components
 
 from sidelight._types import Bools, Longs
 from sidelight.analysis.observability import observability
-from sidelight.errors import UnobservableGraph, listing
+from sidelight.errors import UnobservableGraph
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.colours import colours
+from sidelight.graph.names import names
 from sidelight.partition.communities import louvain, mended
 from sidelight.partition.hypercube import hypercube
 from sidelight.partition.partition import Partition
@@ -126,7 +127,7 @@ def _require_observable(graph: FeedbackGraph) -> None:
     hidden = observability(graph).unobservable
     if hidden.size:
         raise UnobservableGraph(
-            f"no partition is legal: no arm reveals {listing(hidden.tolist())};"
+            f"no partition is legal: no arm reveals {names(graph, hidden.tolist())};"
             " add an edge into each or leave them out",
             hidden.tolist(),
         )

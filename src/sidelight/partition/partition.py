@@ -42,7 +42,7 @@ class Partition:
     def _settle(self, graph: FeedbackGraph, members: Members) -> None:
         violations = judge(graph, members)
         if violations:
-            raise IllegalPartition(_refusal(violations), violations)
+            raise IllegalPartition(_refusal(graph, violations), violations)
         block_of = np.empty(graph.n_arms, dtype=np.int64)
         block_of[members.arm] = members.block
         arms = frozen(np.argsort(block_of, kind="stable"), np.int64)
@@ -142,8 +142,8 @@ class Partition:
         )
 
 
-def _refusal(violations: tuple[Violation, ...]) -> str:
-    reasons = "; ".join(str(violation) for violation in violations[:SHOWN_VIOLATIONS])
+def _refusal(graph: FeedbackGraph, violations: tuple[Violation, ...]) -> str:
+    reasons = "; ".join(violation.told(graph) for violation in violations[:SHOWN_VIOLATIONS])
     rest = len(violations) - SHOWN_VIOLATIONS
     more = f"; … and {rest} more, all in `.violations`" if rest > 0 else ""
     return f"not a legal partition: {reasons}{more}"

@@ -21,8 +21,9 @@ from sidelight.analysis import (
     partial_cover,
     partial_covers,
 )
-from sidelight.errors import UnobservableGraph, listing
+from sidelight.errors import UnobservableGraph
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.names import names
 from sidelight.partition import Partition
 from sidelight.partition.natural import greedy_cover
 from sidelight.planning.cliques import CliqueCover, clique_cover
@@ -103,8 +104,8 @@ class Solved:
         found = observability(self.graph)
         if found.unobservable.size:
             raise UnobservableGraph(
-                f"no arm reveals {listing(found.unobservable.tolist())}, so no plan can have sublinear regret;"
-                " add an edge into each or leave them out",
+                f"no arm reveals {names(self.graph, found.unobservable.tolist())}, so no plan can have sublinear "
+                "regret; add an edge into each or leave them out",
                 found.unobservable.tolist(),
             )
         return found

@@ -34,6 +34,7 @@ class Certificate:
     round: int  # rounds that it speaks of: all that were decided
     arm: int | None  # the arm it holds against; None: every arm
     terms: dict[str, float]
+    label: str | None = None  # of that arm, where it has one
 
     @property
     def value(self) -> float:
@@ -47,7 +48,8 @@ class Certificate:
 
     def summary(self) -> str:
         """The certificate as a small table."""
-        whom = "any arm" if self.arm is None else f"arm {self.arm}"
+        label = "" if self.label is None else f" ({self.label!r})"
+        whom = "any arm" if self.arm is None else f"arm {self.arm}{label}"
         lines = [f"expected regret against {whom} in {self.round:,} rounds ≤ E[{self.value:,.2f}]"]
         return "\n".join(lines + [f"{name:<18}  {value:>14,.2f}" for name, value in self.terms.items()])
 

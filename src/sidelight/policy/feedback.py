@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
 from sidelight._types import Floats, Ints
-from sidelight.errors import InvalidFeedback, listing
+from sidelight.errors import InvalidFeedback
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.names import named, names
 from sidelight.log.unit import Unit
 
 
@@ -27,23 +28,6 @@ def aligned(graph: FeedbackGraph, degree: int, arm: int, losses: object) -> Floa
             f"got losses of shape {values.shape}; align them with graph.out_neighbors({arm})"
         )
     return values
-
-
-def named(graph: FeedbackGraph, arm: object) -> str:
-    """An arm as messages show it: its number, and its label if it has one; what is no arm as it is.
-
-    >>> import sidelight as sl
-    >>> named(sl.FeedbackGraph.from_edges(2, [(0, 1), (1, 0)], labels=["red", "blue"]), 1)
-    "1 ('blue')"
-    """
-    if graph.labels is None or not isinstance(arm, int | np.integer) or not 0 <= arm < graph.n_arms:
-        return str(arm)
-    return f"{arm} ({graph.labels[arm]!r})"
-
-
-def names(graph: FeedbackGraph, arms: Iterable[object]) -> str:
-    """A list of arms as messages show it."""
-    return listing([named(graph, arm) for arm in arms])
 
 
 def in_range(values: Floats) -> bool:

@@ -21,11 +21,12 @@ from sidelight._check import MOST_ROUNDS, checked_count, checked_path, checked_s
 from sidelight._types import Floats
 from sidelight.engine.calendar import Calendar, make_calendar
 from sidelight.errors import InvalidOption, LogError, PastHorizon, SavedStateError, TurnError
+from sidelight.graph.names import named
 from sidelight.log.unit import Unit
 from sidelight.policy import saved
 from sidelight.policy.certificate import LEDGER, UNANSWERED, Certificate
 from sidelight.policy.decision import Decision, Draw
-from sidelight.policy.feedback import aligned, as_losses, in_range, named, out_of_range
+from sidelight.policy.feedback import aligned, as_losses, in_range, out_of_range
 from sidelight.policy.policy_log import PolicyLog
 
 if TYPE_CHECKING:
@@ -264,7 +265,8 @@ class Policy(ABC):
             raise TurnError(f"decision {number} {why}")
         if isinstance(decision, Decision) and decision.arm != draw.arm:
             raise TurnError(
-                f"decision {number} of this policy is arm {draw.arm}, not {decision.arm}: it is another policy's"
+                f"decision {number} of this policy is arm {named(self.graph, draw.arm)}, not "
+                f"{named(self.graph, decision.arm)}: it is another policy's"
             )
         return int(number)
 
@@ -429,7 +431,9 @@ class Policy(ABC):
         terms = dict(zip(self._certified, parts.tolist(), strict=True))
         if self.unanswered:
             terms[UNANSWERED] = self.unanswered * self.unit.width
-        return Certificate(self._made, chosen, terms)
+        labels = self.graph.labels
+        label = None if chosen is None or labels is None else labels[chosen]
+        return Certificate(self._made, chosen, terms, label)
 
     @property
     def unanswered(self) -> int:
@@ -449,8 +453,37 @@ class Policy(ABC):
             raise InvalidOption(f"arm {arm!r} does not exist: the graph has arms 0..{self.graph.n_arms - 1}")
         return int(arm)
 
+    def summary(self, most: int = 10) -> str:
+        """Where the policy stands: rounds, what is open, what is certified, and the `most` likely arms by name.
+
+        >>> import sidelight as sl
+        >>> graph = sl.FeedbackGraph.from_edges(2, [(0, 0), (0, 1), (1, 1)], labels=["tea", "milk"])
+        >>> print(sl.baselines.uniform(graph).policy(seed=7, rewards=(0, 25)).summary())
+        uniform on 2 arms, rewards in [0, 25]: 0 rounds, 0 decisions open
+          0 'tea'   50.00 %
+          1 'milk'  50.00 %
+        """
+        likely, labels = self.probabilities, self.graph.labels
+        unit, certificate = self.unit, self.certificate()
+        head = (
+            f"{self.plan.realization} on {self.graph.n_arms:,} arms, {unit.kind} in [{unit.low:g}, {unit.high:g}]: "
+            f"{self.round:,} rounds, {len(self._open):,} decisions open"
+        )
+        first = np.argsort(-likely, kind="stable")[: checked_count("most", most)].tolist()
+        shown = {arm: str(arm) if labels is None else f"{arm} {labels[arm]!r}" for arm in first}
+        width = max(map(len, shown.values()))
+        lines = [f"  {name:<{width}}  {100 * likely[arm]:5.2f} %" for arm, name in shown.items()]
+        rest = self.graph.n_arms - len(first)
+        lines += [f"  {f'{rest:,} others':<{width}}  {100 * (1 - likely[first].sum()):5.2f} %"] * (rest > 0)
+        return "\n".join([head, *[certificate.summary()] * certificate.certified, *lines])
+
+    def __str__(self) -> str:
+        return self.summary()
+
     def __repr__(self) -> str:
-        return f"Policy({self.plan!r}, round={self.round}, pending={self.pending})"
+        pending = None if self.pending is None else named(self.graph, self.pending)
+        unit = "" if self.unit == PLAIN else f", {self.unit.kind}=({self.unit.low:g}, {self.unit.high:g})"
+        return f"Policy({self.plan!r}{unit}, round={self.round}, pending={pending})"
 
     # -- copies -----------------------------------------------------------------------------------------
 

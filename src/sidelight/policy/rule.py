@@ -10,8 +10,9 @@ import numpy as np
 from sidelight._check import checked_horizon
 from sidelight._types import Floats, Ints
 from sidelight.engine.rules.state import N_KEPT, PER_ARM
-from sidelight.errors import InfeasibleRequest, InvalidGraph, listing
+from sidelight.errors import InfeasibleRequest, InvalidGraph
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.names import names
 from sidelight.planning.bounds.bound import bound_at
 from sidelight.planning.bounds.high_probability import checked_confidence, likely, nothing_proved
 
@@ -47,7 +48,7 @@ class Rule:
         lacking = np.flatnonzero(~self.graph.has_loop)
         if self.needs_loops and lacking.size:
             raise InfeasibleRequest(
-                f"{self.name} needs every arm to reveal itself, but {listing(lacking.tolist())} do not; "
+                f"{self.name} needs every arm to reveal itself, but {names(self.graph, lacking.tolist())} do not; "
                 "use sl.plan or chlz21, which need no self-loops"
             )
         if self.horizon is not None:

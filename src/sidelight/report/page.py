@@ -15,7 +15,7 @@ from sidelight.experiment.statistics import LEAST_SEEDS
 from sidelight.graph import FeedbackGraph
 from sidelight.planning import Comparison
 from sidelight.report.album import Album, Picture, slug
-from sidelight.report.figures.graph import graph_figure, is_drawable
+from sidelight.report.figures.graph import MOST_LABELS, graph_figure, is_drawable
 from sidelight.report.figures.ledger import ledger_figure
 from sidelight.report.figures.plays import plays_figure
 from sidelight.report.figures.regret import regret_figure
@@ -23,7 +23,7 @@ from sidelight.report.figures.scaling import scaling_figure
 from sidelight.report.figures.timing import timing_figure
 from sidelight.report.groups import Group, Scaling, groups_of, scalings_of
 from sidelight.report.section import GraphSection
-from sidelight.report.sentences import bounds_sentence, verdict
+from sidelight.report.sentences import bounds_sentence, most_played, verdict
 from sidelight.report.series import regret_curves, scaling_curves
 from sidelight.report.tables import bounds_rows, result_row, result_texts
 from sidelight.report.template import write_page
@@ -152,6 +152,8 @@ def _facts(section: GraphSection) -> Iterator[tuple[str, str]]:
     graph, plan = section.graph, section.plan
     yield "size", _size(graph)
     yield "self-loops", f"{int(graph.has_loop.sum()):,}"
+    if graph.labels is not None and graph.n_arms <= MOST_LABELS:
+        yield "arms", ", ".join(f"{arm} {label!r}" for arm, label in enumerate(graph.labels))
     if plan is None:
         return
     p = plan.partition
@@ -192,9 +194,11 @@ def _pictures(
     if ledger := ledger_figure(group):
         alt = f"The four parts of the estimated regret for {group.title}, stacked."
         yield album.picture(ledger, f"{name}-ledger", alt, LEDGER)
-    if plays := plays_figure(group, None if section is None else section.partition):
+    graph, partition = (None, None) if section is None else (section.graph, section.partition)
+    if plays := plays_figure(group, partition, None if graph is None else graph.labels):
         alt = f"Share of plays of each arm for {group.title}."
-        yield album.picture(plays, f"{name}-plays", alt, PLAYS)
+        caption = PLAYS if graph is None else f"{PLAYS} {most_played(group, graph)}"
+        yield album.picture(plays, f"{name}-plays", alt, caption)
     if timing := timing_figure(group):
         times = "; ".join(f"{cell.policy} {number(cell.nanoseconds_per_round)}" for cell in group.cells)
         alt = f"Nanoseconds per round for {group.title}: {times}."

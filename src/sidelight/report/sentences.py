@@ -15,6 +15,8 @@ from sidelight.experiment.statistics import (
     growth_exponent,
     mean_band,
 )
+from sidelight.graph import FeedbackGraph
+from sidelight.graph.names import named
 from sidelight.planning import Comparison
 from sidelight.report.groups import Group
 from sidelight.report.series import final_regret
@@ -30,6 +32,16 @@ def verdict(group: Group, comparison: Comparison | None = None) -> tuple[str, ..
     if comparison is not None:
         sentences += _beaten(comparison)
     return tuple(sentences)
+
+
+def most_played(group: Group, graph: FeedbackGraph) -> str:
+    """Where each policy spent most of its plays, over all seeds, by number and label; empty if uncounted."""
+    shares = [
+        f"{cell.policy} {named(graph, int(cell.plays.argmax()))}, {cell.plays.max() / cell.plays.sum():.0%}"
+        for cell in group.cells
+        if cell.plays is not None
+    ]
+    return f"Most played arms: {'; '.join(shares)}." if shares else ""
 
 
 def bound_status(cell: Cell) -> str:

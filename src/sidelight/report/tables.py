@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sidelight import _json
 from sidelight.experiment.results import Cell, Results
 from sidelight.experiment.statistics import growth_exponent
+from sidelight.graph import FeedbackGraph
 from sidelight.planning import Comparison
 from sidelight.planning.bounds.comparison import Row
 from sidelight.report.groups import groups_of
@@ -18,12 +20,16 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-def results_rows(results: Results) -> list[dict[str, Any]]:
-    """A dict of plain values for each cell, in the order of the results; None where there is no number."""
-    return [result_row(cell) for cell in results.cells]
+def results_rows(results: Results, graphs: Mapping[str, FeedbackGraph] | None = None) -> list[dict[str, Any]]:
+    """A dict of plain values for each cell, in the order of the results; None where there is no number.
+
+    The arm that was played most has its label where the graph is among `graphs`, which are by name.
+    """
+    known = graphs or {}
+    return [result_row(cell, known.get(cell.graph)) for cell in results.cells]
 
 
-def result_row(cell: Cell) -> dict[str, Any]:
+def result_row(cell: Cell, graph: FeedbackGraph | None = None) -> dict[str, Any]:
     """Regret at the horizon with its 95 % interval, growth exponent, mean certificate, bound and time of one cell.
 
     The exponent is None where the curve bends, its interval also below `statistics.LEAST_SEEDS` seeds; "growth" is
@@ -32,6 +38,8 @@ def result_row(cell: Cell) -> dict[str, Any]:
     mean, low, high = final_regret(cell)
     growth = growth_exponent(cell.checkpoints, cell.regret)
     single = None if growth is None or growth.bends else growth
+    most = None if cell.plays is None else int(cell.plays.argmax())
+    labels = None if graph is None else graph.labels
     row: dict[str, Any] = _json.plain(
         {
             "id": cell.id,
@@ -50,6 +58,9 @@ def result_row(cell: Cell) -> dict[str, Any]:
             "certificate": None if cell.certificate is None else float(cell.certificate[:, -1].mean()),
             "bound": None if cell.bound is None else cell.bound["value"],
             "bound_status": bound_status(cell),
+            "most_played": most,
+            "most_played_label": None if most is None or labels is None else labels[most],
+            "most_played_share": None if cell.plays is None else float(cell.plays.max() / cell.plays.sum()),
             "nanoseconds_per_round": cell.nanoseconds_per_round,
         }
     )

@@ -44,7 +44,7 @@ def block_dominations(
         key = program.signature()
         known = shared.get(key)
         if known is None:
-            check_revealed(program, arms, whole=False)
+            check_revealed(g, program, arms, whole=False)
             known = shared[key] = solved(program, arms, arms, tolerance)
             result.append(known)
         else:

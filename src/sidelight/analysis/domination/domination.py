@@ -14,9 +14,10 @@ from sidelight._types import Floats, Indices
 from sidelight.analysis.domination.covering import CoveringProgram, covering_program, locate
 from sidelight.analysis.domination.exact import EXACT_GAP
 from sidelight.analysis.domination.program import SMALLEST_GAP, solve_covering
-from sidelight.errors import SolverError, UnobservableGraph, listing
+from sidelight.errors import SolverError, UnobservableGraph
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.csr import gather_rows
+from sidelight.graph.names import names
 
 ROUNDING = 1e-9
 """How far a certificate may miss a constraint: rounding of sums, nothing else."""
@@ -126,7 +127,7 @@ def fractional_domination(
     sources = np.arange(g.n_arms) if arms is None else g.checked_arms(arms)
     targets = sources if cover is None else g.checked_arms(cover)
     program = covering_program(g, sources, targets)
-    check_revealed(program, targets, whole=arms is None)
+    check_revealed(g, program, targets, whole=arms is None)
     return solved(program, sources, targets, tolerance)
 
 
@@ -150,15 +151,15 @@ def checked_tolerance(tolerance: float | None) -> float | None:
     return None if tolerance is None else checked_number("tolerance", tolerance, least=0.0)
 
 
-def check_revealed(program: CoveringProgram, cover: Indices, whole: bool) -> None:
+def check_revealed(g: FeedbackGraph, program: CoveringProgram, cover: Indices, whole: bool) -> None:
     """Raise UnobservableGraph if some target has no source."""
     blind = cover[program.in_degree == 0]
     if blind.size:
-        names = np.sort(blind).tolist()
+        hidden = np.sort(blind).tolist()
         who = "nothing" if whole else "nothing in the given set"
         raise UnobservableGraph(
-            f"{who} reveals arm{'s' * (len(names) > 1)} {listing(names)}; add edges into them, or drop them",
-            names,
+            f"{who} reveals arm{'s' * (len(hidden) > 1)} {names(g, hidden)}; add edges into them, or drop them",
+            hidden,
         )
 
 

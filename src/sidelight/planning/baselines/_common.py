@@ -9,8 +9,9 @@ import numpy as np
 
 from sidelight._check import checked_horizon
 from sidelight.analysis import observability
-from sidelight.errors import InfeasibleRequest, InvalidGraph, UnobservableGraph, listing
+from sidelight.errors import InfeasibleRequest, InvalidGraph, UnobservableGraph
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.names import names
 from sidelight.partition import natural
 from sidelight.planning.exploration import Solved
 from sidelight.planning.plan import Candidate, Plan
@@ -29,7 +30,7 @@ def need_loops(g: object, name: str) -> FeedbackGraph:
     lacking = np.flatnonzero(~graph.has_loop)
     if lacking.size:
         raise InfeasibleRequest(
-            f"{name} needs every arm to reveal itself, but {listing(lacking.tolist())} do not; "
+            f"{name} needs every arm to reveal itself, but {names(graph, lacking.tolist())} do not; "
             "use sl.plan or chlz21, which need no self-loops"
         )
     return graph
@@ -41,7 +42,7 @@ def need_observable(g: object, name: str) -> FeedbackGraph:
     hidden = observability(graph).unobservable.tolist()
     if hidden:
         raise UnobservableGraph(
-            f"no arm reveals {listing(hidden)}, so {name} cannot learn about them; add an edge into each or "
+            f"no arm reveals {names(graph, hidden)}, so {name} cannot learn about them; add an edge into each or "
             "leave them out",
             hidden,
         )

@@ -9,8 +9,9 @@ import numpy as np
 
 from sidelight._types import Floats, Longs
 from sidelight.analysis import observability
-from sidelight.errors import InfeasibleRequest, listing
+from sidelight.errors import InfeasibleRequest
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.names import names
 from sidelight.planning.baselines._common import Baseline, as_plan, need_loops, need_observable
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.cliques import growth
@@ -269,8 +270,8 @@ class Exp3GStrong(ExponentialWeights):
         weak = observability(need_observable(self.graph, self.called)).weak.tolist()
         if weak:
             raise InfeasibleRequest(
-                f"exp3g_strong needs a strongly observable graph, but {listing(weak)} are weakly observable; "
-                "use exp3g_weak, or exp3g for either"
+                f"exp3g_strong needs a strongly observable graph, but {names(self.graph, weak)} are weakly "
+                "observable; use exp3g_weak, or exp3g for either"
             )
         self.problem = Strong.of(self.solved.cliques)
         self.alpha = max(self.problem.alpha or self.problem.cliques, 1)

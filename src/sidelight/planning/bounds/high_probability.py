@@ -19,6 +19,7 @@ import numpy as np
 
 from sidelight._check import checked_number
 from sidelight.errors import InfeasibleRequest, InvalidOption
+from sidelight.graph.names import named
 from sidelight.planning.bounds.bound import NEVER, Bound, Condition, below_trivial, first
 from sidelight.planning.covers import loads
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
@@ -157,5 +158,5 @@ def covered(
     seen = loads(graph, np.zeros(tuning.n_arms, dtype=np.int64), tuning.global_exploration)
     least = 1.0 if always.all() else float(seen[~always].min())
     if not least > 0:
-        raise refuse(f"exploration that does not reach every arm (arm {int(seen.argmin())})")
+        raise refuse(f"exploration that does not reach every arm (arm {named(graph, int(seen.argmin()))})")
     return Covered(tuning.n_arms, float(rate[0]), least, float(tuning.global_exploration.sum()))

@@ -22,7 +22,7 @@ from sidelight.report.figures.matrix import (
     sizes,
 )
 from sidelight.report.style import COLOURS, DARK, GREY, INK, PAGE, new_figure, styled
-from sidelight.report.text import number
+from sidelight.report.text import number, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,6 +38,10 @@ MOST_BLOCKS_DRAWN = 60
 POINTS_ACROSS = 200
 """About how many points wide a drawing is."""
 
+MOST_LETTERS, LETTER = 16, 3.2
+"""Of a label, and how wide one is in points."""
+SIDES = ((0, -1), (0, 1), (1, 0), (-1, 0))
+"""Where a label may stand beside its dot, the first unless another has more room."""
 OUTLINE: dict[str, Any] = {"edgecolors": INK, "linewidths": 0.6}
 CENTRED: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 4}
 
@@ -85,7 +89,36 @@ def draw_graph(axes: Axes, graph: FeedbackGraph, partition: Partition | None = N
         for arm, (x, y) in enumerate(at):
             ink = "white" if colours[arm] in DARK else INK
             axes.text(x, y, str(arm), fontsize=6 if size > 80 else 5, color=ink, **CENTRED)
+    if graph.labels is not None and graph.n_arms <= MOST_LABELS:
+        letters = max(len(short(label, MOST_LETTERS)) for label in graph.labels)
+        if LETTER * letters <= _spacing(at):
+            _draw_labels(axes, graph, at, rings)
     _finish(axes, at, sizes(graph))
+
+
+def _draw_labels(axes: Axes, graph: FeedbackGraph, at: Floats, rings: Floats) -> None:
+    """The label of every arm below its dot, or above or beside it if edges leave more room there."""
+    from matplotlib.patheffects import withStroke
+
+    assert graph.labels is not None
+    halo = [withStroke(linewidth=1.2, foreground="white")]  # an edge does not cross it out
+    for arm, label in enumerate(graph.labels):
+        others = np.concatenate([graph.out_neighbors(arm), graph.in_neighbors(arm)])
+        towards = at[others[others != arm]] - at[arm]
+        towards /= np.maximum(np.linalg.norm(towards, axis=1, keepdims=True), 1e-9)
+        x, y = min(SIDES, key=lambda side: max((towards @ np.array(side)).tolist(), default=0.0))
+        away = np.sqrt(rings[arm]) / 2 + 2
+        axes.annotate(
+            short(label, MOST_LETTERS),
+            at[arm],
+            xytext=(x * away, y * away),
+            textcoords="offset points",
+            ha={0: "center", 1: "left", -1: "right"}[x],
+            va={0: "center", 1: "bottom", -1: "top"}[y],
+            fontsize=6 if graph.n_arms <= 30 else 5,
+            zorder=5,
+            path_effects=halo,
+        )
 
 
 def draw_incidence(axes: Axes, partition: Partition) -> None:
@@ -150,10 +183,14 @@ def _extent(at: Floats) -> float:
 
 def _dot_size(at: Floats) -> float:
     """Area in square points: dots fill about half of the way to their neighbours."""
+    return float(np.clip((0.55 * _spacing(at)) ** 2, 12, 160))
+
+
+def _spacing(at: Floats) -> float:
+    """How far, in points, most dots are from any other at least."""
     if len(at) == 1:
-        return 160.0
-    points = POINTS_ACROSS * float(np.quantile(distances(at).min(axis=1), 0.1)) / _extent(at)
-    return float(np.clip((0.55 * points) ** 2, 12, 160))
+        return float(POINTS_ACROSS)
+    return POINTS_ACROSS * float(np.quantile(distances(at).min(axis=1), 0.1)) / _extent(at)
 
 
 def _block_colours(partition: Partition) -> list[Any]:

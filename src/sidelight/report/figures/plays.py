@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,24 +20,36 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 64
 """Up to so many arms each has its own column."""
+MOST_LETTERS = 24
+LETTER = 0.055
+"""Of a label below its column, and how wide one is in inches."""
 
 
 @styled()
-def plays_figure(group: Group, partition: Partition | None = None) -> Figure | None:
+def plays_figure(
+    group: Group, partition: Partition | None = None, labels: Sequence[str] | None = None
+) -> Figure | None:
     """Shares of all plays: arm by arm where there are few, by rank where there are many; None if uncounted."""
     counted = {cell.policy: cell.plays for cell in group.cells if cell.plays is not None}
     if not counted:
         return None
     if next(iter(counted.values())).size <= MOST_COLUMNS:
-        figure = new_figure(PAGE, 1.25 + 0.24 * len(counted))
-        draw_shares(figure.subplots(), counted, partition)
+        upright = labels is not None and _upright(labels)
+        letters = max(map(len, _texts(labels))) if labels is not None and upright else 0
+        figure = new_figure(PAGE, 1.25 + 0.24 * len(counted) + LETTER * letters)
+        draw_shares(figure.subplots(), counted, partition, labels)
     else:
         figure = new_figure(PAGE, 2.8)
         draw_ranks(figure.subplots(), counted, strokes(group.policies))
     return figure
 
 
-def draw_shares(axes: Axes, counted: Mapping[str, Longs], partition: Partition | None) -> None:
+def draw_shares(
+    axes: Axes,
+    counted: Mapping[str, Longs],
+    partition: Partition | None,
+    labels: Sequence[str] | None = None,
+) -> None:
     """A row per policy, a column per arm in the order of the blocks; darker is played more, on a log scale."""
     from matplotlib.colors import LogNorm
     from matplotlib.ticker import NullLocator
@@ -51,7 +63,12 @@ def draw_shares(axes: Axes, counted: Mapping[str, Longs], partition: Partition |
     picture = axes.imshow(shown, aspect="auto", cmap="Blues", norm=LogNorm(least, 1), interpolation="nearest")
     axes.set_yticks(range(len(plays)), [short(policy) for policy in counted])
     step = 1 if n <= 32 else 2
-    axes.set_xticks(range(0, n, step), [str(arm) for arm in order[::step]])
+    if labels is None:
+        axes.set_xticks(range(0, n, step), [str(arm) for arm in order[::step]])
+    else:
+        texts = _texts(labels)
+        below = [texts[arm] for arm in order]
+        axes.set_xticks(range(n), below, rotation=90 if _upright(labels) else 0, fontsize=7 if n <= 32 else 5)
     axes.set_xticks(np.arange(n + 1) - 0.5, minor=True)
     axes.set_yticks(np.arange(len(plays) + 1) - 0.5, minor=True)
     axes.grid(which="minor", color="white", linewidth=1)
@@ -69,6 +86,16 @@ def draw_shares(axes: Axes, counted: Mapping[str, Longs], partition: Partition |
     bar.ax.yaxis.set_minor_locator(NullLocator())
     bar.outline.set_visible(False)
     axes.set_title("share of plays, all seeds")
+
+
+def _texts(labels: Sequence[str]) -> list[str]:
+    """What stands below the columns where arms have labels."""
+    return [short(f"{arm} {label}", MOST_LETTERS) for arm, label in enumerate(labels)]
+
+
+def _upright(labels: Sequence[str]) -> bool:
+    """Must they be turned to fit below their columns?"""
+    return LETTER * max(map(len, _texts(labels))) > 0.8 * PAGE / len(labels)
 
 
 def draw_ranks(axes: Axes, counted: Mapping[str, Longs], looks: Mapping[str, Stroke]) -> None:
