@@ -29,8 +29,9 @@ class Condition:
 
     @property
     def slack(self) -> float:
-        """How much room is left, right − left; negative when the condition fails."""
-        return self.right - self.left
+        """How much room is left, right − left, 0 up to the rounding of the two; negative when the condition fails."""
+        room = self.right - self.left
+        return 0.0 if abs(room) <= ROUNDING * abs(self.right) else room
 
     @property
     def holds(self) -> bool:
