@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import sidelight as sl
 from sidelight.policy import PayToLook
-from sidelight.policy.paying import Look
+from sidelight.policy.rules.paying import Look
 
 
 def learnt(n, costs, rounds=30, seed=5):
@@ -165,3 +165,16 @@ def test_bad_input_is_named_and_changes_nothing():
     with pytest.raises(sl.InvalidFeedback, match="0 arms"):
         dear.tell([0.1])
     dear.tell([])
+
+
+def test_decide_and_observe_are_ask_and_tell():
+    one, two = sl.PayToLook(4, costs=0.1, seed=3), sl.PayToLook(4, costs=0.1, seed=3)
+    for _ in range(20):
+        decision = one.decide()
+        arm, looks = two.ask()
+        assert (decision.arm, decision.looks.tolist()) == (arm, looks.tolist())
+        one.observe(decision, [0.5] * looks.size)
+        two.tell([0.5] * looks.size)
+    assert np.array_equal(one.probabilities, two.probabilities)
+    with pytest.raises(sl.TurnError, match="not the open one"):
+        one.observe(decision, [0.5] * looks.size)

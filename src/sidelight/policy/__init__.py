@@ -2,12 +2,12 @@
 
 from sidelight.policy.certificate import Certificate
 from sidelight.policy.decision import Decision
-from sidelight.policy.paying import PayToLook
 from sidelight.policy.plan_policy import PlanPolicy
 from sidelight.policy.player import Playable, Player
 from sidelight.policy.policy import Policy
 from sidelight.policy.rule import Rule
 from sidelight.policy.rule_policy import RulePolicy
+from sidelight.policy.rules.paying import PayToLook
 
 __all__ = [
     "Certificate",

@@ -49,6 +49,16 @@ def test_the_leading_constant():
     assert value < 0.58 * 3 * 2 ** (-1 / 3) * (5 * three**2) ** (1 / 3) * T ** (2 / 3)
 
 
+@pytest.mark.parametrize("doubt", [0.3, 0.01, 1e-9])
+@pytest.mark.parametrize("n", [2, 10, 10_000])
+def test_the_leading_constant_is_below_that_of_one_deviation_for_each_inequality(n, doubt):
+    """3·2^{−1/3}(√log N + √log(4/ε) + √log(4N/ε))^{2/3}: at most two thirds of it up to 10⁴ arms."""
+    r = np.geomspace(1, 1000, 100_001)
+    m = ((log(n) / r + log(n / doubt)) * (r + 1) ** 2 / r).min()
+    three = sqrt(log(n)) + sqrt(log(4 / doubt)) + sqrt(log(4 * n / doubt))
+    assert 1.5 * m ** (1 / 3) <= 2 / 3 * 3 * 2 ** (-1 / 3) * three ** (2 / 3)
+
+
 def test_it_is_a_plan_like_all_others(tmp_path):
     g, T = sl.families.cycle(10), 10_000
     plan = sl.plan(g, T, confidence=0.99)

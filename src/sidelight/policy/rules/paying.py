@@ -89,6 +89,16 @@ class PayToLook:
         self.round += 1
         self._pending = None
 
+    def decide(self) -> Look:
+        """`ask`, as policies on a graph call it; one decision at a time."""
+        return self.ask()
+
+    def observe(self, decision: Look, losses: Mapping[int, float] | npt.ArrayLike) -> None:
+        """`tell` about the decision that is open."""
+        if decision is not self._pending:
+            raise TurnError("this decision is not the open one: answer what decide() gave last, once")
+        self.tell(losses)
+
     # -- looking ----------------------------------------------------------------------------------------
 
     @property
