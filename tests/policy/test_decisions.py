@@ -21,12 +21,12 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from policy_kinds import losses_of
+from snapshots import snapshot
 
 import sidelight as sl
 from sidelight import families
 from sidelight.engine.fields import (
     ALL_OTHERS,
-    CHANGING,
     EVERYTHING,
     FIXED,
     MANY_SHAPES,
@@ -144,22 +144,6 @@ def begun(kind):
         return made(LOOPY).policy(seed=5), RuleTwin(twin(LOOPY))
     policy = (PLANS | TUNED)[kind]().policy(seed=5)
     return policy, TunedTwin(policy) if kind in TUNED else PlanTwin(policy.plan)
-
-
-def snapshot(policy):
-    """All that may change, bit for bit."""
-    if isinstance(policy.plan, Plan):
-        state = b"".join(array.tobytes() for array in views(policy.memory, CHANGING).values())
-        state += policy.memory.words.tobytes()
-    else:
-        parts = ("numbers", "counts", "sums", "probabilities", "words")
-        state = b"".join(getattr(policy.state, name).tobytes() for name in parts)
-    progress = policy._progress
-    draws = [
-        (number, draw.arm, draw.version, None if draw.kept is None else draw.kept.tobytes())
-        for number, draw in progress.pop("_open").items()
-    ]
-    return state, progress, draws
 
 
 def reloaded(policy):

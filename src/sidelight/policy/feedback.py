@@ -99,6 +99,8 @@ def _as_floats(graph: FeedbackGraph, losses: object, revealed: Ints) -> Floats:
             for arm, loss in zip(revealed.tolist(), losses, strict=True):
                 if not isinstance(loss, float | int | np.floating | np.integer | np.bool_):
                     raise InvalidFeedback(
-                        f"the loss of arm {named(graph, arm)} must be a number in [0, 1], got {loss!r}"
+                        f"what is told of arm {named(graph, arm)} must be a number, got {loss!r}"
                     ) from None
-        raise InvalidFeedback(f"losses must be numbers in [0, 1], got {losses!r} ({error})") from None
+        raise InvalidFeedback(
+            f"tell a number for every arm that was revealed, got {losses!r} ({error})"
+        ) from None

@@ -555,8 +555,15 @@ class Policy(ABC):
         """
         file = checked_path("a saved policy", path, SavedStateError)
         self._enter()
+        before, versions = dict(vars(self)), [draw.version for draw in self._open.values()]
         try:
             saved.write(file, self.graph, *self._contents())
+        except BaseException:  # nothing was saved: go on as if nobody had tried
+            vars(self).clear()
+            vars(self).update(before)
+            for draw, version in zip(self._open.values(), versions, strict=True):
+                draw.version = version
+            raise
         finally:
             self._busy.release()
 
