@@ -27,10 +27,12 @@ from sidelight.errors import PastHorizon as PastHorizon
 from sidelight.errors import PoorOverlap as PoorOverlap
 from sidelight.errors import ResultsError as ResultsError
 from sidelight.errors import SavedStateError as SavedStateError
+from sidelight.errors import ServiceError as ServiceError
 from sidelight.errors import SidelightError as SidelightError
 from sidelight.errors import SolverError as SolverError
 from sidelight.errors import SpecChanged as SpecChanged
 from sidelight.errors import SpecError as SpecError
+from sidelight.errors import StoreError as StoreError
 from sidelight.errors import TurnError as TurnError
 from sidelight.errors import UnobservableGraph as UnobservableGraph
 from sidelight.errors import WeightsIgnored as WeightsIgnored

@@ -86,6 +86,18 @@ class WorkerError(SidelightError, RuntimeError):
     """Worker processes or a cluster that cannot be started, reached or trusted."""
 
 
+class ServiceError(SidelightError, RuntimeError):
+    """The decision service cannot be started or reached, or has refused a request with the HTTP `status`."""
+
+    def __init__(self, message: str, status: int | None = None, code: str = "", about: object = None) -> None:
+        super().__init__(message)
+        self.status, self.code, self.about = status, code, about
+
+
+class StoreError(ServiceError):
+    """A store of the service that cannot be opened, read or written, is damaged, or belongs to another process."""
+
+
 class WeightsIgnored(UserWarning):
     """A graph file gives weights to its edges; they are not read, every edge counts."""
 

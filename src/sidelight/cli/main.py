@@ -25,7 +25,7 @@ from sidelight.errors import SidelightError
 
 COMMANDS = (
     "demo", "analyze", "plan", "run", "sweep", "report", "evaluate", "reproduce",
-    "list", "doctor", "warmup", "completion",
+    "serve", "policies", "list", "doctor", "warmup", "completion",
 )  # fmt: skip
 
 

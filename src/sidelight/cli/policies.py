@@ -1,0 +1,228 @@
+"""`sidelight policies`: the policies and tokens of a running service."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sidelight.cli import options
+from sidelight.cli.graphs import GraphRequest
+from sidelight.cli.screen import columns, emit, emit_json, facts, safe
+
+if TYPE_CHECKING:
+    from sidelight.client import Client
+
+SCOPES = ("read", "decide", "observe", "admin")
+
+
+def asks(call: Callable[..., Any]) -> Callable[..., Any]:
+    """--url and --token, handed over as a `Client` named `service`."""
+
+    @functools.wraps(call)
+    def connected(url: str, token: str | None, **rest: Any) -> Any:
+        from sidelight.cli.extras import needs
+
+        needs("client", "httpx")
+        from sidelight.client import Client
+
+        with Client(url, token, tries=3) as service:
+            return call(service=service, **rest)
+
+    given = (
+        click.option(
+            "--url",
+            envvar="SIDELIGHT_URL",
+            default="http://127.0.0.1:8383",
+            show_default=True,
+            help="Of the service.",
+        ),
+        click.option(
+            "--token",
+            envvar=["SIDELIGHT_TOKEN", "SIDELIGHT_ADMIN_TOKEN"],
+            help="Better in the environment, as SIDELIGHT_TOKEN: others do not see it there.",
+        ),
+    )
+    return functools.reduce(lambda made, option: option(made), reversed(given), connected)
+
+
+@click.group(short_help="Policies and tokens of a running service.")
+def command() -> None:
+    """Make, list, back up and open policies of a service that `sidelight serve` runs.
+
+    \b
+    export SIDELIGHT_TOKEN=sl_…
+    sidelight policies create prices cycle:12 --rewards 0 25 --expires 86400
+    sidelight policies tokens create --policy prices --scope decide --scope observe
+    """
+
+
+@command.command()
+@click.argument("name")
+@options.takes_graph
+@options.horizon()
+@click.option("--rewards", type=float, nargs=2, metavar="LOW HIGH", help="It is told rewards in this range.")
+@click.option("--losses", type=float, nargs=2, metavar="LOW HIGH", help="It is told losses in this range.")
+@click.option("--seed", type=options.count, help="Of its draws; by default chosen at random.")
+@click.option("--expires", type=float, metavar="SECONDS", help="Cancel what is unanswered after so long.")
+@options.as_json
+@asks
+def create(
+    service: Client,
+    name: str,
+    graph: GraphRequest,
+    horizon: int | None,
+    rewards: tuple[float, float] | None,
+    losses: tuple[float, float] | None,
+    seed: int | None,
+    expires: float | None,
+    as_json: bool,
+) -> None:
+    """Plan for a graph and begin to play it."""
+    made = service.create(
+        name, graph.load().graph, horizon=horizon, rewards=rewards, losses=losses, seed=seed, expires=expires
+    )
+    _show(made.show(), as_json)
+
+
+@command.command(name="list")
+@options.as_json
+@asks
+def list_(service: Client, as_json: bool) -> None:
+    """All policies as they stand."""
+    found = list(service.policies())
+    if as_json:
+        emit_json({"policies": found})
+        return
+    heads = ("policy", ">arms", ">decided", ">open", ">certificate", ">bound", ">entropy")
+    rows = [
+        [
+            safe(each["name"]),
+            *(f"{each[name]:,}" for name in ("arms", "decided", "open")),
+            _number(each["certificate"]["value"]),
+            _number(each["bound"]["value"]),
+            _number(each["entropy"]),
+        ]
+        for each in found
+    ]
+    emit(columns(f"{len(found)} policies at {safe(service.url)}", heads, rows))
+
+
+@command.command()
+@click.argument("name")
+@options.as_json
+@asks
+def show(service: Client, name: str, as_json: bool) -> None:
+    """One policy as it stands."""
+    _show(service.policy(name).show(), as_json)
+
+
+@command.command()
+@click.argument("name")
+@click.argument("file", type=click.Path())
+@asks
+def export(service: Client, name: str, file: str) -> None:
+    """Write everything about a policy to FILE, while it goes on; `import` takes it in again."""
+    service.policy(name).export(file)
+
+
+@command.command(name="import")
+@click.argument("name")
+@click.argument("file", type=click.Path())
+@options.as_json
+@asks
+def import_(service: Client, name: str, file: str, as_json: bool) -> None:
+    """Take in a policy that `export` has written, under the name NAME."""
+    _show(service.bring(name, file).show(), as_json)
+
+
+@command.command()
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@asks
+def remove(service: Client, name: str, yes: bool) -> None:
+    """Delete a policy and all its events."""
+    if not yes:
+        click.confirm(f"Delete {name} and everything it has learnt?", abort=True)
+    service.policy(name).remove()
+
+
+@command.group()
+def tokens() -> None:
+    """Who may do what."""
+
+
+@tokens.command(name="create")
+@click.option(
+    "--scope", "scopes", multiple=True, required=True, type=click.Choice(SCOPES), help="Repeat for more."
+)
+@click.option("--policy", metavar="NAME", help="The one policy that it is for; all without it.")
+@click.option("--note", default="", help="What it is for.")
+@options.as_json
+@asks
+def create_token(
+    service: Client, scopes: tuple[str, ...], policy: str | None, note: str, as_json: bool
+) -> None:
+    """A new token, printed this once."""
+    made = service.create_token(scopes, policy, note)
+    if as_json:
+        emit_json(made)
+        return
+    click.echo(made["token"])
+    if sys.stdout.isatty():
+        click.echo(
+            f"shown this once; revoke it with `sidelight policies tokens revoke {made['id']}`", err=True
+        )
+
+
+@tokens.command(name="list")
+@options.as_json
+@asks
+def list_tokens(service: Client, as_json: bool) -> None:
+    """All tokens, without their secrets."""
+    found = service.tokens()
+    if as_json:
+        emit_json({"tokens": found})
+        return
+    rows = [
+        [each["id"], " ".join(each["scopes"]), safe(each["policy"] or "all"), safe(each["note"])]
+        for each in found
+    ]
+    emit(columns(f"{len(found)} tokens", ("id", "scopes", "policy", "note"), rows))
+
+
+@tokens.command()
+@click.argument("id")
+@asks
+def revoke(service: Client, id: str) -> None:
+    """A token is good no longer."""
+    service.revoke(id)
+
+
+def _show(found: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        emit_json(found)
+        return
+    unit, bound, certificate = found["unit"], found["bound"], found["certificate"]
+    ended = f"{found['cancelled']:,} cancelled, {found['expired']:,} expired"
+    proved = "" if bound["certified"] else ", not certified"
+    emit(
+        facts(
+            safe(found["name"]),
+            (
+                ("graph", f"{found['arms']:,} arms, {found['edges']:,} edges"),
+                ("told", f"{unit['kind']} in [{unit['low']:g}, {unit['high']:g}]"),
+                ("decisions", f"{found['decided']:,}, of which {found['open']:,} open, {ended}"),
+                ("certificate", f"regret ≤ E[{_number(certificate['value'])}] in {certificate['round']:,} rounds"),
+                ("bound", f"{_number(bound['value'])} in {bound['rounds']:,} rounds{proved}"),
+                ("entropy of play", _number(found["entropy"])),
+            ),
+        )
+    )  # fmt: skip
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.2f}"

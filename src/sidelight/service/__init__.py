@@ -1,0 +1,1 @@
+"""The decision service: HTTP and storage around policies. Needs the extra `service`."""

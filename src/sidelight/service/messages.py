@@ -1,0 +1,202 @@
+"""Requests and answers of the service, as JSON has them. Fields that are not listed here are refused."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct, field
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+SCOPES = ("read", "decide", "observe", "admin")
+MOST_SEED = 2**63 - 1
+
+Name = Annotated[str, Meta(pattern=NAME, description="Letters, digits, dots, dashes; at most 64.")]
+Range = Annotated[tuple[float, float], Meta(description="Lowest and highest value.", examples=[[0.0, 25.0]])]
+
+
+class Graph(Struct, forbid_unknown_fields=True):
+    """Arms 0..n−1; an edge [i, j] says that playing i reveals the loss of j."""
+
+    n: Annotated[int, Meta(ge=1, description="Number of arms.", examples=[4])]
+    edges: Annotated[
+        list[tuple[int, int]],
+        Meta(description="Pairs [i, j]: i reveals j.", examples=[[[0, 1], [1, 0], [2, 3], [3, 2]]]),
+    ]
+    labels: Annotated[list[str] | None, Meta(description="A name for every arm.")] = None
+
+
+class NewPolicy(Struct, forbid_unknown_fields=True):
+    """A policy to be made."""
+
+    name: Name
+    graph: Annotated[
+        Graph | str, Meta(description="A graph, or a family such as `cycle:12`.", examples=["cycle:4"])
+    ]
+    horizon: Annotated[int, Meta(ge=1, le=2**40)] | None = None
+    rewards: Range | None = None
+    losses: Range | None = None
+    seed: Annotated[int, Meta(ge=0, le=MOST_SEED)] | None = None
+    expires: (
+        Annotated[
+            float, Meta(gt=0, le=1e10, description="Seconds after which an unanswered decision is cancelled.")
+        ]
+        | None
+    ) = None
+
+
+class Decide(Struct, forbid_unknown_fields=True):
+    """How many decisions are wanted."""
+
+    count: Annotated[int, Meta(ge=1, description="Decisions, all from one request.")] = 1
+
+
+class Observation(Struct, forbid_unknown_fields=True):
+    """What one decision revealed: a value for every arm of its `reveals`, by number or label, or in their order."""
+
+    decision: int
+    losses: Annotated[
+        dict[str, float] | list[float],
+        Meta(description="Losses, or rewards where the policy is told rewards.", examples=[{"1": 0.2}]),
+    ]
+
+
+class Observe(Struct, forbid_unknown_fields=True):
+    """Answers to decisions; all of them are taken, or none."""
+
+    observations: Annotated[list[Observation], Meta(min_length=1)]
+
+
+class NewToken(Struct, forbid_unknown_fields=True):
+    """A token to be made."""
+
+    scopes: Annotated[
+        list[str], Meta(min_length=1, description="Of read, decide, observe, admin.", examples=[["decide"]])
+    ]
+    policy: Annotated[Name | None, Meta(description="The one policy it is for; all without it.")] = None
+    note: Annotated[str, Meta(max_length=200, description="What it is for.")] = ""
+
+
+# -- answers ------------------------------------------------------------------------------------------------
+
+
+class Decision(Struct):
+    """One decision: play `arm`, then tell the losses of all of `reveals`."""
+
+    id: int
+    round: int
+    arm: int
+    label: str
+    reveals: list[int]
+    seen: Annotated[list[float], Meta(description="The probability of each revealed arm to be seen.")]
+
+
+class Decisions(Struct):
+    """Answer to `Decide`."""
+
+    decisions: list[Decision]
+
+
+class Observed(Struct):
+    """Answer to `Observe`."""
+
+    accepted: Annotated[int, Meta(description="Observations that were new.")]
+    repeated: Annotated[int, Meta(description="Observations that were known, and the same.")]
+
+
+class Cancelled(Struct):
+    """Answer to a decision that is given up."""
+
+    decision: int
+    repeated: bool
+
+
+class Bound(Struct):
+    """What theory promises: the expected regret of `rounds` rounds is at most `value`, in the unit of the policy."""
+
+    value: float | None
+    rounds: int
+    certified: bool
+
+
+class Certificate(Struct):
+    """What the rounds so far certify: E[value] ≥ E[regret] in `round` rounds."""
+
+    value: float | None
+    round: int
+    terms: dict[str, float | None]
+
+
+class PolicyAnswer(Struct, omit_defaults=True):
+    """A policy as it stands."""
+
+    name: str
+    arms: int
+    edges: int
+    horizon: int | None
+    unit: dict[str, Any]
+    realization: str
+    expires: float | None
+    created: float
+    decided: Annotated[int, Meta(description="Decisions made.")]
+    round: Annotated[int, Meta(description="Decisions that are no longer open.")]
+    open: Annotated[int, Meta(description="Decisions that wait for an answer.")]
+    cancelled: int
+    expired: int
+    certificate: Certificate
+    bound: Bound
+    entropy: Annotated[float, Meta(description="Of the next play, in nats.")]
+    probabilities: Annotated[
+        list[float] | None, Meta(description="Distribution of the next play; not in lists of policies.")
+    ] = None
+    labels: list[str] | None = None
+
+
+class PolicyList(Struct):
+    """Policies in the order of their names; `next` is where the following page begins."""
+
+    policies: list[PolicyAnswer]
+    next: str | None = None
+
+
+class OpenList(Struct):
+    """Open decisions in the order in which they were made."""
+
+    decisions: list[Decision]
+    next: int | None = None
+
+
+class Token(Struct, omit_defaults=True):
+    """A token as it is listed; what it opens doors with is shown once, when it is made."""
+
+    id: str
+    scopes: list[str]
+    policy: str | None
+    note: str
+    created: float
+    token: str | None = None
+
+
+class TokenList(Struct):
+    """All tokens."""
+
+    tokens: list[Token]
+
+
+class ErrorDetail(Struct):
+    """What is wrong; other fields name the item, the decision and the value."""
+
+    code: str
+    message: str
+    item: int | None = None
+    decision: int | None = None
+    request_id: str | None = None
+
+
+class Error(Struct):
+    """Every answer that is not 2xx."""
+
+    error: ErrorDetail = field()
+
+
+encode = msgspec.json.Encoder(order=None).encode

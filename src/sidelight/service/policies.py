@@ -1,0 +1,329 @@
+"""All policies of one process: loaded when they are asked for, changed in order, answered once on the disk."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import time
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from sidelight.errors import SavedStateError, SidelightError, StoreError
+from sidelight.service import messages
+from sidelight.service.events import PolicyRow
+from sidelight.service.limits import Limits
+from sidelight.service.making import make_policy, warm
+from sidelight.service.problems import Problem, store_failed, unknown_policy
+from sidelight.service.served import SNAPSHOT_EVERY, Served
+from sidelight.service.store.base import NameTaken, OwnedElsewhere, Store
+from sidelight.service.writer import Writer
+
+log = logging.getLogger("sidelight.service")
+
+Result = TypeVar("Result")
+
+
+class Policies:
+    """The applier: requests change policies here, one after another, in the thread of the event loop."""
+
+    def __init__(
+        self,
+        store: Store,
+        writer: Writer,
+        limits: Limits,
+        *,
+        clock: Callable[[], float] = time.time,
+        snapshot_every: int = SNAPSHOT_EVERY,
+    ) -> None:
+        self.store, self.writer, self.limits, self.clock = store, writer, limits, clock
+        self.snapshot_every = snapshot_every
+        self.served: dict[str, Served] = {}
+        self.count = 0  # of policies in the store, as far as is known
+        self._loading: dict[str, asyncio.Future[Served]] = {}
+        self._left: dict[
+            str, Served
+        ] = {}  # dropped: what they have written must settle before they are loaded
+        self._creating: set[str] = set()
+        self._workers = ThreadPoolExecutor(2, "sidelight-load")
+        self._planner = ThreadPoolExecutor(1, "sidelight-plan")
+
+    # -- finding ---------------------------------------------------------------------------------------
+
+    async def get(self, name: str) -> Served:
+        """The policy of this name, from memory or from the store."""
+        found = self.served.get(name)
+        if found is not None and not found.failed:
+            return found
+        loading = self._loading.get(name)
+        if loading is None:
+            loading = self._loading[name] = asyncio.ensure_future(self._loaded(name))
+            loading.add_done_callback(_forgotten(self._loading, name))
+        return await asyncio.shield(loading)
+
+    async def _loaded(self, name: str) -> Served:
+        before = self.served.pop(name, None) or self._left.pop(name, None)
+        if before is not None and before.stored is not None:
+            await asyncio.wait([before.stored])
+        try:
+            row = await self.reading(self.store.row, name)
+            if row is None:
+                raise unknown_policy(name)
+            row = await self.writer.run(self.store.own, row)
+            made = await asyncio.get_running_loop().run_in_executor(self._workers, self._restored, row)
+        except OwnedElsewhere:
+            raise
+        except (StoreError, SavedStateError) as error:
+            log.error("a policy cannot be loaded", extra={"data": {"policy": name, "error": str(error)}})
+            raise Problem(503, "store_failed", str(error), retry_after=5.0) from error
+        self.served[name] = made
+        return made
+
+    def _restored(self, row: PolicyRow) -> Served:
+        why: Exception = StoreError(f"policy {row.name!r} has no snapshot: the store is damaged")
+        for snapshot in self.store.snapshots(row.id):
+            try:
+                events = self.store.events(row.id, snapshot.seq)
+                made = Served.restored(row, snapshot, events, self.limits, self.snapshot_every)
+            except SavedStateError as error:  # an older one, and more events, lead to the same state
+                log.error("a snapshot is damaged", extra={"data": {"policy": row.name, "error": str(error)}})
+                why = error
+                continue
+            warm(made.policy)
+            return made
+        raise why
+
+    def drop(self, served: Served) -> None:
+        """Forget a policy in memory, for good: the next request loads it from the store."""
+        served.failed = True
+        if self.served.get(served.row.name) is served:
+            del self.served[served.row.name]
+            self._left[served.row.name] = served
+
+    async def reading(self, read: Callable[..., Result], *arguments: Any) -> Result:
+        """A read of the store: at once where that takes microseconds, else in a thread."""
+        try:
+            if not self.store.remote:
+                return read(*arguments)
+            return await asyncio.get_running_loop().run_in_executor(self._workers, read, *arguments)
+        except OwnedElsewhere:
+            raise
+        except StoreError as error:
+            raise store_failed(error) from error
+
+    # -- changing --------------------------------------------------------------------------------------
+
+    def _apply(self, served: Served, action: Callable[..., Result], *arguments: Any) -> Result:
+        """Change a policy and hand what follows to the writer."""
+        if served.failed:
+            raise store_failed("the policy is being loaded again")
+        if self.writer.depth > self.limits.waiting:
+            raise Problem(
+                429, "busy", f"{self.writer.depth:,} requests wait for the disk already", retry_after=1.0
+            )
+        try:
+            return action(*arguments)
+        except Problem:
+            raise
+        except BaseException:
+            self.drop(served)  # it may have changed in part
+            served.outgoing.clear()
+            raise
+        finally:
+            self._write(served)
+
+    def _write(self, served: Served) -> None:
+        write = served.taken()
+        if write is not None:
+            served.stored = self.writer.submit(write, served)
+            served.stored_seq = write.events[-1].seq
+
+    async def settled(self, served: Served) -> None:
+        """Wait until everything that was applied to a policy so far is on the disk."""
+        stored, seq = served.stored, served.stored_seq
+        if stored is None or stored.done():
+            return
+        try:
+            await asyncio.shield(stored)
+        except StoreError as error:
+            self.drop(served)
+            raise store_failed(error) from error
+        served.committed(seq)
+
+    async def look(self, name: str) -> Served:
+        """A policy to be read: what is due has expired, and everything it shows is on the disk."""
+        served = await self.get(name)
+        self._apply(served, served.expire, self.clock())
+        await self.settled(served)
+        return served
+
+    async def decide(self, name: str, count: int, key: str | None) -> list[messages.Decision]:
+        """Make decisions; the same key gives the same ones again."""
+        if count > self.limits.count:
+            raise Problem(
+                422, "too_large", f"at most {self.limits.count:,} decisions a request, got {count:,}"
+            )
+        served = await self.get(name)
+        if key is None:
+            made = self._apply(served, served.decide, count, None, self.clock())
+            await self.settled(served)
+            return made
+        digest = hashlib.blake2b(key.encode(), digest_size=16).digest()
+        first = served.requests.get(digest)
+        if first is None:
+            first = served.requests[digest] = asyncio.ensure_future(self._decide_once(served, count, digest))
+            first.add_done_callback(_forgotten(served.requests, digest))
+        made = await asyncio.shield(first)
+        if len(made) != count:
+            raise Problem(
+                422,
+                "key_reused",
+                f"this Idempotency-Key was used for {len(made)} decisions before, not {count}; use another",
+            )
+        return made
+
+    async def _decide_once(self, served: Served, count: int, key: bytes) -> list[messages.Decision]:
+        found = await self.reading(self.store.find_key, served.row.id, key)
+        if found:
+            return served.decided_before(found)
+        made = self._apply(served, served.decide, count, key, self.clock())
+        await self.settled(served)
+        return made
+
+    async def observe(self, name: str, items: list[messages.Observation]) -> messages.Observed:
+        """Learn from answers, all or none."""
+        if len(items) > self.limits.count:
+            raise Problem(
+                422, "too_large", f"at most {self.limits.count:,} observations a request, got {len(items):,}"
+            )
+        served = await self.get(name)
+        numbers = [item.decision for item in items]
+        ends = await self._ends(served, numbers)
+        found = self._apply(served, served.observe, items, ends, self.clock())
+        await self.settled(served)
+        return found
+
+    async def cancel(self, name: str, decision: int) -> messages.Cancelled:
+        """Give a decision up."""
+        served = await self.get(name)
+        ends = await self._ends(served, [decision])
+        found = self._apply(served, served.cancel, decision, ends, self.clock())
+        await self.settled(served)
+        return found
+
+    async def _ends(self, served: Served, numbers: list[int]) -> dict[int, tuple[int, bytes]]:
+        """How those of the decisions have ended that are closed: what is on the disk stays as it is."""
+        served.expire(self.clock())
+        found: dict[int, tuple[int, bytes]] = {}
+        while unknown := [number for number in served.closed(numbers) if number not in found]:
+            found |= await self.reading(self.store.find_ends, served.row.id, unknown)
+        return found
+
+    # -- making and removing ---------------------------------------------------------------------------
+
+    async def names(self, after: str, limit: int) -> list[str]:
+        """Names of policies in order, a page of them."""
+        return await self.reading(self.store.names, after, limit)
+
+    async def create(self, request: messages.NewPolicy, key: str | None) -> Served:
+        """Plan and store a new policy."""
+        name = request.name
+        digest = None if key is None else hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
+        async with self.reserved(name):
+            before = await self.reading(self.store.row, name)
+            if before is not None:
+                if digest is not None and before.about.get("key") == digest:
+                    return await self.get(name)
+                raise Problem(409, "name_taken", f"there is a policy {name!r} already")
+            loop = asyncio.get_running_loop()
+            policy = await loop.run_in_executor(self._planner, make_policy, request, self.limits)
+            about = {
+                "created": self.clock(),
+                "expires": request.expires,
+                "arms": policy.graph.n_arms,
+                "horizon": request.horizon,
+                "realization": policy.plan.realization,
+                "key": digest,
+            }
+            served = Served(PolicyRow(0, name, about), policy, self.limits, self.snapshot_every)
+            try:
+                row = await self.writer.run(self.store.create, name, about, [served.first_snapshot()])
+                served.row = await self.writer.run(self.store.own, row)
+            except NameTaken:
+                raise Problem(409, "name_taken", f"there is a policy {name!r} already") from None
+            except StoreError as error:
+                raise store_failed(error) from error
+            self.served[name] = served
+            self.count += 1
+        log.info("policy created", extra={"data": {"policy": name, "arms": policy.graph.n_arms}})
+        return served
+
+    @asynccontextmanager
+    async def reserved(self, name: str) -> AsyncIterator[None]:
+        """While a policy of this name is being made or removed, nobody else does."""
+        if self.count + len(self._creating) >= self.limits.policies:
+            raise Problem(429, "too_many_policies", f"at most {self.limits.policies:,} policies are allowed")
+        if name in self._creating:
+            raise Problem(409, "being_made", f"policy {name!r} is being made", retry_after=1.0)
+        self._creating.add(name)
+        try:
+            yield
+        finally:
+            self._creating.discard(name)
+
+    async def remove(self, name: str) -> None:
+        """Delete a policy and all its events."""
+        served = await self.get(name)
+        async with self.reserved(name):
+            await self.settled(served)
+            served.failed = True  # nothing of it is written any more
+            self.served.pop(name, None)
+            try:
+                await self.writer.run(self.store.remove, served.row)
+            except StoreError as error:
+                raise store_failed(error) from error
+            self.count -= 1
+        log.info("policy removed", extra={"data": {"policy": name}})
+
+    # -- keeping in order ------------------------------------------------------------------------------
+
+    def sweep(self) -> int:
+        """Expire what is due in every loaded policy; how many decisions that were."""
+        now, total = self.clock(), 0
+        for served in list(self.served.values()):
+            if served.expires is not None and served.open and not served.failed:
+                try:
+                    total += self._apply(served, served.expire, now)
+                except SidelightError as error:
+                    log.error(
+                        "expiry failed", extra={"data": {"policy": served.row.name, "error": str(error)}}
+                    )
+        return total
+
+    async def close(self) -> None:
+        """Save what has changed since its last snapshot, so that the next start, of any version, replays nothing."""
+        for served in list(self.served.values()):
+            if not served.failed and served.seq > served.snapshot_seq:
+                try:
+                    served.save()
+                    self._write(served)
+                    await self.settled(served)
+                except SidelightError as error:  # its events are on the disk all the same
+                    log.error(
+                        "no last snapshot", extra={"data": {"policy": served.row.name, "error": str(error)}}
+                    )
+        self._workers.shutdown(wait=False, cancel_futures=True)
+        self._planner.shutdown(wait=False, cancel_futures=True)
+
+
+def _forgotten(waiting: dict[Any, asyncio.Future[Any]], name: Any) -> Callable[[asyncio.Future[Any]], None]:
+    """Take what is done off a list; nobody may be waiting for its error, and that is no mistake."""
+
+    def forget(done: asyncio.Future[Any]) -> None:
+        waiting.pop(name, None)
+        if not done.cancelled():
+            done.exception()
+
+    return forget

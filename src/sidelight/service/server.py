@@ -1,0 +1,128 @@
+"""`sidelight serve`: bind, prepare, open the port, and drain at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sidelight.errors import ServiceError, SidelightError
+from sidelight.service.limits import Limits
+from sidelight.service.served import SNAPSHOT_EVERY
+from sidelight.service.service import Service
+
+GRACE = 30
+"""Seconds that requests under way have when the service is told to stop."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the command line says."""
+
+    store: str | None = None
+    host: str = "127.0.0.1"
+    port: int = 8383
+    advertise: str | None = None  # where other processes reach this one
+    limits: Limits = field(default_factory=Limits)
+    snapshot_every: int = SNAPSHOT_EVERY
+    access_log: bool = False
+    new_admin_token: bool = False
+    environment: str | None = None
+
+
+def run(settings: Settings, announce: Callable[[Service, str], None]) -> None:
+    """Serve until a signal says otherwise; `announce` is called when the port is about to open."""
+    import uvicorn
+
+    from sidelight.service.app import create_app
+    from sidelight.service.edge import log_to_stderr
+    from sidelight.service.store.opening import make_store
+
+    listening = bound(settings.host, settings.port)
+    host, port = listening.getsockname()[:2]
+    address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    service = Service(
+        make_store(settings.store, settings.advertise or address),
+        settings.limits,
+        environment=settings.environment,
+        snapshot_every=settings.snapshot_every,
+    )
+    app = create_app(service)
+    app.access_log = settings.access_log
+    config = uvicorn.Config(
+        app,
+        lifespan="on",
+        access_log=False,
+        log_config=None,
+        log_level=logging.WARNING,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE,
+        limit_concurrency=None,
+        h11_max_incomplete_event_size=65_536,
+        backlog=2048,
+    )
+    undo = log_to_stderr()
+    try:
+        asyncio.run(_serve(uvicorn.Server(config), service, listening, settings, announce, address))
+    except KeyboardInterrupt:  # uvicorn passes the signal on once it has drained
+        pass
+    finally:
+        undo()
+        listening.close()
+
+
+async def _serve(
+    server: object,
+    service: Service,
+    listening: socket.socket,
+    settings: Settings,
+    announce: Callable[[Service, str], None],
+    address: str,
+) -> None:
+    import uvicorn
+
+    assert isinstance(server, uvicorn.Server)
+    start, failed = service.start, []
+
+    async def prepared() -> None:
+        try:
+            await start()
+            await asyncio.to_thread(warm_kernels)
+            if settings.new_admin_token:
+                service.admin_token = await service.add_admin_token("made by --new-admin-token")
+        except SidelightError as error:
+            failed.append(error)
+            raise
+        announce(service, address)
+
+    service.start = prepared  # type: ignore[method-assign]
+    await server.serve(sockets=[listening])
+    if failed:
+        raise failed[0]
+    if not server.started:
+        raise ServiceError("the service could not be started; its log says why")
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A socket at the address, not yet listening: what is not ready is refused, not kept waiting."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        made = socket.socket(family, socket.SOCK_STREAM)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((host, port))
+    except (OSError, OverflowError) as error:
+        raise ServiceError(
+            f"cannot listen at {host}:{port}: {error}; name another with --host and --port"
+        ) from error
+    return made
+
+
+def warm_kernels() -> None:
+    """Compile, or read from the cache, what the default plan needs: no first request waits for that."""
+    from sidelight.graph import families
+    from sidelight.planning import plan
+    from sidelight.service.making import warm
+
+    warm(plan(families.cycle(4)).policy(seed=0))

@@ -1,0 +1,141 @@
+"""One running service: a store, its writer, the policies, the tokens, and what goes on beside requests."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from sidelight.errors import PastHorizon, StoreError
+from sidelight.service.limits import MEBIBYTE, Limits, Rates
+from sidelight.service.metrics import Metrics
+from sidelight.service.policies import Policies
+from sidelight.service.served import SNAPSHOT_EVERY
+from sidelight.service.store.base import Store
+from sidelight.service.tokens import Tokens, new_token
+from sidelight.service.writer import MOST_WRITES, Writer
+
+log = logging.getLogger("sidelight.service")
+
+STUCK = 10.0
+"""Seconds that a commit may take before the service says that it is not well."""
+
+SCARCE = 32 * MEBIBYTE
+"""Less room than this on the disk is as good as none."""
+
+FIRST_ADMIN = "the first token, made when the store was"
+
+
+class Service:
+    """Everything but HTTP."""
+
+    def __init__(
+        self,
+        store: Store,
+        limits: Limits | None = None,
+        *,
+        environment: str | None = None,
+        clock: Callable[[], float] = time.time,
+        snapshot_every: int = SNAPSHOT_EVERY,
+        most_writes: int = MOST_WRITES,
+    ) -> None:
+        self.store, self.limits, self.clock = store, limits or Limits(), clock
+        self.writer = Writer(store, most_writes)
+        self.policies = Policies(store, self.writer, self.limits, clock=clock, snapshot_every=snapshot_every)
+        self.metrics = Metrics()
+        self.rates, self.failures = Rates(self.limits.rate), Rates(self.limits.failures)
+        self.tokens = Tokens([])
+        self.admin_token: str | None = None  # made at the first start, to be shown once
+        self.ready = False
+        self.instance = secrets.token_hex(4)
+        self._environment = environment
+        self._beside: list[asyncio.Task[None]] = []
+
+    # -- from start to stop ----------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Open the store and begin; raises `StoreError` if it cannot be used."""
+        warnings.simplefilter("ignore", PastHorizon)  # answers say the horizon and the round
+        await asyncio.to_thread(self.store.open)
+        self.writer.start()
+        rows = await asyncio.to_thread(self.store.tokens)
+        self.tokens = Tokens(rows, self._environment)
+        if not rows and self._environment is None:
+            self.admin_token = await self.add_admin_token(FIRST_ADMIN)
+        self.policies.count = await asyncio.to_thread(self.store.count)
+        self._beside = [asyncio.create_task(self._sweep()), asyncio.create_task(self._refresh())]
+        self.ready = True
+        log.info("started", extra={"data": {**self.store.details, "policies": self.policies.count}})
+
+    async def stop(self) -> None:
+        """Answer what waits, save what has changed, and let go of the store."""
+        self.ready = False
+        for task in self._beside:
+            task.cancel()
+        await self.policies.close()
+        await self.writer.stop()
+        await asyncio.to_thread(self.store.close)
+        log.info("stopped", extra={"data": {"events": self.writer.written, "commits": self.writer.commits}})
+
+    async def add_admin_token(self, note: str) -> str:
+        """A token that may do everything."""
+        row, token = new_token(["admin"], None, note, self.clock())
+        await self.writer.run(self.store.add_token, row)
+        self.tokens.rows[row.id] = row
+        return token
+
+    # -- beside requests -------------------------------------------------------------------------------
+
+    async def _sweep(self) -> None:
+        """Once a second: cancel what has expired, and see whether a disk that failed works again."""
+        while True:
+            await asyncio.sleep(1.0)
+            with contextlib.suppress(Exception):
+                self.policies.sweep()
+                if self.writer.failing and self.writer.depth == 0:
+                    await self.writer.run(self.store.probe)
+                    self.writer.failing = ""
+
+    async def _refresh(self) -> None:
+        """Tokens that another process has made or revoked."""
+        while self.store.remote:
+            await asyncio.sleep(2.0)
+            with contextlib.suppress(StoreError):
+                rows = await asyncio.to_thread(self.store.tokens)
+                self.tokens.rows = {row.id: row for row in rows}
+
+    # -- health ----------------------------------------------------------------------------------------
+
+    def ailments(self) -> list[str]:
+        """What is wrong; nothing if all is well."""
+        found = []
+        if not self.writer.alive:
+            found.append("the writer has ended")
+        if self.writer.stuck_for > STUCK:
+            found.append(f"the writer has been busy with one commit for {self.writer.stuck_for:.0f} s")
+        if self.writer.failing:
+            found.append(f"the last commit failed: {self.writer.failing}")
+        try:
+            free = self.store.free_bytes()
+        except OSError as error:
+            found.append(f"the disk cannot be asked: {error.strerror or error}")
+        else:
+            if free is not None and free < SCARCE:
+                found.append(f"the disk is full: {free // MEBIBYTE} MiB are left")
+        return found
+
+
+def environment_token() -> str | None:
+    """SIDELIGHT_ADMIN_TOKEN, None where it is not set."""
+    return os.environ.get("SIDELIGHT_ADMIN_TOKEN") or None
+
+
+def described(service: Service) -> dict[str, Any]:
+    """What `sidelight serve --json` prints when it begins."""
+    return {**service.store.details, "policies": service.policies.count, "admin_token": service.admin_token}

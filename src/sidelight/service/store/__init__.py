@@ -1,0 +1,1 @@
+"""Where a service keeps its events: one interface, an embedded store and PostgreSQL."""

@@ -1,0 +1,334 @@
+"""What a store must do. Both stores speak SQL, nearly the same: what differs is how they connect, lock and fail.
+
+Threads: `open`, `close` and everything under "writing" is called by one thread at a time, which owns the writing
+connection. What is under "reading" may be called by any thread.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, Protocol
+
+from sidelight.errors import StoreError
+from sidelight.service.events import Event, PolicyRow, Snapshot, Write, read_decided
+
+FORMAT = 1
+"""Of the tables. Raise it with a migration."""
+
+PAGE = 5_000
+"""Events that are read at once: no reader holds on to the store for long."""
+
+KEPT_SNAPSHOTS = 2
+"""The last, and one before it in case it is damaged."""
+
+
+class TokenRow(NamedTuple):
+    """A token, without what it takes to use it."""
+
+    id: str
+    digest: bytes  # SHA-256 of the secret part
+    scopes: tuple[str, ...]
+    policy: str | None
+    note: str
+    created: float
+
+
+class OwnedElsewhere(StoreError):
+    """Another process serves this policy, and lives at `address`."""
+
+    def __init__(self, name: str, address: str) -> None:
+        super().__init__(f"policy {name!r} is served by another process")
+        self.address = address
+
+
+class NameTaken(StoreError):
+    """A policy of this name exists."""
+
+
+class Cursor(Protocol):
+    """What the writing thread needs of a transaction."""
+
+    def execute(self, sql: str, values: Sequence[Any] = (), /) -> Any:
+        """One statement."""
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> Any:
+        """One statement for many rows."""
+
+
+class Store(ABC):
+    """Events, snapshots, policies and tokens."""
+
+    mark = "?"  # how a value is written in SQL
+    remote = False  # is a read worth a thread?
+    where: str  # for messages, without secrets
+
+    # -- how it connects -------------------------------------------------------------------------------
+
+    @abstractmethod
+    def open(self) -> None:
+        """Connect, lock, make or migrate the tables."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of everything."""
+
+    @abstractmethod
+    def _read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query, on a connection for reading."""
+
+    @abstractmethod
+    def _transaction(self) -> AbstractContextManager[Cursor]:
+        """A transaction on the writing connection: committed to the disk at the end, or rolled back."""
+
+    def own(self, row: PolicyRow) -> PolicyRow:
+        """Take a policy over, or raise `OwnedElsewhere`; the row comes back with its epoch. Writing thread."""
+        return row
+
+    def _fence(self, cursor: Cursor, writes: Sequence[Write]) -> None:
+        """Refuse to write for policies that another process has taken over."""
+        del cursor, writes
+
+    def free_bytes(self) -> int | None:
+        """Room that is left for it; None where that is not known."""
+        return None
+
+    @property
+    def details(self) -> dict[str, str]:
+        """What `sidelight doctor` and the log say about it."""
+        return {"where": self.where}
+
+    # -- reading ---------------------------------------------------------------------------------------
+
+    def rows(self) -> list[PolicyRow]:
+        """All policies by name."""
+        return [
+            _policy(found)
+            for found in self._read("SELECT id, name, about, epoch FROM policies ORDER BY name")
+        ]
+
+    def names(self, after: str, limit: int) -> list[str]:
+        """Names in order, from the one that follows `after`."""
+        sql = self._sql("SELECT name FROM policies WHERE name > ? ORDER BY name LIMIT ?")
+        return [name for (name,) in self._read(sql, (after, limit))]
+
+    def count(self) -> int:
+        """How many policies there are."""
+        return int(self._read("SELECT COUNT(*) FROM policies")[0][0])
+
+    def row(self, name: str) -> PolicyRow | None:
+        """One policy."""
+        found = self._read(self._sql("SELECT id, name, about, epoch FROM policies WHERE name = ?"), (name,))
+        return _policy(found[0]) if found else None
+
+    def snapshots(self, policy: int) -> Iterator[Snapshot]:
+        """The newest first; one that is damaged says so when it is used."""
+        sql = self._sql("SELECT seq FROM snapshots WHERE policy = ? ORDER BY seq DESC")
+        for (seq,) in self._read(sql, (policy,)):
+            one = self._sql("SELECT chk, about, data FROM snapshots WHERE policy = ? AND seq = ?")
+            for check, about, data in self._read(one, (policy, seq)):
+                yield Snapshot(policy, seq, check, about, bytes(data))
+
+    def events(self, policy: int, after: int = 0) -> Iterator[Event]:
+        """In order, page by page: what is committed meanwhile is seen."""
+        sql = self._sql(
+            "SELECT seq, kind, decision, time, key, body, chk FROM events"
+            f" WHERE policy = ? AND seq > ? ORDER BY seq LIMIT {PAGE}"
+        )
+        while page := self._read(sql, (policy, after)):
+            for seq, kind, decision, time, key, body, check in page:
+                yield Event(policy, seq, kind, decision, time, _bytes(key), bytes(body), check)
+            after = page[-1][0]
+            if len(page) < PAGE:
+                return
+
+    def find_key(self, policy: int, key: bytes) -> list[tuple[int, bytes]]:
+        """(decision, body) of the decisions that were made for a request with this key, none if there was none."""
+        sql = self._sql("SELECT seq, body FROM events WHERE policy = ? AND key = ?")
+        found = self._read(sql, (policy, key))
+        if not found:
+            return []
+        seq, count = found[0][0], read_decided(bytes(found[0][1])).wanted
+        sql = self._sql(
+            "SELECT decision, body FROM events WHERE policy = ? AND seq >= ? AND seq < ? ORDER BY seq"
+        )
+        return [(decision, bytes(body)) for decision, body in self._read(sql, (policy, seq, seq + count))]
+
+    def find_ends(self, policy: int, decisions: Sequence[int]) -> dict[int, tuple[int, bytes]]:
+        """(kind, body) of what closed each of these decisions, of those that are closed."""
+        marks = ", ".join("?" * len(decisions))
+        sql = self._sql(
+            "SELECT decision, kind, body FROM events"
+            f" WHERE policy = ? AND decision IN ({marks}) AND kind IN (2, 3, 4)"
+        )
+        return {
+            decision: (kind, bytes(body)) for decision, kind, body in self._read(sql, (policy, *decisions))
+        }
+
+    def history(self, policy: int) -> Iterator[list[tuple[int, bytes, bytes, float]]]:
+        """Pages of (decision, its body, body and time of its answer), of answered ones in the order of rounds."""
+        sql = self._sql(
+            "SELECT d.seq, d.decision, d.body, o.body, o.time FROM events d JOIN events o"
+            " ON o.policy = d.policy AND o.decision = d.decision AND o.kind IN (2, 3, 4) AND o.kind = 2"
+            f" WHERE d.policy = ? AND d.kind = 1 AND d.seq > ? ORDER BY d.seq LIMIT {PAGE}"
+        )
+        after = 0
+        while page := self._read(sql, (policy, after)):
+            yield [(decision, bytes(body), bytes(told), time) for _, decision, body, told, time in page]
+            after = page[-1][0]
+
+    def tokens(self) -> list[TokenRow]:
+        """All tokens, the oldest first."""
+        sql = "SELECT id, digest, scopes, policy, note, created FROM tokens ORDER BY created, id"
+        return [
+            TokenRow(name, bytes(digest), tuple(scopes.split()), policy, note, created)
+            for name, digest, scopes, policy, note, created in self._read(sql)
+        ]
+
+    # -- writing ---------------------------------------------------------------------------------------
+
+    def append(self, writes: Sequence[Write]) -> None:
+        """All events and snapshots of all `writes`, in one transaction."""
+        with self._transaction() as cursor:
+            self._fence(cursor, writes)
+            self._insert(cursor, [event for write in writes for event in write.events])
+            for write in writes:
+                if write.snapshot is not None:
+                    self._insert_snapshot(cursor, write.snapshot)
+
+    def create(
+        self,
+        name: str,
+        about: Mapping[str, Any],
+        snapshots: Iterable[Snapshot],
+        events: Iterable[Event] = (),
+    ) -> PolicyRow:
+        """A new policy with its first snapshot, and with all its events where it comes from elsewhere."""
+        with self._transaction() as cursor:
+            cursor.execute(self._sql("SELECT id FROM policies WHERE name = ?"), (name,))
+            if cursor.fetchone() is not None:  # type: ignore[attr-defined]
+                raise NameTaken(f"there is a policy {name!r} already")
+            sql = self._sql("INSERT INTO policies (name, about, epoch) VALUES (?, ?, 0) RETURNING id")
+            cursor.execute(sql, (name, json.dumps(about)))
+            number = int(cursor.fetchone()[0])  # type: ignore[attr-defined]
+            for snapshot in snapshots:
+                self._insert_snapshot(cursor, snapshot._replace(policy=number))
+            page: list[Event] = []
+            for event in events:
+                page.append(event._replace(policy=number))
+                if len(page) == PAGE:
+                    self._insert(cursor, page)
+                    page.clear()
+            self._insert(cursor, page)
+        return PolicyRow(number, name, about)
+
+    def remove(self, row: PolicyRow) -> None:
+        """Everything of one policy."""
+        with self._transaction() as cursor:
+            self._fence(cursor, [Write(row.id, row.epoch, ())])
+            for table in ("events", "snapshots"):
+                cursor.execute(self._sql(f"DELETE FROM {table} WHERE policy = ?"), (row.id,))
+            cursor.execute(self._sql("DELETE FROM policies WHERE id = ?"), (row.id,))
+            cursor.execute(self._sql("DELETE FROM tokens WHERE policy = ?"), (row.name,))
+
+    def add_token(self, token: TokenRow) -> None:
+        """A token, or the one of the same id anew."""
+        with self._transaction() as cursor:
+            cursor.execute(self._sql("DELETE FROM tokens WHERE id = ?"), (token.id,))
+            cursor.execute(
+                self._sql(
+                    "INSERT INTO tokens (id, digest, scopes, policy, note, created) VALUES (?, ?, ?, ?, ?, ?)"
+                ),
+                (token.id, token.digest, " ".join(token.scopes), token.policy, token.note, token.created),
+            )
+
+    def remove_token(self, name: str) -> None:
+        """A token is good no longer."""
+        with self._transaction() as cursor:
+            cursor.execute(self._sql("DELETE FROM tokens WHERE id = ?"), (name,))
+
+    def probe(self) -> None:
+        """Write something, to see whether that works again."""
+        with self._transaction() as cursor:
+            cursor.execute("UPDATE facts SET value = value WHERE name = 'format'")
+
+    # -- shared by both --------------------------------------------------------------------------------
+
+    def _sql(self, text: str) -> str:
+        return text if self.mark == "?" else text.replace("?", self.mark)
+
+    def _insert(self, cursor: Cursor, events: Sequence[Event]) -> None:
+        if events:
+            cursor.executemany(
+                self._sql(
+                    "INSERT INTO events (policy, seq, kind, decision, time, key, body, chk)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+                ),
+                events,
+            )
+
+    def _insert_snapshot(self, cursor: Cursor, snapshot: Snapshot) -> None:
+        policy, seq, check, about, data = snapshot
+        cursor.execute(
+            self._sql("INSERT INTO snapshots (policy, seq, chk, about, data) VALUES (?, ?, ?, ?, ?)"),
+            (policy, seq, check, about, data),
+        )
+        kept = self._sql(
+            "DELETE FROM snapshots WHERE policy = ? AND seq > 0 AND seq NOT IN"
+            f" (SELECT seq FROM snapshots WHERE policy = ? ORDER BY seq DESC LIMIT {KEPT_SNAPSHOTS})"
+        )
+        cursor.execute(kept, (policy, policy))
+
+    def _migrate(self, cursor: Cursor, types: Mapping[str, str]) -> None:
+        """Make the tables, or bring those of an older version up to date."""
+        for statement in schema(types):
+            cursor.execute(statement)
+        cursor.execute("SELECT value FROM facts WHERE name = 'format'")
+        found = cursor.fetchone()  # type: ignore[attr-defined]
+        if found is None:
+            cursor.execute(self._sql("INSERT INTO facts (name, value) VALUES ('format', ?)"), (str(FORMAT),))
+        elif found[0] != str(FORMAT):
+            raise StoreError(
+                f"{self.where} has tables of format {found[0]}, this version of Sidelight reads {FORMAT};"
+                " use the version that wrote it, or a newer one"
+            )
+
+
+def schema(types: Mapping[str, str]) -> Iterator[str]:
+    """The tables. `types` says how a store calls its numbers, bytes and keys."""
+    number, real, data, serial, clustered = (
+        types[name] for name in ("number", "real", "data", "serial", "clustered")
+    )
+    yield "CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
+    yield (
+        f"CREATE TABLE IF NOT EXISTS policies (id {serial}, name TEXT NOT NULL UNIQUE, about TEXT NOT NULL,"
+        f" epoch {number} NOT NULL, owner TEXT)"
+    )
+    yield (
+        f"CREATE TABLE IF NOT EXISTS events (policy {number} NOT NULL, seq {number} NOT NULL, kind {number} NOT NULL,"
+        f" decision {number} NOT NULL, time {real} NOT NULL, key {data}, body {data} NOT NULL, chk {number} NOT NULL,"
+        f" PRIMARY KEY (policy, seq)){clustered}"
+    )
+    yield ("CREATE UNIQUE INDEX IF NOT EXISTS events_key ON events (policy, key) WHERE key IS NOT NULL")
+    yield (
+        "CREATE UNIQUE INDEX IF NOT EXISTS events_end ON events (policy, decision) WHERE kind IN (2, 3, 4)"
+    )
+    yield (
+        f"CREATE TABLE IF NOT EXISTS snapshots (policy {number} NOT NULL, seq {number} NOT NULL,"
+        f" chk {number} NOT NULL, about TEXT NOT NULL, data {data} NOT NULL, PRIMARY KEY (policy, seq))"
+    )
+    yield (
+        f"CREATE TABLE IF NOT EXISTS tokens (id TEXT PRIMARY KEY, digest {data} NOT NULL, scopes TEXT NOT NULL,"
+        f" policy TEXT, note TEXT NOT NULL, created {real} NOT NULL)"
+    )
+
+
+def _policy(found: tuple[Any, ...]) -> PolicyRow:
+    number, name, about, epoch = found
+    return PolicyRow(number, name, json.loads(about), epoch)
+
+
+def _bytes(value: Any) -> bytes | None:
+    return None if value is None else bytes(value)

@@ -1,0 +1,48 @@
+"""Which store an address means."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from sidelight.errors import InvalidOption
+from sidelight.service.store.base import Store
+
+
+def default_path() -> Path:
+    """Where data lie unless told otherwise: the user's folder for data of programs."""
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Application Support"
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return base / "sidelight" / "service.sqlite"
+
+
+def make_store(address: str | None, here: str = "") -> Store:
+    """The store of an address: sqlite:///relative.db, sqlite:////absolute/path.db, postgresql://…, or a plain path.
+
+    `here` is where other processes that share the store reach this one.
+    """
+    from sidelight.service.store.sqlite import SqliteStore
+
+    if address is None:
+        return SqliteStore(default_path())
+    scheme = urlsplit(address).scheme if "://" in address else ""
+    if scheme in ("postgresql", "postgres"):
+        from sidelight.service.store.postgres import PostgresStore
+
+        return PostgresStore(address, here)
+    if scheme == "sqlite":
+        path = unquote(address.removeprefix("sqlite://"))
+        if not path.startswith("/") or len(path) < 2:
+            raise InvalidOption(
+                f"{address!r} names no file: write sqlite:///service.db or sqlite:////data/service.db"
+            )
+        return SqliteStore(path[1:])
+    if scheme or not address:
+        raise InvalidOption(f"{address!r} is no store: use sqlite:///FILE or postgresql://USER@HOST/DATABASE")
+    return SqliteStore(address)

@@ -1,0 +1,216 @@
+"""PostgreSQL: several processes share one store, and each policy has one owner.
+
+A process proves that it lives by an advisory lock that its writing session holds; the server lets go of it when
+that session ends, however the process does. Each policy names its owner, and counts the owners it had (its epoch).
+Whoever is asked for a policy whose owner is dead takes it over: one transaction that raises the epoch. Every append
+first checks the epochs of its policies under a row lock, so that an owner that was thought dead, and was not, can
+write nothing any more. One lock for each process, not for each policy: ten thousand would fill the table of locks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from sidelight.errors import InvalidOption, StoreError
+from sidelight.service.events import PolicyRow, Write
+from sidelight.service.store.base import Cursor, OwnedElsewhere, Store
+
+TYPES = {
+    "number": "BIGINT",
+    "real": "DOUBLE PRECISION",
+    "data": "BYTEA",
+    "serial": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    "clustered": "",
+}
+
+LOCKS = 0x51DE
+"""The class of our advisory locks."""
+
+KEEPALIVE = (
+    "tcp_keepalives_idle = 1",
+    "tcp_keepalives_interval = 1",
+    "tcp_keepalives_count = 3",
+    "tcp_user_timeout = 4000",
+)
+"""So that the server notices within five seconds that a machine is gone without a word."""
+
+
+class PostgresStore(Store):
+    """A database that other processes may share; `here` is where they reach this one."""
+
+    mark = "%s"
+    remote = True
+
+    def __init__(self, url: str, here: str = "") -> None:
+        try:
+            import psycopg
+        except ModuleNotFoundError as error:
+            raise InvalidOption(
+                "a PostgreSQL store needs psycopg, which is not installed: pip install 'sidelight[postgres]'"
+            ) from error
+        self._psycopg = psycopg
+        self.url, self.here = url, here
+        self.where = _without_password(url)
+        self.instance = 0  # of this session; another one after the connection was lost
+        self._writing: Any = None
+        self._readers: list[Any] = []
+        self._local = threading.local()
+        self._generation = 0  # readers of an older one are not used again
+        self._closed = False
+
+    # -- connections -----------------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Connect, make the tables, and say that this process lives."""
+        self._connect()
+
+    def _connect(self) -> None:
+        self._writing = self._connected(autocommit=True)
+        with self._transaction() as cursor:
+            cursor.execute(
+                "SELECT pg_advisory_xact_lock(%s, 0)", (LOCKS,)
+            )  # two that start at once make one set
+            self._migrate(cursor, TYPES)
+            cursor.execute(
+                "CREATE TABLE IF NOT EXISTS owners (id BIGINT PRIMARY KEY, address TEXT NOT NULL,"
+                " began TIMESTAMPTZ NOT NULL DEFAULT now())"
+            )
+        with self._understood():
+            self.instance = secrets.randbelow(2**31 - 1) + 1
+            self._writing.execute("SELECT pg_advisory_lock(%s, %s)", (LOCKS, self.instance))
+            self._writing.execute(
+                "INSERT INTO owners (id, address) VALUES (%s, %s)", (self.instance, self.here)
+            )
+
+    def _connected(self, autocommit: bool) -> Any:
+        with self._understood():
+            made = self._psycopg.connect(
+                self.url,
+                autocommit=autocommit,
+                connect_timeout=5,
+                keepalives=1,
+                keepalives_idle=1,
+                keepalives_interval=1,
+                keepalives_count=3,
+                application_name="sidelight",
+            )
+            for setting in ("synchronous_commit = on", "statement_timeout = 0", *KEEPALIVE):
+                with contextlib.suppress(self._psycopg.Error):  # a socket of this machine has no keepalive
+                    made.execute(f"SET {setting}")
+            return made
+
+    def close(self) -> None:
+        """Give up all policies and close every connection."""
+        self._closed = True
+        if self._writing is not None and not self._writing.closed:
+            with contextlib.suppress(self._psycopg.Error):
+                self._writing.execute(
+                    "UPDATE policies SET owner = NULL WHERE owner = %s", (str(self.instance),)
+                )
+                self._writing.execute("DELETE FROM owners WHERE id = %s", (self.instance,))
+        for connection in (*self._readers, self._writing):
+            if connection is not None:
+                with contextlib.suppress(self._psycopg.Error):
+                    connection.close()
+        self._readers, self._writing = [], None
+
+    # -- statements ------------------------------------------------------------------------------------
+
+    def _read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        for last in (False, True):
+            connection = getattr(self._local, "connection", None)
+            if connection is None or connection.closed:
+                if self._closed:
+                    raise StoreError(f"{self.where} is closed")
+                connection = self._local.connection = self._connected(autocommit=True)
+                self._readers = [each for each in self._readers if not each.closed] + [connection]
+                last = True
+            try:
+                with self._understood():
+                    found: list[tuple[Any, ...]] = connection.execute(sql, values or None).fetchall()
+                    return found
+            except StoreError:
+                if last or not connection.closed:  # a connection that was lost meanwhile is made once more
+                    raise
+        raise AssertionError("unreachable")
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[Cursor]:
+        if self._closed:
+            raise StoreError(f"{self.where} is closed")
+        if self._writing is None or self._writing.closed or self._writing.broken:
+            self._connect()  # with a new lock: what was owned before is to be taken over anew
+        with self._understood(), self._writing.transaction(), self._writing.cursor() as cursor:
+            yield cursor
+
+    @contextlib.contextmanager
+    def _understood(self) -> Iterator[None]:
+        try:
+            yield
+        except self._psycopg.Error as error:
+            said = " ".join(str(error).split()) or type(error).__name__
+            raise StoreError(f"{self.where}: {said}") from error
+
+    # -- owners ----------------------------------------------------------------------------------------
+
+    def own(self, row: PolicyRow) -> PolicyRow:
+        """Take a policy that nobody alive owns, or that is ours already."""
+        with self._transaction() as cursor:
+            cursor.execute("SELECT epoch, owner FROM policies WHERE id = %s FOR UPDATE", (row.id,))
+            found = cursor.fetchone()  # type: ignore[attr-defined]
+            if found is None:
+                raise StoreError(f"policy {row.name!r} was removed")
+            epoch, owner = found
+            if owner is not None and owner != str(self.instance):
+                address = self._living(cursor, int(owner))
+                if address is not None:
+                    raise OwnedElsewhere(row.name, address)
+            if owner != str(self.instance):
+                epoch += 1
+                cursor.execute(
+                    "UPDATE policies SET owner = %s, epoch = %s WHERE id = %s",
+                    (str(self.instance), epoch, row.id),
+                )
+        return row._replace(epoch=epoch)
+
+    def _living(self, cursor: Cursor, owner: int) -> str | None:
+        """Where a process that holds its lock is reached; None if it does not hold it any more."""
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", (LOCKS, owner))
+        if cursor.fetchone()[0]:  # type: ignore[attr-defined]
+            cursor.execute("DELETE FROM owners WHERE id = %s", (owner,))
+            return None
+        cursor.execute("SELECT address FROM owners WHERE id = %s", (owner,))
+        found = cursor.fetchone()  # type: ignore[attr-defined]
+        return "" if found is None else str(found[0])
+
+    def _fence(self, cursor: Cursor, writes: Sequence[Write]) -> None:
+        wanted = {write.policy: write.epoch for write in writes}
+        cursor.execute(
+            "SELECT id, epoch, owner FROM policies WHERE id = ANY(%s) ORDER BY id FOR SHARE", (list(wanted),)
+        )
+        found = {number: (epoch, owner) for number, epoch, owner in cursor.fetchall()}  # type: ignore[attr-defined]
+        for number, epoch in wanted.items():
+            if found.get(number) != (epoch, str(self.instance)):
+                raise StoreError("another process has taken this policy over")
+
+    @property
+    def details(self) -> dict[str, str]:
+        """The database and the server."""
+        found = {"where": self.where}
+        if self._writing is not None:
+            found["postgresql"] = str(self._writing.info.server_version)
+        return found
+
+
+def _without_password(url: str) -> str:
+    """An address as it may be shown."""
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    name = user.partition(":")[0]
+    query = "&".join(part for part in parts.query.split("&") if not part.startswith("password="))
+    return urlunsplit((parts.scheme, f"{name}{at}{host}", parts.path, query, ""))

@@ -1,0 +1,88 @@
+"""Who may do what. Tokens are random, shown once and stored as digests.
+
+A token reads `sl_ID_SECRET`. The id finds its row; the secret, 256 random bits, is compared by its SHA-256 in
+constant time. A slow hash is for passwords, which can be guessed: nobody guesses 256 bits, and every request pays for
+the hash. Where SIDELIGHT_ADMIN_TOKEN is set its value opens all doors while the process runs; it is kept in no store.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from typing import NamedTuple
+
+from sidelight.errors import InvalidOption
+from sidelight.service.messages import NAME, SCOPES
+from sidelight.service.problems import Problem
+from sidelight.service.store.base import TokenRow
+
+LEAST_CHARACTERS = 16
+"""Of a token that is set by hand."""
+
+_TOKEN = re.compile(r"sl_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
+
+
+class Caller(NamedTuple):
+    """Who sends a request."""
+
+    id: str
+    scopes: tuple[str, ...]
+    policy: str | None  # None: all
+
+    def may(self, scope: str, policy: str | None) -> bool:
+        """May it do this to this policy? None stands for all of them."""
+        if self.policy is not None and self.policy != policy:
+            return False
+        return scope in self.scopes or "admin" in self.scopes
+
+
+class Tokens:
+    """All tokens of a store in memory."""
+
+    def __init__(self, rows: list[TokenRow], environment: str | None = None) -> None:
+        self.rows = {row.id: row for row in rows}
+        self._environment = None
+        if environment is not None:
+            if (
+                len(environment) < LEAST_CHARACTERS
+                or not environment.isascii()
+                or not environment.isprintable()
+            ):
+                raise InvalidOption(
+                    f"SIDELIGHT_ADMIN_TOKEN must have at least {LEAST_CHARACTERS} printable ASCII characters"
+                )
+            self._environment = _digest(environment)
+
+    def caller(self, header: str | None) -> Caller | None:
+        """Who sends this `Authorization` header; None if it is nobody."""
+        if header is None or header[:7].lower() != "bearer ":
+            return None
+        token = header[7:].strip()
+        if self._environment is not None and hmac.compare_digest(_digest(token), self._environment):
+            return Caller("environment", SCOPES, None)
+        found = _TOKEN.fullmatch(token)
+        if found is None:
+            return None
+        row = self.rows.get(found[1])
+        expected = row.digest if row is not None else bytes(32)
+        if not hmac.compare_digest(_digest(found[2]), expected) or row is None:
+            return None
+        return Caller(row.id, row.scopes, row.policy)
+
+
+def new_token(scopes: list[str], policy: str | None, note: str, now: float) -> tuple[TokenRow, str]:
+    """A row for the store, and the token, which is never to be seen again."""
+    unknown = [scope for scope in scopes if scope not in SCOPES]
+    if unknown:
+        raise Problem(422, "invalid_token", f"scopes are {', '.join(SCOPES)}, got {unknown[0]!r:.40}")
+    if policy is not None and not re.fullmatch(NAME, policy):
+        raise Problem(422, "invalid_token", f"{policy!r:.80} is no name of a policy")
+    name, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
+    row = TokenRow(name, _digest(secret), tuple(sorted(set(scopes), key=SCOPES.index)), policy, note, now)
+    return row, f"sl_{name}_{secret}"
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).digest()
