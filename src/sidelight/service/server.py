@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from sidelight.errors import ServiceError, SidelightError
 from sidelight.service.limits import Limits
@@ -64,26 +67,46 @@ def run(settings: Settings, announce: Callable[[Service, str], None]) -> None:
         backlog=2048,
     )
     undo = log_to_stderr()
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # what it knows is said once, by us
     try:
-        asyncio.run(_serve(uvicorn.Server(config), service, listening, settings, announce, address))
-    except KeyboardInterrupt:  # uvicorn passes the signal on once it has drained
-        pass
+        asyncio.run(
+            _serve(
+                drained_by_signals(uvicorn.Server(config)), service, listening, settings, announce, address
+            )
+        )
     finally:
         undo()
         listening.close()
 
 
+def drained_by_signals(server: Any) -> Any:
+    """The server, stopping gracefully at the first signal and at once at the second; then the command has succeeded.
+
+    uvicorn would raise the signal again once it has drained, and end as if it had been killed.
+    """
+
+    @contextlib.contextmanager
+    def captured() -> Iterator[None]:
+        handled = (signal.SIGINT, signal.SIGTERM)
+        before = {number: signal.signal(number, server.handle_exit) for number in handled}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    server.capture_signals = captured
+    return server
+
+
 async def _serve(
-    server: object,
+    server: Any,
     service: Service,
     listening: socket.socket,
     settings: Settings,
     announce: Callable[[Service, str], None],
     address: str,
 ) -> None:
-    import uvicorn
-
-    assert isinstance(server, uvicorn.Server)
     start, failed = service.start, []
 
     async def prepared() -> None:
@@ -98,7 +121,8 @@ async def _serve(
         announce(service, address)
 
     service.start = prepared  # type: ignore[method-assign]
-    await server.serve(sockets=[listening])
+    with contextlib.suppress(SystemExit):  # how uvicorn says that the service did not start
+        await server.serve(sockets=[listening])
     if failed:
         raise failed[0]
     if not server.started:

@@ -158,6 +158,8 @@ class Store(ABC):
 
     def find_ends(self, policy: int, decisions: Sequence[int]) -> dict[int, tuple[int, bytes]]:
         """(kind, body) of what closed each of these decisions, of those that are closed."""
+        if not decisions:
+            return {}
         marks = ", ".join("?" * len(decisions))
         sql = self._sql(
             "SELECT decision, kind, body FROM events"

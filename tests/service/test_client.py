@@ -1,0 +1,115 @@
+"""The clients: as the library, with retries that change nothing twice."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx
+import pytest
+from serving import ADMIN
+
+import sidelight as sl
+from sidelight.client import AsyncClient, Client
+from sidelight.errors import ServiceError
+
+
+@pytest.fixture
+def client(service):
+    with Client(str(service.http.base_url), ADMIN) as found:
+        yield found
+
+
+def test_a_loop_as_with_a_policy(service, client):
+    graph = sl.FeedbackGraph.from_edges(3, [(0, 1), (1, 2), (2, 0)], labels=["a", "b", "c"])
+    remote = client.create("p", graph, losses=(0, 2), seed=5, horizon=500, expires=60.0)
+    policy = sl.plan(graph, horizon=500).policy(seed=5, losses=(0, 2))
+    for _ in range(10):
+        mine, theirs = policy.decide(), remote.decide()
+        assert (mine.arm, mine.label, mine.reveals.tolist()) == (theirs.arm, theirs.label, theirs.reveals)
+        policy.observe(mine, [1.0])
+        assert remote.observe(theirs, {graph.labels[theirs.reveals[0]]: 1.0}) == (1, 0)
+    two = remote.decide(count=2, key="k")
+    assert remote.decide(count=2, key="k") == two
+    assert remote.observe_all((each, [0.0]) for each in two) == (2, 0)
+    last = remote.decide()
+    remote.cancel(last)
+    remote.cancel(last.id)
+    assert remote.show()["cancelled"] == 1
+    assert [policy["name"] for policy in client.policies()] == ["p"]
+    remote.remove()
+    assert list(client.policies()) == []
+
+
+def test_errors_say_what_the_service_says(client):
+    with pytest.raises(ServiceError, match="no policy 'none'") as caught:
+        client.policy("none").show()
+    assert (caught.value.status, caught.value.code) == (404, "unknown_policy")
+    remote = client.create("p", "cycle:6")
+    with pytest.raises(ServiceError, match="does not exist") as caught:
+        remote.observe(7, [0.5, 0.5])
+    assert caught.value.about["item"] == 0
+
+
+def test_no_service():
+    with (
+        Client("http://127.0.0.1:9", "x" * 20, tries=2) as client,
+        pytest.raises(ServiceError, match="reached"),
+    ):
+        client.policy("p").show()
+
+
+def test_tokens(client):
+    made = client.create_token(["read"], note="for a look")
+    assert [each["note"] for each in client.tokens()] == ["for a look"]
+    client.revoke(made["id"])
+    assert client.tokens() == []
+
+
+class Losing(httpx.BaseTransport):
+    """Every other answer is lost on its way back, after the service has done its part."""
+
+    def __init__(self) -> None:
+        self.inner, self.calls = httpx.HTTPTransport(), 0
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        self.calls += 1
+        answer = self.inner.handle_request(request)
+        if self.calls % 2:
+            answer.read()
+            raise httpx.ReadError("lost")
+        return answer
+
+
+def test_answers_that_are_lost_count_once(service, client):
+    service.create()
+    client._http.close()
+    headers = {"Authorization": f"Bearer {ADMIN}"}
+    client._http = httpx.Client(base_url=service.http.base_url, headers=headers, transport=Losing())
+    remote = client.policy("p")
+    for _ in range(5):
+        decision = remote.decide()
+        assert remote.observe(decision, [0.5, 0.5]) == (0, 1)  # the first answer was lost, the second says so
+    shown = service.show()
+    assert (shown["decided"], shown["round"], shown["open"]) == (5, 5, 0)
+
+
+def test_many_at_once(service):
+    async def main() -> None:
+        async with AsyncClient(str(service.http.base_url), ADMIN) as client:
+            remote = await client.create("p", "full:4", seed=1)
+
+            async def one() -> None:
+                for _ in range(5):
+                    decision = await remote.decide()
+                    await remote.observe(decision, dict.fromkeys(decision.reveals, 0.5))
+
+            await asyncio.gather(*(one() for _ in range(8)))
+            last = await remote.decide(count=2)
+            await remote.cancel(last[0])
+            shown = await remote.show()
+            assert (shown["decided"], shown["open"], shown["cancelled"]) == (42, 1, 1)
+            assert [policy["name"] async for policy in client.policies()] == ["p"]
+            with pytest.raises(ServiceError, match="no policy"):
+                await client.policy("none").decide()
+
+    asyncio.run(main())

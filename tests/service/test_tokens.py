@@ -1,0 +1,130 @@
+"""Who may do what: every route against every scope, and what a token looks like in the store."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+from serving import ADMIN, running
+
+from sidelight.errors import InvalidOption
+from sidelight.service.tokens import Tokens, new_token
+
+OBSERVATION = {"observations": [{"decision": 1, "losses": [0.5, 0.5]}]}
+ROUTES = [
+    ("GET", "/v1/policies/{}", None, "read"),
+    ("GET", "/v1/policies/{}/decisions", None, "read"),
+    ("GET", "/v1/policies/{}/log", None, "read"),
+    ("POST", "/v1/policies/{}/decisions", {}, "decide"),
+    ("POST", "/v1/policies/{}/observations", OBSERVATION, "observe"),
+    ("DELETE", "/v1/policies/{}/decisions/2", None, "observe"),
+    ("GET", "/v1/policies/{}/export", None, "admin"),
+    ("DELETE", "/v1/policies/{}", None, "admin"),
+]
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def test_scopes_and_policies(service):
+    service.create("mine")
+    service.create("other")
+    service.decide("mine", count=2)
+    service.decide("other", count=2)
+
+    def token(**wanted):
+        answer = service.http.post("/v1/tokens", json=wanted)
+        assert answer.status_code == 201
+        return answer.json()["token"]
+
+    one = {scope: token(scopes=[scope], policy="mine") for scope in ("read", "decide", "observe", "admin")}
+    every = {scope: token(scopes=[scope]) for scope in ("read", "decide", "observe", "admin")}
+    for method, path, body, needed in ROUTES:
+        for scope in ("read", "decide", "observe", "admin"):
+            enough = scope in (needed, "admin")
+            for name, tokens, may in (("mine", one, enough), ("other", one, False), ("other", every, enough)):
+                if may and method == "DELETE" and needed == "admin":
+                    continue  # they would be gone
+                answer = service.http.request(
+                    method, path.format(name), json=body, headers=bearer(tokens[scope])
+                )
+                assert (answer.status_code < 300) == may, (method, path, scope, name, answer.text)
+                assert may or answer.status_code == 403
+    names = [
+        p["name"] for p in service.http.get("/v1/policies", headers=bearer(one["read"])).json()["policies"]
+    ]
+    assert names == ["mine"]
+    make = {"name": "third", "graph": "cycle:4"}
+    assert service.http.post("/v1/policies", json=make, headers=bearer(one["admin"])).status_code == 403
+    assert service.http.post("/v1/policies", json=make, headers=bearer(every["decide"])).status_code == 403
+    wide = service.http.post("/v1/tokens", json={"scopes": ["read"]}, headers=bearer(one["admin"]))
+    assert wide.status_code == 403
+    narrow = {"scopes": ["read"], "policy": "mine"}
+    assert service.http.post("/v1/tokens", json=narrow, headers=bearer(one["admin"])).status_code == 201
+    seen = service.http.get("/v1/tokens", headers=bearer(one["admin"])).json()["tokens"]
+    assert {each["policy"] for each in seen} == {"mine"}
+    foreign = next(t["id"] for t in service.http.get("/v1/tokens").json()["tokens"] if t["policy"] is None)
+    assert service.http.delete(f"/v1/tokens/{foreign}", headers=bearer(one["admin"])).status_code == 404
+
+
+def test_nobody_gets_in_without(service):
+    service.create()
+    made = service.http.post("/v1/tokens", json={"scopes": ["admin"]}).json()
+    good = made["token"]
+    assert service.http.get("/v1/policies", headers=bearer(good)).status_code == 200
+    for header in ("", "Bearer", f"Basic {good}", good, f"Bearer {good[:-1]}", f"Bearer {good}x",
+                   f"Bearer sl_{'0' * 12}_{good[16:]}", f"Bearer {ADMIN[:-1]}", "Bearer \xff"):  # fmt: skip
+        headers = {"Authorization": header.encode("latin-1")}
+        answer = service.http.get("/v1/policies", headers=headers)
+        assert answer.status_code in (401, 429), header
+    assert service.http.delete(f"/v1/tokens/{made['id']}").status_code == 204
+    assert service.http.get("/v1/policies", headers=bearer(good)).status_code in (401, 429)
+
+
+def test_tokens_last_and_are_kept_as_digests(store, tmp_path):
+    with running(store) as service:
+        made = service.http.post("/v1/tokens", json={"scopes": ["read", "read"], "note": "a note"}).json()
+        assert made["scopes"] == ["read"]
+    with running(store) as service:
+        assert service.http.get("/v1/policies", headers=bearer(made["token"])).status_code == 200
+        (listed,) = service.http.get("/v1/tokens").json()["tokens"]
+        assert "token" not in listed
+        assert listed["note"] == "a note"
+        (row,) = service.service.store.tokens()
+        assert made["token"].rsplit("_", 1)[1].encode() not in b"".join(str(part).encode() for part in row)
+
+
+def test_the_first_token_is_shown_once(tmp_path):
+    import asyncio
+
+    from sidelight.service.service import Service
+    from sidelight.service.store.sqlite import SqliteStore
+
+    async def begun() -> str | None:
+        service = Service(SqliteStore(tmp_path / "service.db"))
+        await service.start()
+        await service.stop()
+        return service.admin_token
+
+    first, second = asyncio.run(begun()), asyncio.run(begun())
+    assert first is not None
+    assert second is None
+    with running(tmp_path / "service.db") as service:
+        assert service.http.get("/v1/tokens", headers=bearer(first)).status_code == 200
+    everything = b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
+    assert first.split("_", 2)[2].encode() not in everything
+    with sqlite3.connect(tmp_path / "service.db") as connection:
+        assert connection.execute("SELECT scopes FROM tokens").fetchall() == [("admin",)]
+    connection.close()
+
+
+def test_a_token_set_by_hand_must_be_long():
+    with pytest.raises(InvalidOption, match="at least 16"):
+        Tokens([], "short")
+
+
+def test_tokens_are_random():
+    made = {new_token(["read"], None, "", 0.0)[1] for _ in range(100)}
+    assert len(made) == 100
+    assert {len(token) for token in made} == {59}
