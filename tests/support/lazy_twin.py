@@ -11,6 +11,7 @@ from self_tuning_twin import entropy, money, point, psi, psi_minus
 
 from sidelight.engine.constants import GROWTH, ROOM, SLACK
 from sidelight.engine.self_tuning import prices
+from sidelight.engine.self_tuning.retune import NEARLY
 
 
 def bounded_shift(X, leader, seen, beta, s):
@@ -22,14 +23,19 @@ def bounded_shift(X, leader, seen, beta, s):
     return (others ** (2 - s)).sum() / (beta * seen) * (float(psi_minus(r, s)) / r if r > 0 else 0.5)
 
 
-def terms(A, X, Z, beta, s, leader):
-    """(N,) [A_i + Z_i − X_i]₊, the leader's with the smaller of A_I and B̄: what a round costs, arm by arm."""
+def coefficients(A, X, Z, beta, s, leader):
+    """(N,) A_i + Z_i − X_i, the leader's with the smaller of A_I and B̄: what a round costs for each loss."""
     P = A.T @ Z
     with np.errstate(divide="ignore", invalid="ignore"):
         q = np.where(P > 0, X ** (1 - s) / (beta * P), np.inf)
     pays = np.where(P > 0, X * psi(np.where(np.isinf(q), 0.0, q), s), X)
     pays[leader] = min(pays[leader], bounded_shift(X, leader, P[leader], beta, s))
-    return np.maximum(pays + Z - X, 0.0)
+    return pays + Z - X
+
+
+def terms(A, X, Z, beta, s, leader):
+    """(N,) [A_i + Z_i − X_i]₊: what a round costs at most, arm by arm."""
+    return np.maximum(coefficients(A, X, Z, beta, s, leader), 0.0)
 
 
 @dataclass
@@ -218,7 +224,7 @@ class LazyTwin:
         self._follow()
         X, s, beta, leader = self.X, self.rule.order, self.beta, self.leader
         rest = np.delete(X, leader).sum()
-        best = terms(self.A, X, X, beta, s, leader).sum(), 0.0, 1.0, 0.0
+        tried = [(self.costs_of(X, 0.0, np.zeros_like(X), 0.0), 0.0, 1.0, 0.0)]
         scales = [1.0] + ([(rest / X[leader]) ** (1 - s)] if rest < 0.5 else [])
         for family, scale in enumerate(scales):
             g = self.direction(X, scale)
@@ -228,27 +234,39 @@ class LazyTwin:
             top = (2 * beta * G) ** -0.5
             if family == 1:
                 top = max(rest**0.5 * top, max(1, 2 - 2 * s) / beta)
-            tried = []
+            first = len(tried)
             for k in range(9):
                 b = min(top * 2 ** ((2 - k) / 2), 1 / (2 * G))
-                cost = self.cost_of(X, b, g, 0.0)
-                if not tried or cost < tried[-1][0] * (1 - 1e-9):
-                    tried.append((cost, b, scale, 0.0))
-            nearest = tried[-1][1]
-            candidates = tried[-1:]
-            for k in range(6 if s < 1 else 0):
+                tried.append((self.costs_of(X, b, g, 0.0), b, scale, 0.0))
+            nearest = cheapest(tried[first:])[1]
+            for k in range(6 if s < 1 and rest > 0 else 0):
                 b = min(nearest * 2 ** ((k // 2 - 1) / 2), 1 / (2 * G))
                 share = min(0.5 - b * G, (1 + k % 2) / 2 * b * G / rest)
                 if share > 0:
                     kept = share * X[leader]
-                    candidates.append((self.cost_of(X, b, g, kept), b, scale, kept))
-            for candidate in candidates:
-                if candidate[0] < best[0] * (1 - 1e-9):
-                    best = candidate
+                    tried.append((self.costs_of(X, b, g, kept), b, scale, kept))
+        best = cheapest(tried)
+        least = best[0][0]
+        most = max(least, min(NEARLY * least, self.rule.price(beta)))
+        for candidate in tried:
+            cost, actual = candidate[0]
+            if cost <= most and actual < best[0][1] - 1e-9 * least:
+                best = candidate
         _, self.b, self.scale, self.kept = best
 
-    def cost_of(self, X, b, g, kept):
-        """What a round costs that explores b·g, and the leader `kept` more."""
+    def costs_of(self, X, b, g, kept):
+        """What a round costs that explores b·g, and the leader `kept` more: at most, and with the mean losses."""
         Z = (1 - b * g.sum() - kept) * X + b * g
         Z[self.leader] += kept
-        return terms(self.A, X, Z, self.beta, self.rule.order, self.leader).sum()
+        each = coefficients(self.A, X, Z, self.beta, self.rule.order, self.leader)
+        means = np.clip(self.L / max(self.t, 1), 0.0, 1.0)
+        return np.maximum(each, 0.0).sum(), float(means @ each)
+
+
+def cheapest(tried):
+    """The first of those that none undercuts clearly, by cost at most."""
+    best = tried[0]
+    for candidate in tried[1:]:
+        if candidate[0][0] < best[0][0] * (1 - 1e-9):
+            best = candidate
+    return best

@@ -175,7 +175,7 @@ def build_memory(
         "direction": none if rule is None or any_spread else direction,
         "tuned": none if tuned is None else tuned,
         "surveyed": np.zeros(0 if rule is None else N_SURVEYED),
-        "trial": np.zeros(0 if rule is None else 6 * n),
+        "trial": np.zeros(0 if rule is None else 7 * n),
         "numbers": np.where(np.arange(N_NUMBERS) == PENDING, -1.0, 0.0),
         "roots": np.zeros(m if any_adaptive else 0),
         "spreading": np.zeros(n if any_spread else 0),

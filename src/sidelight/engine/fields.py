@@ -184,7 +184,7 @@ FIELDS: tuple[Field, ...] = (
         amounts            # what is to be added to which coordinate, this round
         terms              # probabilities of in-neighbours, before they are added up
         surveyed           # self-tuning: a point and what is known about it …
-        trial              # (6n,) … X, X^{1−s}, seen by X, exploration g, seen by g, is it seen by the leader?
+        trial              # (7n,) … X, X^{1−s}, seen by X, g, seen by g, is it seen by the leader?, mean loss
         """,
     ),
     *_fields(

@@ -4,7 +4,8 @@ Until then the engine plays one simplex with one rate and one exploration, as an
 
     buy      money beyond `patience` buys a larger β: W(β′) − W(β) is paid, and is what the certificate counts
     hold     with a horizon β may be held back, or raised, so that all rounds left are affordable
-    choose   of b = 0 and nine strengths of each family the one whose round costs least at the present X
+    choose   of b = 0, nine strengths of each family and some beside them, whose rounds cost little at the present X
+             whatever the losses, the one that costs least if losses stay as they were
 
 Where costs have used up their allowance, rounds are played *safe*: with the strength whose price is known whatever X
 is. Proofs that the certificate then keeps below its bound on every run: docs/theory/self-tuning.md, section 6.
@@ -85,12 +86,14 @@ LEAST_REST = 1e-9
 """… which 1 − X_I is not followed below."""
 STRENGTHS = 9
 """Strengths of a family, a factor of √2 apart, the third of which is that of Lemma 2 or 3."""
-MOST_TRIED = 16
-"""Strengths that are compared at a time; `state.terms` has room for them, for what is kept and for their costs."""
+MOST_TRIED = 32
+"""Strengths that are compared; `state.terms` has room for five numbers of each (see `choose`)."""
 PIECE = 256
-"""Arms that are looked at together: six numbers each, 12 KB."""
+"""Arms that are looked at together: seven numbers each, 14 KB."""
 CLEARLY = 1.0 - 1e-9
 """Only costs that are smaller by more than rounding count: where arms are alike, many are equal."""
+NEARLY = 1.5
+"""A choice may cost so much more than the cheapest, at most, if it would have cost less with the losses so far."""
 HALVINGS = 8
 """Steps between the free β and the target of the budget, to 2 %."""
 RESERVE = 2.0
@@ -302,7 +305,11 @@ def follow(machine, state):
 
 @internal()
 def choose(machine, state, store):
-    """Explore with the strength that is cheapest at the point surveyed last."""
+    """Explore with a strength that is cheap at the point surveyed last: see `preferred`.
+
+    `state.terms` holds strengths, what of the leader is kept, costs at most, costs with the mean losses, and how much
+    exploration for the leader's sake is scaled.
+    """
     noinline()
     tuned, rule = state.tuned, machine.rule
     follow(machine, state)
@@ -318,10 +325,13 @@ def choose(machine, state, store):
             largest = max(largest, roots[i])
     reveal_leader(machine, trial, leader)
     see(machine, trial, 1.0, offset(trial, 2 * n))
+    recall(machine, state, store)
     strengths, kept, costs = state.terms, offset(state.terms, MOST_TRIED), offset(state.terms, 2 * MOST_TRIED)
+    scales = offset(state.terms, 4 * MOST_TRIED)
     strengths[0] = kept[0] = 0.0
-    compare(machine, state, others, largest, 0.0, 1)
-    least, strength, scale, extra = costs[0], 0.0, 1.0, 0.0
+    scales[0] = 1.0
+    compare(machine, state, others, largest, 0.0, 0, 1)
+    tried = 1
     capping = (rest / trial[leader]) ** (1.0 - s) if rest < 0.5 else 1.0
     # Both families: near a vertex exploring for the leader as if it had no more than all others together is
     # cheaper; far from it the proof of the price asks for the other.
@@ -333,43 +343,67 @@ def choose(machine, state, store):
         top = 1.0 / math.sqrt(2.0 * beta * total)
         if family == 1:
             top = max(math.sqrt(rest) * top, max(1.0, 2.0 - 2.0 * s) / beta)
+        first = tried
         for k in range(STRENGTHS):
-            strengths[k] = min(top * 2.0 ** (0.5 * (2 - k)), 0.5 / total)
-            kept[k] = 0.0
-        compare(machine, state, others, largest, total, STRENGTHS)
-        best = cheapest(costs, STRENGTHS, math.inf)
-        nearest = strengths[best]
-        if costs[best] < least * CLEARLY:
-            least, strength, scale, extra = costs[best], nearest, factor, 0.0
+            strengths[tried] = min(top * 2.0 ** (0.5 * (2 - k)), 0.5 / total)
+            kept[tried], scales[tried] = 0.0, factor
+            tried += 1
+        compare(machine, state, others, largest, total, first, tried)
+        nearest = strengths[cheapest(costs, first, tried)]
         if not machine.any_spread or rest <= 0.0:
             continue
         # Around it, with a part of the leader kept out of what exploration takes.
-        tried = 0
+        first = tried
         for k in range(6):
             b = min(nearest * 2.0 ** (0.5 * (k // 2 - 1)), 0.5 / total)
             share = min(0.5 - b * total, 0.5 * (1 + k % 2) * b * total / rest)
             if share > 0.0:
-                strengths[tried], kept[tried] = b, share * trial[leader]
+                strengths[tried], kept[tried], scales[tried] = b, share * trial[leader], factor
                 tried += 1
-        compare(machine, state, others, largest, total, tried)
-        best = cheapest(costs, tried, least)
-        if best >= 0:
-            least, strength, scale, extra = costs[best], strengths[best], factor, kept[best]
-    tuned[SCALE] = scale
-    tuned[KEPT] = extra
+        compare(machine, state, others, largest, total, first, tried)
+    best = preferred(machine, state, tried)
+    tuned[SCALE] = scales[best]
+    tuned[KEPT] = kept[best]
     if machine.any_spread:
-        machine.relief[leader] = tuned[RELIEF] * scale
-    explore(machine, state, store, strength)
+        machine.relief[leader] = tuned[RELIEF] * scales[best]
+    explore(machine, state, store, strengths[best])
 
 
 @inlined()
-def cheapest(costs, n, least):
-    """The first of n costs that none undercuts clearly, −1 if none is clearly below `least`."""
-    best = -1
-    for k in range(n):
-        if costs[k] < least * CLEARLY:
-            best, least = k, costs[k]
+def cheapest(costs, first, end):
+    """The first of some costs that none undercuts clearly."""
+    best = first
+    for k in range(first + 1, end):
+        if costs[k] < costs[best] * CLEARLY:
+            best = k
     return best
+
+
+@inlined()
+def preferred(machine, state, tried):
+    """Of those that cost nearly the least, and no more than safe play, the cheapest with the losses so far.
+
+    What is charged is the cost against any losses: a wrong guess about them costs no more than that.
+    """
+    costs, actual = offset(state.terms, 2 * MOST_TRIED), offset(state.terms, 3 * MOST_TRIED)
+    best = cheapest(costs, 0, tried)
+    least = costs[best]
+    most = max(least, min(NEARLY * least, price(machine.rule, state.tuned[BETA])))
+    rounding = (1.0 - CLEARLY) * least
+    for k in range(tried):
+        if costs[k] <= most and actual[k] < actual[best] - rounding:
+            best = k
+    return best
+
+
+@inlined()
+def recall(machine, state, store):
+    """Write the mean loss of every arm where `compare` looks for it: Σ ℓ̂/t, which is unbiased, cut to [0, 1]."""
+    n, scalars = machine.n_arms, store.scalars
+    keys, means = offset(store.key, 1), offset(state.trial, 6 * n)
+    scale = 1.0 / (max(state.numbers[ROUND], 1.0) * scalars[RATE])
+    for i in range(n):
+        means[i] = min(max((keys[i] - scalars[SHIFT]) * scale, 0.0), 1.0)
 
 
 @inlined()
@@ -429,29 +463,35 @@ def see(machine, values, total, out):
 
 
 @internal()
-def compare(machine, state, others, largest, total, n):
-    """Write what rounds cost that explore b·g, Σg = total, for n strengths b, each with a part of the leader kept."""
+def compare(machine, state, others, largest, total, begin, end):
+    """Write what rounds cost that explore b·g, Σg = total, for some strengths b, each with a part of the leader kept:
+    at most, Σ [A + Z − X]₊, and with the mean losses so far, Σ ℓ̄·(A + Z − X).
+    """
     noinline()
     strengths, kept = state.terms, offset(state.terms, MOST_TRIED)
-    costs, trial, n_arms = offset(state.terms, 2 * MOST_TRIED), state.trial, machine.n_arms
-    for k in range(n):
-        costs[k] = 0.0
+    costs, actual = offset(state.terms, 2 * MOST_TRIED), offset(state.terms, 3 * MOST_TRIED)
+    trial, n_arms = state.trial, machine.n_arms
+    for k in range(begin, end):
+        costs[k] = actual[k] = 0.0
     # A piece of the arms at a time, which stays in the nearest cache for all strengths.
     for first in range(0, n_arms, PIECE):
-        for k in range(n):
-            costs[k] += cost_of(
+        for k in range(begin, end):
+            most, mean = cost_of(
                 machine, state, first, min(first + PIECE, n_arms), strengths[k], kept[k], total
             )
+            costs[k] += most
+            actual[k] += mean
     # The leader's part: its own exploration, and the smaller of two.
     s, beta, leader = machine.rule[ORDER], state.tuned[BETA], int(state.tuned[LEADER])
-    x = trial[leader]
-    for k in range(n):
+    x, mean = trial[leader], trial[6 * n_arms + leader]
+    for k in range(begin, end):
         b, more = strengths[k], strengths[k] * (trial[3 * n_arms + leader] - total * x) - kept[k] * x
         seen = (1.0 - b * total - kept[k]) * trial[2 * n_arms + leader] + b * trial[4 * n_arms + leader]
         seen = beta * (seen + kept[k] * trial[5 * n_arms + leader])
         plain = pays(s, x, trial[n_arms + leader], seen)
         paid = min(plain, shifted(s, others, largest, seen))
         costs[k] += max(paid + more + kept[k], 0.0) - max(plain + more, 0.0)
+        actual[k] += mean * (paid + kept[k] - plain)
 
 
 @loop(fastmath={"contract", "reassoc", "nsz"})
@@ -461,22 +501,25 @@ def cost_of(machine, state, first, end, b, kept, total):
     points, roots = offset(state.trial, first), offset(state.trial, n + first)
     seen_point, g = offset(state.trial, 2 * n + first), offset(state.trial, 3 * n + first)
     seen_g, marks = offset(state.trial, 4 * n + first), offset(state.trial, 5 * n + first)
+    means = offset(state.trial, 6 * n + first)
     gamma = b * total + kept
     keep, explored, by_leader = beta * (1.0 - gamma), beta * b, beta * kept
-    whole = 0.0
+    most = mean = 0.0
     if s == 0.5:  # on its own, so that it vectorises
         for i in range(end - first):
             x = points[i]
             seen = keep * seen_point[i] + explored * seen_g[i] + by_leader * marks[i]
             over = pays(0.5, x, roots[i], seen) + (b * g[i] - gamma * x)
-            whole += over if over > 0.0 else 0.0
-        return whole
+            most += over if over > 0.0 else 0.0
+            mean += means[i] * over
+        return most, mean
     for i in range(end - first):
         x = points[i]
         seen = keep * seen_point[i] + explored * seen_g[i] + by_leader * marks[i]
         over = pays(s, x, roots[i], seen) + (b * g[i] - gamma * x)
-        whole += over if over > 0.0 else 0.0
-    return whole
+        most += over if over > 0.0 else 0.0
+        mean += means[i] * over
+    return most, mean
 
 
 @inlined()
