@@ -187,3 +187,28 @@ def test_the_mean_certificate_bounds_the_regret_of_every_short_game(game, s):
         losses = np.array(bits).reshape(3, 2)
         regret, certificate = played(A, cover, losses, lambda: SelfTuning(A, cover, s))
         assert regret <= certificate + 1e-9
+
+
+class Changing(SelfTuning):
+    """Another order and another β in every round, whatever was learnt."""
+
+    STEPS = ((0.5, 1.0), (1.0, 3.0), (0.3, 0.4))
+
+    def learn(self, arm, losses):
+        """Move on to the next order at its price."""
+        super().learn(arm, losses)
+        before, after = (money(self.L, beta, s) for s, beta in ((self.s, self.beta), self.STEPS[self.t - 1]))
+        self.certificate += after - before
+        self.paid += after - before
+        self.s, self.beta = self.STEPS[self.t - 1]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_order_may_change_between_rounds(game):
+    """Theorem 1 where W is that of the order in use: exact expectations over all 0/1 losses of two rounds."""
+    A = GAMES[game]
+    cover = np.array([1.0, 0.0]) if game == "one tells" else np.ones(2)
+    for bits in product((0.0, 1.0), repeat=4):
+        losses = np.array(bits).reshape(2, 2)
+        regret, certificate = played(A, cover, losses, lambda: Changing(A, cover, first=1.0))
+        assert regret <= certificate + 1e-9
