@@ -174,3 +174,22 @@ def test_files_that_unpack_to_far_more_than_they_are(tmp_path, monkeypatch):
     path = written(tmp_path / "bomb.csv.gz", "0.5,0.5\n" * 100_000)
     with pytest.raises(sl.InvalidOption, match="unpacks to more than"):
         env.replay(path)
+
+
+@pytest.mark.parametrize("name", ["values.csv", "values.npy"])
+def test_values_of_any_scale(tmp_path, name):
+    values = np.array([[0.0, 25.0, 10.0], [5.0, 20.0, 15.0]])
+    if name.endswith("csv"):
+        np.savetxt(tmp_path / name, values, delimiter=",", fmt="%g")
+    else:
+        np.save(tmp_path / name, values)
+    for made in (env.replay(tmp_path / name, rewards=(0, 25)), env.matrix(values, rewards=(0, 25))):
+        np.testing.assert_allclose(made.table, 1 - values / 25)
+        assert made.best_arm(horizon=2) == 1
+    np.testing.assert_allclose(env.replay(tmp_path / name, losses=(-25, 25)).table, (values + 25) / 50)
+    with pytest.raises(sl.InvalidOption, match=r"must be in \[0, 24\], got .?25"):
+        env.replay(tmp_path / name, rewards=(0, 24))
+    with pytest.raises(sl.InvalidOption, match=r"row 0, arm 1 must be in \[0, 24\], got 25"):
+        env.matrix(values, losses=(0, 24))
+    with pytest.raises(sl.InvalidOption, match="not both"):
+        env.matrix(values, losses=(0, 25), rewards=(0, 25))

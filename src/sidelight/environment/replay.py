@@ -13,10 +13,12 @@ from sidelight._check import checked_count, checked_path
 from sidelight._types import Floats, Longs
 from sidelight.engine.losses import TABLE, World
 from sidelight.environment.base import Environment, running_totals
-from sidelight.environment.checks import checked_unit_table
+from sidelight.environment.checks import checked_numbers, checked_unit_table
 from sidelight.environment.names import Written, spelled
 from sidelight.environment.tables import read_table
 from sidelight.errors import InvalidOption
+from sidelight.log.unit import Unit
+from sidelight.policy.feedback import as_losses
 
 __all__ = ["Matrix", "matrix", "replay"]
 
@@ -71,12 +73,25 @@ class Matrix(Environment):
         return World(TABLE, 1, len(self.table), self.table)
 
 
-def matrix(table: npt.ArrayLike, repeat: bool = False) -> Matrix:
+def matrix(
+    table: npt.ArrayLike,
+    repeat: bool = False,
+    *,
+    losses: tuple[float, float] | None = None,
+    rewards: tuple[float, float] | None = None,
+) -> Matrix:
     """Environment that replays a loss matrix (rounds, arms) with entries in [0, 1].
+
+    With `losses=(low, high)` or `rewards=(low, high)` entries lie in that range, and become losses in [0, 1]; regret
+    times high − low is then regret in the unit of the entries.
 
     >>> matrix([[0.0, 1.0], [1.0, 1.0]]).best_arm(horizon=2)
     0
+    >>> matrix([[0, 25], [20, 5]], rewards=(0, 25)).table.tolist()
+    [[1.0, 0.0], [0.19999999999999996, 0.8]]
     """
+    if losses is not None or rewards is not None:
+        table = _scaled(checked_numbers(table, "the matrix"), Unit.of(losses, rewards), "the matrix")
     return Matrix(table, repeat=repeat)  # type: ignore[arg-type]
 
 
@@ -86,8 +101,15 @@ def _read(written: Written) -> Matrix:
 
 
 @spelled("replay:PATH[,repeat]", _read)
-def replay(path: str | os.PathLike[str], repeat: bool = False, rounds: int | None = None) -> Matrix:
-    """Losses of a file, one row per round and one column per arm, all in [0, 1].
+def replay(
+    path: str | os.PathLike[str],
+    repeat: bool = False,
+    rounds: int | None = None,
+    *,
+    losses: tuple[float, float] | None = None,
+    rewards: tuple[float, float] | None = None,
+) -> Matrix:
+    """Losses of a file, one row per round and one column per arm, all in [0, 1] or as `matrix` takes them.
 
         .npy             mapped, not loaded, if it holds float64 in C order; other numbers are converted
         .csv, .csv.gz    text, with or without a header
@@ -96,15 +118,29 @@ def replay(path: str | os.PathLike[str], repeat: bool = False, rounds: int | Non
     """
     file = checked_path("a .npy, .csv or .csv.gz file of losses", path)
     most = None if rounds is None else checked_count("rounds", rounds)
+    unit = Unit.of(losses, rewards)
     if file.name.lower().endswith(".npy"):
         table = _mapped(file)[:most]
     elif file.name.lower().endswith((".csv", ".csv.gz")):
-        table = read_table(file, rows=most, least=0.0, most=1.0).values
+        table = read_table(file, rows=most, least=unit.low, most=unit.high).values
     else:
         raise InvalidOption(
             f"cannot replay {file}: its name must end in .npy, .csv or .csv.gz, got {file.name!r}"
         )
+    if losses is not None or rewards is not None:
+        table = _scaled(table, unit, str(file))
     return Matrix(table, repeat=repeat, name=str(file))
+
+
+def _scaled(table: Floats, unit: Unit, what: str) -> Floats:
+    """Entries of a unit as losses in [0, 1]; an error names the first that is outside of its range."""
+    scaled = as_losses(unit, table)
+    if np.isnan(scaled).any():
+        row, arm = np.argwhere(np.isnan(scaled))[0]
+        raise InvalidOption(
+            f"{what}: row {row}, arm {arm} must be in [{unit.low:g}, {unit.high:g}], got {table[row, arm]}"
+        )
+    return scaled
 
 
 def _mapped(file: Path) -> Floats:
