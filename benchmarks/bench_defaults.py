@@ -40,8 +40,8 @@ class Worker:
         return json.loads(self.process.stdout.readline())
 
 
-def measured(workers, cases, repetitions):
-    """{(who, case): least ns}, {case: what is played}; all take turns."""
+def measured(workers, cases, repetitions, at_least=lambda case: 0):
+    """{(who, case): least ns}, {case: what is played}; all take turns, for `at_least(case)` rounds or more."""
     told, rounds, ns = {}, {}, {}
     for case in cases:
         for who, worker in workers.items():
@@ -52,6 +52,7 @@ def measured(workers, cases, repetitions):
             short = worker.ask(case, max(int(2e7 / short), 1))
             rounds[case] = min(rounds.get(case, 1_000_000), int(BUDGET / short) + 1)
             ns[who, case] = []
+            rounds[case] = max(rounds[case], at_least(case))
     for repetition in range(repetitions):
         for who, case in ns:
             ns[who, case].append(workers[who].ask(case, rounds[case], repetition + 1))

@@ -8,16 +8,20 @@ import math
 import numpy as np
 import pytest
 from dense_engine import Dense, copy, hand_tuning
-from kernel_entries import INTERPRETED, unpack
+from kernel_entries import INTERPRETED, exploration, unpack
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from simplex_twin import tree_levels
+from tuned_plans import tuned
 
 import sidelight as sl
 from sidelight.engine import fields as names
+from sidelight.engine.build import build_memory
 from sidelight.engine.fields import views
 from sidelight.engine.random import seeded_words
 from sidelight.engine.round import round as engine
+from sidelight.engine.round.spread import FREE_WINDOWS, LARGE
+from sidelight.engine.self_tuning import numbers as tuning_numbers
 from sidelight.engine.simplex import groups as layout
 from sidelight.engine.simplex.store import POWER_BUCKETS, POWER_LIST
 
@@ -205,6 +209,37 @@ def test_renewals_are_forgotten_once_followed():
     for _ in range(40):
         dense.tell(memory, int(engine.ask_once(memory)), rng.random(n))
         assert not views(memory)["renewed"].any()
+
+
+@pytest.mark.skipif(INTERPRETED, reason="a large graph, and thousands of rounds until it lags")
+def test_free_rounds_of_large_graphs_let_exploration_lag_and_safe_rounds_never_do():
+    """Self-tuning: a free round is charged for whatever it plays, a safe one relies on coverage."""
+    n = LARGE + 200
+    arms = np.arange(n)
+    graph = sl.families.cycle(n)
+    memory = build_memory(graph, tuned(graph, np.full(n, 0.5)), seed=1)
+    record, rng, X = views(memory)["tuned"], np.random.default_rng(0), np.empty(n)
+    least = {0.0: 1.0, 1.0: 1.0}  # of what is held over what is due, in free and in safe rounds
+    for t in range(30_000):
+        if t % 5_000 == 4_999:
+            record[tuning_numbers.ALLOWANCE] = 0.0  # nothing may be spent beyond the price: rounds are safe
+        arm = int(engine.ask_once(memory))
+        losses = (rng.random(2) < 0.5 - 0.3 * (graph.out_neighbors(arm) == n - 1)).astype(np.float64)
+        engine.tell_once(memory, losses, np.zeros(n + 1))
+        if t % 25 == 0 and t > 0:
+            engine.fill_inside(memory, X)
+            needs, leader = np.sqrt(X), int(record[tuning_numbers.LEADER])  # the cover sees every arm once
+            needs[leader] *= record[tuning_numbers.SCALE]
+            due = record[tuning_numbers.STRENGTH] * 0.5 * np.maximum(needs[arms - 1], needs[(arms + 1) % n])
+            held = exploration(memory)
+            assert_allclose(views(memory)["numbers"][names.GAMMA], math.fsum(held), rtol=1e-12)
+            held[leader] -= record[tuning_numbers.KEPT]
+            assert (held <= kappa(2.0) * due * (1 + 1e-9) + 1e-15).all()
+            safe, ratio = record[tuning_numbers.SAFE], np.min(held[due > 0] / due[due > 0], initial=1.0)
+            least[safe] = min(least[safe], ratio)
+    assert least[1.0] >= 1.0 - 1e-9
+    # One bucket's windows, and those of the bucket above from which a member may have come
+    assert 1.0 - (FREE_WINDOWS + 1) / 64 * (1 + math.sqrt(2)) < least[0.0] < 0.99
 
 
 # -- play ------------------------------------------------------------------------------------------------------

@@ -27,8 +27,11 @@ def played(plan, graph):
     arm = policy.ask()
     policy.tell({int(j): 0.5 for j in graph.out_neighbors(arm)})
     policy.probabilities
+    for decision in reversed(policy.decide(count=3)):
+        policy.observe(decision, {int(j): 0.5 for j in graph.out_neighbors(decision.arm)})
     means = [0.3] + [0.5] * (graph.n_arms - 1)
-    sl.simulate(plan, sl.environments.bernoulli(means), seeds=[0], horizon=100)
+    for delay in (0, 7):
+        sl.simulate(plan, sl.environments.bernoulli(means), seeds=[0], horizon=100, delay=delay)
 for family in FAMILIES:
     graph = sl.families.parse(family)
     for plan in [sl.plan(graph, horizon=10**5), sl.plan(graph)]:

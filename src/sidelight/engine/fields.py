@@ -263,7 +263,7 @@ FIELDS: tuple[Field, ...] = (
         place              # (N,) coordinate -> position
         start              # (H·(B+1),) first position of each bucket
         span               # (2H,) buckets outside span[2h]..span[2h+1] (inclusive) are empty
-        renewed            # (H·B,) was the bucket refreshed since the owner looked?
+        renewed            # (H·B,) how often the bucket was refreshed since its owner followed
         """,
     ),
 )

@@ -45,6 +45,8 @@ def tasks() -> dict[str, Callable[[], None]]:
     for kind, (family, player) in reversed(PLANS.items()):
         found[f"decisions, {kind}"] = partial(_decide, family, player)
         found[f"simulation, {kind}"] = partial(_simulate, family, player)
+        found[f"late answers, {kind}"] = partial(_hear_late, family, player)
+        found[f"late simulation, {kind}"] = partial(_simulate, family, player, delay=2)
     for rule in RULES:
         found[rule.name] = partial(_play, "mab:4", rule.name)
     return found | {"graphs": _read}
@@ -91,19 +93,32 @@ def _decide(family: str, player: str) -> None:
     assert len(policy.probabilities) == policy.graph.n_arms
 
 
-def _simulate(family: str, player: str) -> None:
+def _hear_late(family: str, player: str) -> None:
+    from sidelight.graph import families
+    from sidelight.policy.names import make
+
+    policy = make(player, families.parse(family), HORIZON).policy(seed=0)
+    for decision in reversed(policy.decide(count=2)):  # while a later one is open, a draw has to be noted
+        policy.observe(decision, [0.5] * int(policy.graph.out_degree[decision.arm]))
+
+
+def _simulate(family: str, player: str, delay: int = 0) -> None:
     from sidelight.environment import bernoulli
     from sidelight.experiment.simulation import simulate
     from sidelight.graph import families
     from sidelight.policy.names import make
 
     graph = families.parse(family)
-    simulate(make(player, graph, HORIZON), bernoulli([0.5] * graph.n_arms), seeds=[0], horizon=10)
+    simulate(
+        make(player, graph, HORIZON), bernoulli([0.5] * graph.n_arms), seeds=[0], horizon=10, delay=delay
+    )
 
 
 def _play(family: str, player: str) -> None:
     _decide(family, player)
+    _hear_late(family, player)
     _simulate(family, player)
+    _simulate(family, player, delay=2)
 
 
 def _read() -> None:

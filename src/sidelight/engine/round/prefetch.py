@@ -27,6 +27,7 @@ from sidelight.engine.round.indexing import (
 )
 from sidelight.engine.simplex.sample import proposal, root_proposal
 from sidelight.engine.simplex.store import POWER_BUCKETS, first_of, head
+from sidelight.engine.simplex.tree import coming_family, coming_leaf
 
 
 @inlined()
@@ -77,11 +78,26 @@ def fetch_slot(machine, store, slot):
 
 
 @inlined()
+def will_spread(machine, state, ahead):
+    """Will the draw `ahead` rounds from now come from spread exploration?"""
+    if not machine.single or not machine.any_spread or machine.n_adaptive > 0 or machine.n_fixed > 0:
+        return False
+    gamma = state.numbers[GAMMA]
+    return gamma > 0.0 and coming_unit(state.words, ahead, 0) < gamma
+
+
+@inlined()
 def proposed(machine, state, store, ahead):
-    """Where the member is that the draw `ahead` rounds from now will propose first; asks for it."""
+    """Where the member is that the draw `ahead` rounds from now will propose first; asks for it.
+
+    Below 0 it is −1 minus the family of arms, in the tree over spread exploration, that the draw will come to.
+    """
     words, gamma = state.words, state.numbers[GAMMA]
     # The same decisions as `ask`, from the same random numbers: 0 decides about exploration, then which part
     # of it or the arm.
+    if will_spread(machine, state, ahead):
+        n = machine.n_arms
+        return -1 - coming_family(state.spreading, 0, n, state.spread_node, 0, words, ahead, 2)
     if machine.single and machine.n_adaptive > 0 and coming_unit(words, ahead, 0) < gamma:
         position = root_proposal(store, 0, store.extra[0], coming_unit(words, ahead, 2))[0]
     else:
@@ -107,6 +123,11 @@ def slot_of_member(machine, state, store, position, ahead):
     `position` is what `proposed` gave for that round. Asks for what the slot or block will need; −1 if unknown.
     """
     words, gamma = state.words, state.numbers[GAMMA]
+    if position < 0:
+        n = machine.n_arms
+        slot = coming_leaf(state.spreading, 0, n, state.spread_node, 0, words, ahead, 2, -1 - position)
+        fetch_slot(machine, store, slot)
+        return slot
     drawn = store.occupant[position]
     # Reading the member is safe now: it was asked for rounds ago, so this does not wait.
     if machine.singletons:

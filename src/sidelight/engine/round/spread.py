@@ -12,20 +12,29 @@ large enough, and the certificate pays κ. An estimate is written as κ times th
 * when λ has fallen so far that some 1/d may have outgrown κ: that is when the bucket of i is refreshed,
   as between refreshes of its bucket d falls by at most ρ·lo_b ≤ ρ·d.
 
+Coverage is needed where a price rests on it. Free rounds of self-tuning play are charged for what they really play,
+so there, on large graphs, a bucket is followed after `FREE_WINDOWS` refreshes only: g_j may lag behind by as much.
+
 A sum tree over the estimates gives their total and draws from them. Slots whose estimates have changed are listed
 in `state.changed` and the nodes above them renewed together.
 """
 
 from sidelight.engine._numba.jit import inlined, internal, noinline
 from sidelight.engine.round.indexing import end_edge, end_in_edge, first_edge, first_in_edge
-from sidelight.engine.self_tuning.numbers import KEPT, LEADER
+from sidelight.engine.self_tuning.numbers import KEPT, LEADER, SAFE
 from sidelight.engine.simplex.buckets import reach
 from sidelight.engine.simplex.point import root
 from sidelight.engine.simplex.store import N_BUCKETS, N_SERIES, POWER_BUCKETS, RENEWED, end_of, first_of
-from sidelight.engine.simplex.tree import renew_leaves
+from sidelight.engine.simplex.tree import renew_leaves, renew_tree
 
 LISTED = 256
 """Length of the list of changed slots; when it is full, the tree above them is renewed."""
+LARGE = 1_000
+"""Beyond so many arms following a refresh takes longer than many rounds: how and when is decided with care."""
+LARGE_PART = 8
+"""One of so many arms of a large graph is enough for all to be written afresh, in the order of memory."""
+FREE_WINDOWS = 8
+"""So many refreshes of a bucket free rounds let pass, an eighth of its d; strengths to choose from are √2 apart."""
 
 
 # Who explores for whom: in a single simplex the graph's own edges say it, elsewhere a table of those inside blocks
@@ -78,8 +87,8 @@ def end_listing(machine, state, n):
 
 
 @inlined()
-def renew_spread(machine, state, store, k, g, slot, margin, n):
-    """Write the exploration of a slot afresh, `margin` times what is due now."""
+def due_of(machine, store, k, g, slot, margin):
+    """What a slot is to explore now, times `margin`, and for whom."""
     most = 0.0
     leader = -1
     for e in range(first_near(machine, slot), end_near(machine, slot)):
@@ -91,7 +100,14 @@ def renew_spread(machine, state, store, k, g, slot, margin, n):
             leader = i
     # margin = κ leaves room to grow: until the next renewal g_j stays below this value.
     value = machine.spread[k] * margin * machine.cover[slot] * most
-    return set_spread(machine, state, slot, value, leader if value > 0.0 else -1, n)
+    return value, leader if value > 0.0 else -1
+
+
+@inlined()
+def renew_spread(machine, state, store, k, g, slot, margin, n):
+    """Write the exploration of a slot afresh, `margin` times what is due now."""
+    value, leader = due_of(machine, store, k, g, slot, margin)
+    return set_spread(machine, state, slot, value, leader, n)
 
 
 @inlined()
@@ -143,8 +159,11 @@ def renew_block_spread(machine, state, store, k, g):
         for i in range(first, end_of(store, g) - machine.n_blocks):
             state.terms[i - first] = machine.relief[i] * root(store, g, machine.n_blocks + i)
     n = 0
+    whole = bucketed and machine.n_blocks == 1
     for slot in range(machine.block_start[k], machine.block_start[k + 1]):
-        if bucketed:
+        if whole:
+            state.spreading[slot], state.leader[slot] = due_of(machine, store, k, g, slot, margin)
+        elif bucketed:
             n = renew_spread(machine, state, store, k, g, slot, margin, n)
         else:
             most, leader = 0.0, -1
@@ -154,6 +173,10 @@ def renew_block_spread(machine, state, store, k, g):
                     if state.terms[i - first] > most:
                         most, leader = state.terms[i - first], i
             n = set_spread(machine, state, slot, machine.spread[k] * machine.cover[slot] * most, leader, n)
+    if whole:  # every leaf has changed: one pass over each level
+        if machine.self_tunes:
+            state.spreading[int(state.tuned[LEADER])] += state.tuned[KEPT]
+        renew_tree(state.spreading, 0, machine.n_arms, state.spread_node, 0)
     end_listing(machine, state, n)
     # Everything is up to date now, refreshed buckets included.
     if bucketed:
@@ -186,11 +209,26 @@ def follow_spread(machine, state, store, k, g, n_added):
     # Members of a refreshed bucket may have used up the factor κ: raise whoever explores for them before λ
     # falls further. As rare as refreshes are.
     if store.series[h * N_SERIES + RENEWED] != 0.0:
+        size = end_of(store, g) - first_of(store, g)
+        large = size > LARGE
+        windows = 1
+        if large and machine.self_tunes and state.tuned[SAFE] == 0.0:
+            windows = FREE_WINDOWS
         row = h * (N_BUCKETS + 1)
+        stale = 0
         for b in range(N_BUCKETS):
-            if store.renewed[h * N_BUCKETS + b]:
+            if store.renewed[h * N_BUCKETS + b] >= windows:
+                stale += store.start[row + b + 1] - store.start[row + b]
+        # Members of a bucket lie anywhere in memory: once they are many, everything in order is faster.
+        if large and LARGE_PART * stale > size:
+            end_listing(machine, state, n)
+            renew_block_spread(machine, state, store, k, g)
+            return
+        for b in range(N_BUCKETS):
+            if store.renewed[h * N_BUCKETS + b] >= windows:
                 for position in range(store.start[row + b], store.start[row + b + 1]):
                     i = store.occupant[position] - machine.n_blocks
                     n = raise_spread(machine, state, store, k, g, i, margin, n)
-        forget_renewal(store, h)
+                store.renewed[h * N_BUCKETS + b] = 0
+        store.series[h * N_SERIES + RENEWED] = 0.0
     end_listing(machine, state, n)

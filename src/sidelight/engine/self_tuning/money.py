@@ -18,6 +18,9 @@ from sidelight.engine.simplex.moments import inverse_power
 from sidelight.engine.simplex.point import is_entropy
 from sidelight.engine.simplex.store import LAMBDA
 
+LAST_STEP = 1e-9
+"""A relative step of Newton's method after which its error is below rounding."""
+
 
 @internal()
 def survey(machine, state, store, beta):
@@ -49,7 +52,8 @@ def survey(machine, state, store, beta):
         step = (math.exp(math.log(total) / q) - 1.0) * total / slope
         before = d
         d = max(d + step, 1.0)
-        if abs(d - before) <= 4e-16 * d:
+        # Converges quadratically: after a step this small, the next one would be lost in the rounding of the sums.
+        if abs(d - before) <= LAST_STEP * d:
             break
     others, above = write_point(machine, state, keys, 0, leader, least, ratio, q, d)
     more, higher = write_point(machine, state, keys, leader + 1, n, least, ratio, q, d)

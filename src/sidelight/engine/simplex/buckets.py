@@ -267,14 +267,14 @@ def refresh(store, g, h):
                     target = bucket_of(multiplier + s, fine)
                     lower_member(store, h, position, b, target)
                     admit(store, g, h, q, target, s)
-                    store.renewed[h * N_BUCKETS + target] = 1
+                    store.renewed[h * N_BUCKETS + target] = max(store.renewed[h * N_BUCKETS + target], 1)
                 # If this member left, its place was taken by the first of the bucket, which has been looked
                 # at already.
                 position += 1
         recount(store, g, h, b)
         # Exploration that follows the distribution is kept up to a factor that only lasts until a refresh
         # (`round.spread`), so its owner has to know.
-        store.renewed[h * N_BUCKETS + b] = 1
+        store.renewed[h * N_BUCKETS + b] += 1
     store.series[h * N_SERIES + RENEWED] = 1.0
     retotal(store, g, h)
     recenter(store, g, h)
@@ -410,7 +410,7 @@ def sort_into_buckets(store, g, h):
                 store.ref[h * N_BUCKETS + target] = free + 1.0
                 swap(store, i, free)
     for b in range(N_BUCKETS):
-        store.renewed[h * N_BUCKETS + b] = 1
+        store.renewed[h * N_BUCKETS + b] += 1
         recount(store, g, h, b)
     # All buckets, for `retotal` to narrow down.
     store.span[2 * h] = 0

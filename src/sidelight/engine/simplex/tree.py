@@ -7,7 +7,8 @@ both take O(log n).
 """
 
 from sidelight.engine._numba.jit import inlined, internal, noinline
-from sidelight.engine.random import next_unit
+from sidelight.engine._numba.pointers import prefetch
+from sidelight.engine.random import coming_unit, next_unit
 
 FANOUT = 16  # two cache lines of doubles; at a million leaves twice as fast as a binary indexed tree
 _BITS = 4
@@ -135,18 +136,32 @@ def pick(cell, first, last, target):
     return chosen
 
 
+@inlined()
+def climb(count, at):
+    """(where the root is, how many levels below it hold nodes)."""
+    level, size = 0, families(count)
+    while size > 1:
+        at += FANOUT * families(size)
+        size = families(size)
+        level += 1
+    return at, level
+
+
+@inlined()
+def level_below(count, at, level):
+    """Where the nodes below those at `at`, `level` levels above the leaves' parents, begin."""
+    # a level below begins as many cells earlier as it has
+    return at - FANOUT * families((count + (1 << (_BITS * level)) - 1) >> (_BITS * level))
+
+
 @internal()
 def draw_leaf(leaf, first, count, node, at, rng_state):
     """A leaf (counted from 0) with probability in proportion to its value."""
     noinline()
-    level, size = 0, families(count)
-    while size > 1:  # up to the root
-        at += FANOUT * families(size)
-        size = families(size)
-        level += 1
+    at, level = climb(count, at)
     i = 0
-    while level > 0:  # down again: a level below begins as many cells earlier as it has
-        below = at - FANOUT * families((count + (1 << (_BITS * level)) - 1) >> (_BITS * level))
+    while level > 0:
+        below = level_below(count, at, level)
         # A fresh uniform on each level: one number stretched over all of them would leave few bits for rare
         # leaves.
         target = next_unit(rng_state) * node[at + i]
@@ -154,4 +169,32 @@ def draw_leaf(leaf, first, count, node, at, rng_state):
         at = below
         level -= 1
     target = next_unit(rng_state) * node[at + i]
+    return pick(leaf, first + FANOUT * i, first + min(FANOUT * i + FANOUT, count), target) - first
+
+
+@internal()
+def coming_family(leaf, first, count, node, at, words, ahead, skipped):
+    """The family in which `draw_leaf` will find its leaf `ahead` rounds from now, after `skipped` draws; asks for it.
+
+    Unless leaves change until then: it serves to prefetch only.
+    """
+    noinline()
+    at, level = climb(count, at)
+    i = 0
+    while level > 0:
+        below = level_below(count, at, level)
+        target = coming_unit(words, ahead, skipped) * node[at + i]
+        i = pick(node, below + FANOUT * i, below + FANOUT * i + FANOUT, target) - below
+        at = below
+        level -= 1
+        skipped += 1
+    prefetch(leaf, first + FANOUT * i)
+    prefetch(leaf, first + min(FANOUT * i + FANOUT, count) - 1)
+    return i
+
+
+@inlined()
+def coming_leaf(leaf, first, count, node, at, words, ahead, skipped, i):
+    """The leaf that it will be, in family i."""
+    target = coming_unit(words, ahead, skipped + climb(count, at)[1]) * node[at + i]
     return pick(leaf, first + FANOUT * i, first + min(FANOUT * i + FANOUT, count), target) - first
