@@ -34,11 +34,12 @@ def main():
     parser.add_argument("--seeds", type=int, default=40)
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--graphs", nargs="*", default=GRAPHS, choices=GRAPHS)
+    parser.add_argument("--sizes", nargs="*", type=int, default=SIZES, help="numbers of arms")
     options = parser.parse_args()
     if options.dense:
         compare_regret(options.rounds, options.seeds)
     else:
-        sizes = [n for n in SIZES if n <= 1_000 or not options.quick]
+        sizes = [n for n in options.sizes if n <= 1_000 or not options.quick]
         compare_speed(options.graphs, sizes, options.repetitions)
 
 
@@ -51,7 +52,7 @@ def compare_speed(graphs, sizes, repetitions):
     for name in graphs:
         for n in sizes:
             tuned, fixed = (ns["here", (kind, name, n)] for kind in ("self-tuning", "flat"))
-            own = ns["here", ("self-tuning", name, 1_000)] if n > 1_000 else None
+            own = ns.get(("here", ("self-tuning", name, 1_000))) if n > 1_000 else None
             grown = f"{tuned / own:.2f}" if own else ""
             print_row(name, f"{n:,}", figure(tuned), figure(fixed), f"{tuned / fixed:.2f}", grown)
 

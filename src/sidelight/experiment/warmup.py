@@ -96,8 +96,10 @@ def _decide(family: str, player: str) -> None:
 def _hear_late(family: str, player: str) -> None:
     from sidelight.graph import families
     from sidelight.policy.names import make
+    from sidelight.policy.policy import Policy
 
     policy = make(player, families.parse(family), HORIZON).policy(seed=0)
+    assert isinstance(policy, Policy)
     for decision in reversed(policy.decide(count=2)):  # while a later one is open, a draw has to be noted
         policy.observe(decision, [0.5] * int(policy.graph.out_degree[decision.arm]))
 
