@@ -256,6 +256,11 @@ class FeedbackGraph:
         """Number of edges, those into universal arms included."""
         return int(self.in_degree.sum())
 
+    @cached_property
+    def arm_by_label(self) -> dict[str, int]:
+        """The arm of every label; empty where there are none."""
+        return {label: arm for arm, label in enumerate(self.labels or ())}
+
     # -- other forms ----------------------------------------------------------------------------------
 
     def edges(self) -> Ints:

@@ -446,9 +446,8 @@ class Policy(ABC):
         return None if bound is None else bound.value * self.unit.width
 
     def _checked_arm(self, arm: object) -> int:
-        labels = self.graph.labels
-        if isinstance(arm, str) and labels is not None and arm in labels:
-            return labels.index(arm)
+        if isinstance(arm, str) and arm in self.graph.arm_by_label:
+            return self.graph.arm_by_label[arm]
         if not (isinstance(arm, int | np.integer) and 0 <= arm < self.graph.n_arms):
             raise InvalidOption(f"arm {arm!r} does not exist: the graph has arms 0..{self.graph.n_arms - 1}")
         return int(arm)
