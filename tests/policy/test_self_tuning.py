@@ -65,7 +65,13 @@ def test_whatever_is_affordable_stays_affordable_after_every_round(kind):
         assert number(policy, "ALLOWANCE") >= -1e-9
         beta, spent = number(policy, "BETA"), number(policy, "PURCHASED") + number(policy, "CHARGED")
         if rule.horizon:
-            assert spent + rule.cost_to_go(beta, rule.horizon - policy.round)[0] <= rule.budget * (1 + 1e-9)
+            left = rule.horizon - policy.round
+            go = (
+                rule.cost_to_fall(beta, left, policy.graph.n_arms)
+                if rule.base_order
+                else rule.cost_to_go(beta, left)
+            )
+            assert spent + go[0] <= rule.budget * (1 + 1e-9)
         else:
             floor = rule.first + rule.share * number(policy, "CHARGED") / rule.diameter
             assert beta * (1 + rule.patience) * (1 + 1e-12) >= floor

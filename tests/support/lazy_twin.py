@@ -53,9 +53,12 @@ class LazyTwin:
     def __post_init__(self):
         rule, n = self.rule, len(self.A)
         self.L, self.t = np.zeros(n), 0
-        self.beta = self.target = self.chosen = (
-            rule.cost_to_go(rule.first, rule.horizon)[1] if rule.horizon else rule.first
-        )
+        self.beta = rule.first
+        if rule.base_order:
+            self.beta = rule.start
+        elif rule.horizon:
+            self.beta = rule.cost_to_go(rule.first, rule.horizon)[1]
+        self.target = self.chosen = self.beta
         self.free, self.leader, self.scale, self.kept = rule.first, 0, 1.0, 0.0
         self.purchased, self.charged, self.unspent = self.beta * rule.diameter, 0.0, 0.0
         self.limit = rule.patience * rule.first * rule.diameter
@@ -63,7 +66,12 @@ class LazyTwin:
         self.b, self.low, self.high, self.check = rule.safe_strength(self.beta), -1.0, 2.0, 1
         self.allowance = self.most = ROOM
         self.reference = (1 + SLACK) * self.price
-        if rule.horizon:
+        self.alarm, self.fallen = 1.0, False
+        if rule.base_order:
+            falling, self.target = rule.cost_to_fall(self.beta, rule.horizon, n)
+            self.allowance = rule.budget - self.purchased - falling
+            self.reference, self.most = self._base_price(self.target), 1e99
+        elif rule.horizon:
             self.allowance = max(rule.budget - self.purchased - rule.horizon * self.price, 0.0)
             self.reference, self.most = self.price, 1e99
         self._move()
@@ -113,7 +121,7 @@ class LazyTwin:
         if (
             self.unspent > self.limit
             or self.t >= self.check
-            or (not self.safe and self.allowance < 1)
+            or (not self.safe and self.allowance < self.alarm)
             or (not self.rule.horizon and self.floor > (1 + self.rule.patience) * self.free)
             or not self.low <= self.X[self.leader] <= self.high
             or 1 - (self.Z[self.leader] - self._gamma()[self.leader]) / self.X[self.leader] > 0.75
@@ -136,7 +144,8 @@ class LazyTwin:
         self._buy()
         left = rule.horizon - self.t
         if left != 0:  # nothing is bought after the last round
-            self.beta = self._hold(worth, left) if left > 0 else self.free
+            hold = self._keep_back if rule.base_order else self._hold
+            self.beta = hold(worth, left) if left > 0 else self.free
         self.purchased += money(L, self.beta, s) - worth
         if left <= 0:
             self._guard()
@@ -201,6 +210,63 @@ class LazyTwin:
         self.safe = fit is None and self.allowance < (3 if self.safe else 1)
         self.target, self.reference = aim, rule.price(aim)
         return beta
+
+    def _base_price(self, beta):
+        return prices.price(beta, self.rule.base_order, *self.rule.base[2:])
+
+    def _keep_back(self, worth, left):
+        rule, s, L = self.rule, self.rule.order, self.L
+        budget = rule.budget - (self.cert - worth)
+
+        def falling(beta):
+            return prices.cost_to_fall(beta, left, s, rule.diameter, L.size, *rule.base, self.target)
+
+        def rest(beta):
+            return budget - money(L, beta, s) - falling(beta)[0]
+
+        far = max([self.beta, rule.start, 2 * rule.start, 4 * rule.start], key=rest)
+        ahead = min(max(self.pause, 0.1 * self.t), left)
+        near, fit, beta = self.free, False, far
+        for turn in range(9):
+            trial = near if turn == 0 else np.sqrt(near * far)
+            X = point(L, trial, s)
+            calm = terms(self.A, X, X, trial, s, int(X.argmax())).sum()
+            over = calm - self._base_price(falling(trial)[1])
+            if rest(trial) >= 2 + ahead * max(over, 0.0):
+                beta, fit, far = trial, True, trial
+                if turn == 0:
+                    break
+            else:
+                near = trial
+        self.allowance, self.safe = rest(beta), False
+        self.alarm, self.fallen = 2.0 if fit else 1.0, self.allowance < 1
+        self.target = falling(beta)[1]
+        self.reference = self._base_price(self.target)
+        return beta
+
+    def fall_back(self, base):
+        """The twin that goes on with `base`, the rule of the same cover that this one falls back on."""
+        twin = LazyTwin(
+            self.A, self.cover, self.load, base, self.pause, 1.0 if base.order == 1 else self.margin
+        )
+        twin.L, twin.t, twin.charged = self.L.copy(), self.t, self.charged
+        twin.beta = twin.target = twin.chosen = self.target
+        twin.leader, twin.check = self.leader, self.t
+        spent = self.purchased - money(self.L, self.beta, self.rule.order)
+        twin.purchased = spent + money(self.L, twin.beta, base.order)
+        low, high = base.first, max(twin.beta, base.first)
+        wanted = money(self.L, self.free, self.rule.order)
+        for _ in range(30):
+            middle = np.sqrt(low * high)
+            if money(self.L, middle, base.order) > wanted:
+                high = middle
+            else:
+                low = middle
+        twin.free = low
+        twin._move()
+        twin.event()
+        twin._move()
+        return twin
 
     def _guard(self):
         rule = self.rule

@@ -1,12 +1,15 @@
 """Self-tuning tunings by hand: any cover, any order, with or without a budget."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from sidelight import families
+from sidelight.engine.constants import ROOM
 from sidelight.engine.self_tuning import prices
 from sidelight.planning.covers import loads
 from sidelight.planning.potentials import Potential, diameter
-from sidelight.planning.self_tuning.rule import SelfTuning
+from sidelight.planning.self_tuning.rule import BASE, SelfTuning
 from sidelight.planning.tuning import Tuning, lazy_factor
 
 
@@ -45,6 +48,19 @@ def tuned(graph, cover, order=0.5, share=0.5, play_share=0.25, patience=0.01, ho
     return Tuning.flat(
         n, potential, constant=rule.first_strength * cover * owed.max(axis=1), self_tuning=rule
     )
+
+
+def with_base(graph, cover, horizon, premium=0.0, room=ROOM):
+    """(tuning, base): order ½ inside the budget of order 1 for so many rounds, and what it falls back on."""
+    base = tuned(graph, cover, 1.0, horizon=horizon)
+    fallen = base.self_tuning
+    fallen = replace(fallen, budget=(1 + premium) * (fallen.budget + room))
+    base = replace(base, self_tuning=fallen)
+    free = tuned(graph, cover).self_tuning
+    start = 0.5 * fallen.cost_to_go(fallen.first, horizon)[1] / np.sqrt(graph.n_arms) * (1 - 1e-9)
+    numbers = dict(zip(BASE, (start, 1.0, fallen.diameter, *fallen.costs[1:]), strict=True))
+    rule = replace(free, horizon=horizon, budget=fallen.budget, **numbers)
+    return replace(tuned(graph, cover), self_tuning=rule), base
 
 
 def covered(name):

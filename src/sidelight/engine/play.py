@@ -39,6 +39,7 @@ from sidelight.engine.round.prefetch import (
 )
 from sidelight.engine.round.round import ask, predicted_slot
 from sidelight.engine.round.settle import count_paid, count_round
+from sidelight.engine.self_tuning.numbers import FALLEN
 from sidelight.engine.simplex.store import POWER_BUCKETS, first_of
 
 
@@ -127,6 +128,8 @@ def learn_coins(machine, state, store, slot, means, word, losses):
 def play(memory, world, function, key, first, last, cost, losses, plays):
     """Play rounds first..last and return `cost` plus what they cost; NaN if a loss is outside [0, 1].
 
+    Fewer rounds, where a self-tuning plan has to fall back on another: the memory counts them.
+
     A round costs the mean of its arm where that is known, else its loss. Adding to the cost so far makes the sum
     independent of where a game is split into calls.
 
@@ -181,6 +184,8 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
             learn(machine, state, store, slot, revealed)
         if plays.size > 0:  # only now: its memory, asked for above, has had time to come
             counts[arm] += 1
+        if machine.self_tunes and state.tuned[FALLEN] != 0.0:
+            break
     return cost
 
 

@@ -33,7 +33,9 @@ from sidelight.engine.fields import (
 )
 from sidelight.engine.inputs import Floats, Graph, Tuning
 from sidelight.engine.round import round as engine
-from sidelight.engine.self_tuning.numbers import LEADER, RELIEF
+from sidelight.engine.self_tuning.begin import first_numbers
+from sidelight.engine.self_tuning.fall import N_HANDED, hand_over, take_over
+from sidelight.engine.self_tuning.numbers import BETA, CHARGED, CHECK, CHOSEN, LEADER, RELIEF, TARGET
 from sidelight.engine.simplex.store import HELD, N_SCALARS, PAID, RATE, SHIFT
 
 BLOCK_LEAST, BLOCK_PAID, EXPLORED, N_TOTALS = range(4)
@@ -131,6 +133,20 @@ def rebuilt(graph: Graph, tuning: Tuning, rates: Rates | None, state: Learnt) ->
     if m == n and n > 1:  # where everything is revealed, the arm that is put aside should be a likely one
         numbers[DOMINANT] = float(np.argmin(named["key"][:m]))
     return memory
+
+
+def fallen_back(graph: Graph, tuning: Tuning, base: Tuning, memory: Memory) -> Memory:
+    """The engine that plays `base` from where `memory` has come to with `tuning`; both tune themselves."""
+    state, rule = learnt(memory, tuning), base.self_tuning
+    assert rule is not None
+    handed = np.zeros(N_HANDED)
+    hand_over(memory, handed)
+    tuned = first_numbers(rule, graph.n_arms)
+    tuned[[BETA, TARGET, CHOSEN]] = state.tuned[TARGET]
+    tuned[CHARGED], tuned[LEADER], tuned[CHECK] = state.tuned[CHARGED], state.tuned[LEADER], state.round
+    after = rebuilt(graph, base, None, state._replace(tuned=tuned))
+    take_over(after, handed)
+    return after
 
 
 def scale_rates(memory: Memory, tuning: Tuning, by: Rates) -> None:

@@ -57,6 +57,7 @@ class Plan:
     tuning: Tuning
     considered: tuple[Considered, ...] = ()
     stages: Stages | None = None
+    base: Plan | None = None  # a self-tuning plan that goes on as this one before its budget is spent
     note: str = ""  # what a reader of the summary should know besides
 
     def policy(

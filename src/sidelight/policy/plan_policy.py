@@ -21,8 +21,8 @@ from sidelight.engine.inputs import TooManyEdges
 from sidelight.engine.play import play, play_late
 from sidelight.engine.round import late
 from sidelight.engine.round import round as engine
-from sidelight.engine.self_tuning.numbers import CHARGED, PURCHASED
-from sidelight.engine.state import Learnt, learnt, rebuilt
+from sidelight.engine.self_tuning.numbers import CHARGED, FALLEN, PURCHASED
+from sidelight.engine.state import Learnt, fallen_back, learnt, rebuilt
 from sidelight.errors import InfeasibleRequest
 from sidelight.log.unit import Unit
 from sidelight.planning.minimised.uniform import UNIFORM
@@ -69,7 +69,8 @@ class PlanPolicy(Policy):
         self._rebuilt_from = state  # what the memory was rebuilt from, if it was …
         self._rebuilt_at = self._version  # … and nothing has moved since
         refreeze(memory)  # edges are read-only wherever memory comes from
-        self._numbers = views(memory)["numbers"]
+        named = views(memory)
+        self._numbers, self._tuned = named["numbers"], named["tuned"]
         for kept in (
             "_ask_once",
             "_tell_once",
@@ -84,7 +85,9 @@ class PlanPolicy(Policy):
         return int(self._ask_once(self.memory))
 
     def _tell(self, values: Floats) -> bool:
-        return bool(self._tell_once(self.memory, values, self.scratch))
+        heard = bool(self._tell_once(self.memory, values, self.scratch))
+        self._fall_if_due()
+        return heard
 
     def _note(self, arm: int) -> Floats:
         kept = np.empty(self._kept_size(self._degrees[arm]))
@@ -101,15 +104,26 @@ class PlanPolicy(Policy):
             self._numbers[PENDING] = draw.arm
             heard = bool(self._tell_once(self.memory, values, self.scratch))
             self._numbers[PENDING] = -1.0  # also where it was refused
+            self._fall_if_due()
             return heard
         return bool(self._observe_once(self.memory, draw.arm, values, draw.kept))
 
     def _seen(self, kept: Floats) -> Floats:
         return kept[late.N_KEPT :: late.PER_ARM].copy()
 
+    def _fall_if_due(self) -> bool:
+        """Go on as the base where the budget asks for it; was that so?"""
+        if self.stage.base is None or not self._tuned[FALLEN]:
+            return False
+        base = self.stage.base
+        memory = fallen_back(self.graph, self.stage.tuning, base.tuning, self.memory)
+        self.stage = base
+        self._begin(memory)
+        return True
+
     def _turn(self) -> bool:
         """Move on to the rates of the next round, or to the next stage; did anything change? In most rounds not."""
-        if self.stage is self.plan:
+        if self.plan.stages is None:
             return advance_epoch(self.memory, self.stage.tuning, self._made)
         if self._until_turn > 0:
             return False
@@ -132,7 +146,7 @@ class PlanPolicy(Policy):
     @property
     def _until_turn(self) -> int:
         """Rounds that may be played before `_turn` must be called."""
-        if self.stage is self.plan:
+        if self.plan.stages is None:
             return rounds_to_turn(self.stage.tuning, self._made)
         return self.finished.rounds + int(self.stage.bound.horizon) - self._made
 
@@ -162,8 +176,10 @@ class PlanPolicy(Policy):
             if math.isnan(cost):  # a round that could not be played to its end
                 self._made += int(self._numbers[ROUND] - before)
                 return cost
+            if calendar is None and first < end:
+                end = first + int(self._numbers[ROUND] - before)  # fewer, if it has to fall back
             self._made += end - first
-            if first < end:
+            if first < end and not self._fall_if_due():
                 self._turn()
             first = end
             if first >= last:

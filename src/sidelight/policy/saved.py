@@ -322,6 +322,12 @@ class Contents:
             draws[made] = Draw(pending, 0)
         return Decisions(made, lost, made if waits else asked, late, draws)
 
+    @property
+    def late(self) -> int:
+        """Answers that came after others, as far as the file can be believed before its decisions are checked."""
+        counts = self._arrays.get("decisions.counts")
+        return int(counts[3]) if counts is not None and counts.shape == (4,) else 0
+
     def _whole(self, name: str, shape: tuple[int, ...], least: int, most: int) -> Longs:
         array: Longs = self._taken(name, np.dtype(np.int64), shape)
         if array.size and not (least <= array.min() and array.max() <= most):

@@ -13,6 +13,7 @@ stage, tuning.* is its tuning, `stages` says which sequence it belongs to, and t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,8 @@ from sidelight.engine.self_tuning.numbers import (
     CHARGED,
     CHECK,
     CHOSEN,
+    FALLEN,
+    FLOOR,
     FREE,
     KEPT,
     LEADER,
@@ -43,6 +46,7 @@ from sidelight.engine.self_tuning.numbers import (
     TARGET,
     UNSPENT,
 )
+from sidelight.engine.self_tuning.retune import RESERVE
 from sidelight.engine.state import BLOCK_LEAST, BLOCK_PAID, EXPLORED, N_TOTALS, Learnt
 from sidelight.partition import Partition
 from sidelight.planning import Plan, Tuning, check_certificate, curve_from_dict
@@ -59,6 +63,9 @@ if TYPE_CHECKING:
 CHECKED_ARMS = 100_000
 """Up to so many arms the bound of a plan is proved again when it is loaded: in 0.2 s; a million would take ten."""
 
+WITHOUT_BASE = N_TUNED - 2
+"""So many numbers of self-tuning are kept of plans that fall back on nothing: FLOOR and FALLEN are 1 and 0 there."""
+
 _LEARNT = ("arm_sums", "arm_least", "arm_paid", "block_sums", "totals")
 
 
@@ -66,31 +73,43 @@ def plan_contents(
     plan: Plan, stage: Plan, finished: FinishedStages, state: Learnt
 ) -> tuple[dict[str, Any], Arrays]:
     """Header and members of a policy that plays `stage` of `plan`, which is the plan itself if it has no stages."""
-    about: dict[str, Any] = {"kind": "plan", "stages": None if stage is plan else plan.realization}
-    about["plan"] = {
-        "horizon": stage.horizon,
-        "realization": stage.realization,
-        "choices": list(stage.choices),
-        "parameters": stage.parameters,
-        "bound": stage.curve.to_dict(),
-    }
+    played = plan if plan.stages is None else stage
+    about: dict[str, Any] = {"kind": "plan", "stages": None if plan.stages is None else plan.realization}
+    about["plan"] = _described(played)
     learnt = {name: getattr(state, name) for name in _LEARNT}
     if state.tuned.size:
-        learnt["tuned"] = state.tuned
+        learnt["tuned"] = state.tuned if stage.base is not None else state.tuned[:WITHOUT_BASE]
     learnt |= turn_arrays(state.round, state.pending, state.words)
-    arrays = {f"tuning.{name}": array for name, array in stage.tuning.to_arrays().items()}
+    arrays = {f"tuning.{name}": array for name, array in played.tuning.to_arrays().items()}
+    if played.base is not None:
+        about["base"] = _described(played.base)
+        about["fallen"] = stage is played.base
+        arrays |= {f"base.tuning.{name}": array for name, array in played.base.tuning.to_arrays().items()}
     arrays |= {f"state.{name}": array for name, array in learnt.items()}
-    if stage is not plan:
+    if plan.stages is not None:
         arrays |= {"finished.ledgers": finished.ledgers, "finished.certificates": finished.certificates}
     return about, arrays
+
+
+def _described(plan: Plan) -> dict[str, Any]:
+    return {
+        "horizon": plan.horizon,
+        "realization": plan.realization,
+        "choices": list(plan.choices),
+        "parameters": plan.parameters,
+        "bound": plan.curve.to_dict(),
+    }
 
 
 def read_plan(contents: Contents) -> tuple[Plan, Plan, FinishedStages, Learnt, Decisions]:
     """The plan of the file, its present stage, finished stages, what was learnt and decisions; all checked."""
     tuning = contents.rebuilt("tuning.", Tuning.from_arrays)
-    stage = _plan(contents, tuning)
-    state = _learnt(contents, tuning)
-    plan, finished = stage, FinishedStages.none()
+    plan = stage = _plan(contents, tuning)
+    if "base" in contents.header:
+        plan, stage = _with_base(contents, plan)
+    _check_claim(contents, plan)
+    state = _learnt(contents, stage.tuning)
+    finished = FinishedStages.none()
     if contents.header.get("stages") is not None:
         plan, finished = _stages(contents, stage)
     decisions = _decisions(contents, stage, finished, state)
@@ -126,8 +145,8 @@ def _decisions(contents: Contents, stage: Plan, finished: FinishedStages, state:
     return found
 
 
-def _plan(contents: Contents, tuning: Tuning) -> Plan:
-    graph, about = contents.graph, contents.section("plan")
+def _plan(contents: Contents, tuning: Tuning, section: str = "plan") -> Plan:
+    graph, about = contents.graph, contents.section(section)
     tuning.check_graph(graph)
     needed = 16 * int((tuning.cover > 0).sum()) * graph.universal.size if (tuning.spread > 0).any() else 0
     if needed > contents.limit:
@@ -153,7 +172,7 @@ def _plan(contents: Contents, tuning: Tuning) -> Plan:
     for t in (1, 1000, 10**9) if horizon is None else (horizon,):
         if not 0 <= curve.at(t).value < MOST_SUM:
             contents.refuse(f"the bound after {t} rounds is {curve.at(t).value}")
-    plan = Plan(
+    return Plan(
         graph=graph,
         partition=Partition(graph, np.split(tuning.block_arms, tuning.block_start[1:-1])),
         horizon=horizon,
@@ -163,8 +182,18 @@ def _plan(contents: Contents, tuning: Tuning) -> Plan:
         curve=curve,
         tuning=tuning,
     )
-    _check_claim(contents, plan)
-    return plan
+
+
+def _with_base(contents: Contents, plan: Plan) -> tuple[Plan, Plan]:
+    """The plan with what it falls back on, and which of both is played."""
+    base = _plan(contents, contents.rebuilt("base.tuning.", Tuning.from_arrays), "base")
+    fallen = contents.header.get("fallen")
+    if not isinstance(fallen, bool) or base.horizon != plan.horizon or base.tuning.self_tuning is None:
+        contents.refuse(
+            "what a plan falls back on tunes itself for as many rounds, and it has done so or not"
+        )
+    plan = replace(plan, base=base)
+    return plan, base if fallen else plan
 
 
 def _check_claim(contents: Contents, plan: Plan) -> None:
@@ -208,19 +237,28 @@ def _learnt(contents: Contents, tuning: Tuning) -> Learnt:
 
 def _tuned(contents: Contents, rule: SelfTuning, n: int, rounds: int) -> Floats:
     """Where self-tuning stands: nothing that play cannot reach."""
-    tuned = contents.floats("state.tuned", (N_TUNED,), least=-MOST_SUM)
+    based = rule.base_order > 0
+    tuned = contents.floats("state.tuned", (N_TUNED if based else WITHOUT_BASE,), least=-MOST_SUM)
+    if not based:
+        tuned = np.append(tuned, [1.0, 0.0])
     if rounds == 0:
-        if not np.array_equal(tuned, first_numbers(rule)):
+        if not np.array_equal(tuned, first_numbers(rule, n)):
             contents.refuse("state.tuned is not where self-tuning begins, after no rounds")
         return tuned
     more = 1.0 + 1e-9
     largest = rule.first * more * (rounds + 1.0) ** 2 + rule.share * rounds / rule.diameter
     left = rule.horizon - rounds
     affordable = True
-    if rule.horizon:  # β may be raised to where the budget lasts
+    if based:
+        largest = max(largest, 4.0 * more * rule.start)
+    elif rule.horizon:  # β may be raised to where the budget lasts
         largest = max(largest, more * rule.cost_to_go(rule.first, rule.horizon)[1])
-    betas = [tuned[i] for i in (BETA, FREE, TARGET, CHOSEN)]
-    if left > 0 and rule.first <= more * tuned[BETA]:
+    betas = [tuned[i] for i in (BETA, FREE, CHOSEN, *(() if based else (TARGET,)))]
+    if based:
+        needed, _ = rule.cost_to_fall(tuned[BETA], left, n) if left > 0 and tuned[BETA] > 0 else (0.0, 0.0)
+        spent = tuned[PURCHASED] + tuned[CHARGED] + needed
+        affordable = left <= 0 or contents.late > 0 or spent <= rule.budget * more
+    elif left > 0 and rule.first <= more * tuned[BETA]:
         known = (rule.diameter, *rule.costs, tuned[TARGET])
         needed, _ = prices.cost_to_go(tuned[BETA], left, *known)
         affordable = tuned[PURCHASED] + tuned[CHARGED] + needed <= rule.budget * more
@@ -235,6 +273,7 @@ def _tuned(contents: Contents, rule: SelfTuning, n: int, rounds: int) -> Floats:
         "the price": tuned[SAFE] in (0.0, 1.0) and 0.0 <= tuned[PRICE] <= 1.0,
         "a safe round": tuned[SAFE] == 0.0 or tuned[PRICE] <= tuned[REFERENCE] * more,
         "the next choice": tuned[CHECK] > 0.0,
+        "the base": tuned[FLOOR] in (1.0, RESERVE) and tuned[FALLEN] == 0.0 and tuned[TARGET] > 0.0,
     }
     wrong = [name for name, holds in conditions.items() if not holds]
     if wrong:

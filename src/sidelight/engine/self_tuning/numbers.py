@@ -13,6 +13,13 @@ RULE = (
     "patience",
     "horizon",
     "budget",
+    "start",
+    "base_order",
+    "base_diameter",
+    "base_weak",
+    "base_beside",
+    "base_strong",
+    "base_lean",
 )
 """The first of machine.rule, by the names of `inputs.SelfTuning`."""
 (
@@ -28,9 +35,16 @@ RULE = (
     PATIENCE,
     HORIZON,
     BUDGET,
+    START,
+    BASE_ORDER,
+    BASE_DIAMETER,
+    BASE_WEAK,
+    BASE_BESIDE,
+    BASE_STRONG,
+    BASE_LEAN,
     PAUSE,
-) = range(13)
-# PAUSE: rounds between two choices, at least
+) = range(20)
+# BASE_ORDER: 0 where there is nothing to fall back on; PAUSE: rounds between two choices, at least
 
 # state.tuned
 (
@@ -56,8 +70,10 @@ RULE = (
     LOW,  # the choice holds while X_I stays between these …
     HIGH,
     CHECK,  # … and fewer rounds than this are over
-) = range(22)
-N_TUNED = 22
+    FLOOR,  # an allowance below this is looked at
+    FALLEN,  # 1 if the plan must go on as the one it falls back on
+) = range(24)
+N_TUNED = 24
 
 # state.surveyed: what `money.survey` found
 (

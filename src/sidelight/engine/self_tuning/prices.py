@@ -5,9 +5,11 @@ exploration g adds up to; `beside`, `strong` and `lean` say what self-loops and 
 (`planning.self_tuning.rule`). Proofs: docs/theory/self-tuning.md.
 """
 
-from math import inf, pow, sqrt
+from math import exp, expm1, inf, log, pow, sqrt
 
 GOLDEN = (sqrt(5.0) - 1.0) / 2.0
+LEAST, LARGER = 1e-9, 4
+"""Temperatures of the base: from here on, and how many above the one that is best from there are tried."""
 
 
 def weak_price(beta: float, order: float, weak: float, beside: float) -> float:
@@ -81,4 +83,58 @@ def cost_to_go(
             found = diameter * (other - beta) + rounds * price(other, order, weak, beside, strong, lean)
             if found < value:
                 value, target = found, other
+    return value, target
+
+
+def crossing(
+    base: float,
+    base_order: float,
+    base_diameter: float,
+    beta: float,
+    order: float,
+    diameter: float,
+    arms: float,
+) -> float:
+    """No less than max_x base·H'(x) − β·H(x) over distributions of so many arms, H' of the larger order: Lemma 5.
+
+    An arm adds φ(x) = base·h'(x) − β·h(x), convex from 0 on and concave beyond. Under its concave hull all arms are
+    alike, or have what maximises φ(x)/x.
+    """
+    x = exp(log(beta * base_order / (base * order)) / (base_order - order))
+    if x <= 1.0 / arms:
+        return base * base_diameter - beta * diameter
+    if x >= 1.0:
+        return 0.0
+    lost = -log(x)
+    height = (
+        lost if base_order == 1.0 else expm1((1.0 - base_order) * lost) / (base_order * (1.0 - base_order))
+    )
+    return max(base * height - beta * expm1((1.0 - order) * lost) / (order * (1.0 - order)), 0.0)
+
+
+def cost_to_fall(
+    beta: float,
+    rounds: float,
+    order: float,
+    diameter: float,
+    arms: float,
+    base_order: float,
+    base_diameter: float,
+    base_weak: float,
+    base_beside: float,
+    base_strong: float,
+    base_lean: float,
+    known: float,
+) -> tuple[float, float]:
+    """(value, target): what so many rounds cost at most that go on with the base, at temperature `target`."""
+    _, first = cost_to_go(
+        LEAST, rounds, base_diameter, base_order, base_weak, base_beside, base_strong, base_lean, known
+    )
+    value, target = inf, first
+    for k in range(LARGER):
+        base = first * (1.0 + 0.25 * k)
+        found = crossing(base, base_order, base_diameter, beta, order, diameter, arms)
+        found += rounds * price(base, base_order, base_weak, base_beside, base_strong, base_lean)
+        if found < value:
+            value, target = found, base
     return value, target

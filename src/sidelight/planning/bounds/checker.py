@@ -56,7 +56,8 @@ def check_certificate(plan: Plan) -> tuple[Condition, ...]:
         claimed = plan.curve.value_at(plan.horizon or 1)
         return (*listed, _at_most("one arm, computed ≤ claimed", 0.0, claimed))
     if plan.tuning.self_tuning is not None:
-        return (*listed, *self_tuning_conditions(plan, plan.tuning.self_tuning, facts.fixed))
+        listed += self_tuning_conditions(plan, plan.tuning.self_tuning, facts.fixed)
+        return (*listed, *(() if plan.base is None else check_certificate(plan.base)))
     if plan.horizon is None:
         return (*listed, _every_round(facts, plan))
     T, schedules = float(plan.horizon), 0.0 if plan.tuning.schedule is None else 1.0

@@ -58,7 +58,13 @@ def self_tuning_conditions(plan: Plan, rule: SelfTuning, fixed: Floats) -> Itera
     if plan.horizon is not None:
         yield Condition("rounds of another horizon", float(abs(rule.horizon - plan.horizon)), 0.0)
         yield _at_most("budget ≤ claimed bound", rule.budget, plan.curve.value_at(plan.horizon))
-        yield _at_most("β₁·D + cost to go ≤ budget", _needed(rule, float(plan.horizon)), rule.budget - ROOM)
+        if plan.base is None:
+            found = _needed(rule, rule.first, lambda beta: (beta - rule.first) * rule.diameter)
+            yield _at_most(
+                "β₁·D + cost to go ≤ budget", found + rule.first * rule.diameter, rule.budget - ROOM
+            )
+        else:
+            yield from _base_conditions(plan.base, rule, n)
     else:
         yield Condition("budgets without a horizon", float(rule.horizon), 0.0)
         yield _every_round(rule, plan.curve.value_at)
@@ -111,17 +117,52 @@ def _price(rule: SelfTuning, beta: float) -> float:
     return min(1.0, best, rule.strong / room if room > 0 and rule.strong < inf else inf)
 
 
-def _needed(rule: SelfTuning, T: float) -> float:
-    """The least D·β + T·price(β) over β ≥ β₁ that a search by halves of the step finds."""
+def _base_conditions(plan: Plan, rule: SelfTuning, n: int) -> Iterator[Condition]:
+    """What `rule` falls back on is affordable from the start; how that is played is checked on its own."""
+    base = plan.tuning.self_tuning
+    if base is None or base.base_order > 0:
+        yield Condition("plans to fall back on that do not tune themselves", 1.0, 0.0)
+        return
+    claimed = (base.order, base.diameter, *base.costs[1:], float(base.horizon), base.budget)
+    told = (*rule.base, float(rule.horizon), rule.budget)
+    yield Condition(
+        "numbers of another base", float(sum(a != b for a, b in zip(claimed, told, strict=True))), 0.0
+    )
+    yield _at_most("order of the base above that of play", rule.order, base.order * (1 - ACCURACY))
+    found = _needed(base, base.first, lambda beta: _crossing(base, beta, rule, n))
+    name = "start·D + cost of falling back ≤ budget"
+    yield _at_most(name, rule.start * rule.diameter + found, rule.budget - ROOM)
+
+
+def _crossing(base: SelfTuning, beta: float, rule: SelfTuning, n: int) -> float:
+    """max_x β·H'(x) − start·H(x): arms are 0 or alike, so it is that of φ(x)/x over 1/n ≤ x ≤ 1 (Lemma 5)."""
+
+    def height(s: float, x: float) -> float:
+        return -log(x) if s == 1 else expm1((s - 1) * log(x)) / (s * (1 - s))
 
     def value(u: float) -> float:
-        beta = rule.first * exp(abs(u))
-        return rule.diameter * beta + T * _price(rule, beta)
+        x = exp(-min(abs(u), log(n)))
+        return rule.start * height(rule.order, x) - beta * height(base.order, x)
 
-    u, step = min((k / 8 for k in range(8 * 60)), key=value), 1 / 16
+    return -value(_least(value, log(n)))
+
+
+def _least(value: Callable[[float], float], end: float) -> float:
+    """Where a function of 0..end is smallest: the best of a grid, then halves of its step around that."""
+    u, step = min((end * k / 480 for k in range(481)), key=value), end / 960
     while step > 1e-12:
         u, step = min((u - step, u, u + step), key=value), step / 2
-    return value(u)
+    return u
+
+
+def _needed(rule: SelfTuning, least: float, cost: Callable[[float], float]) -> float:
+    """The least cost(β) + T·price(β) over β ≥ `least` that a search finds."""
+
+    def value(u: float) -> float:
+        beta = least * exp(abs(u))
+        return cost(beta) + rule.horizon * _price(rule, beta)
+
+    return value(_least(value, 60.0))
 
 
 def _every_round(rule: SelfTuning, claimed: Callable[[int], float]) -> Condition:

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from sidelight.engine.constants import ROOM
 from sidelight.partition import natural
@@ -17,11 +19,23 @@ from sidelight.planning.minimised.interpolated import one_best_h
 from sidelight.planning.plan import Candidate, Considered, Plan
 from sidelight.planning.self_tuning.observed import Covered, covers
 from sidelight.planning.self_tuning.plans import ORDERS, SELF_TUNING, SHARE, Order, made_plan, parameters
-from sidelight.planning.self_tuning.rule import SelfTuning
+from sidelight.planning.self_tuning.rule import BASE, SelfTuning
 from sidelight.planning.tuning import Tuning
+
+if TYPE_CHECKING:
+    from sidelight.graph import FeedbackGraph
 
 SMALL = 0.1
 """Budgets are raised, where that is needed for self-tuning play, by no more than this fraction."""
+
+FREEST = 0.5
+"""The order that learns easy losses fastest: played wherever the budget allows."""
+
+CALM = 0.75
+"""… which it does if rounds cost less than this fraction of those of the base while nothing has been learnt."""
+
+CLEARLY = 1 - 1e-9
+"""Further below than rounding is above."""
 
 THEOREM = "Self-tuning inside a budget, Theorem 3 of docs/theory/self-tuning.md"
 
@@ -42,12 +56,30 @@ class SelfTuningCandidate(Candidate):
 
     def rule(self, T: float, s: float) -> SelfTuning:
         """The rule of order s with the least budget for T rounds."""
-        rule = self._anytime[s]
-        return replace(rule, horizon=int(T), budget=needed(rule, T))
+        rule = replace(self._anytime[s], horizon=int(T), budget=1.0)
+        return replace(rule, budget=needed(rule, self.cover.solved.graph.n_arms))
 
     def best(self, T: float) -> SelfTuning:
         """The rule with the least budget for T rounds."""
         return min((self.rule(T, s) for s in self.orders), key=_size)
+
+    def freer(self, base: SelfTuning) -> SelfTuning | None:
+        """The rule of order ½ that keeps to the budget of `base` by falling back on it; None if it is not kept calm.
+
+        It begins where falling back costs nothing yet. If rounds there cost more than those of the base may, it would
+        fall back before it has learnt anything.
+        """
+        free = self._anytime.get(FREEST)
+        if free is None or base.order <= FREEST:
+            return None
+        g, T = self.cover.solved.graph, float(base.horizon)
+        _, target = base.cost_to_go(base.first, T)
+        # All arms alike lose no more by falling back than others: docs/theory/self-tuning.md, Lemma 5.
+        start = CLEARLY * target * FREEST / base.order * g.n_arms ** (FREEST - base.order)
+        if start < free.first or calm_cost(g, FREEST, start) > CALM * base.price(target):
+            return None
+        numbers = dict(zip(BASE, (start, base.order, base.diameter, *base.costs[1:]), strict=True))
+        return replace(free, horizon=base.horizon, budget=base.budget, **numbers)
 
     def terms(self, T: float) -> dict[str, float]:
         """What temperature costs, and the rounds at it."""
@@ -108,7 +140,9 @@ def tuned_inside(
     smallest: bool = False,
     forced: bool = False,
 ) -> Plan:
-    """The self-tuning plan whose budget is the bound of `base`, of the order nearest ½ that keeps to it.
+    """The self-tuning plan whose budget is the bound of `base`: of order ½, or of the nearest that keeps to it.
+
+    Order ½ keeps to it by falling back on the order with the least budget, where that leaves room to be free in.
 
     A `premium` raises the budget by that fraction. Where no order keeps to it, but one needs no more than 2·`ROOM`
     and a tenth besides, the budget is raised to that. Else `base` is played as it is, and says so; if `forced`, the
@@ -128,13 +162,26 @@ def tuned_inside(
     fitting = [(candidate, rule) for candidate, rule in offers if rule.budget <= budget]
     if smallest:
         fitting = [(candidate, rule) for candidate, rule in fitting if rule.order == least.order]
+
+    n = base.partition.graph.n_arms
+
+    def played(candidate: SelfTuningCandidate, rule: SelfTuning) -> Plan:
+        rule = replace(rule, budget=budget)
+        return made_plan(
+            candidate.cover, rule, horizon, _budgeted(base, promised, rule, premium, n), considered
+        )
+
     chosen, rule = min(fitting, key=lambda offer: (*_from_half(offer[1].order), _size(offer[1])))
-    rule = replace(rule, budget=budget)
-    bound = _budgeted(base, promised, rule, premium)
-    return made_plan(chosen.cover, rule, horizon, bound, considered)
+    if rule.order > FREEST and not smallest:
+        for candidate in candidates:
+            free = candidate.freer(replace(least, budget=budget))
+            if free is not None:
+                owner = next(candidate for candidate, rule in offers if rule is least)
+                return replace(played(candidate, free), base=played(owner, least))
+    return played(chosen, rule)
 
 
-def _budgeted(base: Candidate, promised: Bound, rule: SelfTuning, premium: float) -> Bound:
+def _budgeted(base: Candidate, promised: Bound, rule: SelfTuning, premium: float, n_arms: int) -> Bound:
     """The budget as a bound, with what the plan needs it for and where it comes from."""
     extra, raised = premium * promised.value, rule.budget - (1 + premium) * promised.value
     named = {"premium": extra, "room" if raised <= 2 * ROOM else "for this order": raised}
@@ -150,16 +197,24 @@ def _budgeted(base: Candidate, promised: Bound, rule: SelfTuning, premium: float
         THEOREM if base.realization == SELF_TUNING else f"{THEOREM}: {base.realization}, {base.name}",
         (
             *promised.conditions,
-            Condition("β₁·D + cost to go + room ≤ budget", needed(rule, float(rule.horizon)), rule.budget),
+            Condition("β₁·D + cost to go + room ≤ budget", needed(rule, n_arms), rule.budget),
         ),
         promised.valid_from,
         since if len(terms) == 1 or since == NEVER else first(says, since),
     )
 
 
-def needed(rule: SelfTuning, T: float) -> float:
-    """The least budget that T rounds of a rule keep to."""
+def needed(rule: SelfTuning, n_arms: int) -> float:
+    """The least budget that the rounds of a rule keep to."""
+    T = float(rule.horizon)
+    if rule.base_order > 0:
+        return rule.start * rule.diameter + rule.cost_to_fall(rule.start, T, n_arms)[0] + ROOM
     return rule.first * rule.diameter + rule.cost_to_go(rule.first, T)[0] + ROOM
+
+
+def calm_cost(g: FeedbackGraph, s: float, beta: float) -> float:
+    """Not less than what a round costs that plays all arms alike: the mean of ½X^{1−s}/(βP)."""
+    return float(np.mean(0.5 * g.n_arms**s / (beta * np.maximum(g.in_degree, 1))))
 
 
 def _from_half(s: float) -> tuple[float, float]:

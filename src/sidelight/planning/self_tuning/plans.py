@@ -99,4 +99,5 @@ def made_plan(
 def parameters(cover: Covered, rule: SelfTuning) -> dict[str, Any]:
     """The numbers of a rule that its reader may want."""
     named = {"s": rule.order, "c": rule.share, "beta_1": rule.first, "delta": float(cover.domination.value)}
+    named |= {"start": rule.start, "base_s": rule.base_order} if rule.base_order > 0 else {}
     return named | ({"strong": rule.strong} if rule.strong < inf else {}) | {"cover": cover.name}

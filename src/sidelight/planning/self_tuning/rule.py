@@ -14,6 +14,9 @@ from sidelight.errors import InvalidOption
 if TYPE_CHECKING:
     from sidelight._types import Floats
 
+BASE = ("start", "base_order", "base_diameter", "base_weak", "base_beside", "base_strong", "base_lean")
+"""The last fields of a rule: what it has to know of the one it falls back on."""
+
 MOST = 1e100
 """Numbers of a rule are below this, so that sums and products of a few stay finite."""
 
@@ -43,6 +46,13 @@ class SelfTuning:
     play_share: float = 0.25  # c' ≤ c: how much of every cost buys temperature beyond that
     horizon: int = 0  # 0: any number of rounds
     budget: float = inf
+    start: float = 0.0  # the β of round 1, where there is something to fall back on: …
+    base_order: float = 0.0  # … a rule of this order, 0 for none, with these numbers
+    base_diameter: float = 0.0
+    base_weak: float = 0.0
+    base_beside: float = 0.0
+    base_strong: float = inf
+    base_lean: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0 < self.order <= 1:
@@ -73,8 +83,23 @@ class SelfTuning:
             raise InvalidOption(
                 f"a budget goes with a horizon, and only with one, got {self.budget!r} for {self.horizon!r} rounds"
             )
+        if self.base_order != 0:
+            self._check_base()
         if self.first * self.diameter < self.share * (1 - 1e-9):
             raise InvalidOption(f"first = {self.first!r} is below share/diameter: caps would bind")
+
+    def _check_base(self) -> None:
+        if not self.order < self.base_order <= 1 or self.horizon == 0:
+            raise InvalidOption(
+                f"a rule falls back on one of larger order at a horizon, got {self.base_order!r} after {self.order!r}"
+            )
+        for name in ("start", "base_diameter", "base_weak"):
+            if not 0 < getattr(self, name) < MOST:
+                raise InvalidOption(
+                    f"{name} must be positive and below {MOST:g}, got {getattr(self, name)!r}"
+                )
+        if not (0 <= self.base_beside < MOST and 0 <= self.base_lean < MOST and self.base_strong > 0):
+            raise InvalidOption(f"no prices of a base: {self.base!r}")
 
     @property
     def costs(self) -> tuple[float, float, float, float, float]:
@@ -98,14 +123,33 @@ class SelfTuning:
         """What so many rounds from β on cost at most, and the β at which they are played then."""
         return prices.cost_to_go(beta, rounds, self.diameter, *self.costs, beta)
 
+    @property
+    def base(self) -> tuple[float, float, float, float, float, float]:
+        """What `prices` asks for of the rule that this one falls back on; its order is 0 if there is none."""
+        return (
+            self.base_order,
+            self.base_diameter,
+            self.base_weak,
+            self.base_beside,
+            self.base_strong,
+            self.base_lean,
+        )
+
+    def cost_to_fall(self, beta: float, rounds: float, arms: int) -> tuple[float, float]:
+        """What so many rounds cost at most if the base is fallen back on at β, and its temperature then."""
+        return prices.cost_to_fall(beta, rounds, self.order, self.diameter, arms, *self.base, 0.0)
+
     def to_array(self) -> Floats:
-        """All numbers in the order of the fields."""
-        return np.array(astuple(self), dtype=np.float64)
+        """All numbers in the order of the fields; those of the base only if there is one."""
+        numbers = np.array(astuple(self), dtype=np.float64)
+        return numbers if self.base_order > 0 else numbers[: -len(BASE)]
 
     @classmethod
     def from_array(cls, numbers: Floats) -> SelfTuning:
         """The rule that `to_array` wrote."""
         names = list(cls.__dataclass_fields__)
+        if numbers.shape == (len(names) - len(BASE),):
+            names = names[: -len(BASE)]
         if numbers.shape != (len(names),):
             raise InvalidOption(f"a self-tuning rule is {len(names)} numbers, got {numbers.shape}")
         known: dict[str, Any] = dict(zip(names, numbers.tolist(), strict=True))
