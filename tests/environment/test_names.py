@@ -134,7 +134,7 @@ def test_ones_own_with_mistakes(own, spec, shown):
     ("spec", "shown"),
     [
         ("bernouli", "'bernoulli'"),
-        ("nonsense", r"Known environments: bernoulli\[:MEAN"),
+        ("nonsense", r"Known environments: auction\[:RIVALS"),
         ("", "unknown environment ''"),
         ("bernoulli:0.5,0.5", "2 means for 6 arms"),
         ("bernoulli:0.5,0.4,0.3,0.6,0.7,2", "arm 5.*2"),
@@ -182,5 +182,5 @@ def test_every_kind_says_how_it_is_written():
     assert names[-1] == "FILE.py"
     assert set(names[:-1]) == {
         "bernoulli", "gap", "bounded", "switching", "drifting", "packing", "hard", "opposed", "replay",
-        "dataset", "python",
+        "dataset", "python", "auction", "posted_prices", "online",
     }  # fmt: skip

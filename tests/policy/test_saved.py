@@ -290,7 +290,7 @@ def test_the_documented_format(path, policy):
     """What is forged below without a change loads: the digest and the members are as documented."""
     header, arrays = contents(path)
     found = [header[name] for name in ("format", "version", "sidelight", "kind", "stages")]
-    assert found == ["sidelight-policy", 6, sl.__version__, "plan", None]
+    assert found == ["sidelight-policy", 7, sl.__version__, "plan", None]
     assert header["digest"] == digest_of(header, arrays)
     assert header["plan"]["horizon"] == policy.plan.horizon
     assert bytes(arrays["graph.labels_text"]).decode() == "".join(policy.graph.labels)
@@ -300,7 +300,7 @@ def test_the_documented_format(path, policy):
     assert_array_equal(sl.Policy.load(path).probabilities, policy.probabilities)
 
 
-@pytest.mark.parametrize("version", [0, 1, 2, 3, 4, 7, 99, "6", None, 1.5])
+@pytest.mark.parametrize("version", [0, 1, 2, 3, 4, 8, 99, "6", None, 1.5])
 def test_other_versions(path, version):
     header, arrays = contents(path)
     forge(path, header | {"version": version}, arrays)

@@ -4,11 +4,13 @@ from typing import TYPE_CHECKING
 
 from sidelight.environment.base import *
 from sidelight.environment.bounded import *
+from sidelight.environment.changing import *
 from sidelight.environment.coins import *
 from sidelight.environment.datasets import *
 from sidelight.environment.drifting import *
 from sidelight.environment.function import *
 from sidelight.environment.hard import *
+from sidelight.environment.markets import *
 from sidelight.environment.means import *
 from sidelight.environment.names import *
 from sidelight.environment.newsvendor import *

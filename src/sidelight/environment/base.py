@@ -13,6 +13,7 @@ import numpy.typing as npt
 from sidelight._types import Floats, Longs
 from sidelight.engine.losses import World, no_function
 from sidelight.engine.random import fill_hashed_units
+from sidelight.graph.changes import Changes
 
 __all__ = ["Environment"]
 
@@ -26,6 +27,7 @@ class Environment(ABC):
 
     n_arms: int
     same_costs: bool = True  # are costs, unlike losses, the same for every seed?
+    changes: Changes | None = None  # the graphs of the rounds, where they have graphs of their own
 
     @abstractmethod
     def losses(self, seed: int, round_: int, arms: npt.ArrayLike) -> Floats:

@@ -24,10 +24,11 @@ from sidelight.errors import InvalidOption, PastHorizon
 from sidelight.experiment.delays import Delays
 from sidelight.experiment.run import LEDGER, Run, regret_of
 from sidelight.graph.names import named
-from sidelight.policy.player import MinimalPlayer, Playable, is_player
+from sidelight.policy.player import MinimalPlayer, Playable, Player, is_player
 
 if TYPE_CHECKING:
     from sidelight.engine.calendar import Calendar
+    from sidelight.graph import FeedbackGraph
     from sidelight.policy.decision import Decision
 
 _Value = TypeVar("_Value")
@@ -92,6 +93,14 @@ def simulate(
         raise InvalidOption(
             f"the environment has {environment.n_arms} arms, the graph {policy.graph.n_arms}; they must agree"
         )
+    changes = environment.changes
+    if changes is not None:
+        if not hasattr(policy, "for_changes"):
+            raise InvalidOption(
+                f"{type(policy).__name__} plays on one graph, and in this environment they change: it needs"
+                " for_changes, decide(graph=…) and observe(…, graph=…)"
+            )
+        policy = policy.for_changes()
     if policy.pending is not None:
         raise InvalidOption(
             f"arm {named(policy.graph, policy.pending)} is pending: tell what it revealed before simulating"
@@ -150,13 +159,23 @@ def _warm_up(policy: MinimalPlayer, environment: Environment, delays: Delays) ->
         if environment.world is not None:  # no rounds
             nothing = np.zeros(0, dtype=np.int64)
             about = (environment.world, environment.function, np.uint64(0), 0, 0, 0.0, nothing)
-            if delays.any:
-                policy.copy(0).play(*about, policy.calendar(np.zeros(1, dtype=np.int64), 1))
-            else:
-                policy.play(*about)
+            if _compiled(policy, environment):
+                late = policy.calendar(np.zeros(1, dtype=np.int64), 1) if delays.any else None
+                policy.play(*about, **_options(late, environment))
         else:  # one round without losses, so that the user's function is not called for it
             copy = policy.copy(0)
             copy.tell(np.zeros(int(policy.graph.out_degree[copy.ask()])))
+
+
+def _compiled(player: Player, environment: Environment) -> bool:
+    """Are many rounds at once played by kernels, where graphs change?"""
+    return environment.changes is None or player.changes_compiled
+
+
+def _options(calendar: Calendar | None, environment: Environment) -> dict[str, Any]:
+    """What `play` is told besides, where there is anything to tell."""
+    told = {"calendar": calendar, "changes": environment.changes}
+    return {name: value for name, value in told.items() if value is not None}
 
 
 @dataclass(eq=False)
@@ -182,7 +201,8 @@ class _Task:
         counted = self.policy.graph.n_arms <= MOST_COUNTED_ARMS
         self.plays = np.zeros(self.policy.graph.n_arms if counted else 0, dtype=np.int64)
         self.calendar: Calendar | None = None  # of a compiled game whose losses come late
-        self.due: dict[int, list[tuple[int, Decision]]] = {}  # … and of one that is played from Python
+        # … and of one that is played from Python
+        self.due: dict[int, list[tuple[int, Decision, dict[str, FeedbackGraph]]]] = {}
 
     def advance(self, stop: threading.Event) -> None:
         """Play to the last checkpoint, or until told to stop; runs in a thread of its own."""
@@ -216,16 +236,14 @@ class _Task:
     def _play(self, last: int) -> float:
         assert self.clone is not None
         world = self.environment.world
-        if world is None or not is_player(self.clone):
+        if world is None or not is_player(self.clone) or not _compiled(self.clone, self.environment):
             return self._play_in_python(last)
         key, function = environment_key(self.seed), self.environment.function
         about: tuple[Any, ...] = (world, function, key, self.round, last, self.total, self.plays)
-        if self.delays.any:
-            if self.calendar is None:
-                rounds = int(self.points[-1])
-                self.calendar = self.clone.calendar(self.delays.of(self.seed, rounds), rounds)
-            about = (*about, self.calendar)
-        cost = self.clone.play(*about)
+        if self.delays.any and self.calendar is None:
+            rounds = int(self.points[-1])
+            self.calendar = self.clone.calendar(self.delays.of(self.seed, rounds), rounds)
+        cost = self.clone.play(*about, **_options(self.calendar, self.environment))
         if np.isnan(cost):
             raise InvalidOption(
                 f"a loss outside [0, 1] was met in rounds {self.round}..{last - 1}; rescale the loss function"
@@ -235,8 +253,8 @@ class _Task:
     def _play_in_python(self, last: int) -> float:
         assert self.clone is not None
         cost = self.total
-        if self.delays.any:
-            return self._play_late_in_python(last)
+        if self.delays.any or self.environment.changes is not None:
+            return self._decide_in_python(last)
         for t in range(self.round, last):
             arm = self.clone.ask()
             self.clone.tell(self.environment.losses(self.seed, t, self.clone.graph.out_neighbors(arm)))
@@ -245,20 +263,25 @@ class _Task:
                 self.plays[arm] += 1
         return cost
 
-    def _play_late_in_python(self, last: int) -> float:
+    def _decide_in_python(self, last: int) -> float:
+        """Decisions that are answered late, or on graphs that change."""
         player: Any = self.clone
         cost, rounds = self.total, int(self.points[-1])
-        delays = self.delays.of(self.seed, rounds)
+        delays, changes = self.delays.of(self.seed, rounds), self.environment.changes
         for t in range(self.round, last):
-            decision = player.decide()
+            known: dict[str, FeedbackGraph] = {}  # with the decision, or with its losses
+            shown: dict[str, FeedbackGraph] = {}
+            if changes is not None:
+                (shown if changes.after else known)["graph"] = changes.graph_at(environment_key(self.seed), t)
+            decision = player.decide(**known)
             cost += self.environment.costs(self.seed, t, decision.arm)
             if self.plays.size:
                 self.plays[decision.arm] += 1
             after = t + int(delays[t if delays.size > 1 else 0])
-            self.due.setdefault(after, []).append((t, decision))
-            for decided, answered in self.due.pop(t, ()):
-                revealed = self.environment.losses(self.seed, decided, answered.reveals)
-                player.observe(answered, revealed)
+            self.due.setdefault(after, []).append((t, decision, shown))
+            for decided, answered, then in self.due.pop(t, ()):
+                arms = then["graph"].out_neighbors(answered.arm) if then else answered.reveals
+                player.observe(answered, self.environment.losses(self.seed, decided, arms), **then)
         return cost
 
 

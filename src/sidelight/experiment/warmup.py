@@ -47,6 +47,7 @@ def tasks() -> dict[str, Callable[[], None]]:
         found[f"simulation, {kind}"] = partial(_simulate, family, player)
         found[f"late answers, {kind}"] = partial(_hear_late, family, player)
         found[f"late simulation, {kind}"] = partial(_simulate, family, player, delay=2)
+    found["graphs that change"] = _change
     for rule in RULES:
         found[rule.name] = partial(_play, "mab:4", rule.name)
     return found | {"graphs": _read}
@@ -114,6 +115,21 @@ def _simulate(family: str, player: str, delay: int = 0) -> None:
     simulate(
         make(player, graph, HORIZON), bernoulli([0.5] * graph.n_arms), seeds=[0], horizon=10, delay=delay
     )
+
+
+def _change() -> None:
+    from sidelight.environment import bernoulli, changing
+    from sidelight.experiment.simulation import simulate
+    from sidelight.graph import families
+    from sidelight.planning import plan as planned
+
+    ring, full = families.cycle(6), families.full(6)
+    plan = planned(ring)
+    simulate(plan, changing(bernoulli([0.5] * 6), [ring, full]), seeds=[0], horizon=10)
+    policy = plan.policy(seed=0)
+    policy.observe(policy.decide(graph=full), [0.5] * 6)
+    policy.observe(policy.decide(), [0.5] * 6, graph=full)
+    assert len(policy.probabilities) == 6
 
 
 def _play(family: str, player: str) -> None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from sidelight._check import MAX_ARMS, is_whole
+from sidelight._files import digest
 from sidelight._types import Bools, Indices, Ints, Longs, frozen
 from sidelight.errors import InvalidGraph, listing
 from sidelight.graph.csr import gather_rows
@@ -257,9 +258,21 @@ class FeedbackGraph:
         return int(self.in_degree.sum())
 
     @cached_property
-    def arm_by_label(self) -> dict[str, int]:
-        """The arm of every label; empty where there are none."""
-        return {label: arm for arm, label in enumerate(self.labels or ())}
+    def content(self) -> str:
+        """A digest of the arms and edges, labels aside: the same for graphs that reveal the same."""
+        arrays = self.to_arrays()
+        names = sorted(name for name in arrays if not name.startswith("labels"))
+        return digest(*(part for name in names for part in (f"{name} {arrays[name].shape}", arrays[name])))
+
+    def contains(self, other: FeedbackGraph) -> bool:
+        """Has it every edge of `other`, which has the same arms?"""
+        keys, mine = (np.int64(g.n_arms) * g.out_sources + g.out_indices for g in (other, self))
+        loop = other.out_sources == other.out_indices  # these are looked at apart
+        return bool(
+            (np.isin(keys, mine) | self.is_universal[other.out_indices] | loop).all()
+            and self.is_universal[other.universal].all()
+            and (self.has_loop | ~other.has_loop).all()
+        )
 
     # -- other forms ----------------------------------------------------------------------------------
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sidelight._types import Floats, Ints
+
+if TYPE_CHECKING:
+    from sidelight.graph import FeedbackGraph
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -43,3 +47,4 @@ class Draw:
     kept: Floats | None = (
         None  # what learning from it will need; None while the distribution is still the same
     )
+    graph: FeedbackGraph | None = None  # of its round, if that is not the policy's own

@@ -82,7 +82,8 @@ def _from_mapping(graph: FeedbackGraph, arm: int, losses: Mapping[int | str, flo
 
 def _arm_of(graph: FeedbackGraph, key: int | str) -> int | str:
     """The arm with this label; anything else as it is."""
-    return graph.arm_by_label.get(key, key) if isinstance(key, str) else key
+    labels = graph.labels or ()
+    return labels.index(key) if isinstance(key, str) and key in labels else key
 
 
 def _as_floats(graph: FeedbackGraph, losses: object, revealed: Ints) -> Floats:

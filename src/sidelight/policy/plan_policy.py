@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._archive import Arrays
-from sidelight._types import Floats
+from sidelight._types import Floats, Ints
 from sidelight.engine import certificate
 from sidelight.engine._numba.entry import entry
 from sidelight.engine.build import block_order, build_memory
@@ -26,9 +26,10 @@ from sidelight.engine.state import Learnt, fallen_back, learnt, rebuilt
 from sidelight.errors import InfeasibleRequest
 from sidelight.log.unit import Unit
 from sidelight.planning.minimised.uniform import UNIFORM
-from sidelight.policy import saved
+from sidelight.policy import changing, saved
 from sidelight.policy.certificate import BOUGHT, LEDGER
 from sidelight.policy.decision import Draw
+from sidelight.policy.graphs import checked_graph, checked_shown, not_kept
 from sidelight.policy.policy import PLAIN, Policy, seed_or_fresh
 from sidelight.policy.saved import LEAST_DRAWN
 from sidelight.policy.saved_plan import plan_contents, read_plan
@@ -81,7 +82,7 @@ class PlanPolicy(Policy):
 
     # -- turns ------------------------------------------------------------------------------------------
 
-    def _draw(self) -> int:
+    def _draw(self, graph: FeedbackGraph | None) -> int:
         return int(self._ask_once(self.memory))
 
     def _tell(self, values: Floats) -> bool:
@@ -108,7 +109,7 @@ class PlanPolicy(Policy):
             return heard
         return bool(self._observe_once(self.memory, draw.arm, values, draw.kept))
 
-    def _seen(self, kept: Floats) -> Floats:
+    def _seen(self, kept: Floats, reveals: Ints) -> Floats:
         return kept[late.N_KEPT :: late.PER_ARM].copy()
 
     def _fall_if_due(self) -> bool:
@@ -184,6 +185,33 @@ class PlanPolicy(Policy):
             first = end
             if first >= last:
                 return cost
+
+    # -- graphs that change -----------------------------------------------------------------------------
+
+    def _before(self, graph: object) -> FeedbackGraph | None:
+        given = checked_graph(self.graph, graph)
+        if given is not None:
+            changing.take_over(self)
+        return given
+
+    def _afterwards(self, draw: Draw, graph: object) -> FeedbackGraph | None:
+        given = checked_graph(self.graph, graph)
+        if given is not None:
+            changing.check_changes(self)
+            checked_shown(self.graph, given)
+            if draw.kept is not None and draw.version != self._version:
+                raise not_kept()
+        return given
+
+    def _show(self, number: int, graph: FeedbackGraph) -> None:
+        changing.take_over(self)
+        self._show(number, graph)  # as the other kind of policy that this now is
+
+    def for_changes(self) -> PlanPolicy:
+        """A copy that is ready to play many rounds on graphs that change; an error where nothing is proved."""
+        ready = self.copy()
+        changing.take_over(ready)
+        return ready
 
     # -- looking ----------------------------------------------------------------------------------------
 

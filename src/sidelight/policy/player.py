@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sidelight.engine.calendar import Calendar
     from sidelight.engine.losses import World
     from sidelight.graph import FeedbackGraph
+    from sidelight.graph.changes import Changes
     from sidelight.planning import Bound
     from sidelight.policy.certificate import Certificate
 
@@ -75,6 +76,10 @@ class Player(MinimalPlayer, Protocol):
         """What it plays."""
 
     @property
+    def changes_compiled(self) -> bool:
+        """Does `play` know graphs that change?"""
+
+    @property
     def round(self) -> int:
         """Number of completed rounds."""
 
@@ -100,8 +105,12 @@ class Player(MinimalPlayer, Protocol):
         cost: float,
         plays: npt.NDArray[np.int64],
         calendar: Calendar | None = None,
+        changes: Changes | None = None,
     ) -> float:
-        """Rounds first..last of a compiled environment; with a calendar, losses come as late as it says."""
+        """Rounds first..last of a compiled environment; with a calendar, losses come as late as it says.
+
+        With `changes`, where `changes_compiled`, rounds have graphs of their own.
+        """
 
     def calendar(self, delays: npt.NDArray[np.int64], rounds: int) -> Calendar:
         """Where it keeps open decisions meanwhile."""

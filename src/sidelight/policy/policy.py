@@ -11,27 +11,36 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from sidelight._archive import Arrays
 from sidelight._check import MOST_ROUNDS, checked_count, checked_path, checked_seed
-from sidelight._types import Floats
+from sidelight._types import Floats, Ints
 from sidelight.engine.calendar import Calendar, make_calendar
-from sidelight.errors import InvalidOption, LogError, PastHorizon, SavedStateError, TurnError
+from sidelight.errors import (
+    InfeasibleRequest,
+    InvalidOption,
+    LogError,
+    PastHorizon,
+    SavedStateError,
+    TurnError,
+)
 from sidelight.graph.names import named
 from sidelight.log.unit import Unit
 from sidelight.policy import saved
 from sidelight.policy.certificate import LEDGER, UNANSWERED, Certificate
 from sidelight.policy.decision import Decision, Draw
 from sidelight.policy.feedback import aligned, as_losses, in_range, out_of_range
+from sidelight.policy.graphs import checked_graph
 from sidelight.policy.policy_log import PolicyLog
 
 if TYPE_CHECKING:
     from sidelight.engine.losses import World
     from sidelight.graph import FeedbackGraph
+    from sidelight.graph.changes import Changes
     from sidelight.planning import Bound
     from sidelight.policy.player import Playable
 
@@ -69,11 +78,13 @@ class Policy(ABC):
         )
         self._open: dict[int, Draw] = {}
         self._asked = 0  # the open decision that `ask` made, 0 for none
+        self._others = False  # was a graph played on that the bound does not speak of?
         self._version = 0  # of the distribution: it grows whenever that may have moved
         self._log: PolicyLog | None = None  # belongs to this object alone: no copy and no file has it
 
     # -- what is played, and how: for each kind of policy -----------------------------------------------
 
+    changes_compiled = False  # does `play` know graphs that change?
     _late = 0  # answers that came after others
     _forgotten = 0  # answers to decisions up to this one come too late to be learnt from
 
@@ -83,8 +94,8 @@ class Policy(ABC):
         """Distribution of the pending play, or of the next one; a fresh array that sums to one."""
 
     @abstractmethod
-    def _draw(self) -> int:
-        """The next arm."""
+    def _draw(self, graph: FeedbackGraph | None) -> int:
+        """The next arm, of a round on this graph, or on the policy's own."""
 
     @abstractmethod
     def _tell(self, values: Floats) -> bool:
@@ -110,7 +121,7 @@ class Policy(ABC):
         return False
 
     @abstractmethod
-    def _seen(self, kept: Floats) -> Floats:
+    def _seen(self, kept: Floats, reveals: Ints) -> Floats:
         """The probabilities of being seen, of what an arm reveals."""
 
     @abstractmethod
@@ -120,6 +131,10 @@ class Policy(ABC):
     @abstractmethod
     def _play(self, *arguments: Any) -> float:
         """`play` without its checks."""
+
+    def _play_changes(self, *arguments: Any) -> float:
+        """The same on graphs that change, where that is compiled."""
+        self._refuse_graph()
 
     @abstractmethod
     def _twin(self) -> Self:
@@ -134,6 +149,34 @@ class Policy(ABC):
     def _saved(self) -> tuple[dict[str, Any], Arrays]:
         """What a file holds besides the graph; the policy goes on as one that is loaded from it."""
 
+    def _likely(self, graph: FeedbackGraph | None) -> Floats:
+        """The distribution of a play on this graph, or on the policy's own."""
+        return self.probabilities
+
+    def _before(self, graph: object) -> FeedbackGraph | None:
+        """The graph of the next round as `_draw` takes it, None for its own; an error if no other can be played."""
+        given = checked_graph(self.graph, graph)
+        return None if given is None else self._refuse_graph()
+
+    def _afterwards(self, draw: Draw, graph: object) -> FeedbackGraph | None:
+        """The graph of an open decision that is told with its losses, None for its own; changes nothing."""
+        given = checked_graph(self.graph, graph)
+        return None if given is None else self._refuse_graph()
+
+    def _show(self, number: int, graph: FeedbackGraph) -> None:
+        """Take note of a graph that `_afterwards` has checked; losses that it fits are learnt next."""
+        raise NotImplementedError
+
+    def _refuse_graph(self) -> NoReturn:
+        raise InfeasibleRequest(
+            f"{self._plan.realization} is proved for one graph, which all rounds have: for graphs that change play"
+            " sl.plan(graph), or sl.baselines.exp3_ix where every arm reveals itself"
+        )
+
+    def for_changes(self) -> Self:
+        """A copy that is ready to play many rounds on graphs that change; an error where nothing is proved."""
+        self._refuse_graph()
+
     def ledger_parts(self, arm: int) -> Floats:
         """(4,) the ledger as an array; NaN for a policy that keeps none."""
         return np.full(len(LEDGER), np.nan)
@@ -147,30 +190,40 @@ class Policy(ABC):
     # -- decisions --------------------------------------------------------------------------------------
 
     @overload
-    def decide(self) -> Decision: ...
+    def decide(self, *, graph: FeedbackGraph | None = None) -> Decision: ...
     @overload
-    def decide(self, *, count: int) -> list[Decision]: ...
-    def decide(self, *, count: int | None = None) -> Decision | list[Decision]:
-        """Draw the next arm to play, or the next `count` of them, whatever is still open."""
+    def decide(self, *, count: int, graph: FeedbackGraph | None = None) -> list[Decision]: ...
+    def decide(
+        self, *, count: int | None = None, graph: FeedbackGraph | None = None
+    ) -> Decision | list[Decision]:
+        """Draw the next arm to play, or the next `count` of them, whatever is still open.
+
+        `graph` is the feedback graph of this round, or of these, where it is known before playing: on the same arms
+        as the policy's own, which stands for it otherwise.
+        """
         wanted = 1 if count is None else checked_count("count", count)
         self._enter()
         try:
+            known = None if graph is None else self._before(graph)
             if self._ends(wanted):
                 self._warn_past_horizon()
-            made = [self._decided() for _ in range(wanted)]
+            made = [self._decided(known) for _ in range(wanted)]
         finally:
             self._busy.release()
         return made[0] if count is None else made
 
-    def observe(self, decision: Decision | int, losses: Losses) -> None:
+    def observe(
+        self, decision: Decision | int, losses: Losses, *, graph: FeedbackGraph | None = None
+    ) -> None:
         """Report the losses that a decision revealed: once, whenever they come, in any order of decisions.
 
         Either a mapping {arm: loss} over exactly `decision.reveals`, arms by number or by label, or an array aligned
-        with it.
+        with it. Where the feedback graph of the round shows only now, `graph` is that, and the losses are of what the
+        arm reveals there.
         """
         self._enter()
         try:
-            self._answer(self._number_of(decision), losses)
+            self._answer(self._number_of(decision), losses, graph)
         finally:
             self._busy.release()
 
@@ -191,44 +244,45 @@ class Policy(ABC):
         """The decisions that are neither answered nor cancelled, as they were made."""
         return [self._shown(number, draw) for number, draw in self._open.items()]
 
-    def ask(self) -> int:
-        """Draw the next arm to play."""
+    def ask(self, *, graph: FeedbackGraph | None = None) -> int:
+        """Draw the next arm to play; `graph` as in `decide`."""
         self._enter()
         try:
             if self._asked:
                 asked = named(self.graph, self._open[self._asked].arm)
                 raise TurnError(f"arm {asked} is still to be told: call tell() before asking again")
+            known = None if graph is None else self._before(graph)
             if self._ends(1):
                 self._warn_past_horizon()
-            arm = self._next_draw().arm
+            arm = self._next_draw(known).arm
             self._asked = self._made
             return arm
         finally:
             self._busy.release()
 
-    def tell(self, losses: Losses) -> None:
+    def tell(self, losses: Losses, *, graph: FeedbackGraph | None = None) -> None:
         """Report the losses that the pending arm revealed.
 
         Either a mapping {arm: loss} over exactly the out-neighbours of the pending arm, or an array
-        aligned with `graph.out_neighbors(arm)`.
+        aligned with `graph.out_neighbors(arm)`; `graph` as in `observe`.
         """
         self._enter()
         try:
             if not self._asked:
                 raise TurnError("no arm is pending: call ask() before telling what it revealed")
-            self._answer(self._asked, losses)
+            self._answer(self._asked, losses, graph)
         finally:
             self._busy.release()
 
-    def _next_draw(self) -> Draw:
+    def _next_draw(self, graph: FeedbackGraph | None = None) -> Draw:
         """Make a decision. What it will need is noted when its distribution is about to move, not before."""
         last = self._open.get(self._made)
         if last is not None:
             if last.kept is None:
                 self._note_last()
             self._version += self._turn()
-        likely = None if self._log is None else self.probabilities
-        draw = Draw(self._draw(), self._version)
+        likely = None if self._log is None else self._likely(graph)
+        draw = Draw(self._draw(graph), self._version, graph=graph)
         self._made += 1
         self._open[self._made] = draw
         if self._log is not None and likely is not None:
@@ -241,8 +295,8 @@ class Policy(ABC):
         draw.kept = self._note(draw.arm)
         self._pass(draw.kept)
 
-    def _decided(self) -> Decision:
-        draw = self._next_draw()
+    def _decided(self, graph: FeedbackGraph | None) -> Decision:
+        draw = self._next_draw(graph)
         self._note_last()
         return self._shown(self._made, draw)
 
@@ -250,7 +304,11 @@ class Policy(ABC):
         kept = self._note(draw.arm) if draw.kept is None else draw.kept
         labels = self.graph.labels
         label = str(draw.arm) if labels is None else labels[draw.arm]
-        return Decision(number, number, draw.arm, label, self.graph.out_neighbors(draw.arm), self._seen(kept))
+        reveals = self._graph_of(draw).out_neighbors(draw.arm)
+        return Decision(number, number, draw.arm, label, reveals, self._seen(kept, reveals))
+
+    def _graph_of(self, draw: Draw) -> FeedbackGraph:
+        return self.graph if draw.graph is None else draw.graph
 
     def _number_of(self, decision: object) -> int:
         """The number of an open decision, or an error that says why it is none."""
@@ -270,16 +328,21 @@ class Policy(ABC):
             )
         return int(number)
 
-    def _answer(self, number: int, losses: Losses) -> None:
+    def _answer(self, number: int, losses: Losses, shown: FeedbackGraph | None = None) -> None:
         """Learn from the losses of an open decision, and close it."""
         draw = self._open[number]
-        values = told = aligned(self.graph, self._degrees[draw.arm], draw.arm, losses)
+        other = None if shown is None else self._afterwards(draw, shown)
+        graph = self._graph_of(draw) if other is None else other
+        degree = self._degrees[draw.arm] if graph is self.graph else int(graph.out_degree[draw.arm])
+        values = told = aligned(graph, degree, draw.arm, losses)
         if self.unit != PLAIN:
             values = as_losses(self.unit, told)
+        if other is not None and in_range(values):
+            self._show(number, other)
         if self._log is not None and in_range(values):
             self._log.write(self._shown(number, draw), told)
         if not self._heard(number, draw, values):
-            raise out_of_range(self.graph, draw.arm, self.unit, told)
+            raise out_of_range(graph, draw.arm, self.unit, told)
         self._close(number)
 
     def _heard(self, number: int, draw: Draw, values: Floats) -> bool:
@@ -318,11 +381,13 @@ class Policy(ABC):
         cost: float,
         plays: npt.NDArray[np.int64],
         calendar: Calendar | None = None,
+        changes: Changes | None = None,
     ) -> float:
         """Play rounds first..last of a compiled environment, as `ask` and `tell` would; `sl.simulate` calls this.
 
         Returns `cost` plus what the rounds cost, NaN if a loss was outside [0, 1]. `plays`, unless empty, counts
-        plays by arm. With a `calendar` losses come as late as it says, and it keeps the decisions that are open.
+        plays by arm. With a `calendar` losses come as late as it says, and it keeps the decisions that are open;
+        with `changes` rounds have graphs of their own, which needs a policy `for_changes`.
         No rounds, first = last, compile the loop and change nothing.
         """
         self._enter()
@@ -338,7 +403,8 @@ class Policy(ABC):
                 )
             self._version += 1
             before = 0 if calendar is None else calendar.unanswered
-            cost = self._play(world, function, key, first, last, cost, plays, calendar)
+            about = (world, function, key, first, last, cost, plays, calendar)
+            cost = self._play(*about) if changes is None else self._play_changes(*about, changes)
             if calendar is not None:
                 self._lost += calendar.unanswered - before
             return cost
@@ -446,8 +512,9 @@ class Policy(ABC):
         return None if bound is None else bound.value * self.unit.width
 
     def _checked_arm(self, arm: object) -> int:
-        if isinstance(arm, str) and arm in self.graph.arm_by_label:
-            return self.graph.arm_by_label[arm]
+        labels = self.graph.labels
+        if isinstance(arm, str) and labels is not None and arm in labels:
+            return labels.index(arm)
         if not (isinstance(arm, int | np.integer) and 0 <= arm < self.graph.n_arms):
             raise InvalidOption(f"arm {arm!r} does not exist: the graph has arms 0..{self.graph.n_arms - 1}")
         return int(arm)
@@ -505,7 +572,9 @@ class Policy(ABC):
     @property
     def _progress(self) -> dict[str, Any]:
         """Where it stands besides what it has learnt, shared with nobody."""
-        state = {name: vars(self)[name] for name in ("_made", "_lost", "_asked", "_version", "unit")}
+        state = {
+            name: vars(self)[name] for name in ("_made", "_lost", "_asked", "_others", "_version", "unit")
+        }
         return state | {
             "_warned": self._warned,
             "_open": {number: replace(draw) for number, draw in self._open.items()},
@@ -614,11 +683,13 @@ class Policy(ABC):
 
     @staticmethod
     def _from(contents: saved.Contents) -> Policy:
+        from sidelight.policy.changing import ChangingPolicy
         from sidelight.policy.plan_policy import PlanPolicy
         from sidelight.policy.rule_policy import RulePolicy
 
         kinds: dict[str, Callable[[saved.Contents], Policy]] = {
             "plan": PlanPolicy._loaded,
+            "changing": ChangingPolicy._loaded,
             "rule": RulePolicy._loaded,
         }
         made = contents.understood(kinds)

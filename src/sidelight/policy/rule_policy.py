@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -10,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._archive import Arrays
-from sidelight._types import Floats
+from sidelight._types import Floats, Ints
 from sidelight.engine._numba.entry import entry
 from sidelight.engine._numba.interrupts import interrupts_kept
 from sidelight.engine.random import seeded_words
 from sidelight.engine.rules.state import (
+    ADDED,
     DIVISOR,
     N_KEPT,
     N_NUMBERS,
@@ -25,13 +27,21 @@ from sidelight.engine.rules.state import (
     TOTAL,
     RuleState,
 )
+from sidelight.graph import FeedbackGraph
 from sidelight.log.unit import Unit
 from sidelight.policy import saved
 from sidelight.policy.decision import Draw
+from sidelight.policy.graphs import check_same, checked_graph, not_kept
 from sidelight.policy.policy import PLAIN, Policy, seed_or_fresh
 from sidelight.policy.rule import Rule
 
 _CHANGING = ("numbers", "counts", "sums", "probabilities", "words", "targets", "losses", "kept")
+
+
+def _arrays_of(graph: FeedbackGraph) -> dict[str, Any]:
+    """A graph as the kernels of rules read it."""
+    names = ("out_indptr", "out_indices", "in_indptr", "in_indices", "universal")
+    return {name: getattr(graph, name) for name in names} | {"loops": graph.has_loop}
 
 
 class RulePolicy(Policy):
@@ -54,14 +64,9 @@ class RulePolicy(Policy):
         stated = losses is not None or rewards is not None
         super().__init__(rule, Unit.of(losses, rewards) if stated else PLAIN)
         g = rule.graph
-        n, most = g.n_arms, 1 + int(g.out_degree.max())
+        n, most = g.n_arms, 1 + (g.n_arms if rule.changes_graphs else int(g.out_degree.max()))
         self.state = RuleState(
-            out_indptr=g.out_indptr,
-            out_indices=g.out_indices,
-            in_indptr=g.in_indptr,
-            in_indices=g.in_indices,
-            universal=g.universal,
-            loops=g.has_loop,
+            **_arrays_of(g),
             numbers=np.where(np.arange(N_NUMBERS) == PENDING, -1.0, 0.0),
             counts=np.zeros(n),
             sums=np.zeros(n),
@@ -73,32 +78,98 @@ class RulePolicy(Policy):
         )
         self._start()
 
+    _drawn_on: FeedbackGraph | None = None  # the graph of the last draw, if that is not the rule's own
+
     def _start(self) -> None:
         with interrupts_kept():
             self.plan.kernels.start(self.state)
 
     # -- turns ------------------------------------------------------------------------------------------
 
-    def _draw(self) -> int:
-        return int(self._ask_once(self.state))
+    def _draw(self, graph: FeedbackGraph | None) -> int:
+        self._drawn_on = graph
+        return int(self._ask_once(self._on(graph)))
 
     def _tell(self, values: Floats) -> bool:
-        return bool(self._tell_once(self.state, values))
+        return bool(self._tell_once(self._on(self._drawn_on), values))
 
     def _note(self, arm: int) -> Floats:
-        kept = np.empty(self._kept_size(self._degrees[arm]))
-        self._keep_once(self.state, arm, kept)
-        kept[N_KEPT + SEEN :: PER_ARM] = self.plan.seen(self.state, self.graph.out_neighbors(arm), kept)
+        graph = self.graph if self._drawn_on is None else self._drawn_on
+        kept = np.empty(self._kept_size(int(graph.out_degree[arm])))
+        state = self._on(self._drawn_on)
+        self._keep_once(state, arm, kept)
+        kept[N_KEPT + SEEN :: PER_ARM] = self.plan.seen(state, graph.out_neighbors(arm), kept)
+        if (
+            self.plan.changes_graphs
+        ):  # from which it follows what another graph, shown later, makes of this draw
+            return np.concatenate([kept, state.numbers[TOTAL:], state.probabilities])
         return kept
 
     def _pass(self, kept: Floats) -> None:
         self._go_on_once(self.state, kept)
 
     def _observe(self, draw: Draw, values: Floats) -> bool:
-        return bool(self._observe_once(self.state, draw.arm, values, draw.kept))
+        return bool(self._observe_once(self._on(draw.graph), draw.arm, values, draw.kept))
 
-    def _seen(self, kept: Floats) -> Floats:
-        return kept[N_KEPT + SEEN :: PER_ARM].copy()
+    def _seen(self, kept: Floats, reveals: Ints) -> Floats:
+        return kept[N_KEPT + SEEN : N_KEPT + PER_ARM * reveals.size : PER_ARM].copy()
+
+    # -- graphs that change -----------------------------------------------------------------------------
+
+    def _on(self, graph: FeedbackGraph | None) -> RuleState:
+        """The state, on the graph of a round."""
+        return self.state if graph is None else self.state._replace(**_arrays_of(graph))
+
+    def _before(self, graph: object) -> FeedbackGraph | None:
+        given = self._checked(graph)
+        self._others |= given is not None
+        return given
+
+    def _afterwards(self, draw: Draw, graph: object) -> FeedbackGraph | None:
+        given = self._checked(graph)
+        if draw.graph is not None:
+            check_same(draw.graph, given)
+            return None
+        if (
+            given is not None
+            and draw.kept is not None
+            and draw.kept.size == self._kept_size(self._degrees[draw.arm])
+        ):
+            raise not_kept()
+        return given
+
+    def _checked(self, graph: object) -> FeedbackGraph | None:
+        given = checked_graph(self.graph, graph)
+        if given is not None:
+            if not self.plan.changes_graphs:
+                self._refuse_graph()
+            replace(self.plan, graph=given)  # an error if it does not apply there
+        return given
+
+    def _show(self, number: int, graph: FeedbackGraph) -> None:
+        draw = self._open[number]
+        if draw.kept is None:
+            self._note_last()
+        assert draw.kept is not None
+        after = draw.kept[-1 - self.graph.n_arms :]
+        numbers = self.state.numbers.copy()
+        numbers[TOTAL] = after[0]
+        then = self._on(graph)._replace(numbers=numbers, probabilities=after[1:].copy())
+        kept = np.empty(self._kept_size(int(graph.out_degree[draw.arm])))
+        self._keep_once(then, draw.arm, kept)
+        self.state.numbers[TOTAL] += kept[ADDED] - draw.kept[ADDED]
+        draw.graph, draw.kept = graph, np.concatenate([kept, after])
+        self._others = True
+
+    def for_changes(self) -> RulePolicy:
+        """A copy, if the rule is proved for graphs that change: it is ready as it is."""
+        if not self.plan.changes_graphs:
+            self._refuse_graph()
+        return self.copy()
+
+    def bound_at(self, t: int) -> float | None:
+        """The rule's bound, None where theory has none or the graph has changed."""
+        return None if self._others else super().bound_at(t)
 
     def _kept_size(self, degree: int) -> int:
         return N_KEPT + PER_ARM * degree
@@ -152,6 +223,7 @@ class RulePolicy(Policy):
         twin = object.__new__(RulePolicy)
         Policy.__init__(twin, self.plan)
         twin.state = self.state._replace(**{name: getattr(self.state, name).copy() for name in _CHANGING})
+        twin._drawn_on = self._drawn_on
         return twin
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -159,13 +231,19 @@ class RulePolicy(Policy):
             self.plan,
             {name: getattr(self.state, name) for name in _CHANGING},
             self._progress,
+            self._drawn_on,
         )
 
     def _saved(self) -> tuple[dict[str, Any], Arrays]:
         state, numbers = self.state, self.state.numbers
+        last = self._open.get(self._made)
+        if last is not None and last.kept is None and last.graph is not None:
+            self._note_last()  # in the file only what is kept has a graph
         arrays = {"counts": state.counts, "sums": state.sums, "total": numbers[TOTAL:]}
         arrays |= saved.turn_arrays(int(numbers[ROUND]), int(numbers[PENDING]), state.words)
         about = {"kind": "rule", "rule": self.plan.name, "horizon": self.plan.horizon}
+        if self._others:
+            about["others"] = True
         return about, {f"state.{name}": array for name, array in arrays.items()}
 
     @classmethod
@@ -187,6 +265,7 @@ class RulePolicy(Policy):
             contents.refuse("state.counts are not whole numbers")
         if (state.sums > (state.counts if made.adds_losses else np.where(state.counts > 0, np.inf, 0))).any():
             contents.refuse("state.sums are more than the observations in state.counts allow")
+        policy._others = contents.header.get("others") is True and made.changes_graphs
         policy._resume(policy._read_decisions(contents).progress())
         contents.finish()
         policy._start()
@@ -195,24 +274,30 @@ class RulePolicy(Policy):
     def _read_decisions(self, contents: saved.Contents) -> saved.Decisions:
         """Decisions made and open; rounds are those."""
         rounds, pending = int(self.state.numbers[ROUND]), int(self.state.numbers[PENDING])
-        degrees = self.graph.out_degree
+        changing = self.plan.changes_graphs and contents.header["version"] == saved.VERSION
+        after = 1 + self.graph.n_arms if changing else 0
 
-        def check(arm: int, kept: Floats) -> bool:
-            seen, divisor = kept[N_KEPT + SEEN :: PER_ARM], kept[N_KEPT + DIVISOR :: PER_ARM]
+        def check(arm: int, kept: Floats, graph: FeedbackGraph) -> bool:
+            head, shares = kept[: kept.size - after], kept[kept.size - after :][1:]
+            seen, divisor = head[N_KEPT + SEEN :: PER_ARM], head[N_KEPT + DIVISOR :: PER_ARM]
             least = np.ones(1) if self.plan.adds_losses else seen
             fits = bool(((divisor >= least) & (divisor <= 1.0 + least)).all())
-            return saved.is_share(seen, saved.LEAST_DRAWN) and fits
+            drawn = not changing or (shares[arm] > 0.0 and abs(shares.sum() - 1.0) < 1e-6)
+            return bool(saved.is_share(seen, saved.LEAST_DRAWN) and fits and saved.is_share(shares) and drawn)
 
         found = contents.decisions(
-            rounds, pending, lambda arms: N_KEPT + PER_ARM * degrees[arms].astype(np.int64), check
+            rounds, pending, lambda degree: N_KEPT + PER_ARM * degree + after, check, changing
         )
         if found.made != rounds + (pending >= 0) or found.late:
             contents.refuse(f"{found.made} decisions were made in {rounds} rounds")
         return found
 
 
-def _unpickled(rule: Rule, arrays: dict[str, npt.NDArray[Any]], progress: dict[str, Any]) -> RulePolicy:
+def _unpickled(
+    rule: Rule, arrays: dict[str, npt.NDArray[Any]], progress: dict[str, Any], drawn_on: FeedbackGraph | None
+) -> RulePolicy:
     made = RulePolicy(rule, 0)
+    made._drawn_on = drawn_on
     made.state = made.state._replace(**arrays)
     made._resume(progress)
     return made

@@ -1,25 +1,28 @@
 """Saved policies: one file that holds what the theory needs, without pickle.
 
-Format, version 6. An uncompressed `.npz` archive (a zip of `.npy` arrays, readable by NumPy with
+Format, version 7. An uncompressed `.npz` archive (a zip of `.npy` arrays, readable by NumPy with
 `allow_pickle=False`) with these members:
 
     header        UTF-8 bytes of a JSON object: format ("sidelight-policy"), version, sidelight (the version
-                  that wrote it), digest, kind ("plan" or "rule"), and what that kind needs; unit (kind, low, high)
-                  unless losses in [0, 1] are told
+                  that wrote it), digest, kind ("plan", "rule", or "changing": a plan on graphs that change) and what
+                  that kind needs; unit (kind, low, high) unless losses in [0, 1] are told
     graph.*       the arrays of a graph, as in .npz graphs (`sidelight.graph.files.npz`)
     state.round   rounds of a plan that it learnt from, of a rule that were decided
     state.open    the arm that was drawn last, if nothing has happened since, or none
     state.words   the random stream
     decisions.*   counts: decisions made, lost (cancelled, or answered too late), the one that was asked for, those
-                  that a plan learnt from late;  ids, arms and kept of the open ones, all they need one after another
-    …             of a plan tuning.* and what it has learnt (`saved_plan`), of a rule counts and sums (`rule_policy`)
+                  that a plan learnt from late;  ids, arms and kept of the open ones, all they need one after another;
+                  graphs, where some are on graphs of their own: the number of each one's graph, 0 for the policy's
+    graphs.I.*    the arrays of these graphs, I = 1, 2, …
+    …             of a plan tuning.* and what it has learnt (`saved_plan`, `saved_changing`), of a rule counts and
+                  sums (`rule_policy`)
 
 `digest` is the SHA-256 of the header without it and of the names, types, shapes and bytes of all other members.
 Nothing of the engine's own is kept: whoever reads the file rebuilds it, and so does the policy that wrote the file.
 Every member is checked for type, shape and range before use, and no member may be there that has no meaning.
 The file is written to a temporary name in the same folder, flushed to disk and renamed, so a crash leaves the old
-file or the new one. Why it is so: docs/decisions/0004. Version 5, which had no decisions.*, is read as well: at most
-the arm that was drawn last is open there.
+file or the new one. Why it is so: docs/decisions/0004. Version 6, in which no graph changed, is read as well, and so
+is version 5, which had no decisions.*: at most the arm that was drawn last is open there.
 """
 
 from __future__ import annotations
@@ -45,7 +48,7 @@ from sidelight.log.unit import Unit
 from sidelight.policy.decision import Draw
 
 FORMAT = "sidelight-policy"
-VERSION, WITHOUT_DECISIONS = 6, 5
+VERSION, ONE_GRAPH, WITHOUT_DECISIONS = 7, 6, 5
 
 MOST_SUM = 1e100
 """More than sums of estimates can reach: what two numbers of 53 bits draw has a probability of 2⁻¹⁰⁶ or more."""
@@ -99,7 +102,15 @@ def decision_arrays(made: int, lost: int, asked: int, late: int, draws: Mapping[
     """Decisions, as members of a file; one that waits to be told of is not among the open ones but `state.open`."""
     noted = {number: draw for number, draw in draws.items() if draw.kept is not None}
     kept = [draw.kept for draw in noted.values() if draw.kept is not None]
-    return {
+    graphs = {draw.graph.content: draw.graph for draw in noted.values() if draw.graph is not None}
+    numbers = {content: 1 + at for at, content in enumerate(graphs)}
+    more: Arrays = {}
+    if graphs:
+        which = [0 if draw.graph is None else numbers[draw.graph.content] for draw in noted.values()]
+        more["decisions.graphs"] = np.array(which, dtype=np.int64)
+    for content, graph in graphs.items():
+        more |= {f"graphs.{numbers[content]}.{name}": array for name, array in graph.to_arrays().items()}
+    return more | {
         "decisions.counts": np.array([made, lost, asked if asked in noted else 0, late], dtype=np.int64),
         "decisions.ids": np.array(list(noted), dtype=np.int64),
         "decisions.arms": np.array([draw.arm for draw in noted.values()], dtype=np.int64),
@@ -157,11 +168,11 @@ def unpack(data: bytes, where: str) -> Contents:
 
 def _understood(path: Path, arrays: Arrays, limit: int) -> Contents:
     header = _header(path, arrays)
-    if header.get("version") not in (VERSION, WITHOUT_DECISIONS):
+    if header.get("version") not in (VERSION, ONE_GRAPH, WITHOUT_DECISIONS):
         version, writer = header.get("version"), header.get("sidelight")
         raise SavedStateError(
             f"{path} was written by Sidelight {writer!s:.20} in format version {version!s:.20}, and this one reads"
-            f" versions {WITHOUT_DECISIONS} and {VERSION};"
+            f" versions {WITHOUT_DECISIONS} to {VERSION};"
             f" {_ADVICE if version in (1, 2, 3, 4) else 'it may be newer than this one'}"
         )
     if header.get("digest") != digest(header, arrays):
@@ -292,11 +303,17 @@ class Contents:
         return rounds, int(pending[0]) if pending.size else -1, words
 
     def decisions(
-        self, rounds: int, pending: int, room: Callable[[Longs], Longs], check: Callable[[int, Floats], bool]
+        self,
+        rounds: int,
+        pending: int,
+        room: Callable[[int], int],
+        check: Callable[[int, Floats, FeedbackGraph], bool],
+        changing: bool = False,
     ) -> Decisions:
         """Decisions made and open: `rounds` of them were learnt from, `pending` is the arm drawn last, or −1.
 
-        room(arms) is how many numbers are kept of each, and check(arm, kept) says whether they can have been.
+        room(degree) is how many numbers are kept of one that reveals so many arms, and check(arm, kept, graph) says
+        whether they can have been. Graphs of their own, if `changing`, have the plan's arms.
         """
         waits = int(pending >= 0)
         if self.header["version"] == WITHOUT_DECISIONS:
@@ -307,17 +324,20 @@ class Contents:
         size = self._arrays["decisions.ids"].size if "decisions.ids" in self._arrays else 0
         ids = self._whole("decisions.ids", (size,), 1, made - waits)
         arms = self._whole("decisions.arms", (size,), 0, self.graph.n_arms - 1)
-        ends = np.cumsum(room(arms))
+        graphs = self._graphs(size) if changing else [self.graph] * size
+        degrees = [int(graph.out_degree[arm]) for graph, arm in zip(graphs, arms.tolist(), strict=True)]
+        ends = np.cumsum([room(degree) for degree in degrees])
         kept = self.floats("decisions.kept", (int(ends[-1]) if size else 0,), least=-1.0)
         if (np.diff(ids) <= 0).any() or (asked and (waits or asked not in ids)):
             self.refuse("decisions.ids must rise, and hold the decision that was asked for")
         if lost + size + waits > made or late > rounds:
             self.refuse(f"of {made} decisions {size + waits} cannot be open, {lost} lost and {late} late")
         draws = {}
-        for number, arm, part in zip(ids.tolist(), arms.tolist(), np.split(kept, ends[:-1]), strict=False):
-            if not check(arm, part):
+        parts = zip(ids.tolist(), arms.tolist(), np.split(kept, ends[:-1]), graphs, strict=False)
+        for number, arm, part, graph in parts:
+            if not check(arm, part, graph):
                 self.refuse(f"decisions.kept of decision {number} are no probabilities of a draw")
-            draws[number] = Draw(arm, -1, part.copy())
+            draws[number] = Draw(arm, -1, part.copy(), None if graph is self.graph else graph)
         if waits:
             draws[made] = Draw(pending, 0)
         return Decisions(made, lost, made if waits else asked, late, draws)
@@ -327,6 +347,19 @@ class Contents:
         """Answers that came after others, as far as the file can be believed before its decisions are checked."""
         counts = self._arrays.get("decisions.counts")
         return int(counts[3]) if counts is not None and counts.shape == (4,) else 0
+
+    def _graphs(self, size: int) -> list[FeedbackGraph]:
+        """The graphs of `size` open decisions: the plan's own, unless the file says otherwise."""
+        if "decisions.graphs" not in self._arrays:
+            return [self.graph] * size
+        which = self._whole("decisions.graphs", (size,), 0, size)
+        graphs = [self.graph]
+        for at in range(1, int(which.max(initial=0)) + 1):
+            graph = self.rebuilt(f"graphs.{at}.", FeedbackGraph.from_arrays)
+            if graph.n_arms != self.graph.n_arms:
+                self.refuse(f"graph {at} has {graph.n_arms} arms, the policy {self.graph.n_arms}")
+            graphs.append(graph)
+        return [graphs[at] for at in which.tolist()]
 
     def _whole(self, name: str, shape: tuple[int, ...], least: int, most: int) -> Longs:
         array: Longs = self._taken(name, np.dtype(np.int64), shape)

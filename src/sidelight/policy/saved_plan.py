@@ -57,6 +57,7 @@ from sidelight.policy.stages import FinishedStages
 
 if TYPE_CHECKING:
     from sidelight._types import Floats
+    from sidelight.graph import FeedbackGraph
     from sidelight.planning.self_tuning.rule import SelfTuning
     from sidelight.policy.saved import Contents, Decisions
 
@@ -73,21 +74,25 @@ def plan_contents(
     plan: Plan, stage: Plan, finished: FinishedStages, state: Learnt
 ) -> tuple[dict[str, Any], Arrays]:
     """Header and members of a policy that plays `stage` of `plan`, which is the plan itself if it has no stages."""
-    played = plan if plan.stages is None else stage
-    about: dict[str, Any] = {"kind": "plan", "stages": None if plan.stages is None else plan.realization}
-    about["plan"] = _described(played)
+    about, arrays = plan_members(plan if plan.stages is None else stage, stage)
+    about |= {"kind": "plan", "stages": None if plan.stages is None else plan.realization}
     learnt = {name: getattr(state, name) for name in _LEARNT}
     if state.tuned.size:
         learnt["tuned"] = state.tuned if stage.base is not None else state.tuned[:WITHOUT_BASE]
     learnt |= turn_arrays(state.round, state.pending, state.words)
-    arrays = {f"tuning.{name}": array for name, array in played.tuning.to_arrays().items()}
-    if played.base is not None:
-        about["base"] = _described(played.base)
-        about["fallen"] = stage is played.base
-        arrays |= {f"base.tuning.{name}": array for name, array in played.base.tuning.to_arrays().items()}
     arrays |= {f"state.{name}": array for name, array in learnt.items()}
     if plan.stages is not None:
         arrays |= {"finished.ledgers": finished.ledgers, "finished.certificates": finished.certificates}
+    return about, arrays
+
+
+def plan_members(plan: Plan, stage: Plan) -> tuple[dict[str, Any], Arrays]:
+    """What the header says of a plan, of which `stage` is played: it or its base; and the members with its tuning."""
+    about: dict[str, Any] = {"plan": _described(plan)}
+    arrays = {f"tuning.{name}": array for name, array in plan.tuning.to_arrays().items()}
+    if plan.base is not None:
+        about |= {"base": _described(plan.base), "fallen": stage is plan.base}
+        arrays |= {f"base.tuning.{name}": array for name, array in plan.base.tuning.to_arrays().items()}
     return about, arrays
 
 
@@ -103,11 +108,7 @@ def _described(plan: Plan) -> dict[str, Any]:
 
 def read_plan(contents: Contents) -> tuple[Plan, Plan, FinishedStages, Learnt, Decisions]:
     """The plan of the file, its present stage, finished stages, what was learnt and decisions; all checked."""
-    tuning = contents.rebuilt("tuning.", Tuning.from_arrays)
-    plan = stage = _plan(contents, tuning)
-    if "base" in contents.header:
-        plan, stage = _with_base(contents, plan)
-    _check_claim(contents, plan)
+    plan, stage = read_plan_itself(contents)
     state = _learnt(contents, stage.tuning)
     finished = FinishedStages.none()
     if contents.header.get("stages") is not None:
@@ -117,11 +118,19 @@ def read_plan(contents: Contents) -> tuple[Plan, Plan, FinishedStages, Learnt, D
     return plan, stage, finished, state._replace(late=decisions.late), decisions
 
 
+def read_plan_itself(contents: Contents) -> tuple[Plan, Plan]:
+    """The plan in the header, and what is played of it: itself, or its base."""
+    plan = stage = _plan(contents, contents.rebuilt("tuning.", Tuning.from_arrays))
+    if "base" in contents.header:
+        plan, stage = _with_base(contents, plan)
+    _check_claim(contents, plan)
+    return plan, stage
+
+
 def _decisions(contents: Contents, stage: Plan, finished: FinishedStages, state: Learnt) -> Decisions:
     """Decisions made and open, which must be as many as were learnt from, lost and left."""
-    degrees = stage.graph.out_degree
 
-    def check(arm: int, kept: Floats) -> bool:
+    def check(arm: int, kept: Floats, graph: FeedbackGraph) -> bool:
         shares = np.delete(kept, late.POSITION)
         seen = kept[late.N_KEPT + late.SEEN :: late.PER_ARM]
         return (
@@ -133,7 +142,7 @@ def _decisions(contents: Contents, stage: Plan, finished: FinishedStages, state:
     found = contents.decisions(
         finished.rounds + state.round,
         state.pending,
-        lambda arms: late.N_KEPT + late.PER_ARM * degrees[arms].astype(np.int64),
+        lambda degree: late.N_KEPT + late.PER_ARM * degree,
         check,
     )
     learnt = found.made - found.lost - len(found.draws)

@@ -47,7 +47,8 @@ class exp3_ix(Rule):
         R_T ≤ 4√((N + Σ_t Q_t) log N),   Q_t ≤ min(q, 2αH_T + 2),   H_T = log(1 + (⌈N²√(NT/log N)⌉ + N)/α)
 
     by Kocák, Neu, Valko & Munos 2014, Theorem 1 and Lemma 1; q is the number of cliques, of arms that all
-    reveal each other, that cover the graph. Every arm must reveal itself; edges may go one way.
+    reveal each other, that cover the graph. Every arm must reveal itself; edges may go one way. The graph may change
+    from round to round, and be shown before or after playing.
     `bound_at(t, confidence)` has a bound that holds with that probability.
 
     >>> import sidelight as sl
@@ -58,6 +59,7 @@ class exp3_ix(Rule):
     name = "exp3_ix"
     kernels = rule_kernels(name, draw, note, weigh=weigh)
     theorem = "Exp3-IX: 4√((N + ΣQ_t) log N)"
+    changes_graphs = True
     likely_theorem = "Exp3-IX (Neu 2015), docs/theory/high-probability.md"
 
     @cached_property

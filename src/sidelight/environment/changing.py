@@ -1,0 +1,188 @@
+"""Losses of any environment on feedback graphs that change from round to round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight._check import checked_count, checked_number
+from sidelight._types import Bools, Floats, Longs, frozen
+from sidelight.engine import losses as engine
+from sidelight.engine.changing.state import Sequence as Order
+from sidelight.environment.base import Environment, environment_key
+from sidelight.environment.checks import checked_arms, flat_numbers
+from sidelight.environment.coins import bernoulli
+from sidelight.environment.names import GAP, Written, spelled
+from sidelight.errors import InvalidGraph, InvalidOption
+from sidelight.graph import FeedbackGraph
+from sidelight.graph.changes import Changes
+
+__all__ = ["Changing", "changing", "online"]
+
+Shown = Literal["before", "after"]
+
+DISTINCT = 64
+"""Who is online in a round is one of so many sets, drawn anew every round."""
+
+
+@dataclass(frozen=True, eq=False)
+class Changing(Environment):
+    """Losses of `environment`, and for every round one of a few feedback graphs; both fixed before the game."""
+
+    environment: Environment
+    changes: Changes
+    rounds: int | None = None  # for which graphs are recorded; None: any number
+    name: str = "changing"
+
+    def __post_init__(self) -> None:
+        for index, graph in enumerate(self.changes.graphs):
+            if graph.n_arms != self.environment.n_arms:
+                raise InvalidGraph(
+                    f"graphs[{index}] has {graph.n_arms} arms, the losses are of {self.environment.n_arms}"
+                )
+
+    @property
+    def n_arms(self) -> int:  # type: ignore[override]
+        """Number of arms."""
+        return self.environment.n_arms
+
+    @property
+    def same_costs(self) -> bool:  # type: ignore[override]
+        """Are costs the same for every seed?"""
+        return self.environment.same_costs
+
+    def graph_at(self, seed: int, round_: int) -> FeedbackGraph:
+        """The feedback graph of a round of the run with this seed."""
+        return self.changes.graph_at(environment_key(seed), round_)
+
+    def losses(self, seed: int, round_: int, arms: npt.ArrayLike) -> Floats:
+        """The losses of `arms` in a round."""
+        return self.environment.losses(seed, round_, arms)
+
+    def costs(self, seed: int, round_: int, arm: int) -> float:
+        """What playing `arm` costs in the sense of the regret."""
+        return self.environment.costs(seed, round_, arm)
+
+    def totals(self, rounds: Longs, seed: int = 0) -> Floats:
+        """(len(rounds), n) cost of playing each arm in all rounds before each of `rounds`."""
+        return self.environment.totals(rounds, seed)
+
+    def best_totals(self, rounds: Longs, seed: int = 0) -> Floats:
+        """The cost of the best fixed arm over the rounds before each of `rounds`."""
+        return self.environment.best_totals(rounds, seed)
+
+    def check_horizon(self, horizon: int) -> None:
+        """Refuse horizons for which there are no losses or no graphs."""
+        self.environment.check_horizon(horizon)
+        if self.rounds is not None and horizon > self.rounds:
+            raise InvalidOption(
+                f"graphs are recorded for {self.rounds:,} rounds, not enough for {horizon:,}; shorten the horizon or"
+                " pass repeat=True"
+            )
+
+    @property
+    def world(self) -> engine.World | None:
+        """The same losses for the kernels."""
+        return self.environment.world
+
+    @property
+    def function(self) -> Any:
+        """The compiled loss function that goes with `world`."""
+        return self.environment.function
+
+
+def changing(
+    losses: Environment,
+    graphs: Sequence[FeedbackGraph],
+    order: npt.ArrayLike | None = None,
+    *,
+    period: int = 1,
+    probabilities: npt.ArrayLike | None = None,
+    shown: Shown = "before",
+    repeat: bool = False,
+) -> Changing:
+    """The losses of an environment on graphs that change.
+
+    Round t has graphs[order[t // period]]. Without an `order` graphs take turns, `period` rounds each; with
+    `probabilities` one is drawn anew every round, by the seed of the run. `shown` says whether players know the graph
+    "before" they play, or are told it "after", with the losses. `repeat` starts a recorded order over after its end.
+
+    >>> import sidelight as sl
+    >>> ring, everything = sl.families.cycle(4), sl.families.full(4)
+    >>> world = changing(sl.environments.gap(4), [ring, everything], period=10)
+    >>> world.graph_at(seed=0, round_=25) is ring
+    True
+    """
+    if not isinstance(losses, Environment):
+        raise InvalidOption(
+            f"losses must be made by sidelight.environments, got {type(losses).__name__}; "
+            "wrap a function with environments.function(loss, n_arms)"
+        )
+    given = tuple(graphs) if isinstance(graphs, Sequence) else ()
+    if not given or not all(isinstance(graph, FeedbackGraph) for graph in given):
+        raise InvalidGraph(f"graphs must be a list of one FeedbackGraph or more, got {graphs!r:.60}")
+    if shown not in ("before", "after"):
+        raise InvalidOption(f'graphs are shown "before" or "after" playing, got {shown!r:.30}')
+    if order is not None and probabilities is not None:
+        raise InvalidOption("graphs have a recorded order or are drawn with probabilities, not both")
+    length = checked_count("period", period)
+    turns = np.arange(len(given)) if order is None else checked_arms(order, len(given), "order")
+    cumulative = np.zeros(0)
+    if probabilities is not None:
+        cumulative = _cumulative(probabilities, len(given))
+    sequence = Order(length, frozen(turns, np.int64), frozen(cumulative, np.float64))
+    rounds = None if order is None or repeat else length * turns.size
+    return Changing(losses, Changes(given, sequence, shown == "after"), rounds)
+
+
+def _cumulative(probabilities: npt.ArrayLike, count: int) -> Floats:
+    shares = flat_numbers(probabilities, "probabilities")
+    if shares.size != count or not (shares >= 0).all() or not abs(shares.sum() - 1) < 1e-9:
+        raise InvalidOption(
+            f"probabilities must be {count} numbers of 0 or more that add up to 1, one for each graph, got"
+            f" {probabilities!r:.60}"
+        )
+    found: Floats = np.cumsum(shares)
+    return found
+
+
+def _read_online(written: Written) -> Changing:
+    share, width = written.numbers(0.5, GAP)
+    return online(written.graph, bernoulli(written.leading(width, written.middle)), share)
+
+
+@spelled("online[:SHARE[,GAP]]", _read_online)
+def online(
+    graph: FeedbackGraph, losses: Environment, share: float = 0.5, distinct: int = DISTINCT, seed: int = 0
+) -> Changing:
+    """Recommending to somebody in a network of whom only a share is online: known before playing.
+
+    Whoever is recommended something answers; so do those whom that arm reveals in `graph`, if they are online.
+    Everybody is online with probability `share`, independently; of such sets `distinct` are made, one of which is in
+    force in each round.
+
+    >>> import sidelight as sl
+    >>> world = online(sl.families.cycle(8), sl.environments.gap(8))
+    >>> all(world.graph_at(0, t).has_loop.all() for t in range(20))
+    True
+    """
+    if not isinstance(graph, FeedbackGraph):
+        raise InvalidGraph(f"the network must be a FeedbackGraph, got {type(graph).__name__}")
+    chance = checked_number("share", share)
+    if not 0.0 <= chance <= 1.0:
+        raise InvalidOption(f"share must be in [0, 1], got {share!r}")
+    n, sets = graph.n_arms, checked_count("distinct", distinct)
+    rng = np.random.default_rng(seed)
+    edges = graph.edges()
+    loops = np.repeat(np.arange(n, dtype=np.int32)[:, None], 2, axis=1)
+    graphs = []
+    for _ in range(sets):
+        here: Bools = rng.random(n) < chance
+        found = np.concatenate([edges[here[edges[:, 1]]], loops])
+        graphs.append(FeedbackGraph.from_edges(n, found, labels=graph.labels))
+    made = changing(losses, graphs, probabilities=np.full(sets, 1 / sets))
+    return Changing(made.environment, made.changes, name="online")

@@ -1,0 +1,182 @@
+"""Graphs of single rounds: whether they fit the policy, what is explored on them, and how the engine reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sidelight._types import Floats, frozen
+from sidelight.analysis import fractional_domination, observability
+from sidelight.engine.changing.state import MORE, OTHER, SAME, Graphs
+from sidelight.errors import InfeasibleRequest, InvalidGraph, TurnError, listing
+from sidelight.graph import FeedbackGraph, families
+from sidelight.planning.covers import loads
+
+if TYPE_CHECKING:
+    from sidelight.planning import Plan
+
+MOST_CACHED = 256
+"""Covers of so many graphs are kept, those used last."""
+
+
+def checked_graph(own: FeedbackGraph, given: object) -> FeedbackGraph | None:
+    """The graph of a round, on the same arms as the policy's own; None if it is that."""
+    if not isinstance(given, FeedbackGraph):
+        raise InvalidGraph(f"the graph of a round is a FeedbackGraph, got {type(given).__name__}")
+    if given.n_arms != own.n_arms:
+        raise InvalidGraph(
+            f"the graph of a round has the arms of the policy's own graph: {own.n_arms}, got {given.n_arms}. "
+            "Arms that are not available in some rounds (sleeping arms) have no plan with a proof here: keep them in "
+            "the graph, and let playing one then cost 1"
+        )
+    if given.labels is not None and own.labels is not None and given.labels != own.labels:
+        wrong = [i for i in range(own.n_arms) if given.labels[i] != own.labels[i]]
+        raise InvalidGraph(
+            f"the graph of a round has the labels of the policy's own graph: arm {wrong[0]} is "
+            f"{own.labels[wrong[0]]!r}, got {given.labels[wrong[0]]!r}"
+        )
+    return None if given is own or given.content == own.content else given
+
+
+def checked_shown(own: FeedbackGraph, given: FeedbackGraph) -> None:
+    """Refuse a graph that is shown after a play, unless it could be explored without being known."""
+    if given.contains(own):
+        return
+    seen = observability(given)
+    if seen.graph != "strong":
+        weak = [*seen.weak.tolist(), *seen.unobservable.tolist()]
+        raise InfeasibleRequest(
+            f"a graph that is shown after playing must have every edge of the policy's own graph, or be strongly "
+            f"observable; in this one {listing(weak)} neither reveal themselves nor are revealed by all others. Plan "
+            "for the edges that are always there, which must reveal every arm, or say decide(graph=…) before playing"
+        )
+
+
+def check_same(known: FeedbackGraph, given: FeedbackGraph | None) -> None:
+    """Refuse a graph that is told with the losses where another was told with the decision."""
+    if given is None or given.content != known.content:
+        raise TurnError("the graph of this round was given when it was decided, and it was another one")
+
+
+def not_kept() -> TurnError:
+    """For a decision of which only what the plan's own graph reveals was kept."""
+    return TurnError(
+        "of this decision only the probabilities of what the policy's own graph reveals were kept: answer it for that"
+        " graph, or cancel it; policies that are to be told graphs afterwards begin with for_changes()"
+    )
+
+
+def relation(own: FeedbackGraph, other: FeedbackGraph) -> int:
+    """What a graph is to the plan's own."""
+    if other is own or other.content == own.content:
+        return SAME
+    return MORE if other.contains(own) else OTHER
+
+
+@dataclass(frozen=True, eq=False)
+class Explored:
+    """A graph and how dense play explores it."""
+
+    graph: FeedbackGraph
+    cover: Floats  # (n,) x*
+    load: Floats  # (n,) c, 0 for arms that are not covered
+    lean: float = 0.0  # a strength of lean/β is offered as well
+    only: bool = False  # … or nothing else
+
+    @cached_property
+    def alone(self) -> Graphs:
+        """It alone, as the engine reads it."""
+        return packed([self])
+
+
+def own_graph(plan: Plan) -> Explored:
+    """The graph of a self-tuning plan, explored through the plan's cover."""
+    tuning = plan.tuning
+    rule = tuning.self_tuning
+    assert rule is not None
+    if rule.order < 1:
+        return Explored(plan.graph, tuning.cover, tuning.load, rule.lean)
+    cover = tuning.global_exploration / rule.first_strength
+    return Explored(plan.graph, cover, _loads(plan.graph, cover), rule.lean)
+
+
+def other_graph(graph: FeedbackGraph, order: float) -> Explored:
+    """Another graph, all of whose arms are covered that can be seen; kept for the next time."""
+    return _covered(_Content(graph), order)
+
+
+def unknown_graph(n: int, order: float) -> Explored:
+    """What is planned for where any strongly observable graph may be shown: that arms do not reveal themselves."""
+    clique = _covered(_Content(families.loopless_clique(n)), order)
+    return Explored(clique.graph, clique.cover, clique.load, _lean(order), only=True)
+
+
+class _Content:
+    """A graph as the key of a cache."""
+
+    def __init__(self, graph: FeedbackGraph) -> None:
+        self.graph = graph
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Content) and self.graph.content == other.graph.content
+
+    def __hash__(self) -> int:
+        return hash(self.graph.content)
+
+
+@lru_cache(maxsize=MOST_CACHED)
+def _covered(key: _Content, order: float) -> Explored:
+    graph = key.graph
+    cover = np.zeros(graph.n_arms)
+    seen = np.flatnonzero(graph.in_degree > 0)
+    if seen.size:
+        cover = fractional_domination(graph, cover=seen).weights
+    strong = observability(graph).graph == "strong" and not graph.has_loop.all()
+    return Explored(graph, cover, _loads(graph, cover), _lean(order) if strong else 0.0)
+
+
+def _lean(order: float) -> float:
+    """Lemma 4 asks for more than 1 − s; Lemma 3 for this."""
+    return max(1.0, 2.0 - 2.0 * order)
+
+
+def _loads(graph: FeedbackGraph, cover: Floats) -> Floats:
+    found: Floats = loads(graph, np.zeros(graph.n_arms, dtype=np.int64), cover)
+    return found
+
+
+def packed(explored: Sequence[Explored]) -> Graphs:
+    """Graphs one after another, as the engine reads them."""
+    graphs = [item.graph for item in explored]
+    n = graphs[0].n_arms
+
+    def starts(arrays: list[Any], sizes: list[int]) -> Any:
+        before = np.concatenate([[0], np.cumsum(sizes)])
+        return frozen(np.concatenate([a + b for a, b in zip(arrays, before, strict=False)]), np.int64)
+
+    def joined(arrays: list[Any], dtype: type[np.generic]) -> Any:
+        return frozen(np.concatenate(arrays), dtype)
+
+    sizes = [g.out_indices.size for g in graphs]
+    return Graphs(
+        n_arms=n,
+        out_start=starts([g.out_indptr for g in graphs], sizes),
+        out_arms=joined([g.out_indices for g in graphs], np.int64),
+        in_start=starts([g.in_indptr for g in graphs], sizes),
+        in_arms=joined([g.in_indices for g in graphs], np.int64),
+        universal_start=frozen(
+            np.concatenate([[0], np.cumsum([g.universal.size for g in graphs])]), np.int64
+        ),
+        universal=joined([g.universal for g in graphs], np.int64),
+        everywhere=joined([g.is_universal for g in graphs], np.bool_),
+        loops=joined([g.has_loop for g in graphs], np.bool_),
+        cover=joined([item.cover for item in explored], np.float64),
+        load=joined([item.load for item in explored], np.float64),
+        lean=frozen([item.lean for item in explored], np.float64),
+        only=frozen([item.only for item in explored], np.bool_),
+        relation=frozen([relation(graphs[0], g) for g in graphs], np.int64),
+    )
