@@ -75,6 +75,7 @@ def test_others_forward_to_the_owner(postgres):
         assert seen.status_code == 200
         with store._transaction() as cursor:
             cursor.execute("UPDATE owners SET address = %s", ("http://127.0.0.1:9",))
+        two.service.policies.owner_lost(base)  # or wait until it asks again by itself
         lost = two.http.get("/v1/policies/p")
         assert (lost.status_code, lost.json()["error"]["code"]) == (503, "owned_elsewhere")
         looped = two.http.get("/v1/policies/p", headers={"X-Sidelight-Forwarded": "1"})

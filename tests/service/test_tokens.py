@@ -119,9 +119,12 @@ def test_the_first_token_is_shown_once(tmp_path):
     connection.close()
 
 
-def test_a_token_set_by_hand_must_be_long():
-    with pytest.raises(InvalidOption, match="at least 16"):
-        Tokens([], "short")
+def test_a_token_set_by_hand(caplog):
+    Tokens([], "short")
+    assert "can be guessed" in caplog.text
+    for wrong in ("with spaces in it all", "ünlesbar-für-header"):
+        with pytest.raises(InvalidOption, match="printable ASCII"):
+            Tokens([], wrong)
 
 
 def test_tokens_are_random():

@@ -48,7 +48,14 @@ def findings(run: bool = True) -> Iterator[Finding]:
     """Every check in turn; one that fails in an unforeseen way counts as broken and stops no other."""
     from sidelight.cli import health
 
-    checks = (health.python, health.packages, health.machine, health.kernels, health.permissions)
+    checks = (
+        health.python,
+        health.packages,
+        health.machine,
+        health.kernels,
+        health.service,
+        health.permissions,
+    )
     for check in (*checks, health.self_check) if run else checks:
         try:
             yield from check()

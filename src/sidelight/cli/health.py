@@ -11,12 +11,14 @@ import tempfile
 import time
 from collections.abc import Iterator
 from importlib import import_module, metadata
+from importlib import util as import_util
 from pathlib import Path
 
 from sidelight._version import __version__
 from sidelight.cli.doctor import Finding
 
 OLDEST_PYTHON = (3, 11)
+OLDEST_SQLITE, SOUND_WAL = [3, 35], [3, 51, 3]
 SCARCE_MEMORY = 1 << 30
 SCARCE_DISK = 200 << 20
 
@@ -123,6 +125,29 @@ def kernels() -> Iterator[Finding]:
     else:
         hint = "set SIDELIGHT_CACHE_DIR to a folder of yours, or every process compiles anew"
         yield Finding("kernel cache", "note", f"{folder} cannot be written; {hint}")
+
+
+def service() -> Iterator[Finding]:
+    """What the decision service would run on: its embedded store, and where data lie."""
+    import sqlite3
+
+    version = sqlite3.sqlite_version
+    state = "ok" if _order(version) >= OLDEST_SQLITE else "broken"
+    detail = f"{version}, needs 3.35 or newer"
+    if _order(version) < SOUND_WAL:  # needs two writers on one file, and the service is the only one
+        detail += "; a rare fault of its log was fixed in 3.51.3: let no other program write to a store"
+    yield Finding("sqlite", state, detail)
+    if any(import_util.find_spec(name) is None for name in ("msgspec", "starlette", "uvicorn")):
+        return
+    from sidelight.service.store.opening import default_path
+
+    path = default_path()
+    detail = (
+        f"{path}, {path.stat().st_size / (1 << 20):,.1f} MiB"
+        if path.exists()
+        else f"would keep its data in {path}"
+    )
+    yield Finding("service", "ok", detail)
 
 
 def permissions() -> Iterator[Finding]:

@@ -51,7 +51,7 @@ def asks(call: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.group(short_help="Policies and tokens of a running service.")
 def command() -> None:
-    """Make, list, back up and open policies of a service that `sidelight serve` runs.
+    """Make, list, back up and open policies of a service that `sidelight serve` runs. All of them have --json.
 
     \b
     export SIDELIGHT_TOKEN=sl_…
@@ -123,10 +123,13 @@ def show(service: Client, name: str, as_json: bool) -> None:
 @command.command()
 @click.argument("name")
 @click.argument("file", type=click.Path())
+@options.as_json
 @asks
-def export(service: Client, name: str, file: str) -> None:
+def export(service: Client, name: str, file: str, as_json: bool) -> None:
     """Write everything about a policy to FILE, while it goes on; `import` takes it in again."""
     service.policy(name).export(file)
+    if as_json:
+        emit_json({"policy": name, "file": file})
 
 
 @command.command(name="import")
@@ -142,12 +145,15 @@ def import_(service: Client, name: str, file: str, as_json: bool) -> None:
 @command.command()
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@options.as_json
 @asks
-def remove(service: Client, name: str, yes: bool) -> None:
+def remove(service: Client, name: str, yes: bool, as_json: bool) -> None:
     """Delete a policy and all its events."""
     if not yes:
         click.confirm(f"Delete {name} and everything it has learnt?", abort=True)
     service.policy(name).remove()
+    if as_json:
+        emit_json({"removed": name})
 
 
 @command.group()
@@ -196,10 +202,13 @@ def list_tokens(service: Client, as_json: bool) -> None:
 
 @tokens.command()
 @click.argument("id")
+@options.as_json
 @asks
-def revoke(service: Client, id: str) -> None:
+def revoke(service: Client, id: str, as_json: bool) -> None:
     """A token is good no longer."""
     service.revoke(id)
+    if as_json:
+        emit_json({"revoked": id})
 
 
 def _show(found: dict[str, Any], as_json: bool) -> None:

@@ -19,10 +19,10 @@ class AsyncClient:
     """The service at `url`; `Client` with `await`."""
 
     def __init__(self, url: str, token: str | None = None, *, timeout: float = 30.0, tries: int = 8) -> None:
-        import httpx
-
         self.url, self.tries = url.rstrip("/"), tries
-        self._http = httpx.AsyncClient(base_url=self.url, headers=calls.headers(token), timeout=timeout)
+        self._http = calls.http_library().AsyncClient(
+            base_url=self.url, headers=calls.headers(token), timeout=timeout
+        )
 
     async def send(self, call: calls.Call) -> httpx.Response:
         """One request, as often as it takes."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from sidelight.client.answers import Decision
-from sidelight.errors import ServiceError
+from sidelight.errors import InvalidOption, ServiceError
 
 if TYPE_CHECKING:
     import httpx
@@ -92,6 +92,17 @@ def _losses(losses: Losses) -> Any:
 
 def _key(key: str | None) -> dict[str, str]:
     return {"Idempotency-Key": key or secrets.token_urlsafe(18)}
+
+
+def http_library() -> Any:
+    """httpx, or how to get it."""
+    try:
+        import httpx
+    except ModuleNotFoundError as error:
+        raise InvalidOption(
+            "the client needs httpx, which a plain installation leaves out: pip install 'sidelight[client]'"
+        ) from error
+    return httpx
 
 
 def headers(token: str | None) -> dict[str, str]:

@@ -22,10 +22,10 @@ class Client:
     """The service at `url`. Requests that get no answer are sent again, which changes nothing twice."""
 
     def __init__(self, url: str, token: str | None = None, *, timeout: float = 30.0, tries: int = 8) -> None:
-        import httpx
-
         self.url, self.tries = url.rstrip("/"), tries
-        self._http = httpx.Client(base_url=self.url, headers=calls.headers(token), timeout=timeout)
+        self._http = calls.http_library().Client(
+            base_url=self.url, headers=calls.headers(token), timeout=timeout
+        )
 
     def send(self, call: calls.Call) -> httpx.Response:
         """One request, as often as it takes."""

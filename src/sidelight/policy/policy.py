@@ -239,6 +239,11 @@ class Policy(ABC):
         finally:
             self._busy.release()
 
+    def decision(self, number: int) -> Decision:
+        """An open decision, by its id."""
+        found = self._number_of(number)
+        return self._shown(found, self._open[found])
+
     @property
     def open(self) -> list[Decision]:
         """The decisions that are neither answered nor cancelled, as they were made."""

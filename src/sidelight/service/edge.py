@@ -166,6 +166,7 @@ class Edge:
                 method, url, content=None if path else body, headers={**headers, FORWARDED: "1"}
             )
         except httpx.HTTPError:
+            self.service.policies.owner_lost(address)
             raise elsewhere from None
         kept = {
             key: answer.headers[key]

@@ -7,7 +7,7 @@ import numpy as np
 from sidelight.errors import SidelightError
 from sidelight.graph import FeedbackGraph, families
 from sidelight.planning import plan
-from sidelight.policy import Policy
+from sidelight.policy import PlanPolicy, Policy
 from sidelight.service.limits import Limits
 from sidelight.service.messages import Graph, NewPolicy
 from sidelight.service.problems import Problem
@@ -72,6 +72,11 @@ def _check_size(arms: int, edges: int, limits: Limits) -> None:
             f"the graph has {arms:,} arms and {edges:,} edges;"
             f" at most {limits.arms:,} and {limits.edges:,} are allowed",
         )
+
+
+def kernels_of(policy: Policy) -> str:
+    """The kind of kernels that a policy needs: those of one kind compile once for all policies."""
+    return type(policy.memory).__name__ if isinstance(policy, PlanPolicy) else type(policy).__name__
 
 
 def warm(policy: Policy) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import logging
 import time
@@ -15,7 +16,7 @@ from sidelight.errors import SavedStateError, SidelightError, StoreError
 from sidelight.service import messages
 from sidelight.service.events import PolicyRow
 from sidelight.service.limits import Limits
-from sidelight.service.making import make_policy, warm
+from sidelight.service.making import kernels_of, make_policy, warm
 from sidelight.service.problems import Problem, store_failed, unknown_policy
 from sidelight.service.served import SNAPSHOT_EVERY, Served
 from sidelight.service.store.base import NameTaken, OwnedElsewhere, Store
@@ -24,6 +25,9 @@ from sidelight.service.writer import Writer
 log = logging.getLogger("sidelight.service")
 
 Result = TypeVar("Result")
+
+OWNER_KNOWN = 1.0
+"""Seconds for which the owner of a policy is believed to be the same."""
 
 
 class Policies:
@@ -47,6 +51,7 @@ class Policies:
             str, Served
         ] = {}  # dropped: what they have written must settle before they are loaded
         self._creating: set[str] = set()
+        self._elsewhere: dict[str, tuple[str, float]] = {}  # owners, and until when that is believed
         self._workers = ThreadPoolExecutor(2, "sidelight-load")
         self._planner = ThreadPoolExecutor(1, "sidelight-plan")
 
@@ -57,6 +62,9 @@ class Policies:
         found = self.served.get(name)
         if found is not None and not found.failed:
             return found
+        address, until = self._elsewhere.get(name, ("", 0.0))
+        if time.monotonic() < until:
+            raise OwnedElsewhere(name, address)
         loading = self._loading.get(name)
         if loading is None:
             loading = self._loading[name] = asyncio.ensure_future(self._loaded(name))
@@ -73,7 +81,8 @@ class Policies:
                 raise unknown_policy(name)
             row = await self.writer.run(self.store.own, row)
             made = await asyncio.get_running_loop().run_in_executor(self._workers, self._restored, row)
-        except OwnedElsewhere:
+        except OwnedElsewhere as elsewhere:
+            self._elsewhere[name] = (elsewhere.address, time.monotonic() + OWNER_KNOWN)
             raise
         except (StoreError, SavedStateError) as error:
             log.error("a policy cannot be loaded", extra={"data": {"policy": name, "error": str(error)}})
@@ -94,6 +103,10 @@ class Policies:
             warm(made.policy)
             return made
         raise why
+
+    def owner_lost(self, address: str) -> None:
+        """A process that owns policies does not answer: ask the store again."""
+        self._elsewhere = {name: known for name, known in self._elsewhere.items() if known[0] != address}
 
     def drop(self, served: Served) -> None:
         """Forget a policy in memory, for good: the next request loads it from the store."""
@@ -146,7 +159,7 @@ class Policies:
         if stored is None or stored.done():
             return
         try:
-            await asyncio.shield(stored)
+            await stored
         except StoreError as error:
             self.drop(served)
             raise store_failed(error) from error
@@ -172,10 +185,9 @@ class Policies:
             return made
         digest = hashlib.blake2b(key.encode(), digest_size=16).digest()
         first = served.requests.get(digest)
-        if first is None:
-            first = served.requests[digest] = asyncio.ensure_future(self._decide_once(served, count, digest))
-            first.add_done_callback(_forgotten(served.requests, digest))
-        made = await asyncio.shield(first)
+        made = await (
+            asyncio.shield(first) if first is not None else self._decide_once(served, count, digest)
+        )
         if len(made) != count:
             raise Problem(
                 422,
@@ -185,12 +197,23 @@ class Policies:
         return made
 
     async def _decide_once(self, served: Served, count: int, key: bytes) -> list[messages.Decision]:
-        found = await self.reading(self.store.find_key, served.row.id, key)
-        if found:
-            return served.decided_before(found)
-        made = self._apply(served, served.decide, count, key, self.clock())
-        await self.settled(served)
-        return made
+        """Look a key up and decide if it is new; whoever comes with the same key meanwhile waits for the answer."""
+        answer = served.requests[key] = asyncio.get_running_loop().create_future()
+        try:
+            found = await self.reading(self.store.find_key, served.row.id, key)
+            if found:
+                made = served.decided_before(found)
+            else:
+                made = self._apply(served, served.decide, count, key, self.clock())
+                await self.settled(served)
+            answer.set_result(made)
+            return made
+        except BaseException as error:
+            answer.set_exception(store_failed("the request was broken off") if _is_end(error) else error)
+            answer.exception()  # nobody may be waiting, and that is no mistake
+            raise
+        finally:
+            del served.requests[key]
 
     async def observe(self, name: str, items: list[messages.Observation]) -> messages.Observed:
         """Learn from answers, all or none."""
@@ -245,6 +268,7 @@ class Policies:
                 "arms": policy.graph.n_arms,
                 "horizon": request.horizon,
                 "realization": policy.plan.realization,
+                "kernels": kernels_of(policy),
                 "key": digest,
             }
             served = Served(PolicyRow(0, name, about), policy, self.limits, self.snapshot_every)
@@ -287,6 +311,25 @@ class Policies:
             self.count -= 1
         log.info("policy removed", extra={"data": {"policy": name}})
 
+    async def prepare(self) -> None:
+        """Load one policy of each kind, so that its kernels are compiled before anybody asks for one."""
+        rows = await asyncio.get_running_loop().run_in_executor(self._workers, self.store.rows)
+        kinds: dict[str, str] = {}
+        for row in rows:
+            kinds.setdefault(str(row.about.get("kernels")), row.name)
+        for name in kinds.values():
+            with contextlib.suppress(SidelightError):  # who asks for it is told
+                await self.get(name)
+
+    async def watch(self) -> None:
+        """Load, one by one, the policies in which something may expire: a rule that nobody waits for."""
+        rows = await asyncio.get_running_loop().run_in_executor(self._workers, self.store.rows)
+        for row in rows:
+            if row.about.get("expires") is not None and row.name not in self.served:
+                with contextlib.suppress(SidelightError):
+                    await self.get(row.name)
+                await asyncio.sleep(0.1)
+
     # -- keeping in order ------------------------------------------------------------------------------
 
     def sweep(self) -> int:
@@ -304,18 +347,25 @@ class Policies:
 
     async def close(self) -> None:
         """Save what has changed since its last snapshot, so that the next start, of any version, replays nothing."""
-        for served in list(self.served.values()):
-            if not served.failed and served.seq > served.snapshot_seq:
-                try:
-                    served.save()
-                    self._write(served)
-                    await self.settled(served)
-                except SidelightError as error:  # its events are on the disk all the same
-                    log.error(
-                        "no last snapshot", extra={"data": {"policy": served.row.name, "error": str(error)}}
-                    )
+        changed = [each for each in self.served.values() if not each.failed and each.seq > each.snapshot_seq]
+        for served in changed:
+            served.save()
+            self._write(served)
+            await asyncio.sleep(0)
+        for served in changed:
+            try:
+                await self.settled(served)
+            except SidelightError as error:  # its events are on the disk all the same
+                log.error(
+                    "no last snapshot", extra={"data": {"policy": served.row.name, "error": str(error)}}
+                )
         self._workers.shutdown(wait=False, cancel_futures=True)
         self._planner.shutdown(wait=False, cancel_futures=True)
+
+
+def _is_end(error: BaseException) -> bool:
+    """Is this the end of a task rather than a failure?"""
+    return not isinstance(error, Exception)
 
 
 def _forgotten(waiting: dict[Any, asyncio.Future[Any]], name: Any) -> Callable[[asyncio.Future[Any]], None]:

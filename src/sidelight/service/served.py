@@ -78,6 +78,7 @@ class Served:
 
     def __post_init__(self) -> None:
         self.expires: float | None = self.row.about.get("expires")
+        self._due = 0.0  # nothing expires before this time
         labels = self.policy.graph.labels
         self._arms = None if labels is None else {label: arm for arm, label in enumerate(labels)}
 
@@ -186,11 +187,13 @@ class Served:
     def expire(self, now: float) -> int:
         """Cancel what has waited for longer than the policy allows; how many decisions that were."""
         self.clock = max(self.clock, now)
-        if self.expires is None:
+        if self.expires is None or self.clock < self._due:
             return 0
         due = []
+        self._due = self.clock + self.expires
         for number, (_, time) in self.open.items():  # in the order of their times
             if time + self.expires > self.clock:
+                self._due = time + self.expires
                 break
             due.append(number)
         for number in due:
@@ -405,12 +408,8 @@ class Served:
         """A page of what waits for an answer."""
         numbers = [number for number in self.open if number > after][: limit + 1]
         more = len(numbers) > limit
-        wanted = set(numbers[:limit])
-        shown = [
-            messages.Decision(d.id, d.round, d.arm, d.label, d.reveals.tolist(), d.seen.tolist())
-            for d in self.policy.open
-            if d.id in wanted
-        ]
+        found = [self.policy.decision(number) for number in numbers[:limit]]
+        shown = [self._shown(each.id, each.arm, each.seen) for each in found]
         return messages.OpenList(shown, shown[-1].id if more else None)
 
 

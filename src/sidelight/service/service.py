@@ -69,7 +69,8 @@ class Service:
         if not rows and self._environment is None:
             self.admin_token = await self.add_admin_token(FIRST_ADMIN)
         self.policies.count = await asyncio.to_thread(self.store.count)
-        self._beside = [asyncio.create_task(self._sweep()), asyncio.create_task(self._refresh())]
+        beside = (self._sweep(), self._refresh(), self.policies.watch())
+        self._beside = [asyncio.create_task(each) for each in beside]
         self.ready = True
         log.info("started", extra={"data": {**self.store.details, "policies": self.policies.count}})
 

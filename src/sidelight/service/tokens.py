@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 import re
 import secrets
 from typing import NamedTuple
@@ -18,8 +19,10 @@ from sidelight.service.messages import NAME, SCOPES
 from sidelight.service.problems import Problem
 from sidelight.service.store.base import TokenRow
 
-LEAST_CHARACTERS = 16
-"""Of a token that is set by hand."""
+FEW_CHARACTERS = 16
+"""A token that is set by hand and shorter than this is worth a warning."""
+
+log = logging.getLogger("sidelight.service")
 
 _TOKEN = re.compile(r"sl_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
 
@@ -45,13 +48,11 @@ class Tokens:
         self.rows = {row.id: row for row in rows}
         self._environment = None
         if environment is not None:
-            if (
-                len(environment) < LEAST_CHARACTERS
-                or not environment.isascii()
-                or not environment.isprintable()
-            ):
-                raise InvalidOption(
-                    f"SIDELIGHT_ADMIN_TOKEN must have at least {LEAST_CHARACTERS} printable ASCII characters"
+            if not environment.isascii() or not environment.isprintable() or " " in environment:
+                raise InvalidOption("SIDELIGHT_ADMIN_TOKEN must be printable ASCII characters without spaces")
+            if len(environment) < FEW_CHARACTERS:
+                log.warning(
+                    "SIDELIGHT_ADMIN_TOKEN is short: it can be guessed; use 16 random characters or more"
                 )
             self._environment = _digest(environment)
 

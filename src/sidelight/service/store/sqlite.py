@@ -12,10 +12,12 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from sidelight.errors import StoreError
+from sidelight.service.events import Event
 from sidelight.service.store.base import Cursor, Store
 
 TYPES = {
@@ -25,6 +27,9 @@ TYPES = {
     "serial": "INTEGER PRIMARY KEY AUTOINCREMENT",
     "clustered": " WITHOUT ROWID",
 }
+
+ROWS = 64
+"""Events of one statement: after each, the writer waits until the other threads let it go on."""
 
 CHECKED_BYTES = 1 << 26
 """Files up to this size are checked page by page at every start; of larger ones, what is read is."""
@@ -154,6 +159,11 @@ class SqliteStore(Store):
             }
             raise StoreError(f"{self.path}: {reasons.get(code, 'the store failed')} ({error})") from error
 
+    def _insert(self, cursor: Cursor, events: Sequence[Event]) -> None:
+        for at in range(0, len(events), ROWS):
+            rows = events[at : at + ROWS]
+            cursor.execute(_inserting(len(rows)), [value for row in rows for value in row])
+
     # -- looking ---------------------------------------------------------------------------------------
 
     def free_bytes(self) -> int | None:
@@ -164,3 +174,9 @@ class SqliteStore(Store):
     def details(self) -> dict[str, str]:
         """The file and the library."""
         return {"where": self.where, "sqlite": sqlite3.sqlite_version}
+
+
+@cache
+def _inserting(rows: int) -> str:
+    values = ", ".join(["(?, ?, ?, ?, ?, ?, ?, ?)"] * rows)
+    return f"INSERT INTO events (policy, seq, kind, decision, time, key, body, chk) VALUES {values}"
