@@ -136,6 +136,17 @@ def told_twice(p):
     p.observe(d, {labels[d.reveals[0]]: 0.5, int(d.reveals[0]): 0.5})
 
 
+GRAPHS = {  # that no round of these policies can have
+    "no graph": lambda: "cycle",
+    "other arms": lambda: sl.families.full(9),
+    "other labels": lambda: sl.FeedbackGraph.from_edges(4, GRAPH.edges(), labels="abcd"),
+}
+
+
+def observed_on(p, graph):
+    p.observe(p.open[0], np.full(p.open[0].reveals.size, 0.5), graph=graph)
+
+
 def too_much(p):
     p.observe(p.open[0], [2.5e9] * p.open[0].reveals.size)
 
@@ -149,6 +160,8 @@ REFUSALS = {
     **OBSERVED,
     **TOLD,
     "told twice": lambda p, _: told_twice(p),
+    **{f"decide, {what}": (lambda p, _, g=g: p.decide(graph=g())) for what, g in GRAPHS.items()},
+    **{f"observe, {what}": (lambda p, _, g=g: observed_on(p, g())) for what, g in GRAPHS.items()},
     "asked twice": lambda p, _: p.ask(),
     "told without asking": lambda p, _: without_pending(p),
     "answered before": lambda p, _: p.observe(1, [0.5, 0.5, 0.5]),
@@ -234,7 +247,7 @@ def test_refused_while_another_thread_decides():
 
 def raised_in(module):
     """Where a module raises: first and last line of every `raise` of an error of ours."""
-    own = {"TypeError"}  # caught and turned into one of ours where it is raised
+    own = {"TypeError", "NotImplementedError"}  # caught and turned into one of ours; for others to fill in
     for node in ast.walk(ast.parse(inspect.getsource(module))):
         if isinstance(node, ast.Raise) and node.exc is not None:
             call = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
@@ -248,6 +261,9 @@ def test_no_refusal_is_left_out(policies, tmp_path):
     for what in REFUSALS:
         error = refused("fixed, losses", what, policies, tmp_path)
         reached |= {(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)}
+    with pytest.raises(sl.InfeasibleRequest, match="proved for one graph") as caught:
+        policies["fixed, losses"].copy().decide(graph=sl.families.full(4))
+    reached |= {(frame.filename, frame.lineno) for frame in traceback.extract_tb(caught.value.__traceback__)}
     missed = [
         f"{module.__name__}:{first}"
         for module in (policy, feedback)
