@@ -23,15 +23,15 @@ DENSE = (
     "cycle:20", "cycle:20:directed", "teams:5x4", "revealing_action:20", "corrupted_mab:20,1", "mab:20",
     "loopy_star:20",
 )  # fmt: skip
-GAPS = (0.3, 0.2, 0.1, 0.05)
+GAPS = (0.2, 0.05)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="at most 1,000 arms")
     parser.add_argument("--dense", action="store_true", help="regret beside the dense rule, instead of speed")
-    parser.add_argument("--rounds", type=int, default=10_000, help="of every game of --dense")
-    parser.add_argument("--seeds", type=int, default=40)
+    parser.add_argument("--rounds", type=int, default=5_000, help="of every game of --dense")
+    parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--graphs", nargs="*", default=GRAPHS, choices=GRAPHS)
     parser.add_argument("--sizes", nargs="*", type=int, default=SIZES, help="numbers of arms")

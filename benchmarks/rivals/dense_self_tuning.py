@@ -9,6 +9,12 @@ from numba import njit
 
 
 @njit
+def root(x, s):
+    """x^{1−s}."""
+    return np.sqrt(x) if s == 0.5 else x ** (1.0 - s)
+
+
+@njit
 def point(L, beta, s):
     """X(L, β), by Newton's method from the left."""
     gap = (L - L.min()) / beta
@@ -18,9 +24,12 @@ def point(L, beta, s):
         total = slope = 0.0
         for i in range(L.size):
             y = nu + gap[i]
-            x[i] = np.exp(-y) if s == 1.0 else np.exp(-np.log1p((1.0 - s) * y) / (1.0 - s))
+            if s == 0.5:
+                x[i] = 1.0 / ((1.0 + 0.5 * y) * (1.0 + 0.5 * y))
+            else:
+                x[i] = np.exp(-y) if s == 1.0 else np.exp(-np.log1p((1.0 - s) * y) / (1.0 - s))
             total += x[i]
-            slope += x[i] ** (2.0 - s)
+            slope += x[i] * root(x[i], s)
         move = (total - 1.0) / slope
         nu += move
         if move <= 1e-16 * max(1.0, nu):
@@ -33,7 +42,9 @@ def entropy(x, s):
     """H(x)."""
     total = 0.0
     for value in x:
-        if value > 0.0:
+        if s == 0.5:
+            total += 4.0 * (np.sqrt(value) - value)
+        elif value > 0.0:
             log = np.log(value)
             total += -value * log if s == 1.0 else value * np.expm1((s - 1.0) * log) / (s * (1.0 - s))
     return total
@@ -49,6 +60,8 @@ def money(L, beta, s):
 @njit
 def psi(q, s):
     """ψ(q)."""
+    if s == 0.5:
+        return q / (2.0 + q)
     if q < 1e-5:
         return 0.5 * q
     if s == 1.0:
@@ -59,6 +72,8 @@ def psi(q, s):
 @njit
 def psi_minus(r, s):
     """ψ₋(r), infinite from (1 − s)r = 1 on."""
+    if s == 0.5:
+        return r / (2.0 - r) if r < 2.0 else np.inf
     if r < 1e-5:
         return 0.5 * r
     if s == 1.0:
@@ -76,14 +91,14 @@ def cost(A, X, Z, beta, s, leader):
     for i in range(X.size):
         pays = X[i]
         if P[i] > 0.0:
-            pays *= psi(X[i] ** (1.0 - s) / (beta * P[i]), s)
+            pays *= psi(root(X[i], s) / (beta * P[i]), s)
         over = max(pays + Z[i] - X[i], 0.0)
         if i == leader:
             plain = over
             continue
         others += over
         if X[i] > 0.0:
-            r = X[i] ** (1.0 - s) / (beta * P[leader]) if P[leader] > 0.0 else np.inf
+            r = root(X[i], s) / (beta * P[leader]) if P[leader] > 0.0 else np.inf
             shift += X[i] * psi_minus(r, s)
     return others + min(plain, max(shift + Z[leader] - X[leader], 0.0))
 
@@ -103,7 +118,7 @@ def best_play(A, cover, X, beta, s):
             for i in range(n):
                 if A[j, i] > 0.0 and load[i] > 0.0:
                     x = min(X[i], a) if family == 1 and i == leader else X[i]
-                    g[j] = max(g[j], cover[j] * x ** (1.0 - s) / load[i])
+                    g[j] = max(g[j], cover[j] * root(x, s) / load[i])
         G = g.sum()
         if G == 0.0:
             continue
