@@ -39,7 +39,20 @@ def checked_graph(own: FeedbackGraph, given: object) -> FeedbackGraph | None:
             f"the graph of a round has the labels of the policy's own graph: arm {wrong[0]} is "
             f"{own.labels[wrong[0]]!r}, got {given.labels[wrong[0]]!r}"
         )
-    return None if given is own or given.content == own.content else given
+    if given is own or given.content == own.content:
+        return None
+    check_certain(own)
+    check_certain(given)
+    return given
+
+
+def check_certain(graph: FeedbackGraph) -> None:
+    """Refuse graphs some of whose edges reveal with a probability only: dense play counts on every edge."""
+    if not getattr(graph, "certain", True):
+        raise InfeasibleRequest(
+            "on graphs that change every edge must be certain to reveal, and some of these may fail: leave those out,"
+            " or play one graph"
+        )
 
 
 def checked_shown(own: FeedbackGraph, given: FeedbackGraph) -> None:
