@@ -64,6 +64,25 @@ def test_probing(capsys):
     assert numbers(fourth)[-1] > 0.9
 
 
+@pytest.mark.slow
+def test_shop(capsys, monkeypatch):
+    """Against a service of its own: the certificate is above the regret, and intervals hold what was true."""
+    monkeypatch.setattr("sys.argv", ["shop.py"])
+    first, second, third, fourth, *looked_back = printed("shop", capsys).splitlines()
+    earned, _, fixed, price = numbers(first)
+    cancelled, still_open = numbers(second)
+    regret, certified, lost = numbers(third)
+    assert regret == pytest.approx(fixed - earned, abs=1.0)
+    assert cancelled > 20
+    assert still_open > 20
+    assert lost == pytest.approx(40 * (cancelled + still_open), abs=1.0)
+    assert 0 < regret < certified
+    assert numbers(fourth)[-1] > 0.5
+    named = {row[0]: row for row in map(numbers, looked_back[2:])}
+    _, _, low, high, _ = named[price]
+    assert low <= fixed / 4_000 <= high
+
+
 def test_spam(capsys):
     lines = printed("spam", capsys).splitlines()[1:]
     assert len(lines) == 4
