@@ -296,6 +296,49 @@ def ring_probe(n: int) -> FeedbackGraph:
     return labelled(graph, [f"node {i + 1}" for i in range(graph.n_arms)])
 
 
+# -- reveals that may fail ---------------------------------------------------------------------------------
+
+
+def faulty(graph: FeedbackGraph, p: float) -> FeedbackGraph:
+    """The same graph where every reveal works with probability p only, or p times what it did before.
+
+    δ* is at most 1/p times what it was; classes stay. By name: any family with `:works=0.9` at its end.
+
+    >>> faulty(cycle(4), 0.5).probability(0, 1)
+    0.5
+    """
+    if isinstance(p, bool) or not isinstance(p, int | float | np.number) or not 0 < p <= 1:
+        raise InvalidOption(f"p is a probability in (0, 1], got p={p!r}")
+    if p == 1:
+        return graph
+    refuse_too_many_edges(f"faulty({graph!r})", graph.n_edges)
+    edges, chances = graph.edges(), graph.edge_probabilities()
+    return FeedbackGraph._from_arrays(
+        graph.n_arms, edges[:, 0], edges[:, 1], graph.labels, probabilities=float(p) * chances
+    )
+
+
+def lossy_probe(n: int, p: float) -> FeedbackGraph:
+    """Nodes on a ring probe their two neighbours, and each answer gets lost with probability 1 − p: `ring_probe`.
+
+    Weak for n ≥ 4, δ* = n/(2p), α = ⌊n/2⌋.
+    """
+    return faulty(ring_probe(n), p)
+
+
+def shared_screens(n: int, p: float) -> FeedbackGraph:
+    """Every arm shows its own loss; those of the two next to it, on a ring, are passed on with probability p.
+
+    Strong (all loops are certain), n ≥ 3, δ* = n/(1 + 2p), α = ⌊n/2⌋ (1 for n = 3).
+    """
+    arms = np.arange(checked_count("n", n, least=3))
+    beside = cycle(arms.size)
+    shown = faulty(beside, p)
+    edges = np.concatenate([pairs(arms, arms), shown.edges()])
+    chances = np.concatenate([np.ones(arms.size), shown.edge_probabilities()])
+    return FeedbackGraph._from_arrays(arms.size, edges[:, 0], edges[:, 1], probabilities=chances)
+
+
 # -- by name ----------------------------------------------------------------------------------------------
 
 
@@ -303,7 +346,8 @@ def parse(spec: str) -> FeedbackGraph:
     """Graph from a short text: a family, its arguments in order, and a flag if it has one.
 
     "cycle:100", "cycle:100:directed", "cliques:5x20" (five of 20), "cliques:3,4,5", "bicliques:2+3,8",
-    "hypercube:7", "corrupted_mab:20,2", "random:100,0.1,7", "random:100,0.1,7:loops", "apple_tasting".
+    "hypercube:7", "corrupted_mab:20,2", "random:100,0.1,7", "random:100,0.1,7:loops", "apple_tasting". With `:works=0.9`
+    at the end every reveal works with that probability (`faulty`).
 
     >>> parse("cliques:2x3").n_arms
     6
@@ -318,12 +362,15 @@ def parse(spec: str) -> FeedbackGraph:
     words = [word.strip() for word in rest[0].split(",")] if rest and rest[0] else []
     flags = [flag.lower() for flag in rest[1:]]
     try:
+        works = 1.0
+        if flags and flags[-1].startswith("works="):
+            works = read_number(flags.pop().removeprefix("works="))
         if unknown := [flag for flag in flags if flag != family.flag]:
             raise ValueError(f"unknown flag {unknown[0]!r}")
         arguments = family.read(words)
     except ValueError as error:
         raise InvalidOption(f"cannot read {spec!r}: {error}; write it as {family.usage}") from error
-    return family.build(*arguments, **dict.fromkeys(flags, True))
+    return faulty(family.build(*arguments, **dict.fromkeys(flags, True)), works)
 
 
 def usages() -> tuple[str, ...]:
@@ -375,6 +422,8 @@ _PAPER = (cycle, cliques, bicliques, complete_bipartite, hypercube, grid, reveal
 _CORRUPTED = (corrupted_mab, corrupted_full)
 _RANDOM = (bounded_in_degree, random)
 _APPLIED = (newsvendor, auction, pricing, apple_tasting, label_efficient, teams, ring_probe)
+_FAULTY = (lossy_probe, shared_screens)
 _FAMILIES = {
-    build.__name__: _Family(build) for build in (*_STRONG, *_PAPER, *_CORRUPTED, *_RANDOM, *_APPLIED)
+    build.__name__: _Family(build)
+    for build in (*_STRONG, *_PAPER, *_CORRUPTED, *_RANDOM, *_APPLIED, *_FAULTY)
 }

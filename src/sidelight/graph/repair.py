@@ -13,6 +13,8 @@ from sidelight.graph.feedback_graph import FeedbackGraph
 def with_loops(g: FeedbackGraph, unobservable_only: bool = False) -> FeedbackGraph:
     """The graph in which, besides, every arm reveals itself, or every arm that nothing reveals.
 
+    A loop that may fail stays as it is.
+
     >>> chain = FeedbackGraph.from_edges(2, [(0, 1)])
     >>> with_loops(chain).n_edges, with_loops(chain, unobservable_only=True).n_edges
     (3, 2)
@@ -26,6 +28,7 @@ def with_loops(g: FeedbackGraph, unobservable_only: bool = False) -> FeedbackGra
         g.labels,
         g.universal,
         looped[g.universal],
+        None if g.out_probability is None else np.append(g.out_probability, np.ones(more.size)),
     )
 
 

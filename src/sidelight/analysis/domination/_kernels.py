@@ -21,3 +21,25 @@ def take_slack(
             taken[v] = step
             for e in range(indptr[v], indptr[v + 1]):
                 slack[indices[e]] -= step
+
+
+@compiled()
+def take_weighed_slack(
+    indptr: Indices,
+    indices: Indices,
+    values: Floats,
+    order: Indices,
+    most: Floats,
+    slack: Floats,
+    taken: Floats,
+) -> None:
+    """`take_slack` where constraint indices[e] shrinks by values[e] > 0 times what is taken."""
+    for k in range(order.size):
+        v = order[k]
+        step = most[v]
+        for e in range(indptr[v], indptr[v + 1]):
+            step = min(step, slack[indices[e]] / values[e])
+        if step > 0.0:
+            taken[v] = step
+            for e in range(indptr[v], indptr[v + 1]):
+                slack[indices[e]] -= step * values[e]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sidelight._types import Indices
-from sidelight.analysis.domination.covering import NOBODY, CoveringProgram, listed_program, split
+from sidelight.analysis.domination.covering import NOBODY, CoveringProgram, listed_program, split, values_of
 from sidelight.analysis.domination.domination import (
     Domination,
     check_revealed,
@@ -73,7 +73,8 @@ def _block_programs(
     place[flat] = np.arange(len(flat))
     counts, found = gather_rows(g.in_indptr, g.in_indices, flat)
     inside = block_of[found] == np.repeat(block, counts)
-    every = listed_program(len(flat), counts, np.where(inside, place[found], -1))
+    values = values_of(g.in_indptr, g.in_probability, flat)
+    every = listed_program(len(flat), counts, np.where(inside, place[found], -1), values)
     everywhere = g.is_universal[flat]
     every.spared[everywhere] = np.where(g.has_loop[flat], NOBODY, place[flat])[everywhere]
     start = 0

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from sidelight._types import Indices, Ints, Longs
+from sidelight._types import Floats, Indices, Ints, Longs
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.csr import gather_rows, grouped, pointers
 
@@ -24,6 +24,8 @@ NOBODY = -1
 class CoveringProgram:
     """min Σx over sources, such that the sources of every target weigh at least 1 together, x ≥ 0.
 
+    Where reveals may fail a listed source counts with r·x, r its probability in `row_values`.
+
     Sources and targets are numbered from 0. Target u is revealed by the listed sources when
     spared[u] == LISTED, otherwise by every source but spared[u] (NOBODY: by all), which takes no room.
     """
@@ -32,6 +34,7 @@ class CoveringProgram:
     row_indptr: Longs  # (n_targets + 1,) listed sources by target
     row_indices: Ints
     spared: Ints  # (n_targets,)
+    row_values: Floats | None = None  # of the listed sources, None if all are 1
 
     @property
     def n_targets(self) -> int:
@@ -41,12 +44,22 @@ class CoveringProgram:
     @cached_property
     def columns(self) -> tuple[Indices, Indices]:
         """(indptr, indices) of the listed targets by source."""
-        pattern = np.ones(len(self.row_indices), dtype=np.int8)
+        return self._columns[:2]
+
+    @property
+    def column_values(self) -> Floats | None:
+        """Their probabilities, None if all are 1."""
+        return None if self.row_values is None else self._columns[2]
+
+    @cached_property
+    def _columns(self) -> tuple[Indices, Indices, Floats]:
+        pattern = np.ones(len(self.row_indices), dtype=np.int8) if self.row_values is None else self.row_values
         by_row = sparse.csr_array(
             (pattern, self.row_indices, self.row_indptr), shape=(self.n_targets, self.n_sources)
         )
         by_source = by_row.tocsc()
-        return by_source.indptr, by_source.indices.astype(np.int32, copy=False)  # half the memory traffic
+        indices = by_source.indices.astype(np.int32, copy=False)  # half the memory traffic
+        return by_source.indptr, indices, by_source.data
 
     @cached_property
     def in_degree(self) -> Longs:
@@ -71,7 +84,8 @@ class CoveringProgram:
     def signature(self) -> bytes:
         """Equal for two programs exactly when they are the same program."""
         head = b"%d %d " % (self.n_sources, len(self.spared))
-        return head + self.row_indptr.tobytes() + self.row_indices.tobytes() + self.spared.tobytes()
+        values = b"" if self.row_values is None else self.row_values.tobytes()
+        return head + self.row_indptr.tobytes() + self.row_indices.tobytes() + self.spared.tobytes() + values
 
     def restricted(self, sources: Indices, targets: Indices) -> CoveringProgram:
         """The program on the listed edges between `sources` and `targets`, renumbered in the order given."""
@@ -79,24 +93,35 @@ class CoveringProgram:
         rank[sources] = np.arange(len(sources))
         counts, found = gather_rows(self.row_indptr, self.row_indices, targets)
         local = rank[found]
-        return listed_program(len(sources), counts, local)
+        return listed_program(len(sources), counts, local, values_of(self.row_indptr, self.row_values, targets))
 
 
-def listed_program(n_sources: int, counts: Indices, local: Indices) -> CoveringProgram:
+def values_of(indptr: Indices, values: Floats | None, rows: Indices) -> Floats | None:
+    """The values of some rows one after another; None if all are 1."""
+    return None if values is None else gather_rows(indptr, values, rows)[1]
+
+
+def listed_program(
+    n_sources: int, counts: Indices, local: Indices, values: Floats | None = None
+) -> CoveringProgram:
     """Program whose target u has the next counts[u] entries of `local` as sources; −1 is no source."""
     inside = local >= 0
     if not inside.all():
         owner = np.repeat(np.arange(len(counts)), counts)
         counts = np.bincount(owner[inside], minlength=len(counts))
         local = local[inside]
+        values = None if values is None else values[inside]
     spared = np.full(len(counts), LISTED, dtype=np.int32)
-    return CoveringProgram(n_sources, pointers(counts), local.astype(np.int32), spared)
+    if values is not None and (values == 1).all():
+        values = None
+    return CoveringProgram(n_sources, pointers(counts), local.astype(np.int32), spared, values)
 
 
 def covering_program(g: FeedbackGraph, arms: Indices, cover: Indices) -> CoveringProgram:
     """Sources `arms`, targets `cover`, distinct arms of g each; time and room of the edges into `cover`."""
     counts, found = gather_rows(g.in_indptr, g.in_indices, cover)
-    program = listed_program(len(arms), counts, locate(found, arms, g.n_arms))
+    values = values_of(g.in_indptr, g.in_probability, cover)
+    program = listed_program(len(arms), counts, locate(found, arms, g.n_arms), values)
     everywhere = np.flatnonzero(g.is_universal[cover])
     if everywhere.size:
         universal = cover[everywhere]
@@ -126,6 +151,7 @@ def split(
     rank[sources] = np.arange(len(sources)) - np.repeat(source_start[:-1], np.diff(source_start))
     counts, found = gather_rows(program.row_indptr, program.row_indices, targets)
     local = rank[found]
+    values = values_of(program.row_indptr, program.row_values, targets)
     indptr = pointers(counts)
     spared = program.spared[targets]
     spared = np.where(spared >= 0, rank[np.maximum(spared, 0)], spared)
@@ -140,5 +166,6 @@ def split(
                 indptr[low : high + 1] - indptr[low],
                 local[indptr[low] : indptr[high]],
                 spared[low:high],
+                None if values is None else values[indptr[low] : indptr[high]],
             ),
         )

@@ -29,7 +29,8 @@ class Domination:
 
     Cover: x ≥ 0 on `arms` with Σ_{v ∈ Nin(u) ∩ arms} x_v ≥ 1 for every u in `cover`. Packing: y ≥ 0 on
     `cover` with Σ_{u ∈ Nout(v) ∩ cover} y_u ≤ 1 for every v in `arms`. Any packing sums to at most any cover,
-    so the domination number δ* lies between `lower` and `value`.
+    so the domination number δ* lies between `lower` and `value`. Where reveals may fail, every term of both sums is
+    multiplied by the probability of its edge.
     """
 
     value: float  # Σ weights
@@ -68,7 +69,8 @@ class Domination:
             if bad.size:
                 raise SolverError(f"the {name} of arm {at[bad[0]]} is {float(values[bad[0]])!r}, not ≥ 0")
 
-        coverage = _sums(g.in_indptr, g.in_indices, self.cover, self.arms, self.weights, g.n_arms)
+        into = (g.in_indptr, g.in_indices, g.in_probability)
+        coverage = _sums(*into, self.cover, self.arms, self.weights, g.n_arms)
         universal = g.is_universal[self.cover]
         own = _own(self.cover, self.arms, self.weights, g.n_arms)
         coverage[universal] += (total - np.where(g.has_loop[self.cover], 0.0, own))[universal]
@@ -76,7 +78,8 @@ class Domination:
         if short.size:
             raise SolverError(f"arm {self.cover[short[0]]} is covered {float(coverage[short[0]])!r} < 1")
 
-        load = _sums(g.out_indptr, g.out_indices, self.arms, self.cover, self.packing, g.n_arms)
+        out = (g.out_indptr, g.out_indices, g.out_probability)
+        load = _sums(*out, self.arms, self.cover, self.packing, g.n_arms)
         load += float(self.packing[universal].sum())
         loopless = g.is_universal[self.arms] & ~g.has_loop[self.arms]
         load[loopless] -= _own(self.arms, self.cover, self.packing, g.n_arms)[loopless]
@@ -112,6 +115,7 @@ def fractional_domination(
 
         min Σ_{v ∈ arms} x_v   s.t.   Σ_{v ∈ Nin(u) ∩ arms} x_v ≥ 1 for u ∈ cover,   x ≥ 0     (LP 𝒫)
 
+    Where reveals may fail, x_v counts with the probability that v reveals u.
     `arms` defaults to all arms and `cover` to `arms`. Closed forms and small programs are exact; large ones
     are solved to a proven gap of 1 % unless `tolerance` asks for another (below 1e-6: exactly, however long
     that takes). Without `tolerance` the best certificate found is returned with its honest `gap`.
@@ -164,12 +168,21 @@ def check_revealed(g: FeedbackGraph, program: CoveringProgram, cover: Indices, w
 
 
 def _sums(
-    indptr: Indices, indices: Indices, rows: Indices, at: Indices, values: Floats, n_arms: int
+    indptr: Indices,
+    indices: Indices,
+    probability: Floats | None,
+    rows: Indices,
+    at: Indices,
+    values: Floats,
+    n_arms: int,
 ) -> Floats:
-    """For each of `rows`, the sum of `values` over its explicit neighbours among `at`."""
+    """For each of `rows`, the sum of `values`, times probabilities, over its explicit neighbours among `at`."""
     counts, found = gather_rows(indptr, indices, rows)
     owner = np.repeat(np.arange(len(rows)), counts)
-    sums = np.bincount(owner, weights=_own(found, at, values, n_arms), minlength=len(rows))
+    shown = _own(found, at, values, n_arms)
+    if probability is not None:
+        shown = shown * gather_rows(indptr, probability, rows)[1]
+    sums = np.bincount(owner, weights=shown, minlength=len(rows))
     return sums.astype(np.float64)  # bincount of nothing counts in integers
 
 

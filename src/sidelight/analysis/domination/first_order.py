@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from sidelight._types import Floats, Indices
-from sidelight.analysis.domination._kernels import take_slack
+from sidelight.analysis.domination._kernels import take_slack, take_weighed_slack
 from sidelight.analysis.domination.covering import CoveringProgram
 
 STEPS_PER_CHECK = 40
@@ -25,9 +25,12 @@ class Certificates:
     def __init__(self, program: CoveringProgram) -> None:
         n_s, n_t = program.n_sources, program.n_targets
         self.rows, self.columns = (program.row_indptr, program.row_indices), program.columns
-        ones = np.ones(len(program.row_indices))
-        self.a: Any = sparse.csr_array((ones, *self.rows[::-1]), shape=(n_t, n_s))
-        self.transposed: Any = sparse.csr_array((ones, *self.columns[::-1]), shape=(n_s, n_t))
+        self.row_values, self.column_values = program.row_values, program.column_values
+        by_row = by_column = np.ones(len(program.row_indices))
+        if self.row_values is not None and self.column_values is not None:
+            by_row, by_column = self.row_values, self.column_values
+        self.a: Any = sparse.csr_array((by_row, *self.rows[::-1]), shape=(n_t, n_s))
+        self.transposed: Any = sparse.csr_array((by_column, *self.columns[::-1]), shape=(n_s, n_t))
         # Take slack from sources that reveal little first, give room to targets that use little first.
         self.source_order: Indices = np.argsort(program.listed_out_degree, kind="stable")
         self.target_order: Indices = np.argsort(program.in_degree, kind="stable")
@@ -35,8 +38,14 @@ class Certificates:
         rank = np.empty(n_s, dtype=np.int64)
         rank[self.source_order] = np.arange(n_s)
         self.busiest = self.source_order[self._most(rank)]  # source of each target
-        self.cover, self.packing = np.ones(n_s), np.zeros(n_t)
-        self.upper, self.lower = float(n_s), 0.0
+        self.enough = np.ones(n_s)  # the weight with which a source covers all its targets alone
+        self.effect: Floats | float = 1.0  # of the busiest source on each target
+        if self.column_values is not None:
+            least = np.minimum.reduceat(self.column_values, self.columns[0][self.useful])
+            self.enough[self.useful] = 1.0 / least
+            self.busiest, self.effect = self._likeliest()
+        self.cover, self.packing = self.enough.copy(), np.zeros(n_t)
+        self.upper, self.lower = float(self.enough.sum()), 0.0
 
     @property
     def gap(self) -> float:
@@ -64,13 +73,17 @@ class Certificates:
         worst[self.useful] = np.minimum.reduceat((self.a @ x)[indices], indptr[self.useful])
         cover = np.zeros(len(x))
         np.divide(x, np.minimum(worst, 1.0), out=cover, where=x > 0.0)  # then the coverage is positive
-        np.minimum(cover, 1.0, out=cover)
-        lack = np.maximum(1.0 - self.a @ cover, 0.0)
+        np.minimum(cover, self.enough, out=cover)
+        lack = np.maximum(1.0 - self.a @ cover, 0.0) / self.effect
         more = np.zeros(len(x))
         np.maximum.at(more, self.busiest, lack)
         cover += more
         spare = np.zeros(len(x))
-        take_slack(indptr, indices, self.source_order, cover, self.a @ cover - 1.0, spare)
+        if self.column_values is None:
+            take_slack(indptr, indices, self.source_order, cover, self.a @ cover - 1.0, spare)
+        else:
+            slack = self.a @ cover - 1.0
+            take_weighed_slack(indptr, indices, self.column_values, self.source_order, cover, slack, spare)
         return cover - spare
 
     def repaired_packing(self, y: Floats) -> Floats:
@@ -80,8 +93,22 @@ class Certificates:
         """
         packing: Floats = y / np.maximum(self._most(self.transposed @ y), 1.0)
         room = np.zeros(len(y))
-        take_slack(*self.rows, self.target_order, np.ones(len(y)), 1.0 - self.transposed @ packing, room)
+        slack = 1.0 - self.transposed @ packing
+        if self.row_values is None:
+            take_slack(*self.rows, self.target_order, np.ones(len(y)), slack, room)
+        else:
+            most = np.full(len(y), np.inf)
+            take_weighed_slack(*self.rows, self.row_values, self.target_order, most, slack, room)
         return packing + room
+
+    def _likeliest(self) -> tuple[Indices, Floats]:
+        """The source that reveals each target with the largest probability, and that probability."""
+        assert self.row_values is not None
+        indptr, indices = self.rows
+        owner = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+        order = np.lexsort((self.row_values, owner))  # the last of a row is its largest
+        last = order[indptr[1:] - 1]
+        return indices[last], self.row_values[last]
 
     def _most(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The greatest value of a source of each target; every target has a source."""
@@ -100,12 +127,13 @@ def solve_first_order(program: CoveringProgram, tolerance: float, max_steps: int
     iterate whenever the certified gap has halved; the primal weight follows |Δx|/|Δy| between restarts.
     """
     certificates = Certificates(program)
-    out_degree, in_degree = program.listed_out_degree.astype(float), program.in_degree.astype(float)
-    x, y = _degree_start(program, certificates)
+    out_degree = certificates.transposed @ np.ones(program.n_targets)
+    in_degree = certificates.a @ np.ones(program.n_sources)
+    x, y = _degree_start(out_degree, in_degree, certificates)
     certificates.offer(x, y)
     weight = _norm(x, out_degree) / _norm(y, in_degree)
 
-    tau, sigma = 1.0 / np.maximum(out_degree, 1.0), 1.0 / in_degree
+    tau, sigma = 1.0 / np.where(out_degree > 0, out_degree, 1.0), 1.0 / in_degree
     x_start, y_start, gap_start = x, y, np.inf
     x_sum, y_sum = np.zeros_like(x), np.zeros_like(y)
     steps = since = 0
@@ -134,11 +162,11 @@ def solve_first_order(program: CoveringProgram, tolerance: float, max_steps: int
     return certificates.cover, certificates.packing
 
 
-def _degree_start(program: CoveringProgram, certificates: Certificates) -> tuple[Floats, Floats]:
+def _degree_start(out_degree: Floats, in_degree: Floats, certificates: Certificates) -> tuple[Floats, Floats]:
     """Mean of 1/in-degree over what a source reveals, and of 1/out-degree over what reveals a target."""
-    out_degree = np.maximum(program.listed_out_degree, 1)
-    x = certificates.transposed @ (1.0 / program.in_degree) / out_degree
-    return x, certificates.a @ (1.0 / out_degree) / program.in_degree
+    out = np.where(out_degree > 0, out_degree, 1.0)
+    x = certificates.transposed @ (1.0 / in_degree) / out
+    return x, certificates.a @ (1.0 / out) / in_degree
 
 
 def _norm(values: Floats, degree: Floats) -> float:

@@ -6,14 +6,15 @@ together certify the whole.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from sidelight._types import Floats, Indices
-from sidelight.analysis.domination.covering import LISTED, CoveringProgram, split
+from sidelight.analysis.domination.covering import LISTED, CoveringProgram, listed_program, split
 from sidelight.analysis.domination.exact import solve_exactly
 from sidelight.analysis.domination.first_order import solve_first_order
 
@@ -36,6 +37,10 @@ MAX_STEPS, MAX_STEPS_ASKED = 6_000, 100_000
 """First-order steps without and with a tolerance asked for."""
 
 
+EVEN = 1e-12
+"""Sums of probabilities that differ by so little, relative to them, are equal."""
+
+
 class Solution(NamedTuple):
     """A cover, the packing that proves how good it is, and the rules that found them."""
 
@@ -46,6 +51,8 @@ class Solution(NamedTuple):
 
 def solve_covering(program: CoveringProgram, tolerance: float | None) -> Solution:
     """Solve a program each of whose targets has a source."""
+    if program.row_values is not None:
+        return _solve_weighed(program, program.row_values, tolerance)
     most = int(np.argmax(program.out_degree))
     if program.out_degree[most] == program.n_targets:
         weights, packing = np.zeros(program.n_sources), np.zeros(program.n_targets)
@@ -56,6 +63,46 @@ def solve_covering(program: CoveringProgram, tolerance: float | None) -> Solutio
     # No source reveals everything, so each is spared by exactly one target: a loop-less clique.
     share = 1.0 / (program.n_sources - 1)
     return Solution(np.full(program.n_sources, share), np.where(program.spared >= 0, share, 0.0), ("clique",))
+
+
+def _solve_weighed(program: CoveringProgram, values: Floats, tolerance: float | None) -> Solution:
+    """Where reveals may fail: one probability for all scales a program without, others are solved as they are.
+
+    "All but e" holds by itself when some listed target lacks e: its sources weigh 1 even though they count r ≤ 1.
+    Otherwise it is written out.
+    """
+    everywhere = program.spared != LISTED
+    if not everywhere.any() and (values == values[0]).all():
+        plain = replace(program, row_values=None)
+        weights, packing, rules = solve_covering(plain, tolerance)
+        return Solution(weights / values[0], packing / values[0], rules)
+    listed, spared = np.flatnonzero(~everywhere), np.maximum(program.spared, 0)
+    needed = everywhere & (program.spared >= 0) & (program.listed_out_degree[spared] == len(listed))
+    targets = np.flatnonzero(needed | ~everywhere)
+    inner = program
+    if len(targets) < program.n_targets or needed.any():
+        inner = _written_out(program, values, targets)
+    weights, packing = np.zeros(program.n_sources), np.zeros(program.n_targets)
+    weights, packing[targets], rules = _solve_components(inner, tolerance)
+    return Solution(weights, packing, rules)
+
+
+def _written_out(program: CoveringProgram, values: Floats, targets: Indices) -> CoveringProgram:
+    """The program of some targets, all of them listed."""
+    rows, chances, counts = [], [], []
+    sources = np.arange(program.n_sources, dtype=np.int32)
+    for u in targets.tolist():
+        if program.spared[u] == LISTED:
+            row = slice(program.row_indptr[u], program.row_indptr[u + 1])
+            rows.append(program.row_indices[row])
+            chances.append(values[row])
+        else:
+            rows.append(np.delete(sources, program.spared[u]))
+            chances.append(np.ones(program.n_sources - 1))
+        counts.append(len(rows[-1]))
+    return listed_program(
+        program.n_sources, np.array(counts), np.concatenate(rows), np.concatenate(chances)
+    )
 
 
 def _solve_universal(program: CoveringProgram, tolerance: float | None) -> Solution:
@@ -127,6 +174,8 @@ def _solve_components(program: CoveringProgram, tolerance: float | None) -> Solu
     low_in, high_in = _extremes(program.in_degree, target_part, count)
 
     weights, packing = np.zeros(n_s), np.zeros(n_t)
+    if program.row_values is not None:
+        return _solve_weighed_components(program, program.row_values, label, count, tolerance)
     single = (high_out == targets_in) & (targets_in > 0)  # a source of nothing is a component without targets
     chosen = np.flatnonzero((program.listed_out_degree == targets_in[source_part]) & single[source_part])
     for where, values, part in ((chosen, weights, source_part), (np.arange(n_t), packing, target_part)):
@@ -145,6 +194,31 @@ def _solve_components(program: CoveringProgram, tolerance: float | None) -> Solu
         rules += _solve_hard(
             program, number[source_part], number[target_part], int(hard.sum()), tolerance, weights, packing
         )
+    return Solution(weights, packing, tuple(rules))
+
+
+def _solve_weighed_components(
+    program: CoveringProgram, values: Floats, label: Indices, count: int, tolerance: float | None
+) -> Solution:
+    """Each component by a linear program, unless all sums over sources, and all over targets, are equal."""
+    n_s, n_t = program.n_sources, program.n_targets
+    source_part, target_part = label[:n_s], label[n_s:]
+    targets_in = np.bincount(target_part, minlength=count)
+    owner = np.repeat(np.arange(n_t), program.in_degree)
+    low_in, high_in = _extremes(np.bincount(owner, weights=values, minlength=n_t), target_part, count)
+    shown = np.bincount(program.row_indices, weights=values, minlength=n_s)
+    low_out, high_out = _extremes(shown, source_part, count)
+    even = (high_in - low_in <= EVEN * high_in) & (high_out - low_out <= EVEN * high_out) & (targets_in > 0)
+    weights, packing = np.zeros(n_s), np.zeros(n_t)
+    mine, theirs = even[source_part], even[target_part]
+    weights[mine] = 1.0 / low_in[source_part[mine]]
+    packing[theirs] = 1.0 / high_out[target_part[theirs]]
+    rules = ["regular"] * bool(even.any())
+    hard = ~even & (targets_in > 0)
+    if hard.any():
+        number = np.where(hard, np.cumsum(hard) - 1, -1)
+        parts = (number[source_part], number[target_part], int(hard.sum()))
+        rules += _solve_hard(program, *parts, tolerance, weights, packing)
     return Solution(weights, packing, tuple(rules))
 
 
@@ -191,10 +265,11 @@ def _components(program: CoveringProgram) -> tuple[int, Indices]:
     return int(count), label
 
 
-def _extremes(values: Indices, part: Indices, count: int) -> tuple[Indices, Indices]:
+def _extremes(values: Any, part: Indices, count: int) -> tuple[Any, Any]:
     """(least, greatest) value in each part."""
-    low = np.full(count, np.iinfo(np.int64).max)
-    high = np.zeros(count, dtype=np.int64)
+    most = np.inf if values.dtype.kind == "f" else np.iinfo(np.int64).max
+    low = np.full(count, most, dtype=values.dtype)
+    high = np.zeros(count, dtype=values.dtype)
     np.minimum.at(low, part, values)
     np.maximum.at(high, part, values)
     return low, high

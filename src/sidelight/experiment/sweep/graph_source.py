@@ -78,5 +78,6 @@ def graph_digest(graph: FeedbackGraph) -> str:
         graph.out_indices.astype("<i4"),
         graph.universal.astype("<i4"),
         graph.has_loop.astype("u1"),
+        *(() if graph.out_probability is None else (graph.out_probability.astype("<f8"),)),
     )
     return digest(json.dumps([graph.n_arms, graph.labels]), *arrays)

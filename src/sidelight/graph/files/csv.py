@@ -1,5 +1,5 @@
-"""Edge lists as csv or csv.gz: a header `src,dst`, one edge per line, further columns ignored
-(a column `weight` with a warning).
+"""Edge lists as csv or csv.gz: a header `src,dst`, one edge per line. A column `probability` says how likely an edge
+reveals; further columns are ignored (a column `weight` with a warning).
 
 A file of whole numbers is parsed in chunks by a compiled kernel; names and quoted fields take the slower way
 through the csv module. Comment lines may precede the header; `# n_arms=…` tells the number of arms where the
@@ -17,7 +17,7 @@ import numpy as np
 
 from sidelight._check import MAX_ARMS
 from sidelight._files import replacing, unpacking
-from sidelight._types import Ints
+from sidelight._types import Floats, Ints
 from sidelight.errors import GraphFileError
 from sidelight.graph.arm_count import agreed_arm_count, largest, plausible_arm_count
 from sidelight.graph.feedback_graph import FeedbackGraph
@@ -34,6 +34,7 @@ class _Head(NamedTuple):
     columns: int
     lines: int
     declared: int | None  # from the comment # n_arms=…
+    likely: int | None  # the column of probabilities
 
 
 def read_csv(path: Path, n_arms: int | None, limit: int | None, named: bool | None) -> FeedbackGraph:
@@ -47,27 +48,36 @@ def read_csv(path: Path, n_arms: int | None, limit: int | None, named: bool | No
         first = next(chunks, b"")
         by_name = _starts_with_a_name(first) if named is None else named
         bound = min(known or MAX_ARMS, MAX_ARMS)
-        edges = None if by_name else _parse_numbers(head.columns, bound, chain([first], chunks))
+        plain = not by_name and head.likely is None
+        edges = _parse_numbers(head.columns, bound, chain([first], chunks)) if plain else None
+    chances = None
     if by_name:
-        sources, targets, labels = _read_names(path, limit, head, labels, known, any_name=named is True)
+        sources, targets, chances, labels = _read_names(path, limit, head, labels, known, any_name=named is True)
+    elif edges is not None:
+        sources, targets = edges
     else:
-        sources, targets = edges or _read_rows(path, limit, head, lambda field: _checked_id(field, bound))
+        sources, targets, chances = _read_rows(path, limit, head, lambda field: _checked_id(field, bound))
     if known is None and sources.size == 0:
         raise GraphFileError("there are no edges, so the number of arms is unknown; pass n_arms")
     n = known or largest(sources, targets) + 1
     if labels is None:
         n = plausible_arm_count(n, sources.size, n_arms)
-    return FeedbackGraph._from_arrays(n, sources, targets, labels)
+    return FeedbackGraph._from_arrays(n, sources, targets, labels, probabilities=chances)
 
 
 def write_csv(graph: FeedbackGraph, path: Path) -> None:
-    """Write ids as `src,dst` lines, labels beside them in `<name>.nodes.csv`."""
+    """Write ids as `src,dst[,probability]` lines, labels beside them in `<name>.nodes.csv`."""
     write_nodes(path, graph.labels)
     isolated = graph.out_degree[-1] == 0 and graph.in_degree[-1] == 0
     with replacing(path) as file:
-        file.write(f"# n_arms={graph.n_arms}\nsrc,dst\n".encode() if isolated else b"src,dst\n")
-        for block in graph.edge_blocks():
-            file.write(("%d,%d\n" * len(block) % tuple(block.ravel().tolist())).encode())
+        head = "src,dst\n" if graph.certain else "src,dst,probability\n"
+        file.write(f"# n_arms={graph.n_arms}\n{head}".encode() if isolated else head.encode())
+        for block, chances in graph.likely_edge_blocks():
+            if graph.certain:
+                file.write(("%d,%d\n" * len(block) % tuple(block.ravel().tolist())).encode())
+            else:
+                rows = zip(block.tolist(), chances.tolist(), strict=True)
+                file.write("".join(f"{i},{j},{r!r}\n" for (i, j), r in rows).encode())
 
 
 # -- the fast way -----------------------------------------------------------------------------------------
@@ -101,7 +111,10 @@ def _read_head(path: Path, file: IO[bytes]) -> _Head:
             " are none",
             depth=2,
         )
-    return _Head(len(columns), lines, declared)
+    if columns.count("probability") > 1:
+        raise GraphFileError(f"{path}, line {lines}: two columns are called probability")
+    likely = columns.index("probability") if "probability" in columns else None
+    return _Head(len(columns), lines, declared, likely)
 
 
 def _line_chunks(path: Path, file: IO[bytes], line: int) -> Iterator[bytes]:
@@ -178,7 +191,7 @@ def _checked_id(field: str, bound: int) -> int:
 
 def _read_names(
     path: Path, limit: int | None, head: _Head, labels: list[str] | None, known: int | None, any_name: bool
-) -> tuple[Ints, Ints, list[str]]:
+) -> tuple[Ints, Ints, Floats | None, list[str]]:
     """Arms are those of the labels beside the file, or else numbered in order of first appearance."""
     arm_of = {label: arm for arm, label in enumerate(labels or [])}
 
@@ -192,15 +205,18 @@ def _read_names(
             raise ValueError(f"{name[:40]!r} is not a label of the nodes file")
         return arm_of.setdefault(name, len(arm_of))
 
-    sources, targets = _read_rows(path, limit, head, arm)
+    sources, targets, chances = _read_rows(path, limit, head, arm)
     if labels is None:
         agreed_arm_count({"stated": known, "names in the file": len(arm_of) or None})
-    return sources, targets, list(arm_of)
+    return sources, targets, chances, list(arm_of)
 
 
-def _read_rows(path: Path, limit: int | None, head: _Head, arm: Callable[[str], int]) -> tuple[Ints, Ints]:
-    """The edges by the csv module, where `arm` says which arm a field names."""
+def _read_rows(
+    path: Path, limit: int | None, head: _Head, arm: Callable[[str], int]
+) -> tuple[Ints, Ints, Floats | None]:
+    """The edges by the csv module, where `arm` says which arm a field names, and their probabilities."""
     ends: list[int] = []
+    chances: list[float] = []
     for line, row in read_rows(path, limit, head.lines):
         if len(row) != head.columns:
             raise GraphFileError(
@@ -208,6 +224,16 @@ def _read_rows(path: Path, limit: int | None, head: _Head, arm: Callable[[str], 
             )
         try:
             ends += [arm(row[0]), arm(row[1])]
+            if head.likely is not None:
+                chances.append(_checked_probability(row[head.likely]))
         except ValueError as error:
             raise GraphFileError(f"{path}, line {line}: {error}") from error
-    return np.array(ends[::2], dtype=np.int32), np.array(ends[1::2], dtype=np.int32)
+    sources, targets = np.array(ends[::2], dtype=np.int32), np.array(ends[1::2], dtype=np.int32)
+    return sources, targets, None if head.likely is None else np.array(chances, dtype=np.float64)
+
+
+def _checked_probability(field: str) -> float:
+    """The probability that a field holds, or a ValueError that says what is wrong."""
+    if not _is_number(field) or not 0 < float(field) <= 1:
+        raise ValueError(f"a probability is a number in (0, 1], got {field.strip()[:40]!r}; leave out edges that never reveal")
+    return float(field)

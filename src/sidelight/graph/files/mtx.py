@@ -1,5 +1,7 @@
 """Matrix Market (.mtx): a square matrix whose non-zero entries are edges, labels in `<name>.nodes.csv`.
 
+Entries are probabilities where the caller says so, or the comment that we write above them ourselves.
+
 Written through SciPy, but read by ourselves with NumPy: SciPy's reader crashes the interpreter on some damaged
 files (scipy issue 19949 is one way), and a graph file may come from anywhere.
 """
@@ -20,9 +22,11 @@ from sidelight.errors import GraphFileError
 from sidelight.graph.arm_count import agreed_arm_count, plausible_arm_count
 from sidelight.graph.feedback_graph import FeedbackGraph
 from sidelight.graph.files.named import read_nodes, write_nodes
-from sidelight.graph.files.weights import edges_of
+from sidelight.graph.files.weights import edges_of, probable_edges
 
 LONGEST_LINE = 1 << 20
+LIKELY = "entries are probabilities"
+"""The comment above entries that say how likely an edge reveals."""
 
 
 class _Head(NamedTuple):
@@ -32,17 +36,23 @@ class _Head(NamedTuple):
     size: int
     entries: int  # stated (coordinate), or implied by the symmetry (array)
     lines: int
+    likely: bool  # are entries probabilities?
 
 
 def write_mtx(graph: FeedbackGraph, path: Path) -> None:
-    """A `pattern general` coordinate matrix."""
+    """A `pattern general` coordinate matrix; `real general` where reveals may fail."""
     matrix = sparse.coo_array(graph.to_sparse())
     write_nodes(path, graph.labels)
     with replacing(path) as file:
-        scipy_io.mmwrite(file, matrix, field="pattern", symmetry="general")
+        if graph.certain:
+            scipy_io.mmwrite(file, matrix, field="pattern", symmetry="general")
+        else:
+            scipy_io.mmwrite(file, matrix, LIKELY, field="real", precision=17, symmetry="general")
 
 
-def read_mtx(path: Path, n_arms: int | None, limit: int | None = None) -> FeedbackGraph:
+def read_mtx(
+    path: Path, n_arms: int | None, limit: int | None = None, probabilities: bool = False
+) -> FeedbackGraph:
     """The graph of a coordinate or array matrix of any field and symmetry; NaN is an error."""
     with open(path, "rb") as file:
         head = _read_head(path, file)
@@ -53,12 +63,16 @@ def read_mtx(path: Path, n_arms: int | None, limit: int | None = None) -> Feedba
     plausible_arm_count(head.size, head.entries, n_arms)
     labels = read_nodes(path, limit)
     agreed_arm_count({"matrix": head.size, "nodes file": None if labels is None else len(labels)})
+    likely = probabilities or head.likely
+    if likely and (head.values != 1 or head.symmetry not in ("general", "symmetric")):
+        raise GraphFileError("probabilities are real numbers in a general or symmetric matrix")
     if head.layout == "array":
-        return FeedbackGraph.from_adjacency(_dense(path, head, body), labels)
-    sources, targets = _entries(path, head, body)
+        return FeedbackGraph.from_adjacency(_dense(path, head, body, likely), labels, probabilities=likely)
+    sources, targets, chances = _entries(path, head, body, likely)
     if head.symmetry != "general":  # only one triangle is stored
         sources, targets = np.append(sources, targets), np.append(targets, sources)
-    return FeedbackGraph._from_arrays(head.size, sources, targets, labels)
+        chances = None if chances is None else np.append(chances, chances)
+    return FeedbackGraph._from_arrays(head.size, sources, targets, labels, probabilities=chances)
 
 
 def _read_head(path: Path, file: IO[bytes]) -> _Head:
@@ -76,11 +90,12 @@ def _read_head(path: Path, file: IO[bytes]) -> _Head:
         raise GraphFileError(f"{path}, line 1: unknown kind of matrix {layout} {field} {symmetry}")
     if layout == "array" and values == 0:
         raise GraphFileError(f"{path}, line 1: an array cannot be a pattern")
-    lines = 1
+    lines, likely = 1, False
     while True:
         raw = file.readline(LONGEST_LINE)
         lines += 1
         line = raw.decode("latin-1").strip()
+        likely = likely or line.lstrip("% ") == LIKELY
         if not raw or (line and not line.startswith("%")):
             break
     sizes = line.split()
@@ -92,10 +107,10 @@ def _read_head(path: Path, file: IO[bytes]) -> _Head:
         raise GraphFileError(f"{path}, line {lines}: the matrix must be square, got {rows} x {cols}")
     stored = {"general": rows * rows, "skew-symmetric": rows * (rows - 1) // 2}
     implied = stored.get(symmetry, rows * (rows + 1) // 2)
-    return _Head(layout, values, symmetry, rows, stated[0] if stated else implied, lines)
+    return _Head(layout, values, symmetry, rows, stated[0] if stated else implied, lines, likely)
 
 
-def _entries(path: Path, head: _Head, body: bytes) -> tuple[Ints, Ints]:
+def _entries(path: Path, head: _Head, body: bytes, likely: bool) -> tuple[Ints, Ints, Floats | None]:
     numbers = [(f"value{k}", np.float64) for k in range(head.values)]
     kind = np.dtype([("row", np.int64), ("column", np.int64), *numbers])
     found = np.empty(0, dtype=kind)
@@ -112,8 +127,12 @@ def _entries(path: Path, head: _Head, body: bytes) -> tuple[Ints, Ints]:
         raise GraphFileError(
             f"the head announces {head.entries:,} entries, there are {found.size:,}: cut off?"
         )
+    if likely:
+        here = probable_edges(_joined(values))
+        sources, targets = places[:, here].astype(np.int32) - 1
+        return sources, targets, values[here, 0]
     sources, targets = places[:, edges_of(path, _joined(values), 2)].astype(np.int32) - 1
-    return sources, targets
+    return sources, targets, None
 
 
 def _joined(values: Floats) -> np.ndarray:
@@ -141,7 +160,7 @@ def _complaint(path: Path, head: _Head, body: bytes) -> GraphFileError:
     return GraphFileError(f"{path}: expected {what} on every line")
 
 
-def _dense(path: Path, head: _Head, body: bytes) -> Bools:
+def _dense(path: Path, head: _Head, body: bytes, likely: bool) -> Bools | Floats:
     """Column by column; of a symmetric matrix the lower triangle only."""
     words = [word for line in body.split(b"\n") if not line.startswith(b"%") for word in line.split()]
     if len(words) != head.entries * head.values:
@@ -149,11 +168,11 @@ def _dense(path: Path, head: _Head, body: bytes) -> Bools:
             f"{head.entries * head.values:,} numbers expected, there are {len(words):,}: cut off?"
         )
     numbers = np.array(words).astype(float).reshape(head.entries, head.values)
-    nonzero = edges_of(path, _joined(numbers), 2)
+    entries = _joined(numbers) if likely else edges_of(path, _joined(numbers), 2)
     if head.symmetry == "general":
-        return nonzero.reshape(head.size, head.size).T
-    matrix = np.zeros((head.size, head.size), dtype=bool)
+        return entries.reshape(head.size, head.size).T
+    matrix = np.zeros((head.size, head.size), dtype=entries.dtype)
     first = 1 if head.symmetry == "skew-symmetric" else 0
     cols, rows = np.triu_indices(head.size, first)  # the lower triangle column by column
-    matrix[rows, cols] = nonzero
-    return matrix | matrix.T
+    matrix[rows, cols] = entries
+    return np.maximum(matrix, matrix.T)

@@ -21,13 +21,17 @@ _NOT_IN_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def read_graphml(path: Path, n_arms: int | None, limit: int | None = None) -> FeedbackGraph:
-    """Nodes 0..n−1 are arms of that number, other nodes are arms in file order, labelled by their ids."""
+    """Nodes 0..n−1 are arms of that number, other nodes are arms in file order, labelled by their ids.
+
+    An edge may have a `probability`.
+    """
     import networkx as nx
 
     graph: Any = nx.read_graphml(path)
     names = [data.get("label") for _, data in graph.nodes(data=True)]
-    _look_for_weights(path, (data for _, _, data in graph.edges(data=True)))
-    return _from_nodes(list(graph.nodes), names, graph.edges(), graph.is_directed())
+    links = [data for _, _, data in graph.edges(data=True)]
+    _look_for_weights(path, links)
+    return _from_nodes(list(graph.nodes), names, graph.edges(), graph.is_directed(), _probabilities(links))
 
 
 def write_graphml(graph: FeedbackGraph, path: Path) -> None:
@@ -45,9 +49,10 @@ def write_graphml(graph: FeedbackGraph, path: Path) -> None:
 
 
 def read_json(path: Path, n_arms: int | None, limit: int | None = None) -> FeedbackGraph:
-    """{"n_arms": 3, "edges": [[0, 1], …], "labels": […]}, or node-link data as networkx writes it.
+    """{"n_arms": 3, "edges": [[0, 1], …], "labels": […], "probabilities": […]}, or node-link data as networkx has it.
 
-    `n_arms` may be left out where labels or edges tell it, `labels` always.
+    `n_arms` may be left out where labels or edges tell it, `labels` and `probabilities` (one for each edge) always. A
+    link of node-link data may have a `probability`.
     """
     content = json.loads(path.read_bytes())  # UTF-8, -16 or -32
     if not isinstance(content, dict):
@@ -71,7 +76,12 @@ def read_json(path: Path, n_arms: int | None, limit: int | None = None) -> Feedb
     if known is None and not edges:
         raise GraphFileError("there are no edges, so the number of arms is unknown; pass n_arms")
     n = max(chain.from_iterable(edges)) + 1 if known is None else known
-    return FeedbackGraph.from_edges(plausible_arm_count(n, len(edges), n_arms), edges, labels)
+    chances = content.get("probabilities")
+    if chances is not None and not (isinstance(chances, list) and set(map(type, chances)) <= {int, float}):
+        raise GraphFileError('"probabilities" must be a list of numbers, one for each edge')
+    return FeedbackGraph.from_edges(
+        plausible_arm_count(n, len(edges), n_arms), edges, labels, probabilities=chances
+    )
 
 
 def write_json(graph: FeedbackGraph, path: Path) -> None:
@@ -81,6 +91,11 @@ def write_json(graph: FeedbackGraph, path: Path) -> None:
         for number, block in enumerate(graph.edge_blocks()):
             file.write((b",\n" if number else b"\n") + json.dumps(block.tolist())[1:-1].encode())
         file.write(b"]")
+        if not graph.certain:
+            file.write(b',\n"probabilities": [')
+            for number, (_, chances) in enumerate(graph.likely_edge_blocks()):
+                file.write((b",\n" if number else b"\n") + json.dumps(chances.tolist())[1:-1].encode())
+            file.write(b"]")
         if graph.labels is not None:
             file.write(b',\n"labels": ' + json.dumps(graph.labels).encode())
         file.write(b"}\n")
@@ -96,7 +111,7 @@ def _from_node_link(path: Path, content: dict[str, Any]) -> FeedbackGraph:
         names = [node.get("label") for node in nodes]
         ends = [(link["source"], link["target"]) for link in links]
         _look_for_weights(path, links, depth=2)
-        return _from_nodes(ids, names, ends, bool(content.get("directed", False)))
+        return _from_nodes(ids, names, ends, bool(content.get("directed", False)), _probabilities(links))
     except (KeyError, TypeError, AttributeError) as error:
         raise GraphFileError(f"not node-link data: {error!r}") from error
 
@@ -109,11 +124,20 @@ def _look_for_weights(path: Path, edges: Iterable[Mapping[str, object]], depth: 
         warn_of_weights(path, "the weights of edges are not read, every edge counts", depth + 1)
 
 
+def _probabilities(edges: Iterable[Mapping[str, Any]]) -> list[Any] | None:
+    """How likely each edge reveals, if any of them says so."""
+    given = [edge.get("probability") for edge in edges]
+    if all(value is None for value in given):
+        return None
+    return [1.0 if value is None else value for value in given]
+
+
 def _from_nodes(
     ids: Sequence[Hashable],
     names: Sequence[object],
     ends: Iterable[tuple[Hashable, Hashable]],
     directed: bool,
+    probabilities: list[Any] | None,
 ) -> FeedbackGraph:
     """Arms from node ids: the numbers themselves where they are 0..n−1, else in the order given."""
     n = len(ids)
@@ -133,4 +157,5 @@ def _from_nodes(
     pairs = np.array([(arm_of[u], arm_of[v]) for u, v in ends], dtype=np.int64).reshape(-1, 2)
     if not directed:
         pairs = np.concatenate([pairs, pairs[:, ::-1]])
-    return FeedbackGraph.from_edges(n, pairs, labels)
+        probabilities = None if probabilities is None else 2 * probabilities
+    return FeedbackGraph.from_edges(n, pairs, labels, probabilities=probabilities)

@@ -1,10 +1,11 @@
 """Graphs as .npz: our own arrays (the quickest to load), or a matrix saved by `scipy.sparse.save_npz`.
 
-    sidelight_graph   version of this layout, 1
+    sidelight_graph   version of this layout: 1, or 2 where reveals may fail
     n_arms            number of arms
     out_indptr, out_indices    CSR of the edges into arms that are not universal (see `FeedbackGraph`)
     universal         arms that every other arm reveals
     has_loop          (n,) booleans
+    out_probability   (version 2) how likely each of these edges reveals
     labels_text, labels_end    optional: all labels as one run of UTF-8 bytes, and where each ends
 
 Nothing is pickled, in either direction.
@@ -23,22 +24,27 @@ from sidelight.graph.arm_count import plausible_arm_count
 from sidelight.graph.feedback_graph import FeedbackGraph
 from sidelight.graph.files.weights import edges_of
 
-VERSION = 1
+VERSION, WITH_PROBABILITIES = 1, 2
 
 
 def write_npz(graph: FeedbackGraph, path: Path) -> None:
     """Write the arrays listed above."""
     with replacing(path) as file:
-        np.savez(file, sidelight_graph=np.int64(VERSION), **graph.to_arrays())  # type: ignore[arg-type]
+        version = VERSION if graph.certain else WITH_PROBABILITIES
+        np.savez(file, sidelight_graph=np.int64(version), **graph.to_arrays())  # type: ignore[arg-type]
 
 
-def read_npz(path: Path, n_arms: int | None, limit: int | None = None) -> FeedbackGraph:
-    """The graph of an .npz file, every array checked."""
+def read_npz(
+    path: Path, n_arms: int | None, limit: int | None = None, probabilities: bool = False
+) -> FeedbackGraph:
+    """The graph of an .npz file, every array checked; entries of a matrix may be `probabilities`."""
     arrays = read_arrays(path, limit)
     if "sidelight_graph" in arrays:
         version = arrays.pop("sidelight_graph")
-        if not np.array_equal(version, VERSION):
-            raise GraphFileError(f"layout version {version} is unknown here, expected {VERSION}")
+        if not any(np.array_equal(version, known) for known in (VERSION, WITH_PROBABILITIES)):
+            raise GraphFileError(
+                f"layout version {version} is unknown here, expected {VERSION} or {WITH_PROBABILITIES}"
+            )
         return FeedbackGraph.from_arrays(arrays)
     if "format" not in arrays:
         raise GraphFileError(
@@ -51,6 +57,8 @@ def read_npz(path: Path, n_arms: int | None, limit: int | None = None) -> Feedba
     plausible_arm_count(matrix.shape[0], matrix.nnz, n_arms)
     if hasattr(matrix, "check_format"):
         matrix.check_format(full_check=True)  # compiled loops trust the indices
+    if probabilities:
+        return FeedbackGraph.from_adjacency(matrix, probabilities=True)
     entries = matrix.tocoo()
     here = edges_of(path, entries.data)
     return FeedbackGraph._from_arrays(matrix.shape[0], entries.row[here], entries.col[here])

@@ -1,12 +1,14 @@
 """Graphs from files and to files.
 
-    .csv, .csv.gz   header `src,dst` (further columns are ignored), one edge per line
+    .csv, .csv.gz   header `src,dst[,probability]` (further columns are ignored), one edge per line
     .npz            arrays, quickest for large graphs; also files of `scipy.sparse.save_npz`
     .mtx            Matrix Market
     .graphml        GraphML, through networkx
-    .json           {"n_arms": …, "edges": [[i, j], …], "labels": […]}, or node-link data
+    .json           {"n_arms": …, "edges": [[i, j], …], "labels": […], "probabilities": […]}, or node-link data
 
-Weights are not read: a warning, `WeightsIgnored`, says so once. Every entry of a matrix other than 0 is an edge.
+Where reveals may fail, the probability of an edge is a column of csv, a list of .json, or an attribute `probability` of
+edges. Weights are not read: a warning, `WeightsIgnored`, says so once. Every entry of a matrix other than 0 is an edge,
+unless `probabilities` says what entries are.
 Every format gives back an equal graph, labels and isolated arms included. Formats without room for labels
 (csv, mtx) keep them beside the file in `<name>.nodes.csv[.gz]` with the header `id,label`.
 """
@@ -26,9 +28,11 @@ from sidelight.graph.files.mtx import read_mtx, write_mtx
 from sidelight.graph.files.node_link import read_graphml, read_json, write_graphml, write_json
 from sidelight.graph.files.npz import read_npz, write_npz
 
-_READERS: dict[str, Callable[[Path, int | None, int | None], FeedbackGraph]] = {
+_MATRICES: dict[str, Callable[[Path, int | None, int | None, bool], FeedbackGraph]] = {
     ".npz": read_npz,
     ".mtx": read_mtx,
+}
+_READERS: dict[str, Callable[[Path, int | None, int | None], FeedbackGraph]] = {
     ".graphml": read_graphml,
     ".json": read_json,
 }
@@ -51,6 +55,7 @@ def read_graph(
     undirected: bool = False,
     named: bool | None = None,
     limit: int | None = None,
+    probabilities: bool = False,
 ) -> FeedbackGraph:
     """The graph in a file; whatever is wrong with the file raises `GraphFileError` naming it.
 
@@ -59,6 +64,7 @@ def read_graph(
     (csv): ids are names, numbered by the labels in the nodes file or else in order of first appearance; None
     decides by the first edge, so that a stray word in a file of numbers is an error and not a new arm.
     `limit`: bytes that a packed file (gz, npz) may unpack to, by default 64 times its size and at least 256 MiB.
+    `probabilities` (mtx, matrices in npz): entries say how likely an edge reveals.
     """
     file, ending = _located(path)
     wanted = None if n_arms is None else checked_arm_count(n_arms)
@@ -66,9 +72,16 @@ def read_graph(
         checked_count("limit", limit, most=MOST_ROUNDS)
     if named is not None and ending not in (".csv", ".csv.gz"):
         raise GraphFileError(f"{file}: named applies to csv files only")
+    if probabilities and ending not in _MATRICES:
+        raise GraphFileError(
+            f"{file}: probabilities=True is for entries of matrices (.mtx, .npz); csv has a column `probability`,"
+            " other files an attribute of that name"
+        )
     try:
         if ending in (".csv", ".csv.gz"):
             graph = read_csv(file, wanted, limit, named)
+        elif ending in _MATRICES:
+            graph = _MATRICES[ending](file, wanted, limit, probabilities)
         else:
             graph = _READERS[ending](file, wanted, limit)
         agreed_arm_count({"n_arms asked for": wanted, "the file": graph.n_arms})

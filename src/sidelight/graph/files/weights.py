@@ -24,3 +24,12 @@ def edges_of(path: Path, values: np.ndarray, depth: int = 1) -> Bools:
             path, "the values of the matrix are not read, every entry other than 0 is an edge", depth + 1
         )
     return edges
+
+
+def probable_edges(values: np.ndarray) -> Bools:
+    """Which entries of a matrix of probabilities are edges: all but 0."""
+    wrong = values[~((values >= 0) & (values <= 1))]
+    if wrong.size:
+        raise GraphFileError(f"probabilities are numbers in [0, 1], 0 for no edge, got {wrong[0]}")
+    edges: Bools = values != 0
+    return edges
