@@ -73,7 +73,8 @@ def observability(g: FeedbackGraph) -> Observability:
 
     An arm is strong iff it reveals itself or every other arm (of at least one) reveals it; unobservable iff
     nothing reveals it; weak otherwise. A graph is as good as its arms all are: unobservable if some arm is,
-    strong if all are, weak otherwise (paper, Preliminaries).
+    strong if all are, weak otherwise (paper, Preliminaries). Reveals that may fail count like others: they change
+    constants, not how regret grows.
 
     >>> from sidelight.graph import FeedbackGraph
     >>> observability(FeedbackGraph.from_edges(3, [(0, 0), (0, 1), (1, 2)]))

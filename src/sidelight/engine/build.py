@@ -76,7 +76,8 @@ def build_memory(
     spreads = tuning.spread[slots.block_order] > 0.0
     seen_how = _how_seen(graph, slots, spreads)
     rule = tuning.self_tuning
-    if rule is not None and n <= LARGEST_LIST:
+    certain = graph.in_probability is None
+    if rule is not None and n <= LARGEST_LIST and certain:
         graph = Explicit.of(graph)
     changes = int(graph.out_degree.max())  # the most arms that one round reveals
     layout = _simplices(tuning, slots, changes)
@@ -129,6 +130,7 @@ def build_memory(
         switches["plain_blocks"]
         and one_root_above
         and not (any_adaptive or any_spread)
+        and certain
         and switches["n_universal"] == 0
         and slots.sizes.max() <= LARGEST_CACHED
         and (store["form"][layout.n_top :] == ENTROPY_LIST).all()
@@ -139,7 +141,11 @@ def build_memory(
     switches["single"] = single
     switches["even"] = bool((explored == explored[0]).all() and (local == local[0]).all())
     switches["cached_mixture"] = cacheable and switches["seen_by"] == SEEN_BY_EDGES
-    switches["shape"] = _shape(switches, store, fixed, any_adaptive or any_spread)
+    switches["shape"] = _shape(switches, store, fixed, any_adaptive or any_spread or not certain)
+    switches["fails"] = not certain
+    edges = _edges(graph, slots)
+    out_chance = _chances(graph.out_indptr, graph.out_probability, slots)
+    in_chance = _chances(graph.in_indptr, graph.in_probability, slots)
     switches["fetches"] = n >= FETCHED
     arrays = store | {
         "block_start": slots.starts,
@@ -163,6 +169,10 @@ def build_memory(
         "near": near.near,
         "owed_start": near.owed_start,
         "owed": near.owed,
+        "near_gain": near.near_gain,
+        "owed_gain": near.owed_gain,
+        "out_chance": out_chance,
+        "in_chance": in_chance,
         "fixed": fixed if fixed_slots.size else none,
         "fixed_keep": fixed_keep,
         "local": local if any_local else none,
@@ -192,7 +202,7 @@ def build_memory(
         "touched": np.zeros(m, dtype=np.int32),
         "marked": np.zeros(m, dtype=np.int32),
     }
-    memory = pack(arrays, switches, _edges(graph, slots), seeded_words(seed))
+    memory = pack(arrays, switches, edges, seeded_words(seed))
     with interrupts_kept():
         engine.start(memory)
     return memory
@@ -211,6 +221,8 @@ class Explicit:
     universal: Ints
     is_universal: Bools
     has_loop: Bools
+    out_probability: None = None
+    in_probability: None = None
 
     @classmethod
     def of(cls, graph: Graph) -> Graph:
@@ -237,9 +249,9 @@ def _rows(matrix: Bools) -> tuple[Longs, Ints]:
 
 
 def is_single(graph: Graph, store: Arrays, n_blocks: int, any_local: bool) -> bool:
-    """Is everything one simplex with one potential, all of whose arms are seen along explicit edges?"""
+    """Is everything one simplex with one potential, all of whose arms are seen along explicit, certain edges?"""
     one = n_blocks == 1 and store["power"].size == 1
-    return one and not any_local and graph.universal.size == 0
+    return one and not any_local and graph.universal.size == 0 and graph.in_probability is None
 
 
 def block_order(tuning: Tuning) -> Longs:
@@ -388,11 +400,13 @@ class _Near(NamedTuple):
     owed: Ints
     cover: Floats
     relief: Floats
+    near_gain: Floats  # r^{(1−h)/h} by edge, empty where all are certain
+    owed_gain: Floats
 
     @classmethod
     def none(cls) -> _Near:
         ints, floats = np.zeros(0, dtype=np.int32), np.zeros(0)
-        return cls(ints, ints, ints, ints, floats, floats)
+        return cls(ints, ints, ints, ints, floats, floats, floats, floats)
 
 
 def _near(graph: Graph, tuning: Tuning, slots: Slots, spreads: Bools, *, tables: bool) -> _Near:
@@ -419,15 +433,21 @@ def _near(graph: Graph, tuning: Tuning, slots: Slots, spreads: Bools, *, tables:
         sources = np.concatenate([sources, others])
         targets = np.concatenate([targets, np.full(others.size, u)])
     kept = gives[sources] & owed[targets] & (slots.block_of[sources] == slots.block_of[targets])
-    near_start, near = _csr(sources[kept], targets[kept], n)
-    owed_start, givers_of = _csr(targets[kept], sources[kept], n)
-    return _Near(near_start, near, owed_start, givers_of, cover, relief)
+    gains = np.zeros(0)
+    if graph.out_probability is not None:  # (1−h)/h = 1/(q−1); universal arms come last, and are certain
+        r = np.append(graph.out_probability, np.ones(sources.size - graph.out_indices.size))[kept]
+        gains = r ** (1.0 / (tuning.inner_power[slots.arm_at[targets[kept]]] - 1.0))
+    near_start, near, near_gain = _csr(sources[kept], targets[kept], n, gains)
+    owed_start, givers_of, owed_gain = _csr(targets[kept], sources[kept], n, gains)
+    return _Near(near_start, near, owed_start, givers_of, cover, relief, near_gain, owed_gain)
 
 
-def _csr(rows: npt.NDArray[np.integer], columns: npt.NDArray[np.integer], n: int) -> tuple[Ints, Ints]:
+def _csr(
+    rows: npt.NDArray[np.integer], columns: npt.NDArray[np.integer], n: int, values: Floats
+) -> tuple[Ints, Ints, Floats]:
     order = np.lexsort((columns, rows))
     starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
-    return starts.astype(np.int32), columns[order].astype(np.int32)
+    return starts.astype(np.int32), columns[order].astype(np.int32), values[order] if values.size else values
 
 
 def _common(values: npt.NDArray[np.integer]) -> int:
@@ -459,6 +479,16 @@ def _relabelled(indptr: Longs, indices: Ints, slots: Slots) -> tuple[Longs, Ints
     return starts, moved
 
 
+def _chances(indptr: Longs, chances: Floats | None, slots: Slots) -> Floats:
+    """The probabilities of explicit edges in the order of `_edges`; empty if all are certain."""
+    if chances is None:
+        return np.zeros(0)
+    counts = np.diff(indptr)[slots.arm_at]
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    moved: Floats = chances[np.arange(starts[-1]) + np.repeat(indptr[slots.arm_at] - starts[:-1], counts)]
+    return moved
+
+
 def _how_seen(graph: Graph, slots: Slots, spreads: Bools) -> Ints:
     """Closed forms for the probability of seeing a slot, where its in-neighbours allow one."""
     n = graph.n_arms
@@ -470,6 +500,8 @@ def _how_seen(graph: Graph, slots: Slots, spreads: Bools) -> Ints:
     how[(degree == 1) & graph.has_loop] = SEEN_BY_SELF
     clique = (degree == slots.sizes[block] - 1) & (same_block == degree) & ~graph.has_loop & (degree > 1)
     how[clique & ~spreads[block]] = SEEN_BY_BLOCK
+    if graph.in_probability is not None:
+        how[targets[graph.in_probability < 1.0]] = SEEN_BY_EDGES
     how[graph.is_universal] = np.where(graph.has_loop[graph.is_universal], SEEN_BY_ALL, SEEN_BY_OTHERS)
     return how[slots.arm_at]
 

@@ -100,6 +100,7 @@ FIELDS: tuple[Field, ...] = (
         single             # one simplex over all arms, one potential, all arms seen along edges
         even               # has every slot the same constant and the same local exploration?
         cached_mixture     # small entropy blocks under one Tsallis-½ simplex, seen along edges: X̃ is kept by slot
+        fails              # may reveals fail?
         """,
     ),
     *_fields(
@@ -139,6 +140,10 @@ FIELDS: tuple[Field, ...] = (
         local              # (n,) local exploration by slot
         local_keep         # (n,)
         cover              # (n,) x*
+        out_chance         # how likely each explicit edge reveals, empty where all are certain …
+        in_chance          # … the same by target
+        near_gain          # r^{(1−h)/h} of the edges of `near`, empty where all are certain …
+        owed_gain          # … and of those of `owed`
         rule               # the numbers of a self-tuning plan (see `self_tuning.numbers`) …
         direction          # (n,) … and its constant exploration at strength 1
         """,
@@ -290,6 +295,7 @@ FEATURES: dict[str, Callable[[Memory], bool]] = {
     "buckets": lambda memory: POWER_BUCKETS in views(memory, FIXED)["form"],
     "spread": lambda memory: switch(memory, "any_spread") != 0,
     "tuned": lambda memory: switch(memory, "self_tunes") != 0,
+    "failing": lambda memory: switch(memory, "fails") != 0,
 }
 """What some memories have, by the switches that kernels ask before they call a function which `needs` it."""
 
@@ -306,7 +312,7 @@ class Memory(_Arrays):
 
 
 class Lists(Memory):
-    """A memory without buckets, spread exploration and self-tuning."""
+    """A memory without buckets, spread exploration and self-tuning; its reveals are certain, as in all but the last."""
 
     __slots__ = ()
     features = frozenset()
@@ -333,7 +339,14 @@ class TunedLists(Memory):
     features = frozenset({"spread", "tuned"})
 
 
-KINDS: tuple[type[Memory], ...] = (Lists, Buckets, Spread, TunedLists, Memory)
+class Certain(Memory):
+    """A memory whose reveals are certain."""
+
+    __slots__ = ()
+    features = frozenset({"buckets", "spread", "tuned"})
+
+
+KINDS: tuple[type[Memory], ...] = (Lists, Buckets, Spread, TunedLists, Certain, Memory)
 
 
 def features_of(memory: Memory) -> frozenset[str]:

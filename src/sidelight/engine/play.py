@@ -37,6 +37,7 @@ from sidelight.engine.round.prefetch import (
     proposed,
     slot_of_member,
 )
+from sidelight.engine.round.reveals import works
 from sidelight.engine.round.round import ask, predicted_slot
 from sidelight.engine.round.settle import count_paid, count_round
 from sidelight.engine.self_tuning.numbers import FALLEN
@@ -45,7 +46,7 @@ from sidelight.engine.simplex.store import POWER_BUCKETS, first_of
 
 @inlined()
 def reveal(machine, world, function, word, t, slot, losses):
-    """Write the losses that `slot` reveals in engine order; False if one is outside [0, 1]."""
+    """Write the losses that `slot` reveals in engine order, 0 where that fails; False if one is outside [0, 1]."""
     # The same order as `round.learn` reads them in: engine order, see `round`.
     if machine.shape == OWN_LOSS:
         losses[0] = loss_of(world, function, word, t, arm_at(machine, slot))
@@ -64,6 +65,10 @@ def reveal(machine, world, function, word, t, slot, losses):
                 continue
         # Only what is revealed is computed: a loss is a hash of seed, round and arm, so the others need not
         # exist.
+        if not works(machine, word, slot, v):
+            losses[at] = 0.0
+            at += 1
+            continue
         loss = loss_of(world, function, word, t, arm_at(machine, v))
         # Written so that NaN fails too.
         if not 0.0 <= loss <= 1.0:
@@ -212,6 +217,9 @@ def play_late(memory, world, function, key, first, last, cost, losses, plays, ca
                 played = int(calendar.drawn[record])
                 word = round_word(key, decided)
                 for i in range(list_revealed(machine, state, played)):
+                    if not works(machine, word, played, state.targets[i]):
+                        revealed[i] = 0.0
+                        continue
                     loss = loss_of(world, function, word, decided, arm_at(machine, state.targets[i]))
                     if not 0.0 <= loss <= 1.0:
                         return math.nan

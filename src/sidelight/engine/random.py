@@ -71,6 +71,13 @@ def round_word(key, round_):
 
 
 @inlined()
+def edge_word(word, arm):
+    """What the reveals of one arm in a round have in common, from the word of that round."""
+    # Another odd constant than that of rounds, so that no arm's reveals are another round's losses.
+    return mix(word + uint64(0xD1B54A32D192ED03) * uint64(arm + 1))
+
+
+@inlined()
 def multiplied(left, right):
     """The product of two masked 32-bit halves, one step of a hash: processors multiply four such pairs at once."""
     return uint64((left ^ uint64(0x53C5CA59)) * (right ^ uint64(0x74743C1B)))

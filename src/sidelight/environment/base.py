@@ -5,15 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._types import Floats, Longs
+from sidelight._types import Bools, Floats, Longs
 from sidelight.engine.losses import World, no_function
 from sidelight.engine.random import fill_hashed_units
+from sidelight.engine.round.reveals import fill_edge_units
 from sidelight.graph.changes import Changes
+
+if TYPE_CHECKING:
+    from sidelight.graph import FeedbackGraph
 
 __all__ = ["Environment"]
 
@@ -32,6 +36,24 @@ class Environment(ABC):
     @abstractmethod
     def losses(self, seed: int, round_: int, arms: npt.ArrayLike) -> Floats:
         """The losses of `arms` in round `round_` = 0, 1, … of the run with this seed."""
+
+    def revealed(self, seed: int, round_: int, graph: FeedbackGraph, arm: int) -> Bools:
+        """Which of `graph.out_neighbors(arm)` playing `arm` reveals in this round, where reveals may fail.
+
+        Coins that are independent of the losses; `sl.simulate` flips the same.
+        """
+        arms = graph.out_neighbors(arm).astype(np.int64)
+        if graph.certain:
+            return np.ones(arms.size, dtype=bool)
+        units = np.empty(arms.size)
+        fill_edge_units(environment_key(seed), round_, int(arm), arms, units)
+        chances = graph.reveal_probabilities(arm)
+        return np.asarray((units < chances) | (chances == 1))
+
+    def heard(self, seed: int, round_: int, graph: FeedbackGraph, arm: int) -> Floats:
+        """The losses of `graph.out_neighbors(arm)` in a round as playing `arm` reveals them, NaN where that fails."""
+        losses = self.losses(seed, round_, graph.out_neighbors(arm))
+        return losses if graph.certain else np.where(self.revealed(seed, round_, graph, arm), losses, np.nan)
 
     def costs(self, seed: int, round_: int, arm: int) -> float:
         """What playing `arm` costs in the sense of the regret: its mean where known, else its loss."""

@@ -53,8 +53,8 @@ def simulate(
 ) -> Run:
     """Play `plan` against `environment` once per seed and record its regret.
 
-    The same seed gives the same arms as an `ask`/`tell` loop over `environment.losses(seed, t, arms)`, on any
-    number of cores. Given a policy instead of a plan, every run starts from a copy of it as it is, with its
+    The same seed gives the same arms as an `ask`/`tell` loop over `environment.losses(seed, t, arms)`, or over
+    `environment.heard(seed, t, graph, arm)` where reveals may fail, on any number of cores. Given a policy instead of a plan, every run starts from a copy of it as it is, with its
     random stream replaced by the seed's.
 
     Args:
@@ -257,7 +257,7 @@ class _Task:
             return self._decide_in_python(last)
         for t in range(self.round, last):
             arm = self.clone.ask()
-            self.clone.tell(self.environment.losses(self.seed, t, self.clone.graph.out_neighbors(arm)))
+            self.clone.tell(self.environment.heard(self.seed, t, self.clone.graph, arm))
             cost += self.environment.costs(self.seed, t, arm)
             if self.plays.size:
                 self.plays[arm] += 1
@@ -280,8 +280,12 @@ class _Task:
             after = t + int(delays[t if delays.size > 1 else 0])
             self.due.setdefault(after, []).append((t, decision, shown))
             for decided, answered, then in self.due.pop(t, ()):
-                arms = then["graph"].out_neighbors(answered.arm) if then else answered.reveals
-                player.observe(answered, self.environment.losses(self.seed, decided, arms), **then)
+                if then or self.environment.changes is not None:
+                    arms = then["graph"].out_neighbors(answered.arm) if then else answered.reveals
+                    heard = self.environment.losses(self.seed, decided, arms)
+                else:
+                    heard = self.environment.heard(self.seed, decided, player.graph, answered.arm)
+                player.observe(answered, heard, **then)
         return cost
 
 

@@ -25,6 +25,7 @@ PLANS = {
     "spread": ("cycle:100", "fixed"),
     "self-tuning": ("cycle:6", "self_tuning"),
     "self-tuning, buckets": ("cycle:100", "self_tuning"),
+    "reveals that may fail": ("cycle:6:works=0.5", "self_tuning"),
 }
 HORIZON = 10_000
 """Graphs and plans, for so many rounds, that need kernels of each kind (`engine.fields.KINDS`)."""

@@ -342,6 +342,26 @@ class FeedbackGraph:
             self.has_loop[self.universal],
         )
 
+    def levels(self, most: int = 12) -> list[float]:
+        """Probabilities that edges have, from the largest; where there are more than `most`, evenly chosen ones."""
+        if self.out_probability is None:
+            return [1.0]
+        found = np.unique(self.out_probability)[::-1]
+        if self.universal.size and found[0] < 1:
+            found = np.append(1.0, found)
+        if found.size > most:
+            found = found[np.unique(np.linspace(0, found.size - 1, most).round().astype(np.int64))]
+        return [float(r) for r in found]
+
+    @cached_property
+    def loop_probability(self) -> Floats:
+        """(n,) how likely playing each arm reveals its own loss, 0 for arms without self-loop."""
+        found = self.has_loop.astype(np.float64)
+        if self.in_probability is not None:
+            loops = np.flatnonzero(self.in_indices == self.in_targets)
+            found[self.in_indices[loops]] = self.in_probability[loops]
+        return frozen(found, np.float64)
+
     def sharpened(self, power: float) -> FeedbackGraph:
         """The same graph with r^power in the place of every probability r."""
         if self.out_probability is None or self.in_probability is None or power == 1:

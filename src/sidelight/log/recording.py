@@ -35,7 +35,9 @@ class Recordable(Protocol):
 
 
 def seen_probabilities(graph: FeedbackGraph, probabilities: Floats, arms: Ints) -> Floats:
-    """P_i = Σ of the probabilities of the arms that reveal i, for each of `arms`."""
+    """P_i = Σ of the probabilities of the arms that reveal i, times how likely they do, for each of `arms`."""
+    if not graph.certain:
+        return graph.seen(probabilities)[arms]
     return np.array([probabilities[graph.in_neighbors(int(arm))].sum() for arm in arms], dtype=np.float64)
 
 
@@ -43,6 +45,8 @@ def record(
     policy: Recordable, losses: Callable[[int, Ints], npt.ArrayLike], rounds: int, version: str = ""
 ) -> Log:
     """Play `rounds` rounds and keep them; `losses(t, arms)` gives the losses of `arms` in round t, in [0, 1].
+
+    Where reveals may fail, NaN among them says which have.
 
     >>> import sidelight as sl
     >>> coins = sl.environments.bernoulli([0.2, 0.5, 0.5])
@@ -60,6 +64,9 @@ def record(
         reveals = graph.out_neighbors(arm)
         values = np.asarray(losses(t, reveals), dtype=np.float64)
         policy.tell(values)
+        if not graph.certain:  # a reveal that failed is not in the log
+            heard = ~np.isnan(values)
+            reveals, values = reveals[heard], values[heard]
         count = max(reveals.size, 1)
         parts["round"] += [t] * count
         parts["arm"] += [arm] * count

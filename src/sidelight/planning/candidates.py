@@ -56,8 +56,14 @@ def natural_partitions(
 
 
 def natural_candidates(solved: Solved, realization: Realization) -> Iterator[Candidate]:
-    """Every natural partition as `realization` asks; "auto" adds flat plans. All of them learn."""
+    """Every natural partition as `realization` asks; "auto" adds flat plans. All of them learn.
+
+    Where reveals may fail there are flat plans alone.
+    """
     g, strong = solved.graph, solved.observability.graph == "strong"
+    if not g.certain and g.n_arms > 1:
+        yield from flat_candidates(solved)
+        return
     for name, partition in natural_partitions(g, strong):
         yield from candidates_of(solved.blocks(name, partition), realization)
     if realization == "auto":
@@ -65,8 +71,15 @@ def natural_candidates(solved: Solved, realization: Realization) -> Iterator[Can
 
 
 def flat_candidates(solved: Solved) -> Iterator[Candidate]:
-    """One simplex: natural partitions with one block or none of two arms, and those that have no partition."""
+    """One simplex: natural partitions with one block or none of two arms, and those that have no partition.
+
+    Where reveals may fail only entropy with a constant cover is proved: docs/theory/failing-reveals.md.
+    """
     g = solved.graph
+    if not g.certain and g.n_arms > 1:
+        solved.observability  # noqa: B018 - an error if some arm cannot be observed
+        yield WatchedCandidate(natural.single(g), solved.partial_covers)
+        return
     if solved.observability.graph == "strong":
         yield _interpolated(solved.blocks("singletons", natural.singletons(g)), "flat")
     if g.n_arms > 1:

@@ -12,12 +12,18 @@ if TYPE_CHECKING:
     from sidelight.graph import FeedbackGraph
 
 
-def loads(graph: FeedbackGraph, block_of: Longs, cover: Floats) -> Floats:
-    """(n,) c_i = Σ_{j ∈ Nin(i) ∩ V_k} cover(j), k the block of i. O(n + edges)."""
+def loads(graph: FeedbackGraph, block_of: Longs, cover: Floats, power: Floats | float = 1.0) -> Floats:
+    """(n,) c_i = Σ_{j ∈ Nin(i) ∩ V_k} cover(j)·r_{ji}^power_i, k the block of i. O(n + edges).
+
+    r is the probability that j reveals i, `power` one number or one for each arm.
+    """
     source = graph.in_indices
     target = graph.in_targets
     inside = block_of[source] == block_of[target]
-    found: Floats = np.bincount(target[inside], weights=cover[source[inside]], minlength=graph.n_arms).astype(
+    shown = cover[source]
+    if graph.in_probability is not None:
+        shown = shown * graph.in_probability ** np.broadcast_to(power, graph.n_arms)[target]
+    found: Floats = np.bincount(target[inside], weights=shown[inside], minlength=graph.n_arms).astype(
         np.float64
     )
     arms = graph.universal
@@ -26,15 +32,23 @@ def loads(graph: FeedbackGraph, block_of: Longs, cover: Floats) -> Floats:
     return found
 
 
-def largest_revealed(graph: FeedbackGraph, block_of: Longs, values: Floats) -> Floats:
-    """(n,) max of `values` ≥ 0 over Nout(j) ∩ V_k, k the block of j; 0 if j reveals nothing there. O(n + edges)."""
+def largest_revealed(
+    graph: FeedbackGraph, block_of: Longs, values: Floats, power: Floats | float = 0.0
+) -> Floats:
+    """(n,) max of values_i·r_{ji}^power_i ≥ 0 over i ∈ Nout(j) ∩ V_k, k the block of j; 0 if j reveals nothing there.
+
+    O(n + edges).
+    """
     n = graph.n_arms
     best = np.zeros(n)
     rows = np.flatnonzero(np.diff(graph.out_indptr) > 0)
     if rows.size:
         source = graph.out_sources
         inside = block_of[source] == block_of[graph.out_indices]
-        listed = np.where(inside, values[graph.out_indices], 0.0)
+        shown = values[graph.out_indices]
+        if graph.out_probability is not None:
+            shown = shown * graph.out_probability ** np.broadcast_to(power, n)[graph.out_indices]
+        listed = np.where(inside, shown, 0.0)
         best[rows] = np.maximum.reduceat(listed, graph.out_indptr[rows])
     arms = graph.universal.astype(np.int64)
     if arms.size:

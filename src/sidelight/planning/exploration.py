@@ -96,7 +96,7 @@ class Solved:
     def __init__(self, g: FeedbackGraph) -> None:
         self.graph = g
         self._blocks: dict[bytes, Domination] = {}
-        self._covers: dict[bytes, Domination] = {}
+        self._covers: dict[tuple[bytes, float], Domination] = {}
 
     @cached_property
     def observability(self) -> Observability:
@@ -144,7 +144,7 @@ class Solved:
             for k in sorted({min(2**j, len(hubs)) for j in range(len(hubs).bit_length() + 1)} - {0}):
                 known.append(least.copy())
                 known[-1][hubs[:k]] = np.maximum(least[hubs[:k]], 1.0)
-        if loops.any() and not g.has_loop.all() and needed.all():
+        if loops.any() and not g.has_loop.all() and needed.all() and g.certain:
             known.append(np.bincount(self.dominating_set, minlength=g.n_arms).astype(np.float64))
         return lower_hull([partial_cover(g, needed, x, self.coverage(x)) for x in known])
 
@@ -161,19 +161,45 @@ class Solved:
         self._blocks |= {keys[i]: found for i, found in zip(new, solved, strict=True)}
         return WeakBlocks(name, partition, [self._blocks[key] for key in keys])
 
-    def cover(self, targets: Longs) -> Domination:
-        """The cheapest cover of `targets` from any arm."""
-        if targets.size == self.graph.n_arms > 1:
+    def cover(self, targets: Longs, h: float = 1.0) -> Domination:
+        """The cheapest cover of `targets` from any arm, through which Tsallis-h explores.
+
+        Where reveals may fail, a source counts with r^{1/h}, r its probability: docs/theory/failing-reveals.md.
+        """
+        if self.graph.certain and targets.size == self.graph.n_arms > 1:
             return self.blocks("single", Partition(self.graph, [targets])).dominations[0]
-        key = targets.tobytes()
+        key = targets.tobytes(), 1.0 if self.graph.certain else h
         if key not in self._covers:
-            self._covers[key] = fractional_domination(self.graph, cover=targets)
+            self._covers[key] = fractional_domination(self.graph.sharpened(1 / key[1]), cover=targets)
         return self._covers[key]
+
+    @cached_property
+    def levels(self) -> list[Level]:
+        """Edges that reveal with at least some probability, as graphs of certain edges; the whole if all are."""
+        return [Level(r, self.graph.at_least(r)) for r in self.graph.levels()]
 
     def unsolved(self, partition: Partition) -> int:
         """Arms in the weak blocks that `blocks` would have to work on."""
         blocks = (partition.blocks[k] for k in partition.weak)
         return sum(block.size for block in blocks if block.tobytes() not in self._blocks)
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """Edges that reveal with probability r or more, as if they were certain: an arm is seen r times as often at least."""
+
+    r: float
+    graph: FeedbackGraph
+
+    @cached_property
+    def strong(self) -> bool:
+        """Is every arm strongly observable?"""
+        return observability(self.graph).graph == "strong"
+
+    @cached_property
+    def cliques(self) -> CliqueCover:
+        """How well arms with self-loops see each other."""
+        return clique_cover(self.graph)
 
 
 class Cover(NamedTuple):
@@ -200,13 +226,20 @@ class Shared(NamedTuple):
 
 
 def shared(
-    graph: FeedbackGraph, block_of: Longs, weights: Floats, owed: Bools, beta: Floats, constant: Bools
+    graph: FeedbackGraph,
+    block_of: Longs,
+    weights: Floats,
+    owed: Bools,
+    beta: Floats,
+    constant: Bools,
+    h: Floats | float = 1.0,
 ) -> Shared:
-    """γ(j) = β·x_j·max X_i^{1−h}/c_i over the arms i that are owed to and that j reveals in its block.
+    """γ(j) = β·x_j·max r_{ji}^{(1−h)/h}·X_i^{1−h}/c_i over the arms i that are owed to and that j reveals in its block.
 
-    At h = 1 that does not depend on X: where `constant`, it is written out, elsewhere left to the engine.
+    r is the probability of the reveal. At h = 1 that does not depend on X: where `constant`, it is written out,
+    elsewhere left to the engine.
     """
-    covered = loads(graph, block_of, weights)
+    covered = loads(graph, block_of, weights, 1 / np.asarray(h))
     need = np.zeros(len(weights))
     fixed = owed & constant
     need[fixed] = 1 / covered[fixed]

@@ -113,6 +113,10 @@ class Plan:
         """The cliques that prove how well arms see each other, for `check_certificate` to verify."""
         return clique_cover(self.graph)
 
+    def evidence_at(self, r: float) -> CliqueCover:
+        """The same of the edges that reveal with probability r or more."""
+        return self.evidence if self.graph.certain else clique_cover(self.graph.at_least(r))
+
     def summary(self) -> str:
         """The plan for human readers."""
         p = self.partition

@@ -36,6 +36,9 @@ from sidelight.planning.self_tuning.plans import (
 REALIZATIONS = ("adaptive", "clustered", "fixed", "flat", "hybrid", "interpolated", SELF_TUNING, UNIFORM)
 """Realizations that `plan` knows at a horizon; "auto" is the best of those that learn."""
 
+FAILING = ("auto", SELF_TUNING)
+"""Realizations for graphs whose reveals may fail, with a horizon or without."""
+
 ANYTIME = "anytime"
 """The realization of flat plans whose rates fall with the rounds."""
 
@@ -86,6 +89,9 @@ def plan(
     `plan.bound_at(horizon, confidence)`: entropy and a constant cover of all arms. Its bound on the expected regret
     is larger than that of other plans.
 
+    Where reveals may fail (`FeedbackGraph.from_edges(…, probabilities=…)`) the realizations are "auto", "self-tuning",
+    "fixed", "flat" and "uniform", without a horizon the first two; docs/theory/failing-reveals.md.
+
     >>> two_pairs = FeedbackGraph.from_edges(4, [(0, 1), (1, 0), (2, 3), (3, 2)])
     >>> plan(two_pairs, horizon=100_000, realization="clustered")
     Plan(realization='clustered', n_arms=4, n_blocks=1, horizon=100000, bound=9079.94, certified=True)
@@ -112,8 +118,10 @@ def plan(
         )
     if T is None:
         _check_rounds(realization)
+        _check_failing(g, None, partition, realization, seconds)
         return _any_rounds(Solved(g), partition, realization, options)
     _check_realization(realization, partition)
+    _check_failing(g, T, partition, realization, seconds)
     solved = Solved(g)
     candidates = _candidates(solved, partition, realization)
     if seconds is not None:
@@ -242,6 +250,28 @@ def _check_realization(realization: object, partition: Partition | None) -> None
             f"unknown realization {realization!r}; choose from auto, {', '.join(REALIZATIONS)},"
             " or map every weak block to 'clustered', 'adaptive' or 'interpolated'"
         )
+
+
+def _check_failing(
+    g: FeedbackGraph, T: int | None, partition: Partition | None, realization: object, search: float | None
+) -> None:
+    """Where reveals may fail, refuse what is proved for certain ones only."""
+    if g.certain or g.n_arms == 1:
+        return
+    known = (*FAILING, "fixed", "flat", UNIFORM) if T is not None else FAILING
+    several = partition is not None and partition.n_blocks > 1
+    if realization in known and not several and search is None:
+        return
+    asked = "search" if search is not None else "partitions" if several else f"realization {realization!r}"
+    raise InfeasibleRequest(
+        f"{asked} and the theorems behind it need reveals that never fail, and {_failing(g)} of this graph may;"
+        f" choose from {', '.join(known)}, or plan on g.at_least(1), the graph of the certain edges"
+    )
+
+
+def _failing(g: FeedbackGraph) -> str:
+    r = g.out_probability
+    return "none" if r is None else f"{int((r < 1).sum()):,} of {g.n_edges:,} edges"
 
 
 def _check_one_block(partition: Partition | None) -> None:

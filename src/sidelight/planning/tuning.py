@@ -48,9 +48,9 @@ class Tuning:
 
         X̃_k = (1 − Σ local)·X_k + local
         γ(j) = global(j) + adaptive_k·Σ_{i : parent(i) = j} √X_k(i)
-                         + spread_k·cover(j)·max_{i ∈ Nout(j) ∩ V_k, load(i) > 0} X_k(i)^{1−h}/load(i).
+                         + spread_k·cover(j)·max_{i ∈ Nout(j) ∩ V_k, load(i) > 0} r_{ji}^{(1−h)/h}·X_k(i)^{1−h}/load(i),
 
-    A potential is a pair (power q, rate a): with S_i the cumulative loss estimates and Λ the multiplier,
+    r_{ji} the probability that j reveals i, 1 unless reveals may fail. A potential is a pair (power q, rate a): with S_i the cumulative loss estimates and Λ the multiplier,
     x_i = (a(Λ+S_i))^{−q}, or exp(−1−a(Λ+S_i)) where q = 0. Singletons have no inner potential: (0, 0). Arms of
     one block may differ in both; those with a load share one power q = 1/(1−h). With a `schedule`, rates
     and exploration fall as rounds go by; the arrays hold their values in round 1. With `self_tuning`, one block whose
@@ -69,7 +69,7 @@ class Tuning:
     parent: Longs  # (n,) −1 where the block is not adaptive
     spread: Floats  # (m,) β_k of the interpolated part of γ, 0 for none
     cover: Floats  # (n,) x* where the block has a spread, else 0
-    load: Floats  # (n,) Σ_{j ∈ Nin(i) ∩ V_k} cover(j), 0 where the arm is owed nothing
+    load: Floats  # (n,) Σ_{j ∈ Nin(i) ∩ V_k} cover(j)·r_{ji}^{1/h}, 0 where the arm is owed nothing
     schedule: Schedule | None = None
     self_tuning: SelfTuning | None = None
 
@@ -223,9 +223,18 @@ class Tuning:
             raise InvalidOption("a parent must reveal the arm it explores for")
         owed = self.load > 0
         if not np.allclose(
-            self.load[owed], loads(graph, self.block_of, self.cover)[owed], rtol=1e-9, atol=0.0
+            self.load[owed],
+            loads(graph, self.block_of, self.cover, self._sharpness)[owed],
+            rtol=1e-9,
+            atol=0.0,
         ):
             raise InvalidOption("the load of an arm is the cover of those who reveal it in its block")
+
+    @property
+    def _sharpness(self) -> Floats:
+        """(n,) 1/h: to this power the probability of a reveal counts in a load; 1 for the entropy."""
+        q = np.where(self.inner_power > 1, self.inner_power, np.inf)
+        return np.asarray(1 + 1 / (q - 1))
 
     def _check_spread(self) -> None:
         owed = self.load > 0
@@ -285,7 +294,8 @@ class Tuning:
             owed = self.load > 0
             need = np.zeros(self.n_arms)
             need[owed] = inner[owed] ** (1 / self.inner_power[owed]) / self.load[owed]
-            gamma += self.spread[owner] * self.cover * largest_revealed(graph, owner, need)
+            most = largest_revealed(graph, owner, need, self._sharpness - 1)
+            gamma += self.spread[owner] * self.cover * most
         return gamma
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:

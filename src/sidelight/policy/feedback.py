@@ -14,9 +14,14 @@ from sidelight.log.unit import Unit
 
 
 def aligned(graph: FeedbackGraph, degree: int, arm: int, losses: object) -> Floats:
-    """One float for each of the `degree` arms that `arm` reveals, of any size, or an error naming what is wrong."""
+    """One float for each of the `degree` arms that `arm` reveals, of any size, or an error naming what is wrong.
+
+    NaN stands for a reveal that failed, and only where that can be.
+    """
     if isinstance(losses, Mapping):
         return _from_mapping(graph, arm, losses)
+    if not graph.certain and isinstance(losses, list | tuple):
+        losses = [np.nan if loss is None else loss for loss in losses]
     if type(losses) is np.ndarray and losses.dtype == np.float64 and losses.flags.carray:
         values = losses
     else:
@@ -27,7 +32,25 @@ def aligned(graph: FeedbackGraph, degree: int, arm: int, losses: object) -> Floa
             f"arm {named(graph, arm)} reveals {revealed.size} arms ({names(graph, revealed)}), "
             f"got losses of shape {values.shape}; align them with graph.out_neighbors({arm})"
         )
+    if not graph.certain:
+        lost = np.isnan(values) & (graph.reveal_probabilities(arm) == 1)
+        if lost.any():
+            raise cannot_fail(graph, arm, graph.out_neighbors(arm)[lost].tolist())
     return values
+
+
+def cannot_fail(graph: FeedbackGraph, arm: int, missing: list[int]) -> InvalidFeedback:
+    """The error where a reveal is said to have failed that never does."""
+    return InvalidFeedback(
+        f"arm {named(graph, arm)} also reveals {names(graph, missing)}, which never fails, but no loss was told; tell it,"
+        " cancel the decision if nothing is known, or plan on a graph whose edge has a probability"
+        " (FeedbackGraph.from_edges(…, probabilities=…))"
+    )
+
+
+def heard(graph: FeedbackGraph, values: Floats) -> Floats:
+    """Losses with 0 for what was not revealed: its estimate is 0 either way."""
+    return values if graph.certain else np.where(np.isnan(values), 0.0, values)
 
 
 def in_range(values: Floats) -> bool:
@@ -40,12 +63,13 @@ def as_losses(unit: Unit, values: Floats) -> Floats:
     inside = (values >= unit.low) & (values <= unit.high)
     scaled = unit.to_unit_interval(values)
     within = np.clip(1.0 - scaled if unit.kind == "rewards" else scaled, 0.0, 1.0)
-    return np.where(inside, within, np.nan)
+    return np.where(inside, within, np.where(np.isnan(values), np.nan, np.inf))
 
 
 def out_of_range(graph: FeedbackGraph, arm: int, unit: Unit, values: Floats) -> InvalidFeedback:
     """The error for the first of `values` that is not in the range of the unit."""
-    at = int(np.argmin((values >= unit.low) & (values <= unit.high)))
+    fine = (values >= unit.low) & (values <= unit.high)
+    at = int(np.argmin(fine if graph.certain else fine | np.isnan(values)))
     advice = "rescale losses before telling them, or say plan.policy(losses=(low, high))"
     if unit != Unit():
         advice = f"the policy was made for {unit.kind}=({unit.low:g}, {unit.high:g})"
@@ -66,10 +90,17 @@ def _from_mapping(graph: FeedbackGraph, arm: int, losses: Mapping[int | str, flo
                 raise InvalidFeedback(f"the loss of arm {named(graph, number)} was told twice")
             found[number] = value
     missing = [v for v in expected if v not in found]  # indexing a defaultdict would invent a loss
-    if missing:
+    if not graph.certain:
+        # Left out, or None: not revealed, where that can be.
+        missing = [v for v in expected if v not in found or _is_nothing(found[v])]
+        sure = [v for v in missing if graph.probability(arm, v) == 1]
+        if sure:
+            raise cannot_fail(graph, arm, sure)
+        found = dict(found) | dict.fromkeys(missing, np.nan)
+    elif missing:
         raise InvalidFeedback(
-            f"arm {named(graph, arm)} also reveals {names(graph, missing)}, for which no loss was told; "
-            "tell every arm that it reveals"
+            f"arm {named(graph, arm)} also reveals {names(graph, missing)}, for which no loss was told; tell every arm"
+            " that it reveals, cancel the decision, or plan on a graph whose edges have a probability if reveals may fail"
         )
     if len(found) != len(expected):
         extra = [v for v in found if v not in set(expected)]
@@ -78,6 +109,11 @@ def _from_mapping(graph: FeedbackGraph, arm: int, losses: Mapping[int | str, flo
             f"it reveals {names(graph, expected) or 'nothing'}"
         )
     return _as_floats(graph, [found[v] for v in expected], graph.out_neighbors(arm))
+
+
+def _is_nothing(value: object) -> bool:
+    """Does this stand for a reveal that failed?"""
+    return value is None or (isinstance(value, float | np.floating) and bool(np.isnan(value)))
 
 
 def _arm_of(graph: FeedbackGraph, key: int | str) -> int | str:

@@ -33,7 +33,7 @@ from sidelight.log.unit import Unit
 from sidelight.policy import saved
 from sidelight.policy.certificate import LEDGER, UNANSWERED, Certificate
 from sidelight.policy.decision import Decision, Draw
-from sidelight.policy.feedback import aligned, as_losses, in_range, out_of_range
+from sidelight.policy.feedback import aligned, as_losses, heard, in_range, out_of_range
 from sidelight.policy.graphs import checked_graph
 from sidelight.policy.policy_log import PolicyLog
 
@@ -47,7 +47,14 @@ if TYPE_CHECKING:
 PLAIN = Unit()
 """Losses in [0, 1]."""
 
-Losses: TypeAlias = Mapping[int, float] | Mapping[str, float] | Sequence[float] | npt.ArrayLike
+Losses: TypeAlias = (
+    Mapping[int, float]
+    | Mapping[str, float]
+    | Mapping[int, float | None]
+    | Mapping[str, float | None]
+    | Sequence[float | None]
+    | npt.ArrayLike
+)
 
 
 class Policy(ABC):
@@ -218,8 +225,9 @@ class Policy(ABC):
         """Report the losses that a decision revealed: once, whenever they come, in any order of decisions.
 
         Either a mapping {arm: loss} over exactly `decision.reveals`, arms by number or by label, or an array aligned
-        with it. Where the feedback graph of the round shows only now, `graph` is that, and the losses are of what the
-        arm reveals there.
+        with it. A reveal that failed, where the graph says that it may, is left out of the mapping or None in it, and
+        NaN in an array. Where the feedback graph of the round shows only now, `graph` is that, and the losses are of
+        what the arm reveals there.
         """
         self._enter()
         try:
@@ -269,7 +277,7 @@ class Policy(ABC):
         """Report the losses that the pending arm revealed.
 
         Either a mapping {arm: loss} over exactly the out-neighbours of the pending arm, or an array
-        aligned with `graph.out_neighbors(arm)`; `graph` as in `observe`.
+        aligned with `graph.out_neighbors(arm)`; `graph`, and what failed to be revealed, as in `observe`.
         """
         self._enter()
         try:
@@ -342,6 +350,7 @@ class Policy(ABC):
         values = told = aligned(graph, degree, draw.arm, losses)
         if self.unit != PLAIN:
             values = as_losses(self.unit, told)
+        values = heard(graph, values)
         if other is not None and in_range(values):
             self._show(number, other)
         if self._log is not None and in_range(values):
@@ -353,19 +362,19 @@ class Policy(ABC):
     def _heard(self, number: int, draw: Draw, values: Floats) -> bool:
         """Learn from losses; False, and no change, if one is outside [0, 1]."""
         if draw.kept is None:
-            heard = self._tell(values)
+            learnt = self._tell(values)
         elif number <= self._forgotten:
-            heard = in_range(values)
-            self._lost += heard
-            return heard
+            learnt = in_range(values)
+            self._lost += learnt
+            return learnt
         else:
             if self._asked and self._open[self._asked].kept is None:
                 if not in_range(values):
                     return False
                 self._note_last()
-            heard = self._observe(draw, values)
-        self._version += heard
-        return heard
+            learnt = self._observe(draw, values)
+        self._version += learnt
+        return learnt
 
     def _close(self, number: int) -> None:
         del self._open[number]

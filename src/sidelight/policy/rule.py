@@ -13,6 +13,7 @@ from sidelight.engine.rules.state import N_KEPT, PER_ARM
 from sidelight.errors import InfeasibleRequest, InvalidGraph
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.names import names
+from sidelight.planning.baselines._common import needs_certain
 from sidelight.planning.bounds.bound import bound_at
 from sidelight.planning.bounds.high_probability import checked_confidence, likely, nothing_proved
 
@@ -46,6 +47,8 @@ class Rule:
     def __post_init__(self) -> None:
         if not isinstance(self.graph, FeedbackGraph):
             raise InvalidGraph(f"{self.name} needs a FeedbackGraph, got {type(self.graph).__name__}")
+        if not self.graph.certain:
+            raise needs_certain(self.name)
         lacking = np.flatnonzero(~self.graph.has_loop)
         if self.needs_loops and lacking.size:
             raise InfeasibleRequest(

@@ -29,6 +29,9 @@ ROUNDING = 1e-9
 class PartialCover:
     """x ≥ 0 with Σ_{j ∈ Nin(i)} x_j ≥ 1 for every arm i without self-loop, among those that need it.
 
+    Where reveals may fail, x_j counts with the probability that j reveals i, and what an arm misses counts 1/r times, r
+    the probability that it reveals itself.
+
     >>> from sidelight.graph import families
     >>> covers = partial_covers(families.loopy_star(4), np.ones(4, dtype=bool), np.array([1.0, 0.0, 0.0, 0.0]))
     >>> [(cover.mass, cover.missed) for cover in covers]
@@ -47,12 +50,14 @@ def partial_covers(g: FeedbackGraph, needed: Bools, full: Floats) -> list[Partia
 
         min Σ x + λΣ y   s.t.   Σ_{j ∈ Nin(i)} x_j + y_i ≥ 1 for arms needed,   y_i = 0 without self-loop,   x, y ≥ 0.
 
+    (y_i/r_i in the sum, r_i as above, where reveals may fail.)
     An edge or a loop more only adds solutions, so the curve never rises; relabelling arms does not change it. All
     corners for graphs of up to `ALL_CORNERS` arms, for others those that chords find first. A linear program each.
     """
     n = g.n_arms
     seen = np.zeros((n, n))
-    seen[tuple(g.edges().T[::-1])] = 1.0
+    seen[tuple(g.edges().T[::-1])] = g.edge_probabilities()
+    weight = 1 / np.where(g.has_loop, g.loop_probability, 1.0)
     may_miss = g.has_loop | ~needed
     tie = 1 + TIE * np.concatenate([colours(g, needed), colours(g, needed)])
     bounds = [(0.0, None)] * n + [(0.0, None if missed else 0.0) for missed in may_miss]
@@ -61,7 +66,7 @@ def partial_covers(g: FeedbackGraph, needed: Bools, full: Floats) -> list[Partia
         from scipy.optimize import linprog  # a third of a second to import
 
         found = linprog(
-            tie * np.concatenate([np.ones(n), np.where(needed, price, 0.0)]),
+            tie * np.concatenate([np.ones(n), np.where(needed, price * weight, 0.0)]),
             A_ub=-np.hstack([seen, np.eye(n)]),
             b_ub=-np.ones(n),
             bounds=bounds,
@@ -96,7 +101,8 @@ def partial_cover(g: FeedbackGraph, needed: Bools, weights: Floats, coverage: Fl
     if least < 1 - 1e-6:
         raise SolverError(f"an arm without self-loop is covered {least!r} < 1")
     weights, coverage = weights / least, coverage / least
-    missed = float(np.maximum(1 - coverage[needed & g.has_loop], 0.0).sum())
+    alone = needed & g.has_loop
+    missed = float((np.maximum(1 - coverage[alone], 0.0) / g.loop_probability[alone]).sum())
     return PartialCover(weights, float(weights.sum()), missed if missed > ROUNDING else 0.0)
 
 

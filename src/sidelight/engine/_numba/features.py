@@ -3,7 +3,7 @@
 The type of a memory, and so of its bundles, carries a set of features. A function decorated with `needs="buckets"` is
 compiled for bundles that have buckets; for others a few instructions stand in its place, which raise. They are never
 reached: kernels call such a function only after asking a switch, and the set follows from the same switches
-(`fields.features_of`). As the set is part of the types, it is part of the address in the cache.
+(`fields.features_of`). A function that says what it is `without` the feature stands for that constant instead. As the set is part of the types, it is part of the address in the cache.
 """
 
 from typing import Any
@@ -16,10 +16,13 @@ class Missing(AssertionError):
     """A kernel went where the switches of its memory should not have let it."""
 
 
-def only_with(dispatcher: Any, feature: str, gives: Any) -> None:
-    """Compile a function only where the feature is; elsewhere what raises, and is typed as if it gave `gives`."""
+def only_with(dispatcher: Any, feature: str, gives: Any, quietly: bool) -> None:
+    """Compile a function only where the feature is; elsewhere what raises, and is typed as if it gave `gives`.
+
+    If `quietly`, it gives that: for functions that are called without asking a switch, and cost nothing then.
+    """
     compiler = dispatcher._compiler
-    real, stand_in = compiler._get_implementation, _stand_in(compiler.py_func, feature, gives)
+    real, stand_in = compiler._get_implementation, _stand_in(compiler.py_func, feature, gives, quietly)
 
     def implementation(arguments: Any, keywords: Any) -> Any:
         sets = [kind.features for kind in arguments if hasattr(kind, "features")]
@@ -39,17 +42,13 @@ def _always(typingctx):
     return types.boolean(), codegen
 
 
-def _stand_in(function: Any, feature: str, gives: Any) -> Any:
+def _stand_in(function: Any, feature: str, gives: Any, quietly: bool) -> Any:
     """A function of the same arguments; written out, because the compiler reads its bytecode."""
     code = function.__code__
     arguments = ", ".join(code.co_varnames[: code.co_argcount])
     text = f"{function.__name__} was called, but this memory has no {feature}"
-    source = (
-        f"def {function.__name__}({arguments}):\n"
-        f"    if _always():\n"
-        f"        raise Missing({text!r})\n"
-        f"    return {gives!r}\n"
-    )
+    refusal = "" if quietly else f"    if _always():\n        raise Missing({text!r})\n"
+    source = f"def {function.__name__}({arguments}):\n{refusal}    return {gives!r}\n"
     namespace = {"Missing": Missing, "_always": _always, "__name__": function.__module__}
     exec(source, namespace)
     return namespace[function.__name__]

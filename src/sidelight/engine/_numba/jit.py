@@ -31,7 +31,12 @@ from sidelight.engine._numba.pipeline import EXPECTED, Entry, Inner, Loop, one_s
 
 
 def _jitted(
-    pipeline: Any, kept: bool, options: dict[str, Any], needs: str = "", gives: Any = None
+    pipeline: Any,
+    kept: bool,
+    options: dict[str, Any],
+    needs: str = "",
+    gives: Any = None,
+    without: Any = None,
 ) -> Callable[[Any], Any]:
     """`njit`, by one of our pipelines, with machine code kept in our own cache or not at all."""
     if EXPECTED:
@@ -48,7 +53,7 @@ def _jitted(
         if EXPECTED and pipeline is not Entry:
             one_signature(dispatcher)
         if EXPECTED and needs:
-            only_with(dispatcher, needs, gives)
+            only_with(dispatcher, needs, gives if without is None else without, without is not None)
         return dispatcher
 
     return decorate
@@ -68,9 +73,11 @@ def kernel(**options: Any) -> Callable[[Any], Any]:
     return _jitted(Entry, True, _PLAIN | options)
 
 
-def internal(needs: str = "", gives: Any = None, **options: Any) -> Callable[[Any], Any]:
+def internal(
+    needs: str = "", gives: Any = None, without: Any = None, **options: Any
+) -> Callable[[Any], Any]:
     """A function that kernels call; with `needs`, only where the memory has that feature (see `features`)."""
-    return _jitted(Inner, not EXPECTED, _WITHIN | options, needs, gives)
+    return _jitted(Inner, not EXPECTED, _WITHIN | options, needs, gives, without)
 
 
 def inlined(**options: Any) -> Callable[[Any], Any]:

@@ -73,9 +73,15 @@ def played(machine, state, store, slot, rest):
     return share
 
 
+@inlined(needs="failing", without=1.0)
+def chance_of(machine, edge):
+    """How likely an explicit in-edge reveals; 1, for nothing, where all reveals are certain."""
+    return machine.in_chance[edge] if machine.fails else 1.0
+
+
 @loop()
 def seen_by_edges(machine, state, store, slot, rest):
-    """P: the probability that the loss of a slot is revealed, Σ of Z over its in-neighbours.
+    """P: the probability that the loss of a slot is revealed, Σ of Z, times chances, over its in-neighbours.
 
     Slots seen by everyone, by everyone in their block, or by all of those but themselves do without: `learn`
     has closed forms for them.
@@ -85,7 +91,7 @@ def seen_by_edges(machine, state, store, slot, rest):
     # Every in-neighbour of the graph counts, also where exploration was planned on a pruned graph: the
     # estimate ℓ/P is unbiased only with the true P.
     for e in range(first, end):
-        probability += played(machine, state, store, machine.in_indices[e], rest)
+        probability += played(machine, state, store, machine.in_indices[e], rest) * chance_of(machine, e)
     return probability
 
 

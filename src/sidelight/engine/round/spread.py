@@ -2,7 +2,9 @@
 
 In a block with Tsallis-h coordinates, arm j is explored with β·g_j(X), where
 
-    g_j(X) = x*_j · max_{i ∈ Nout(j)} X_i^{1−h}/c_i        (X^{1−h} = 1/d, see `buckets`).
+    g_j(X) = x*_j · max_{i ∈ Nout(j)} X_i^{1−h}/c_i        (X^{1−h} = 1/d, see `buckets`),
+
+and where the reveal of i by j works with probability r only, its entry is multiplied by r^{(1−h)/h}.
 
 g depends on every X through λ, so writing it afresh costs as much as the block has edges. Small blocks do that.
 Large ones keep an upper estimate of each g_j, exact up to the factor κ = 1/(1−ρ): coverage only needs g to be
@@ -64,6 +66,18 @@ def end_owed(machine, slot):
     return end_in_edge(machine, slot) if machine.single else machine.owed_start[slot + 1]
 
 
+@inlined(needs="failing", without=1.0)
+def near_gain(machine, e):
+    """What an entry of `near` counts: r^{(1−h)/h}; 1, for nothing, where all reveals are certain."""
+    return machine.near_gain[e] if machine.fails else 1.0
+
+
+@inlined(needs="failing", without=1.0)
+def owed_gain(machine, e):
+    """The same of an entry of `owed`."""
+    return machine.owed_gain[e] if machine.fails else 1.0
+
+
 @inlined()
 def set_spread(machine, state, slot, value, leader, n):
     """Let a slot explore `value`, which `leader` needs; n slots are listed as changed so far, return how many now."""
@@ -94,7 +108,7 @@ def due_of(machine, store, k, g, slot, margin):
     for e in range(first_near(machine, slot), end_near(machine, slot)):
         i = machine.out_indices[e] if machine.single else machine.near[e]
         # X_i^{1−h}/c_i: relief is 1/c, the inverse of the cover's load on i.
-        due = machine.relief[i] * root(store, g, machine.n_blocks + i)
+        due = machine.relief[i] * root(store, g, machine.n_blocks + i) * near_gain(machine, e)
         if due > most:
             most = due
             leader = i
@@ -118,8 +132,8 @@ def raise_spread(machine, state, store, k, g, i, margin, n):
         j = machine.in_indices[e] if machine.single else machine.owed[e]
         # Only upwards: too much exploration is allowed within the certified factor, too little would break
         # coverage.
-        if machine.cover[j] * due > state.spreading[j]:
-            n = set_spread(machine, state, j, machine.cover[j] * due, i, n)
+        if machine.cover[j] * due * owed_gain(machine, e) > state.spreading[j]:
+            n = set_spread(machine, state, j, machine.cover[j] * due * owed_gain(machine, e), i, n)
     return n
 
 
@@ -135,8 +149,8 @@ def follow_sum(machine, state, store, k, g, i, margin, n):
             n = renew_spread(machine, state, store, k, g, j, margin, n)
         # Slot i may be in another bucket now, whose next refresh is further off: let the factor κ start from
         # its present value.
-        elif machine.cover[j] * due > state.spreading[j]:
-            n = set_spread(machine, state, j, machine.cover[j] * due, i, n)
+        elif machine.cover[j] * due * owed_gain(machine, e) > state.spreading[j]:
+            n = set_spread(machine, state, j, machine.cover[j] * due * owed_gain(machine, e), i, n)
     return n
 
 
@@ -170,8 +184,9 @@ def renew_block_spread(machine, state, store, k, g):
             if machine.cover[slot] > 0.0:
                 for e in range(first_near(machine, slot), end_near(machine, slot)):
                     i = machine.out_indices[e] if machine.single else machine.near[e]
-                    if state.terms[i - first] > most:
-                        most, leader = state.terms[i - first], i
+                    due = state.terms[i - first] * near_gain(machine, e)
+                    if due > most:
+                        most, leader = due, i
             n = set_spread(machine, state, slot, machine.spread[k] * machine.cover[slot] * most, leader, n)
     if whole:  # every leaf has changed: one pass over each level
         if machine.self_tunes:

@@ -18,8 +18,10 @@ from sidelight.engine._numba.pointers import offset
 from sidelight.engine.constants import GROWTH, ROOM, SLACK
 from sidelight.engine.fields import FIXED_TOTAL, GAMMA, LATE, ROUND, SEEN_BY_ALL, SEEN_BY_EDGES, SEEN_BY_SELF
 from sidelight.engine.round.indexing import end_edge, end_in_edge, first_edge, first_in_edge, is_own
+from sidelight.engine.round.probabilities import chance_of
+from sidelight.engine.round.reveals import reveal_chance
 from sidelight.engine.round.settle import total_exploration
-from sidelight.engine.round.spread import end_near, first_near, margin_of, renew_block_spread
+from sidelight.engine.round.spread import end_near, first_near, margin_of, near_gain, renew_block_spread
 from sidelight.engine.self_tuning import prices
 from sidelight.engine.self_tuning.charge import MOST_EXPLORED
 from sidelight.engine.self_tuning.costs import pays, shifted
@@ -504,13 +506,13 @@ def recall(machine, state, store):
 
 @inlined()
 def reveal_leader(machine, trial, leader):
-    """Mark what playing the leader reveals."""
+    """Mark what playing the leader reveals, by how likely it does."""
     marks = offset(trial, 5 * machine.n_arms)
     begin = first_edge(machine, leader)
     n_explicit = end_edge(machine, leader) - begin
     for index in range(n_explicit + machine.n_universal):
         if index < n_explicit:
-            marks[machine.out_indices[begin + index]] = 1.0
+            marks[machine.out_indices[begin + index]] = reveal_chance(machine, begin + index)
         elif not is_own(machine, leader, machine.universal[index - n_explicit]):
             marks[machine.universal[index - n_explicit]] = 1.0
 
@@ -529,7 +531,7 @@ def direct(machine, state, store, scale):
             if machine.cover[j] > 0.0:
                 for e in range(first_near(machine, j), end_near(machine, j)):
                     i = machine.out_indices[e] if machine.single else machine.near[e]
-                    most = max(most, machine.relief[i] * roots[i])
+                    most = max(most, machine.relief[i] * roots[i] * near_gain(machine, e))
             g[j] = margin * machine.cover[j] * most
             total += g[j]
     elif machine.n_fixed > 0:
@@ -543,14 +545,14 @@ def direct(machine, state, store, scale):
 
 @internal()
 def see(machine, values, total, out):
-    """Σ of values over the in-neighbours of every slot; `total` is that over all."""
+    """Σ of values, times chances, over the in-neighbours of every slot; `total` is that of values over all."""
     noinline()
     for slot in range(machine.n_arms):
         how = machine.seen_by if machine.seen_by >= 0 else machine.seen_how[slot]
         seen = 0.0
         if how == SEEN_BY_EDGES:
             for e in range(first_in_edge(machine, slot), end_in_edge(machine, slot)):
-                seen += values[machine.in_indices[e]]
+                seen += values[machine.in_indices[e]] * chance_of(machine, e)
         elif how == SEEN_BY_SELF:
             seen = values[slot]
         else:

@@ -49,6 +49,14 @@ def need_observable(g: object, name: str) -> FeedbackGraph:
     return graph
 
 
+def needs_certain(name: str) -> InfeasibleRequest:
+    """The error of what is known for reveals that never fail only."""
+    return InfeasibleRequest(
+        f"{name} needs reveals that never fail; use sl.plan or chlz21, which know how likely each works, or play on"
+        " g.at_least(1), the graph of the certain edges"
+    )
+
+
 class Baseline(Candidate, ABC):
     """A known algorithm, tuned and bounded as its authors do; its graph must be one that it can play.
 
@@ -59,8 +67,11 @@ class Baseline(Candidate, ABC):
     title = ""
     formula = ""
     flat = False  # one block of all arms, for every observable graph; else singletons, for strongly observable ones
+    may_fail = False  # is its bound proved where reveals may fail?
 
     def __init__(self, solved: Solved) -> None:
+        if not (self.may_fail or solved.graph.certain):
+            raise needs_certain(self.called)
         self.solved, self.graph, self.n = solved, solved.graph, solved.graph.n_arms
         self.prepare()
         block = self.flat and self.n > 1

@@ -134,6 +134,7 @@ class CHLZ21(ExponentialWeights):
     called, title = "chlz21", "CHLZ21"
     source = "Chen, Huang, Li & Zhang 2021, constants of the full cover"
     formula, flat = "3·2^{−1/3}(δ* log N)^{1/3}T^{2/3}", True
+    may_fail = True
 
     def prepare(self) -> None:
         """Refuse graphs that it cannot play."""

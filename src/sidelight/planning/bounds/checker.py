@@ -80,16 +80,25 @@ class _Facts:
             self.owner[self.arms(k)] = k
         self.source = np.repeat(np.arange(self.n), np.diff(graph.out_indptr))
         self.target = graph.out_indices.astype(np.int64)
-        self.load = self.coverage(tuning.cover)
+        self.h = np.where(tuning.inner_power > 0, 1 - 1 / np.maximum(tuning.inner_power, 1.0), 1.0)
+        self.load = self.coverage(tuning.cover, 1 / self.h)
         self.fixed = self.coverage(tuning.global_exploration)
         self.local = self.coverage(tuning.local_exploration)
         self.local_total = np.bincount(self.owner, weights=tuning.local_exploration, minlength=self.m)
-        self.h = np.where(tuning.inner_power > 0, 1 - 1 / np.maximum(tuning.inner_power, 1.0), 1.0)
         self.gamma_bar = float(
             tuning.global_exploration.sum()
             + np.sum(tuning.adaptive * np.sqrt(self.sizes))
             + np.sum(self._spread_cost())
         )
+
+    @property
+    def least_shown(self) -> float:
+        """The least, over all arms, of the largest probability with which another or itself reveals it."""
+        best = np.zeros(self.n)
+        best[self.graph.universal] = 1.0
+        r = self.graph.out_probability
+        np.maximum.at(best, self.target, np.ones(self.target.size) if r is None else r)
+        return float(best.min())
 
     def arms(self, k: int) -> Longs:
         tuning = self.tuning
@@ -100,11 +109,14 @@ class _Facts:
         arms = self.arms(k)
         return arms[self.tuning.load[arms] > 0]
 
-    def coverage(self, mass: Floats) -> Floats:
-        """(n,) Σ of `mass` over the in-neighbours of each arm inside its block."""
+    def coverage(self, mass: Floats, power: Floats | float = 1.0) -> Floats:
+        """(n,) Σ of `mass`, times probabilities to some power, over the in-neighbours of each arm inside its block."""
         found = np.zeros(self.n)
         inside = self.owner[self.source] == self.owner[self.target]
-        np.add.at(found, self.target[inside], mass[self.source[inside]])
+        shown = mass[self.source]
+        if self.graph.out_probability is not None:
+            shown = shown * self.graph.out_probability ** np.broadcast_to(power, self.n)[self.target]
+        np.add.at(found, self.target[inside], shown[inside])
         total = np.bincount(self.owner, weights=mass, minlength=self.m)
         for arm in self.graph.universal.tolist():
             found[arm] = total[self.owner[arm]] - (0.0 if self.graph.has_loop[arm] else mass[arm])
@@ -224,20 +236,21 @@ exploration."""
 
 def _costs(facts: _Facts, groups: list[_Group], plan: Plan) -> Iterator[Cost]:
     """All ways to account for the groups of one simplex."""
-    universal, loops = facts.graph.is_universal, facts.graph.has_loop
+    universal, loops = facts.graph.is_universal, facts.graph.loop_probability == 1
     if facts.m == 1:
         options = []
         for group in groups:
-            able = ["covered"] if facts.watch(group.arms) > 0 else []
-            able += ["loop"] if group.power == 2 and loops[group.arms].all() else []
-            able += ["shift"] if group.power == 0 and universal[group.arms].all() else []
-            options.append(able)
+            roles_of = ["covered"] if facts.watch(group.arms) > 0 else []
+            roles_of += ["loop"] if group.power == 2 and loops[group.arms].all() else []
+            roles_of += ["shift"] if group.power == 0 and universal[group.arms].all() else []
+            options.append(roles_of)
         for roles in product(*options):
             yield _by_roles(facts, groups, roles)
-        if len(groups) == 1 and groups[0].power == 0 and (loops | (facts.fixed > 0)).all():
+        able = facts.graph.has_loop | (facts.fixed > 0)
+        if len(groups) == 1 and groups[0].power == 0 and able.all():
             yield _by_coverage(facts)
     explores_evenly = not (facts.tuning.spread.any() or facts.tuning.adaptive.any())
-    if len(groups) == 1 and (universal | loops).all() and explores_evenly:
+    if len(groups) == 1 and (universal | loops).all() and explores_evenly and facts.graph.certain:
         yield _by_cliques(facts, plan.evidence)
 
 
@@ -286,20 +299,24 @@ def _by_coverage(facts: _Facts) -> Cost:
     """Entropy where exploration shows arms more or less, and those it shows less see themselves: docs/theory/flat.md.
 
     For any b > 0 that all arms without self-loop reach, arms with one miss Σ (1 − shown/b)₊ of it. Between two values
-    of `shown` the bound is monotone in b, or even at b = η/(2γ̄): the best b is one of these.
+    of `shown` the bound is monotone in b, or even at b = η/(2γ̄): the best b is one of these. What is missed counts 1/r
+    times, r the probability of the self-loop.
     """
     loops = facts.graph.has_loop
-    shown, most = np.sort(facts.fixed[loops]), float(facts.fixed[~loops].min(initial=inf))
-    total = np.concatenate([[0.0], np.cumsum(shown)])
+    order = np.argsort(facts.fixed[loops], kind="stable")
+    shown, most = facts.fixed[loops][order], float(facts.fixed[~loops].min(initial=inf))
+    counts = 1 / facts.graph.loop_probability[loops][order]
+    number = np.concatenate([[0.0], np.cumsum(counts)])
+    total = np.concatenate([[0.0], np.cumsum(shown * counts)])
 
     def cost(now: Sequence[_Group], explored: float) -> float:
         gamma_bar, half = explored * facts.gamma_bar, 0.5 * now[0].eta
         if gamma_bar == 0:
-            return half * len(shown)
+            return half * float(number[-1])
         tried = np.append(shown, [most, half / gamma_bar / explored])
         b = tried[(tried > 0) & (tried <= most) & np.isfinite(tried)]
         below = np.searchsorted(shown, b)
-        missed = below - total[below] / b
+        missed = number[below] - total[below] / b
         return float(np.min(np.maximum(half / (explored * b), gamma_bar) + half * missed / (1 - gamma_bar)))
 
     return cost
@@ -375,11 +392,14 @@ def _totals(facts: _Facts, T: float, plan: Plan) -> Iterator[Total]:
     if facts.m == 1:
         groups = _groups(facts.arms(0), tuning.inner_power, tuning.inner_rate)
         if len(groups) == 1 and groups[0].power == 0 and facts.gamma_bar == 0:
-            yield _still(facts.n, groups[0].rate, T), []
+            yield _still(facts.n, groups[0].rate / facts.least_shown, T), []
+    elif not facts.graph.certain:  # proved for reveals that never fail
+        groups = []
+        yield inf, [Condition("blocks where reveals may fail", float(facts.m), 1.0)]
     else:
         groups = _groups(np.arange(facts.n), tuning.top_power[facts.owner], tuning.top_rate[facts.owner])
         yield _two_levels(facts, T)
-    if facts.m in (1, facts.n) and all(group.rate > 0 for group in groups):
+    if groups and facts.m in (1, facts.n) and all(group.rate > 0 for group in groups):
         height = _height([(len(group.arms), group.power, group.rate) for group in groups])
         size = height - min(group.corner for group in groups)
         if facts.gamma_bar < 1:

@@ -161,7 +161,8 @@ def compare_bounds(g: FeedbackGraph, horizon: int) -> Comparison:
 
     Upper bounds: the paper's theorems on the natural partitions, CHLZ21, Exp3.G, EXP3, Hedge, Tsallis-INF,
     Exp3-SET and q-FTRL where the graph admits them, the plans of this library, and play without learning.
-    Lower bounds: full information, independent sets, packings, and the exact value of tiny games.
+    Lower bounds: full information, independent sets, packings, and the exact value of tiny games. Where reveals may
+    fail, lower bounds are those of the graph whose edges all work, which is no harder.
 
     >>> from sidelight.graph import families
     >>> compare_bounds(families.full(8), horizon=1000).best.name
@@ -258,7 +259,7 @@ def _rules(solved: Solved, T: int) -> Iterator[Row]:
         source = "Alon, Cesa-Bianchi, Dekel & Koren 2015; proved again in docs/theory/strong.md"
         theorem = "5√(T log N), η = √(log N/(2T)), γ = 2η"
         yield Row("Exp3.G, loop-less clique", "upper", exp3g_clique_bound(n, T), source, theorem)
-    if not g.has_loop.all():
+    if not g.has_loop.all() or not g.certain:
         return
     cover = solved.cliques
     value = tsallis_inf_bound(n, T)
@@ -285,7 +286,7 @@ def _lower(solved: Solved, T: int) -> Iterator[Row]:
     yield from _independent(solved, T)
     if solved.observability.graph == "weak":
         yield from _packings(g, T)
-    if n * T <= MINIMAX_BITS:
+    if n * T <= MINIMAX_BITS and g.certain:
         try:
             game = minimax(g, T)
         except InfeasibleRequest:

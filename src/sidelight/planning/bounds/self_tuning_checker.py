@@ -48,12 +48,12 @@ def self_tuning_conditions(plan: Plan, rule: SelfTuning, fixed: Floats) -> Itera
     yield Condition(
         "arms that neither the cover nor a self-loop shows", float((~covered & ~g.has_loop).sum()), 0.0
     )
-    seen = float(mutual_independence(g, plan.evidence))
     if not covered.all():
-        yield _at_most("arms beside the cover: ½Q^s ≤ beside", seen**s / 2, rule.beside)
+        yield _at_most(
+            "arms beside the cover: ½Q^s ≤ beside", _looped(plan, s, ~covered) / 2, rule.beside
+        )
     if rule.strong < inf:
-        plain = float(plain_independence(g, plan.evidence))
-        found = _strong(g, rule, covered, plain, seen)
+        found = min(_strong(plan, rule, covered, r) for r in g.levels())
         yield _at_most("price on strongly observable graphs", found, rule.strong)
     if plan.horizon is not None:
         yield Condition("rounds of another horizon", float(abs(rule.horizon - plan.horizon)), 0.0)
@@ -70,23 +70,44 @@ def self_tuning_conditions(plan: Plan, rule: SelfTuning, fixed: Floats) -> Itera
         yield _every_round(rule, plan.curve.value_at)
 
 
-def _strong(g: FeedbackGraph, rule: SelfTuning, covered: Bools, plain: float, seen: float) -> float:
-    """A number z with cost ≤ z/(β − lean·weak) at strength lean/β; ∞ where none is known."""
-    s, k = rule.order, rule.lean
-    if g.has_loop.all():
+def _looped(plan: Plan, s: float, arms: Bools) -> float:
+    """Σ X^{2−s}/P over these arms is at most this, by cliques of some probability or by self-loops; ∞ for none."""
+    g, found = plan.graph, inf
+    for r in g.levels():
+        likely = g.at_least(r)
+        if likely.has_loop[arms].all():
+            found = min(found, float(mutual_independence(likely, plan.evidence_at(r))) ** s / r)
+    if not g.certain:
+        own = np.array([g.probability(i, i) for i in np.flatnonzero(arms).tolist()])
+        found = min(found, float((own ** (-1 / s)).sum()) ** s if own.all() else inf)
+    return found
+
+
+def _strong(plan: Plan, rule: SelfTuning, covered: Bools, r: float) -> float:
+    """A number z with cost ≤ z/(β − lean·weak) at strength lean/β; ∞ where none is known.
+
+    From edges that reveal with probability r or more.
+    """
+    s, k, certain = rule.order, rule.lean, plan.graph.certain
+    if plan.graph.has_loop.all():
         if k > 0:
             return inf
-        return 1 / 8 if s == 1 and g.universal.size == g.n_arms else seen**s / 2
+        full = certain and s == 1 and plan.graph.universal.size == plan.graph.n_arms
+        return 1 / 8 if full else _looped(plan, s, np.ones(plan.graph.n_arms, dtype=bool)) / 2
+    g: FeedbackGraph = plan.graph.at_least(r)
     hidden = ~g.has_loop
     if not g.is_universal[hidden].all() or not covered[hidden].all() or k <= 1 - s:
         return inf
-    explored, loops = k * rule.weak, plain**s / 2
+    if not certain and not covered.all():
+        return inf
+    plain, seen = (float(most(g, plan.evidence_at(r))) for most in (plain_independence, mutual_independence))
+    explored, loops = k * rule.weak, plain**s / (2 * r)
 
     def proved(tau: float) -> float:
         """Lemma 4; any threshold proves a price. The first half falls in τ, the other rises."""
-        apart = max(explored, pow(1 - tau, 1 - s) / (2 * tau)) + loops
-        rest = pow(tau, 2 - s) / (2 * (1 - tau)) + loops * pow(tau, 1 - s)
-        shift = _shift(pow(tau / (1 - tau), 1 - s) / k, s) * pow(tau, 1 - s)
+        apart = max(explored, pow(1 - tau, 1 - s) / (2 * tau * r)) + loops
+        rest = pow(tau, 2 - s) / (2 * (1 - tau) * r) + loops * pow(tau, 1 - s)
+        shift = _shift(pow(tau / (1 - tau), 1 - s) / k, s) * pow(tau, 1 - s) / r
         return float(max(apart, rest + max(explored, explored * tau + shift)))
 
     low, high = 0.02, 0.5
@@ -95,7 +116,7 @@ def _strong(g: FeedbackGraph, rule: SelfTuning, covered: Bools, plain: float, se
         low, high = (low, right) if proved(left) <= proved(right) else (left, high)
     found = min(proved(low), proved(high))
     steep = _shift(1 / k, s)
-    return min(found, steep * (seen - 1) + max(steep, explored)) if s == 1 else found
+    return min(found, steep * (seen - 1) + max(steep, explored)) if s == 1 and certain else found
 
 
 def _shift(r: float, s: float) -> float:

@@ -18,7 +18,7 @@ from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.interpolated import one_best_h
 from sidelight.planning.plan import Candidate, Considered, Plan
 from sidelight.planning.self_tuning.observed import Covered, covers
-from sidelight.planning.self_tuning.plans import ORDERS, SELF_TUNING, SHARE, Order, made_plan, parameters
+from sidelight.planning.self_tuning.plans import SELF_TUNING, SHARE, Order, made_plan, orders_of, parameters
 from sidelight.planning.self_tuning.rule import BASE, SelfTuning
 from sidelight.planning.tuning import Tuning
 
@@ -106,8 +106,9 @@ def self_tuning_candidates(
         return []
     found = []
     for cover in covers(solved):
-        best = one_best_h(solved.graph.n_arms, cover.domination.value)  # without arms beside the cover
-        orders = (*ORDERS, best, *known) if s is None or s == "bound" else (s,)
+        orders = (*orders_of(solved), *known) if s is None or s == "bound" else (s,)
+        if len(orders) > 1 and solved.graph.certain:  # the best without arms beside the cover
+            orders = (*orders, one_best_h(solved.graph.n_arms, cover.domination(1.0).value))
         found.append(SelfTuningCandidate(cover, orders, c))
     return found
 
@@ -214,7 +215,8 @@ def needed(rule: SelfTuning, n_arms: int) -> float:
 
 def calm_cost(g: FeedbackGraph, s: float, beta: float) -> float:
     """Not less than what a round costs that plays all arms alike: the mean of ½X^{1−s}/(βP)."""
-    return float(np.mean(0.5 * g.n_arms**s / (beta * np.maximum(g.in_degree, 1))))
+    degree = g.in_degree if g.certain else g.seen(np.ones(g.n_arms))
+    return float(np.mean(0.5 * g.n_arms**s / (beta * np.maximum(degree, 1))))
 
 
 def _from_half(s: float) -> tuple[float, float]:

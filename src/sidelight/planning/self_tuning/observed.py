@@ -9,9 +9,9 @@ from math import inf
 
 import numpy as np
 
-from sidelight._types import Floats
+from sidelight._types import Bools, Floats, Longs
 from sidelight.analysis import Domination
-from sidelight.planning.exploration import Solved, shared
+from sidelight.planning.exploration import Level, Solved, shared
 from sidelight.planning.potentials import Potential, diameter
 from sidelight.planning.self_tuning.rule import SelfTuning
 from sidelight.planning.tuning import Tuning, lazy_factor
@@ -25,31 +25,52 @@ PATIENT = 1000
 
 @dataclass(frozen=True, eq=False)
 class Covered:
-    """A graph and the cover it is explored through; arms outside have self-loops, and see each other in cliques."""
+    """A graph and the arms it is explored for; arms outside have self-loops, and see each other in cliques."""
 
     name: str  # what is covered
     solved: Solved
-    domination: Domination
+    targets: Longs
+
+    def domination(self, s: float) -> Domination:
+        """The cover that entropy of order s explores through."""
+        return self.solved.cover(self.targets, s)
 
     def costs(self, s: float) -> tuple[float, float, float, float, float]:
-        """(order, weak, beside, strong, lean) of rounds with entropy of order s: docs/theory/self-tuning.md, 6."""
-        g, n = self.solved.graph, self.solved.graph.n_arms
+        """(order, weak, beside, strong, lean) of rounds with entropy of order s: docs/theory/self-tuning.md, 6.
+
+        Where reveals may fail, each level of their probabilities proves something (docs/theory/failing-reveals.md).
+        """
+        n = self.solved.graph.n_arms
         lazy = float(lazy_factor(n)) if s < 1 else 1.0
-        weak = lazy * float(self.domination.value) ** s
-        whole = len(self.domination.cover) == n
-        is_strong = self.solved.observability.graph == "strong"
-        seen = float(self.solved.cliques.value) if is_strong or not whole else 0.0
-        strong, lean = inf, 0.0
-        if is_strong:
-            if not g.has_loop.all():
-                mutual = self.solved.cliques.mutual
-                strong, lean = loopless_price(s, weak, 0.0 if mutual is None else float(mutual.upper), seen)
-            elif s == 1 and g.universal.size == n:
-                strong = 1 / 8  # Hoeffding: nothing is estimated
-            else:
-                strong = seen**s / 2
-        beside = 0.0 if whole else seen**s / 2
-        return s, weak, beside, strong, lean
+        weak = lazy * float(self.domination(s).value) ** s
+        whole = self.targets.size == n
+        outside = np.ones(n, dtype=bool)
+        outside[self.targets] = False
+        beside = 0.0 if whole else min(self._looped(level, s, outside) for level in self.solved.levels)
+        found = [self._strong(level, s, weak, whole) for level in self.solved.levels]
+        return s, weak, beside, *min(found)
+
+    def _looped(self, level: Level, s: float, arms: Bools) -> float:
+        """½Q^s: Σ X^{2−s}/P over these arms is at most Q^s, by cliques or by self-loops alone; ∞ where some have none."""
+        g, found = self.solved.graph, inf
+        if level.graph.has_loop[arms].all():
+            found = float(level.cliques.value) ** s / (2 * level.r)
+        if not g.certain and g.has_loop[arms].all():
+            found = min(found, float((g.loop_probability[arms] ** (-1 / s)).sum()) ** s / 2)
+        return found
+
+    def _strong(self, level: Level, s: float, weak: float, whole: bool) -> tuple[float, float]:
+        """(strong, lean) as a level of probabilities proves them."""
+        g, n = level.graph, level.graph.n_arms
+        everywhere = self.solved.graph.certain and g.universal.size == n
+        if self.solved.graph.has_loop.all():
+            # With full feedback and entropy Hoeffding's lemma: nothing is estimated.
+            full = s == 1 and everywhere
+            return (1 / 8 if full else self._looped(level, s, np.ones(n, dtype=bool))), 0.0
+        if not level.strong or not (whole or self.solved.graph.certain):
+            return inf, 0.0
+        mutual, seen = level.cliques.mutual, float(level.cliques.value)
+        return loopless_price(s, weak, 0.0 if mutual is None else float(mutual.upper), seen, level.r)
 
     def rule(self, s: float, c: float) -> SelfTuning:
         """The numbers of the plan without a horizon, with a first temperature near which prices fall below 1."""
@@ -63,12 +84,13 @@ class Covered:
 
     def tuning(self, rule: SelfTuning) -> Tuning:
         """One simplex at the first temperature, exploring as Lemma 2 says."""
-        g, n = self.solved.graph, self.solved.graph.n_arms
+        g, n, found = self.solved.graph, self.solved.graph.n_arms, self.domination(rule.order)
         owed, weights = np.zeros(n, dtype=bool), np.zeros(n)
-        owed[self.domination.cover] = True
-        weights[self.domination.arms] = self.domination.weights
+        owed[found.cover] = True
+        weights[found.arms] = found.weights
         entropy, b = rule.order == 1, rule.first_strength
-        played = shared(g, np.zeros(n, dtype=np.int64), weights, owed, np.full(n, b), np.full(n, entropy))
+        one_block, constant = np.zeros(n, dtype=np.int64), np.full(n, entropy)
+        played = shared(g, one_block, weights, owed, np.full(n, b), constant, rule.order)
         return Tuning.flat(
             n,
             Potential(rule.order, 1 / rule.first),
@@ -83,43 +105,53 @@ class Covered:
 def covers(solved: Solved) -> Iterator[Covered]:
     """All arms, and where some have self-loops those without."""
     g = solved.graph
-    loopless = np.flatnonzero(~g.has_loop)
-    yield Covered("all arms", solved, solved.cover(np.arange(g.n_arms)))
-    if 0 < loopless.size < g.n_arms:
-        yield Covered("loop-less arms", solved, solved.cover(loopless))
+    solved.observability  # noqa: B018 - an error if some arm cannot be observed
+    yield Covered("all arms", solved, np.arange(g.n_arms))
+    known = set()
+    for level in solved.levels:
+        loopless = np.flatnonzero(~level.graph.has_loop)
+        if 0 < loopless.size < g.n_arms and loopless.tobytes() not in known:
+            known.add(loopless.tobytes())
+            name = "loop-less arms" if g.certain else f"arms with self-loop below {level.r:g}"
+            yield Covered(name, solved, loopless)
 
 
 # -- loop-less arms of strongly observable graphs -----------------------------------------------------------
 
 
 @cache
-def loopless_price(s: float, weak: float, loops: float, seen: float) -> tuple[float, float]:
+def loopless_price(
+    s: float, weak: float, loops: float, seen: float, level: float = 1.0
+) -> tuple[float, float]:
     """(strong, lean): with exploration of strength lean/β a round costs at most strong/(β − lean·weak).
 
     The cover includes all loop-less arms, Σ x/P ≤ `loops` over the arms that are not universal, all with self-loops,
     and Σ x/P ≤ `seen` over all, where a loop-less arm counts with x. Every lean and every threshold τ prove a price
-    (`loopless_prices`); the least of a grid is taken.
+    (`loopless_prices`); the least of a grid is taken. Edges reveal with probability `level` or more, and all arms are
+    covered where that is below 1.
     """
     ends, tau_ends = (-4.0, 2.0), (0.02, 0.5)  # lean = 1 − s + e^x
     for _ in range(4):  # a grid, then finer ones around its best point
         x, tau = np.linspace(*ends, 61), np.linspace(*tau_ends, 25)
-        found = loopless_prices(s, weak, loops, seen, (1 - s) + np.exp(x)[:, None], tau[None, :])
+        found = loopless_prices(s, weak, loops, seen, (1 - s) + np.exp(x)[:, None], tau[None, :], level)
         i, j = divmod(int(np.argmin(found)), tau.size)
         ends = x[max(i - 1, 0)], x[min(i + 1, x.size - 1)]
         tau_ends = tau[max(j - 1, 0)], tau[min(j + 1, tau.size - 1)]
     return float(found[i, j]), float((1 - s) + np.exp(x[i]))
 
 
-def loopless_prices(s: float, weak: float, loops: float, seen: float, lean: Floats, tau: Floats) -> Floats:
+def loopless_prices(
+    s: float, weak: float, loops: float, seen: float, lean: Floats, tau: Floats, level: float = 1.0
+) -> Floats:
     """`strong` for lean > 1 − s and τ ∈ (0, ½]: Lemma 4 of docs/theory/self-tuning.md."""
-    explored, looped = lean * weak, loops**s / 2
-    shift = _steepness((tau / (1 - tau)) ** (1 - s) / lean, s)
-    others = tau ** (2 - s) / (2 * (1 - tau)) + looped * tau ** (1 - s)
-    spread_out = np.maximum(explored, (1 - tau) ** (1 - s) / (2 * tau)) + looped
+    explored, looped = lean * weak, loops**s / (2 * level)
+    shift = _steepness((tau / (1 - tau)) ** (1 - s) / lean, s) / level
+    others = tau ** (2 - s) / (2 * (1 - tau) * level) + looped * tau ** (1 - s)
+    spread_out = np.maximum(explored, (1 - tau) ** (1 - s) / (2 * tau * level)) + looped
     found: Floats = np.maximum(
         spread_out, np.maximum(explored, explored * tau + shift * tau ** (1 - s)) + others
     )
-    if s == 1:  # shifted by the mean loss of the loop-less arms instead
+    if s == 1 and level == 1:  # shifted by the mean loss of the loop-less arms instead
         steep = _steepness(1 / lean, s)
         found = np.minimum(found, steep * (seen - 1) + np.maximum(steep, explored))
     return found

@@ -30,6 +30,9 @@ LEAST_SHARE = 1 / 64
 ORDERS = tuple(round(0.05 * k, 2) for k in range(10, 21))
 """Orders from −√x to negative entropy. Smaller ones learn easy losses faster, larger ones have the smaller bounds."""
 
+FEW_ORDERS, FEW = (0.5, 0.75, 1.0), 1000
+"""Where reveals may fail every order has a cover of its own: graphs of more than `FEW` arms try these."""
+
 WORTH = 2.0
 """Order ½ is played unless its bound exceeds the smallest of all orders by this factor."""
 
@@ -59,6 +62,11 @@ def checked_share(c: object) -> float:
     return share
 
 
+def orders_of(solved: Solved) -> tuple[float, ...]:
+    """The orders that are tried on a graph."""
+    return ORDERS if solved.graph.certain or solved.graph.n_arms <= FEW else FEW_ORDERS
+
+
 def self_tuning(solved: Solved, s: Order = None, c: float = SHARE) -> Plan:
     """The plan for any number of rounds: of order s, of that with the smallest bound, or by default of ½.
 
@@ -67,7 +75,7 @@ def self_tuning(solved: Solved, s: Order = None, c: float = SHARE) -> Plan:
     Covers and orders are compared by the largest ratio of their bound to the smallest of all, over 10³, 10⁴, …, 10⁸
     rounds; a bound that exceeds the number of rounds counts as that number.
     """
-    orders = ORDERS if s is None or s == "bound" else (s,)
+    orders = orders_of(solved) if s is None or s == "bound" else (s,)
     made = [(cover, SelfTuningBound(cover.rule(order, c))) for cover in covers(solved) for order in orders]
     values = np.array([[min(bound.value_at(t), float(t)) for t in WEIGHED] for _, bound in made])
     worst = [float(f"{ratio:.12g}") for ratio in (values / values.min(axis=0)).max(axis=1)]
@@ -98,6 +106,7 @@ def made_plan(
 
 def parameters(cover: Covered, rule: SelfTuning) -> dict[str, Any]:
     """The numbers of a rule that its reader may want."""
-    named = {"s": rule.order, "c": rule.share, "beta_1": rule.first, "delta": float(cover.domination.value)}
+    delta = float(cover.domination(rule.order).value)
+    named = {"s": rule.order, "c": rule.share, "beta_1": rule.first, "delta": delta}
     named |= {"start": rule.start, "base_s": rule.base_order} if rule.base_order > 0 else {}
     return named | ({"strong": rule.strong} if rule.strong < inf else {}) | {"cover": cover.name}
