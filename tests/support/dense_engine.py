@@ -4,6 +4,8 @@
 block, exploration of every kind.
 """
 
+from itertools import product
+
 import numpy as np
 from kernel_entries import exploration, unpack
 
@@ -53,9 +55,10 @@ class Dense:
     def __init__(self, graph, tuning):
         self.graph, self.tuning = graph, tuning
         self.n, self.m = graph.n_arms, tuning.n_blocks
-        self.A = np.zeros((self.n, self.n), dtype=bool)
+        self.R = np.zeros((self.n, self.n))  # how likely each arm reveals each other
         for arm in range(self.n):
-            self.A[arm, graph.out_neighbors(arm)] = True
+            self.R[arm, graph.out_neighbors(arm)] = graph.reveal_probabilities(arm)
+        self.A = self.R > 0
         self.blocks = [
             tuning.block_arms[tuning.block_start[k] : tuning.block_start[k + 1]] for k in range(self.m)
         ]
@@ -134,15 +137,17 @@ class Dense:
         return (1.0 - self.local[self.block_of]) * X + self.tuning.local_exploration
 
     def due(self, X):
-        """What each arm must spread: β_k · x*_j · max_{i ∈ Nout(j) ∩ V_k, owed} X_i^{1−h}/load_i."""
+        """What each arm must spread: β_k · x*_j · max_{i ∈ Nout(j) ∩ V_k, owed} r_{ji}^{(1−h)/h}·X_i^{1−h}/load_i."""
         t = self.tuning
         owed = np.flatnonzero(t.load > 0.0)
         need = np.zeros(self.n)
         need[owed] = X[owed] ** (1.0 / t.inner_power[owed]) / t.load[owed]
+        h = np.where(t.inner_power > 0, 1 - 1 / np.maximum(t.inner_power, 1.001), 1.0)
+        gain = np.where(self.A, self.R ** ((1 - h) / h)[None, :], 0.0)
         due = np.zeros(self.n)
         for block, beta in zip(self.blocks, t.spread, strict=True):
             if beta > 0.0:
-                due[block] = beta * t.cover[block] * (self.A[np.ix_(block, block)] * need[block]).max(axis=1)
+                due[block] = beta * t.cover[block] * (gain[np.ix_(block, block)] * need[block]).max(axis=1)
         return due
 
     def gamma(self, X):
@@ -156,23 +161,36 @@ class Dense:
     def estimates(self, memory, arm, losses):
         """(ℓ̂, L̂) by their definitions."""
         Z, _, X = self.probabilities(memory)
-        P = self.A.T @ Z
+        P = self.R.T @ Z
         guess = np.where(self.A[arm], losses / np.where(P > 0.0, P, 1.0), 0.0)
         return guess, np.array([self.mixed(X)[block] @ guess[block] for block in self.blocks])
 
+    def outcomes(self, arm, losses):
+        """(probability, losses with 0 for what is not revealed) of all that playing an arm may reveal."""
+        unsure = np.flatnonzero((self.R[arm] > 0) & (self.R[arm] < 1))
+        for works in product((True, False), repeat=unsure.size):
+            told = losses.copy()
+            told[unsure[~np.array(works, dtype=bool)]] = 0.0
+            r = self.R[arm, unsure]
+            yield float(np.where(works, r, 1 - r).prod()), told
+
     def assert_unbiased(self, memory, losses, tolerance=1e-9):
-        """Σ_a Z(a)·ℓ̂ = ℓ and Σ_a Z(a)·L̂_k = ⟨X̃_k, ℓ_k⟩: sums over every arm, each through `tell_once`."""
+        """Σ_a Z(a)·ℓ̂ = ℓ and Σ_a Z(a)·L̂_k = ⟨X̃_k, ℓ_k⟩: sums over every arm, each through `tell_once`.
+
+        Where reveals may fail, over all that may happen then as well.
+        """
         Z, _, X = self.probabilities(memory)
         arms, blocks = self.sums(memory)
         mean, block_mean = np.zeros(self.n), np.zeros(self.m)
         for arm in range(self.n):
-            arms_after, blocks_after = self.sums(self.told(memory, arm, losses))
-            guess, block_guess = self.estimates(memory, arm, losses)
-            close = {"rtol": tolerance, "atol": tolerance}
-            np.testing.assert_allclose(arms_after - arms, guess, **close)
-            np.testing.assert_allclose(blocks_after - blocks, block_guess, **close)
-            mean += Z[arm] * (arms_after - arms)
-            block_mean += Z[arm] * (blocks_after - blocks)
+            for chance, told in self.outcomes(arm, losses):
+                arms_after, blocks_after = self.sums(self.told(memory, arm, told))
+                guess, block_guess = self.estimates(memory, arm, told)
+                close = {"rtol": tolerance, "atol": tolerance}
+                np.testing.assert_allclose(arms_after - arms, guess, **close)
+                np.testing.assert_allclose(blocks_after - blocks, block_guess, **close)
+                mean += chance * Z[arm] * (arms_after - arms)
+                block_mean += chance * Z[arm] * (blocks_after - blocks)
         np.testing.assert_allclose(mean, losses, rtol=0, atol=tolerance)
         expected = [self.mixed(X)[block] @ losses[block] for block in self.blocks]
         np.testing.assert_allclose(block_mean, expected, rtol=0, atol=tolerance)

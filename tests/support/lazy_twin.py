@@ -40,9 +40,12 @@ def terms(A, X, Z, beta, s, leader):
 
 @dataclass
 class LazyTwin:
-    """One game: `Z` is what is played, `learn` takes the drawn arm and all losses (only revealed ones are read)."""
+    """One game: `Z` is what is played, `learn` takes the drawn arm and all losses (only revealed ones are read).
 
-    A: np.ndarray  # (N, N) A[j, i] = 1: playing j reveals i
+    A reveal that failed has the loss 0 there.
+    """
+
+    A: np.ndarray  # (N, N) A[j, i]: how likely playing j reveals i
     cover: np.ndarray  # (N,) x*
     load: np.ndarray  # (N,) c, 0 where nothing is owed
     rule: object  # a `SelfTuning`
@@ -97,7 +100,9 @@ class LazyTwin:
             self.load > 0, X ** (1 - self.rule.order) / np.where(self.load > 0, self.load, 1.0), 0.0
         )
         due[self.leader] *= scale
-        return self.margin * self.cover * (self.A * due[None, :]).max(axis=1)
+        s = self.rule.order
+        gain = np.where(self.A > 0, self.A ** ((1 - s) / s), 0.0)
+        return self.margin * self.cover * (gain * due[None, :]).max(axis=1)
 
     def charge_of(self, arm, Z):
         """ĉ of a round drawn from Z, with the least B̄."""

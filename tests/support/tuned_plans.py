@@ -14,10 +14,10 @@ from sidelight.planning.tuning import Tuning, lazy_factor
 
 
 def adjacency(graph):
-    """(N, N) 1 where playing the row reveals the column."""
+    """(N, N) how likely playing the row reveals the column."""
     A = np.zeros((graph.n_arms, graph.n_arms))
     for arm in range(graph.n_arms):
-        A[arm, graph.out_neighbors(arm)] = 1.0
+        A[arm, graph.out_neighbors(arm)] = graph.reveal_probabilities(arm)
     return A
 
 
@@ -40,11 +40,11 @@ def tuned(graph, cover, order=0.5, share=0.5, play_share=0.25, patience=0.01, ho
         value, _ = prices.cost_to_go(rest["first"], horizon, d, *costs, rest["first"])
         rest |= {"horizon": horizon, "budget": (1 + premium) * (rest["first"] * d + value)}
     rule = SelfTuning(**rest)
-    load = loads(graph, np.zeros(n, dtype=np.int64), cover)
+    load = loads(graph, np.zeros(n, dtype=np.int64), cover, 1 / order)
     potential = Potential(order, 1 / rule.first)
     if order < 1:
         return Tuning.flat(n, potential, spread=rule.first_strength, cover=cover, load=load, self_tuning=rule)
-    owed = adjacency(graph) / np.where(load > 0, load, np.inf)
+    owed = (adjacency(graph) > 0) / np.where(load > 0, load, np.inf)
     return Tuning.flat(
         n, potential, constant=rule.first_strength * cover * owed.max(axis=1), self_tuning=rule
     )

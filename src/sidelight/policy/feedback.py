@@ -42,15 +42,18 @@ def aligned(graph: FeedbackGraph, degree: int, arm: int, losses: object) -> Floa
 def cannot_fail(graph: FeedbackGraph, arm: int, missing: list[int]) -> InvalidFeedback:
     """The error where a reveal is said to have failed that never does."""
     return InvalidFeedback(
-        f"arm {named(graph, arm)} also reveals {names(graph, missing)}, which never fails, but no loss was told; tell it,"
-        " cancel the decision if nothing is known, or plan on a graph whose edge has a probability"
-        " (FeedbackGraph.from_edges(…, probabilities=…))"
+        f"arm {named(graph, arm)} also reveals {names(graph, missing)}, which never fails, but no loss was told; "
+        f"if it did, {FAILED}"
     )
 
 
 def heard(graph: FeedbackGraph, values: Floats) -> Floats:
     """Losses with 0 for what was not revealed: its estimate is 0 either way."""
     return values if graph.certain else np.where(np.isnan(values), 0.0, values)
+
+
+FAILED = "cancel the decision, or plan on a graph whose edge has a probability (from_edges(…, probabilities=…))"
+"""What to do where a reveal failed that should not."""
 
 
 def in_range(values: Floats) -> bool:
@@ -71,7 +74,9 @@ def out_of_range(graph: FeedbackGraph, arm: int, unit: Unit, values: Floats) -> 
     fine = (values >= unit.low) & (values <= unit.high)
     at = int(np.argmin(fine if graph.certain else fine | np.isnan(values)))
     advice = "rescale losses before telling them, or say plan.policy(losses=(low, high))"
-    if unit != Unit():
+    if np.isnan(values[at]):
+        advice = f"if the reveal failed, {FAILED}"
+    elif unit != Unit():
         advice = f"the policy was made for {unit.kind}=({unit.low:g}, {unit.high:g})"
     return InvalidFeedback(
         f"the {unit.column} of arm {named(graph, int(graph.out_neighbors(arm)[at]))} must be in "
@@ -100,7 +105,7 @@ def _from_mapping(graph: FeedbackGraph, arm: int, losses: Mapping[int | str, flo
     elif missing:
         raise InvalidFeedback(
             f"arm {named(graph, arm)} also reveals {names(graph, missing)}, for which no loss was told; tell every arm"
-            " that it reveals, cancel the decision, or plan on a graph whose edges have a probability if reveals may fail"
+            f" that it reveals; if a reveal failed, {FAILED}"
         )
     if len(found) != len(expected):
         extra = [v for v in found if v not in set(expected)]
@@ -134,8 +139,9 @@ def _as_floats(graph: FeedbackGraph, losses: object, revealed: Ints) -> Floats:
         if isinstance(losses, list | tuple) and len(losses) == revealed.size:
             for arm, loss in zip(revealed.tolist(), losses, strict=True):
                 if not isinstance(loss, float | int | np.floating | np.integer | np.bool_):
+                    advice = f"; if the reveal failed, {FAILED}" if loss is None else ""
                     raise InvalidFeedback(
-                        f"what is told of arm {named(graph, arm)} must be a number, got {loss!r}"
+                        f"what is told of arm {named(graph, arm)} must be a number, got {loss!r}{advice}"
                     ) from None
         raise InvalidFeedback(
             f"tell a number for every arm that was revealed, got {losses!r} ({error})"

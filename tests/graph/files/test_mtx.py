@@ -154,5 +154,6 @@ def test_entries_like_split_and_float(rows, values):
         with pytest.raises(GraphFileError, match=f"line {line + 3}: expected"):
             mtx._entries(Path("g.mtx"), head, text)
     else:
-        sources, targets = mtx._entries(Path("g.mtx"), head, text)
+        sources, targets, chances = mtx._entries(Path("g.mtx"), head, text)
+        assert chances is None
         assert list(zip(sources.tolist(), targets.tolist(), strict=True)) == kept

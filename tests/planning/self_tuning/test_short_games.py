@@ -1,4 +1,5 @@
-"""What plans promise, in short games played to the end: exact expectations over all arms that may be drawn.
+"""What plans promise, in short games played to the end: exact expectations over all arms that may be drawn, and
+over all reveals that may fail.
 
 Played by the engine's twin, from the numbers of the plans that `plan` makes.
 """
@@ -23,6 +24,9 @@ GAMES = {
     "directed cycle": sl.families.cycle(3, directed=True),
     "one corrupted": sl.families.corrupted_mab(3, 1),
     "loops and a stranger": sl.FeedbackGraph.from_edges(3, [(0, 0), (1, 1), (0, 2), (1, 2)]),
+    "lossy bandit": sl.FeedbackGraph.from_edges(2, [(0, 0), (1, 1)], probabilities=[0.4, 1]),
+    "lossy strangers": sl.families.faulty(sl.families.loopless_clique(2), 0.5),
+    "lossy cycle": sl.FeedbackGraph.from_edges(3, [(0, 1), (1, 2), (2, 0)], probabilities=[0.3, 1, 0.8]),
 }
 ROUNDS = 3
 
@@ -32,9 +36,11 @@ def twin_of(made):
     cover = next(c for c in covers(Solved(made.graph)) if c.name == made.parameters["cover"])
     n, A = made.graph.n_arms, adjacency(made.graph)
     weights, owed = np.zeros(n), np.zeros(n)
-    weights[cover.domination.arms] = cover.domination.weights
-    owed[cover.domination.cover] = 1.0
-    return LazyTwin(A, weights, owed * (weights @ A), made.tuning.self_tuning, 1)
+    rule = made.tuning.self_tuning
+    found = cover.domination(rule.order)
+    weights[found.arms] = found.weights
+    owed[found.cover] = 1.0
+    return LazyTwin(A, weights, owed * (weights @ A ** (1 / rule.order)), rule, 1)
 
 
 def followed(game, losses, bound, t=0):
@@ -44,12 +50,22 @@ def followed(game, losses, bound, t=0):
         return 0.0, game.cert
     loss, certificate = float(game.Z @ losses[t]), 0.0
     for arm in np.flatnonzero(game.Z):
-        branch = deepcopy(game)
-        branch.learn(int(arm), losses[t])
-        more = followed(branch, losses, bound, t + 1)
-        loss += game.Z[arm] * more[0]
-        certificate += game.Z[arm] * more[1]
+        for chance, told in outcomes(game.A[arm], losses[t]):
+            branch = deepcopy(game)
+            branch.learn(int(arm), told)
+            more = followed(branch, losses, bound, t + 1)
+            loss += chance * game.Z[arm] * more[0]
+            certificate += chance * game.Z[arm] * more[1]
     return loss, certificate
+
+
+def outcomes(r, losses):
+    """(probability, losses with 0 for what is not revealed) of all that a play may reveal, with probabilities r."""
+    unsure = np.flatnonzero((r > 0) & (r < 1))
+    for works in product((True, False), repeat=unsure.size):
+        told = losses.copy()
+        told[unsure[~np.array(works, dtype=bool)]] = 0.0
+        yield float(np.where(works, r[unsure], 1 - r[unsure]).prod()), told
 
 
 @pytest.mark.parametrize("horizon", [None, ROUNDS])
