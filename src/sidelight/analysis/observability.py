@@ -83,5 +83,8 @@ def observability(g: FeedbackGraph) -> Observability:
     if not isinstance(g, FeedbackGraph):
         raise InvalidGraph(f"observability needs a FeedbackGraph, got {type(g).__name__}")
     codes = np.where(g.in_degree > 0, WEAK, UNOBSERVABLE)
-    codes[g.has_loop | g.is_universal] = STRONG
+    everywhere = g.is_universal
+    if not g.certain:  # revealed by all others, with whatever probability
+        everywhere = (g.in_degree - g.has_loop == g.n_arms - 1) & (g.n_arms > 1)
+    codes[g.has_loop | everywhere] = STRONG
     return Observability(per_arm=frozen(CLASSES[codes], np.str_), graph=str(CLASSES[codes.min()]))

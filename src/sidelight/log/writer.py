@@ -113,12 +113,15 @@ class LogWriter:
     def write(
         self,
         decision: LoggedDecision,
-        values: Mapping[Any, float] | Iterable[float],
+        values: Mapping[Any, float | None] | Iterable[float | None],
         *,
         probability: float = float("nan"),
         told_at: float | None = None,
     ) -> None:
-        """Append a decision of a policy with what it revealed, by arm or label, or in the order of `reveals`."""
+        """Append a decision of a policy with what it revealed, by arm or label, or in the order of `reveals`.
+
+        An arm that is left out or None was not revealed, where reveals may fail.
+        """
         reveals = [int(arm) for arm in decision.reveals]
         if not isinstance(values, Mapping):
             listed = list(values)
@@ -134,7 +137,7 @@ class LogWriter:
             round=decision.round,
             arm=decision.arm,
             seen=seen,
-            values=values,
+            values={arm: value for arm, value in values.items() if value is not None},
             probability=probability,
             told_at=told_at,
         )

@@ -56,11 +56,15 @@ class PolicyLog:
         self._played[number] = probability
 
     def write(self, decision: Decision, values: Floats) -> None:
-        """Append a decision with the values that it revealed, in the user's unit; all of it, or an error."""
+        """Append a decision with the values that it revealed, in the user's unit; all of it, or an error.
+
+        NaN is a reveal that failed: its arm has no row, which its P accounts for.
+        """
         if decision.id == self._written:
             return  # an interrupt came between writing and learning, and it is answered again
         probability = self._played.get(decision.id, float("nan"))
-        self._writer.write(decision, values.tolist(), probability=probability)
+        told = [None if value != value else value for value in values.tolist()]
+        self._writer.write(decision, told, probability=probability)
         self._written = decision.id
 
     def forget(self, number: int) -> None:
