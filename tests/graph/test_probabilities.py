@@ -54,7 +54,7 @@ def test_what_it_says(graph):
 def test_levels(graph):
     assert graph.levels() == [1.0, 0.7, 0.5, 0.3, 0.25, 0.1]
     for r in graph.levels():
-        assert_array_equal(graph.at_least(r).to_sparse().toarray(), R >= r)
+        assert_array_equal(graph.at_least(r).to_sparse().toarray(), r <= R)
         assert graph.at_least(r).certain
     assert_allclose(graph.sharpened(2.0).to_sparse().toarray(), R**2)
     assert graph.sharpened(1.0) is graph
@@ -161,7 +161,9 @@ def test_every_format_gives_them_back(tmp_path, graph, ending, labels):
     assert read_graph(tmp_path / f"g.{ending}") == g
 
 
-@pytest.mark.parametrize("travel", [lambda g: pickle.loads(pickle.dumps(g)), copy.deepcopy], ids=["pickle", "copy"])
+@pytest.mark.parametrize(
+    "travel", [lambda g: pickle.loads(pickle.dumps(g)), copy.deepcopy], ids=["pickle", "copy"]
+)
 def test_copies(graph, travel):
     again = travel(graph)
     assert again == graph

@@ -1,4 +1,4 @@
-"""Plans where reveals may fail: lemmas at random points, laws, certificates, refusals (docs/theory/failing-reveals.md)."""
+"""Plans where reveals may fail, as docs/theory/failing-reveals.md has them: lemmas, laws, certificates, refusals."""
 
 from dataclasses import replace
 
@@ -31,7 +31,9 @@ def matrix(g):
 GRAPHS = {
     "lossy probes": sl.families.lossy_probe(6, 0.5),
     "shared screens": sl.families.shared_screens(5, 0.3),
-    "lossy bandit": sl.FeedbackGraph.from_edges(4, [(i, i) for i in range(4)], probabilities=[1, 0.9, 0.5, 0.1]),
+    "lossy bandit": sl.FeedbackGraph.from_edges(
+        4, [(i, i) for i in range(4)], probabilities=[1, 0.9, 0.5, 0.1]
+    ),
     "lossy full": sl.families.faulty(sl.families.full(4), 0.8),
     "lossy strangers": sl.families.faulty(sl.families.loopless_clique(4), 0.6),
     "one lossy edge": sl.FeedbackGraph.from_edges(
@@ -84,7 +86,12 @@ def test_how_well_self_loops_are_seen(s):
 
 # -- plans ----------------------------------------------------------------------------------------------------
 
-WAYS = [{}, {"horizon": 5000}, {"horizon": 5000, "realization": "fixed"}, {"horizon": 5000, "confidence": 0.9}]
+WAYS = [
+    {},
+    {"horizon": 5000},
+    {"horizon": 5000, "realization": "fixed"},
+    {"horizon": 5000, "confidence": 0.9},
+]
 WAYS += [{"horizon": 5000, "realization": "uniform"}, {"s": 1.0}, {"s": 0.75, "horizon": 5000}]
 
 
@@ -185,7 +192,9 @@ def test_partitions_and_their_search():
         sl.minimax(GRAPHS["lossy bandit"], 2)
 
 
-@pytest.mark.parametrize("name", ["exp3", "hedge", "exp3g", "q_ftrl", "tsallis_inf", "exp3_ix", "ucb_n", "ts_n", "uniform"])
+@pytest.mark.parametrize(
+    "name", ["exp3", "hedge", "exp3g", "q_ftrl", "tsallis_inf", "exp3_ix", "ucb_n", "ts_n", "uniform"]
+)
 def test_baselines_that_need_certain_reveals(name):
     g = sl.families.faulty(sl.families.full(3), 0.9)
     with pytest.raises(InfeasibleRequest, match="never fail"):

@@ -312,7 +312,7 @@ class Memory(_Arrays):
 
 
 class Lists(Memory):
-    """A memory without buckets, spread exploration and self-tuning; its reveals are certain, as in all but the last."""
+    """A memory without buckets, spread exploration and self-tuning; reveals fail in `Memory` only."""
 
     __slots__ = ()
     features = frozenset()

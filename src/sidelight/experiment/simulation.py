@@ -54,8 +54,8 @@ def simulate(
     """Play `plan` against `environment` once per seed and record its regret.
 
     The same seed gives the same arms as an `ask`/`tell` loop over `environment.losses(seed, t, arms)`, or over
-    `environment.heard(seed, t, graph, arm)` where reveals may fail, on any number of cores. Given a policy instead of a plan, every run starts from a copy of it as it is, with its
-    random stream replaced by the seed's.
+    `environment.heard(seed, t, graph, arm)` where reveals may fail, on any number of cores. Given a policy instead
+    of a plan, every run starts from a copy of it as it is, with its random stream replaced by the seed's.
 
     Args:
         plan: what to play: a plan, a baseline, a policy of either, or a policy of your own that has `graph`,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sidelight._types import Indices, Longs
+from sidelight._types import Floats, Indices, Longs
 
 
 def grouped(part: Indices, n_parts: int) -> tuple[Indices, Indices]:
@@ -21,7 +21,18 @@ def pointers(counts: Indices) -> Longs:
 
 def gather_rows(indptr: Indices, indices: Indices, rows: Indices) -> tuple[Indices, Indices]:
     """(length of each of `rows`, their entries one after the other) of a CSR pattern."""
+    counts, where = _entries(indptr, rows)
+    return counts, indices[where]
+
+
+def gather_values(indptr: Indices, values: Floats, rows: Indices) -> Floats:
+    """The values of the entries that `gather_rows` gives."""
+    return values[_entries(indptr, rows)[1]]
+
+
+def _entries(indptr: Indices, rows: Indices) -> tuple[Indices, Indices]:
+    """(length of each of `rows`, where their entries are)."""
     starts = indptr[rows]
     counts = indptr[np.asarray(rows) + 1] - starts
     offsets = np.repeat(starts - pointers(counts)[:-1], counts)
-    return counts, indices[offsets + np.arange(len(offsets))]
+    return counts, offsets + np.arange(len(offsets))

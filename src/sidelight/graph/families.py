@@ -346,8 +346,8 @@ def parse(spec: str) -> FeedbackGraph:
     """Graph from a short text: a family, its arguments in order, and a flag if it has one.
 
     "cycle:100", "cycle:100:directed", "cliques:5x20" (five of 20), "cliques:3,4,5", "bicliques:2+3,8",
-    "hypercube:7", "corrupted_mab:20,2", "random:100,0.1,7", "random:100,0.1,7:loops", "apple_tasting". With `:works=0.9`
-    at the end every reveal works with that probability (`faulty`).
+    "hypercube:7", "corrupted_mab:20,2", "random:100,0.1,7", "random:100,0.1,7:loops", "apple_tasting". With
+    `:works=0.9` at the end every reveal works with that probability (`faulty`).
 
     >>> parse("cliques:2x3").n_arms
     6

@@ -16,7 +16,7 @@ from sidelight._check import MAX_ARMS, is_whole
 from sidelight._files import digest
 from sidelight._types import Bools, Floats, Indices, Ints, Longs, frozen
 from sidelight.errors import InvalidGraph, listing
-from sidelight.graph.csr import gather_rows
+from sidelight.graph.csr import gather_rows, gather_values
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -129,9 +129,11 @@ class FeedbackGraph:
         if probabilities and sparse.issparse(adjacency):
             matrix = cast(Any, adjacency).tocsr().tocoo()  # entries given twice are added up, as SciPy has it
             if (matrix.data > 1).any():
-                raise InvalidGraph(f"entries of one edge add up to {matrix.data.max()}, which is no probability")
+                raise InvalidGraph(
+                    f"entries of one edge add up to {matrix.data.max()}, which is no probability"
+                )
         rows, cols = matrix.nonzero()
-        chances = None
+        chances: Any = None
         if probabilities:
             chances = matrix.data[matrix.data != 0] if sparse.issparse(adjacency) else matrix[rows, cols]
         return cls._from_arrays(checked_arm_count(matrix.shape[0]), rows, cols, labels, probabilities=chances)
@@ -174,7 +176,7 @@ class FeedbackGraph:
         universal_loops: Bools | None = None,
         probabilities: Floats | None = None,
     ) -> FeedbackGraph:
-        """Trusted constructor: ids and probabilities are in range. `universal` arms may be given instead of their edges."""
+        """Trusted constructor: ids and probabilities are in range. `universal` arms may be given instead of edges."""
         has_loop = np.zeros(n, dtype=bool)
         everywhere = np.zeros(n, dtype=bool)
         if universal is not None and len(universal):
@@ -246,7 +248,9 @@ class FeedbackGraph:
         if "out_probability" in arrays:
             chances = arrays["out_probability"]
             if chances.dtype != np.float64 or chances.shape != targets.shape:
-                raise InvalidGraph(f"out_probability must be {targets.size} numbers, got {chances.dtype} {chances.shape}")
+                raise InvalidGraph(
+                    f"out_probability must be {targets.size} numbers, got {chances.dtype} {chances.shape}"
+                )
             if not ((chances > 0) & (chances <= 1)).all():
                 raise InvalidGraph("out_probability must be in (0, 1]: the file is damaged")
         graph = cls._from_arrays(n, sources, targets, labels, universal, has_loop[universal], chances)
@@ -366,7 +370,10 @@ class FeedbackGraph:
         """The same graph with r^power in the place of every probability r."""
         if self.out_probability is None or self.in_probability is None or power == 1:
             return self
-        powers = [frozen(np.maximum(r**power, np.finfo(float).tiny), np.float64) for r in (self.out_probability, self.in_probability)]
+        powers = [
+            frozen(np.maximum(r**power, np.finfo(float).tiny), np.float64)
+            for r in (self.out_probability, self.in_probability)
+        ]
         return replace(self, out_probability=powers[0], in_probability=powers[1])
 
     @property
@@ -529,7 +536,7 @@ class FeedbackGraph:
         labels = None if self.labels is None else [self.labels[arm] for arm in chosen]
         chances = None
         if self.out_probability is not None:
-            chances = gather_rows(self.out_indptr, self.out_probability, chosen)[1][inside]
+            chances = gather_values(self.out_indptr, self.out_probability, chosen)[inside]
         return FeedbackGraph._from_arrays(
             n, sources[inside], targets[inside], labels, universal, self.has_loop[chosen][universal], chances
         )

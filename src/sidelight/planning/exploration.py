@@ -186,7 +186,7 @@ class Solved:
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """Edges that reveal with probability r or more, as if they were certain: an arm is seen r times as often at least."""
+    """Edges that reveal with probability r or more, as if they were certain; arms are seen r times as often at least."""
 
     r: float
     graph: FeedbackGraph
@@ -234,7 +234,7 @@ def shared(
     constant: Bools,
     h: Floats | float = 1.0,
 ) -> Shared:
-    """γ(j) = β·x_j·max r_{ji}^{(1−h)/h}·X_i^{1−h}/c_i over the arms i that are owed to and that j reveals in its block.
+    """γ(j) = β·x_j·max r_{ji}^{(1−h)/h}·X_i^{1−h}/c_i over the arms i that are owed to and j reveals in its block.
 
     r is the probability of the reveal. At h = 1 that does not depend on X: where `constant`, it is written out,
     elsewhere left to the engine.

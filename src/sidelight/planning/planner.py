@@ -89,8 +89,8 @@ def plan(
     `plan.bound_at(horizon, confidence)`: entropy and a constant cover of all arms. Its bound on the expected regret
     is larger than that of other plans.
 
-    Where reveals may fail (`FeedbackGraph.from_edges(…, probabilities=…)`) the realizations are "auto", "self-tuning",
-    "fixed", "flat" and "uniform", without a horizon the first two; docs/theory/failing-reveals.md.
+    Where reveals may fail (`FeedbackGraph.from_edges(…, probabilities=…)`) the realizations are "auto",
+    "self-tuning", "fixed", "flat" and "uniform", without a horizon the first two; docs/theory/failing-reveals.md.
 
     >>> two_pairs = FeedbackGraph.from_edges(4, [(0, 1), (1, 0), (2, 3), (3, 2)])
     >>> plan(two_pairs, horizon=100_000, realization="clustered")

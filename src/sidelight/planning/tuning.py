@@ -48,13 +48,14 @@ class Tuning:
 
         X̃_k = (1 − Σ local)·X_k + local
         γ(j) = global(j) + adaptive_k·Σ_{i : parent(i) = j} √X_k(i)
-                         + spread_k·cover(j)·max_{i ∈ Nout(j) ∩ V_k, load(i) > 0} r_{ji}^{(1−h)/h}·X_k(i)^{1−h}/load(i),
+                         + spread_k·cover(j)·max_{i ∈ Nout(j) ∩ V_k, load(i) > 0} r_{ji}^{1/h−1}·X_k(i)^{1−h}/load(i)
 
-    r_{ji} the probability that j reveals i, 1 unless reveals may fail. A potential is a pair (power q, rate a): with S_i the cumulative loss estimates and Λ the multiplier,
-    x_i = (a(Λ+S_i))^{−q}, or exp(−1−a(Λ+S_i)) where q = 0. Singletons have no inner potential: (0, 0). Arms of
-    one block may differ in both; those with a load share one power q = 1/(1−h). With a `schedule`, rates
-    and exploration fall as rounds go by; the arrays hold their values in round 1. With `self_tuning`, one block whose
-    rate and exploration follow what happens; the arrays hold those of round 1.
+    with r_{ji} the probability that j reveals i, 1 unless reveals may fail. A potential is a pair (power q, rate a):
+    with S_i the cumulative loss estimates and Λ the multiplier, x_i = (a(Λ+S_i))^{−q}, or exp(−1−a(Λ+S_i)) where
+    q = 0. Singletons have no inner potential: (0, 0). Arms of one block may differ in both; those with a load share
+    one power q = 1/(1−h). With a `schedule`, rates and exploration fall as rounds go by; the arrays hold their
+    values in round 1. With `self_tuning`, one block whose rate and exploration follow what happens; the arrays hold
+    those of round 1.
     """
 
     block_start: Longs  # (m+1,)

@@ -52,7 +52,9 @@ def heard(graph: FeedbackGraph, values: Floats) -> Floats:
     return values if graph.certain else np.where(np.isnan(values), 0.0, values)
 
 
-FAILED = "cancel the decision, or plan on a graph whose edge has a probability (from_edges(…, probabilities=…))"
+FAILED = (
+    "cancel the decision, or plan on a graph whose edge has a probability (from_edges(…, probabilities=…))"
+)
 """What to do where a reveal failed that should not."""
 
 
@@ -104,8 +106,8 @@ def _from_mapping(graph: FeedbackGraph, arm: int, losses: Mapping[int | str, flo
         found = dict(found) | dict.fromkeys(missing, np.nan)
     elif missing:
         raise InvalidFeedback(
-            f"arm {named(graph, arm)} also reveals {names(graph, missing)}, for which no loss was told; tell every arm"
-            f" that it reveals; if a reveal failed, {FAILED}"
+            f"arm {named(graph, arm)} also reveals {names(graph, missing)}, for which no loss was told; tell every"
+            f" arm that it reveals; if a reveal failed, {FAILED}"
         )
     if len(found) != len(expected):
         extra = [v for v in found if v not in set(expected)]

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from sidelight._types import Floats, Indices, Ints, Longs
 from sidelight.graph import FeedbackGraph
-from sidelight.graph.csr import gather_rows, grouped, pointers
+from sidelight.graph.csr import gather_rows, gather_values, grouped, pointers
 
 LISTED = -2
 """`spared` of a target whose sources are listed one by one."""
@@ -53,7 +53,9 @@ class CoveringProgram:
 
     @cached_property
     def _columns(self) -> tuple[Indices, Indices, Floats]:
-        pattern = np.ones(len(self.row_indices), dtype=np.int8) if self.row_values is None else self.row_values
+        pattern = (
+            np.ones(len(self.row_indices), dtype=np.int8) if self.row_values is None else self.row_values
+        )
         by_row = sparse.csr_array(
             (pattern, self.row_indices, self.row_indptr), shape=(self.n_targets, self.n_sources)
         )
@@ -93,12 +95,14 @@ class CoveringProgram:
         rank[sources] = np.arange(len(sources))
         counts, found = gather_rows(self.row_indptr, self.row_indices, targets)
         local = rank[found]
-        return listed_program(len(sources), counts, local, values_of(self.row_indptr, self.row_values, targets))
+        return listed_program(
+            len(sources), counts, local, values_of(self.row_indptr, self.row_values, targets)
+        )
 
 
 def values_of(indptr: Indices, values: Floats | None, rows: Indices) -> Floats | None:
     """The values of some rows one after another; None if all are 1."""
-    return None if values is None else gather_rows(indptr, values, rows)[1]
+    return None if values is None else gather_values(indptr, values, rows)
 
 
 def listed_program(

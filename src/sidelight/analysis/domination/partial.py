@@ -29,8 +29,8 @@ ROUNDING = 1e-9
 class PartialCover:
     """x ≥ 0 with Σ_{j ∈ Nin(i)} x_j ≥ 1 for every arm i without self-loop, among those that need it.
 
-    Where reveals may fail, x_j counts with the probability that j reveals i, and what an arm misses counts 1/r times, r
-    the probability that it reveals itself.
+    Where reveals may fail, x_j counts with the probability that j reveals i, and what an arm misses counts 1/r times,
+    r the probability that it reveals itself.
 
     >>> from sidelight.graph import families
     >>> covers = partial_covers(families.loopy_star(4), np.ones(4, dtype=bool), np.array([1.0, 0.0, 0.0, 0.0]))

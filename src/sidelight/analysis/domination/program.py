@@ -100,9 +100,7 @@ def _written_out(program: CoveringProgram, values: Floats, targets: Indices) -> 
             rows.append(np.delete(sources, program.spared[u]))
             chances.append(np.ones(program.n_sources - 1))
         counts.append(len(rows[-1]))
-    return listed_program(
-        program.n_sources, np.array(counts), np.concatenate(rows), np.concatenate(chances)
-    )
+    return listed_program(program.n_sources, np.array(counts), np.concatenate(rows), np.concatenate(chances))
 
 
 def _solve_universal(program: CoveringProgram, tolerance: float | None) -> Solution:

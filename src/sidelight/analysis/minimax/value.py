@@ -109,8 +109,8 @@ def minimax(g: FeedbackGraph, horizon: int) -> Minimax:
     horizon = checked_horizon(horizon)
     if not g.certain:
         raise InfeasibleRequest(
-            "the value of a game whose reveals may fail is not computed; minimax(g.at_least(1), horizon), the game on the"
-            " certain edges, is an upper bound of it"
+            "the value of a game whose reveals may fail is not computed; minimax(g.at_least(1), horizon), the game on"
+            " the certain edges, is an upper bound of it"
         )
     program = _affordable(g, horizon)
     order: list[Method] = ["highs-ds", "highs-ipm"]

@@ -3,7 +3,8 @@
 The type of a memory, and so of its bundles, carries a set of features. A function decorated with `needs="buckets"` is
 compiled for bundles that have buckets; for others a few instructions stand in its place, which raise. They are never
 reached: kernels call such a function only after asking a switch, and the set follows from the same switches
-(`fields.features_of`). A function that says what it is `without` the feature stands for that constant instead. As the set is part of the types, it is part of the address in the cache.
+(`fields.features_of`). A function that says what it is `without` the feature stands for that constant instead, and is
+called without asking. As the set is part of the types, it is part of the address in the cache.
 """
 
 from typing import Any

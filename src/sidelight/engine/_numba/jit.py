@@ -73,9 +73,7 @@ def kernel(**options: Any) -> Callable[[Any], Any]:
     return _jitted(Entry, True, _PLAIN | options)
 
 
-def internal(
-    needs: str = "", gives: Any = None, without: Any = None, **options: Any
-) -> Callable[[Any], Any]:
+def internal(needs: str = "", gives: Any = None, without: Any = None, **options: Any) -> Callable[[Any], Any]:
     """A function that kernels call; with `needs`, only where the memory has that feature (see `features`)."""
     return _jitted(Inner, not EXPECTED, _WITHIN | options, needs, gives, without)
 

@@ -52,7 +52,9 @@ def read_csv(path: Path, n_arms: int | None, limit: int | None, named: bool | No
         edges = _parse_numbers(head.columns, bound, chain([first], chunks)) if plain else None
     chances = None
     if by_name:
-        sources, targets, chances, labels = _read_names(path, limit, head, labels, known, any_name=named is True)
+        sources, targets, chances, labels = _read_names(
+            path, limit, head, labels, known, any_name=named is True
+        )
     elif edges is not None:
         sources, targets = edges
     else:
@@ -235,5 +237,7 @@ def _read_rows(
 def _checked_probability(field: str) -> float:
     """The probability that a field holds, or a ValueError that says what is wrong."""
     if not _is_number(field) or not 0 < float(field) <= 1:
-        raise ValueError(f"a probability is a number in (0, 1], got {field.strip()[:40]!r}; leave out edges that never reveal")
+        raise ValueError(
+            f"a probability is a number in (0, 1], got {field.strip()[:40]!r}; leave out edges that never reveal"
+        )
     return float(field)

@@ -110,9 +110,7 @@ def _read_head(path: Path, file: IO[bytes]) -> _Head:
     return _Head(layout, values, symmetry, rows, stated[0] if stated else implied, lines, likely)
 
 
-def _entries(
-    path: Path, head: _Head, body: bytes, likely: bool = False
-) -> tuple[Ints, Ints, Floats | None]:
+def _entries(path: Path, head: _Head, body: bytes, likely: bool = False) -> tuple[Ints, Ints, Floats | None]:
     numbers = [(f"value{k}", np.float64) for k in range(head.values)]
     kind = np.dtype([("row", np.int64), ("column", np.int64), *numbers])
     found = np.empty(0, dtype=kind)

@@ -6,9 +6,9 @@
     .graphml        GraphML, through networkx
     .json           {"n_arms": …, "edges": [[i, j], …], "labels": […], "probabilities": […]}, or node-link data
 
-Where reveals may fail, the probability of an edge is a column of csv, a list of .json, or an attribute `probability` of
-edges. Weights are not read: a warning, `WeightsIgnored`, says so once. Every entry of a matrix other than 0 is an edge,
-unless `probabilities` says what entries are.
+Where reveals may fail, the probability of an edge is a column of csv, a list of .json, or an attribute `probability`
+of edges. Weights are not read: a warning, `WeightsIgnored`, says so once. Every entry of a matrix other than 0 is an
+edge, unless `probabilities` says what entries are.
 Every format gives back an equal graph, labels and isolated arms included. Formats without room for labels
 (csv, mtx) keep them beside the file in `<name>.nodes.csv[.gz]` with the header `id,label`.
 """

@@ -110,7 +110,7 @@ class _Facts:
         return arms[self.tuning.load[arms] > 0]
 
     def coverage(self, mass: Floats, power: Floats | float = 1.0) -> Floats:
-        """(n,) Σ of `mass`, times probabilities to some power, over the in-neighbours of each arm inside its block."""
+        """(n,) Σ of `mass`, times probabilities to a power, over the in-neighbours of each arm inside its block."""
         found = np.zeros(self.n)
         inside = self.owner[self.source] == self.owner[self.target]
         shown = mass[self.source]
@@ -299,8 +299,8 @@ def _by_coverage(facts: _Facts) -> Cost:
     """Entropy where exploration shows arms more or less, and those it shows less see themselves: docs/theory/flat.md.
 
     For any b > 0 that all arms without self-loop reach, arms with one miss Σ (1 − shown/b)₊ of it. Between two values
-    of `shown` the bound is monotone in b, or even at b = η/(2γ̄): the best b is one of these. What is missed counts 1/r
-    times, r the probability of the self-loop.
+    of `shown` the bound is monotone in b, or even at b = η/(2γ̄): the best b is one of these. What is missed counts
+    1/r times, r the probability of the self-loop.
     """
     loops = facts.graph.has_loop
     order = np.argsort(facts.fixed[loops], kind="stable")

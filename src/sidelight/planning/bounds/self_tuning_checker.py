@@ -49,9 +49,7 @@ def self_tuning_conditions(plan: Plan, rule: SelfTuning, fixed: Floats) -> Itera
         "arms that neither the cover nor a self-loop shows", float((~covered & ~g.has_loop).sum()), 0.0
     )
     if not covered.all():
-        yield _at_most(
-            "arms beside the cover: ½Q^s ≤ beside", _looped(plan, s, ~covered) / 2, rule.beside
-        )
+        yield _at_most("arms beside the cover: ½Q^s ≤ beside", _looped(plan, s, ~covered) / 2, rule.beside)
     if rule.strong < inf:
         found = min(_strong(plan, rule, covered, r) for r in g.levels())
         yield _at_most("price on strongly observable graphs", found, rule.strong)

@@ -101,8 +101,8 @@ def searched(
         raise InvalidGraph(f"search needs a FeedbackGraph, got {type(g).__name__}")
     if not g.certain:
         raise InfeasibleRequest(
-            "partitions are played where reveals never fail; search g.at_least(1), the graph of the certain edges, or use"
-            " sl.plan(g, horizon), which needs no partition"
+            "partitions are played where reveals never fail; search g.at_least(1), the graph of the certain edges, or"
+            " use sl.plan(g, horizon), which needs no partition"
         )
     T = checked_horizon(horizon)
     seconds = checked_number("budget", budget, above=0.0)

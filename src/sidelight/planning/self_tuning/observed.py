@@ -51,7 +51,7 @@ class Covered:
         return s, weak, beside, *min(found)
 
     def _looped(self, level: Level, s: float, arms: Bools) -> float:
-        """½Q^s: Σ X^{2−s}/P over these arms is at most Q^s, by cliques or by self-loops alone; ∞ where some have none."""
+        """½Q^s: Σ X^{2−s}/P over these arms is at most Q^s, by cliques or self-loops alone; ∞ if some have none."""
         g, found = self.solved.graph, inf
         if level.graph.has_loop[arms].all():
             found = float(level.cliques.value) ** s / (2 * level.r)
