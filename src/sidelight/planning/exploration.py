@@ -186,7 +186,7 @@ class Solved:
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """Edges that reveal with probability r or more, as if they were certain; arms are seen r times as often at least."""
+    """Edges that reveal with probability r or more, taken as certain; arms are seen at least r times as often."""
 
     r: float
     graph: FeedbackGraph
