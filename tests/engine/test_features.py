@@ -28,6 +28,7 @@ GRAPHS = {
     frozenset({"buckets", "spread"}): sl.families.cycle(60),
     frozenset({"spread", "tuned"}): sl.families.cycle(12),
     frozenset({"buckets", "spread", "tuned"}): sl.families.cycle(60),
+    frozenset({"spread", "tuned", "failing"}): sl.families.lossy_probe(12, 0.5),
 }
 
 
@@ -36,7 +37,7 @@ def memory_of(features):
     graph = GRAPHS[features]
     n = graph.n_arms
     if "tuned" in features:
-        return build_memory(graph, tuned(graph, np.full(n, 0.5)), seed=3)
+        return build_memory(graph, tuned(graph, np.full(n, 0.5 if graph.certain else 2.0)), seed=3)
     spread = {"spread": [0.3 / n], "cover": np.ones(n), "load": np.ones(n)} if "spread" in features else {}
     tuning = hand_tuning([np.arange(n)], inner=(2.0, 0.05), **spread)
     return build_memory(graph, tuning, seed=3)
@@ -84,6 +85,7 @@ def test_kinds_leave_out_what_they_can():
         fields.Spread,
         fields.Spread,
         fields.TunedLists,
+        fields.Certain,
         fields.Memory,
     ]
     assert set(kinds) == set(fields.KINDS)
