@@ -171,10 +171,10 @@ def test_an_interrupted_write_changes_nothing(tmp_path, monkeypatch):
     write_graph(families.cycle(5), path)
 
     def interrupted(self, most=0):
-        yield np.array([[0, 1]], dtype=np.int32)
+        yield np.array([[0, 1]], dtype=np.int32), np.ones(1)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(FeedbackGraph, "edge_blocks", interrupted)
+    monkeypatch.setattr(FeedbackGraph, "likely_edge_blocks", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write_graph(families.cycle(6), path)
     monkeypatch.undo()
