@@ -12,6 +12,7 @@ import sidelight as sl
 from sidelight.engine import fields
 from sidelight.engine.build import build_memory
 from sidelight.engine.round.round import ask_once, fill_probabilities, tell_once
+from sidelight.engine.self_tuning.numbers import CHARGED, PURCHASED
 from sidelight.environment.base import environment_key
 from sidelight.planning.covers import loads
 
@@ -87,7 +88,7 @@ def test_self_tuning_plays_as_its_twin(name, order):
         twin.learn(arm, losses)
     assert twin.events > (2 if INTERPRETED else 20)
     tuned_numbers = fields.views(memory)["tuned"]
-    assert tuned_numbers[[7, 8]] == pytest.approx([twin.purchased, twin.charged], rel=1e-9)
+    assert tuned_numbers[[PURCHASED, CHARGED]] == pytest.approx([twin.purchased, twin.charged], rel=1e-9)
 
 
 def test_coins_have_their_odds_and_are_no_losses():

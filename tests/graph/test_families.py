@@ -344,7 +344,11 @@ def test_every_family_can_be_parsed_and_documents_itself():
         name
         for name, value in vars(families).items()
         if inspect.isfunction(value) and value.__module__ == families.__name__ and not name.startswith("_")
-    } - {"parse", "usages", "faulty"}  # that one takes a graph, and has a word of its own at the end of others
+    } - {
+        "parse",
+        "usages",
+        "faulty",
+    }  # that one takes a graph, and has a word of its own at the end of others
     assert {usage.split(":")[0] for usage in families.usages()} == public
     for name in public:
         text = inspect.getdoc(getattr(families, name))

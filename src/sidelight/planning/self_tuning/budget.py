@@ -215,8 +215,8 @@ def needed(rule: SelfTuning, n_arms: int) -> float:
 
 def calm_cost(g: FeedbackGraph, s: float, beta: float) -> float:
     """Not less than what a round costs that plays all arms alike: the mean of ½X^{1−s}/(βP)."""
-    degree = g.in_degree if g.certain else g.seen(np.ones(g.n_arms))
-    return float(np.mean(0.5 * g.n_arms**s / (beta * np.maximum(degree, 1))))
+    degree = np.maximum(g.in_degree, 1) if g.certain else g.seen(np.ones(g.n_arms))
+    return float(np.mean(0.5 * g.n_arms**s / (beta * degree)))
 
 
 def _from_half(s: float) -> tuple[float, float]:
