@@ -48,7 +48,7 @@ def checked_graph(own: FeedbackGraph, given: object) -> FeedbackGraph | None:
 
 def check_certain(graph: FeedbackGraph) -> None:
     """Refuse graphs some of whose edges reveal with a probability only: dense play counts on every edge."""
-    if not getattr(graph, "certain", True):
+    if not graph.certain:
         raise InfeasibleRequest(
             "on graphs that change every edge must be certain to reveal, and some of these may fail: leave those out,"
             " or play one graph"
