@@ -131,6 +131,32 @@ def test_an_error_of_our_own_drops_the_policy_not_the_service(sqlite):
         assert service.decide()[0]["id"] == 3
 
 
+def test_asked_for_while_it_is_removed(sqlite):
+    """Whoever comes between the request to remove a policy and its end is told that there is none."""
+    with running(sqlite) as service:
+        service.create()
+        store, remove, go = service.service.store, service.service.store.remove, threading.Event()
+
+        def waiting(row):
+            go.wait()
+            remove(row)
+
+        store.remove = waiting
+        found = []
+        threads = [
+            threading.Thread(target=lambda: found.append(service.http.delete("/v1/policies/p").status_code)),
+            threading.Thread(target=lambda: found.append(service.http.get("/v1/policies/p").status_code)),
+        ]
+        for thread in threads:
+            thread.start()
+            time.sleep(0.2)
+        go.set()
+        for thread in threads:
+            thread.join()
+        assert sorted(found) == [204, 404]
+        service.create()
+
+
 def test_two_services_on_one_file(sqlite):
     with running(sqlite), pytest.raises(StoreError, match="in use by another service"), running(sqlite):
         pass

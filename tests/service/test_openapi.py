@@ -32,7 +32,8 @@ def test_the_example_works(service):
 
 
 @pytest.mark.slow
-def test_fuzzed(service):
+@pytest.mark.parametrize("examples", [5, pytest.param(200, marks=pytest.mark.full)])
+def test_fuzzed(service, examples):
     """Every operation under schemathesis: no 5xx, and nothing that the description does not allow."""
     schemathesis = pytest.importorskip("schemathesis")
     from hypothesis import HealthCheck, Phase, given, settings
@@ -48,7 +49,7 @@ def test_fuzzed(service):
             continue
 
         @settings(
-            max_examples=5, deadline=None, database=None, derandomize=True, phases=[Phase.generate],
+            max_examples=examples, deadline=None, database=None, derandomize=True, phases=[Phase.generate],
             suppress_health_check=list(HealthCheck),
         )  # fmt: skip
         @given(case=operation.as_strategy())

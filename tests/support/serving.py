@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -141,7 +142,9 @@ class Process:
 
 def _serve(store: str, settings: dict[str, Any], announced: Any) -> None:
     def announce(service: Service, address: str) -> None:
-        announced.send(address)
+        host, port = address.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port))):  # whoever is told can connect
+            announced.send(address)
 
     run(Settings(store=store, port=0, environment=ADMIN, **settings), announce)
 

@@ -102,6 +102,9 @@ class Policies:
                 continue
             warm(made.policy)
             return made
+        left = self.store.row(row.name)
+        if left is None or left.id != row.id:  # removed meanwhile
+            raise unknown_policy(row.name)
         raise why
 
     def owner_lost(self, address: str) -> None:
@@ -130,6 +133,8 @@ class Policies:
 
     def _apply(self, served: Served, action: Callable[..., Result], *arguments: Any) -> Result:
         """Change a policy and hand what follows to the writer."""
+        if served.removed:
+            raise unknown_policy(served.row.name)
         if served.failed:
             raise store_failed("the policy is being loaded again")
         if self.writer.depth > self.limits.waiting:
@@ -302,11 +307,12 @@ class Policies:
         served = await self.get(name)
         async with self.reserved(name):
             await self.settled(served)
-            served.failed = True  # nothing of it is written any more
+            served.failed = served.removed = True  # nothing of it is written any more
             self.served.pop(name, None)
             try:
                 await self.writer.run(self.store.remove, served.row)
             except StoreError as error:
+                served.removed = False
                 raise store_failed(error) from error
             self.count -= 1
         log.info("policy removed", extra={"data": {"policy": name}})

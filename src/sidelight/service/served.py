@@ -75,6 +75,7 @@ class Served:
     stored: asyncio.Future[None] | None = None  # the last that was handed to the writer
     stored_seq: int = 0  # … and its last event
     failed: bool = False  # it is ahead of the disk: to be loaded again
+    removed: bool = False  # … or gone, as far as those are concerned who still hold it
 
     def __post_init__(self) -> None:
         self.expires: float | None = self.row.about.get("expires")

@@ -36,7 +36,7 @@ class Settings:
 
 
 def run(settings: Settings, announce: Callable[[Service, str], None]) -> None:
-    """Serve until a signal says otherwise; `announce` is called when the port is about to open."""
+    """Serve until a signal says otherwise; `announce` is called when the port is open."""
     import uvicorn
 
     from sidelight.service.app import create_app
@@ -127,9 +127,14 @@ async def _serve(
         except SidelightError as error:
             failed.append(error)
             raise
-        announce(service, address)
+
+    async def opened(sockets: Any = None) -> None:
+        await startup(sockets=sockets)
+        if server.started:
+            announce(service, address)
 
     service.start = prepared  # type: ignore[method-assign]
+    startup, server.startup = server.startup, opened
     with contextlib.suppress(SystemExit):  # how uvicorn says that the service did not start
         await server.serve(sockets=[listening])
     if failed:
