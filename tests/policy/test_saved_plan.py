@@ -105,3 +105,16 @@ def test_a_bound_that_its_tuning_does_not_prove_is_refused(kind, tmp_path):
     forge(file, header, arrays)
     with pytest.raises(SavedStateError, match=r"the tuning does not prove its bound, .*FAILS"):
         sl.Policy.load(file)
+
+
+@pytest.mark.parametrize("horizon", [None, 300])
+def test_what_late_answers_leave_is_loaded(horizon):
+    """Rounds that were drawn freely and are charged late may leave less than no allowance."""
+    plan = sl.plan(sl.families.cycle(3, directed=True), horizon=horizon)
+    for seed in range(6):
+        policy = plan.policy(seed=seed)
+        decisions = policy.decide(count=25)
+        for decision in decisions[seed % 3 :]:
+            policy.observe(decision, [1.0])
+        data = policy.to_bytes()
+        assert sl.Policy.from_bytes(data).to_bytes() == data

@@ -270,7 +270,9 @@ def _tuned(contents: Contents, rule: SelfTuning, n: int, rounds: int) -> Floats:
     elif left > 0 and rule.first <= more * tuned[BETA]:
         known = (rule.diameter, *rule.costs, tuned[TARGET])
         needed, _ = prices.cost_to_go(tuned[BETA], left, *known)
-        affordable = tuned[PURCHASED] + tuned[CHARGED] + needed <= rule.budget * more
+        affordable = contents.late > 0 or tuned[PURCHASED] + tuned[CHARGED] + needed <= rule.budget * more
+    # A round that was drawn freely may be charged late, when there is no allowance left: 1 at most.
+    owed = rounds if contents.late else 0
     conditions = {
         "β": all(rule.first <= more * beta and beta <= largest for beta in betas),
         "the leader": 0.0 <= tuned[LEADER] < n and tuned[LEADER] == int(tuned[LEADER]),
@@ -278,7 +280,8 @@ def _tuned(contents: Contents, rule: SelfTuning, n: int, rounds: int) -> Floats:
         "charges": 0.0 <= tuned[CHARGED] <= rounds * more,
         "money": 0.0 <= tuned[UNSPENT] <= rule.play_share * tuned[CHARGED] * more and tuned[LIMIT] >= 0.0,
         "the budget": affordable,
-        "the allowance": -1e-6 <= tuned[ALLOWANCE] <= tuned[MOST] and 0.0 <= tuned[REFERENCE] <= 1.0 + SLACK,
+        "the allowance": -1e-6 - owed <= tuned[ALLOWANCE] <= tuned[MOST]
+        and 0.0 <= tuned[REFERENCE] <= 1.0 + SLACK,
         "the price": tuned[SAFE] in (0.0, 1.0) and 0.0 <= tuned[PRICE] <= 1.0,
         "a safe round": tuned[SAFE] == 0.0 or tuned[PRICE] <= tuned[REFERENCE] * more,
         "the next choice": tuned[CHECK] > 0.0,
