@@ -87,5 +87,4 @@ def warm(policy: Policy) -> None:
         low = np.full(decision.reveals.size, twin.unit.low)
         twin.observe(decision, low)
     twin.cancel(second)
-    _ = twin.probabilities, twin.certificate(), twin.open
-    type(twin).from_bytes(twin.to_bytes())
+    _ = twin.probabilities, twin.certificate(), twin.open, twin.to_bytes()

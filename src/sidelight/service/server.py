@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import signal
 import socket
@@ -67,6 +68,7 @@ def run(settings: Settings, announce: Callable[[Service, str], None]) -> None:
         h11_max_incomplete_event_size=65_536,
         backlog=2048,
     )
+    gc.set_threshold(50_000, 20, 100)  # open decisions are many small objects, and none of them is in a cycle
     undo = log_to_stderr()
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # what it knows is said once, by us
     try:
