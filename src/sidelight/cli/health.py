@@ -147,7 +147,11 @@ def service() -> Iterator[Finding]:
         if path.exists()
         else f"would keep its data in {path}"
     )
-    yield Finding("service", "ok", detail)
+    nearest = next(folder for folder in path.parents if folder.exists())  # it makes the others
+    if _can_write(nearest) and (not path.exists() or os.access(path, os.W_OK)):
+        yield Finding("service", "ok", detail)
+    else:
+        yield Finding("service", "note", f"{detail}, which cannot be written: name another with --store")
 
 
 def permissions() -> Iterator[Finding]:
