@@ -31,7 +31,7 @@ class Limits:
 
 @dataclass
 class Bucket:
-    """A token bucket: `rate` a second, and twice that at once."""
+    """A token bucket: `rate` a second, and twice that, or one, at once."""
 
     rate: float
     left: float = 0.0
@@ -39,7 +39,7 @@ class Bucket:
 
     def take(self, now: float) -> float:
         """0 if there was one left, else the seconds until there is."""
-        most = 2.0 * self.rate
+        most = max(2.0 * self.rate, 1.0)
         self.left = min(most, self.left + (now - self.filled) * self.rate) if self.filled else most
         self.filled = now
         if self.left >= 1.0:
