@@ -309,3 +309,33 @@ def test_log_lines_are_json_and_tell_no_secrets(service, caplog):
     lines = [JsonLines().format(record) for record in caplog.records if record.name == "sidelight.service"]
     assert any(json.loads(line)["message"] == "policy created" for line in lines)
     assert made["token"].split("_", 2)[2] not in "".join(lines)
+
+
+def test_reveals_that_may_fail(service):
+    """Left out or null where the graph says so, refused elsewhere; the log has what was revealed."""
+    lossy = {**SQUARE, "edges": [*SQUARE["edges"], [0, 3]], "probabilities": [0.5, 1, 0.5, 1, 0.8]}
+    service.create(graph=lossy, seed=3)
+    graph = sl.FeedbackGraph.from_edges(4, lossy["edges"], probabilities=lossy["probabilities"])
+    policy, revealed = sl.plan(graph).policy(seed=3), []
+    for turn in range(30):
+        mine, (theirs,) = policy.decide(), service.decide()
+        assert (mine.arm, mine.seen.tolist()) == (theirs["arm"], theirs["seen"])
+        sure = graph.reveal_probabilities(mine.arm) == 1
+        told = [0.25 if certain or turn % 2 else None for certain in sure.tolist()]
+        if sure.any():
+            refused = service.tell((theirs["id"], [None] * len(told)))
+            assert refused.status_code == 422
+            assert "never fails" in refused.text
+        policy.observe(mine, told)
+        answer = dict(zip(map(str, theirs["reveals"]), told, strict=True)) if turn % 4 else told
+        assert service.tell((theirs["id"], answer)).json() == {"accepted": 1, "repeated": 0}
+        assert service.tell((theirs["id"], answer)).json() == {"accepted": 0, "repeated": 1}
+        revealed += [arm for arm, loss in zip(theirs["reveals"], told, strict=True) if loss is not None]
+    assert service.show()["probabilities"] == policy.probabilities.tolist()
+    lines = service.http.get("/v1/policies/p/log").text.splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert [row["revealed"] for row in rows if row.get("revealed") is not None] == revealed
+    wrong = service.http.post(
+        "/v1/policies", json={"name": "q", "graph": {**lossy, "probabilities": [2.0] * 5}}
+    )
+    assert wrong.status_code == 422

@@ -61,9 +61,10 @@ def _rows(page: list[tuple[int, bytes, bytes, float]], policy: Policy) -> Iterat
     names: Any = graph.labels or range(graph.n_arms)
     for number, decided, observed, time in page:
         known, (_, values) = read_decided(decided), read_observed(observed)
-        reveals = graph.out_neighbors(known.arm).tolist()
+        told = zip(graph.out_neighbors(known.arm).tolist(), values.tolist(), known.seen.tolist(), strict=True)
+        shown = [row for row in told if row[1] == row[1]]  # NaN: the reveal failed
         head = (number, number, names[known.arm], known.probability)
-        if not reveals:
+        if not shown:
             yield (*head, None, None, None, 0, time)
-        for arm, value, seen in zip(reveals, values.tolist(), known.seen.tolist(), strict=True):
-            yield (*head, names[arm], value, seen, len(reveals), time)
+        for arm, value, seen in shown:
+            yield (*head, names[arm], value, seen, len(shown), time)

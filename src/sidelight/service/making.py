@@ -52,7 +52,9 @@ def _graph(wanted: Graph | str, limits: Limits) -> FeedbackGraph:
             "invalid_policy",
             f"edges join arms 0..{wanted.n - 1}, got {list(bad[0])!r:.80} ({len(bad)} such edges)",
         )
-    return FeedbackGraph.from_edges(wanted.n, edges.astype(np.int64), labels=wanted.labels)
+    return FeedbackGraph.from_edges(
+        wanted.n, edges.astype(np.int64), labels=wanted.labels, probabilities=wanted.probabilities
+    )
 
 
 def _check_family(text: str, limits: Limits) -> None:

@@ -24,6 +24,10 @@ class Graph(Struct, forbid_unknown_fields=True):
         Meta(description="Pairs [i, j]: i reveals j.", examples=[[[0, 1], [1, 0], [2, 3], [3, 2]]]),
     ]
     labels: Annotated[list[str] | None, Meta(description="A name for every arm.")] = None
+    probabilities: Annotated[
+        list[float] | None,
+        Meta(description="Where reveals may fail: how likely each edge works, in (0, 1]."),
+    ] = None
 
 
 class NewPolicy(Struct, forbid_unknown_fields=True):
@@ -52,11 +56,14 @@ class Decide(Struct, forbid_unknown_fields=True):
 
 
 class Observation(Struct, forbid_unknown_fields=True):
-    """What one decision revealed: a value for every arm of its `reveals`, by number or label, or in their order."""
+    """What one decision revealed: a value for every arm of its `reveals`, by number or label, or in their order.
+
+    A reveal that failed, where the graph says that it may, is left out or null.
+    """
 
     decision: int
     losses: Annotated[
-        dict[str, float] | list[float],
+        dict[str, float | None] | list[float | None],
         Meta(description="Losses, or rewards where the policy is told rewards.", examples=[{"1": 0.2}]),
     ]
 

@@ -20,7 +20,7 @@ from sidelight._version import __version__
 from sidelight.errors import InvalidFeedback, StoreError
 from sidelight.log.unit import Unit
 from sidelight.policy import Policy
-from sidelight.policy.feedback import aligned, as_losses, in_range, out_of_range
+from sidelight.policy.feedback import aligned, as_losses, heard, in_range, out_of_range
 from sidelight.service import messages
 from sidelight.service.events import (
     Event,
@@ -316,13 +316,15 @@ class Served:
 
     # -- what is told ----------------------------------------------------------------------------------
 
-    def _values(self, at: int, number: int, arm: int, losses: dict[str, float] | list[float]) -> Floats:
+    def _values(
+        self, at: int, number: int, arm: int, losses: dict[str, float | None] | list[float | None]
+    ) -> Floats:
         """The values of what a decision revealed, or why they are none."""
         graph, unit = self.policy.graph, self.policy.unit
         try:
             told = aligned(graph, int(graph.out_degree[arm]), arm, self._by_arm(losses))
             values = told if unit == _PLAIN else as_losses(unit, told)
-            if not in_range(values):
+            if not in_range(heard(graph, values)):
                 raise out_of_range(graph, arm, unit, told)
         except InvalidFeedback as error:
             raise Problem(
@@ -331,11 +333,11 @@ class Served:
             ) from None  # fmt: skip
         return told
 
-    def _by_arm(self, losses: dict[str, float] | list[float]) -> Any:
+    def _by_arm(self, losses: dict[str, float | None] | list[float | None]) -> Any:
         """Keys as arms: by label where arms have labels, else by number; what is neither stays as it is."""
         if isinstance(losses, list):
-            return np.array(losses, dtype=np.float64)
-        found: dict[int | str, float] = {}
+            return losses if None in losses else np.array(losses, dtype=np.float64)
+        found: dict[int | str, float | None] = {}
         for key, value in losses.items():
             arm = self._arm(key)
             if arm in found:
