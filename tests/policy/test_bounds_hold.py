@@ -38,6 +38,8 @@ FAMILIES = [
     "bounded_in_degree:8,3,2",
     "grid:2,3",
     "complete_bipartite:2,4",
+    "lossy_probe:8,0.9",
+    "shared_screens:8,0.9",
 ]
 
 

@@ -264,6 +264,15 @@ def test_no_refusal_is_left_out(policies, tmp_path):
     with pytest.raises(sl.InfeasibleRequest, match="proved for one graph") as caught:
         policies["fixed, losses"].copy().decide(graph=sl.families.full(4))
     reached |= {(frame.filename, frame.lineno) for frame in traceback.extract_tb(caught.value.__traceback__)}
+    edges, chances = [(0, 0), (0, 1), (1, 0), (1, 1)], [1.0, 0.5, 0.5, 1.0]
+    faulty = sl.plan(sl.FeedbackGraph.from_edges(2, edges, probabilities=chances)).policy(seed=1)
+    decision, before = faulty.decide(), snapshot(faulty)
+    for nothing in ({}, np.full(2, NAN)):  # what an arm reveals of itself never fails here
+        with pytest.raises(sl.InvalidFeedback, match="never fails") as caught:
+            faulty.observe(decision, nothing)
+        assert snapshot(faulty) == before
+        tb = caught.value.__traceback__
+        reached |= {(frame.filename, frame.lineno) for frame in traceback.extract_tb(tb)}
     missed = [
         f"{module.__name__}:{first}"
         for module in (policy, feedback)

@@ -294,7 +294,7 @@ def test_the_documented_format(path, policy):
     assert header["digest"] == digest_of(header, arrays)
     assert header["plan"]["horizon"] == policy.plan.horizon
     assert bytes(arrays["graph.labels_text"]).decode() == "".join(policy.graph.labels)
-    assert {name.partition(".")[0] for name in arrays} == {"graph", "tuning", "state", "decisions"}
+    assert {name.partition(".")[0] for name in arrays} == {"graph", "tuning", "base", "state", "decisions"}
     assert all(array.dtype.kind in "biuf" for array in arrays.values())
     forge(path, header, arrays)
     assert_array_equal(sl.Policy.load(path).probabilities, policy.probabilities)

@@ -67,7 +67,7 @@ def test_whatever_is_affordable_stays_affordable_after_every_round(kind):
         if rule.horizon:
             left = rule.horizon - policy.round
             go = (
-                rule.cost_to_fall(beta, left, policy.graph.n_arms)
+                rule.cost_to_fall(beta, left, policy.graph.n_arms, number(policy, "TARGET"))
                 if rule.base_order
                 else rule.cost_to_go(beta, left)
             )

@@ -318,7 +318,8 @@ class LazyTwin:
                     tried.append((self.costs_of(X, b, g, kept), b, scale, kept))
         best = cheapest(tried)
         least = best[0][0]
-        most = max(least, min(NEARLY * least, self.rule.price(beta)))
+        held = self.beta > self.free
+        most = least if held else max(least, min(NEARLY * least, self.rule.price(beta)))
         for candidate in tried:
             cost, actual = candidate[0]
             if cost <= most and actual < best[0][1] - 1e-9 * least:

@@ -135,8 +135,9 @@ def replay(
 def _scaled(table: Floats, unit: Unit, what: str) -> Floats:
     """Entries of a unit as losses in [0, 1]; an error names the first that is outside of its range."""
     scaled = as_losses(unit, table)
-    if np.isnan(scaled).any():
-        row, arm = np.argwhere(np.isnan(scaled))[0]
+    wrong = ~np.isfinite(scaled)
+    if wrong.any():
+        row, arm = np.argwhere(wrong)[0]
         raise InvalidOption(
             f"{what}: row {row}, arm {arm} must be in [{unit.low:g}, {unit.high:g}], got {table[row, arm]}"
         )

@@ -2,6 +2,7 @@
 
     header        plan: horizon, realization, choices, parameters and bound
     tuning.*      the arrays of `sidelight.planning.Tuning`
+    base.*        what a plan falls back on: its tuning; the header has `base`, as `plan`, and whether it has `fallen`
     state.*       where it stands, and what it has learnt (`sidelight.engine.state`); `state.tuned` where a plan tunes
                   itself
 
@@ -264,7 +265,11 @@ def _tuned(contents: Contents, rule: SelfTuning, n: int, rounds: int) -> Floats:
         largest = max(largest, more * rule.cost_to_go(rule.first, rule.horizon)[1])
     betas = [tuned[i] for i in (BETA, FREE, CHOSEN, *(() if based else (TARGET,)))]
     if based:
-        needed, _ = rule.cost_to_fall(tuned[BETA], left, n) if left > 0 and tuned[BETA] > 0 else (0.0, 0.0)
+        needed, _ = (
+            rule.cost_to_fall(tuned[BETA], left, n, tuned[TARGET])
+            if left > 0 and tuned[BETA] > 0
+            else (0.0, 0.0)
+        )
         spent = tuned[PURCHASED] + tuned[CHARGED] + needed
         affordable = left <= 0 or contents.late > 0 or spent <= rule.budget * more
     elif left > 0 and rule.first <= more * tuned[BETA]:

@@ -126,13 +126,17 @@ def cost_to_fall(
     base_lean: float,
     known: float,
 ) -> tuple[float, float]:
-    """(value, target): what so many rounds cost at most that go on with the base, at temperature `target`."""
+    """(value, target): what so many rounds cost at most that go on with the base, at temperature `target`.
+
+    `known`, unless 0, is tried as well: with the last target a round less costs less by its price.
+    """
     _, first = cost_to_go(
         LEAST, rounds, base_diameter, base_order, base_weak, base_beside, base_strong, base_lean, known
     )
+    first = max(first, 0.5 * base_weak)  # below, a round may cost all it can
     value, target = inf, first
-    for k in range(LARGER):
-        base = first * (1.0 + 0.25 * k)
+    for k in range(LARGER + (1 if known > 0.0 else 0)):
+        base = known if k == LARGER else first * (1.0 + 0.25 * k)
         found = crossing(base, base_order, base_diameter, beta, order, diameter, arms)
         found += rounds * price(base, base_order, base_weak, base_beside, base_strong, base_lean)
         if found < value:

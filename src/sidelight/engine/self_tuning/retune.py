@@ -486,7 +486,9 @@ def preferred(machine, state, tried):
     costs, actual = offset(state.terms, 2 * MOST_TRIED), offset(state.terms, 3 * MOST_TRIED)
     best = cheapest(costs, 0, tried)
     least = costs[best]
-    most = max(least, min(NEARLY * least, price(machine.rule, state.tuned[BETA])))
+    most = least
+    if state.tuned[BETA] <= state.tuned[FREE]:  # whoever is held back by a budget saves
+        most = max(least, min(NEARLY * least, price(machine.rule, state.tuned[BETA])))
     rounding = (1.0 - CLEARLY) * least
     for k in range(tried):
         if costs[k] <= most and actual[k] < actual[best] - rounding:

@@ -135,9 +135,9 @@ class SelfTuning:
             self.base_lean,
         )
 
-    def cost_to_fall(self, beta: float, rounds: float, arms: int) -> tuple[float, float]:
+    def cost_to_fall(self, beta: float, rounds: float, arms: int, known: float = 0.0) -> tuple[float, float]:
         """What so many rounds cost at most if the base is fallen back on at β, and its temperature then."""
-        return prices.cost_to_fall(beta, rounds, self.order, self.diameter, arms, *self.base, 0.0)
+        return prices.cost_to_fall(beta, rounds, self.order, self.diameter, arms, *self.base, known)
 
     def to_array(self) -> Floats:
         """All numbers in the order of the fields; those of the base only if there is one."""
