@@ -390,7 +390,7 @@ def test_parse(spec, graph):
         ("cyle:100", "did you mean 'cycle'.*mab, full"),
         ("zzz", "unknown family 'zzz'.*Known families: mab"),
         ("", "unknown family ''"),
-        ("mab", "1 arguments expected, 0 given; write it as mab:N"),
+        ("mab", "1 argument expected, 0 given; write it as mab:N"),
         ("mab:", "0 given"),
         ("mab:x", "'x'.*mab:N"),
         ("mab:1.5", "1.5"),

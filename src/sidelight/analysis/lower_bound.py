@@ -8,7 +8,7 @@ from sidelight._check import checked_horizon
 from sidelight.analysis.observability import observability
 from sidelight.analysis.packing import PackingSet, packing_independent_set
 from sidelight.errors import InfeasibleRequest
-from sidelight.graph import FeedbackGraph
+from sidelight.graph import GivenGraph, graph_of
 from sidelight.graph.names import names
 
 PACKING_SOURCE = "Proposition packing-lb (Chen, Huang, Li & Zhang 2021)"
@@ -29,7 +29,7 @@ class LowerBound:
 
 
 def packing_lower_bound(
-    g: FeedbackGraph, horizon: int, *, exact: bool | None = None, seed: int = 0, time_limit: float = 10.0
+    g: GivenGraph, horizon: int, *, exact: bool | None = None, seed: int = 0, time_limit: float = 10.0
 ) -> LowerBound:
     """rate^{1/3}·T^{2/3} for the best packing found, rate = max{log|S|, |S|/t}.
 
@@ -41,7 +41,7 @@ def packing_lower_bound(
     >>> round(bound.value, 6), bound.certificate
     (100.0, PackingSet(1 arms, t=1, rate=1, exact))
     """
-    horizon = checked_horizon(horizon)
+    g, horizon = graph_of(g, "packing_lower_bound"), checked_horizon(horizon)
     classes = observability(g)
     if classes.graph == "unobservable":
         raise InfeasibleRequest(

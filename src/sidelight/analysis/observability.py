@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._types import Longs, frozen
-from sidelight.errors import InvalidGraph
-from sidelight.graph import FeedbackGraph
+from sidelight.graph import GivenGraph, graph_of
 
 CLASSES = np.array(["unobservable", "weak", "strong"])
 """The classes of arms and of graphs, from least to most observable."""
@@ -68,7 +67,7 @@ class Observability:
         )
 
 
-def observability(g: FeedbackGraph) -> Observability:
+def observability(g: GivenGraph) -> Observability:
     """Classify every arm and the graph, in O(n + edges).
 
     An arm is strong iff it reveals itself or every other arm (of at least one) reveals it; unobservable iff
@@ -80,8 +79,7 @@ def observability(g: FeedbackGraph) -> Observability:
     >>> observability(FeedbackGraph.from_edges(3, [(0, 0), (0, 1), (1, 2)]))
     Observability(graph='weak', strong=1, weak=2, unobservable=0)
     """
-    if not isinstance(g, FeedbackGraph):
-        raise InvalidGraph(f"observability needs a FeedbackGraph, got {type(g).__name__}")
+    g = graph_of(g, "observability")
     codes = np.where(g.in_degree > 0, WEAK, UNOBSERVABLE)
     everywhere = g.is_universal
     if not g.certain:  # revealed by all others, with whatever probability

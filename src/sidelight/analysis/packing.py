@@ -10,7 +10,7 @@ from sidelight._check import checked_count
 from sidelight._types import Indices, Longs, frozen
 from sidelight.analysis.packing_search import exact_packing, greedy_packing_set, packing_rate, score
 from sidelight.errors import InvalidOption, SolverError
-from sidelight.graph import FeedbackGraph
+from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
 from sidelight.graph.csr import gather_rows
 
 EXACT_ARMS = 40
@@ -66,7 +66,7 @@ class PackingSet:
 
 
 def packing_independent_set(
-    g: FeedbackGraph,
+    g: GivenGraph,
     t: int | None = None,
     *,
     exact: bool | None = None,
@@ -86,6 +86,7 @@ def packing_independent_set(
     >>> packing_independent_set(g, t=2)
     PackingSet(2 arms, t=2, rate=1, exact)
     """
+    g = graph_of(g, "packing_independent_set")
     if t is not None:
         t = checked_count("t", t)
     if not time_limit > 0:

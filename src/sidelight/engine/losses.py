@@ -80,6 +80,16 @@ def loss_of(world, function, word, t, arm):
     return 1.0 if arm_unit(word, arm) < mean else 0.0
 
 
+@inlined()
+def hear(world, function, word, t, targets, losses, count):
+    """Write the losses of targets[:count] in round t; False, at the first, if one is outside [0, 1]."""
+    for index in range(count):
+        losses[index] = loss_of(world, function, word, t, targets[index])
+        if not 0.0 <= losses[index] <= 1.0:  # also NaN
+            return False
+    return True
+
+
 @internal()
 def other_loss(world, word, t, arm):
     """`loss_of` for the kinds that may be slower: out of the way of coins."""

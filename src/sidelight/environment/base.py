@@ -33,6 +33,10 @@ class Environment(ABC):
     same_costs: bool = True  # are costs, unlike losses, the same for every seed?
     changes: Changes | None = None  # the graphs of the rounds, where they have graphs of their own
 
+    def __repr__(self) -> str:
+        name = getattr(self, "name", "")
+        return f"{type(self).__name__}({f'{name!r}, ' if name else ''}{self.n_arms:,} arms)"
+
     @abstractmethod
     def losses(self, seed: int, round_: int, arms: npt.ArrayLike) -> Floats:
         """The losses of `arms` in round `round_` = 0, 1, … of the run with this seed."""

@@ -21,7 +21,7 @@ ROUNDING = 1e-12
 """How far mean ± width may leave [0, 1]: 0.9 + 0.1 is not always 1. Losses are clipped."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Bounded(KnownMeans):
     """The loss of arm i is uniform on [mean − width[i], mean + width[i]]; independent over arms and rounds."""
 

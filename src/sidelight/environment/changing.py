@@ -29,7 +29,7 @@ DISTINCT = 64
 """Who is online in a round is one of so many sets, drawn anew every round."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Changing(Environment):
     """Losses of `environment`, and for every round one of a few feedback graphs; both fixed before the game."""
 

@@ -27,7 +27,7 @@ MOST_CHALLENGERS = 33
 """How many arms lead in turn with the best one unless they are listed; fewer where their rows would be long."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Coins(KnownMeans):
     """Arm i costs 1 with probability means[row, i], else 0; row = (round // period) mod rows."""
 

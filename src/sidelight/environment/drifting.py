@@ -16,7 +16,7 @@ from sidelight.environment.names import GAP, Written, spelled
 __all__ = ["Drifting", "drifting"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Drifting(KnownMeans):
     """Coins whose means are means[r] in round r·period and go to the next row in a straight line.
 

@@ -28,7 +28,7 @@ __all__ = ["Function", "function"]
 Loss = Callable[[int, int], float]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Function(Environment):
     """Losses loss(round, arm) in [0, 1], the same for every seed.
 

@@ -22,7 +22,7 @@ from sidelight.graph import FeedbackGraph
 __all__ = ["Opposed", "opposed"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Opposed(KnownMeans):
     """Coins with the means asked for; arm i flips with the random number u of arm source[i].
 

@@ -23,7 +23,7 @@ from sidelight.policy.feedback import as_losses
 __all__ = ["Matrix", "matrix", "replay"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Matrix(Environment):
     """Round t reveals entries of row t; every seed meets the same losses. Memory maps are read in place."""
 

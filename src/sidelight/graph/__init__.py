@@ -3,5 +3,6 @@
 from sidelight.graph import families
 from sidelight.graph.feedback_graph import FeedbackGraph
 from sidelight.graph.files.reading import read_graph, write_graph
+from sidelight.graph.given import GivenGraph, graph_of
 
-__all__ = ["FeedbackGraph", "families", "read_graph", "write_graph"]
+__all__ = ["FeedbackGraph", "GivenGraph", "families", "graph_of", "read_graph", "write_graph"]

@@ -400,7 +400,8 @@ class _Family:
         if self.sized:
             return _blocks(words)
         if len(words) != len(self.numbers):
-            raise ValueError(f"{len(self.numbers)} arguments expected, {len(words)} given")
+            expected = f"{len(self.numbers)} argument{'s' * (len(self.numbers) != 1)}"
+            raise ValueError(f"{expected} expected, {len(words)} given")
         return [read_number(word, kind) for kind, word in zip(self.numbers.values(), words, strict=True)]
 
 

@@ -589,7 +589,7 @@ class FeedbackGraph:
         return chosen
 
     def _checked_arm(self, arm: int) -> int:
-        if not is_whole(arm):
+        if type(arm) is not int and not is_whole(arm):  # plays come here: the usual case first
             raise InvalidGraph(f"an arm is a whole number in 0..{self.n_arms - 1}, got {arm!r}")
         if not 0 <= arm < self.n_arms:
             raise InvalidGraph(f"arm {arm} does not exist: the graph has arms 0..{self.n_arms - 1}")
@@ -616,6 +616,26 @@ class FeedbackGraph:
     def __repr__(self) -> str:
         fails = "" if self.out_probability is None else f", may_fail={int((self.out_probability < 1).sum())}"
         return f"FeedbackGraph(n_arms={self.n_arms}, n_edges={self.n_edges}{fails})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from sidelight import _html
+        from sidelight.graph.sketch import sketch
+
+        labels = None if self.labels is None else ", ".join(self.labels[:12]) + ", …" * (self.n_arms > 12)
+        fails = None if self.out_probability is None else f"{int((self.out_probability < 1).sum()):,} edges"
+        rows = [
+            ("arms with self-loop", f"{int(self.has_loop.sum()):,}"),
+            ("revealed by all others", f"{self.universal.size:,}" if self.universal.size else None),
+            (
+                "revealed by none",
+                f"{hidden:,}" if (hidden := int((self.in_degree == 0).sum())) else None,
+            ),
+            ("may fail", fails),
+            ("labels", labels),
+        ]
+        title = f"Feedback graph: {self.n_arms:,} arms, {self.n_edges:,} edges"
+        return _html.panel(title, sketch(self), _html.facts(rows))
 
 
 def checked_arm_count(n_arms: object) -> int:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from sidelight._check import checked_horizon
-from sidelight.errors import InvalidOption
+from sidelight import _html
+from sidelight._check import checked_horizon, checked_path
+from sidelight.errors import NoHorizon, SavedStateError
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
 from sidelight.planning.bounds.bound import Bound, BoundCurve, Condition, bound_at
@@ -16,6 +18,7 @@ from sidelight.planning.bounds.delays import delayed
 from sidelight.planning.bounds.delays import nothing_proved as nothing_proved_late
 from sidelight.planning.bounds.high_probability import high_probability, nothing_proved
 from sidelight.planning.cliques import CliqueCover, clique_cover
+from sidelight.planning.meanings import blocks_of, numbers_of
 from sidelight.planning.tuning import Tuning
 
 if TYPE_CHECKING:
@@ -76,11 +79,32 @@ class Plan:
 
         return PlanPolicy(self, seed, losses=losses, rewards=rewards)
 
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the plan, its graph and its bound to a JSON file, whole or not at all.
+
+        `Plan.load` reads it, `sidelight run plan.json` plays it. What is being learnt is not part of it: that is what
+        `policy.save` keeps.
+        """
+        from sidelight.policy import plan_file
+
+        plan_file.save(self, checked_path("a saved plan", path, SavedStateError))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], limit: int | None = None) -> Plan:
+        """The plan that `save` wrote; its bound is proved again, up to 100,000 arms.
+
+        Raises SavedStateError, which names the file and the reason, for anything else. The file may take `limit`
+        bytes of memory, by default 64 times its size, and 256 MiB at least.
+        """
+        from sidelight.policy import plan_file
+
+        return plan_file.load(checked_path("a saved plan", path, SavedStateError), limit)
+
     @property
     def bound(self) -> Bound:
         """The bound at the horizon; without a horizon there is none, but one for every t: `bound_at(t)`."""
         if self.horizon is None:
-            raise InvalidOption(
+            raise NoHorizon(
                 "this plan is for any number of rounds: plan.bound_at(t) is its bound after t of them, and"
                 f" plan.curve describes all: {self.curve.summary()}"
             )
@@ -93,7 +117,7 @@ class Plan:
         plan explores all arms by constant numbers on one simplex with entropy, whatever t. Others refuse. The
         same plans have a bound for answers that come late, with `delay` decisions open on average when one is made.
         """
-        T = checked_horizon(t)
+        T = checked_horizon(t, "t")
         if delay is not None:
             if confidence is not None or self.stages is not None:
                 raise nothing_proved_late("confidence and delay at once" if confidence else "plans in stages")
@@ -119,14 +143,12 @@ class Plan:
 
     def summary(self) -> str:
         """The plan for human readers."""
-        p = self.partition
-        kinds = f"U1S {p.strong_loop.size:,}, U1N {p.strong_loopless.size:,}, U2 {p.weak.size:,}"
-        parameters = {k: v for k, v in self.parameters.items() if isinstance(v, float)}
+        numbers = numbers_of(self.parameters)
         rounds = "any number of rounds" if self.horizon is None else f"{self.horizon:,} rounds"
         lines = [
             f"{self.realization} plan for {self.graph.n_arms:,} arms and {rounds}",
-            f"{p.n_blocks:,} {'block' if p.n_blocks == 1 else 'blocks'} ({kinds})",
-            ", ".join(f"{name} = {value:.4g}" for name, value in parameters.items()),
+            "every stage has its own blocks" if self.stages is not None else blocks_of(self.partition),
+            *(f"  {name} = {value}" + f"  {meaning}" * bool(meaning) for name, value, meaning in numbers),
             self.curve.summary(),
             self.note,
         ]
@@ -148,6 +170,43 @@ class Plan:
         bound = self.bound
         about += f", horizon={self.horizon}, bound={bound.value:.6g}, certified={bound.certified}"
         return f"{about}, vacuous=True)" if bound.vacuous else f"{about})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        rounds = "any number of rounds" if self.horizon is None else f"{self.horizon:,} rounds"
+        blocks = "every stage its own" if self.stages is not None else blocks_of(self.partition)
+        rows: list[tuple[str, object]] = [
+            ("blocks", blocks),
+            *(
+                (f"{name} = {value}", meaning or "a parameter")
+                for name, value, meaning in numbers_of(self.parameters)
+            ),
+        ]
+        if self.horizon is None:
+            rows.append(("bound", self.curve.summary()))
+        else:
+            bound = self.bound
+            status = ("certified" if bound.certified else "not certified") + ", vacuous" * bound.vacuous
+            rows += [("regret at most", f"{bound.value:,.1f} ({status})"), ("theorem", bound.theorem)]
+        weighed = sorted(self.considered, key=lambda other: (not other.certified, other.value))
+        others = _html.table(
+            ("partition", "realization", ">regret at most", ""),
+            [
+                (
+                    each.partition,
+                    each.realization,
+                    f"{each.value:,.1f}",
+                    "" if each.certified else "not certified",
+                )
+                for each in weighed
+            ],
+        )
+        return _html.panel(
+            f"{self.realization} plan for {self.graph.n_arms:,} arms and {rounds}",
+            _html.facts(rows),
+            _html.note(self.note),
+            _html.folded(f"{len(weighed)} considered", others) if len(weighed) > 1 else "",
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the graph in plain numbers, strings, lists and dicts, ready for JSON."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from sidelight._check import checked_horizon, checked_number
-from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption
-from sidelight.graph import FeedbackGraph
+from sidelight.errors import InfeasibleRequest, InvalidOption
+from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
 from sidelight.partition import Partition, natural
 from sidelight.planning.anytime.choice import anytime
 from sidelight.planning.anytime.doubling import DOUBLING, doubling
@@ -44,7 +44,7 @@ ANYTIME = "anytime"
 
 
 def plan(
-    g: FeedbackGraph,
+    g: GivenGraph,
     horizon: int | None = None,
     partition: Partition | None = None,
     realization: Realization = "auto",
@@ -55,12 +55,17 @@ def plan(
     premium: float = 0.0,
     confidence: float | None = None,
 ) -> Plan:
-    """The plan that tunes itself: for any number of rounds, or at a horizon inside the smallest bound of all plans.
+    """Find how to play a graph, with a certified bound on the regret.
 
-    At a horizon every plan below is weighed, and the smallest certified bound is a budget, which a self-tuning plan
-    never exceeds on any run (3 more where it needs them to be free from the start); where none keeps to it, the plan
-    with that bound is played as it is, and its summary says so. Without a `partition` the natural ones are tried:
-    single, components, corrupted, singletons and hypercube, where they exist; with one, it is played at fixed rates.
+    `g` is a graph, a family such as "cycle:10", or a graph file. Without a `horizon` the plan is for any number of
+    rounds, and tunes itself to the losses it meets. With one, every plan below is considered. The smallest certified
+    bound among them is the budget of a self-tuning plan, which stays below it on every run (or 3 above it, where it
+    needs them to play freely from the start). Where no self-tuning plan can keep to the budget, the plan with the
+    smallest bound is played as it is, and its summary says so.
+
+    Without a `partition` the natural ones are tried: single, components, corrupted, singletons and hypercube, where
+    they exist. A partition that is given is played at fixed rates.
+
     `realization` is one of
 
         "clustered"     Theorem realized-upper-bound
@@ -98,8 +103,7 @@ def plan(
     >>> plan(two_pairs, s=0.5).bound_at(100_000).informative
     True
     """
-    if not isinstance(g, FeedbackGraph):
-        raise InvalidGraph(f"plan needs a FeedbackGraph, got {type(g).__name__}")
+    g = graph_of(g, "plan")
     T = None if horizon is None else checked_horizon(horizon)
     options = _checked_options(T, realization, s, c, premium)
     if confidence is not None:
@@ -284,6 +288,9 @@ def _check_one_block(partition: Partition | None) -> None:
 
 def _check_partition(g: FeedbackGraph, partition: object) -> None:
     if not isinstance(partition, Partition):
-        raise InvalidOption(f"partition must be a Partition of the graph, got {type(partition).__name__}")
+        raise InvalidOption(
+            f"partition must be a Partition of the graph, got {type(partition).__name__}; make one of lists of arms:"
+            " sl.Partition(graph, [[0, 1], [2, 3], …])"
+        )
     if partition.graph is not g and partition.graph != g:
         raise InvalidOption(f"the partition belongs to another graph: {partition.graph!r}, not {g!r}")

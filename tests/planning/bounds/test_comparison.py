@@ -159,7 +159,7 @@ def test_one_arm_and_bad_input():
     with pytest.raises(UnobservableGraph):
         compare_bounds(FeedbackGraph.from_edges(2, [(0, 0)]), 10)
     with pytest.raises(InvalidGraph, match="compare_bounds needs"):
-        compare_bounds("graph", 10)
+        compare_bounds([(0, 0)], 10)
     with pytest.raises(InvalidOption, match="horizon"):
         compare_bounds(families.full(3), 0)
 

@@ -90,8 +90,12 @@ def test_a_premium_buys_an_order_nearer_to_a_half():
     g = F.revealing_action(20)  # where order ½ has nothing to fall back on (test_fallback.py)
     without, little, much = (tuned(g, 30_000, premium=x) for x in (0.0, 0.1, 0.8))
     for made, premium in ((little, 0.1), (much, 0.8)):
-        assert made.bound.value == pytest.approx((1 + premium) * made.bound.terms["budget"], rel=1e-12)
-        assert made.bound.terms["premium"] == pytest.approx(premium * made.bound.terms["budget"], rel=1e-9)
+        assert made.bound.value == pytest.approx(
+            (1 + premium) * made.bound.terms["smallest bound"], rel=1e-12
+        )
+        assert made.bound.terms["premium"] == pytest.approx(
+            premium * made.bound.terms["smallest bound"], rel=1e-9
+        )
     orders = [made.parameters["s"] for made in (without, little, much)]
     assert orders == sorted(orders, reverse=True)
     assert orders[0] > orders[-1] == 0.5

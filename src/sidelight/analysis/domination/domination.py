@@ -15,7 +15,7 @@ from sidelight.analysis.domination.covering import CoveringProgram, covering_pro
 from sidelight.analysis.domination.exact import EXACT_GAP
 from sidelight.analysis.domination.program import SMALLEST_GAP, solve_covering
 from sidelight.errors import SolverError, UnobservableGraph
-from sidelight.graph import FeedbackGraph
+from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
 from sidelight.graph.csr import gather_rows, gather_values
 from sidelight.graph.names import names
 
@@ -105,7 +105,7 @@ class Domination:
 
 
 def fractional_domination(
-    g: FeedbackGraph,
+    g: GivenGraph,
     arms: Sequence[int] | Indices | None = None,
     *,
     cover: Sequence[int] | Indices | None = None,
@@ -127,7 +127,7 @@ def fractional_domination(
     >>> fractional_domination(FeedbackGraph.from_edges(3, [(0, 1), (1, 2), (2, 0)])).value
     3.0
     """
-    tolerance = checked_tolerance(tolerance)
+    g, tolerance = graph_of(g, "fractional_domination"), checked_tolerance(tolerance)
     sources = np.arange(g.n_arms) if arms is None else g.checked_arms(arms)
     targets = sources if cover is None else g.checked_arms(cover)
     program = covering_program(g, sources, targets)
@@ -161,8 +161,9 @@ def check_revealed(g: FeedbackGraph, program: CoveringProgram, cover: Indices, w
     if blind.size:
         hidden = np.sort(blind).tolist()
         who = "nothing" if whole else "nothing in the given set"
+        them = "it" if len(hidden) == 1 else "them"
         raise UnobservableGraph(
-            f"{who} reveals arm{'s' * (len(hidden) > 1)} {names(g, hidden)}; add edges into them, or drop them",
+            f"{who} reveals arm{'s' * (len(hidden) > 1)} {names(g, hidden)}; add edges into {them}, or drop {them}",
             hidden,
         )
 

@@ -14,8 +14,8 @@ from sidelight._types import Floats, Longs
 from sidelight.analysis.independence.bounds import bracket, proven_size
 from sidelight.analysis.independence.graph import Adjacency, adjacency
 from sidelight.analysis.independence.peel import peel_exactly
-from sidelight.errors import InvalidGraph, SolverError, listing
-from sidelight.graph import FeedbackGraph
+from sidelight.errors import SolverError, listing
+from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
 from sidelight.graph.csr import pointers
 
 NODES = 20_000
@@ -119,7 +119,7 @@ class IndependenceNumber:
         return f"IndependenceNumber({span}, {len(self.weights)} cliques)"
 
 
-def independence_number(g: FeedbackGraph) -> IndependenceNumber:
+def independence_number(g: GivenGraph) -> IndependenceNumber:
     """Size of the largest set of arms with no edge between two of them in either direction; loops are ignored.
 
         lower = |S| ≤ α(G) ≤ ⌊Σ_C w_C⌋,   where  Σ_{C ∋ v} w_C ≥ 1 for every arm v,  w ≥ 0,  C cliques
@@ -133,8 +133,7 @@ def independence_number(g: FeedbackGraph) -> IndependenceNumber:
     >>> independence_number(families.cycle(7))
     IndependenceNumber(3, exact, 7 cliques)
     """
-    if not isinstance(g, FeedbackGraph):
-        raise InvalidGraph(f"independence_number needs a FeedbackGraph, got {type(g).__name__}")
+    g = graph_of(g, "independence_number")
     ordinary, graph = adjacency(g)
     if len(ordinary) == 0:
         return _result(g, ordinary, [0], [list(range(g.n_arms))], [1.0], [])

@@ -10,8 +10,8 @@ from sidelight._check import checked_horizon
 from sidelight.analysis.minimax.check import adjacency, best_response, worst_regret
 from sidelight.analysis.minimax.players import Mixture, Strategy
 from sidelight.analysis.minimax.program import Method, Program, Size
-from sidelight.errors import InfeasibleRequest, InvalidGraph, SolverError
-from sidelight.graph import FeedbackGraph
+from sidelight.errors import InfeasibleRequest, SolverError
+from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
 
 EXACT_GAP = 1e-9
 """A gap in regret that counts as none: what rounding leaves of an exact solution."""
@@ -79,7 +79,7 @@ class Minimax:
         return f"Minimax(value={self.value:.9g}, {close}, {self.graph.n_arms} arms, horizon={self.horizon})"
 
 
-def minimax(g: FeedbackGraph, horizon: int) -> Minimax:
+def minimax(g: GivenGraph, horizon: int) -> Minimax:
     """The least worst-case expected regret on `g` in `horizon` rounds, against an oblivious adversary.
 
         V(G, T) = min over players  max over ℓ ∈ [0,1]^{T×N}  E[Σ_t ℓ_t(A_t)] − min_i Σ_t ℓ_t(i)
@@ -104,9 +104,7 @@ def minimax(g: FeedbackGraph, horizon: int) -> Minimax:
     >>> minimax(families.mab(2), horizon=4).strategy.probabilities([(0, [1])]).round(6)
     array([0.45, 0.55])
     """
-    if not isinstance(g, FeedbackGraph):
-        raise InvalidGraph(f"minimax needs a FeedbackGraph, got {type(g).__name__}")
-    horizon = checked_horizon(horizon)
+    g, horizon = graph_of(g, "minimax"), checked_horizon(horizon)
     if not g.certain:
         raise InfeasibleRequest(
             "the value of a game whose reveals may fail is not computed; minimax(g.at_least(1), horizon), the game on"

@@ -16,6 +16,7 @@ def entry(kernel: Any, *arguments: object) -> Callable[..., Any]:
     if not hasattr(kernel, "overloads"):  # interpreted
         return cast(Callable[..., Any], kernel)
     types = tuple(typeof(argument) for argument in arguments)
-    with interrupts_kept():
-        kernel.compile(types)
+    if types not in kernel.overloads:  # asking the compiler for what it has made takes ten times as long
+        with interrupts_kept():
+            kernel.compile(types)
     return cast(Callable[..., Any], kernel.overloads[types].entry_point)

@@ -17,7 +17,7 @@ from sidelight.engine.changing.state import (
     UNKNOWN,
     list_revealed,
 )
-from sidelight.engine.losses import cost_of, loss_of
+from sidelight.engine.losses import cost_of, hear
 from sidelight.engine.random import arm_unit, next_turn, next_unit, round_word
 
 NO_ARM = 0xFFFFFFFF
@@ -141,11 +141,8 @@ def play(state, graphs, sequence, after, world, function, key, first, last, cost
             k = FIRST_OTHER + graph_of(sequence, word, decided)
             kept = calendar.kept[record * width : (record + 1) * width]
             count = list_revealed(graphs, k, calendar.drawn[record], state.targets)
-            for index in range(count):
-                loss = loss_of(world, function, word, decided, state.targets[index])
-                if not 0.0 <= loss <= 1.0:
-                    return math.nan
-                state.losses[index] = loss
+            if not hear(world, function, word, decided, state.targets, state.losses, count):
+                return math.nan
             if after:
                 show(state, graphs, k, kept)
                 note_shown(state, graphs.relation[k])

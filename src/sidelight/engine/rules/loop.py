@@ -15,10 +15,18 @@ from typing import Any, NamedTuple
 
 from sidelight.engine._numba.jit import kernel
 from sidelight.engine.calendar import NONE, WIDTH, enter, take
-from sidelight.engine.losses import cost_of, loss_of
+from sidelight.engine.changing.loop import graph_of
+from sidelight.engine.losses import cost_of, hear
 from sidelight.engine.random import next_turn, round_word
-from sidelight.engine.rules.state import PENDING, count_round, list_revealed
-from sidelight.engine.rules.steps import add_kept, keep_none, take_down
+from sidelight.engine.rules.state import (
+    ADDED,
+    PENDING,
+    TOTAL,
+    count_round,
+    list_revealed,
+    on_graph,
+)
+from sidelight.engine.rules.steps import add_kept, count_seen, keep_none, take_down
 
 choose: Any = None
 note: Any = None
@@ -38,6 +46,7 @@ class Kernels(NamedTuple):
     observe: Any
     play: Any
     play_late: Any
+    play_changing: Any
 
 
 def rule_kernels(
@@ -55,7 +64,7 @@ def rule_kernels(
         made.__qualname__ = made.__name__
         return kernel()(made)
 
-    made = (start, ask, tell, keep, go_on, observe, play, play_late)
+    made = (start, ask, tell, keep, go_on, observe, play, play_late, play_changing)
     return Kernels(*(copied(function) for function in made))
 
 
@@ -118,13 +127,9 @@ def play(state, world, function, key, first, last, cost, plays):
         arm = choose(state)
         word = round_word(key, t)
         count = list_revealed(state, arm)
-        for index in range(count):
-            loss = loss_of(world, function, word, t, state.targets[index])
-            if not 0.0 <= loss <= 1.0:
-                return math.nan
-            state.losses[index] = loss
-        for index in range(count):
-            state.counts[state.targets[index]] += 1.0
+        if not hear(world, function, word, t, state.targets, state.losses, count):
+            return math.nan
+        count_seen(state, count)
         cost += cost_of(world, function, t, arm)
         if plays.size > 0:
             plays[arm] += 1
@@ -152,14 +157,54 @@ def play_late(state, world, function, key, first, last, cost, plays, calendar):
             decided = calendar.round[record]
             word = round_word(key, decided)
             count = list_revealed(state, calendar.drawn[record])
-            for index in range(count):
-                loss = loss_of(world, function, word, decided, state.targets[index])
-                if not 0.0 <= loss <= 1.0:
-                    return math.nan
-                state.losses[index] = loss
-            for index in range(count):
-                state.counts[state.targets[index]] += 1.0
+            if not hear(world, function, word, decided, state.targets, state.losses, count):
+                return math.nan
+            count_seen(state, count)
             kept = calendar.kept[record * calendar.counts[WIDTH] : (record + 1) * calendar.counts[WIDTH]]
+            update(state, count, kept)
+            record = take(calendar, t)
+        weigh(state)
+    return cost
+
+
+def play_changing(state, graphs, sequence, after, world, function, key, first, last, cost, plays, calendar):
+    """`play_late` on graphs that change: known before a round is played, or shown `after` it, with its losses.
+
+    Of `graphs` the first is the rule's own. What is kept of a round ends with the total before it and the
+    distribution it was drawn from: from these follows what another graph, shown later, makes of the draw.
+    """
+    n, width = state.sums.size, calendar.counts[WIDTH]
+    tail = width - n - 1
+    for t in range(first, last):
+        next_turn(state.words)
+        arm = choose(state)
+        cost += cost_of(world, function, t, arm)
+        if plays.size > 0:
+            plays[arm] += 1
+        record = enter(calendar, t, arm)
+        kept = calendar.kept[record * width : (record + 1) * width]
+        k = 0 if after else 1 + graph_of(sequence, round_word(key, t), t)
+        here = on_graph(state, graphs, k, state.probabilities)
+        note(here, list_revealed(here, arm), kept)
+        kept[tail] = state.numbers[TOTAL]
+        for i in range(n):
+            kept[tail + 1 + i] = state.probabilities[i]
+        count_round(state, kept)
+        record = take(calendar, t)
+        while record != NONE:
+            decided = calendar.round[record]
+            word = round_word(key, decided)
+            kept = calendar.kept[record * width : (record + 1) * width]
+            here = on_graph(state, graphs, 1 + graph_of(sequence, word, decided), kept[tail + 1 :])
+            count = list_revealed(here, calendar.drawn[record])
+            if not hear(world, function, word, decided, state.targets, state.losses, count):
+                return math.nan
+            if after:
+                total, added = state.numbers[TOTAL], kept[ADDED]
+                state.numbers[TOTAL] = kept[tail]
+                note(here, count, kept)
+                state.numbers[TOTAL] = total + (kept[ADDED] - added)
+            count_seen(state, count)
             update(state, count, kept)
             record = take(calendar, t)
         weigh(state)

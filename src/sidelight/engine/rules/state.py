@@ -36,6 +36,28 @@ class RuleState(NamedTuple):
 
 
 @inlined()
+def on_graph(state, graphs, k, probabilities):
+    """The state on graph k of a list (`engine.changing.state.Graphs`), where arms are drawn like this."""
+    n = graphs.n_arms
+    return RuleState(
+        graphs.out_start[k * (n + 1) : (k + 1) * (n + 1)],
+        graphs.out_arms,
+        graphs.in_start[k * (n + 1) : (k + 1) * (n + 1)],
+        graphs.in_arms,
+        graphs.universal[graphs.universal_start[k] : graphs.universal_start[k + 1]],
+        graphs.loops[k * n : (k + 1) * n],
+        state.numbers,
+        state.counts,
+        state.sums,
+        probabilities,
+        state.words,
+        state.targets,
+        state.losses,
+        state.kept,
+    )
+
+
+@inlined()
 def count_round(state, kept):
     """A round is decided."""
     state.numbers[ROUND] += 1.0

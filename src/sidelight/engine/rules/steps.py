@@ -47,11 +47,18 @@ def note_seen(state, count, kept):
 
 
 @inlined()
+def count_seen(state, count):
+    """The arms state.targets[:count] were observed."""
+    for index in range(count):
+        state.counts[state.targets[index]] += 1.0
+
+
+@inlined()
 def take_down(state, count, revealed):
-    """Count what was observed."""
+    """Take the losses of these arms as they were told."""
     for index in range(count):
         state.losses[index] = revealed[index]
-        state.counts[state.targets[index]] += 1.0
+    count_seen(state, count)
 
 
 @internal()

@@ -15,7 +15,7 @@ import numpy as np
 from sidelight._types import Floats
 from sidelight.errors import InvalidOption
 from sidelight.partition import natural
-from sidelight.planning.bounds.bound import Bound, Condition, below_trivial, first
+from sidelight.planning.bounds.bound import Bound, Condition, ShownCurve, below_trivial, first
 from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.problem import Problem, Start
 from sidelight.planning.minimised.strong import OneSimplex, Strong, evenly, powers, with_ratio
@@ -48,8 +48,8 @@ class _Sums(NamedTuple):
     exploration_before: Floats
 
 
-@dataclass(frozen=True)
-class StrongAnytimeBound:
+@dataclass(frozen=True, repr=False)
+class StrongAnytimeBound(ShownCurve):
     """Regret after t rounds on a strongly observable graph, for every t ≥ 1 at the same time.
 
         R_t ≤ D_h(n)/η_{t+1} + Σ_{u ≤ t} [η_u·stability(h, η_u, γ_u) + exploration(h, η_u, γ_u)]

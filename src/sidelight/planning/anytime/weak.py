@@ -12,7 +12,7 @@ import numpy as np
 from sidelight.analysis import Domination
 from sidelight.errors import InvalidOption
 from sidelight.partition import Partition, natural
-from sidelight.planning.bounds.bound import Bound, Condition, bound_at
+from sidelight.planning.bounds.bound import Bound, Condition, ShownCurve, bound_at
 from sidelight.planning.exploration import Cover, Solved
 from sidelight.planning.minimised.flat import flat_tuning
 from sidelight.planning.minimised.interpolated import one_best_h
@@ -25,8 +25,8 @@ from sidelight.planning.tuning import MOST_EXPLORATION, lazy_factor
 THEOREM = "Anytime flat plan"
 
 
-@dataclass(frozen=True)
-class AnytimeBound:
+@dataclass(frozen=True, repr=False)
+class AnytimeBound(ShownCurve):
     """Regret after t rounds is at most weak·t^{2/3} + strong·t^{1/2} for every t ≥ start, at the same time.
 
     >>> AnytimeBound(3.0, 0.0, 8).at(1000).value

@@ -6,10 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from sidelight import _html
 from sidelight.errors import InvalidOption
 
 ROUNDING = 1e-12
 """Relative error granted to a formula in double precision; thresholds below 10¹¹ rounds are exact."""
+
+SHOWN = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8)
+"""Rounds at which a bound for every t is shown."""
 
 NEVER = 2**63 - 1
 """`informative_from` of a bound that is of order T: more rounds than can be counted."""
@@ -52,7 +56,7 @@ class Condition:
         return f"{self.name}: {self.left:.6g} ≤ {self.right:.6g} {'holds' if self.holds else 'FAILS'}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Bound:
     """Regret after `horizon` rounds is at most `value` = Σ `terms`, provided all `conditions` hold.
 
@@ -126,6 +130,26 @@ class Bound:
     def __str__(self) -> str:
         return self.summary()
 
+    def __repr__(self) -> str:
+        status = "certified" if self.certified else f"not certified before T = {self.valid_from:,}"
+        vacuous = ", vacuous" if self.vacuous else ""
+        return f"Bound({self.value:,.1f} at T = {self.horizon:,}, {status}{vacuous}, {self.theorem!r})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        status = "certified" if self.certified else f"not certified, valid from T = {self.valid_from:,}"
+        since = (
+            f"below T from T = {self.informative_from:,}" if self.informative_from < NEVER else "of order T"
+        )
+        terms = [(name, f"{value:,.2f}") for name, value in self.terms.items()]
+        needed = [(str(each), f"slack {each.slack:.3g}") for each in self.conditions]
+        return _html.panel(
+            f"Regret of {self.horizon:,} rounds ≤ {self.value:,.1f}",
+            _html.facts([("status", status), ("vacuous" if self.vacuous else "informative", since), *terms]),
+            _html.folded("conditions", _html.facts(needed)) if needed else "",
+            _html.note(self.theorem),
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dicts, ready for JSON."""
         return {
@@ -190,6 +214,21 @@ class BoundCurve(Protocol):
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, ready for JSON."""
         ...
+
+
+class ShownCurve:
+    """How a `BoundCurve` for every t is shown at a prompt and in notebooks."""
+
+    def __repr__(self: BoundCurve) -> str:
+        return f"{type(self).__name__}({self.summary()})"
+
+    def _repr_html_(self: BoundCurve) -> str:
+        """What a notebook shows."""
+        rows = [
+            (f"{t:,}", f"{value:,.1f}", f"{value / t:.3g}") for t in SHOWN for value in (self.value_at(t),)
+        ]
+        shown = _html.table((">rounds", ">regret at most", ">per round"), rows)
+        return _html.panel("Regret after t rounds, for every t", shown, _html.note(self.summary()))
 
 
 def below_trivial(value: float, T: int) -> bool:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sidelight import _html
 from sidelight._check import checked_horizon
 from sidelight.analysis import minimax, packing_independent_set
-from sidelight.errors import InfeasibleRequest, InvalidGraph
-from sidelight.graph import FeedbackGraph
+from sidelight.errors import InfeasibleRequest
+from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
 from sidelight.partition import natural
 from sidelight.planning.baselines import exponential_weights as known
 from sidelight.planning.baselines._common import Baseline
@@ -35,7 +36,7 @@ MINIMAX_BITS = 9
 OURS = Candidate.source
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Row:
     """One bound. `value` is None where its source names a rate without constants: nothing to compare then."""
 
@@ -61,6 +62,17 @@ class Row:
             return ""
         return "vacuous" if self.learns or self.kind == "lower" else "does not learn"
 
+    @property
+    def status(self) -> str:
+        """In words: "certified", "conditions fail" or "no constant"; "vacuous" or "does not learn" if so."""
+        if self.value is None:
+            return "no constant"
+        return ", ".join(filter(None, ("certified" if self.certified else "conditions fail", self.lack)))
+
+    def __repr__(self) -> str:
+        value = "" if self.value is None else f", {self.value:.6g}"
+        return f"Row({self.name!r}, {self.kind}{value}, {self.status})"
+
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dicts, ready for JSON."""
         return {
@@ -79,7 +91,11 @@ class Row:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """Upper bounds from the smallest, lower bounds from the largest, then rows without constants."""
+    """Every bound that is known for a graph at one horizon.
+
+    Upper bounds come first, from the smallest on, then lower bounds, from the largest on, then those whose sources
+    state no constant.
+    """
 
     graph: FeedbackGraph
     horizon: int
@@ -145,6 +161,35 @@ class Comparison:
             f"horizon={self.horizon}, best={self.best.name!r} {self.best.value:.6g})"
         )
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+
+        def shown(rows: tuple[Row, ...]) -> str:
+            texts = [
+                (
+                    row.name,
+                    "–" if row.value is None else f"{row.value:,.1f}",
+                    "" if row.ratio is None else f"{row.ratio:.3f}",
+                    row.status,
+                    row.source,
+                )
+                for row in rows
+            ]
+            heads = ("bound", ">value", ">ratio", "status", "source")
+            return _html.table(heads, texts, [at for at, row in enumerate(rows) if row.name == "auto"])
+
+        upper, lower, g = self.upper, self.lower, self.graph
+        title = f"Bounds on the regret of {self.horizon:,} rounds: {g.n_arms:,} arms, {g.n_edges:,} edges"
+        most = 6
+        return _html.panel(
+            title,
+            shown(upper[:most]),
+            _html.folded(f"{len(upper) - most} more upper bounds", shown(upper[most:]))
+            if len(upper) > most
+            else "",
+            _html.folded(f"{len(lower)} lower bounds", shown(lower)),
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Everything but the graph in plain numbers, strings, lists and dicts, ready for JSON."""
         return {
@@ -156,7 +201,7 @@ class Comparison:
         }
 
 
-def compare_bounds(g: FeedbackGraph, horizon: int) -> Comparison:
+def compare_bounds(g: GivenGraph, horizon: int) -> Comparison:
     """Every upper and lower bound on the regret that is known here, evaluated at `horizon`.
 
     Upper bounds: the paper's theorems on the natural partitions, CHLZ21, Exp3.G, EXP3, Hedge, Tsallis-INF,
@@ -164,18 +209,15 @@ def compare_bounds(g: FeedbackGraph, horizon: int) -> Comparison:
     Lower bounds: full information, independent sets, packings, and the exact value of tiny games. Where reveals may
     fail, lower bounds are those of the graph whose edges all work, which is no harder.
 
-    >>> from sidelight.graph import families
-    >>> compare_bounds(families.full(8), horizon=1000).best.name
+    >>> compare_bounds("full:8", horizon=1000).best.name
     'Hedge'
     """
-    if not isinstance(g, FeedbackGraph):
-        raise InvalidGraph(f"compare_bounds needs a FeedbackGraph, got {type(g).__name__}")
-    T = checked_horizon(horizon)
-    solved = Solved(g)
+    graph, T = graph_of(g, "compare_bounds"), checked_horizon(horizon)
+    solved = Solved(graph)
     candidates = list(natural_candidates(solved, "auto"))
     chosen = tuned_plan(solved, candidates, T)  # `plan(g, T)`, without solving everything again
     candidates += self_tuning_candidates(solved)
-    candidates += [UniformCandidate(natural.single(g))] if g.n_arms > 1 else []
+    candidates += [UniformCandidate(natural.single(graph))] if graph.n_arms > 1 else []
     rows = [*_upper(solved, T, candidates, chosen), *_lower(solved, T)]
     best = _best(rows).value or 1.0
 
@@ -185,11 +227,11 @@ def compare_bounds(g: FeedbackGraph, horizon: int) -> Comparison:
         if row.kind == "upper":
             tells = row.learns and below_trivial(row.value, T)
         else:
-            tells = row.value > uniform_bound(g.n_arms, 1)
+            tells = row.value > uniform_bound(graph.n_arms, 1)
         return replace(row, informative=tells, ratio=row.value / best)
 
     rows.sort(key=_order)
-    return Comparison(g, T, tuple(finished(row) for row in rows), chosen)
+    return Comparison(graph, T, tuple(finished(row) for row in rows), chosen)
 
 
 def _order(row: Row) -> tuple[bool, bool, float, bool, str]:

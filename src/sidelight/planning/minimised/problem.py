@@ -91,7 +91,7 @@ class MinimisedCandidate(Candidate, ABC):
 
         def conditions(T: float) -> tuple[Condition, ...]:
             closed = self.problem.closed_form(T)
-            below = Condition("minimised ≤ closed form", sum(self.terms(T).values()), closed)
+            below = Condition("numerical minimum ≤ closed form", sum(self.terms(T).values()), closed)
             return self.conditions(T) + ((below,) if isfinite(closed) else ())
 
         return bound_at(horizon, self.theorem, self.terms, conditions)

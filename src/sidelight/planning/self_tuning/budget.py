@@ -37,6 +37,9 @@ CALM = 0.75
 CLEARLY = 1 - 1e-9
 """Further below than rounding is above."""
 
+SMALLEST = "smallest bound"
+"""The first term of a budget, to which room and a premium may be added: the bound of another plan, or its own."""
+
 THEOREM = "Self-tuning inside a budget, Theorem 3 of docs/theory/self-tuning.md"
 
 
@@ -168,9 +171,9 @@ def tuned_inside(
 
     def played(candidate: SelfTuningCandidate, rule: SelfTuning) -> Plan:
         rule = replace(rule, budget=budget)
-        return made_plan(
-            candidate.cover, rule, horizon, _budgeted(base, promised, rule, premium, n), considered
-        )
+        bound = _budgeted(base, promised, rule, premium, n)
+        made = made_plan(candidate.cover, rule, horizon, bound, considered)
+        return replace(made, note=_why(base, bound))
 
     chosen, rule = min(fitting, key=lambda offer: (*_from_half(offer[1].order), _size(offer[1])))
     if rule.order > FREEST and not smallest:
@@ -178,7 +181,7 @@ def tuned_inside(
             free = candidate.freer(replace(least, budget=budget))
             if free is not None:
                 owner = next(candidate for candidate, rule in offers if rule is least)
-                return replace(played(candidate, free), base=played(owner, least))
+                return replace(played(candidate, free), base=replace(played(owner, least), note=""))
     return played(chosen, rule)
 
 
@@ -186,7 +189,7 @@ def _budgeted(base: Candidate, promised: Bound, rule: SelfTuning, premium: float
     """The budget as a bound, with what the plan needs it for and where it comes from."""
     extra, raised = premium * promised.value, rule.budget - (1 + premium) * promised.value
     named = {"premium": extra, "room" if raised <= 2 * ROOM else "for this order": raised}
-    terms = {"budget": promised.value} | {k: v for k, v in named.items() if v > ROUNDING * promised.value}
+    terms = {SMALLEST: promised.value} | {k: v for k, v in named.items() if v > ROUNDING * promised.value}
 
     def says(t: int) -> bool:
         return below_trivial((1 + premium) * sum(base.terms(float(t)).values()) + raised, t)
@@ -198,10 +201,22 @@ def _budgeted(base: Candidate, promised: Bound, rule: SelfTuning, premium: float
         THEOREM if base.realization == SELF_TUNING else f"{THEOREM}: {base.realization}, {base.name}",
         (
             *promised.conditions,
-            Condition("β₁·D + cost to go + room ≤ budget", needed(rule, n_arms), rule.budget),
+            Condition("start, rounds and room ≤ budget", needed(rule, n_arms), rule.budget),
         ),
         promised.valid_from,
         since if len(terms) == 1 or since == NEVER else first(says, since),
+    )
+
+
+def _why(base: Candidate, bound: Bound) -> str:
+    """Why the bound is not the smallest one; nothing where it is."""
+    smallest = bound.terms[SMALLEST]
+    if len(bound.terms) == 1:
+        return ""
+    rates = "" if base.realization == SELF_TUNING else ", with fixed rates"
+    return (
+        f"the smallest bound is {smallest:,.1f} ({base.realization}, {base.name}{rates}); this one is"
+        f" {bound.value - smallest:,.1f} larger, so that the plan can tune itself to the losses it meets"
     )
 
 

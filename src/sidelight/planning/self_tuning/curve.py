@@ -14,7 +14,7 @@ from sidelight._types import Floats
 from sidelight.engine.constants import GROWTH, ROOM, SLACK
 from sidelight.engine.self_tuning.prices import strong_price, weak_price
 from sidelight.errors import InvalidOption
-from sidelight.planning.bounds.bound import NEVER, Bound, Condition, below_trivial, first
+from sidelight.planning.bounds.bound import NEVER, Bound, Condition, ShownCurve, below_trivial, first
 from sidelight.planning.self_tuning.rule import SelfTuning
 
 THEOREM = "Self-tuning plan, Theorem 2 of docs/theory/self-tuning.md"
@@ -38,8 +38,8 @@ class _Climb(NamedTuple):
     slope: Floats  # (cells,)
 
 
-@dataclass(frozen=True)
-class SelfTuningBound:
+@dataclass(frozen=True, repr=False)
+class SelfTuningBound(ShownCurve):
     """Regret after t rounds, for every t ≥ 1 at the same time, and the certificate on every run:
 
         R_t ≤ β_1·D + (1 + c)·S_t,     S_t ≤ (1 + GROWTH)·V_t + ROOM + 1 + SLACK,     S_t ≤ t,
