@@ -24,6 +24,7 @@ from sidelight.errors import InvalidGraph as InvalidGraph
 from sidelight.errors import InvalidOption as InvalidOption
 from sidelight.errors import LogError as LogError
 from sidelight.errors import PastHorizon as PastHorizon
+from sidelight.errors import PolicyError as PolicyError
 from sidelight.errors import PoorOverlap as PoorOverlap
 from sidelight.errors import ResultsError as ResultsError
 from sidelight.errors import SavedStateError as SavedStateError

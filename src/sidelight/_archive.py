@@ -103,7 +103,7 @@ _BEGINNINGS = (
     (b"\x93NUMPY", "a single NumPy array"),
     (b"%PDF", "a PDF document"),
     (b"\x80", "a pickle, which is never loaded here"),
-    (b"{", "JSON text, perhaps a plan"),
+    (b"{", "JSON text, perhaps a plan, which sl.Plan.load reads"),
     (b"[", "JSON text or TOML"),
 )
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from math import inf, isfinite
 from numbers import Integral, Real
 from pathlib import Path
@@ -34,14 +35,14 @@ def checked_count(name: str, value: object, least: int = 1, most: int = MAX_ARMS
     return int(value)
 
 
-def checked_horizon(horizon: object) -> int:
-    """`horizon` as a number of rounds; 1e6 is one as well."""
+def checked_horizon(horizon: object, name: str = "horizon") -> int:
+    """`horizon` as a number of rounds; 1e6 is one as well. Messages call it `name`."""
     if isinstance(horizon, Real) and not isinstance(horizon, Integral) and float(horizon).is_integer():
         horizon = int(float(horizon))
     if not is_whole(horizon):
-        raise InvalidOption(f"horizon must be a whole number of rounds, got {horizon!r}")
+        raise InvalidOption(f"{name} must be a whole number of rounds, got {horizon!r}")
     if not 1 <= horizon <= MOST_ROUNDS:
-        raise InvalidOption(f"horizon must be between 1 and 2⁶³−1 rounds, got {horizon!r}")
+        raise InvalidOption(f"{name} must be between 1 and 2⁶³−1 rounds, got {horizon!r}")
     return int(horizon)
 
 
@@ -53,15 +54,20 @@ def checked_seed(seed: object) -> int:
 
 
 def checked_seeds(seeds: object) -> list[int]:
-    """The seeds of several runs, each of which is stored in 64 bits."""
-    if not isinstance(seeds, Iterable):
-        raise InvalidOption(f"seeds must be a sequence such as range(20), got {seeds!r}")
+    """The seeds of several runs, each of which is stored in 64 bits: 0, 1, … where only their number is given."""
+    if is_whole(seeds):
+        return list(range(checked_count("seeds", seeds)))
+    if not isinstance(seeds, Iterable) or isinstance(seeds, str):
+        raise InvalidOption(f"seeds must be their number, or a sequence such as range(20), got {seeds!r}")
     chosen = list(seeds)
     for seed in chosen:
         if not is_whole(seed) or not 0 <= seed <= MOST_ROUNDS:
             raise InvalidOption(f"seeds must be whole numbers from 0 to 2⁶³−1, got {seed!r}")
     if not chosen:
         raise InvalidOption("seeds must not be empty")
+    if len(set(chosen)) < len(chosen):
+        twice = next(seed for seed in chosen if chosen.count(seed) > 1)
+        raise InvalidOption(f"seed {twice} is given twice, and would be the same run twice: leave one out")
     return [int(seed) for seed in chosen]
 
 
@@ -89,6 +95,20 @@ def checked_path(what: str, path: object, error: type[SidelightError] = InvalidO
     if not usable:
         raise error(f"the path of {what} contains a character that no file name has, got {os.fspath(path)!r}")
     return file
+
+
+@contextlib.contextmanager
+def written(folder: Path) -> Iterator[None]:
+    """Errors of the file system while something is written into `folder`, as one line about that argument."""
+    try:
+        yield
+    except OSError as error:
+        raise InvalidOption(f"cannot write to the folder {folder}: {reason(error)}") from None
+
+
+def reason(error: OSError) -> str:
+    """What the operating system says is wrong."""
+    return os.strerror(error.errno).lower() if error.errno else str(error)
 
 
 def suggestion(name: str, known: Iterable[str], kind: str, shown: Iterable[str] = ()) -> str:

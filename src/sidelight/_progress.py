@@ -6,17 +6,23 @@ import sys
 import time
 from typing import Any
 
+from sidelight import _html
+
+REDRAWN_SECONDS = 0.2
+"""How often a bar in a notebook is drawn at most: each time is a message."""
+
 
 class Progress:
-    """A bar on standard error with the time left, gone when the work is.
+    """A bar with the time left, gone when the work is: on standard error, or below the cell of a notebook.
 
-    By default only at a terminal, and only once the work has taken `after` seconds; `wanted` decides
+    By default only at a terminal or in a notebook, and only once the work has taken `after` seconds; `wanted` decides
     otherwise. Rich is imported when the bar appears: most work is over before.
     """
 
     def __init__(self, text: str, total: float, wanted: bool | None = None, after: float = 0.0) -> None:
         self.text, self.total = text, total
-        self.wanted = sys.stderr.isatty() if wanted is None else wanted
+        self._show = _notebook()
+        self.wanted = (sys.stderr.isatty() or self._show is not None) if wanted is None else wanted
         self.after = 0.0 if wanted else after
         self.started = time.monotonic()
         self._bar: Any = None
@@ -32,6 +38,14 @@ class Progress:
     def update(self, done: float, note: str = "", text: str | None = None) -> None:
         """Redraw, or appear if it is time: `done` of the total, and a note behind the bar."""
         if not self.wanted or self.elapsed < self.after:
+            return
+        if self._show is not None:
+            self._bar = self._bar or _Cell(self._show)
+            left = self.elapsed * (self.total - done) / done if done > 0 else float("inf")
+            remark = f"{note}  left: {_seconds(left)}".strip()
+            self._bar.draw(
+                _html.progress(text or self.text, done / self.total if self.total else 0.0, remark)
+            )
             return
         if self._bar is None:
             from rich import progress as rich
@@ -52,3 +66,49 @@ class Progress:
     def __exit__(self, *exception: object) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+class _Cell:
+    """A place below the cell of a notebook, drawn anew in place and empty in the end."""
+
+    def __init__(self, display: Any) -> None:
+        self._display, self._handle, self._drawn = display, None, 0.0
+
+    def draw(self, shown: str) -> None:
+        now = time.monotonic()
+        if self._handle is None:
+            self._handle = self._display(_content(shown), raw=True, display_id=True)
+        elif now - self._drawn >= REDRAWN_SECONDS:
+            self._handle.update(_content(shown), raw=True)
+        else:
+            return
+        self._drawn = now
+
+    def stop(self) -> None:
+        if self._handle is not None:
+            self._handle.update(_content(""), raw=True)
+
+
+def _content(shown: str) -> dict[str, str]:
+    """Also as plain text, which is nothing: a saved notebook shall not tell of a bar."""
+    return {"text/html": shown, "text/plain": ""}
+
+
+def _notebook() -> Any:
+    """IPython's `display` where a notebook listens, else None."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    if shell is None or not hasattr(shell, "kernel"):
+        return None
+    from IPython.display import display
+
+    return display
+
+
+def _seconds(left: float) -> str:
+    """A time to wait, roughly."""
+    if left == float("inf"):
+        return "–"
+    minutes, seconds = divmod(round(left), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

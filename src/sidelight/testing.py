@@ -1,6 +1,8 @@
 """A conformance suite for policies: `check_policy` plays one and raises AssertionError where it breaks the contract.
 
-The contract, which every plan and baseline of the library keeps and which `sl.simulate` relies on:
+`check_player` is for a player of one's own, which owes much less: a constructor (graph, horizon, seed), `ask` and
+`tell`. The contract of whole policies, which every plan and baseline of the library keeps and which `sl.simulate`
+relies on:
 
     graph, pending, round    what it plays on, the arm asked for and not told, rounds told
     probabilities            of the pending play or the next one: a fresh (n,) array that sums to 1
@@ -30,9 +32,10 @@ from sidelight._types import Floats
 from sidelight.environment import switching
 from sidelight.errors import InvalidFeedback, TurnError
 from sidelight.experiment import simulate
-from sidelight.graph import FeedbackGraph
+from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
+from sidelight.policy.own import Own, OwnPlayer, playable
 
-__all__ = ["CHECKS", "Subject", "check_policy"]
+__all__ = ["CHECKS", "Subject", "check_player", "check_policy"]
 
 Make = Callable[[int], Any]
 
@@ -71,7 +74,7 @@ class Subject:
 
 def check_policy(
     make: Make,
-    graph: FeedbackGraph,
+    graph: GivenGraph,
     *,
     load: Callable[[Any], Any] | None = None,
     rounds: int = 120,
@@ -81,20 +84,79 @@ def check_policy(
 
     Args:
         make: a new policy from a seed, always for the same graph.
-        graph: the graph it is for.
+        graph: the graph it is for: a graph, a family such as "cycle:10", or a graph file.
         load: reads what `save` wrote; the policy's own `load` by default.
         rounds: how long each check plays.
         seed: of the losses, and of the policies.
     """
     assert callable(make), f"make must be a function from a seed to a policy, got {make!r}"
-    policy = make(seed)
+    g = graph_of(graph, "check_policy")
+    try:
+        policy = make(seed)
+    except TypeError as error:
+        raise AssertionError(
+            f"make must be a function from a seed to a policy, and make({seed}) failed: {error}; a class or function"
+            " of (graph, horizon, seed) is put to check_player(make, graph)"
+        ) from error
     for name in ("ask", "tell", "copy", "save"):
         assert callable(getattr(policy, name, None)), f"the policy has no method {name}()"
-    assert policy.graph == graph, f"the policy plays on {policy.graph!r}, not on {graph!r}"
+    assert policy.graph == g, f"the policy plays on {policy.graph!r}, not on {g!r}"
     reader = type(policy).load if load is None else load
-    subject = Subject(make, graph, reader, rounds, seed)
+    subject = Subject(make, g, reader, rounds, seed)
     for check in CHECKS:
         check(subject)
+
+
+def check_player(
+    make: Callable[..., Any], graph: GivenGraph, *, horizon: int = 1000, rounds: int = 200, seed: int = 0
+) -> None:
+    """Play a class or function of (graph, horizon, seed) and raise AssertionError, saying what is wrong with it.
+
+    It must make players that return arms of the graph, whose seed decides about all they do, that share nothing with
+    one another, and that leave the global random state alone. `sl.simulate` must play what `ask` and `tell` play.
+
+    Args:
+        make: the class, or a function that makes a player.
+        graph: what to play on: a graph, a family such as "cycle:10", or a graph file.
+        horizon: what the players are told.
+        rounds: how long each check plays, at most `horizon`.
+        seed: of the losses, and of the players.
+
+    >>> class Fixed:
+    ...     def __init__(self, graph, horizon, seed): ...
+    ...     def ask(self): return 0
+    ...     def tell(self, losses): ...
+    >>> check_player(Fixed, "cycle:5")
+    """
+    name = getattr(make, "__name__", "the player")
+    g = graph_of(graph, "check_player")
+    plan = playable(make, name, g, horizon)
+    assert isinstance(plan, Own), f"{name} makes a plan or a policy of the library's own, which need no check"
+    rounds = min(rounds, horizon)
+    environment = switching(g.n_arms, period=17, gap=0.4)
+
+    def turn(player: OwnPlayer, t: int) -> int:
+        arm = player.ask()
+        player.tell(environment.heard(seed, t, g, arm))
+        return arm
+
+    state = _global_state()
+    alone = plan.policy(seed)
+    arms = [turn(alone, t) for t in range(rounds)]
+    assert _global_state() == state, f"{name} used the global random state: use the seed it is given"
+    one, two = plan.policy(seed), plan.policy(seed)
+    pairs = [(turn(one, t), turn(two, t)) for t in range(rounds)]
+    assert all(a == b for a, b in pairs), (
+        f"two players of {name} with one seed, side by side, played differently"
+    )
+    assert [a for a, _ in pairs] == arms, (
+        f"a player of {name} with the same seed played differently the second time"
+    )
+    run = simulate(plan, environment, [seed], rounds, progress=False)
+    assert run.plays is not None
+    assert np.array_equal(run.plays[0], np.bincount(arms, minlength=g.n_arms)), (
+        f"sl.simulate played other arms than ask and tell: more than graph, horizon and seed decides in {name}"
+    )
 
 
 # -- what is promised ----------------------------------------------------------------------------------------

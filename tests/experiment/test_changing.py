@@ -78,8 +78,35 @@ def test_from_python_it_is_the_same_game():
         one, two = (sl.simulate(plan, each, seeds=[1, 2], horizon=100, delay=2) for each in (quick, slow))
         np.testing.assert_allclose(one.cost, two.cost)
         np.testing.assert_allclose(one.certificate, two.certificate, rtol=1e-12)
-        run = sl.simulate(sl.baselines.exp3_ix(families.mab(4)), quick, seeds=[1], horizon=100)
-        assert run.complete
+
+
+@pytest.mark.parametrize("delay", [0, 3])
+@pytest.mark.parametrize("shown", ["before", "after"])
+def test_exp3_ix_is_compiled_and_plays_as_from_python(shown, delay):
+    """Arm by arm, also where graphs have universal arms and where the rule's own is among them."""
+    n, rounds = 5, 300
+    table = np.random.default_rng(2).random((rounds, n)).round(2)
+    looped = [with_loops(graph) for graph in graphs(n)] + [families.full(n), families.mab(n)]
+    rule = sl.baselines.exp3_ix(families.mab(n))
+    quick = environments.changing(environments.matrix(table), looped, shown=shown, period=7)
+    slow = environments.changing(
+        environments.function(lambda t, arm: float(table[t, arm]), n), looped, shown=shown, period=7
+    )
+    assert rule.policy(seed=1).changes_compiled
+    one, two = (
+        sl.simulate(rule, each, seeds=range(4), horizon=rounds, checkpoints=range(1, rounds + 1), delay=delay)
+        for each in (quick, slow)
+    )
+    np.testing.assert_allclose(
+        np.diff(one.cost), np.diff(two.cost), atol=1e-9
+    )  # the loss of every arm played
+    assert len(set(map(tuple, one.cost.tolist()))) == 4
+
+
+def test_exp3_ix_refuses_graphs_without_loops_before_it_begins():
+    lacking = environments.changing(environments.gap(4), [families.mab(4), families.cycle(4)])
+    with pytest.raises(InfeasibleRequest, match="itself"):
+        sl.simulate(sl.baselines.exp3_ix(families.mab(4)), lacking, horizon=10)
 
 
 def test_what_cannot_be_played_is_refused_before_it_begins():

@@ -206,7 +206,7 @@ def test_a_bound_is_for_the_rounds_it_was_made_for():
         assert other.bound is None
         assert cell_of(other, id="", graph="", policy="", environment="").bound is None
         assert "no bound" in repr(other)
-        assert len(other.plot(Figure().subplots()).lines) == 1
+        assert not [line for line in other.plot(Figure().subplots()).lines if line.get_marker() == "v"]
 
 
 @pytest.mark.parametrize("made", ["anytime", "rule"])
@@ -296,13 +296,6 @@ def test_results_as_a_table():
     assert {"projection", "restriction", "global_exploration", "local_exploration"} <= set(table.column_names)
 
 
-def test_plot_shows_mean_band_and_bound():
-    run = sl.simulate(PLANS["bandit"](), sl.environments.gap(40), seeds=[1, 2])
-    axes = run.plot(Figure().subplots())
-    assert len(axes.lines) == 2
-    assert axes.get_xscale() == axes.get_yscale() == "log"
-
-
 @pytest.mark.parametrize("horizon", [1, 2, 3, 10, 12_345, 10**9])
 def test_checkpoints_rise_to_the_horizon(horizon):
     points = logarithmic_checkpoints(horizon)
@@ -315,7 +308,8 @@ def test_checkpoints_rise_to_the_horizon(horizon):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"seeds": 5}, "range"),
+        ({"seeds": 0}, "seeds"),
+        ({"seeds": 1.5}, "range"),
         ({"seeds": []}, "empty"),
         ({"seeds": [-1]}, "-1"),
         ({"seeds": [1.5]}, "1.5"),

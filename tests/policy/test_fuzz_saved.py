@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from policy_kinds import KINDS
 from saved_files import forge
-from saved_fuzz import MUTATIONS, mutated, outcome, sources
+from saved_fuzz import MUTATIONS, changing_sources, mutated, outcome, sources
 
 FILES = int(os.environ.get("SIDELIGHT_FUZZ", "600"))
 SEED = int(os.environ.get("SIDELIGHT_FUZZ_SEED", "0"))
@@ -25,7 +25,7 @@ MOST_MEMORY = 700 * 2**20
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     """One or three files of every kind, each played on from once: what is slow later is not the compiler."""
-    made = sources(KINDS, (0, 1, 40) if FILES > 1000 else (30,))
+    made = sources(KINDS, (0, 1, 40) if FILES > 1000 else (30,)) + changing_sources()
     path = tmp_path_factory.mktemp("fuzz") / "intact"
     for name, (header, arrays) in made:
         forge(path, header, arrays)

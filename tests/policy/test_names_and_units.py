@@ -70,12 +70,14 @@ def test_what_a_policy_shows():
     assert f"pending={arm} ({LABELS[arm]!r})" in repr(policy)
     policy.tell([7.0] * GRAPH.out_neighbors(arm).size)
     lines = str(policy).splitlines()
-    assert lines[0].endswith("on 3 arms, rewards in [0, 10]: 1 rounds, 0 decisions open")
-    assert lines[1].startswith("expected regret against any arm in 1 rounds")
+    assert lines[0].endswith("on 3 arms, rewards in [0, 10]: 1 round, 0 decisions open")
+    value = policy.certificate().value
+    assert lines[1].startswith(f"certificate {value:,.2f} after 1 round against any arm: in expectation")
+    assert lines[-4].split() == ["sum", f"{value:,.2f}"]
     assert sorted(line.split()[1] for line in lines[-3:]) == sorted(map(repr, LABELS))
     assert sum(float(line.split()[2]) for line in lines[-3:]) == pytest.approx(100, abs=0.02)
     assert policy.summary(most=1).splitlines()[-1].split()[:2] == ["2", "others"]
-    assert "against arm 2 ('blue') in 1 rounds" in policy.certificate("blue").summary()
+    assert "after 1 round against arm 2 ('blue')" in policy.certificate("blue").summary()
 
 
 # -- units ----------------------------------------------------------------------------------------------------

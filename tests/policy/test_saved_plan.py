@@ -118,3 +118,29 @@ def test_what_late_answers_leave_is_loaded(horizon):
             policy.observe(decision, [1.0])
         data = policy.to_bytes()
         assert sl.Policy.from_bytes(data).to_bytes() == data
+
+
+def test_policies_of_one_plan_share_it_when_they_are_loaded():
+    """A service with a thousand policies of one plan proves its bound once."""
+    plan = sl.plan(sl.families.cycle(6), 2000)
+    one, two = (sl.Policy.from_bytes(plan.policy(seed).to_bytes()) for seed in (1, 2))
+    assert one.plan is two.plan
+    named = sl.FeedbackGraph.from_edges(6, plan.graph.edges(), labels=list("abcdef"))
+    assert sl.Policy.from_bytes(sl.plan(named, 2000).policy(seed=1).to_bytes()).graph.labels == tuple(
+        "abcdef"
+    )
+    assert sl.Policy.from_bytes(plan.policy(seed=3).to_bytes()).graph.labels is None
+
+
+def test_a_plan_that_was_proved_does_not_excuse_another(tmp_path):
+    """The digest of what proves a bound is of all of it."""
+    policy = played("self-tuning", 5)
+    policy.save(tmp_path / "policy")
+    held = sl.Policy.load(tmp_path / "policy")
+    header, arrays = contents(tmp_path / "policy")
+    cover = arrays["tuning.cover"].copy()
+    cover[0] /= 2
+    forge(tmp_path / "altered", header, arrays | {"tuning.cover": cover})
+    with pytest.raises(SavedStateError):
+        sl.Policy.load(tmp_path / "altered")
+    assert held.plan is sl.Policy.load(tmp_path / "policy").plan

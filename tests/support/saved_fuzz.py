@@ -88,6 +88,23 @@ def sources(kinds, rounds=(0, 1, 40)):
     return found
 
 
+def changing_sources(kinds=("self-tuning", "self-tuning entropy", "auto cliques"), rounds=(30,)):
+    """The same of policies that have met other graphs than their own, before a play and after one."""
+    found = []
+    for kind in kinds:
+        for count in rounds:
+            policy = played(kind, count)
+            n = policy.graph.n_arms
+            full, ring = sl.families.full(n), sl.families.cycle(n)
+            first, *_ = policy.decide(count=3, graph=full)
+            policy.observe(first, np.full(n, 0.5))
+            policy.decide(graph=ring)
+            shown = policy.decide()
+            policy.observe(shown, np.full(n, 0.25), graph=full)
+            found.append((f"{kind} on changing graphs after {count}", _saved(policy)))
+    return found
+
+
 def _saved(policy):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "policy"

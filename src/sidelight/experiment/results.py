@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from sidelight._frames import to_pandas
 from sidelight._types import Floats, Longs
+from sidelight.graph import FeedbackGraph
 
 if TYPE_CHECKING:
+    import pyarrow
+    from matplotlib.figure import Figure
+
     from sidelight.experiment.run import Run
 
 Status = Literal["not applicable", "failed", "interrupted"]
@@ -68,7 +75,7 @@ class Cell(Named):
         return error
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Absent(Named):
     """A cell without numbers, and why.
 
@@ -80,6 +87,11 @@ class Absent(Named):
     reason: str
     provenance: dict[str, Any] = field(default_factory=dict, compare=False)
 
+    def __repr__(self) -> str:
+        return (
+            f"Absent({self.policy!r} on {self.graph!r}, {self.environment!r}, {self.status}: {self.reason})"
+        )
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Results:
@@ -89,6 +101,10 @@ class Results:
     title: str = ""
     provenance: dict[str, Any] = field(default_factory=dict)
     absent: tuple[Absent, ...] = ()
+    graphs: Mapping[str, FeedbackGraph] = field(default_factory=dict)  # by the names that cells give them
+    manifest: dict[str, Any] = field(
+        default_factory=dict
+    )  # what was asked for, as a folder of results says it
 
     @property
     def complete(self) -> bool:
@@ -97,7 +113,13 @@ class Results:
 
     def __repr__(self) -> str:
         lines = [f"Results({len(self.cells)} cells, {len(self.absent)} absent)"]
-        return "\n".join([*lines, *(f"  {cell!r}" for cell in self.cells)])
+        return "\n".join([*lines, *(f"  {cell!r}" for cell in (*self.cells, *self.absent))])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from sidelight.report.notebook import results_html
+
+        return results_html(self)
 
     @classmethod
     def read(cls, folder: str | os.PathLike[str]) -> Results:
@@ -105,6 +127,68 @@ class Results:
         from sidelight.experiment.sweep.folder import read_results
 
         return read_results(folder)
+
+    # -- taking them out ------------------------------------------------------------------------------
+
+    def to_arrow(self, summary: bool = False) -> pyarrow.Table:
+        """One row per cell, seed and checkpoint; with `summary`, one per cell: what tables and pages show of it."""
+        if summary:
+            from sidelight.report.exports import summary_table
+
+            return summary_table(self)
+        from sidelight.experiment.sweep.parquet import long_table
+
+        return long_table(self.cells)
+
+    def to_pandas(self, summary: bool = False) -> Any:
+        """`to_arrow` as a pandas data frame; needs pandas, which the extra of that name brings.
+
+        >>> import sidelight as sl
+        >>> results = sl.compare("cycle:6", ["auto", "flat"], "gap:0.3", horizon=1000, seeds=3)
+        >>> frame = results.to_pandas()  # doctest: +SKIP
+        >>> frame.groupby("policy").regret.max()  # doctest: +SKIP
+        """
+        return to_pandas(self.to_arrow(summary))
+
+    def to_latex(self, wide: bool | None = None) -> str:
+        """A table for a paper (with booktabs): mean regret with its 95 % interval, the least in bold.
+
+        `wide` has a row for each comparison and a column for each policy; else there is a row for each policy, with
+        bound and certificate. By default a single comparison is shown in rows, several are shown wide.
+        """
+        from sidelight.report.latex import results_latex
+
+        return results_latex(self, wide)
+
+    def plot(
+        self, *, graph: str | None = None, environment: str | None = None, horizon: int | None = None
+    ) -> Figure:
+        """Regret against rounds as the report draws it: one comparison large, several as panels.
+
+        The arguments choose among comparisons. The figure belongs to no window: a notebook shows it, and
+        `figure.savefig("regret.pdf")` writes it.
+        """
+        from sidelight.report.plots import results_figure
+
+        return results_figure(self, graph, environment, horizon)
+
+    def write(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        figures: bool = True,
+        figure_width: str | float = "double",
+    ) -> Path:
+        """Everything that `sidelight run` writes into a folder: the page, figures, tables, cells and graphs.
+
+        Figures are as wide as a "single" or "double" column of a paper, or so many inches.
+
+        `Results.read` and `sidelight report` understand the folder. One that holds other results is refused
+        (`SpecChanged`). Returns the path of report.html.
+        """
+        from sidelight.report.writing import write_results
+
+        return write_results(folder, self, figures=figures, figure_width=figure_width)
 
 
 def cell_of(run: Run, provenance: dict[str, Any] | None = None, **names: Any) -> Cell:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._frames import to_pandas
 from sidelight._types import Floats, Longs
 from sidelight.errors import InvalidOption
 from sidelight.policy.certificate import LEDGER as LEDGER
@@ -17,6 +18,7 @@ from sidelight.policy.player import Playable
 if TYPE_CHECKING:
     import pyarrow
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from sidelight.planning import Bound
 
@@ -104,6 +106,10 @@ class Run:
             columns[name.replace(" ", "_")] = self.ledger[:, :, index].ravel()
         return pyarrow.table(columns)
 
+    def to_pandas(self) -> Any:
+        """`to_arrow` as a pandas data frame; needs pandas, which the extra of that name brings."""
+        return to_pandas(self.to_arrow())
+
     @property
     def bound(self) -> Bound | None:
         """What the plan promises about these very rounds; None without a promise.
@@ -118,27 +124,21 @@ class Run:
         except InvalidOption:  # a plan for another number of rounds
             return None
 
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Mean regret with the band of the seeds and the plan's bound, if it has one here, on log axes."""
-        if axes is None:
-            from matplotlib import pyplot
+    @overload
+    def plot(self, axes: None = None) -> Figure: ...
 
-            _, axes = pyplot.subplots()
-        name = getattr(self.plan, "realization", type(self.plan).__name__)
-        label = f"{name} (mean of {len(self.seeds)})"
-        (line,) = axes.plot(self.checkpoints, self.mean, label=label)
-        if len(self.seeds) > 1:
-            low, high = np.nanmin(self.regret, axis=0), np.nanmax(self.regret, axis=0)
-            axes.fill_between(self.checkpoints, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
-        bound = self.bound
-        if bound is not None:
-            axes.axhline(bound.value, color=line.get_color(), linestyle="--", label="bound at the horizon")
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlabel("round")
-        axes.set_ylabel("regret")
-        axes.legend()
-        return axes
+    @overload
+    def plot(self, axes: Axes) -> Axes: ...
+
+    def plot(self, axes: Axes | None = None) -> Figure | Axes:
+        """Mean regret with its 95 % interval, certificate and bound, as the report draws them.
+
+        Without `axes`, a figure of its own that belongs to no window: a notebook shows it, and
+        `figure.savefig("regret.pdf")` writes it. An interrupted run is shown as far as all seeds have got.
+        """
+        from sidelight.report.plots import draw_run, run_figure
+
+        return run_figure(self) if axes is None else draw_run(self, axes)
 
     def __repr__(self) -> str:
         state = "complete" if self.complete else "interrupted"
@@ -147,3 +147,9 @@ class Run:
             f"Run({len(self.seeds)} seeds, {self.checkpoints[-1]:,} rounds, mean regret "
             f"{self.mean[-1]:,.1f}, {bound}, {state})"
         )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from sidelight.report.notebook import run_html
+
+        return run_html(self)

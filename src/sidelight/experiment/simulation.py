@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from sidelight._check import checked_count, checked_horizon, checked_seeds
 from sidelight._progress import Progress
-from sidelight._types import Longs
+from sidelight._types import Floats, Longs
 from sidelight.engine._numba.interrupts import interrupts_kept
 from sidelight.environment import Environment
+from sidelight.environment import names as environments
 from sidelight.environment.base import environment_key
 from sidelight.errors import InvalidOption, PastHorizon
 from sidelight.experiment.delays import Delays
 from sidelight.experiment.run import LEDGER, Run, regret_of
 from sidelight.graph.names import named
+from sidelight.policy.own import Guarded, is_own
 from sidelight.policy.player import MinimalPlayer, Playable, Player, is_player
 
 if TYPE_CHECKING:
@@ -42,14 +45,15 @@ MOST_COUNTED_ARMS = 100_000
 
 def simulate(
     plan: Playable | MinimalPlayer,
-    environment: Environment,
-    seeds: Iterable[int] = (0,),
+    environment: Environment | str,
+    seeds: int | Iterable[int] = (0,),
     horizon: int | None = None,
     *,
     delay: int | tuple[str, float] | npt.ArrayLike = 0,
     checkpoints: Iterable[int] | None = None,
     jobs: int | None = None,
     progress: bool | None = None,
+    _kept: Kept | None = None,
 ) -> Run:
     """Play `plan` against `environment` once per seed and record its regret.
 
@@ -60,9 +64,10 @@ def simulate(
     Args:
         plan: what to play: a plan, a baseline, a policy of either, or a policy of your own that has `graph`,
             `pending`, `ask`, `tell` and `copy` (see `sidelight.testing`), which is played from Python.
-        environment: where losses come from; compiled environments run at full speed, a plain Python callable
-            round by round.
-        seeds: one run each; a run's player and losses are independent streams of its seed.
+        environment: where losses come from, made by `sidelight.environments` or as text such as "gap:0.2"; compiled
+            environments run at full speed, a plain Python callable round by round.
+        seeds: how many (0, 1, …), or which; one run each, whose player and losses are independent streams of its
+            seed.
         horizon: rounds to play, the plan's own by default.
         delay: how many more decisions are made before the losses of one are heard of: one number for all, one for
             each round, or ("geometric", mean) for delays that are drawn independently of everything else.
@@ -73,8 +78,8 @@ def simulate(
     Interrupting (ctrl-C) returns what is done; `Run.resume()` continues.
 
     >>> import sidelight as sl
-    >>> plan = sl.plan(sl.families.cycle(6), horizon=10_000)
-    >>> run = sl.simulate(plan, sl.environments.gap(6), seeds=range(4))
+    >>> plan = sl.plan("cycle:6", horizon=10_000)
+    >>> run = sl.simulate(plan, "gap:0.2", seeds=4)
     >>> run.regret.shape[0], run.complete
     (4, True)
     """
@@ -84,10 +89,13 @@ def simulate(
     if wanted is None:
         raise InvalidOption("this plan has no horizon of its own: say how many rounds to play, horizon=")
     rounds = wanted
+    name = environment if isinstance(environment, str) else getattr(environment, "name", "")
+    if isinstance(environment, str):
+        environment = environments.parse(environment, policy.graph, rounds)
     if not isinstance(environment, Environment):
         raise InvalidOption(
-            f"environment must be made by sidelight.environments, got {type(environment).__name__}; "
-            "wrap a function with environments.function(loss, n_arms)"
+            "environment must be made by sidelight.environments, or a text such as 'gap:0.2', got"
+            f" {type(environment).__name__}; wrap a function with environments.function(loss, n_arms)"
         )
     if environment.n_arms != policy.graph.n_arms:
         raise InvalidOption(
@@ -120,19 +128,23 @@ def simulate(
         _Task(policy, environment, seed, points, best_arm, delays)
         for seed, best_arm in zip(chosen, best_arms, strict=True)
     ]
+    if _kept is not None:
+        for task in tasks:
+            task.keep(_kept)
     _warm_up(policy, environment, delays)
-    return _run(policy, environment, tasks, points, jobs, progress)
+    return _run(policy, environment, name, tasks, points, jobs, progress)
 
 
 def _player(plan: object) -> MinimalPlayer:
     """What plays: of a plan or rule a new policy, else anything that takes turns."""
-    if isinstance(plan, Playable):
+    if isinstance(plan, Playable) and not isinstance(plan, type):
         return plan.policy(seed=0)
-    if isinstance(plan, MinimalPlayer):
-        return plan
-    raise InvalidOption(
-        f"simulate plays a Plan or a Policy, got {type(plan).__name__}; make one with sl.plan"
-    )
+    if isinstance(plan, MinimalPlayer) and not isinstance(plan, type):
+        return plan if is_player(plan) else Guarded(plan)
+    how = "make one with sl.plan"
+    if is_own(plan) or all(hasattr(plan, verb) for verb in ("ask", "tell")):
+        how = "sl.compare makes players of one's own from their class and plays them"
+    raise InvalidOption(f"simulate plays a Plan or a Policy, got {type(plan).__name__}; {how}")
 
 
 def _warn_past_horizon(promised: int | None, rounds: int) -> None:
@@ -140,8 +152,16 @@ def _warn_past_horizon(promised: int | None, rounds: int) -> None:
         warnings.warn(
             f"the plan is for {promised:,} rounds and plays {rounds:,}: its bound says nothing about the last ones",
             PastHorizon,
-            stacklevel=3,
+            stacklevel=_to_caller(),
         )
+
+
+def _to_caller() -> int:
+    """How many calls up from here the first line is that is not ours: it may have come through sl.compare."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "sidelight":
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def logarithmic_checkpoints(horizon: int, count: int = 80) -> Longs:
@@ -178,6 +198,24 @@ def _options(calendar: Calendar | None, environment: Environment) -> dict[str, A
     return {name: value for name, value in told.items() if value is not None}
 
 
+class PlayedSeed(NamedTuple):
+    """One seed that was played to the end, as far as it cannot be computed again quickly."""
+
+    seed: int
+    cost: Floats  # (C,) as in `Run`
+    ledger: Floats  # (C, 4)
+    certificate: Floats  # (C,)
+    plays: Longs  # (n,) or (0,) where they are not counted
+    seconds: float
+
+
+class Kept(NamedTuple):
+    """Seeds that need not be played again, and who is told of the others when they are finished, in their thread."""
+
+    known: Mapping[int, PlayedSeed]
+    finished: Callable[[PlayedSeed], object]
+
+
 @dataclass(eq=False)
 class _Task:
     """One seed being played: resumable after every chunk."""
@@ -203,10 +241,21 @@ class _Task:
         self.calendar: Calendar | None = None  # of a compiled game whose losses come late
         # … and of one that is played from Python
         self.due: dict[int, list[tuple[int, Decision, dict[str, FeedbackGraph]]]] = {}
+        self.finished: Callable[[PlayedSeed], object] = lambda played: None
+
+    def keep(self, kept: Kept) -> None:
+        """Be as after the last round, if this seed has been played; else tell when it has."""
+        played = kept.known.get(self.seed)
+        if played is None or played.cost.shape != self.cost.shape or played.plays.shape != self.plays.shape:
+            self.finished = kept.finished
+            return
+        self.cost, self.ledger, self.certificate = played.cost, played.ledger, played.certificate
+        self.plays, self.seconds = played.plays, played.seconds
+        self.round, self.next_point = int(self.points[-1]), self.points.size
 
     def advance(self, stop: threading.Event) -> None:
         """Play to the last checkpoint, or until told to stop; runs in a thread of its own."""
-        if stop.is_set():
+        if stop.is_set() or self.next_point == self.points.size:
             return
         if self.clone is None:
             self.clone = self.policy.copy(self.seed)
@@ -232,6 +281,8 @@ class _Task:
                 self.next_point += 1
         if self.next_point == self.points.size:
             self.clone = None
+            about = (self.cost, self.ledger, self.certificate, self.plays, self.seconds)
+            self.finished(PlayedSeed(self.seed, *about))
 
     def _play(self, last: int) -> float:
         assert self.clone is not None
@@ -292,6 +343,7 @@ class _Task:
 def _run(
     policy: MinimalPlayer,
     environment: Environment,
+    name: str,
     tasks: list[_Task],
     points: Longs,
     jobs: int | None,
@@ -319,8 +371,8 @@ def _run(
     seeds = [task.seed for task in tasks]
     best = np.stack(_per_seed(environment, seeds, lambda seed: environment.best_totals(points, seed)))
     return Run(
-        plan=policy.plan if is_player(policy) else policy,
-        environment=getattr(environment, "name", type(environment).__name__),
+        plan=getattr(policy, "plan", policy),
+        environment=name or type(environment).__name__,
         seeds=np.array(seeds, dtype=np.int64),
         checkpoints=points,
         cost=cost,
@@ -331,7 +383,7 @@ def _run(
         plays=np.stack([task.plays for task in tasks]) if tasks[0].plays.size else None,
         seconds=sum(task.seconds for task in tasks),
         start=policy.round if is_player(policy) else 0,
-        _resume=lambda: _run(policy, environment, tasks, points, jobs, progress),
+        _resume=lambda: _run(policy, environment, name, tasks, points, jobs, progress),
     )
 
 

@@ -5,18 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isfinite
 
+from sidelight import _html
+
 LEDGER = ("projection", "restriction", "global exploration", "local exploration")
 """The four parts of the regret (Lemma regret), in the order of the engine."""
 
 BOUGHT = ("temperature", "rounds")
 """The two parts of a self-tuning plan's certificate: what its temperature cost, and what its rounds did."""
 
-
 UNANSWERED = "unanswered"
 """The part of decisions that are open or were cancelled: at most 1 each."""
 
+MEANING = "in expectation the regret is no larger; on a single run it may be"
+"""What a certificate says: E[value] ≥ E[regret]."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """A number whose expectation bounds the expected regret of the rounds played so far.
 
@@ -48,10 +52,30 @@ class Certificate:
 
     def summary(self) -> str:
         """The certificate as a small table."""
+        parts = [(name, f"{value:,.2f}") for name, value in self.terms.items()]
+        parts += [("sum", f"{self.value:,.2f}")] * (len(parts) > 1)
+        return "\n".join(
+            [f"{self._claim}: {MEANING}", *(f"  {name:<18}  {value:>14}" for name, value in parts)]
+        )
+
+    @property
+    def _claim(self) -> str:
         label = "" if self.label is None else f" ({self.label!r})"
         whom = "any arm" if self.arm is None else f"arm {self.arm}{label}"
-        lines = [f"expected regret against {whom} in {self.round:,} rounds ≤ E[{self.value:,.2f}]"]
-        return "\n".join(lines + [f"{name:<18}  {value:>14,.2f}" for name, value in self.terms.items()])
+        rounds = f"{self.round:,} {'round' if self.round == 1 else 'rounds'}"
+        return f"certificate {self.value:,.2f} after {rounds} against {whom}"
 
     def __str__(self) -> str:
         return self.summary()
+
+    def __repr__(self) -> str:
+        return f"Certificate({self._claim.removeprefix('certificate ')})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        claim = self._claim
+        return _html.panel(
+            claim[0].upper() + claim[1:],
+            _html.facts((name, f"{value:,.2f}") for name, value in self.terms.items()),
+            _html.note(f"the sum of these parts; {MEANING}"),
+        )

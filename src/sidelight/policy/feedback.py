@@ -18,7 +18,7 @@ def aligned(graph: FeedbackGraph, degree: int, arm: int, losses: object) -> Floa
 
     NaN stands for a reveal that failed, and only where that can be.
     """
-    if isinstance(losses, Mapping):
+    if type(losses) is not np.ndarray and isinstance(losses, Mapping):  # the first question is the quick one
         return _from_mapping(graph, arm, losses)
     if not graph.certain and isinstance(losses, list | tuple):
         losses = [np.nan if loss is None else loss for loss in losses]
@@ -47,9 +47,9 @@ def cannot_fail(graph: FeedbackGraph, arm: int, missing: list[int]) -> InvalidFe
     )
 
 
-def heard(graph: FeedbackGraph, values: Floats) -> Floats:
-    """Losses with 0 for what was not revealed: its estimate is 0 either way."""
-    return values if graph.certain else np.where(np.isnan(values), 0.0, values)
+def heard(values: Floats) -> Floats:
+    """Losses with 0 for reveals that failed: their estimate is 0 either way."""
+    return np.where(np.isnan(values), 0.0, values)
 
 
 FAILED = (
@@ -105,9 +105,11 @@ def _from_mapping(graph: FeedbackGraph, arm: int, losses: Mapping[int | str, flo
             raise cannot_fail(graph, arm, sure)
         found = dict(found) | dict.fromkeys(missing, np.nan)
     elif missing:
+        extra = [v for v in found if v not in expected]
+        unknown = f" (it does not reveal {names(graph, extra)})" if extra else ""
         raise InvalidFeedback(
-            f"arm {named(graph, arm)} also reveals {names(graph, missing)}, for which no loss was told; tell every"
-            f" arm that it reveals; if a reveal failed, {FAILED}"
+            f"arm {named(graph, arm)} also reveals {names(graph, missing)}, for which no loss was told{unknown}; tell"
+            f" every arm that it reveals; if a reveal failed, {FAILED}"
         )
     if len(found) != len(expected):
         extra = [v for v in found if v not in set(expected)]

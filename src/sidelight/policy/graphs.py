@@ -12,8 +12,9 @@ import numpy as np
 from sidelight._types import Floats, frozen
 from sidelight.analysis import fractional_domination, observability
 from sidelight.engine.changing.state import MORE, OTHER, SAME, Graphs
-from sidelight.errors import InfeasibleRequest, InvalidGraph, TurnError, listing
+from sidelight.errors import InfeasibleRequest, InvalidGraph, TurnError
 from sidelight.graph import FeedbackGraph, families
+from sidelight.graph.names import names
 from sidelight.planning.covers import loads
 
 if TYPE_CHECKING:
@@ -63,9 +64,10 @@ def checked_shown(own: FeedbackGraph, given: FeedbackGraph) -> None:
     if seen.graph != "strong":
         weak = [*seen.weak.tolist(), *seen.unobservable.tolist()]
         raise InfeasibleRequest(
-            f"a graph that is shown after playing must have every edge of the policy's own graph, or be strongly "
-            f"observable; in this one {listing(weak)} neither reveal themselves nor are revealed by all others. Plan "
-            "for the edges that are always there, which must reveal every arm, or say decide(graph=…) before playing"
+            "a graph that is shown after playing must have every edge of the policy's own graph, or be strongly"
+            f" observable; in this one arms {names(own, weak)} neither reveal themselves nor are revealed by all"
+            " others. Plan for the edges that are always there, which must reveal every arm, or say"
+            " decide(graph=…) before playing"
         )
 
 

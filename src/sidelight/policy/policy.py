@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
+from sidelight import _html
 from sidelight._archive import Arrays
 from sidelight._check import MOST_ROUNDS, checked_count, checked_path, checked_seed
 from sidelight._types import Floats, Ints
@@ -31,7 +32,7 @@ from sidelight.errors import (
 from sidelight.graph.names import named
 from sidelight.log.unit import Unit
 from sidelight.policy import saved
-from sidelight.policy.certificate import LEDGER, UNANSWERED, Certificate
+from sidelight.policy.certificate import LEDGER, MEANING, UNANSWERED, Certificate
 from sidelight.policy.decision import Decision, Draw
 from sidelight.policy.feedback import aligned, as_losses, heard, in_range, out_of_range
 from sidelight.policy.graphs import checked_graph
@@ -214,10 +215,11 @@ class Policy(ABC):
             known = None if graph is None else self._before(graph)
             if self._ends(wanted):
                 self._warn_past_horizon()
-            made = [self._decided(known) for _ in range(wanted)]
+            if count is None:
+                return self._decided(known)
+            return [self._decided(known) for _ in range(wanted)]
         finally:
             self._busy.release()
-        return made[0] if count is None else made
 
     def observe(
         self, decision: Decision | int, losses: Losses, *, graph: FeedbackGraph | None = None
@@ -310,22 +312,29 @@ class Policy(ABC):
 
     def _decided(self, graph: FeedbackGraph | None) -> Decision:
         draw = self._next_draw(graph)
-        self._note_last()
+        draw.kept = kept = self._note(draw.arm)
+        self._pass(kept)
         return self._shown(self._made, draw)
 
     def _shown(self, number: int, draw: Draw) -> Decision:
-        kept = self._note(draw.arm) if draw.kept is None else draw.kept
-        labels = self.graph.labels
-        label = str(draw.arm) if labels is None else labels[draw.arm]
-        reveals = self._graph_of(draw).out_neighbors(draw.arm)
-        return Decision(number, number, draw.arm, label, reveals, self._seen(kept, reveals))
+        arm = draw.arm
+        kept = self._note(arm) if draw.kept is None else draw.kept
+        own = self._plan.graph
+        label = str(arm) if own.labels is None else own.labels[arm]
+        reveals = (own if draw.graph is None else draw.graph).out_neighbors(arm)
+        return Decision(number, number, arm, label, reveals, self._seen(kept, reveals))
 
     def _graph_of(self, draw: Draw) -> FeedbackGraph:
         return self.graph if draw.graph is None else draw.graph
 
     def _number_of(self, decision: object) -> int:
         """The number of an open decision, or an error that says why it is none."""
-        number = decision.id if isinstance(decision, Decision) else decision
+        number = decision
+        if isinstance(decision, Decision):
+            number = decision.id
+            draw = self._open.get(number)
+            if draw is not None and draw.arm == decision.arm:
+                return number
         if isinstance(number, bool) or not isinstance(number, int | np.integer):
             raise InvalidOption(f"a decision is what decide() gave, or its id, got {decision!r:.50}")
         draw = self._open.get(int(number))
@@ -348,9 +357,10 @@ class Policy(ABC):
         graph = self._graph_of(draw) if other is None else other
         degree = self._degrees[draw.arm] if graph is self.graph else int(graph.out_degree[draw.arm])
         values = told = aligned(graph, degree, draw.arm, losses)
-        if self.unit != PLAIN:
+        if self.unit is not PLAIN and self.unit != PLAIN:
             values = as_losses(self.unit, told)
-        values = heard(graph, values)
+        if not graph.certain:
+            values = heard(values)
         if other is not None and in_range(values):
             self._show(number, other)
         if self._log is not None and in_range(values):
@@ -547,7 +557,7 @@ class Policy(ABC):
         unit, certificate = self.unit, self.certificate()
         head = (
             f"{self.plan.realization} on {self.graph.n_arms:,} arms, {unit.kind} in [{unit.low:g}, {unit.high:g}]: "
-            f"{self.round:,} rounds, {len(self._open):,} decisions open"
+            f"{_counted(self.round, 'round')}, {_counted(len(self._open), 'decision')} open"
         )
         first = np.argsort(-likely, kind="stable")[: checked_count("most", most)].tolist()
         shown = {arm: str(arm) if labels is None else f"{arm} {labels[arm]!r}" for arm in first}
@@ -564,6 +574,25 @@ class Policy(ABC):
         pending = None if self.pending is None else named(self.graph, self.pending)
         unit = "" if self.unit == PLAIN else f", {self.unit.kind}=({self.unit.low:g}, {self.unit.high:g})"
         return f"Policy({self.plan!r}{unit}, round={self.round}, pending={pending})"
+
+    def _repr_html_(self, most: int = 10) -> str:
+        """What a notebook shows."""
+        likely, labels, unit = self.probabilities, self.graph.labels, self.unit
+        certificate = self.certificate()
+        first = np.argsort(-likely, kind="stable")[:most].tolist()
+        shares = [
+            (str(arm) if labels is None else f"{arm} {labels[arm]}", float(likely[arm])) for arm in first
+        ]
+        rest = self.graph.n_arms - len(first)
+        shares += [(f"{rest:,} others", max(0.0, float(1 - likely[first].sum())))] * (rest > 0)
+        rows = [
+            ("rounds", f"{self.round:,}"),
+            ("open decisions", f"{len(self._open):,}" if self._open else None),
+            ("is told", f"{unit.kind} in [{unit.low:g}, {unit.high:g}]"),
+            ("certificate", f"{certificate.value:,.2f}: {MEANING}" if certificate.certified else None),
+        ]
+        title = f"Policy: {self.plan.realization} on {self.graph.n_arms:,} arms"
+        return _html.panel(title, _html.facts(rows), _html.note("what it plays next"), _html.bars(shares))
 
     # -- copies -----------------------------------------------------------------------------------------
 
@@ -714,3 +743,7 @@ class Policy(ABC):
 def seed_or_fresh(seed: object) -> int:
     """A seed as a non-negative int; None draws one from the operating system."""
     return secrets.randbits(64) if seed is None else checked_seed(seed)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -99,7 +99,7 @@ class Rule:
         That is the expected regret; with a `confidence` such as 0.99 the bound holds with that probability, or an
         error says that nothing is proved.
         """
-        T = checked_horizon(t)
+        T = checked_horizon(t, "t")
         if confidence is not None:
             doubt, theorem = 1 - checked_confidence(confidence), likely(confidence, self.likely_theorem)
             return bound_at(T, theorem, lambda T: self.likely_terms(T, doubt), lambda T: ())

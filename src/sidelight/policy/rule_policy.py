@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,8 @@ from sidelight._archive import Arrays
 from sidelight._types import Floats, Ints
 from sidelight.engine._numba.entry import entry
 from sidelight.engine._numba.interrupts import interrupts_kept
+from sidelight.engine.calendar import Calendar, make_calendar
+from sidelight.engine.changing.state import SAME, Graphs
 from sidelight.engine.random import seeded_words
 from sidelight.engine.rules.state import (
     ADDED,
@@ -28,10 +30,11 @@ from sidelight.engine.rules.state import (
     RuleState,
 )
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.changes import Changes
 from sidelight.log.unit import Unit
 from sidelight.policy import saved
 from sidelight.policy.decision import Draw
-from sidelight.policy.graphs import check_same, checked_graph, not_kept
+from sidelight.policy.graphs import Explored, check_same, checked_graph, not_kept, packed
 from sidelight.policy.policy import PLAIN, Policy, seed_or_fresh
 from sidelight.policy.rule import Rule
 
@@ -185,6 +188,30 @@ class RulePolicy(Policy):
         self._made += int(self.state.numbers[ROUND] - before)
         return cost
 
+    @property
+    def changes_compiled(self) -> bool:  # type: ignore[override]
+        """Wherever the rule is proved for graphs that change."""
+        return bool(self.plan.changes_graphs)
+
+    def calendar(self, delays: npt.NDArray[np.int64], rounds: int) -> Calendar:
+        """Where `play` keeps open decisions; on graphs that change, with what `_note` keeps of each."""
+        if not self.plan.changes_graphs:
+            return super().calendar(delays, rounds)
+        n = self.graph.n_arms
+        return make_calendar(delays, rounds, self._kept_size(n) + 1 + n)
+
+    def _play_changes(self, *arguments: Any) -> float:
+        *about, calendar, changes = arguments
+        graphs = _packed(self.plan, changes)
+        self._others |= any(kind != SAME for kind in graphs.relation.tolist())
+        if calendar is None:  # everything is answered at once
+            calendar = self.calendar(np.zeros(1, dtype=np.int64), 1)
+        before = self.state.numbers[ROUND]
+        play = self.plan.kernels.play_changing
+        cost = float(play(self.state, graphs, changes.sequence, changes.after, *about, calendar))
+        self._made += int(self.state.numbers[ROUND] - before)
+        return cost
+
     @cached_property
     def _ask_once(self) -> Callable[..., int]:
         return entry(self.plan.kernels.ask, self.state)
@@ -291,6 +318,16 @@ class RulePolicy(Policy):
         if found.made != rounds + (pending >= 0) or found.late:
             contents.refuse(f"{found.made} decisions were made in {rounds} rounds")
         return found
+
+
+@lru_cache(maxsize=16)
+def _packed(rule: Rule, changes: Changes) -> Graphs:
+    """All graphs of a simulation, for every seed: the rule's own, then the others."""
+    for graph in changes.graphs:
+        checked_graph(rule.graph, graph)
+        replace(rule, graph=graph)  # an error if it does not apply there
+    none = np.zeros(rule.graph.n_arms)
+    return packed([Explored(graph, none, none) for graph in (rule.graph, *changes.graphs)])
 
 
 def _unpickled(

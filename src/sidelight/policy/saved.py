@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from pathlib import Path
 from typing import IO, Any, NamedTuple, NoReturn, Protocol, TypeVar
@@ -192,7 +192,7 @@ def _header(path: Path, arrays: Arrays) -> dict[str, Any]:
     if raw is None:
         raise SavedStateError(f"{path} is not a saved policy but {_looks(path)}")
     try:
-        header = json.loads(raw.tobytes().decode(), parse_constant=_no_number)
+        header = json.loads(raw.tobytes().decode(), parse_constant=no_number)
     except (ValueError, RecursionError) as error:
         raise SavedStateError(f"{path} is damaged: its header is no JSON ({error})") from error
     if not isinstance(header, dict) or header.get("format") != FORMAT:
@@ -200,12 +200,15 @@ def _header(path: Path, arrays: Arrays) -> dict[str, Any]:
     return header
 
 
-def _no_number(text: str) -> NoReturn:
+def no_number(text: str) -> NoReturn:
+    """Refuse the numbers that JSON does not have."""
     raise ValueError(f"{text} is not a number")
 
 
 class Contents:
     """A saved policy as it is read: each member is checked when it is taken, and all must have been taken."""
+
+    WHAT = "policy"
 
     def __init__(self, path: Path, header: dict[str, Any], arrays: Arrays, limit: int) -> None:
         self.path, self.header, self.limit = path, header, limit
@@ -214,7 +217,7 @@ class Contents:
 
     def refuse(self, why: object) -> NoReturn:
         """Raise the error that this file deserves."""
-        raise SavedStateError(f"{self.path} is not a consistent saved policy: {why}")
+        raise SavedStateError(f"{self.path} is not a consistent saved {self.WHAT}: {why}")
 
     def understood(self, kinds: Mapping[str, Callable[[Contents], _Read]]) -> _Read:
         """What the reader of this file's kind makes of it; every error on the way is the file's."""
@@ -282,6 +285,16 @@ class Contents:
             if one is None or two is None or one.dtype != two.dtype or not np.array_equal(one, two):
                 self.refuse(f"{prefix}{name} is not as Sidelight writes it")
         return made
+
+    def fingerprint(self, fields: Iterable[str], prefixes: tuple[str, ...]) -> str:
+        """A digest of the graph, these fields of the header and the members whose names begin so."""
+        about: dict[str, Any] = {"graph": self.graph.content, "labels": self.graph.labels}
+        about |= {name: self.header.get(name) for name in fields}
+        return digest(about, {name: each for name, each in self._arrays.items() if name.startswith(prefixes)})
+
+    def skip(self, prefixes: tuple[str, ...]) -> None:
+        """The members whose names begin so have been read before."""
+        self._arrays = {name: each for name, each in self._arrays.items() if not name.startswith(prefixes)}
 
     def floats(
         self, name: str, shape: tuple[int, ...], *, most: float = MOST_SUM, least: float = 0.0

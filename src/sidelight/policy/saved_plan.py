@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -67,6 +68,12 @@ CHECKED_ARMS = 100_000
 
 WITHOUT_BASE = N_TUNED - 2
 """So many numbers of self-tuning are kept of plans that fall back on nothing: FLOOR and FALLEN are 1 and 0 there."""
+
+TUNING, BASE = "tuning.", "base.tuning."
+"""How the names of members begin that tell how a plan is played."""
+
+_PROVED: WeakValueDictionary[str, Plan] = WeakValueDictionary()
+"""Plans from files whose bound was proved while somebody plays them: a thousand policies prove theirs once."""
 
 _LEARNT = ("arm_sums", "arm_least", "arm_paid", "block_sums", "totals")
 
@@ -121,11 +128,30 @@ def read_plan(contents: Contents) -> tuple[Plan, Plan, FinishedStages, Learnt, D
 
 def read_plan_itself(contents: Contents) -> tuple[Plan, Plan]:
     """The plan in the header, and what is played of it: itself, or its base."""
-    plan = stage = _plan(contents, contents.rebuilt("tuning.", Tuning.from_arrays))
+    key = contents.fingerprint(("plan", "base"), (TUNING, BASE))
+    plan = _PROVED.get(key)
+    if plan is None:
+        plan = _PROVED[key] = _proved(contents)
+    else:
+        contents.skip((TUNING, BASE))
+    for tuning in (plan.tuning, *(() if plan.base is None else (plan.base.tuning,))):
+        _check_memory(contents, tuning)
+    if plan.base is None:
+        return plan, plan
+    fallen = contents.header.get("fallen")
+    if not isinstance(fallen, bool):
+        contents.refuse(f"a plan has fallen back or not, got {fallen!r:.50}")
+    return plan, plan.base if fallen else plan
+
+
+def _proved(contents: Contents) -> Plan:
+    tuning = contents.rebuilt(TUNING, Tuning.from_arrays)
+    _check_memory(contents, tuning)
+    plan = _plan(contents, tuning)
     if "base" in contents.header:
-        plan, stage = _with_base(contents, plan)
+        plan = _with_base(contents, plan)
     _check_claim(contents, plan)
-    return plan, stage
+    return plan
 
 
 def _decisions(contents: Contents, stage: Plan, finished: FinishedStages, state: Learnt) -> Decisions:
@@ -158,11 +184,6 @@ def _decisions(contents: Contents, stage: Plan, finished: FinishedStages, state:
 def _plan(contents: Contents, tuning: Tuning, section: str = "plan") -> Plan:
     graph, about = contents.graph, contents.section(section)
     tuning.check_graph(graph)
-    needed = 16 * int((tuning.cover > 0).sum()) * graph.universal.size if (tuning.spread > 0).any() else 0
-    if needed > contents.limit:
-        contents.refuse(
-            f"playing it takes {needed:,} bytes of memory, more than the limit of {contents.limit:,}"
-        )
     if not finite_json(about):
         contents.refuse("some numbers of the plan are not finite")
     choices, parameters, realization = about.get("choices"), about.get("parameters"), about.get("realization")
@@ -194,16 +215,22 @@ def _plan(contents: Contents, tuning: Tuning, section: str = "plan") -> Plan:
     )
 
 
-def _with_base(contents: Contents, plan: Plan) -> tuple[Plan, Plan]:
-    """The plan with what it falls back on, and which of both is played."""
-    base = _plan(contents, contents.rebuilt("base.tuning.", Tuning.from_arrays), "base")
-    fallen = contents.header.get("fallen")
-    if not isinstance(fallen, bool) or base.horizon != plan.horizon or base.tuning.self_tuning is None:
+def _check_memory(contents: Contents, tuning: Tuning) -> None:
+    """Refuse a plan that takes much more memory to play than its file."""
+    spread = (tuning.spread > 0).any()
+    needed = 16 * int((tuning.cover > 0).sum()) * contents.graph.universal.size if spread else 0
+    if needed > contents.limit:
         contents.refuse(
-            "what a plan falls back on tunes itself for as many rounds, and it has done so or not"
+            f"playing it takes {needed:,} bytes of memory, more than the limit of {contents.limit:,}"
         )
-    plan = replace(plan, base=base)
-    return plan, base if fallen else plan
+
+
+def _with_base(contents: Contents, plan: Plan) -> Plan:
+    """The plan with what it falls back on."""
+    base = _plan(contents, contents.rebuilt(BASE, Tuning.from_arrays), "base")
+    if base.horizon != plan.horizon or base.tuning.self_tuning is None:
+        contents.refuse("what a plan falls back on tunes itself for as many rounds")
+    return replace(plan, base=base)
 
 
 def _check_claim(contents: Contents, plan: Plan) -> None:

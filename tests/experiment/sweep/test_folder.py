@@ -162,7 +162,7 @@ def test_order_and_title_may_change(folder, results):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"policies": ["auto", "flat", "clustered"]}, "policies: added 'clustered'"),
+        ({"policies": ["auto", "clustered"]}, "policies: added 'clustered'; policies: removed 'flat'"),
         ({"policies": ["auto"]}, "policies: removed 'flat'"),
         ({"horizons": [400]}, "horizons: added 400; horizons: removed 300"),
         ({"graphs": ["cycle:7", "mab:5"]}, "graphs: added 'cycle:7'; graphs: removed 'cycle:6'"),
@@ -246,7 +246,10 @@ def test_damaged_and_missing_manifests(folder, tmp_path):
         for use in (lambda: sl.sweep(SPEC, folder, jobs=1), lambda: sl.Results.read(folder)):
             with pytest.raises(sl.ResultsError, match=r"manifest\.json is damaged"):
                 use()
-    (folder / "manifest.json").write_text(json.dumps({**good, "spec": "x", "graphs": [{}], "policies": 3}))
+    lost = {"cells": [*good["cells"], {**first, "id": "lost"}]}  # has results, and is asked for no more
+    (folder / "cells" / "lost.parquet").write_bytes(b"")
+    odd = {**good, **lost, "spec": "x", "graphs": [{}], "policies": 3}
+    (folder / "manifest.json").write_text(json.dumps(odd))
     with pytest.raises(sl.SpecChanged, match=r"policies was 3 and is .*graphs was \[\{\}\] and is"):
         sl.sweep(SPEC, folder, jobs=1)
     (folder / "manifest.json").unlink()
@@ -256,7 +259,7 @@ def test_damaged_and_missing_manifests(folder, tmp_path):
 
 def test_two_sweeps_cannot_share_a_folder(folder):
     with (
-        storage.ResultsFolder(folder, sl.Spec.from_dict(SPEC)),
+        storage.ResultsFolder(folder, storage.manifest(sl.Spec.from_dict(SPEC))),
         pytest.raises(sl.ResultsError, match="another sweep"),
     ):
         sl.sweep(SPEC, folder, jobs=1)

@@ -20,6 +20,7 @@ import sidelight as sl
 from sidelight.engine._numba import notice
 from sidelight.experiment.sweep import local as workers
 from sidelight.experiment.sweep.graph_source import built
+from sidelight.experiment.sweep.pieces import Pieces
 
 SPEC = {
     "title": "Sixty cells",
@@ -159,12 +160,12 @@ def test_dead_workers_are_replaced_and_their_cells_tried_again_up_to_three_times
     unlucky, deadly = (sl.Spec.from_dict(SMALL).cells[i].id for i in (1, 6))
     give, deaths = workers._Worker.give, {unlucky: 0, deadly: 0}
 
-    def kill(self, cell):
+    def kill(self, cell, known):
         if cell.id == deadly or (cell.id == unlucky and deaths[cell.id] < 1):
             deaths[cell.id] += 1
             self.process.kill()
             self.process.join()
-        give(self, cell)
+        give(self, cell, known)
 
     monkeypatch.setattr(workers._Worker, "give", kill)
     results = sl.sweep(SMALL, tmp_path / "out", jobs=2)
@@ -186,7 +187,7 @@ class FakeWorker(workers._Worker):
         self.connection.close()
 
 
-def test_what_workers_wait_for_is_said_once(monkeypatch, caplog):
+def test_what_workers_wait_for_is_said_once(monkeypatch, caplog, tmp_path):
     """Two workers begin, compile and finish a cell each."""
     caplog.set_level("INFO", logger="sidelight")
     monkeypatch.setattr(notice, "_unsaid", [notice.TEXT])
@@ -201,7 +202,7 @@ def test_what_workers_wait_for_is_said_once(monkeypatch, caplog):
 
     kept = []
     monkeypatch.setattr(workers._Worker, "start", start)
-    assert list(workers.on_processes(cells, "", jobs=2)) == [("done",), ("done",)]
+    assert list(workers.on_processes(cells, "", 2, Pieces(tmp_path))) == [("done",), ("done",)]
     assert [record.getMessage() for record in caplog.records] == [notice.TEXT]
 
 

@@ -10,15 +10,16 @@ from sidelight.errors import (
     InfeasibleRequest,
     InvalidOption,
     MissingData,
+    PolicyError,
     UnobservableGraph,
 )
 from sidelight.experiment.provenance import here
 from sidelight.experiment.results import Absent, Cell, Status, cell_of
-from sidelight.experiment.simulation import simulate
+from sidelight.experiment.simulation import Kept, simulate
 from sidelight.experiment.sweep.graph_source import built
+from sidelight.experiment.sweep.policy_source import PolicySource
 from sidelight.experiment.sweep.spec import CellSpec
 from sidelight.graph import FeedbackGraph
-from sidelight.policy import names as policies
 
 Outcome = Cell | Absent
 
@@ -26,12 +27,14 @@ UNFIT = (InfeasibleRequest, UnobservableGraph, IllegalPartition)
 """What a policy or an environment says that cannot be played on this graph, whatever is tried."""
 
 
-def execute(cell: CellSpec, spec_hash: str, shipped: FeedbackGraph | None = None) -> Outcome:
+def execute(
+    cell: CellSpec, spec_hash: str, shipped: FeedbackGraph | None = None, kept: Kept | None = None
+) -> Outcome:
     """Play all seeds of `cell`, one after the other on one core.
 
     A policy or an environment that refuses the graph or the horizon makes the cell "not applicable", for good;
     anything else that goes wrong, missing data among it, makes it "failed", to be tried again. `shipped` is the
-    graph for a worker that cannot reach its file.
+    graph for a worker that cannot reach its file; `kept` knows seeds that were finished before, and hears of others.
     """
     provenance = {**here(), "spec": spec_hash}
     try:
@@ -45,15 +48,16 @@ def execute(cell: CellSpec, spec_hash: str, shipped: FeedbackGraph | None = None
             if not _lasting(error):
                 raise
             raise InfeasibleRequest(str(error)) from error
-        run = simulate(
-            policy, environment, cell.seeds, cell.horizon, checkpoints=cell.rounds, jobs=1, progress=False
-        )
+        options: dict[str, Any] = {"checkpoints": cell.rounds, "jobs": 1, "progress": False, "_kept": kept}
+        run = simulate(policy, environment, cell.seeds, cell.horizon, **options)
     except UNFIT as error:
         return absent(cell, "not applicable", cell.environment.told(str(error)), provenance)
+    except PolicyError as error:
+        return absent(cell, "failed", str(error), provenance)
     except Exception as error:
         return absent(cell, "failed", f"{type(error).__name__}: {error}", provenance)
     if not run.complete:
-        raise KeyboardInterrupt  # simulate returns what it has; half a cell is worth nothing here
+        raise KeyboardInterrupt  # simulate returns what it has; of half a cell the finished seeds are kept
     return cell_of(run, provenance, **cell.names)
 
 
@@ -69,6 +73,6 @@ def _lasting(error: InvalidOption) -> bool:
 
 
 @lru_cache(maxsize=16)
-def _made(name: str, graph: FeedbackGraph, horizon: int) -> Any:
+def _made(source: PolicySource, graph: FeedbackGraph, horizon: int) -> Any:
     """The policy, remembered: cells that differ in their environment share it."""
-    return policies.make(name, graph, horizon)
+    return source.make(graph, horizon)

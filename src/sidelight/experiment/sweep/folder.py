@@ -3,6 +3,7 @@
     manifest.json          what the sweep is: written first, never changed
     spec.toml              the spec as it was read, if it came from a file
     cells/<id>.parquet     one per finished cell
+    parts/<id>.npz         finished seeds of cells that were interrupted (`pieces`)
     timings.jsonl          one line per finished cell; the only file that differs from run to run
     .lock                  held while a sweep is writing
 
@@ -20,11 +21,14 @@ from pathlib import Path
 from typing import Any
 
 from sidelight._check import checked_path
-from sidelight._files import locked, replacing
+from sidelight._files import digest, locked, replacing
 from sidelight._version import __version__
 from sidelight.errors import ResultsError, SpecChanged, listing
 from sidelight.experiment.results import Absent, Cell, Results
+from sidelight.experiment.sweep.graphs import kept_graphs
 from sidelight.experiment.sweep.parquet import decode, encode
+from sidelight.experiment.sweep.pieces import FOLDER as PIECES
+from sidelight.experiment.sweep.pieces import Pieces
 from sidelight.experiment.sweep.spec import Spec
 
 FORMAT = 1
@@ -33,16 +37,23 @@ ENTRY = {"id": str, "graph": str, "policy": str, "environment": str, "horizon": 
 TEMPORARY = ".sidelight-*.tmp"  # what `replacing` leaves behind when its process is killed
 
 
+CONTINUED = "finished cells are kept, run this again once it is put right, or give another folder"
+
+
 class ResultsFolder:
     """The results of one spec, open for writing; a context manager that holds the lock."""
 
-    def __init__(self, folder: str | os.PathLike[str], spec: Spec) -> None:
-        self.folder, self.spec = checked_path("the folder of results", folder, ResultsError), spec
+    def __init__(
+        self, folder: str | os.PathLike[str], about: dict[str, Any], text: str = "", then: str = CONTINUED
+    ) -> None:
+        self.then = then  # what to do where nothing can be written
+        self.folder = checked_path("the folder of results", folder, ResultsError)
+        self.about, self.text = about, text  # the manifest, and the spec as it was read
         self.cells = self.folder / "cells"
         self._held = contextlib.ExitStack()
 
     def __enter__(self) -> ResultsFolder:
-        with _explained(self.folder):
+        with _explained(self.folder, "give another folder"):
             self.cells.mkdir(parents=True, exist_ok=True)
             self._held.enter_context(_locked(self.folder))
             try:
@@ -58,20 +69,20 @@ class ResultsFolder:
     def finished(self) -> tuple[dict[str, Cell | Absent], list[str]]:
         """Finished cells by id, and the ids of files too damaged to be used: they are to be redone."""
         timings, found, damaged = _timings(self.folder), {}, []
-        for cell in self.spec.cells:
+        for id in (entry["id"] for entry in self.about["cells"]):
             try:
-                outcome = _read(self.folder, cell.id, timings)
+                outcome = _read(self.folder, id, timings)
             except ResultsError:
-                damaged.append(cell.id)
+                damaged.append(id)
                 continue
             if outcome is not None:
-                found[cell.id] = outcome
+                found[id] = outcome
         return found, damaged
 
     def write(self, outcome: Cell | Absent) -> None:
         """Keep a finished cell; on any error (a full disk) nothing that was there is touched."""
         data = encode(outcome)
-        with _explained(self.folder):
+        with _explained(self.folder, self.then):
             if isinstance(outcome, Cell):  # first, so that a cell is never without its timing
                 line = {"id": outcome.id, "nanoseconds_per_round": outcome.nanoseconds_per_round}
                 with open(self.folder / "timings.jsonl", "a", encoding="utf-8") as file:
@@ -84,8 +95,7 @@ class ResultsFolder:
         file = self.folder / "manifest.json"
         if file.exists():
             known = _manifest(self.folder)
-            if known["spec"] != self.spec.hash or known["sidelight"] != __version__:
-                raise SpecChanged(_refusal(self.folder, known, manifest(self.spec)))
+            self._extend(known)
         elif any(self.cells.glob("*.parquet")):
             raise ResultsError(
                 f"{self.folder} holds cells but no manifest.json, so it is unknown what they are of; give another"
@@ -97,19 +107,42 @@ class ResultsFolder:
             timings.seek(max(0, timings.tell() - 1))
             if timings.read(1) not in (b"", b"\n"):
                 timings.write(b"\n")  # ends what a killed run left half written
-        if not file.exists():
-            if self.spec.text:
+        if not file.exists() or _manifest(self.folder)["spec"] != self.about["spec"]:
+            if self.text:
                 with replacing(self.folder / "spec.toml", pack=False) as target:
-                    target.write(self.spec.text.encode())
+                    target.write(self.text.encode())
             with replacing(file, pack=False) as target:
-                text = json.dumps(manifest(self.spec), indent=1, ensure_ascii=False)
+                text = json.dumps(self.about, indent=1, ensure_ascii=False)
                 target.write(text.encode() + b"\n")
+
+    def _extend(self, known: dict[str, Any]) -> None:
+        """May this spec go on with what the folder holds? Whatever has results must still be asked for.
+
+        Except for a policy of one's own that has changed since: its older results go.
+        """
+        wanted = {entry["id"]: entry for entry in self.about["cells"]}
+        gone = [entry for entry in known["cells"] if wanted.get(entry["id"]) != entry]
+        kept = [entry for entry in gone if (self.cells / f"{entry['id']}.parquet").exists()]
+        changed = set(known.get("own") or ()) & set(self.about.get("own") or ())
+        played = {_place(entry) for entry in self.about["cells"]}
+        stale = [entry for entry in kept if entry["policy"] in changed and _place(entry) in played]
+        if len(stale) < len(kept) or known["sidelight"] != __version__:
+            raise SpecChanged(_refusal(self.folder, known, self.about))
+        for entry in stale:
+            (self.cells / f"{entry['id']}.parquet").unlink()
+        for entry in gone:
+            (self.folder / PIECES / f"{entry['id']}.npz").unlink(missing_ok=True)
+
+
+def _place(entry: dict[str, Any]) -> tuple[Any, ...]:
+    """What a cell is by its names."""
+    return tuple(entry[name] for name in ENTRY if name != "id")
 
 
 def read_results(folder: str | os.PathLike[str]) -> Results:
     """What has been written to `folder` so far, in the order of its spec; damaged files are errors."""
     root = checked_path("the folder of results", folder, ResultsError)
-    known, timings = _manifest(root), _timings(root)
+    known, timings, pieces = _manifest(root), _timings(root), Pieces(root)
     cells, absent = [], []
     for entry in known["cells"]:
         outcome = _read(root, entry["id"], timings)
@@ -118,9 +151,36 @@ def read_results(folder: str | os.PathLike[str]) -> Results:
         elif outcome is not None:
             absent.append(outcome)
         else:
-            absent.append(Absent(**entry, status="interrupted", reason="not run yet"))
+            reason = left_undone(len(pieces.of(entry["id"])), len(known.get("seeds") or ()))
+            absent.append(Absent(**entry, status="interrupted", reason=reason))
     provenance = {"sidelight": known["sidelight"], "spec": known["spec"], "folder": str(root)}
-    return Results(tuple(cells), known["title"], provenance, tuple(absent))
+    return Results(tuple(cells), known["title"], provenance, tuple(absent), kept_graphs(root), known)
+
+
+def left_undone(played: int, seeds: int) -> str:
+    """How far a cell is that has no file of its own."""
+    kept = f"{played} of its {seeds} seeds are finished and kept" if played else "not played yet"
+    return f"{kept}; the same command or call continues"
+
+
+def write_cells(folder: str | os.PathLike[str], results: Results) -> None:
+    """Cells of results that were not played into this folder, as if they had been; others are there already."""
+    lasting = [cell for cell in results.absent if cell.status == "not applicable"]
+    found: list[Cell | Absent] = [*results.cells, *lasting]
+    about = results.manifest or _described(results)
+    with ResultsFolder(folder, about, then="put this right, or give another folder") as store:
+        known, _ = store.finished()
+        for outcome in found:
+            if outcome.id not in known:
+                store.write(outcome)
+
+
+def _described(results: Results) -> dict[str, Any]:
+    """A manifest of results that were put together by hand."""
+    cells = [cell.names for cell in (*results.cells, *results.absent)]
+    content = digest(json.dumps(sorted(cells, key=lambda entry: str(entry["id"])), sort_keys=True))
+    about = {"format": FORMAT, "sidelight": __version__, "spec": content, "title": results.title}
+    return {**about, "cells": cells}
 
 
 def manifest(spec: Spec) -> dict[str, Any]:
@@ -130,7 +190,8 @@ def manifest(spec: Spec) -> dict[str, Any]:
         "sidelight": __version__,
         "spec": spec.hash,
         "title": spec.title,
-        "policies": list(spec.policies),
+        "policies": [policy.name for policy in spec.policies],
+        "own": {policy.name: policy.identity for policy in spec.policies if policy.own},
         "graphs": {graph.name: dict(graph.identity) for graph in spec.graphs},
         "environments": {source.name: source.identity for source in spec.environments},
         "horizons": list(spec.horizons),
@@ -203,11 +264,11 @@ def _refusal(folder: Path, old: dict[str, Any], new: dict[str, Any]) -> str:
     changes = []
     if old["sidelight"] != new["sidelight"]:
         changes.append(f"sidelight was {old['sidelight']} and is {new['sidelight']}")
-    for key in ("policies", "graphs", "environments", "horizons", "seeds", "checkpoints"):
-        before, after = old.get(key), new[key]
+    for key in ("policies", "own", "graphs", "environments", "horizons", "seeds", "checkpoints"):
+        before, after = old.get(key, {} if key == "own" else None), new.get(key)
         if before == after:
             continue
-        if not isinstance(before, list | dict) or type(before) is not type(after):
+        if after is None or not isinstance(before, list | dict) or type(before) is not type(after):
             changes.append(f"{key} was {before!r} and is {after!r}")
             continue
         added = [value for value in after if value not in before]
@@ -220,21 +281,18 @@ def _refusal(folder: Path, old: dict[str, Any], new: dict[str, Any]) -> str:
     if not changes:
         changes.append("the same description now means other cells")
     return (
-        f"{folder} holds results of another spec ({'; '.join(changes)}). Give another folder, or go back to the"
-        f" spec of this one, or delete {folder} to start anew"
+        f"{folder} holds results of another spec ({'; '.join(changes)}). Give another folder, or ask for everything"
+        f" that this one holds and for more, or delete {folder} to start anew"
     )
 
 
 @contextlib.contextmanager
-def _explained(folder: Path) -> Iterator[None]:
-    """Errors of the file system as `ResultsError`: what was finished before is still there."""
+def _explained(folder: Path, then: str) -> Iterator[None]:
+    """Errors of the file system as `ResultsError` that say what to do `then`."""
     try:
         yield
     except OSError as error:
-        raise ResultsError(
-            f"cannot write to {folder}: {error.strerror or error}; finished cells are kept, run the sweep again"
-            " once this is put right, or give another folder"
-        ) from error
+        raise ResultsError(f"cannot write to {folder}: {error.strerror or error}; {then}") from error
 
 
 @contextlib.contextmanager

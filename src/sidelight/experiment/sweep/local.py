@@ -16,7 +16,10 @@ from multiprocessing.process import BaseProcess
 
 from sidelight.engine._numba import notice
 from sidelight.errors import WorkerError
+from sidelight.experiment.results import Cell
+from sidelight.experiment.simulation import Kept, PlayedSeed
 from sidelight.experiment.sweep.cell import Outcome, absent, execute
+from sidelight.experiment.sweep.pieces import Batch, Pieces, Seeds
 from sidelight.experiment.sweep.spec import CellSpec
 
 MOST_ATTEMPTS = 3
@@ -30,13 +33,23 @@ COMPILING = "compiling"
 GUARD = 'a script that calls sl.sweep must do so under `if __name__ == "__main__":`, or with jobs=1'
 
 
-def in_process(cells: Sequence[CellSpec], spec_hash: str) -> Generator[Outcome, None, None]:
+def in_process(cells: Sequence[CellSpec], spec_hash: str, pieces: Pieces) -> Generator[Outcome, None, None]:
     """One cell after the other, here."""
     for cell in cells:
-        yield execute(cell, spec_hash)
+        batch = Batch(functools.partial(pieces.add, cell.id))
+        try:
+            outcome = execute(cell, spec_hash, kept=Kept(pieces.of(cell.id), batch))
+        except KeyboardInterrupt:
+            batch.hand_on()
+            raise
+        if not isinstance(outcome, Cell):
+            batch.hand_on()
+        yield outcome
 
 
-def on_processes(cells: Sequence[CellSpec], spec_hash: str, jobs: int) -> Generator[Outcome, None, None]:
+def on_processes(
+    cells: Sequence[CellSpec], spec_hash: str, jobs: int, pieces: Pieces
+) -> Generator[Outcome, None, None]:
     """Cells in the order in which they finish. Closing the iterator ends the workers."""
     waiting, attempts, stillborn = deque(cells), Counter[str](), 0
     workers = [_Worker.start(spec_hash) for _ in range(min(jobs, len(cells)))]
@@ -67,9 +80,14 @@ def on_processes(cells: Sequence[CellSpec], spec_hash: str, jobs: int) -> Genera
                 if isinstance(message, str):  # COMPILING
                     notice.say()
                     continue
+                if isinstance(message, list):  # finished seeds of its cell
+                    if worker.cell is not None:
+                        pieces.add(worker.cell.id, message)
+                    continue
                 worker.ready, worker.cell = True, None
                 if waiting:
-                    worker.give(waiting.popleft())
+                    cell = waiting.popleft()
+                    worker.give(cell, pieces.of(cell.id))
                 else:
                     worker.end()
                     workers.remove(worker)
@@ -100,10 +118,10 @@ class _Worker:
         there.close()  # so that its death can be heard
         return cls(process, here)
 
-    def give(self, cell: CellSpec) -> None:
+    def give(self, cell: CellSpec, known: Seeds) -> None:
         self.cell = cell
         with contextlib.suppress(OSError):  # died just now: reading from it will tell
-            self.connection.send(cell)
+            self.connection.send((cell, known))
 
     def end(self) -> int | None:
         self.connection.close()
@@ -121,7 +139,7 @@ def _serve(connection: Connection, spec_hash: str) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     sending = threading.Lock()
 
-    def send(message: Outcome | str | None) -> None:
+    def send(message: Outcome | list[PlayedSeed] | str | None) -> None:
         with sending:
             connection.send(message)
 
@@ -129,10 +147,14 @@ def _serve(connection: Connection, spec_hash: str) -> None:
     send(None)
     while True:
         try:
-            cell = connection.recv()
+            cell, known = connection.recv()
         except (EOFError, OSError):
             return
-        send(execute(cell, spec_hash))
+        batch = Batch(send)
+        outcome = execute(cell, spec_hash, kept=Kept(known, batch))
+        if not isinstance(outcome, Cell):
+            batch.hand_on()
+        send(outcome)
 
 
 def _end_with_parent() -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import io
 import json
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from sidelight._files import digest
 from sidelight.errors import ResultsError
 from sidelight.experiment.results import Absent, Cell, Named
 from sidelight.experiment.run import LEDGER
+
+if TYPE_CHECKING:
+    import pyarrow
 
 FORMAT = 2
 KEY = b"sidelight"
@@ -66,6 +70,22 @@ def decode(data: bytes, where: str, nanoseconds_per_round: float = float("nan"))
         raise ResultsError(
             f"{where} is damaged ({str(error) or type(error).__name__}); delete it and run the sweep again"
         ) from error
+
+
+def long_table(cells: Sequence[Cell]) -> pyarrow.Table:
+    """The cells one after another, one row per seed and checkpoint; `bound` is that of the horizon."""
+    import pyarrow as pa
+
+    types = {name: kind for name, kind in _types(pa).items() if name != "plays"}
+    schema = pa.schema({**types, "bound": pa.float64()})
+    parts = []
+    for cell in cells:
+        bound = None if cell.bound is None else cell.bound["value"]
+        columns = _columns(cell) | {"bound": [bound] * cell.regret.size}
+        parts.append(
+            pa.table([pa.array(columns[field.name], type=field.type) for field in schema], schema=schema)
+        )
+    return pa.concat_tables([schema.empty_table(), *parts])
 
 
 def _types(pa: Any) -> dict[str, Any]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import tomllib
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from reprlib import Repr
@@ -14,9 +16,12 @@ from sidelight._check import MOST_ROUNDS, checked_path, suggestion
 from sidelight.errors import SidelightError, SpecError, listing
 from sidelight.experiment.sweep.graph_source import LOOPS, GraphSource, is_file
 from sidelight.experiment.sweep.loss_source import LossSource
+from sidelight.experiment.sweep.policy_source import PolicySource
 from sidelight.experiment.sweep.spec import Spec
 from sidelight.graph import FeedbackGraph
 from sidelight.policy import names as policies
+from sidelight.policy.own import is_own
+from sidelight.policy.player import MinimalPlayer, Playable
 
 _Value = TypeVar("_Value")
 
@@ -56,15 +61,18 @@ def checked_spec(values: object, folder: Path, where: str, text: str = "") -> Sp
     """`values` as a spec, or an error that begins with `where`, then the key, then the value."""
     if not isinstance(values, Mapping):
         raise SpecError(f"{where} must be a table of keys and values, got {shown(values)}")
-    reader = Reader(where)
+    reader = Reader(where, TOML if text else PYTHON)
     reader.keys(values, REQUIRED, OPTIONAL)
     many = ("policies", "graphs", "environments", "horizons")
-    if (cells := prod(len(reader.items(key, values[key])) for key in many)) > MOST_CELLS:
+    counts = [
+        len(values[key] if _is_table(key, values[key]) else reader.items(key, values[key])) for key in many
+    ]
+    if (cells := prod(counts)) > MOST_CELLS:
         reader.fail(" × ".join(many), f"at most {MOST_CELLS:,} cells, got {cells:,}; split the spec")
     horizons = reader.listed("horizons", values["horizons"], reader.horizon)
     sources, graphs = reader.graphs(values["graphs"], folder.absolute())
     return Spec(
-        policies=reader.listed("policies", values["policies"], reader.policy),
+        policies=reader.policies(values["policies"], folder.absolute()),
         graphs=sources,
         environments=reader.environments(values["environments"], folder.absolute(), graphs, horizons),
         horizons=horizons,
@@ -84,15 +92,44 @@ def shown(value: object) -> str:
     return _SHORT.repr(value)
 
 
-class Reader:
-    """Checks of the values of a spec; every message begins with `where`, if that is given, and the key."""
+@dataclass(frozen=True)
+class Words:
+    """How values are written where the user is."""
 
-    def __init__(self, where: str = "") -> None:
-        self.where = where
+    text: str
+    list: str
+    flag: str
+    table: str
+    seeds: str
+    names: str
+    name: str
+
+
+TOML = Words(
+    "a text in quotes", "a list in brackets", "true or false", "a table", "{first = …, count = …}",
+    "{name = …}", 'name = "…"',
+)  # fmt: skip
+PYTHON = Words(
+    "a text", "a list", "True or False", "a dict", 'a dict {"first": …, "count": …}',
+    'give a dict such as {"mine": …, "other": …} in place of the list', '"name": "…"',
+)  # fmt: skip
+
+
+class Reader:
+    """Checks of the values of a spec; every message begins with `where`, if that is given, and the key.
+
+    On the command line `options` says what the keys are called there.
+    """
+
+    def __init__(
+        self, where: str = "", words: Words = PYTHON, options: Mapping[str, str] | None = None
+    ) -> None:
+        self.where, self.words, self.options = where, words, options or {}
 
     def fail(self, key: str, message: str) -> NoReturn:
         """Refuse."""
-        raise SpecError(f"{self.where}: {key}: {message}" if self.where else f"{key}: {message}")
+        called = self.options.get(key) or self.options.get(key.partition("[")[0], key)
+        raise SpecError(f"{self.where}: {called}: {message}" if self.where else f"{called}: {message}")
 
     def keys(
         self, table: Mapping[Any, Any], required: Sequence[str], optional: Sequence[str], at: str = ""
@@ -115,11 +152,11 @@ class Reader:
 
     def text(self, key: str, value: object) -> str:
         """A text."""
-        return value if isinstance(value, str) else self.refuse(key, "a text in quotes", value)
+        return value if isinstance(value, str) else self.refuse(key, self.words.text, value)
 
     def flag(self, key: str, value: object) -> bool:
         """True or false."""
-        return value if isinstance(value, bool) else self.refuse(key, "true or false", value)
+        return value if isinstance(value, bool) else self.refuse(key, self.words.flag, value)
 
     def whole(self, key: str, value: object, least: int, most: int) -> int:
         """A whole number in a range; true and false are none."""
@@ -130,7 +167,7 @@ class Reader:
     def items(self, key: str, value: object) -> Sequence[Any]:
         """A list with something in it."""
         if not isinstance(value, list | tuple):
-            self.refuse(key, "a list in brackets", value)
+            self.refuse(key, self.words.list, value)
         return value or self.fail(key, "must not be empty")
 
     def listed(self, key: str, value: object, read: Callable[[str, object], _Value]) -> tuple[_Value, ...]:
@@ -145,6 +182,8 @@ class Reader:
         for i, identity in enumerate(identities):
             if (j := first.setdefault(identity, i)) != i:
                 same = f"{shown[i]!r}" if shown[i] == shown[j] else f"{shown[j]!r} and {shown[i]!r}"
+                if key in self.options:
+                    self.fail(key, f"{same} is given twice; leave one out")
                 self.fail(f"{key}[{i}]", f"the same as {key}[{j}] ({same}); leave one out")
 
     # -- one key each ---------------------------------------------------------------------------------
@@ -153,13 +192,60 @@ class Reader:
         """A number of rounds."""
         return self.whole(key, value, 1, MOST_ROUNDS)
 
-    def policy(self, key: str, value: object) -> str:
+    def policy(self, key: str, text: str, folder: Path) -> str:
         """A policy that the registry knows, in its spelling."""
-        text = self.text(key, value)
         name = text.strip().lower().replace("-", "_")
         if name not in policies.names():
-            self.fail(key, f"unknown policy {text!r}; {suggestion(name, policies.names(), 'policies')}")
+            hint = _in_file(text.strip(), folder) or suggestion(name, policies.names(), "policies")
+            self.fail(key, f"unknown policy {text!r}; {hint}")
         return name
+
+    def policies(self, value: object, folder: Path, kept: bool = True) -> tuple[PolicySource, ...]:
+        """A list, or a table from what results call each policy to what it is.
+
+        Names, files of Python as FILE.py:NAME, saved plans as FILE.json, and in Python classes, functions of (graph,
+        horizon, seed), plans and policies. If results are `kept` in a folder, what cannot be known again is refused.
+        """
+        if isinstance(value, Mapping):
+            entries = [(f"policies[{name!r}]", str(name), entry) for name, entry in value.items()]
+            if not entries:
+                self.fail("policies", "must not be empty")
+        else:
+            entries = [(f"policies[{i}]", "", entry) for i, entry in enumerate(self.items("policies", value))]
+        sources = [self._policy_source(key, entry, folder, name, kept) for key, name, entry in entries]
+        shown = [source.name for source in sources]
+        # What cannot be known again, such as a lambda, is the same as itself only.
+        known = [str(source.identity) if source.lasting else id(source.value) for source in sources]
+        self.distinct("policies", known, shown)
+        for i, name in enumerate(shown):
+            if name in shown[:i]:
+                self.fail(entries[i][0], f"called {name!r} like another; name them: {self.words.names}")
+        return tuple(sources)
+
+    def _policy_source(self, key: str, entry: object, folder: Path, name: str, kept: bool) -> PolicySource:
+        if isinstance(entry, str) and (".py:" in entry or entry.strip().lower().endswith(".json")):
+            make = PolicySource.from_file if ".py:" in entry else PolicySource.from_plan
+            try:
+                return make(entry, folder, name)
+            except SidelightError as error:
+                self.fail(key, str(error))
+        if isinstance(entry, str):
+            return PolicySource.named(self.policy(key, entry, folder), name)
+        if not is_own(entry) and not isinstance(entry, Playable | MinimalPlayer):
+            self.refuse(
+                key, "a name, FILE.py:NAME, a class or function of (graph, horizon, seed), or a plan", entry
+            )
+        try:
+            source = PolicySource.of(entry, name)
+        except SidelightError as error:
+            self.fail(key, str(error))
+        if kept and not source.lasting:
+            self.fail(
+                key,
+                f"{source.name} cannot be told from another policy of that name when the folder is read again: give a"
+                " class or a plain function whose source is in a file or a notebook, or FILE.py:NAME",
+            )
+        return source
 
     def environments(
         self, value: object, folder: Path, graphs: Sequence[FeedbackGraph], horizons: Sequence[int]
@@ -186,7 +272,7 @@ class Reader:
         if isinstance(value, list | tuple):
             return self.listed("seeds", value, lambda key, seed: self.whole(key, seed, 0, MOST_ROUNDS))
         if isinstance(value, bool) or not isinstance(value, int):
-            self.refuse("seeds", "a number of seeds, a list, or {first = …, count = …}", value)
+            self.refuse("seeds", f"a number of seeds, a list, or {self.words.seeds}", value)
         return tuple(range(self.whole("seeds", value, 1, MOST_SEEDS)))
 
     def checkpoints(self, value: object, longest: int) -> int | tuple[int, ...]:
@@ -214,7 +300,9 @@ class Reader:
         for i, name in enumerate(names):
             if name in names[:i]:
                 j = names.index(name)
-                self.fail(f"graphs[{i}]", f'called {name!r} like graphs[{j}]; give it another name = "…"')
+                self.fail(
+                    f"graphs[{i}]", f"called {name!r} like graphs[{j}]; give it another {self.words.name}"
+                )
         return tuple(sources), graphs
 
     def source(self, key: str, entry: object, folder: Path) -> GraphSource:
@@ -222,7 +310,7 @@ class Reader:
         if isinstance(entry, str):
             entry = {"file" if is_file(entry) else "family": entry}
         if not isinstance(entry, Mapping):
-            self.refuse(key, 'a family such as "cycle:100", a file, or a table', entry)
+            self.refuse(key, f'a family such as "cycle:100", a file, or {self.words.table}', entry)
         if ("file" in entry) == ("family" in entry):
             self.fail(key, f"must have either a file or a family, got {listing(list(entry)) or 'neither'}")
         kind = "file" if "file" in entry else "family"
@@ -242,6 +330,27 @@ class Reader:
             n_arms=None if n_arms is None else self.whole(f"{key}.n_arms", n_arms, 1, 2**31 - 1),
             named=None if named is None else self.flag(f"{key}.named", named),
         )
+
+
+def _in_file(text: str, folder: Path) -> str:
+    """What to write for a policy in a file of Python whose name alone was given; "" if it is none."""
+    file = text if text.lower().endswith(".py") else f"{text}.py"
+    try:
+        if file == text and not (folder / file).is_file():
+            return f"{file} does not exist; write FILE.py:NAME, the path of a Python file and a name in it"
+        body = ast.parse((folder / file).read_bytes()).body
+    except (OSError, ValueError, SyntaxError, RecursionError):
+        body = []
+        if file != text:
+            return ""
+    classes = [each.name for each in body if isinstance(each, ast.ClassDef)]
+    functions = [each.name for each in body if isinstance(each, ast.FunctionDef)]
+    return f"for a policy in a file of Python write {file}:{(classes + functions + ['NAME'])[0]}"
+
+
+def _is_table(key: str, value: object) -> bool:
+    """Policies may be given with their names."""
+    return key == "policies" and isinstance(value, Mapping)
 
 
 def _refusal(

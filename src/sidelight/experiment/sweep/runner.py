@@ -15,8 +15,10 @@ from sidelight.errors import InvalidOption, WorkerError
 from sidelight.experiment.results import Absent, Cell, Results
 from sidelight.experiment.sweep.cell import Outcome, absent
 from sidelight.experiment.sweep.dask import on_cluster
-from sidelight.experiment.sweep.folder import ResultsFolder
+from sidelight.experiment.sweep.folder import ResultsFolder, left_undone, manifest
+from sidelight.experiment.sweep.graphs import Graphs
 from sidelight.experiment.sweep.local import GUARD, in_process, on_processes
+from sidelight.experiment.sweep.pieces import Pieces
 from sidelight.experiment.sweep.spec import CellSpec, Spec
 
 
@@ -32,7 +34,7 @@ def sweep(
     Running it again continues where it stopped, however that was, and ends with the same files byte for byte.
     A folder with results of another spec is refused (`SpecChanged`), a damaged file is played again. A policy
     that does not apply to a graph, or a cell whose workers keep dying, ends no sweep: `Results.absent` lists
-    them with the reason. Ctrl-C returns what is done.
+    them with the reason. Ctrl-C returns what is done, and keeps the finished seeds of the cells that it stopped.
 
     Args:
         spec: a TOML file, a dict with the same keys, or a `Spec`.
@@ -47,9 +49,10 @@ def sweep(
     asked = spec if isinstance(spec, Spec) else _read(spec)
     workers = _cores() if jobs is None else checked_count("jobs", jobs)
     address = _address(engine)
-    with ResultsFolder(folder, asked) as store:
+    with ResultsFolder(folder, manifest(asked), asked.text) as store, contextlib.ExitStack() as held:
         found, damaged = store.finished()
         waiting = [cell for cell in asked.cells if cell.id not in found]
+        pieces = held.enter_context(contextlib.closing(Pieces(store.folder)))
         rounds = {cell.id: cell.horizon * len(cell.seeds) for cell in asked.cells}  # horizons differ
         played = sum(rounds[id] for id in found if id in rounds)
         with (
@@ -58,21 +61,24 @@ def sweep(
         ):
             if waiting:
                 bar.update(played, f"{len(found)}/{len(rounds)} cells")
-            outcomes = _outcomes(_grouped(waiting), asked.hash, address, workers)
+            outcomes = _outcomes(_grouped(waiting), asked.hash, address, workers, pieces)
             with contextlib.closing(outcomes):
                 for outcome in outcomes:
                     if isinstance(outcome, Cell) or outcome.status == "not applicable":
                         store.write(outcome)
+                        pieces.drop(outcome.id)
                     found[outcome.id] = outcome
                     played += rounds[outcome.id]
                     bar.update(played, f"{len(found)}/{len(rounds)} cells")
-    ordered = [found.get(cell.id) or _interrupted(cell) for cell in asked.cells]
+    ordered = [found.get(cell.id) or _interrupted(cell, len(pieces.of(cell.id))) for cell in asked.cells]
     provenance = {"sidelight": __version__, "spec": asked.hash, "folder": str(folder)}
     return Results(
         cells=tuple(outcome for outcome in ordered if isinstance(outcome, Cell)),
         title=asked.title,
         provenance={**provenance, "redone": damaged} if damaged else provenance,
         absent=tuple(outcome for outcome in ordered if isinstance(outcome, Absent)),
+        graphs=Graphs({source.name: source.build for source in asked.graphs}),
+        manifest=manifest(asked),
     )
 
 
@@ -84,8 +90,8 @@ def _read(spec: object) -> Spec:
     raise InvalidOption(f"a sweep is given by a TOML file, a dict or a Spec, got {spec!r}")
 
 
-def _interrupted(cell: CellSpec) -> Absent:
-    return absent(cell, "interrupted", "the sweep was stopped before this cell; run it again to continue")
+def _interrupted(cell: CellSpec, played: int) -> Absent:
+    return absent(cell, "interrupted", left_undone(played, len(cell.seeds)))
 
 
 def _address(engine: object) -> str | None:
@@ -103,22 +109,26 @@ def _address(engine: object) -> str | None:
 
 
 def _outcomes(
-    cells: Sequence[CellSpec], spec_hash: str, address: str | None, jobs: int
+    cells: Sequence[CellSpec], spec_hash: str, address: str | None, jobs: int, pieces: Pieces
 ) -> Generator[Outcome, None, None]:
-    if not cells:
+    """Cells as they are finished: by workers, and last those that only this process can play."""
+    travelling = [cell for cell in cells if cell.policy.travels]
+    staying = [cell for cell in cells if not cell.policy.travels]
+    if not travelling:
         yield from ()
     elif address != "":
-        yield from on_cluster(cells, spec_hash, address, jobs)
+        yield from on_cluster(travelling, spec_hash, address, jobs)
     elif jobs == 1:
-        yield from in_process(cells, spec_hash)
+        yield from in_process(travelling, spec_hash, pieces)
     else:
-        yield from on_processes(cells, spec_hash, jobs)
+        yield from on_processes(travelling, spec_hash, jobs, pieces)
+    yield from in_process(staying, spec_hash, pieces)
 
 
 def _grouped(cells: Sequence[CellSpec]) -> list[CellSpec]:
     """Cells that share their graph and their plan side by side, so that a worker makes these once."""
     first = {cell.graph: i for i, cell in reversed(list(enumerate(cells)))}
-    return sorted(cells, key=lambda cell: (first[cell.graph], cell.horizon, cell.policy))
+    return sorted(cells, key=lambda cell: (first[cell.graph], cell.horizon, cell.policy.name))
 
 
 def _cores() -> int:

@@ -24,6 +24,7 @@ from sidelight.errors import SpecError
 from sidelight.experiment.simulation import logarithmic_checkpoints
 from sidelight.experiment.sweep.graph_source import GraphSource
 from sidelight.experiment.sweep.loss_source import LossSource
+from sidelight.experiment.sweep.policy_source import PolicySource
 
 ID_FORMAT = 2
 """Raised when cells of the same content begin to mean something else; 2: the random streams of all players."""
@@ -34,7 +35,7 @@ class CellSpec:
     """What one cell is; `id` depends on nothing else."""
 
     graph: GraphSource
-    policy: str
+    policy: PolicySource
     environment: LossSource
     horizon: int
     seeds: tuple[int, ...]
@@ -46,7 +47,7 @@ class CellSpec:
         content = {
             "format": ID_FORMAT,
             "graph": self.graph.identity,
-            "policy": self.policy,
+            "policy": self.policy.identity,
             "environment": self.environment.identity,
             "horizon": self.horizon,
             "seeds": self.seeds,
@@ -67,17 +68,17 @@ class CellSpec:
         return {
             "id": self.id,
             "graph": self.graph.name,
-            "policy": self.policy,
+            "policy": self.policy.name,
             "environment": self.environment.name,
             "horizon": self.horizon,
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Spec:
     """A whole sweep, valid by construction: made by `Spec.read` or `Spec.from_dict`."""
 
-    policies: tuple[str, ...]
+    policies: tuple[PolicySource, ...]
     graphs: tuple[GraphSource, ...]
     environments: tuple[LossSource, ...]
     horizons: tuple[int, ...]
@@ -120,12 +121,23 @@ class Spec:
     @cached_property
     def hash(self) -> str:
         """Of the set of cells and their names: order, title, comments and layout do not matter."""
-        return _hash(sorted([cell.id, cell.graph.name, cell.environment.name] for cell in self.cells))
+        return _hash(sorted(_known(cell) for cell in self.cells))
+
+    def __repr__(self) -> str:
+        kinds = ("policies", "graphs", "environments", "horizons")
+        counted = " × ".join(f"{len(getattr(self, kind))} {kind}" for kind in kinds)
+        return f"Spec({counted} = {len(self.cells):,} cells of {len(self.seeds):,} seeds)"
 
     def _points(self, horizon: int) -> int | tuple[int, ...]:
         if isinstance(self.checkpoints, int):
             return self.checkpoints
         return (*(point for point in self.checkpoints if point < horizon), horizon)
+
+
+def _known(cell: CellSpec) -> list[str]:
+    """Its id and its names; a policy that is called what it is needs no other."""
+    called = [] if cell.policy.name == cell.policy.identity else [cell.policy.name]
+    return [cell.id, cell.graph.name, cell.environment.name, *called]
 
 
 def _hash(content: object) -> str:

@@ -1,0 +1,319 @@
+"""A player of one's own: any class or function of (graph, horizon, seed) that makes something with `ask` and `tell`.
+
+    class Mine:
+        def __init__(self, graph, horizon, seed): ...
+        def ask(self): ...              # the arm to play
+        def tell(self, losses): ...     # {arm: loss} of every arm that it reveals
+
+`decide()` and `observe(decision, losses)` will do as well. `playable` turns it into what simulations play, and
+whatever goes wrong in it into a `PolicyError` that names file and line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+import sysconfig
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+import sidelight
+from sidelight._check import is_whole
+from sidelight._types import Floats
+from sidelight.errors import InvalidOption, PolicyError, SidelightError
+from sidelight.policy.player import MinimalPlayer, Playable, is_player
+
+if TYPE_CHECKING:
+    from sidelight.graph import FeedbackGraph
+    from sidelight.planning import Bound
+
+ARGUMENTS = ("graph", "horizon", "seed")
+_HOME = str(Path(sidelight.__file__).parent)
+_LIBRARIES = tuple(sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib"))
+
+Make = Callable[..., Any]
+
+MISTAKES = (Exception, SystemExit)
+"""What a player's own code may raise: one that calls sys.exit() ends its game, not the process."""
+TURNS = "it needs the methods ask() and tell(losses), or decide() and observe(decision, losses)"
+
+
+class Heard(dict[int, float]):
+    """The losses that were revealed, by arm; as an array they are in the order of `graph.out_neighbors(arm)`.
+
+    A reveal that failed is not among them, and NaN in the array.
+
+    >>> heard = Heard(np.array([2, 5]), np.array([0.25, np.nan]))
+    >>> dict(heard), np.asarray(heard).tolist()
+    ({2: 0.25}, [0.25, nan])
+    """
+
+    def __init__(self, arms: npt.ArrayLike, losses: Floats) -> None:
+        pairs = zip(np.asarray(arms).tolist(), losses.tolist(), strict=True)
+        super().__init__((arm, loss) for arm, loss in pairs if loss == loss)
+        self._losses = losses
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.array(self._losses, dtype=dtype)
+
+
+def is_own(value: object) -> bool:
+    """A class, or a function: not something that is ready to be played."""
+    return isinstance(value, type) or (callable(value) and not hasattr(value, "graph"))
+
+
+def playable(make: Make, name: str, graph: FeedbackGraph, horizon: int) -> Playable | MinimalPlayer:
+    """What simulations play: the plan or policy that `make` makes, or players of one's own, one for each seed."""
+    made = _made(make, name, graph, horizon, 0)
+    if isinstance(made, Playable):
+        return made
+    if is_player(made):
+        return made  # a policy, which plays many rounds at once; each seed starts from a copy
+    if _verbs(made) is None:
+        raise PolicyError(f"{name} made {_kind(made)}, which plays nothing: {TURNS}")
+    return Own(make, graph, horizon, name)
+
+
+def takes_no_turns(make: object) -> bool:
+    """Does a class say by itself, before anything is made of it, that its players cannot play?"""
+    if not isinstance(make, type) or _verbs(make) is not None or hasattr(make, "policy"):
+        return False
+    said = [vars(each) for each in make.__mro__[:-1]]  # without object's own
+    if any("__getattr__" in each or "__new__" in each for each in said):
+        return False  # who knows what they make
+    made = [getattr(each.get("__init__"), "__code__", None) for each in said]
+    given = {name for code in made if code is not None for name in code.co_names}
+    return not given & {"ask", "decide", "__dict__"}  # methods that a constructor gives to its object
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Own:
+    """Players of one's own as a `Playable`: nothing is promised about them."""
+
+    make: Make
+    graph: FeedbackGraph
+    horizon: int | None
+    realization: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    def bound_at(self, t: int, confidence: float | None = None) -> Bound | None:
+        """Nothing is known."""
+        return None
+
+    def policy(self, seed: int | None = None) -> Any:
+        """A new player on the random stream of `seed`."""
+        return OwnPlayer(self, 0 if seed is None else seed)
+
+    def __repr__(self) -> str:
+        return f"Own({self.realization!r}, n_arms={self.graph.n_arms}, horizon={self.horizon})"
+
+
+class OwnPlayer:
+    """One player, made when it first plays; its mistakes are `PolicyError`s that name file, line, round and seed."""
+
+    def __init__(self, plan: Own, seed: int) -> None:
+        self.plan, self.seed, self.round = plan, seed, 0
+        self.pending: int | None = None
+        self._player: Any = None
+        self._decision: Any = None
+        self._open = 0
+
+    @property
+    def graph(self) -> FeedbackGraph:
+        """What it plays on."""
+        return self.plan.graph
+
+    @property
+    def realization(self) -> str:
+        """Its name."""
+        return self.plan.realization
+
+    def copy(self, seed: int | None = None) -> OwnPlayer:
+        """A new player on the random stream of `seed`: this one has not played yet."""
+        if self._player is not None:
+            raise InvalidOption(f"{self.realization} has begun to play, and cannot be copied")
+        return OwnPlayer(self.plan, self.seed if seed is None else seed)
+
+    def ask(self) -> int:
+        """The next arm to play."""
+        decision = self.decide()
+        self.pending, self._decision = decision.arm, decision
+        return decision.arm
+
+    def tell(self, losses: npt.ArrayLike) -> None:
+        """The losses that it revealed, in the order of the arms, NaN where a reveal failed."""
+        decision, self.pending, self._decision = self._decision, None, None
+        self.observe(decision, losses)
+
+    def decide(self) -> Decided:
+        """The same for any number of open plays, where the player has decide and observe."""
+        if self._player is None:
+            plan = self.plan
+            self._player = _made(plan.make, plan.realization, plan.graph, plan.horizon, self.seed)
+        verb = self._verb(0)
+        if verb == "ask" and self._open:
+            raise InvalidOption(
+                f"{self.realization} has no decide and observe, so its losses cannot come late"
+            )
+        try:
+            said = getattr(self._player, verb)()
+            arm = getattr(said, "arm", said)
+        except MISTAKES as error:
+            raise self._blamed(verb, error) from error
+        n = self.graph.n_arms
+        if not is_whole(arm) or not 0 <= arm < n:
+            where = _defined(getattr(self._player, verb))
+            raise PolicyError(
+                f"{self.realization}.{verb}() must return an arm, a whole number from 0 to {n - 1}, and returned"
+                f" {arm!r:.60} in round {self.round + 1} of seed {self.seed}{where}"
+            )
+        self._open += 1
+        return Decided(int(arm), said)
+
+    def observe(self, decision: Decided, losses: npt.ArrayLike) -> None:
+        """What a decision revealed."""
+        values: Floats = np.asarray(losses, dtype=np.float64)
+        heard = Heard(self.graph.out_neighbors(decision.arm), values)
+        verb = self._verb(1)
+        try:
+            if verb == "tell":
+                self._player.tell(heard)
+            else:
+                self._player.observe(decision.said, heard)
+        except MISTAKES as error:
+            raise self._blamed(verb, error) from error
+        self._open -= 1
+        self.round += 1
+
+    def _verb(self, which: int) -> str:
+        return (_verbs(self._player) or ("ask", "tell"))[which]
+
+    def _blamed(self, verb: str, error: BaseException) -> PolicyError:
+        where = f"round {self.round + 1} of seed {self.seed}"
+        return _blame(f"{self.realization}.{verb}() failed in {where}", error, self.plan.make)
+
+
+class Guarded:
+    """A player that somebody has made, as it is; its mistakes are `PolicyError`s."""
+
+    def __init__(self, player: Any, seed: int | None = None) -> None:
+        self.plan, self._seed = player, seed
+        self._round = 0
+
+    @property
+    def graph(self) -> FeedbackGraph:
+        """What it plays on."""
+        found: FeedbackGraph = self.plan.graph
+        return found
+
+    @property
+    def pending(self) -> int | None:
+        """The arm that was asked for and not told yet."""
+        found: int | None = self.plan.pending
+        return found
+
+    def copy(self, seed: int | None = None) -> Guarded:
+        """A copy of the player, guarded too."""
+        return Guarded(self._called("copy", seed), seed)
+
+    def ask(self) -> int:
+        """The next arm to play."""
+        found: int = self._called("ask")
+        return found
+
+    def tell(self, losses: Any) -> None:
+        """The losses that it revealed."""
+        self._called("tell", losses)
+        self._round += 1
+
+    def _called(self, verb: str, *arguments: Any) -> Any:
+        try:
+            return getattr(self.plan, verb)(*arguments)
+        except MISTAKES as error:
+            where = f" in round {self._round + 1} of seed {self._seed}" if self._seed is not None else ""
+            raise _blame(
+                f"{type(self.plan).__name__}.{verb}() failed{where}", error, type(self.plan)
+            ) from error
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.plan, name)  # decide, observe and whatever else it has
+
+
+def _blame(what: str, error: BaseException, make: Any) -> PolicyError:
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return PolicyError(f"{what}: {said}{line_of(error, make)}")
+
+
+class Decided(NamedTuple):
+    """One play of a player of one's own."""
+
+    arm: int
+    said: Any  # what its decide returned
+
+
+def _made(make: Make, name: str, graph: FeedbackGraph, horizon: int | None, seed: int) -> Any:
+    """make(graph, horizon, seed), or fewer of these, by name where it names them."""
+    given = dict(zip(ARGUMENTS, (graph, horizon, seed), strict=True))
+    try:
+        parameters = inspect.signature(make).parameters
+    except (TypeError, ValueError):  # written in C
+        parameters = inspect.signature(lambda graph, horizon, seed: None).parameters
+    kinds = {each.kind for each in parameters.values()}
+    named = [name for name in ARGUMENTS if name in parameters or inspect.Parameter.VAR_KEYWORD in kinds]
+    try:
+        if named or not parameters:
+            return make(**{name: given[name] for name in named})
+        return make(*given.values())
+    except SidelightError:
+        raise  # such as a plan that does not apply to the graph
+    except MISTAKES as error:
+        raise _blame(f"{name} cannot be made from (graph, horizon, seed)", error, make) from error
+
+
+def _verbs(player: object) -> tuple[str, str] | None:
+    """How it takes turns: by asking and telling, or by decisions and observations; None if by neither."""
+    for verbs in (("ask", "tell"), ("decide", "observe")):
+        if all(callable(getattr(player, verb, None)) for verb in verbs):
+            return verbs
+    return None
+
+
+def _kind(made: object) -> str:
+    return "nothing" if made is None else f"a {type(made).__name__}"
+
+
+def line_of(error: BaseException, make: object) -> str:
+    """Where a mistake is: the deepest line of nobody's library, else of the player's file, else that is not ours."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f" ({error.filename}:{error.lineno})"
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith((_HOME, "<frozen"))
+    ]
+    own = _file(make)
+    theirs = [frame for frame in frames if not frame.filename.startswith(_LIBRARIES)]
+    theirs = theirs or [frame for frame in frames if frame.filename == own] or frames
+    return f" ({theirs[-1].filename}:{theirs[-1].lineno}, in {theirs[-1].name})" if theirs else ""
+
+
+def _file(made: Any) -> str | None:
+    with contextlib.suppress(TypeError, OSError):
+        return inspect.getsourcefile(made) or inspect.getfile(made)
+    with contextlib.suppress(AttributeError):
+        return str(made.__code__.co_filename)
+    with contextlib.suppress(AttributeError):
+        return str(made.__init__.__code__.co_filename)
+    return None
+
+
+def _defined(method: Any) -> str:
+    code = getattr(getattr(method, "__func__", method), "__code__", None)
+    return "" if code is None else f" ({os.fspath(code.co_filename)}:{code.co_firstlineno})"

@@ -1,0 +1,254 @@
+"""Saved plans: one JSON file with everything that is played and promised, for people and for `Plan.load`.
+
+    format, version, sidelight     "sidelight-plan", 1, and the version that wrote it
+    digest                         SHA-256 of all the rest, as of saved policies
+    horizon, realization, choices, parameters, bound, blocks, considered, note      as `Plan.to_dict` says them
+    base                           the same of what a plan falls back on, or null
+    arrays                         "graph.*", "tuning.*" and "base.tuning.*": the arrays of graph and tunings
+
+An array is {"type", "shape", "values"}, its values one after another; "fill" stands for values that are all the same,
+and infinite numbers are "inf" and "-inf". Nothing is believed: every array must come out as it would be saved, the
+bound must follow from its terms, and up to 100,000 arms `check_certificate` proves it from the tuning again. A
+doubling plan plans its stages when they begin, so its file holds the graph and no tuning. Why it is so:
+docs/decisions/0015.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from math import isfinite, prod
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight import _files
+from sidelight._archive import Arrays
+from sidelight._check import checked_path, reason
+from sidelight._version import __version__
+from sidelight.errors import SavedStateError, SidelightError
+from sidelight.graph import FeedbackGraph
+from sidelight.planning import Considered, Plan
+from sidelight.planning.anytime.doubling import DOUBLING, doubling
+from sidelight.policy.saved import Contents, digest, finite_json, no_number
+from sidelight.policy.saved_plan import plan_members, read_plan_itself
+
+FORMAT, VERSION = "sidelight-plan", 1
+BEGINS = re.compile(rf'\s*{{\s*"format"\s*:\s*"{FORMAT}"'.encode())
+"""How every saved plan begins, by which commands tell it from a graph in JSON."""
+
+DESCRIBED = ("horizon", "realization", "choices", "parameters", "bound")
+TYPES = {name: np.dtype(name) for name in ("bool", "uint8", "int32", "int64", "float64")}
+INFINITE = {"inf": np.inf, "-inf": -np.inf}
+
+
+# -- writing ----------------------------------------------------------------------------------------------
+
+
+def save(plan: Plan, path: Path) -> None:
+    """Write the plan to `path`, replacing it atomically."""
+    try:
+        with _files.replacing(path, pack=False) as stream:
+            stream.write(text_of(plan).encode())
+    except OSError as error:
+        raise SavedStateError(f"cannot save the plan to {path}: {reason(error)}") from error
+
+
+def text_of(plan: Plan) -> str:
+    """The file, a key on each line."""
+    about, members = (
+        ({"plan": None, "base": None}, {}) if plan.stages is not None else plan_members(plan, plan)
+    )
+    arrays = {f"graph.{name}": array for name, array in plan.graph.to_arrays().items()} | members
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "sidelight": __version__,
+        **plan.to_dict(),
+        "note": plan.note,
+        "base": about.get("base"),
+    }
+    header["digest"] = digest(header, arrays)
+    lines = {**header, "arrays": {name: _encoded(array) for name, array in arrays.items()}}
+    texts = (f" {json.dumps(key)}: {_dumped(value)}" for key, value in lines.items())
+    return "{\n" + ",\n".join(texts) + "\n}\n"
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(", ", ": "))
+
+
+def _encoded(array: npt.NDArray[Any]) -> dict[str, Any]:
+    flat = array.reshape(-1)
+    same = flat.size > 1 and flat.tobytes() == flat[:1].tobytes() * flat.size  # 0.0 is not -0.0 here
+    values = [_written(value) for value in (flat[:1] if same else flat).tolist()]
+    kept = {"fill": values[0]} if same else {"values": values}
+    return {"type": array.dtype.name, "shape": list(array.shape), **kept}
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, float) and not isfinite(value):
+        return "inf" if value > 0 else "-inf"
+    return value
+
+
+# -- reading ----------------------------------------------------------------------------------------------
+
+
+def is_plan(path: Path) -> bool:
+    """Does the file begin like a saved plan, however its JSON is laid out?"""
+    try:
+        with open(path, "rb") as file:
+            return path.is_file() and BEGINS.match(file.read(256)) is not None
+    except (OSError, ValueError):
+        return False
+
+
+def load(path: str | Path, limit: int | None = None) -> Plan:
+    """The plan in a file, checked."""
+    file = checked_path("a saved plan", path, SavedStateError)
+    try:
+        if file.exists() and not file.is_file():
+            raise SavedStateError(f"{file} is not a saved plan but a folder, a device or a pipe")
+        most = _files.allowed(file, limit)
+        if file.stat().st_size > most:
+            raise SavedStateError(f"{file} is longer than the limit of {most:,} bytes")
+        data = file.read_bytes()
+    except FileNotFoundError:
+        raise SavedStateError(f"{file} does not exist") from None
+    except OSError as error:
+        raise SavedStateError(f"{file} cannot be read: {reason(error)}") from error
+    return unpack(data, file, most)
+
+
+def unpack(data: bytes, where: Path, limit: int | None = None) -> Plan:
+    """`load` of the bytes of such a file; `where` names them in messages."""
+    most = max(_files.LEAST_LIMIT, _files.TRUSTED_PACKING * len(data)) if limit is None else limit
+    header = _header(data, where)
+    contents = _PlanContents(where, header, {}, most)
+    try:
+        contents.take(_arrays(contents, header.pop("arrays", None)))
+        return _plan(contents)
+    except SavedStateError:
+        raise
+    except (SidelightError, KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
+        contents.refuse(error if isinstance(error, SidelightError) else repr(error))
+
+
+def _header(data: bytes, where: Path) -> dict[str, Any]:
+    try:
+        header = json.loads(data.decode(), parse_constant=no_number)
+    except (ValueError, RecursionError) as error:
+        if data.startswith(b"PK"):
+            raise SavedStateError(
+                f"{where} is not a saved plan but an archive: sl.Policy.load reads saved policies"
+            ) from None
+        raise SavedStateError(f"{where} is not a saved plan: it is no JSON ({error!s:.100})") from None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise SavedStateError(f"{where} is JSON, but not a saved plan: plan.save(path) writes one")
+    if header.get("version") != VERSION:
+        raise SavedStateError(
+            f"{where} was written by Sidelight {header.get('sidelight')!s:.20} in format version"
+            f" {header.get('version')!s:.20}, and this one reads version {VERSION}; it may be newer than this one"
+        )
+    return header
+
+
+class _PlanContents(Contents):
+    """A saved plan as it is read."""
+
+    WHAT = "plan"
+
+    def take(self, arrays: Arrays) -> None:
+        """The arrays of the file, which must be those that were saved."""
+        if self.header.get("digest") != digest(self.header, arrays):
+            raise SavedStateError(f"{self.path} is damaged: its contents do not match their digest")
+        self._arrays = arrays
+
+
+def _arrays(contents: Contents, found: object) -> Arrays:
+    if not isinstance(found, dict):
+        contents.refuse("it has no arrays")
+    arrays, left = {}, contents.limit
+    for name, entry in found.items():
+        array = _decoded(contents, name, entry, left)
+        arrays[name], left = array, left - array.nbytes
+    return arrays
+
+
+def _decoded(contents: Contents, name: str, entry: object, left: int) -> npt.NDArray[Any]:
+    """One array; nothing is allocated before its size is known and within the limit."""
+
+    def refuse(why: str) -> NoReturn:
+        contents.refuse(f"{name!s:.50} {why}")
+
+    if not isinstance(entry, dict) or entry.get("type") not in TYPES:
+        refuse("is no array")
+    dtype, shape = TYPES[entry["type"]], entry.get("shape")
+    if not isinstance(shape, list) or len(shape) > 4 or not all(_is_length(length) for length in shape):
+        refuse(f"has the shape {shape!r:.50}")
+    size = prod(shape)
+    if size * dtype.itemsize > left:
+        refuse(f"asks for {size * dtype.itemsize:,} bytes of memory, more than are left of the limit")
+    if set(entry) == {"type", "shape", "fill"}:
+        return np.full(shape, _number(entry["fill"], dtype, refuse), dtype=dtype)
+    values = entry.get("values")
+    if set(entry) != {"type", "shape", "values"} or not isinstance(values, list) or len(values) != size:
+        refuse(f"does not have the {size} values of its shape")
+    return np.array([_number(value, dtype, refuse) for value in values], dtype=dtype).reshape(shape)
+
+
+def _is_length(value: object) -> bool:
+    return type(value) is int and 0 <= value < 2**40
+
+
+def _number(value: object, dtype: np.dtype[Any], refuse: Any) -> Any:
+    """A number of this type and no other: nothing is rounded or wrapped around."""
+    if dtype.kind == "f" and isinstance(value, str) and value in INFINITE:
+        return INFINITE[value]
+    fits = {
+        "f": type(value) is float,
+        "b": type(value) is bool,
+    }.get(dtype.kind)
+    if fits is None:  # whole numbers
+        fits = type(value) is int and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max
+    return value if fits else refuse(f"holds {value!r:.50}, which is no {dtype}")
+
+
+def _plan(contents: Contents) -> Plan:
+    about = contents.header
+    contents.graph = contents.rebuilt("graph.", FeedbackGraph.from_arrays)
+    if about.get("realization") == DOUBLING:
+        made = doubling(contents.graph)
+    else:
+        said = {name: about.get(name) for name in DESCRIBED}
+        contents.header = {"plan": said} | (
+            {} if about.get("base") is None else {"base": about["base"], "fallen": False}
+        )
+        made, _ = read_plan_itself(contents)
+        contents.header = about
+    made = replace(made, considered=_considered(contents), note=contents.text("note"))
+    expected = json.loads(_dumped({**made.to_dict(), "note": made.note}))
+    for name, value in expected.items():
+        if about.get(name) != value:
+            contents.refuse(f"{name} is not what the plan says of itself")
+    known = {"format", "version", "sidelight", "digest", "base", *expected}
+    if unknown := sorted(set(about) - known):
+        contents.refuse(f"{unknown[0]!s:.50} has no meaning here")
+    contents.finish()
+    return made
+
+
+def _considered(contents: Contents) -> tuple[Considered, ...]:
+    found = contents.header.get("considered")
+    kinds = {"partition": str, "realization": str, "value": float, "certified": bool}
+    if not isinstance(found, list) or not finite_json(found):
+        contents.refuse("considered must be a list of candidates")
+    for entry in found:
+        if not isinstance(entry, Mapping) or {key: type(value) for key, value in entry.items()} != kinds:
+            contents.refuse(f"{entry!r:.50} is no candidate that was considered")
+    return tuple(Considered(**entry) for entry in found)
