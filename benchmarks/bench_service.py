@@ -92,7 +92,7 @@ def main() -> int:
             show("a cold start, imports included", size.START_HEADS, rows)
         if begin("many"):
             policies = options.policies or (50 if quick else 1_000)
-            rows = size.many(folder, policies, options.open, seconds)
+            rows = size.many(folder, policies, options.open, seconds, repetitions)
             show(f"{policies:,} policies of {size.GRAPH}", size.MANY_HEADS, rows)
         if begin("takeover"):
             times = faults.takeover(2 if quick else 5)

@@ -7,13 +7,14 @@ of thousands of events: a million events over HTTP would take an hour and be the
 from __future__ import annotations
 
 import json
+import statistics
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
-from benchmarks.service.load import Connection, ask, loaded, run
+from benchmarks.service.load import Connection, Measured, ask, loaded, run
 from benchmarks.service.serving import ADMIN, Process
 
 import sidelight as sl
@@ -88,8 +89,11 @@ def starts(folder: Path, events: int) -> list[list[str]]:
 START_HEADS = ("events", "MiB", "s to fill it", "s until ready", "s until a decision")
 
 
-def many(folder: Path, policies: int, open_each: int, seconds: float) -> list[list[str]]:
-    """Rows: with one policy, with all in memory, with many open decisions in each."""
+def many(folder: Path, policies: int, open_each: int, seconds: float, repetitions: int) -> list[list[str]]:
+    """Rows: with one policy in memory, with all of them, and with many open decisions in each.
+
+    Requests to one policy and to all of them take turns, so that a machine that slows down slows both.
+    """
     address = f"sqlite:///{folder}/many.db"
     store = make_store(address)
     store.open()
@@ -102,38 +106,55 @@ def many(folder: Path, policies: int, open_each: int, seconds: float) -> list[li
     store.close()
     rows = []
 
-    def row(name: str, process: Process, wanted: list[str], per: float, unit: str) -> None:
-        found = loaded(process.address, wanted, seconds)
+    def row(name: str, process: Process, per: float, unit: str) -> None:
+        found: list[tuple[Measured, Measured]] = []
+        for _ in range(repetitions):
+            one, all_ = (loaded(process.address, wanted, seconds) for wanted in (names[:1], names))
+            found.append((one, all_))
+        slower = statistics.median(one.rate / all_.rate for one, all_ in found)
+        rates = [statistics.median(each[k].rate for each in found) for k in (0, 1)]
+        waits = [statistics.median(each[k].wait(0.99) for each in found) for k in (0, 1)]
         rows.append(
             [
                 name,
                 f"{process.resident() / 2**20:,.0f}",
-                f"{per / 2**10:,.1f} {unit}" if unit else "",
-                f"{found.rate:,.0f}",
-                f"{found.wait(0.99):.1f}",
+                f"{per / 2**10:,.1f} {unit}",
+                f"{rates[0]:,.0f} ({waits[0]:.0f})",
+                f"{rates[1]:,.0f} ({waits[1]:.0f})",
+                f"{slower:.2f}",
             ]
         )
 
     with Process(address) as process:
         loaded(process.address, names[:1], 0.5)
-        row("1 policy", process, names[:1], 0.0, "")
         half = policies // 2
         before = process.resident()
         run(lambda: _decided(process.address, names[1:half], 1))
         between = process.resident()
+        began = time.perf_counter()
         run(lambda: _decided(process.address, names[half:], 1))
+        read = (time.perf_counter() - began) / (policies - half)
         after = process.resident()
-        row(f"{half:,} policies", process, names[:half], (between - before) / (half - 1), "KiB a policy")
-        row(f"{policies:,} policies", process, names, (after - between) / (policies - half), "KiB a policy")
+        loaded(process.address, names, seconds)
+        first, second = (between - before) / (half - 1), (after - between) / (policies - half)
+        row(f"{policies:,} policies", process, second, f"KiB a policy (the first half {first / 2**10:,.1f})")
         before = process.resident()
         run(lambda: _decided(process.address, names, open_each))
-        after = process.resident()
         total = policies * open_each
-        row(f"and {total:,} open", process, names, (after - before) / total, "KiB a decision")
+        per = (process.resident() - before) / total
+        row(f"and {total:,} open decisions", process, per, "KiB a decision")
+    rows.append([f"reading a policy from the store: {read * 1e3:.0f} ms", *[""] * 5])
     return rows
 
 
-MANY_HEADS = ("in memory", "MiB", "each more takes", "pairs/s", "p99 ms")
+MANY_HEADS = (
+    "in memory",
+    "MiB",
+    "each more takes",
+    "pairs/s of one policy (p99 ms)",
+    "of all",
+    "all are slower by",
+)
 
 
 async def _decided(address: str, names: list[str], count: int) -> None:

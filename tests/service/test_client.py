@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import httpx
 import pytest
 from serving import ADMIN
 
 import sidelight as sl
-from sidelight.client import AsyncClient, Client
+from sidelight.client import AsyncClient, Client, calls
 from sidelight.errors import ServiceError
 
 
@@ -17,6 +18,24 @@ from sidelight.errors import ServiceError
 def client(service):
     with Client(str(service.http.base_url), ADMIN) as found:
         yield found
+
+
+def test_reveals_that_may_fail(client):
+    """Probabilities of edges arrive, and so does what was not revealed: as with a policy."""
+    graph = sl.FeedbackGraph.from_edges(
+        3, [(0, 0), (0, 1), (1, 1), (1, 2), (2, 2)], probabilities=[1, 0.5, 1, 0.25, 1]
+    )
+    remote, policy = client.create("p", graph, seed=5), sl.plan(graph).policy(seed=5)
+    for turn in range(12):
+        mine, theirs = policy.decide(), remote.decide()
+        assert mine.seen.tolist() == theirs.seen
+        failed = None if turn % 2 else float("nan")
+        losses = [0.5 if j == mine.arm else failed for j in mine.reveals.tolist()]
+        policy.observe(mine, losses)
+        told = losses if turn % 3 else dict(zip(theirs.reveals, losses, strict=True))
+        assert remote.observe(theirs, told) == (1, 0)
+    assert remote.show()["probabilities"] == policy.probabilities.tolist()
+    assert remote.show()["certificate"]["value"] == policy.certificate().value
 
 
 def test_a_loop_as_with_a_policy(service, client):
@@ -91,6 +110,31 @@ def test_answers_that_are_lost_count_once(service, client):
         assert remote.observe(decision, [0.5, 0.5]) == (0, 1)  # the first answer was lost, the second says so
     shown = service.show()
     assert (shown["decided"], shown["round"], shown["open"]) == (5, 5, 0)
+
+
+def test_a_creation_that_outlasts_the_client(service, monkeypatch):
+    """Planning and compiling may take longer than a client waits: the request that it sends again is the same one."""
+    from sidelight.service import policies
+
+    make, release, begun = policies.make_policy, threading.Event(), []
+
+    def slowly(*arguments):
+        begun.append(arguments)
+        release.wait(30)
+        return make(*arguments)
+
+    monkeypatch.setattr(policies, "make_policy", slowly)
+    with Client(str(service.http.base_url), ADMIN, timeout=0.2, tries=3) as impatient:
+        with pytest.raises(ServiceError, match="cannot be reached"):
+            impatient.create("p", "cycle:6")
+        with pytest.raises(ServiceError, match="is being made"):  # by somebody else: told when to come again
+            Client(str(service.http.base_url), ADMIN, tries=1).create("p", "cycle:6")
+        threading.Timer(1.0, release.set).start()
+        impatient.tries = 40
+        call = calls.create("q", "cycle:6", {})
+        assert impatient.send(call).json()["name"] == "q"
+        assert impatient.send(call).json()["name"] == "q"
+    assert len(begun) == 2
 
 
 def test_many_at_once(service):

@@ -8,4 +8,4 @@ from killing import killed_under_load
 
 @pytest.mark.slow
 def test_killed_under_load(sqlite):
-    killed_under_load(sqlite, kills=4)
+    killed_under_load(sqlite, kills=50)

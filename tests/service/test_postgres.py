@@ -136,7 +136,7 @@ def test_taken_over_within_five_seconds(postgres):
 
 @pytest.mark.slow
 def test_killed_under_load(postgres):
-    killed_under_load(postgres(), kills=2)
+    killed_under_load(postgres(), kills=10)
 
 
 def test_no_server():

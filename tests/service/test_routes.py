@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from serving import running
@@ -264,9 +265,18 @@ def test_page_and_documents(service):
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     assert "<script>" not in page.text
-    assert "http://" not in page.text + service.http.get("/page.js").text
-    assert "https://" not in page.text + service.http.get("/page.js").text
-    for path in ("/page.js", "/page.css", "/openapi.json", "/healthz", "/readyz", "/metrics"):
+    named = [f"/{path}" for path in re.findall(r'(?:src|href)="(assets/[^"]+)"', page.text)]
+    assert len(named) >= 6
+    played = service.http.get("/playground", headers={"Authorization": ""})
+    assert played.headers["content-security-policy"] == policy
+    named += [f"/{path}" for path in re.findall(r'(?:src|href)="(assets/[^"]+)"', played.text)]
+    for text in [page.text, played.text] + [
+        service.http.get(path).text for path in named if "uplot" not in path
+    ]:
+        assert "http://" not in text
+        assert "https://" not in text
+    assert service.http.get("/assets/nothing.js").status_code == 404
+    for path in (*named, "/openapi.json", "/healthz", "/readyz", "/metrics"):
         assert service.http.get(path, headers={"Authorization": ""}).status_code == 200, path
 
 

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import os
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 import uvicorn
 
 from sidelight.policy import Policy
 from sidelight.service.app import create_app
 from sidelight.service.events import Kind, read_decided, read_observed
 from sidelight.service.limits import Limits
-from sidelight.service.server import Settings, bound, run
+from sidelight.service.server import Settings, bound, ending_streams, run
 from sidelight.service.service import Service
 from sidelight.service.store.base import Store
 from sidelight.service.store.opening import make_store
@@ -76,7 +81,7 @@ def running(
     service = Service(opened, limits, environment=ADMIN, clock=clock, **settings)
     listening = bound("127.0.0.1", 0)
     config = uvicorn.Config(create_app(service), lifespan="on", log_config=None, access_log=False)
-    server = uvicorn.Server(config)
+    server = ending_streams(uvicorn.Server(config), service)
     began = threading.Event()
     start, failed = service.start, []
 
@@ -119,8 +124,7 @@ class Process:
     """
 
     def __init__(self, store: str, **settings: Any) -> None:
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["warmed"])
+        context = _forkserver()
         ours, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(store, settings, theirs), daemon=True)
         self.process.start()
@@ -138,6 +142,17 @@ class Process:
         self.process.terminate()
         self.process.join(60)
         return self.process.exitcode
+
+
+@cache
+def _forkserver() -> Any:
+    """A process that has everything ready; it looks for modules where this one does, which it would not by itself."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["warmed"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+        forkserver.ensure_running()
+    return context
 
 
 def _serve(store: str, settings: dict[str, Any], announced: Any) -> None:

@@ -21,10 +21,16 @@ if TYPE_CHECKING:
 
     from sidelight.graph import FeedbackGraph
 
-Losses = Mapping[int, float] | Mapping[str, float] | Sequence[float]
+Losses = (
+    Mapping[int, float]
+    | Mapping[str, float]
+    | Mapping[int, float | None]
+    | Mapping[str, float | None]
+    | Sequence[float | None]
+)
 
 AGAIN = (429, 502, 503, 504)
-"""Answers that a later try may better."""
+"""Answers that a later try may better, as may all that say when to come again."""
 
 LONGEST_WAIT = 10.0
 """Seconds between two tries."""
@@ -49,8 +55,9 @@ def create(name: str, graph: FeedbackGraph | str, options: Mapping[str, Any]) ->
     """POST /v1/policies."""
     described: Any = graph
     if not isinstance(graph, str):
-        edges = [[i, j] for i in range(graph.n_arms) for j in graph.out_neighbors(i).tolist()]
-        described = {"n": graph.n_arms, "edges": edges}
+        described = {"n": graph.n_arms, "edges": graph.edges().tolist()}
+        if not graph.certain:
+            described["probabilities"] = graph.edge_probabilities().tolist()
         if graph.labels is not None:
             described["labels"] = list(graph.labels)
     given = {key: list(value) if isinstance(value, tuple) else value for key, value in options.items()}
@@ -86,8 +93,13 @@ def policy(name: str) -> str:
 
 def _losses(losses: Losses) -> Any:
     if isinstance(losses, Mapping):
-        return {str(arm): float(loss) for arm, loss in losses.items()}
-    return [float(loss) for loss in losses]
+        return {str(arm): _loss(loss) for arm, loss in losses.items()}
+    return [_loss(loss) for loss in losses]
+
+
+def _loss(loss: float | None) -> float | None:
+    """A number, or null for a reveal that failed: None, or NaN as in arrays."""
+    return None if loss is None or loss != loss else float(loss)
 
 
 def _key(key: str | None) -> dict[str, str]:
@@ -108,6 +120,11 @@ def http_library() -> Any:
 def headers(token: str | None) -> dict[str, str]:
     """Of every request."""
     return {} if token is None else {"Authorization": f"Bearer {token}"}
+
+
+def again(answer: httpx.Response) -> bool:
+    """Whether a later try may be answered better."""
+    return answer.status_code in AGAIN or "retry-after" in answer.headers
 
 
 def wait(attempt: int, answer: httpx.Response | None) -> float:

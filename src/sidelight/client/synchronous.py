@@ -38,7 +38,7 @@ class Client:
                     call.method, call.path, json=call.json, params=dict(call.query), headers=dict(call.headers),
                     content=call.content,
                 )  # fmt: skip
-                if answer.status_code not in calls.AGAIN or attempt + 1 == self.tries:
+                if attempt + 1 == self.tries or not calls.again(answer):
                     return calls.checked(answer)
             except httpx.TransportError as error:
                 if attempt + 1 == self.tries:

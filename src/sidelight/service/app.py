@@ -15,7 +15,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route, Router
 
 from sidelight.errors import SavedStateError, SidelightError, StoreError
-from sidelight.service import exports, logs, messages, openapi, page
+from sidelight.service import exports, live, logs, messages, openapi, page
 from sidelight.service.edge import Edge
 from sidelight.service.events import PolicyRow
 from sidelight.service.problems import Problem, store_failed, unknown_policy
@@ -74,11 +74,13 @@ class Routes:
             ("GET", f"{policy}/decisions", self.open_decisions),
             ("GET", policy, self.show),
             ("DELETE", policy, self.remove),
+            ("GET", f"{policy}/stream", self.watch),
             ("GET", f"{policy}/log", self.log),
             ("GET", f"{policy}/export", self.export),
             ("POST", f"{policy}/import", self.bring),
             ("POST", "/v1/policies", self.create),
             ("GET", "/v1/policies", self.list),
+            ("GET", "/v1/stream", self.watch_all),
             ("POST", "/v1/tokens", self.add_token),
             ("GET", "/v1/tokens", self.tokens),
             ("DELETE", "/v1/tokens/{id}", self.remove_token),
@@ -87,8 +89,8 @@ class Routes:
             ("GET", "/metrics", self.metrics),
             ("GET", "/openapi.json", self.openapi),
             ("GET", "/", self.page),
-            ("GET", "/page.js", self.script),
-            ("GET", "/page.css", self.style),
+            ("GET", "/playground", self.playground),
+            ("GET", "/assets/{file}", self.asset),
         )
 
     # -- who, and what ---------------------------------------------------------------------------------
@@ -215,6 +217,42 @@ class Routes:
         served = await self.policies.look(name)
         return _json(served.open_decisions(query.get("after", 0), query.get("limit", PAGE)))
 
+    # -- watching --------------------------------------------------------------------------------------
+
+    def _may(self, request: Request, policy: str | None) -> live.May:
+        """Whether the token that a stream began with may still read: it can be revoked meanwhile."""
+        header, tokens = request.headers.get("authorization"), self.service.tokens
+
+        def may() -> bool:
+            caller = tokens.caller(header)
+            return caller is not None and caller.may("read", policy)
+
+        return may
+
+    async def watch(self, request: Request) -> Response:
+        """GET /v1/policies/{name}/stream."""
+        name = self._policy(request, "read")
+        _query(request, {})
+        live.check_room(self.service)
+        try:
+            await self.policies.look(name)
+            events = live.policy_events(self.service, name, self._may(request, name))
+        except OwnedElsewhere as elsewhere:
+            edge: Edge = request.scope["app"]
+            events = live.until_ending(self.service, await edge.passed_on(request, elsewhere.address))
+        return live.EventStream(self.service, events)
+
+    async def watch_all(self, request: Request) -> Response:
+        """GET /v1/stream."""
+        _query(request, {})
+        caller = self.service.tokens.caller(request.headers.get("authorization"))
+        whose = caller.policy if caller is not None else None
+        self._caller(request, "read", whose)
+        live.check_room(self.service)
+        answer = partial(self._answer, request)
+        events = live.list_events(self.service, whose, self._may(request, whose), answer)
+        return live.EventStream(self.service, events)
+
     # -- logs and files --------------------------------------------------------------------------------
 
     async def log(self, request: Request) -> Response:
@@ -334,7 +372,7 @@ class Routes:
     async def metrics(self, request: Request) -> Response:
         """GET /metrics: figures of the process for all, of policies for those who may read them."""
         caller = self.service.tokens.caller(request.headers.get("authorization"))
-        text = self.service.metrics.text(self.policies, caller)
+        text = self.service.metrics.text(self.policies, caller, self.service.streams)
         return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def openapi(self, request: Request) -> Response:
@@ -345,15 +383,17 @@ class Routes:
         """GET /."""
         return Response(page.text("page.html"), media_type="text/html; charset=utf-8", headers=page.HEADERS)
 
-    async def script(self, request: Request) -> Response:
-        """GET /page.js."""
-        return Response(
-            page.text("page.js"), media_type="text/javascript; charset=utf-8", headers=page.HEADERS
-        )
+    async def playground(self, request: Request) -> Response:
+        """GET /playground."""
+        return Response(page.played(), media_type="text/html; charset=utf-8", headers=page.HEADERS)
 
-    async def style(self, request: Request) -> Response:
-        """GET /page.css."""
-        return Response(page.text("page.css"), media_type="text/css; charset=utf-8", headers=page.HEADERS)
+    async def asset(self, request: Request) -> Response:
+        """GET /assets/{file}: what the pages are made of."""
+        found = page.asset(str(request.path_params["file"]))
+        if found is None:
+            raise Problem(404, "not_found", "there is no such file; /openapi.json lists what there is")
+        text, kind = found
+        return Response(text, media_type=kind, headers=page.HEADERS)
 
 
 # -- reading and writing ------------------------------------------------------------------------------------

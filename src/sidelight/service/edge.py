@@ -9,7 +9,8 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, suppress
 from itertools import count
 from typing import Any
 
@@ -30,6 +31,7 @@ SLOW = 1.0
 
 FORWARDED = "x-sidelight-forwarded"
 PASSED_ON = ("authorization", "idempotency-key", "content-type", "accept", "x-request-id")
+EVENTS = b"text/event-stream"
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -68,16 +70,20 @@ class Edge:
 
     async def _http(self, scope: Any, receive: Any, send: Any) -> None:
         began = time.perf_counter()
-        status, name = 0, b""
+        status, name, answered = 0, b"", None
         for header, value in scope["headers"]:
             if header == b"x-request-id" and _ID.fullmatch(value.decode("latin-1")):
                 name = value
         name = name or f"{self.service.instance}-{next(self._numbers):x}".encode()
 
         async def sending(message: Any) -> None:
-            nonlocal status
+            nonlocal status, answered
             if message["type"] == "http.response.start":
                 status = message["status"]
+                if any(
+                    key == b"content-type" and value.startswith(EVENTS) for key, value in message["headers"]
+                ):
+                    answered = time.perf_counter()  # what a stream tells later is no delay
                 message["headers"].append((b"x-request-id", name))
             await send(message)
 
@@ -93,7 +99,7 @@ class Edge:
             answer = await self._explained(error, scope, receive, name.decode())
             await answer(scope, receive, sending)
         finally:
-            seconds = time.perf_counter() - began
+            seconds = (answered or time.perf_counter()) - began
             route = self.templates.get(scope.get("endpoint"), "none")
             self.service.metrics.note(scope["method"] if route != "none" else "any", route, status, seconds)
             if self.access_log or status >= 500 or seconds > SLOW:
@@ -146,11 +152,8 @@ class Edge:
         """The answer of the process that serves the policy; one hop, or 503."""
         import httpx
 
-        elsewhere = Problem(
-            503, "owned_elsewhere", "another process serves this policy and cannot be reached; try again", 1.0
-        )
         if not address or FORWARDED in request.headers:
-            raise elsewhere
+            raise _unreachable()
         if self._client is None:
             self._client = httpx.AsyncClient(timeout=30.0, trust_env=False)
         headers = {key: request.headers[key] for key in PASSED_ON if key in request.headers}
@@ -167,7 +170,7 @@ class Edge:
             )
         except httpx.HTTPError:
             self.service.policies.owner_lost(address)
-            raise elsewhere from None
+            raise _unreachable() from None
         kept = {
             key: answer.headers[key]
             for key in ("retry-after", "content-disposition")
@@ -176,6 +179,41 @@ class Edge:
         return Response(
             answer.content, answer.status_code, kept, media_type=answer.headers.get("content-type")
         )
+
+    async def passed_on(self, request: Request, address: str) -> AsyncIterator[bytes]:
+        """What the process that serves the policy streams, as it comes."""
+        import httpx
+
+        if not address or FORWARDED in request.headers:
+            raise _unreachable()
+        headers = {key: request.headers[key] for key in PASSED_ON if key in request.headers}
+        stack = AsyncExitStack()
+        timeout = httpx.Timeout(30.0, read=60.0)  # a stream is never quiet for so long
+        client = await stack.enter_async_context(httpx.AsyncClient(timeout=timeout, trust_env=False))
+        try:
+            url = f"{address}{request.url.path}"
+            asked = client.stream("GET", url, headers={**headers, FORWARDED: "1"})
+            answer = await stack.enter_async_context(asked)
+            if answer.status_code != 200:
+                raise _unreachable()
+        except (httpx.HTTPError, Problem):
+            await stack.aclose()
+            self.service.policies.owner_lost(address)
+            raise _unreachable() from None
+
+        async def pieces() -> AsyncIterator[bytes]:
+            async with stack:
+                with suppress(httpx.HTTPError):  # it has ended: whoever watches asks again
+                    async for piece in answer.aiter_raw():
+                        yield piece
+
+        return pieces()
+
+
+def _unreachable() -> Problem:
+    return Problem(
+        503, "owned_elsewhere", "another process serves this policy and cannot be reached; try again", 1.0
+    )
 
 
 def _trace(error: BaseException) -> str:

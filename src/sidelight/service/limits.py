@@ -24,6 +24,7 @@ class Limits:
     tokens: int = 10_000
     open: int = 200_000  # decisions of one policy that wait for an answer
     count: int = 1_000  # decisions, or observations, of one request
+    streams: int = 64  # that are open at once, of all who watch
     waiting: int = 10_000  # requests that wait for the disk
     rate: float = 20_000.0  # requests a second, for each token
     failures: float = 10.0  # refused tokens a second, for each address

@@ -40,11 +40,11 @@ class Metrics:
         classes[at] += 1
         self.total[route] = self.total.get(route, 0.0) + seconds
 
-    def text(self, policies: Policies, caller: Caller | None) -> str:
+    def text(self, policies: Policies, caller: Caller | None, streams: int) -> str:
         """Everything; figures of policies only for those who may read them."""
-        return "\n".join(self._lines(policies, caller)) + "\n"
+        return "\n".join(self._lines(policies, caller, streams)) + "\n"
 
-    def _lines(self, policies: Policies, caller: Caller | None) -> Iterator[str]:
+    def _lines(self, policies: Policies, caller: Caller | None, streams: int) -> Iterator[str]:
         yield from _head("sidelight_info", "gauge", "Version that is running.")
         yield f'sidelight_info{{version="{__version__}"}} 1'
         yield from _head("sidelight_requests_total", "counter", "Requests by method, route and status.")
@@ -65,6 +65,7 @@ class Metrics:
         yield from _counter("sidelight_commits_total", "Transactions.", writer.commits)
         yield from _counter("sidelight_events_total", "Events on the disk since the start.", writer.written)
         yield from _counter("sidelight_commit_failures_total", "Transactions that failed.", writer.failures)
+        yield from _gauge("sidelight_streams", "Streams that are open: how many watch.", streams)
         served = list(policies.served.values())
         yield from _gauge("sidelight_policies_loaded", "Policies in memory.", len(served))
         yield from _gauge(

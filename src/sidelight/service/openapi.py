@@ -51,7 +51,7 @@ _WHY = {
     409: "It contradicts what is stored; the error names the item.",
     413: "The body is too large.",
     422: "Well-formed, but not possible; the error names the item and the value.",
-    429: "Too many requests, open decisions, policies or tokens; `Retry-After` says when to try again.",
+    429: "Too many requests, open decisions, streams, policies or tokens; `Retry-After` says when to try again.",
     503: "Nothing was stored; it may be sent again after `Retry-After`.",
 }
 
@@ -115,6 +115,14 @@ _OPERATIONS = (
     _Operation("post", f"{_POLICY}/observations", "observe",
                "Tell what decisions revealed. All observations of a request are taken, or none. The same one again"
                " counts as repeated.", "observe", messages.Observe, messages.Observed, 200, _WRITE, (_NAME,)),
+    _Operation("get", f"{_POLICY}/stream", "watchPolicy",
+               "A policy as it runs, as server-sent events: `graph` first, `policy` whenever it has moved on (four"
+               " times a second at most), `alive` when it has not for five seconds, `gone` at its end.",
+               "read", None, "events", 200, _READ, (_NAME,)),
+    _Operation("get", "/v1/stream", "watchPolicies",
+               "All policies as they run, the first 200 by name, as server-sent events: `policies` with those that"
+               " are new or have moved on, and the names of those that are gone; `alive` otherwise.",
+               "read", None, "events", 200, (401, 403, 422, 429, 503)),
     _Operation("get", f"{_POLICY}/log", "readLog",
                "Answered decisions with their probabilities, a row for each revealed arm, to be evaluated.",
                "read", None, "log", 200, _READ, (_NAME, _FORMAT)),
@@ -135,6 +143,7 @@ _OPERATIONS = (
                "Figures for Prometheus; those of policies need a token that may read them.", None, None, "text"),
     _Operation("get", "/openapi.json", "openapi", "This document.", None, None, "object"),
     _Operation("get", "/", "page", "The page.", None, None, "html"),
+    _Operation("get", "/playground", "playground", "Plans side by side in the browser.", None, None, "html"),
 )  # fmt: skip
 
 
@@ -202,6 +211,7 @@ def _answer(operation: _Operation) -> dict[str, Any]:
     contents: dict[str, dict[str, Any]] = {
         "log": {"application/x-ndjson": text, "application/vnd.apache.parquet": text},
         "lines": {"application/x-ndjson": text},
+        "events": {"text/event-stream": text},
         "object": {"application/json": {"schema": {"type": "object"}}},
         "text": {"text/plain": text},
         "html": {"text/html": text},

@@ -1,9 +1,11 @@
-"""The page of the service: three static files. Nothing in them is made from data; the script asks the API."""
+"""The pages of the service: static files, its own and those of every page. Nothing in them is made from data."""
 
 from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
+
+from sidelight.report import assets, playground
 
 HEADERS = {
     "content-security-policy": (
@@ -15,8 +17,25 @@ HEADERS = {
     "cache-control": "no-cache",
 }
 
+OWN = ("live.js", "live.css")
+SHARED = (*playground.STYLES, *playground.SCRIPTS)
+
 
 @cache
 def text(name: str) -> str:
-    """One of the files."""
+    """One of the files of the service alone."""
     return files("sidelight.service").joinpath("static", name).read_text(encoding="utf-8")
+
+
+@cache
+def played() -> str:
+    """The playground."""
+    return playground.playground_html("assets/")
+
+
+def asset(name: str) -> tuple[str, str] | None:
+    """A script or style sheet and its type; None if there is none of this name."""
+    if name not in OWN and name not in SHARED:
+        return None
+    kind = assets.TYPES[name.rsplit(".", 1)[1]]
+    return (text(name) if name in OWN else assets.text(name)), kind

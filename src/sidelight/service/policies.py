@@ -50,7 +50,7 @@ class Policies:
         self._left: dict[
             str, Served
         ] = {}  # dropped: what they have written must settle before they are loaded
-        self._creating: set[str] = set()
+        self._creating: dict[str, tuple[str | None, asyncio.Event]] = {}  # by whose key, and when it is over
         self._elsewhere: dict[str, tuple[str, float]] = {}  # owners, and until when that is believed
         self._workers = ThreadPoolExecutor(2, "sidelight-load")
         self._planner = ThreadPoolExecutor(1, "sidelight-plan")
@@ -259,7 +259,7 @@ class Policies:
         """Plan and store a new policy."""
         name = request.name
         digest = None if key is None else hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
-        async with self.reserved(name):
+        async with self.reserved(name, digest):
             before = await self.reading(self.store.row, name)
             if before is not None:
                 if digest is not None and before.about.get("key") == digest:
@@ -290,17 +290,21 @@ class Policies:
         return served
 
     @asynccontextmanager
-    async def reserved(self, name: str) -> AsyncIterator[None]:
-        """While a policy of this name is being made or removed, nobody else does."""
+    async def reserved(self, name: str, key: str | None = None) -> AsyncIterator[None]:
+        """While a policy of this name is being made or removed, nobody else does; the same request again waits."""
+        while key is not None and self._creating.get(name, (None,))[0] == key:
+            await self._creating[name][1].wait()
         if self.count + len(self._creating) >= self.limits.policies:
             raise Problem(429, "too_many_policies", f"at most {self.limits.policies:,} policies are allowed")
         if name in self._creating:
             raise Problem(409, "being_made", f"policy {name!r} is being made", retry_after=1.0)
-        self._creating.add(name)
+        over = asyncio.Event()
+        self._creating[name] = (key, over)
         try:
             yield
         finally:
-            self._creating.discard(name)
+            del self._creating[name]
+            over.set()
 
     async def remove(self, name: str) -> None:
         """Delete a policy and all its events."""

@@ -324,7 +324,7 @@ class Served:
         try:
             told = aligned(graph, int(graph.out_degree[arm]), arm, self._by_arm(losses))
             values = told if unit == _PLAIN else as_losses(unit, told)
-            if not in_range(heard(graph, values)):
+            if not in_range(values if graph.certain else heard(values)):
                 raise out_of_range(graph, arm, unit, told)
         except InvalidFeedback as error:
             raise Problem(

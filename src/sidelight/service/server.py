@@ -73,7 +73,7 @@ def run(settings: Settings, announce: Callable[[Service, str], None]) -> None:
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # what it knows is said once, by us
     try:
         with _runner() as runner:
-            server = drained_by_signals(uvicorn.Server(config))
+            server = ending_streams(drained_by_signals(uvicorn.Server(config)), service)
             runner.run(_serve(server, service, listening, settings, announce, address))
     finally:
         undo()
@@ -106,6 +106,18 @@ def drained_by_signals(server: Any) -> Any:
                 signal.signal(number, handler)
 
     server.capture_signals = captured
+    return server
+
+
+def ending_streams(server: Any, service: Service) -> Any:
+    """The server, telling streams to end before it waits for what is under way: they would go on for ever."""
+    shutdown = server.shutdown
+
+    async def ending(sockets: Any = None) -> None:
+        service.ending.set()
+        await shutdown(sockets=sockets)
+
+    server.shutdown = ending
     return server
 
 

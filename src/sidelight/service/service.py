@@ -53,6 +53,8 @@ class Service:
         self.tokens = Tokens([])
         self.admin_token: str | None = None  # made at the first start, to be shown once
         self.ready = False
+        self.streams = 0  # how many watch
+        self.ending = asyncio.Event()  # they are to end: the service is about to stop
         self.instance = secrets.token_hex(4)
         self._environment = environment
         self._beside: list[asyncio.Task[None]] = []
@@ -77,6 +79,7 @@ class Service:
     async def stop(self) -> None:
         """Answer what waits, save what has changed, and let go of the store."""
         self.ready = False
+        self.ending.set()
         for task in self._beside:
             task.cancel()
         await self.policies.close()

@@ -1,0 +1,277 @@
+"""Policies as they run, for whoever watches: streams of server-sent events.
+
+A stream looks four times a second whether what it shows has moved on, and tells it once, however many decisions that
+were: everything it tells is on the disk. Requests know nothing of it, so where nobody watches nothing is paid for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from starlette.responses import StreamingResponse
+
+from sidelight.service import messages
+from sidelight.service.events import Event, Kind, read_decided, read_observed
+from sidelight.service.problems import Problem
+from sidelight.service.served import Served
+from sidelight.service.store.base import OwnedElsewhere
+
+if TYPE_CHECKING:
+    from sidelight.service.service import Service
+
+EVERY = 0.25
+"""Seconds between two looks."""
+SHARE = 0.05
+"""Of a core, at most, that one stream spends on making what it tells: large policies are told less often."""
+LONGEST = 5.0
+"""Seconds between two looks, however much there is to tell; without news a stream says that it is alive."""
+NAMES_EVERY = 2.0
+"""Seconds until a policy that is new, gone or of another process is noticed in the list."""
+
+MOST_LISTED = 200
+MOST_BARS = 40
+MOST_RECENT = 20
+MOST_WAITING = 20
+MOST_VALUES = 6
+MOST_ARMS = 20_000
+"""More arms than these are told by the most probable ones only."""
+MOST_BOUNDS = 40
+
+May = Callable[[], bool]
+"""May the caller still read this?"""
+
+
+class EventStream(StreamingResponse):
+    """An answer that goes on; it counts as long as it does."""
+
+    def __init__(self, service: Service, events: AsyncIterator[bytes]) -> None:
+        headers = {
+            "cache-control": "no-store",
+            "x-accel-buffering": "no",
+        }  # proxies are to pass it on at once
+        super().__init__(events, media_type="text/event-stream", headers=headers)
+        self._service = service
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """ASGI."""
+        self._service.streams += 1
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._service.streams -= 1
+
+
+def check_room(service: Service) -> None:
+    """Refuse one stream too many."""
+    if service.streams >= service.limits.streams:
+        raise Problem(
+            429,
+            "too_many_streams",
+            f"{service.streams} streams are open, at most {service.limits.streams} may be",
+            retry_after=5.0,
+        )
+
+
+async def policy_events(service: Service, name: str, may: May) -> AsyncIterator[bytes]:
+    """`graph` once, `policy` whenever it has moved on, `alive` where it does not; `gone` at its end."""
+    told: tuple[int, int] | None = None  # which policy of this name, and how far
+    quiet = 0.0
+    while may():
+        pause = EVERY
+        try:
+            served = service.policies.served.get(name)
+            if served is None or served.failed or told != (served.row.id, served.seq):
+                served = await service.policies.look(name)
+                if told is None or told[0] != served.row.id:
+                    yield _event("graph", await asyncio.to_thread(_drawn, served))
+                told = (served.row.id, served.seq)
+                recent = await service.policies.reading(_recent, service, served)
+                began = time.thread_time()
+                news = _event("policy", _state(service, served, recent))
+                pause = _pause(time.thread_time() - began)
+                yield news
+                quiet = 0.0
+        except (Problem, OwnedElsewhere) as error:  # removed, or another process serves it: ask again
+            gone = isinstance(error, Problem) and error.status == 404
+            yield _event("gone", {"removed": gone, "message": str(error)})
+            return
+        if quiet >= LONGEST:
+            yield _event("alive", _health(service))
+            quiet = 0.0
+        quiet += pause
+        if await _ends(service, pause):
+            return
+
+
+async def list_events(
+    service: Service, whose: str | None, may: May, answer: Callable[[str], Awaitable[messages.PolicyAnswer]]
+) -> AsyncIterator[bytes]:
+    """`policies`: first all of them, then those that have moved on or are gone; `alive` where none is."""
+    told: dict[str, tuple[int, int]] = {}
+    names: list[str] = []
+    due, quiet, first = 0.0, 0.0, True
+    while may():
+        began, now = time.thread_time(), time.monotonic()
+        try:
+            if now >= due:
+                due = now + NAMES_EVERY
+                names = [whose] if whose is not None else await service.policies.names("", MOST_LISTED + 1)
+            changed, shown = [], names[:MOST_LISTED]
+            for name in shown:
+                if told.get(name) != _stand(service, name, due) and (found := await _asked(answer, name)):
+                    changed.append(found)
+                    told[name] = _stand(service, name, due)
+        except Problem:  # the store cannot be read just now, and requests are told so
+            changed, shown = [], list(told)
+        gone = [name for name in told if name not in shown]
+        for name in gone:
+            del told[name]
+        if changed or gone or first:
+            about = {"policies": changed, "gone": gone, "more": len(names) > MOST_LISTED, **_health(service)}
+            yield _event("policies", about)
+            quiet, first = 0.0, False
+        elif quiet >= LONGEST:
+            yield _event("alive", _health(service))
+            quiet = 0.0
+        pause = _pause(time.thread_time() - began)
+        quiet += pause
+        if await _ends(service, pause):
+            return
+
+
+# -- when ---------------------------------------------------------------------------------------------------
+
+
+def _pause(spent: float) -> float:
+    return min(max(EVERY, spent / SHARE), LONGEST)
+
+
+async def until_ending(service: Service, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """What another process streams, until this one is about to stop."""
+    ending = asyncio.ensure_future(service.ending.wait())
+    try:
+        while True:
+            piece = asyncio.ensure_future(anext(pieces, None))
+            try:
+                await asyncio.wait((piece, ending), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                if not piece.done():
+                    piece.cancel()
+                    await asyncio.wait((piece,))
+            if piece.cancelled() or (found := piece.result()) is None:
+                return
+            yield found
+    finally:
+        ending.cancel()
+
+
+async def _ends(service: Service, seconds: float) -> bool:
+    """Wait; is the service about to stop?"""
+    try:
+        await asyncio.wait_for(service.ending.wait(), seconds)
+    except TimeoutError:
+        return False
+    return True
+
+
+def _stand(service: Service, name: str, due: float) -> tuple[int, int]:
+    """Changes when the policy has: how far it is, or, where that is not known here, whenever names are looked up."""
+    served = service.policies.served.get(name)
+    return (-1, int(1000 * due)) if served is None else (served.row.id, served.seq)
+
+
+async def _asked(
+    answer: Callable[[str], Awaitable[messages.PolicyAnswer]], name: str
+) -> messages.PolicyAnswer | None:
+    try:
+        return await answer(name)
+    except Problem:  # removed meanwhile, or its owner cannot be reached: the next look may find it
+        return None
+
+
+# -- what ---------------------------------------------------------------------------------------------------
+
+
+def _event(name: str, data: Any) -> bytes:
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), messages.encode(data))
+
+
+def _health(service: Service) -> dict[str, Any]:
+    return {"time": service.clock(), "problems": service.ailments()}
+
+
+def _drawn(served: Served) -> dict[str, Any]:
+    """The graph as pages draw it, and what the plan has promised so far."""
+    from sidelight.report.data import graph_data
+
+    policy, plan = served.policy, served.policy.plan
+    found = graph_data(policy.graph, plan.partition, plan)
+    if plan.horizon is None:
+        last = max(served.made, 1)
+        rounds = sorted({round(last ** (k / MOST_BOUNDS)) for k in range(MOST_BOUNDS + 1)})
+        bounds = [[t, plan.bound_at(t).value * policy.unit.width] for t in rounds]
+        found["promised"] = [[t, value] for t, value in bounds if np.isfinite(value)]
+    return found
+
+
+def _state(service: Service, served: Served, recent: list[dict[str, Any]]) -> dict[str, Any]:
+    """A policy as it stands, what has happened to it last, and what it waits for."""
+    chances = served.policy.probabilities
+    most = np.argsort(-chances, kind="stable")[:MOST_BARS]
+    waiting: list[dict[str, Any]] = []
+    for number, (arm, since) in served.open.items():  # from the oldest
+        if len(waiting) == MOST_WAITING:
+            break
+        waiting.append({"decision": number, "arm": arm, "time": since})
+    return {
+        "policy": served.answer(probabilities=False),
+        "likely": [[int(arm), float(chances[arm])] for arm in most],
+        "probabilities": _packed(chances) if chances.size <= MOST_ARMS else None,
+        "names": _names(served, [int(arm) for arm in most], recent, waiting),
+        "recent": recent,
+        "waiting": waiting,
+        **_health(service),
+    }
+
+
+def _packed(values: Any) -> str:
+    from sidelight.report.data import packed
+
+    return packed(values)
+
+
+def _recent(service: Service, served: Served) -> list[dict[str, Any]]:
+    after = max(served.seq - MOST_RECENT, 0)
+    found = list(service.store.events(served.row.id, after))[-MOST_RECENT:]
+    return [_told(event) for event in reversed(found)]
+
+
+def _told(event: Event) -> dict[str, Any]:
+    about: dict[str, Any] = {
+        "seq": event.seq,
+        "what": Kind(event.kind).name.lower(),
+        "time": event.time,
+        "decision": event.decision or None,
+    }
+    if event.kind == Kind.DECIDED:
+        about["arm"] = read_decided(event.body).arm
+    elif event.kind == Kind.OBSERVED:
+        about["arm"], values = read_observed(event.body)
+        about["values"] = [None if np.isnan(value) else value for value in values[:MOST_VALUES].tolist()]
+        about["revealed"] = values.size
+    return about
+
+
+def _names(
+    served: Served, arms: list[int], recent: list[dict[str, Any]], waiting: list[dict[str, Any]]
+) -> dict[str, str]:
+    """Labels of the arms that are mentioned."""
+    labels = served.policy.graph.labels
+    if labels is None:
+        return {}
+    mentioned = {*arms, *(each["arm"] for each in (*recent, *waiting) if "arm" in each)}
+    return {str(arm): labels[arm] for arm in sorted(mentioned)}
