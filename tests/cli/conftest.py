@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from sidelight.cli.main import main
-from sidelight.report import page
+from sidelight.report import drawing
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ def pictures():
 def _few_pictures(request, monkeypatch):
     if "pictures" not in request.fixturenames:
         for limit in ("MOST_GROUPS_DRAWN", "MOST_GRAPHS_DRAWN"):
-            monkeypatch.setattr(page, limit, 0)
+            monkeypatch.setattr(drawing, limit, 0)
 
 
 @pytest.fixture

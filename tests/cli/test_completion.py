@@ -76,7 +76,7 @@ def test_options_and_their_choices(offered):
 
 def test_names_are_remembered_until_sources_change(monkeypatch, tmp_path):
     first = complete.remembered()
-    assert first["policies"] == list(registry.names())
+    assert first["policies"] == [*registry.names(), "FILE.py:NAME", "PLAN.json"]
     monkeypatch.setattr(complete, "known", lambda: pytest.fail("asked again"))
     assert complete.remembered() == first
     monkeypatch.setattr(complete, "_stamp", lambda: "changed")
@@ -92,7 +92,7 @@ def test_a_damaged_memory_is_replaced(tmp_path, text):
     cache.parent.mkdir(parents=True)
     cache.write_text(text)
     assert complete.remembered() == complete.known()
-    assert json.loads(cache.read_text())["policies"] == list(registry.names())
+    assert json.loads(cache.read_text())["policies"] == [*registry.names(), "FILE.py:NAME", "PLAN.json"]
 
 
 def test_an_unwritable_memory_does_no_harm(monkeypatch):

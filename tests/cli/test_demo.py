@@ -32,7 +32,7 @@ def test_demo_shows_the_whole_way(run, spec, tmp_path):
         assert word in out
     page = (tmp_path / "report.html").read_text()
     assert spec in page
-    assert "http-equiv" not in page
+    assert "default-src 'none'" in page
     assert "report.html" in out.replace("\n", "")
 
 

@@ -10,6 +10,8 @@ import sys
 import pytest
 from cli_checks import assert_one_line
 
+import sidelight as sl
+
 FOLDERS = {
     "demo": ("demo", "--horizon", "300", "--runs", "1"),
     "run": ("run", "cycle:5", "-T", "100", "--seeds", "1"),
@@ -58,7 +60,8 @@ def test_links_pipes_and_open_files_are_written_to(run, tmp_path):
 
 def test_a_disk_that_fills_up_leaves_the_old_file(run, tmp_path, monkeypatch):
     file = tmp_path / "plan.json"
-    file.write_text("old")
+    sl.plan("cycle:5", 100).save(file)
+    old = file.read_text()
 
     def full(descriptor):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -69,7 +72,7 @@ def test_a_disk_that_fills_up_leaves_the_old_file(run, tmp_path, monkeypatch):
     assert_one_line(err)
     assert f"cannot write {file}: no space left on device" in err
     assert [path.name for path in tmp_path.iterdir()] == ["plan.json"]
-    assert file.read_text() == "old"
+    assert file.read_text() == old
 
 
 def mounted(options, script, *arguments):

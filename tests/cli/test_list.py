@@ -12,7 +12,7 @@ from sidelight.policy import names as policies
 
 EXPECTED = {
     "families": list(families.usages()),
-    "policies": list(policies.names()),
+    "policies": [*policies.names(), "FILE.py:NAME", "PLAN.json"],
     "environments": list(environments.usages()),
     "claims": list(claims.names()),
 }

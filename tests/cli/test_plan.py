@@ -57,7 +57,9 @@ def test_the_tables_say_why(run):
     for other in plan.considered:
         assert f"{other.value:,.1f}" in weighed
     assert weighed.splitlines()[2].split()[:2] == ["single", "interpolated"]  # the smallest bound comes first
-    assert f"{plan.bound.terms['budget']:,.1f}" in weighed.splitlines()[2]
+    assert f"{plan.bound.terms['smallest bound']:,.1f}" in weighed.splitlines()[2]
+    assert "the smallest bound is" in out  # … and a note says why it is not the plan's own
+    assert plan.note.endswith("larger, so that the plan can tune itself to the losses it meets")
 
 
 def test_a_plan_for_any_number_of_rounds(run):
@@ -187,13 +189,29 @@ def test_a_search_may_find_a_better_partition(run):
     assert searched["bound"]["value"] <= plain["bound"]["value"] * (1 + 1e-9)
 
 
-def test_the_file_is_the_json(run, tmp_path):
-    file = tmp_path / "plan.json"
-    code, out, _ = run("plan", "mab:3", "-T", 100, "-o", file)
+@pytest.mark.parametrize(
+    "arguments", [("mab:3", "-T", 100), ("cycle:6",), ("cycle:6", "--realization", "doubling")]
+)
+def test_the_file_is_the_plan_that_the_library_saves(run, tmp_path, arguments):
+    file, ours = tmp_path / "plan.json", tmp_path / "ours.json"
+    code, out, _ = run("plan", *arguments, "-o", file)
     assert code == 0
     assert str(file) in out.replace("\n", "")
-    assert json.loads(file.read_text()) == answer(run, "mab:3", "-T", 100)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["plan.json"]
+    horizon = 100 if "-T" in arguments else None
+    realization = "doubling" if "doubling" in arguments else "auto"
+    sl.plan(arguments[0], horizon, realization=realization).save(ours)
+    assert file.read_bytes() == ours.read_bytes()
+    found, printed = json.loads(file.read_text()), answer(run, *arguments)
+    same = {name for name in found if name in printed and found[name] == printed[name]}
+    assert same >= {"bound", "blocks", "horizon"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ours.json", "plan.json"]
+
+
+def test_a_saved_plan_is_a_graph_too(run, tmp_path):
+    assert run("plan", "cycle:6", "-T", 100, "-o", tmp_path / "plan.json")[0] == 0
+    found = answer(run, tmp_path / "plan.json", "-T", 100)
+    assert found.pop("graph")["arms"] == 6
+    assert found["bound"] == answer(run, "cycle:6", "-T", 100)["bound"]
 
 
 WRONG = {
@@ -231,3 +249,19 @@ def test_an_unknown_realization_is_wrong_usage(run):
     assert code == 2
     assert_usage(err)
     assert "interpolated" in err
+
+
+def test_a_saved_plan_is_planned_for_its_own_horizon(run, tmp_path):
+    file = tmp_path / "plan.json"
+    sl.plan("cycle:5", 700).save(file)
+    for options, horizon in (((), 700), (("-T", 90), 90), (("--anytime",), None)):
+        code, out, err = run("plan", file, "--json", *options)
+        assert code == 0, err
+        assert json.loads(out)["horizon"] == horizon
+
+
+def test_confidence_needs_the_option_horizon(run):
+    code, _, err = run("plan", "cycle:5", "--confidence", "0.99")
+    assert code == 2
+    assert_usage(err)
+    assert "--confidence 0.99 tunes a plan for one horizon: give --horizon" in err

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -9,8 +10,8 @@ from cli_checks import assert_one_line, assert_usage
 
 import sidelight as sl
 from sidelight.cli import screen, study
-from sidelight.cli.study import kept_graphs
 from sidelight.experiment import simulation
+from sidelight.experiment.sweep.graphs import kept_graphs
 from sidelight.policy.names import compared
 
 QUICK = ("run", "teams:2x3", "-T", "200", "--seeds", "3", "--jobs", "1", "--no-figures")
@@ -96,6 +97,26 @@ def test_figures_are_written_on_request(run, pictures, played, tmp_path):
     assert run("report", moved, "--figures")[0] == 0
     endings = {file.suffix for file in (moved / "figures").iterdir()}
     assert endings == {".png", ".pdf"}
+
+
+def test_figures_have_the_width_that_was_asked_for(run, pictures, played, tmp_path):
+    from matplotlib.image import imread
+
+    from sidelight.report.style import DPI
+
+    moved = tmp_path / "moved"
+    shutil.copytree(played[0], moved)
+    assert run("report", moved, "--figure-width", "single")[0] == 0
+    (drawn,) = (moved / "figures").glob("*-regret.png")
+    assert imread(drawn).shape[1] == pytest.approx(3.5 * DPI, abs=1)
+
+
+def test_a_width_that_is_none_is_refused_before_anything_is_played(run, tmp_path):
+    code, out, err = run(*QUICK, "-o", tmp_path / "out", "--figure-width", "wide")
+    assert (code, out) == (1, "")
+    assert_one_line(err)
+    assert "'wide'" in err
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_same_command_again_plays_nothing(run, played, monkeypatch):
@@ -200,10 +221,49 @@ def test_no_policy_that_applies_is_an_error(run, tmp_path):
     assert "no policy applies" in err
 
 
+def test_a_saved_plan_is_played(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("plan", "teams:2x3", "-T", 200, "-o", "plan.json")[0] == 0
+    command = ("run", "plan.json", *QUICK[4:], "--json")
+    code, out, err = run(*command, "-o", "alone")
+    assert (code, err) == (0, "")
+    (row,) = json.loads(out)["results"]
+    run_ = sl.simulate(sl.plan("teams:2x3", 200), "gap", 3)
+    assert (row["policy"], row["horizon"]) == ("plan.json", 200)
+    assert row["regret"] == run_.regret[:, -1].mean()
+    code, out, _ = run(*command, "--policy", "flat", "-o", "alone")  # added to what is there
+    assert [row["policy"] for row in json.loads(out)["results"]] == ["plan.json", "flat"]
+    code, out, _ = run("run", "teams:2x3", *QUICK[2:], "--policy", "plan.json,flat", "--json", "-o", "other")
+    assert json.loads(out)["results"][0]["regret"] == row["regret"]
+    code, out, _ = run("run", "cycle:6", *QUICK[2:], "--policy", "plan.json,flat", "--json", "-o", "another")
+    assert (code, json.loads(out)["absent"][0]["status"]) == (0, "not applicable")
+
+
+def test_saved_plans_that_cannot_be_played(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("plan", "teams:2x3", "-o", "plan.json")[0] == 0
+    code, _, err = run("run", "plan.json", "-o", "out")
+    assert code == 2
+    assert "--horizon" in err
+    code, _, err = run("run", "plan.json", "-T", 9, "--add-loops", "-o", "out")
+    assert code == 1
+    assert "leave --add-loops out" in err
+    text = (tmp_path / "plan.json").read_text()
+    (tmp_path / "plan.json").write_text(text.replace('"s": 0.5', '"s": 0.25'))
+    code, _, err = run("run", "plan.json", "-T", 9, "-o", "out")
+    assert code == 1
+    assert_one_line(err)
+    assert "do not match their digest" in err
+    code, _, err = run("run", "teams:2x3", "-T", 9, "--policy", "none.json", "-o", "out")
+    assert code == 1
+    assert "none.json does not exist" in err
+    assert not (tmp_path / "out").exists()
+
+
 WRONG = {
     "policy": (("--policy", "auto,clusterd"), "did you mean 'clustered'?"),
-    "twice": (("--policy", "auto,auto"), "policies[1]"),
-    "empty policy": (("--policy", ""), "policies[0]"),
+    "twice": (("--policy", "auto,auto"), "--policy: 'auto' is given twice"),
+    "empty policy": (("--policy", ""), "lacks a name"),
     "environment": (("--env", "gapp"), "did you mean 'gap'?"),
     "gap": (("--env", "gap:wide"), "wide"),
     "no rounds": (("-T", "0"), "got 0"),
@@ -282,3 +342,85 @@ def test_a_damaged_cell_is_named(run, played, tmp_path):
     assert code == 1
     assert_one_line(err)
     assert cell.name in err
+
+
+@pytest.mark.parametrize(("options", "given"), [((), {}), (("--undirected",), {"undirected": True})])
+def test_a_folder_of_python_is_continued_and_one_of_ours_read_there(
+    run, tmp_path, monkeypatch, options, given
+):
+    """What Python calls cycle:5 is what the command calls so: neither plays again what the other has played."""
+    graph = {"family": "cycle:5", **given} if given else "cycle:5"
+    theirs = sl.compare(graph, ["auto"], "gap", 100, seeds=2)
+    theirs.write(tmp_path / "a", figures=False)
+    command = ("run", "cycle:5", *options, "-T", 100, "--seeds", 2, "--jobs", 1, "--no-figures", "--json")
+    code, out, err = run(*command, "--policy", "auto,uniform", "-o", tmp_path / "a")
+    assert code == 0, err
+    first, _ = json.loads(out)["results"]
+    assert first["regret"] == pytest.approx(theirs.cells[0].mean[-1])
+    assert (run(*command, "--policy", "auto", "-o", tmp_path / "b")[0]) == 0
+    theirs.write(tmp_path / "b", figures=False)
+    monkeypatch.setattr(sys.modules["sidelight.experiment.compare"], "simulate", None)  # nothing is played
+    (cell,) = sl.compare(graph, ["auto"], "gap", 100, seeds=2, folder=tmp_path / "b").cells
+    assert cell.id == theirs.cells[0].id
+
+
+def test_a_class_without_turns_is_refused_before_anything_is_played(run, tmp_path):
+    (tmp_path / "bad.py").write_text("class NoAsk:\n    pass\n")
+    code, _, err = run(*QUICK, "--policy", f"auto,{tmp_path / 'bad.py'}:NoAsk", "-o", tmp_path / "out")
+    assert code == 1
+    assert_one_line(err)
+    assert "NoAsk is a class that plays nothing: it needs the methods ask() and tell(losses)" in err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ("--policy", "greedy.py"),
+            "--policy: unknown policy 'greedy.py'; for a policy in a file of Python write",
+        ),
+        (
+            ("--policy", "greedy"),
+            "unknown policy 'greedy'; for a policy in a file of Python write greedy.py:Greedy",
+        ),
+        (("--policy", "auto,"), "--policy 'auto,' lacks a name"),
+        (("--policy", ""), "--policy '' lacks a name"),
+        (("--policy", "auto,auto"), "--policy: 'auto' is given twice; leave one out"),
+        (("--policy", "autoo"), "--policy: unknown policy 'autoo'; did you mean 'auto'"),
+        (("--env", "gapp"), "--env: "),
+        (("--seeds", "0"), "--seeds: must be a whole number from 1 "),
+        (("--seed", "-1"), "--seed: must be a whole number from 0 "),
+    ],
+)
+def test_mistakes_are_told_in_the_words_of_the_command(run, tmp_path, monkeypatch, options, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "greedy.py").write_text("import os\n\nclass Greedy:\n    pass\n")
+    code, _, err = run(*QUICK, "-o", "out", *options)
+    assert code == 1
+    assert_one_line(err)
+    assert message in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_report_of_interrupted_policies_says_how_far_they_are(run, tmp_path, monkeypatch):
+    """Seeds are kept, and counted; without a finished policy there is no report, which is said."""
+    real, calls = simulation._Task.advance, []
+
+    def interrupted(task, stop):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        real(task, stop)
+
+    monkeypatch.setattr(simulation._Task, "advance", interrupted)
+    code, out, err = run(*QUICK, "--policy", "auto,flat", "-o", tmp_path / "out")
+    assert code == 130, err
+    assert "sweep" not in out + err
+    code, out, err = run("report", tmp_path / "out", "--no-figures")
+    assert code == 1
+    assert_one_line(err)
+    assert "no report was written" in err
+    assert "2 of its 3 seeds are finished and kept" in " ".join(out.split())
+    assert "flat" in out
+    assert "not played yet" in " ".join(out.split())

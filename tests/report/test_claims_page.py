@@ -54,7 +54,9 @@ def test_the_page_stands_alone(reproduction, folder):
         assert f'id="{outcome.claim}"' in text
         assert all(check.name.replace("'", "&#39;") in text for check in outcome.checks)
     assert text.count("data:image/svg+xml;base64,") == 4
-    assert "http" not in text
+    assert "http:" not in text
+    assert "https:" not in text
+    assert "default-src 'none'" in text
     assert "<script" not in text
     assert "<b>nothing</b>" not in text
     assert "&lt;b&gt;nothing" in text

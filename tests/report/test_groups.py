@@ -29,4 +29,21 @@ def test_three_horizons_of_one_graph_and_environment_make_a_scaling():
     ]
     (found,) = scalings_of(results(*cells))
     assert (found.graph, found.environment, list(found.cells)) == ("cycle:4", "gap", ["auto"])
-    assert [one.horizon for one in found.cells["auto"]] == [10, 100, 1000]
+    assert [(at, one.horizon) for at, one in found.cells["auto"].items()] == [
+        (10, 10),
+        (100, 100),
+        (1000, 1000),
+    ]
+
+
+def test_three_sizes_of_one_family_make_a_scaling():
+    arms = {"cycle:4": 4, "cycle:9": 9, "cycle:6": 6, "mab:4": 4, "a.csv": 9}
+    found = scalings_of(results(*(cell(graph=graph) for graph in arms)), arms)
+    assert [(one.variable, one.graph, one.horizon) for one in found] == [("N", "cycle:N", 100)]
+    assert list(found[0].cells["auto"]) == [4, 6, 9]
+    assert found[0].title == "cycle:N, gap, T = 100"
+
+
+def test_graphs_of_one_family_and_size_have_no_growth():
+    arms = {"cliques:2x6": 12, "cliques:6x2": 12, "cliques:3x3": 9, "cliques:4x4": 16}
+    assert scalings_of(results(*(cell(graph=graph) for graph in arms)), arms) == ()

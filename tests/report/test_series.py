@@ -37,14 +37,15 @@ def test_final_regret_against_the_horizon():
 
 def test_the_exponent_is_exact_and_pairs_seeds():
     seeds = [[*range(9)], [*range(8, -1, -1)], [50, *range(1, 9)]]
-    cells = tuple(
-        final_cell(10**k, seeds=s, factors=np.array(s) + 1.0) for k, s in zip((1, 2, 3), seeds, strict=True)
-    )
+    cells = {
+        10**k: final_cell(10**k, seeds=s, factors=np.array(s) + 1.0)
+        for k, s in zip((1, 2, 3), seeds, strict=True)
+    }
     found = scaling_exponent(cells)
     assert (found.value, found.n_seeds) == (pytest.approx(2 / 3), 8)
     assert found.low == pytest.approx(2 / 3)  # the same factor for the same seed at every horizon
 
 
 def test_without_shared_seeds_there_is_no_exponent():
-    cells = tuple(final_cell(10**k, seeds=[3 * k, 3 * k + 1, 3 * k + 2]) for k in (1, 2, 3))
+    cells = {10**k: final_cell(10**k, seeds=[3 * k, 3 * k + 1, 3 * k + 2]) for k in (1, 2, 3)}
     assert scaling_exponent(cells) is None

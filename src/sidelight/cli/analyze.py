@@ -8,7 +8,6 @@ import click
 
 from sidelight.cli import options
 from sidelight.cli.screen import columns, emit, emit_json, facts, safe
-from sidelight.cli.words import Analysis
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -17,13 +16,15 @@ if TYPE_CHECKING:
     from sidelight.planning.bounds.comparison import Row
 
 
-@click.command(short_help="What a graph allows; every bound side by side.")
+@click.command(short_help="Say what a graph allows, and list every known bound.")
 @options.takes_graph
 @options.horizon(default=100_000, show_default=True)
 @options.as_json
 def command(graph: GraphRequest, horizon: int, as_json: bool) -> None:
-    """Observability, δ* with its certificate, independence number, packings, and every known bound at T."""
+    """Say what a graph allows: how its arms can be observed, its domination number δ*, its independence number α,
+    packing sets, and every upper and lower bound that is known for its regret in T rounds."""
     import sidelight as sl
+    from sidelight.report.analysis import Analysis
 
     loaded = graph.load()
     comparison = sl.compare_bounds(loaded.graph, horizon)
@@ -34,7 +35,7 @@ def command(graph: GraphRequest, horizon: int, as_json: bool) -> None:
         return
     changed = [("changed", change) for change in loaded.changes]
     emit(
-        facts(f"Graph {safe(loaded.source)}", [*changed, *found.rows()]),
+        facts(f"Graph {safe(loaded.source)}", [*changed, *found.rows(safe)]),
         _bounds("Upper bounds", comparison.upper, horizon),
         _bounds("Lower bounds", comparison.lower, horizon),
     )

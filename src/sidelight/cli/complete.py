@@ -65,7 +65,7 @@ def known() -> dict[str, list[str]]:
 
     return {
         "families": list(families.usages()),
-        "policies": list(policies.names()),
+        "policies": [*policies.names(), "FILE.py:NAME", "PLAN.json"],
         "environments": list(environments.usages()),
         "claims": list(claims.names()),
     }

@@ -9,7 +9,7 @@ from sidelight.cli.screen import write
 SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command(short_help="Set up completion in a shell.")
+@click.command(short_help="Print the completion script of a shell.")
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:

@@ -9,7 +9,7 @@ import click
 from sidelight.cli import complete, options
 from sidelight.cli.files import writable_folder, written
 from sidelight.cli.screen import emit, emit_json, facts, safe
-from sidelight.cli.words import Analysis, bound_rows, plan_rows
+from sidelight.cli.words import bound_rows, plan_rows
 from sidelight.errors import InvalidOption
 
 RIVALS = ("exp3g", "chlz21", "ftl", "uniform")
@@ -19,7 +19,7 @@ ENVIRONMENT = "gap:0.3"
 """All arms lose half of the time, except one that loses less by this much."""
 
 
-@click.command(short_help="The main job on a built-in graph.")
+@click.command(short_help="Analyse, plan, play and report on a built-in graph.")
 @click.option(
     "--graph",
     "spec",
@@ -35,12 +35,13 @@ ENVIRONMENT = "gap:0.3"
 @options.out_folder("Folder for the report.", default="sidelight-demo", show_default=True)
 @options.as_json
 def command(spec: str, horizon: int, runs: int, seed: int, output: str, as_json: bool) -> None:
-    """The main job on a built-in graph: analysis, plan, and a played comparison with a report."""
+    """Show what Sidelight does on a built-in graph: analyse it, plan, play against known algorithms, and report."""
     if runs < 1:
         raise InvalidOption(f"--runs must be at least 1, got {runs}")
     if seed < 0:
         raise InvalidOption(f"--seed must not be negative, got {seed}")
     import sidelight as sl
+    from sidelight.report.analysis import Analysis
     from sidelight.report.page import write_report
     from sidelight.report.section import GraphSection
     from sidelight.report.tables import results_rows, results_table
@@ -54,8 +55,9 @@ def command(spec: str, horizon: int, runs: int, seed: int, output: str, as_json:
     results = sl.compare(spec, players, ENVIRONMENT, horizon=horizon, seeds=range(seed, seed + runs))
     if not results.complete:
         raise click.Abort  # interrupted: half a demo would show numbers that are not there
+    section = GraphSection.of(bounds, facts=tuple(found.rows(str)))
     with written(folder):
-        report = write_report(folder, results, {spec: GraphSection.of(bounds)}, files=False)
+        report = write_report(folder, results, {spec: section}, files=False)
     if as_json:
         sizes = {"arms": graph.n_arms, "edges": graph.n_edges, "class": found.observability.graph}
         played = {"realization": plan.realization, "horizon": plan.horizon, "parameters": plan.parameters}
@@ -72,7 +74,7 @@ def command(spec: str, horizon: int, runs: int, seed: int, output: str, as_json:
         )
         return
     emit(
-        facts(f"Graph {safe(spec)}", found.rows()),
+        facts(f"Graph {safe(spec)}", found.rows(safe)),
         facts(f"Plan for T = {horizon:,}", plan_rows(plan)),
         facts("Bound", bound_rows(plan.bound)),
         results_table(replace(results, title=f"Regret of {runs} runs")),

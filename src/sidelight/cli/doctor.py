@@ -22,12 +22,12 @@ class Finding(NamedTuple):
     detail: str
 
 
-@click.command(short_help="Is this installation able to work?")
+@click.command(short_help="Check that this installation works.")
 @click.option("--no-run", is_flag=True, help="Leave out the self-check, which may compile for a minute.")
 @options.as_json
 @click.pass_context
 def command(ctx: click.Context, no_run: bool, as_json: bool) -> None:
-    """Python, versions, machine, compiled kernels, extras, permissions, and a small run that checks itself.
+    """Check Python, packages, machine, compiled kernels and permissions, and play a small game that checks itself.
 
     Exits with 3 if something essential is broken.
     """

@@ -16,7 +16,7 @@ METHODS = ("dr", "ips", "snips")
 INTERVALS = ("martingale", "bernstein", "bootstrap")
 
 
-@click.command(short_help="What other policies would have cost, from a log.")
+@click.command(short_help="Estimate from a log what others would have cost.")
 @click.argument("log", metavar="LOG", type=click.Path())
 @click.option(
     "--target",
@@ -67,7 +67,7 @@ def command(
     arms: int | None,
     as_json: bool,
 ) -> None:
-    """Estimates and intervals per decision, in the unit of the log, for every target.
+    """Estimate from a log of decisions what each target would have cost or earned per decision, with intervals.
 
     LOG is a .csv or .parquet file, or a folder of parquet parts: one row per revealed arm with the probability
     that it was to be seen, or the columns of Open Bandit Pipeline. docs/looking-back.md says which.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
+from sidelight._check import reason
+from sidelight._check import written as written
 from sidelight._files import is_replaced, replacing
 from sidelight.errors import InvalidOption
 
@@ -30,7 +30,7 @@ def writable_file(path: str) -> Path:
     except IsADirectoryError:
         raise InvalidOption(f"cannot write {file}: it is a folder, name a file") from None
     except OSError as error:
-        raise InvalidOption(f"cannot write {file}: {_reason(error)}") from None
+        raise InvalidOption(f"cannot write {file}: {reason(error)}") from None
     return file
 
 
@@ -40,16 +40,7 @@ def write_file(file: Path, text: str) -> None:
         with replacing(file, pack=False) as stream:
             stream.write(text.encode())
     except OSError as error:
-        raise InvalidOption(f"cannot write {file}: {_reason(error)}") from None
-
-
-@contextlib.contextmanager
-def written(folder: Path) -> Iterator[None]:
-    """Errors of the file system while something is written into `folder`, as one line."""
-    try:
-        yield
-    except OSError as error:
-        raise InvalidOption(f"cannot write to the folder {folder}: {_reason(error)}") from None
+        raise InvalidOption(f"cannot write {file}: {reason(error)}") from None
 
 
 def _try(folder: Path) -> None:
@@ -57,7 +48,3 @@ def _try(folder: Path) -> None:
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".sidelight-") as probe:
         probe.write(b"\n")
         probe.flush()
-
-
-def _reason(error: OSError) -> str:
-    return os.strerror(error.errno).lower() if error.errno else str(error)

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sidelight.experiment.sweep.graph_source import GraphSource
     from sidelight.graph import FeedbackGraph
+    from sidelight.planning import Plan
 
 
 @dataclass(frozen=True)
@@ -23,21 +25,42 @@ class GraphRequest:
     named: bool | None = None
 
     @property
+    def mending(self) -> str:
+        """The options that change the graph, as far as they were given."""
+        given = {"--undirected": self.undirected, "--add-loops": self.add_loops}
+        given["--drop-unobservable"] = self.drop_unobservable
+        return ", ".join(name for name, there in given.items() if there)
+
+    @property
     def is_file(self) -> bool:
         """A file that exists, or a text that can only be meant as one."""
-        from sidelight.graph.files.reading import ENDINGS
+        from sidelight.graph.given import names_file
 
-        text = self.text
-        return text.lower().endswith(ENDINGS) or "/" in text or (text != "" and Path(text).is_file())
+        return names_file(self.text)
+
+    def named_family(self) -> GraphSource | None:
+        """The graph as `sl.compare` and `sl.sweep` name it, where it is a family that they can make too."""
+        from sidelight.experiment.sweep.graph_source import GraphSource
+
+        if self.is_file or self.drop_unobservable:
+            return None
+        loops = "all" if self.add_loops else ""
+        return GraphSource(self.text, family=self.text, undirected=self.undirected, loops=loops)
 
     def load(self) -> LoadedGraph:
-        """The graph, every arm of it observable; refuses others, naming the arms and the ways out."""
+        """The graph, every arm of it observable; refuses others, naming the arms and the ways out.
+
+        Of a saved plan it is the plan's own.
+        """
         from sidelight.errors import GraphFileError, InvalidOption
         from sidelight.graph import read_graph
         from sidelight.graph.names import names
         from sidelight.graph.repair import observable_part, with_loops
 
-        if self.is_file:
+        plan = self._plan()
+        if plan is not None:
+            graph = plan.graph
+        elif self.is_file:
             try:
                 graph = read_graph(self.text, n_arms=self.arms, named=self.named)
             except GraphFileError as error:
@@ -64,7 +87,14 @@ class GraphRequest:
                 + (f" ({names(before, dropped)}); the others are numbered anew" if dropped else "")
             )
         _refuse_unobservable(graph)
-        return LoadedGraph(graph, self.text, tuple(changes), tuple(dropped))
+        return LoadedGraph(graph, self.text, tuple(changes), tuple(dropped), plan)
+
+    def _plan(self) -> Plan | None:
+        if not self.text.lower().endswith(".json"):
+            return None
+        from sidelight.policy import plan_file
+
+        return plan_file.load(self.text) if plan_file.is_plan(Path(self.text)) else None
 
     def _family(self) -> FeedbackGraph:
         from sidelight.errors import GraphFileError, InvalidOption
@@ -86,6 +116,7 @@ class LoadedGraph:
     source: str
     changes: tuple[str, ...]  # in words
     dropped: tuple[int, ...]  # arms of the source that are not in the graph
+    plan: Plan | None = None  # where the source is a saved plan
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -107,9 +138,10 @@ def _refuse_unobservable(graph: FeedbackGraph) -> None:
     blind = np.flatnonzero(graph.in_degree == 0).tolist()
     if not blind:
         return
+    them = "it" if len(blind) == 1 else "them"
     raise UnobservableGraph(
         f"no arm reveals {'arm' if len(blind) == 1 else 'arms'} {names(graph, blind)}, so regret grows like T there;"
-        " add edges into them, or use --drop-unobservable to leave them out"
+        f" add edges into {them}, or use --drop-unobservable to leave {them} out"
         " (also: --add-loops, --undirected)",
         blind,
     )

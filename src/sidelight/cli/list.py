@@ -8,7 +8,7 @@ from sidelight.cli import complete, options
 from sidelight.cli.screen import emit, emit_json
 
 
-@click.command(short_help="Families, policies, environments, claims.")
+@click.command(short_help="List families, policies, environments and claims.")
 @click.argument("kind", type=click.Choice(complete.KINDS), required=False)
 @options.as_json
 def command(kind: str | None, as_json: bool) -> None:

@@ -24,7 +24,7 @@ from sidelight.cli.screen import give_up_output
 from sidelight.errors import SidelightError
 
 COMMANDS = (
-    "demo", "analyze", "plan", "run", "sweep", "report", "evaluate", "reproduce",
+    "demo", "analyze", "plan", "run", "sweep", "look", "report", "new", "evaluate", "reproduce",
     "serve", "policies", "list", "doctor", "warmup", "completion",
 )  # fmt: skip
 

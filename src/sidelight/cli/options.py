@@ -53,9 +53,35 @@ quiet = click.option(
     "--quiet", "-q", is_flag=True, callback=_listening(logging.ERROR), help="Print nothing but errors."
 )
 jobs = click.option("--jobs", "-j", type=count, metavar="N", help="Processes, all cores by default.")
-figures = click.option(
-    "--figures/--no-figures", default=True, show_default=True, help="Also write every figure as PNG and PDF."
-)
+
+
+def figures(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Whether figures are files too, and how wide: inches, or None for no files, in one argument `figures`."""
+
+    @functools.wraps(command)
+    def collected(figures: bool, figure_width: str, **rest: Any) -> Any:
+        from sidelight.report.style import checked_width
+
+        width = checked_width(figure_width)  # before anything is played
+        return command(figures=width if figures else None, **rest)
+
+    options = (
+        click.option(
+            "--figures/--no-figures",
+            default=True,
+            show_default=True,
+            help="Also write every figure as PNG and PDF.",
+        ),
+        click.option(
+            "--figure-width",
+            default="double",
+            show_default=True,
+            metavar="WIDTH",
+            shell_complete=complete.offered(("single", "double")),
+            help="Of those files: single or double, the columns of a paper, or inches.",
+        ),
+    )
+    return functools.reduce(lambda made, option: option(made), reversed(options), collected)
 
 
 def horizon(**settings: Any) -> Callable[[Command], Command]:

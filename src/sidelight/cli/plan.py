@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sidelight import _json
 from sidelight.cli import complete, options
 from sidelight.cli.files import writable_file, write_file
 from sidelight.cli.screen import columns, emit, emit_json, facts, safe
@@ -40,7 +39,7 @@ def _order(text: str) -> float | str:
         return text
 
 
-@click.command(short_help="The best certified plan and why.")
+@click.command(short_help="Make a plan with a certified bound on the regret.")
 @options.takes_graph
 @options.horizon()
 @click.option("--anytime", is_flag=True, help="Any number of rounds: what leaving --horizon out means.")
@@ -63,14 +62,15 @@ def _order(text: str) -> float | str:
     "--share",
     type=float,
     metavar="C",
-    help="Share of all costs that buys temperature (self-tuning), ½ if not given.",
+    help="A self-tuning plan raises its temperature, and so changes more slowly, at this fraction of what its rounds"
+    " cost.  [default: ½]",
 )
 @click.option(
     "--premium",
     type=float,
     default=0.0,
     metavar="FRACTION",
-    help="Let a self-tuning plan spend so much more than the smallest bound, 0.1 for a tenth.",
+    help="Let a self-tuning plan promise this much more than the smallest bound, for freer play: 0.1 is a tenth.",
 )
 @click.option(
     "--confidence",
@@ -87,7 +87,13 @@ def _order(text: str) -> float | str:
 @click.option(
     "--search", type=float, metavar="SECONDS", help="Also search for a better partition for so long."
 )
-@click.option("--output", "-o", metavar="FILE", type=click.Path(), help="Write the plan to a JSON file.")
+@click.option(
+    "--output",
+    "-o",
+    metavar="FILE",
+    type=click.Path(),
+    help="Write the plan to a JSON file, which run plays and Plan.load reads.",
+)
 @options.as_json
 def command(
     graph: GraphRequest,
@@ -103,16 +109,33 @@ def command(
     output: str | None,
     as_json: bool,
 ) -> None:
-    """The plan that tunes itself, inside the smallest certified bound on the regret of T rounds, or without --horizon
-    for any number of them; and what else was weighed."""
+    """Make a plan for T rounds with a certified bound on the regret, and list what else was considered.
+
+    The plan tunes itself to the losses it meets, inside the smallest certified bound that is known for the graph.
+    Where it needs room for that, its bound is larger by at most 6, and a note says so; where it would need more, the
+    plan with the smallest bound is played as it is.
+
+    Without --horizon the plan is for any number of rounds, and its bound is a function of the round. Where GRAPH is a
+    saved plan, its graph is planned for anew, for its own horizon if neither --horizon nor --anytime is given.
+    """
     if anytime and horizon is not None:
         raise click.UsageError("--anytime is for any number of rounds: leave --horizon out")
-    anytime = horizon is None
     import sidelight as sl
+    from sidelight.errors import InvalidOption
+    from sidelight.policy import plan_file
 
     loaded = graph.load()
+    if horizon is None and not anytime and loaded.plan is not None:
+        horizon = loaded.plan.horizon
+    anytime = horizon is None
+    if anytime and confidence is not None:
+        raise click.UsageError(f"--confidence {confidence:g} tunes a plan for one horizon: give --horizon")
     g = loaded.graph
     file = None if output is None else writable_file(output)
+    if file is not None and file.is_file() and file.stat().st_size and not plan_file.is_plan(file):
+        raise InvalidOption(
+            f"{file} is there already and is no plan: name another file with -o, or remove it first"
+        )
     given = None if partition is None else _partition(g, partition)
     make: Callable[..., sl.Plan] = sl.plan  # which options go together is for the library to say
     tuned = {"s": order, "c": share, "premium": premium, "confidence": confidence}
@@ -129,7 +152,7 @@ def command(
     elif confidence is not None:
         answer["likely"] = found.bound_at(found.bound.horizon, confidence).to_dict()
     if file is not None:
-        write_file(file, _json.text(answer))
+        write_file(file, plan_file.text_of(found))
     if as_json:
         emit_json(answer)
         return
@@ -140,7 +163,7 @@ def command(
     parts: list[Any] = [facts(f"Plan for {safe(loaded.source)}, {rounds}", about)]
     rows = [("anytime", found.curve.summary())] if anytime else bound_rows(found.bound)
     rows += [("note", found.note)] if found.note else []
-    rows.append(("checked again", f"{holding} of {len(checks)} inequalities hold, from the tuning alone"))
+    rows.append(("checked again", f"{holding} of {len(checks)} inequalities hold, by an independent check"))
     parts.append(facts("Bound", rows))
     if anytime:
         parts.append(_by_rounds(found))

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 SCOPES = ("read", "decide", "observe", "admin")
 
+MEANING = "in expectation at least the regret"
+
 
 def asks(call: Callable[..., Any]) -> Callable[..., Any]:
     """--url and --token, handed over as a `Client` named `service`."""
@@ -49,7 +51,7 @@ def asks(call: Callable[..., Any]) -> Callable[..., Any]:
     return functools.reduce(lambda made, option: option(made), reversed(given), connected)
 
 
-@click.group(short_help="Policies and tokens of a running service.")
+@click.group(short_help="Manage policies and tokens of a running service.")
 def command() -> None:
     """Make, list, back up and open policies of a service that `sidelight serve` runs. All of them have --json.
 
@@ -225,7 +227,7 @@ def _show(found: dict[str, Any], as_json: bool) -> None:
                 ("graph", f"{found['arms']:,} arms, {found['edges']:,} edges"),
                 ("told", f"{unit['kind']} in [{unit['low']:g}, {unit['high']:g}]"),
                 ("decisions", f"{found['decided']:,}, of which {found['open']:,} open, {ended}"),
-                ("certificate", f"regret ≤ E[{_number(certificate['value'])}] in {certificate['round']:,} rounds"),
+                ("certificate", f"{_number(certificate['value'])} after {certificate['round']:,} rounds, {MEANING}"),
                 ("bound", f"{_number(bound['value'])} in {bound['rounds']:,} rounds{proved}"),
                 ("entropy of play", _number(found["entropy"])),
             ),

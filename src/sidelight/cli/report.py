@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from sidelight.cli import options
+from sidelight.errors import InfeasibleRequest
 
 
 @click.command(short_help="Write the report of stored results again.")
@@ -14,11 +15,14 @@ from sidelight.cli import options
 @options.figures
 @options.quiet
 @options.as_json
-def command(folder: str, figures: bool, quiet: bool, as_json: bool) -> None:
-    """Table and DIR/report.html of what run or sweep has stored in DIR, finished or not; nothing is played."""
+def command(folder: str, figures: float | None, quiet: bool, as_json: bool) -> None:
+    """Write DIR/report.html and its table again, from what run or sweep has stored in DIR. Nothing is played."""
     import sidelight as sl
-    from sidelight.cli.study import finish, kept_graphs
+    from sidelight.cli.study import finish
 
     place = Path(folder)
     results = sl.Results.read(place)
-    finish(place, results, kept_graphs(place), figures=figures, as_json=as_json, quiet=quiet)
+    finish(place, results, figures=figures, as_json=as_json, quiet=quiet)
+    if not results.cells:
+        why = f": {results.absent[0].policy}: {results.absent[0].reason}" if results.absent else ""
+        raise InfeasibleRequest(f"no report was written, {place} holds no finished policy{why}")

@@ -12,7 +12,7 @@ REFUTED = 3
 """Exit code when a claim fails that is not known to be false."""
 
 
-@click.command(short_help="Measure the claims of the theory; verdicts.")
+@click.command(short_help="Measure whether the claims of the theory hold.")
 @click.argument("claims", nargs=-1, metavar="[CLAIM]...", shell_complete=complete.claim)
 @click.option("--quick", is_flag=True, help="Sizes for minutes instead of an hour.")
 @click.option("--fresh", is_flag=True, help="Measure again what DIR holds already.")

@@ -9,22 +9,28 @@ import click
 
 from sidelight.cli import complete, options
 from sidelight.cli.files import writable_folder
+from sidelight.errors import InvalidOption
 
 if TYPE_CHECKING:
     from sidelight.cli.graphs import GraphRequest
 
 
-@click.command(short_help="Play policies on a graph; regret, ledger, report.")
+CALLED = {"policies": "--policy", "environments": "--env", "seeds.count": "--seeds", "seeds.first": "--seed"}
+"""What a spec has under its keys, as options."""
+
+
+@click.command(short_help="Play policies on one graph and report their regret.")
 @options.takes_graph
-@options.horizon(required=True)
+@options.horizon()
 @click.option(
     "--policy",
     "policies",
     multiple=True,
-    metavar="NAME,...",
+    metavar="NAME|FILE.py:NAME|PLAN.json,...",
     shell_complete=complete.policies,
-    help="What to play; several with commas or by repeating the option.  [default: self_tuning, auto and the "
-    "baselines that apply to the graph]",
+    help="What to play, also a class or function of your own in a file, or a saved plan; several with commas or by "
+    "repeating the option.  [default: the plan, if GRAPH is one, else self_tuning, auto and the baselines that apply "
+    "to the graph]",
 )
 @click.option(
     "--env",
@@ -39,7 +45,7 @@ if TYPE_CHECKING:
 @options.counted("--seeds", 20, "N", "Runs of each policy.")
 @options.counted("--seed", 0, "S", "The first seed.")
 @options.out_folder(
-    "Folder for results, report.html and figures; an unfinished run there is continued.", required=True
+    "Folder for results, report.html and figures; what it holds already is not played again.", required=True
 )
 @options.jobs
 @options.figures
@@ -47,33 +53,53 @@ if TYPE_CHECKING:
 @options.as_json
 def command(
     graph: GraphRequest,
-    horizon: int,
+    horizon: int | None,
     policies: tuple[str, ...],
     environments: tuple[str, ...],
     seeds: int,
     seed: int,
     output: str,
     jobs: int | None,
-    figures: bool,
+    figures: float | None,
     quiet: bool,
     as_json: bool,
 ) -> None:
     """Play policies on one graph against the same losses; end with a table and DIR/report.html.
 
-    sidelight list policies and sidelight list environments show what may be named.
+    GRAPH may be a plan that sidelight plan -o FILE.json has written: that is played, for its own horizon.
+
+    The same command again continues what was interrupted; with one more policy it plays that one only.
+
+    sidelight list policies and sidelight list environments show what may be named; sidelight new policy NAME writes
+    a policy to begin with.
     """
     import sidelight as sl
-    from sidelight.cli.study import finish, keep_graph, leave, source_of, store_graph
+    from sidelight.cli.study import finish, leave
+    from sidelight.experiment.sweep.graphs import source_in, store_graph
     from sidelight.experiment.sweep.reading import DEFAULT_CHECKPOINTS, Reader
     from sidelight.policy.names import compared
 
     loaded = graph.load()
-    reader = Reader()
-    rounds = reader.horizon("--horizon", horizon)
-    names = [name for listed in policies for name in listed.split(",")] or compared(loaded.graph, rounds)
+    saved = loaded.plan
+    if saved is not None and loaded.changes:
+        raise InvalidOption(f"the plan in {loaded.source} is for its own graph; leave {graph.mending} out")
+    wanted = saved.horizon if horizon is None and saved is not None else horizon
+    if wanted is None:
+        raise click.UsageError("Missing option '--horizon' / '-T': give the number of rounds to play.")
+    reader = Reader(options=CALLED)
+    rounds = reader.horizon("--horizon", wanted)
+    names = [name for listed in policies for name in listed.split(",")]
+    if not all(name.strip() for name in names):
+        raise InvalidOption(
+            f"--policy {','.join(names)!r} lacks a name; write names with one comma between them"
+        )
+    if saved is not None:
+        names = [loaded.source, *names]
+    names = names or list(compared(loaded.graph, rounds))
+    family = graph.named_family()
     spec = sl.Spec(
-        policies=reader.listed("policies", names, reader.policy),
-        graphs=(source_of(Path(output), loaded),),
+        policies=reader.policies(names, Path.cwd()),
+        graphs=(family or source_in(Path(output), loaded.source, loaded.graph),),
         environments=reader.environments(list(environments), Path.cwd(), [loaded.graph], [rounds]),
         horizons=(rounds,),
         seeds=reader.seeds({"first": seed, "count": seeds}),
@@ -81,11 +107,10 @@ def command(
         title=loaded.source,
     )
     folder = writable_folder(output)
-    store_graph(folder, loaded.graph)  # where the cells look for it
+    if family is None:
+        store_graph(folder, loaded.graph)  # where the cells look for it
     if jobs is None and len(spec.cells) == 1:
         jobs = 1  # nothing to share: this process will do
     results = sl.sweep(spec, folder, jobs=jobs, progress=False if quiet else None)
-    keep_graph(folder, loaded.source, loaded.graph)  # now that the folder is known to be this run's own
-    graphs = {loaded.source: loaded.graph}
-    finish(folder, results, graphs, figures=figures, as_json=as_json, quiet=quiet, said=loaded.changes)
+    finish(folder, results, figures=figures, as_json=as_json, quiet=quiet, said=loaded.changes)
     leave(folder, results)

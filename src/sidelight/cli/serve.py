@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sidelight.service.service import Service
 
 
-@click.command(short_help="The decision service.")
+@click.command(short_help="Run the decision service.")
 @click.option(
     "--store",
     metavar="URL",

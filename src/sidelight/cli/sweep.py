@@ -8,7 +8,7 @@ from sidelight.cli import complete, options
 from sidelight.cli.files import writable_folder
 
 
-@click.command(short_help="Play every cell of a spec file; resumable; report.")
+@click.command(short_help="Play all combinations that a spec file names.")
 @click.argument("spec", metavar="SPEC.toml", type=click.Path())
 @options.out_folder(
     "Folder for results, report.html and figures; an unfinished sweep there is continued.", required=True
@@ -26,27 +26,26 @@ from sidelight.cli.files import writable_folder
 @options.quiet
 @options.as_json
 def command(
-    spec: str, output: str, engine: str, jobs: int | None, figures: bool, quiet: bool, as_json: bool
+    spec: str, output: str, engine: str, jobs: int | None, figures: float | None, quiet: bool, as_json: bool
 ) -> None:
-    """Policies × graphs × environments × horizons of a TOML file, one parquet file per cell.
+    """Play all combinations of policies, graphs, environments and horizons that a TOML file names; each is one cell
+    of the results and one parquet file.
 
-    Run again, it continues where it stopped, however that was. It refuses a folder with results of another spec.
+    Run again, it continues where it stopped, however that was, and plays what the spec has more by then. It refuses a
+    folder with results that the spec does not ask for.
 
     \b
-    policies = ["auto", "flat"]
+    policies = ["auto", "flat", "mine.py:Greedy"]
     graphs = ["cycle:12", "teams:4x3", {file = "sees.csv", undirected = true}]
     environments = ["gap:0.2", "switching"]
     horizons = [1000, 10000]
     seeds = 20
     """
     import sidelight as sl
-    from sidelight.cli.study import finish, keep_graph, leave
+    from sidelight.cli.study import finish, leave
 
     read = sl.Spec.read(spec)
     folder = writable_folder(output)
     results = sl.sweep(read, folder, engine=engine, jobs=jobs, progress=False if quiet else None)
-    graphs = {source.name: source.build() for source in read.graphs}
-    for name, graph in graphs.items():  # after the sweep, which refuses a folder that is not its own
-        keep_graph(folder, name, graph)
-    finish(folder, results, graphs, figures=figures, as_json=as_json, quiet=quiet)
+    finish(folder, results, figures=figures, as_json=as_json, quiet=quiet)
     leave(folder, results)

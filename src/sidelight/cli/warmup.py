@@ -8,7 +8,7 @@ from sidelight.cli import options
 from sidelight.cli.screen import emit, emit_json
 
 
-@click.command(short_help="Compile everything in advance, on all cores.")
+@click.command(short_help="Compile all kernels in advance, on all cores.")
 @options.jobs
 @options.quiet
 @options.as_json

@@ -1,4 +1,4 @@
-"""The figures of a page: embedded and described there, and saved beside it for papers."""
+"""Figures as files for papers, and embedded in a page."""
 
 from __future__ import annotations
 
@@ -26,10 +26,8 @@ class Picture(NamedTuple):
     name: str
     source: str  # data: URI
     alt: str
-    caption: str
     width: int  # pixels on the page
     height: int
-    files: tuple[str, ...]  # relative to the page
 
 
 class Album(NamedTuple):
@@ -38,16 +36,21 @@ class Album(NamedTuple):
     folder: Path
     forms: tuple[str, ...]  # of "png", "pdf"
 
-    def picture(self, figure: Figure, name: str, alt: str, caption: str = "") -> Picture:
+    def picture(self, figure: Figure, name: str, alt: str) -> Picture:
         """Embed `figure`, and write figures/NAME.png and so on under the folder."""
+        self.write(figure, name)
+        width, height = (round(PIXELS_PER_INCH * float(inches)) for inches in figure.get_size_inches())
+        return Picture(name, embedded(figure), alt, width, height)
+
+    def write(self, figure: Figure, name: str) -> tuple[str, ...]:
+        """Write figures/NAME.png and so on under the folder; the names of the files, from there."""
         settle(figure)
         files = tuple(f"{FOLDER}/{name}.{form}" for form in self.forms)
         for file, form in zip(files, self.forms, strict=True):
             (self.folder / FOLDER).mkdir(parents=True, exist_ok=True)
             with replacing(self.folder / file) as stream:
                 save_figure(figure, stream, form)
-        width, height = (round(PIXELS_PER_INCH * float(inches)) for inches in figure.get_size_inches())
-        return Picture(name, embedded(figure), alt, caption, width, height, files)
+        return files
 
 
 def embedded(figure: Figure) -> str:

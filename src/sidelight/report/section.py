@@ -22,6 +22,9 @@ class GraphSection:
 
     graph: FeedbackGraph
     comparisons: tuple[Comparison, ...] = ()
+    facts: tuple[
+        tuple[str, str], ...
+    ] = ()  # what an analysis found, in words: ("class", "weakly observable: …")
 
     def __post_init__(self) -> None:
         for found in self.comparisons:
@@ -31,13 +34,13 @@ class GraphSection:
                 )
 
     @classmethod
-    def of(cls, *comparisons: Comparison) -> GraphSection:
+    def of(cls, *comparisons: Comparison, facts: tuple[tuple[str, str], ...] = ()) -> GraphSection:
         """The graph of `comparisons`."""
         if not comparisons:
             raise InvalidOption(
                 "GraphSection.of needs at least one comparison; use GraphSection(graph) instead"
             )
-        return cls(comparisons[-1].graph, comparisons)
+        return cls(comparisons[-1].graph, comparisons, facts)
 
     @property
     def plan(self) -> Plan | None:

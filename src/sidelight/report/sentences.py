@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,15 +13,14 @@ from sidelight.experiment.statistics import (
     LEVEL,
     PairedDifference,
     compare_cells,
-    growth_exponent,
     mean_band,
 )
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.names import named
 from sidelight.planning import Comparison
 from sidelight.report.groups import Group
-from sidelight.report.series import final_regret
-from sidelight.report.text import counted, listed, number
+from sidelight.report.series import final_regret, growth_of
+from sidelight.report.text import counted, listed, number, spread
 
 LINEAR = 0.97
 """A growth exponent from here on, its interval included where it has one, is called linear."""
@@ -62,40 +62,61 @@ def bound_status(cell: Cell) -> str:
 
 
 def _least(group: Group) -> list[str]:
-    best, *rivals = _alike(group.ranked)
+    best, rivals = duels(group)
     nothing = "" if best[0].regret[:, -1].any() else ", up to the rounding of sums,"
-    measured = f"{_measured(best[0])}{nothing} over {counted(len(best[0].seeds), 'seed')}"
-    played = f"{_names(best)} played alike and" if len(best) > 1 else best[0].policy
+    amount = f"{measured(best[0])}{nothing} over {counted(len(best[0].seeds), 'seed')}"
+    played = f"{names_of(best)} played alike and" if len(best) > 1 else best[0].policy
     have = "have" if len(best) > 1 else "has"
     if not rivals:
-        return [f"{played} {have} a mean regret of {measured}."]
-    second = rivals[0]
-    least = f"{played} {have} the least mean regret: {measured}; next {'are' if len(second) > 1 else 'is'}"
-    return [f"{least} {_names(second)} with {_measured(second[0])}.", *_noise(best[0], rivals)]
+        return [f"{played} {have} a mean regret of {amount}."]
+    second = rivals[0].cells
+    least = f"{played} {have} the least mean regret: {amount}; next {'are' if len(second) > 1 else 'is'}"
+    return [f"{least} {names_of(second)} with {measured(second[0])}.", *_noise(best[0], rivals)]
 
 
-def _noise(best: Cell, rivals: list[list[Cell]]) -> list[str]:
-    pairs = (len(rivals) + 1) * len(rivals) // 2
-    level = 1 - (1 - LEVEL) / pairs  # the best was picked by looking at all: every pair shares the risk
-    found: list[tuple[list[Cell], PairedDifference]] = []
-    apart: list[Cell] = []
+class Duel(NamedTuple):
+    """Policies that played alike, against the one with the least regret."""
+
+    cells: list[Cell]
+    difference: PairedDifference | None  # None for want of a common seed
+
+
+def duels(group: Group) -> tuple[list[Cell], list[Duel]]:
+    """Who has the least mean regret, and how far the others are from it, seed by seed.
+
+    The best was picked by looking at all, so every pair of policies shares the risk of 5 % (Bonferroni).
+    """
+    best, *rivals = _alike(group.ranked)
+    level = 1 - (1 - LEVEL) / max(_pairs(rivals), 1)
+    found = []
     for cells in rivals:
         try:
-            found.append((cells, compare_cells(cells[0], best, level)))
+            found.append(Duel(cells, compare_cells(cells[0], best[0], level)))
         except InvalidOption:
-            apart += cells
+            found.append(Duel(cells, None))
+    return best, found
+
+
+def _pairs(rivals: Sized) -> int:
+    return (len(rivals) + 1) * len(rivals) // 2
+
+
+def _noise(best: Cell, rivals: list[Duel]) -> list[str]:
+    found = [(cells, d) for cells, d in rivals if d is not None]
+    apart = [cell for cells, d in rivals if d is None for cell in cells]
     sentences = []
     if any(difference.n_seeds < 2 for _, difference in found):
         sentences.append("With a single seed, nothing tells these differences from noise.")
     close = [cell for cells, d in found for cell in cells if d.n_seeds > 1 and not d.decided]
-    clear = [f"{_names(cells)} by {_interval(d)}" for cells, d in found if d.decided]
+    clear = [f"{names_of(cells)} by {_interval(d)}" for cells, d in found if d.decided]
+    pairs = _pairs(rivals)
     how = "95 % interval" if pairs == 1 else f"95 % intervals for all {pairs} pairs together"
     if close:
-        sentences.append(f"Within noise of {best.policy}: {_names(close)} (paired by seed, {how}).")
+        sentences.append(f"Within noise of {best.policy}: {names_of(close)} (paired by seed, {how}).")
     if clear:
         sentences.append(f"Beyond noise, {best.policy} beats {'; '.join(clear)} (paired by seed, {how}).")
     if apart:
-        sentences.append(f"Not paired, for want of a common seed: {_names(apart)}.")
+        sentences.append(f"Not paired, for want of a common seed: {names_of(apart)}.")
     return sentences
 
 
@@ -103,7 +124,7 @@ def _growth(group: Group) -> list[str]:
     """Policies that have not begun to learn, whose curve ends as a straight line; and curves that are no power."""
     linear, bent = [], []
     for cell in group.cells:
-        growth = growth_exponent(cell.checkpoints, cell.regret)
+        growth = growth_of(cell)
         if growth is None:
             continue
         if growth.bends:
@@ -114,12 +135,12 @@ def _growth(group: Group) -> list[str]:
     sentences = []
     if linear:
         sentences.append(
-            f"Regret still grows linearly at T for {_names(linear)}: too short a horizon, or a policy that "
+            f"Regret still grows linearly at T for {names_of(linear)}: too short a horizon, or a policy that "
             "does not learn."
         )
     if bent:
         sentences.append(
-            f"Between T/100 and T the regret of {_names(bent)} bends: no single exponent describes it."
+            f"Between T/100 and T the regret of {names_of(bent)} bends: no single exponent describes it."
         )
     return sentences
 
@@ -128,8 +149,10 @@ def _bounds(group: Group) -> list[str]:
     by_status: dict[str, list[Cell]] = {}
     for cell in group.cells:
         by_status.setdefault(bound_status(cell), []).append(cell)
-    names = {status: _names(cells) for status, cells in by_status.items()}
-    used = ", ".join(f"{_share(cells[0])} ({_names(cells)})" for cells in _alike(by_status.get("holds", [])))
+    names = {status: names_of(cells) for status, cells in by_status.items()}
+    used = ", ".join(
+        f"{_share(cells[0])} ({names_of(cells)})" for cells in _alike(by_status.get("holds", []))
+    )
     worth = ", ".join(f"{cell.policy} ({number(_value(cell))})" for cell in by_status.get("vacuous", []))
     sentences = {
         "holds": f"Certified bounds hold; mean regret takes up so much of them: {used}.",
@@ -165,7 +188,7 @@ def _certificates(group: Group) -> list[str]:
     )
     if exceeded:
         sentences.append(
-            f"The certificate is EXCEEDED in the mean by {_names(exceeded)}: the theory or the code is at fault."
+            f"The certificate is EXCEEDED in the mean by {names_of(exceeded)}: the theory or the code is at fault."
         )
     return sentences
 
@@ -225,9 +248,10 @@ def _value(cell: Cell) -> float:
     return float("nan") if cell.bound is None else float(cell.bound["value"])
 
 
-def _measured(cell: Cell) -> str:
+def measured(cell: Cell) -> str:
+    """Mean regret at the horizon with half of its 95 % interval."""
     mean, _, high = final_regret(cell)
-    return number(mean) + ("" if np.isnan(high) else f" ± {number(high - mean)}")
+    return number(mean) if np.isnan(high) else spread(mean, high - mean)
 
 
 def _interval(difference: PairedDifference) -> str:
@@ -241,5 +265,6 @@ def _share(cell: Cell) -> str:
     return f"{share:.1%}" if abs(share) < 0.1 else f"{share:.0%}"
 
 
-def _names(cells: list[Cell]) -> str:
+def names_of(cells: list[Cell]) -> str:
+    """The policies of some cells in a sentence."""
     return listed([cell.policy for cell in cells])

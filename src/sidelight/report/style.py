@@ -5,15 +5,23 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Iterable, Iterator
+from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from sidelight.errors import InvalidOption
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLUMN, PAGE = 3.5, 7.2
 """Widths in inches of one column and of the text of a two-column paper."""
+WIDTHS = {"single": COLUMN, "double": PAGE}
+NARROWEST, WIDEST = 2.5, 20.0
+"""Inches between which text and axes still fit each other."""
+NARROW = 5.0
+"""Below this width panels stand above each other, and curves are named below them."""
 DPI = 240
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#6A3D9A", "#4D4D4D")
@@ -71,6 +79,25 @@ _SETTINGS: dict[Any, Any] = {
 }
 
 
+def checked_width(text: str | float) -> float:
+    """Inches, from "single" or "double" (columns of a paper) or a number.
+
+    >>> checked_width("single"), checked_width("5.5")
+    (3.5, 5.5)
+    """
+    if isinstance(text, str) and text in WIDTHS:
+        return WIDTHS[text]
+    try:
+        inches = float(text)
+    except ValueError:
+        inches = float("nan")
+    if not (isfinite(inches) and NARROWEST <= inches <= WIDEST):
+        raise InvalidOption(
+            f"the width of figures is single, double or {NARROWEST:g} to {WIDEST:g} inches, got {text!r}"
+        )
+    return inches
+
+
 class Stroke(NamedTuple):
     """How one policy is drawn, in every figure of a report."""
 
@@ -84,6 +111,14 @@ def strokes(policies: Iterable[str]) -> dict[str, Stroke]:
     >>> strokes(["mine", "auto"])["auto"].colour == COLOURS[0]
     True
     """
+    return {
+        name: Stroke(COLOURS[colour], DASHES[dash])
+        for name, (colour, dash) in stroke_numbers(policies).items()
+    }
+
+
+def stroke_numbers(policies: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """The same as positions in `COLOURS` and `DASHES`."""
     names = list(dict.fromkeys(policies))
     given: dict[str, int] = {}
     for name in names:
@@ -91,10 +126,7 @@ def strokes(policies: Iterable[str]) -> dict[str, Stroke]:
             given[name] = HOME[name]
     free = (k for k in range(len(names) + len(COLOURS)) if k not in given.values())
     given |= {name: next(free) for name in names if name not in given}
-    return {
-        name: Stroke(COLOURS[k % len(COLOURS)], DASHES[k // len(COLOURS) % len(DASHES)])
-        for name, k in given.items()
-    }
+    return {name: (k % len(COLOURS), k // len(COLOURS) % len(DASHES)) for name, k in given.items()}
 
 
 @contextlib.contextmanager
@@ -108,11 +140,12 @@ def styled() -> Iterator[None]:
 
 
 def new_figure(width: float = PAGE, height: float = 3.2) -> Figure:
-    """An empty figure that pyplot does not know of."""
+    """An empty figure that pyplot does not know of, and that notebooks show."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained", dpi=DPI)
+    from sidelight.report.figures.shown import ShownFigure
+
+    figure = ShownFigure(figsize=(width, height), layout="constrained", dpi=DPI)
     FigureCanvasAgg(figure)
     return figure
 

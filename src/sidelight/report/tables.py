@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from sidelight import _json
 from sidelight.experiment.results import Cell, Results
-from sidelight.experiment.statistics import growth_exponent
 from sidelight.graph import FeedbackGraph
 from sidelight.planning import Comparison
-from sidelight.planning.bounds.comparison import Row
 from sidelight.report.groups import groups_of
 from sidelight.report.sentences import bound_status
-from sidelight.report.series import final_regret
-from sidelight.report.text import number
+from sidelight.report.series import final_regret, growth_of
+from sidelight.report.text import number, spread
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -36,7 +34,7 @@ def result_row(cell: Cell, graph: FeedbackGraph | None = None) -> dict[str, Any]
     the same in words, with the exponents of both halves of a curve that bends.
     """
     mean, low, high = final_regret(cell)
-    growth = growth_exponent(cell.checkpoints, cell.regret)
+    growth = growth_of(cell)
     single = None if growth is None or growth.bends else growth
     most = None if cell.plays is None else int(cell.plays.argmax())
     labels = None if graph is None else graph.labels
@@ -86,8 +84,8 @@ def results_table(results: Results) -> Table:
             table.add_column(
                 name, justify="right" if name == "T" else "left", overflow="fold", no_wrap=name == "T"
             )
-    for name in ("regret", "grows as", "certificate", "bound", "", "ns/round"):
-        table.add_column(name, justify="left" if name == "" else "right", no_wrap=True)
+    for name in ("regret", "grows as", "certificate", "bound", "status", "ns/round"):
+        table.add_column(name, justify="left" if name == "status" else "right", no_wrap=True)
     for group, head in zip(groups, heads, strict=True):
         least = group.ranked[0]
         words = [word for word, shown in zip(head, differ, strict=True) if shown]
@@ -101,9 +99,8 @@ def results_table(results: Results) -> Table:
 
 def result_texts(row: dict[str, Any]) -> tuple[str, ...]:
     """Regret, growth, certificate, bound, its status and time of a row, as a reader wants them."""
-    regret = number(row["regret"])
-    if row["regret_high"] is not None:
-        regret += f" ± {number(row['regret_high'] - row['regret'])}"
+    mean, high = row["regret"], row["regret_high"]
+    regret = number(mean) if high is None else spread(mean, high - mean)
     growth = "–" if row["growth"] is None else row["growth"]
     certificate, bound, time = (
         "–" if row[name] is None else number(row[name])
@@ -116,12 +113,4 @@ def result_texts(row: dict[str, Any]) -> tuple[str, ...]:
 def bounds_rows(comparison: Comparison) -> list[dict[str, Any]]:
     """A dict of plain values for each bound, as `Row.to_dict` with its status and whether it beats the plan."""
     ahead = comparison.ahead
-    return [{**row.to_dict(), "status": _status(row), "beats_plan": row in ahead} for row in comparison.rows]
-
-
-def _status(row: Row) -> str:
-    """In words: "certified", "conditions fail" or "no constant"; "vacuous" or "does not learn" if so."""
-    if row.value is None:
-        return "no constant"
-    status = "certified" if row.certified else "conditions fail"
-    return ", ".join(filter(None, (status, row.lack)))
+    return [{**row.to_dict(), "status": row.status, "beats_plan": row in ahead} for row in comparison.rows]

@@ -10,6 +10,13 @@ from sidelight._files import replacing
 
 def write_page(path: Path, template: str, content: dict[str, Any]) -> None:
     """Fill in the template of that name and put the page at `path`."""
+    page = rendered(template, content)
+    with replacing(path) as file:
+        file.write(page.encode("utf-8"))
+
+
+def rendered(template: str, content: dict[str, Any]) -> str:
+    """The template of that name, filled in."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -19,6 +26,4 @@ def write_page(path: Path, template: str, content: dict[str, Any]) -> None:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    page = environment.get_template(template).render(content)
-    with replacing(path) as file:
-        file.write(page.encode("utf-8"))
+    return environment.get_template(template).render(content)

@@ -20,6 +20,22 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if size >= 100 else f"{value:.3g}"
 
 
+def spread(mean: float, half: float) -> str:
+    """A mean and half of its interval, to two digits; what rounding leaves of an interval is 0.
+
+    >>> spread(104.0, 31.5), spread(180.0, 8.5e-14), spread(3.14159, 0.0521)
+    ('104 ± 32', '180 ± 0', '3.14 ± 0.052')
+    """
+    return f"{number(mean)} ± {half_width(mean, half)}"
+
+
+def half_width(mean: float, half: float) -> str:
+    """Half of the interval of a mean, as `spread` shows it."""
+    if half <= 1e-12 * abs(mean):
+        return "0"
+    return f"{half:.2g}" if half < 9.95 else number(round(half))
+
+
 def power(exponent: int) -> str:
     """Ten to the `exponent` in plain characters.
 

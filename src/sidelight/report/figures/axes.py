@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +12,12 @@ from sidelight._types import Floats
 from sidelight.report.text import number, power
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+
+    from sidelight.report.series import Curve
+    from sidelight.report.style import Stroke
 
 LINE_HEIGHT = 0.155
 """Inches between two names beside a figure."""
@@ -99,6 +103,18 @@ def spread_labels(wanted: Sequence[float], gap: float, low: float = 0.0, high: f
     placed = np.empty(len(order))
     placed[order] = np.clip(level, low, max(high - shifts[-1], low)) + shifts
     return placed
+
+
+def named_lines(curves: Sequence[Curve], looks: Mapping[str, Stroke]) -> list[Artist]:
+    """Entries of a legend, where there is no room for names at the ends of curves."""
+    from matplotlib.lines import Line2D
+
+    return [
+        Line2D(
+            [], [], color=looks[curve.policy].colour, linestyle=looks[curve.policy].dash, label=curve.label
+        )
+        for curve in curves
+    ]
 
 
 def label_ends(axes: Axes, ends: Sequence[tuple[str, float, str]]) -> None:

@@ -21,7 +21,7 @@ from sidelight.report.figures.matrix import (
     is_regular,
     sizes,
 )
-from sidelight.report.style import COLOURS, DARK, GREY, INK, PAGE, new_figure, styled
+from sidelight.report.style import COLOURS, DARK, GREY, INK, NARROW, PAGE, new_figure, styled
 from sidelight.report.text import number, short
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def is_drawable(graph: FeedbackGraph) -> bool:
 
 
 @styled()
-def graph_figure(graph: FeedbackGraph, partition: Partition | None = None) -> Figure:
+def graph_figure(graph: FeedbackGraph, partition: Partition | None = None, *, width: float = PAGE) -> Figure:
     """The graph coloured by block, beside its blocks and their incidence graph if they add anything."""
     drawable = is_drawable(graph)
     panels: list[Callable[[Axes], None]]
@@ -65,8 +65,14 @@ def graph_figure(graph: FeedbackGraph, partition: Partition | None = None) -> Fi
     if partition is not None and 1 < partition.n_blocks < graph.n_arms:
         few = partition.n_blocks <= MOST_BLOCKS_DRAWN
         panels.append(partial(draw_incidence if few else draw_block_sizes, partition=partition))
-    figure = new_figure(3.4 if len(panels) == 1 else PAGE, 3.3 if drawable or len(panels) < 3 else 2.7)
-    for axes, draw in zip(np.atleast_1d(figure.subplots(1, len(panels))), panels, strict=True):
+    height = 3.3 if drawable or len(panels) < 3 else 2.7
+    if len(panels) == 1:
+        figure, shape = new_figure(min(width, 3.4), height), (1, 1)
+    elif width < NARROW:
+        figure, shape = new_figure(width, len(panels) * min(height, 0.95 * width)), (len(panels), 1)
+    else:
+        figure, shape = new_figure(width, height), (1, len(panels))
+    for axes, draw in zip(np.atleast_1d(figure.subplots(*shape)), panels, strict=True):
         draw(axes)
     return figure
 

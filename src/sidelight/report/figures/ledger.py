@@ -11,7 +11,7 @@ from sidelight.experiment.results import Cell
 from sidelight.experiment.run import LEDGER
 from sidelight.report.figures.axes import log_axis, name_rows, thousands
 from sidelight.report.groups import Group
-from sidelight.report.style import INK, PAGE, PARTS, new_figure, styled
+from sidelight.report.style import INK, NARROW, PAGE, PARTS, new_figure, styled
 from sidelight.report.text import short
 
 if TYPE_CHECKING:
@@ -23,21 +23,24 @@ FAR_APART = 15
 
 
 @styled()
-def ledger_figure(group: Group) -> Figure | None:
+def ledger_figure(group: Group, *, width: float = PAGE) -> Figure | None:
     """Parts at the horizon for every policy, and over the rounds for the first; None if none kept a ledger."""
     kept = [cell for cell in group.cells if cell.ledger is not None]
     if not kept:
         return None
-    figure = new_figure(PAGE, 2.6 + 0.12 * max(len(kept) - 4, 0))
-    left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
-    draw_parts(left, kept)
+    height = 2.6 + 0.12 * max(len(kept) - 4, 0)
+    narrow = width < NARROW
+    figure = new_figure(width, 1.7 * height if narrow else height)
+    left, right = figure.subplots(2, 1) if narrow else figure.subplots(1, 2, width_ratios=(1.25, 1))
+    draw_parts(left, kept, letters=14 if narrow else 22)
     draw_growth(right, kept[0])
     marks = left.get_legend_handles_labels()
-    figure.legend(*marks, loc="outside lower center", ncols=5, columnspacing=1.2, handlelength=1.2)
+    columns = 2 if narrow else 5
+    figure.legend(*marks, loc="outside lower center", ncols=columns, columnspacing=1.2, handlelength=1.2)
     return figure
 
 
-def draw_parts(axes: Axes, cells: list[Cell]) -> None:
+def draw_parts(axes: Axes, cells: list[Cell], letters: int = 22) -> None:
     """A stacked bar per policy; parts below zero go to the left, the dot is the regret itself."""
     means = np.stack([cell.ledger[:, -1].mean(axis=0) for cell in cells if cell.ledger is not None])  # (P, 4)
     totals = np.array([float(cell.mean[-1]) for cell in cells])
@@ -50,7 +53,7 @@ def draw_parts(axes: Axes, cells: list[Cell]) -> None:
         axes.barh(rows, means[:, part], left=starts[part], color=colour, height=0.62, label=name)
     axes.plot(totals, rows, "o", markersize=4, color="white", markeredgecolor=INK, label="regret")
     axes.axvline(0, color="0.4", linewidth=0.6)
-    name_rows(axes, [short(cell.policy, 22) for cell in cells], room=1.2)
+    name_rows(axes, [short(cell.policy, letters) for cell in cells], room=1.2)
     thousands(axes.xaxis)
     axes.grid(axis="x")
     unit = "in units of the policy's own regret" if relative else "mean over seeds"

@@ -11,7 +11,7 @@ from sidelight._types import Longs
 from sidelight.partition import Partition
 from sidelight.report.figures.axes import log_axis, nested_widths
 from sidelight.report.groups import Group
-from sidelight.report.style import PAGE, Stroke, new_figure, strokes, styled
+from sidelight.report.style import NARROW, PAGE, Stroke, new_figure, strokes, styled
 from sidelight.report.text import power, short
 
 if TYPE_CHECKING:
@@ -27,20 +27,29 @@ LETTER = 0.055
 
 @styled()
 def plays_figure(
-    group: Group, partition: Partition | None = None, labels: Sequence[str] | None = None
+    group: Group,
+    partition: Partition | None = None,
+    labels: Sequence[str] | None = None,
+    *,
+    width: float = PAGE,
 ) -> Figure | None:
     """Shares of all plays: arm by arm where there are few, by rank where there are many; None if uncounted."""
     counted = {cell.policy: cell.plays for cell in group.cells if cell.plays is not None}
     if not counted:
         return None
     if next(iter(counted.values())).size <= MOST_COLUMNS:
-        upright = labels is not None and _upright(labels)
+        upright = labels is not None and _upright(labels, width)
         letters = max(map(len, _texts(labels))) if labels is not None and upright else 0
-        figure = new_figure(PAGE, 1.25 + 0.24 * len(counted) + LETTER * letters)
-        draw_shares(figure.subplots(), counted, partition, labels)
+        figure = new_figure(width, 1.25 + 0.24 * len(counted) + LETTER * letters)
+        draw_shares(figure.subplots(), counted, partition, labels, width)
     else:
-        figure = new_figure(PAGE, 2.8)
-        draw_ranks(figure.subplots(), counted, strokes(group.policies))
+        figure = new_figure(width, 2.8 if width >= NARROW else 2.8 + 0.13 * len(counted))
+        axes = figure.subplots()
+        draw_ranks(axes, counted, strokes(group.policies))
+        if width < NARROW:
+            figure.legend(*axes.get_legend_handles_labels(), loc="outside lower left")
+        else:
+            axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
     return figure
 
 
@@ -49,6 +58,7 @@ def draw_shares(
     counted: Mapping[str, Longs],
     partition: Partition | None,
     labels: Sequence[str] | None = None,
+    width: float = PAGE,
 ) -> None:
     """A row per policy, a column per arm in the order of the blocks; darker is played more, on a log scale."""
     from matplotlib.colors import LogNorm
@@ -61,14 +71,17 @@ def draw_shares(
     least = min(max(float(shares[shares > 0].min()), 1e-5), 0.3 / n)
     shown = np.ma.masked_equal(shares, 0.0)
     picture = axes.imshow(shown, aspect="auto", cmap="Blues", norm=LogNorm(least, 1), interpolation="nearest")
-    axes.set_yticks(range(len(plays)), [short(policy) for policy in counted])
-    step = 1 if n <= 32 else 2
+    letters, arms_named = (14, 10) if width < NARROW else (26, 32)
+    axes.set_yticks(range(len(plays)), [short(policy, letters) for policy in counted])
+    step = -(-n // arms_named)
     if labels is None:
         axes.set_xticks(range(0, n, step), [str(arm) for arm in order[::step]])
     else:
         texts = _texts(labels)
         below = [texts[arm] for arm in order]
-        axes.set_xticks(range(n), below, rotation=90 if _upright(labels) else 0, fontsize=7 if n <= 32 else 5)
+        axes.set_xticks(
+            range(n), below, rotation=90 if _upright(labels, width) else 0, fontsize=7 if n <= 32 else 5
+        )
     axes.set_xticks(np.arange(n + 1) - 0.5, minor=True)
     axes.set_yticks(np.arange(len(plays) + 1) - 0.5, minor=True)
     axes.grid(which="minor", color="white", linewidth=1)
@@ -93,9 +106,9 @@ def _texts(labels: Sequence[str]) -> list[str]:
     return [short(f"{arm} {label}", MOST_LETTERS) for arm, label in enumerate(labels)]
 
 
-def _upright(labels: Sequence[str]) -> bool:
+def _upright(labels: Sequence[str], width: float) -> bool:
     """Must they be turned to fit below their columns?"""
-    return LETTER * max(map(len, _texts(labels))) > 0.8 * PAGE / len(labels)
+    return LETTER * max(map(len, _texts(labels))) > 0.8 * width / len(labels)
 
 
 def draw_ranks(axes: Axes, counted: Mapping[str, Longs], looks: Mapping[str, Stroke]) -> None:
@@ -118,7 +131,6 @@ def draw_ranks(axes: Axes, counted: Mapping[str, Longs], looks: Mapping[str, Str
     axes.axhline(1 / n, color="0.55", linestyle=":", linewidth=1, label="all arms alike")
     axes.set(xlabel="arms from the most to the least played", ylabel="share of plays")
     axes.grid(visible=True)
-    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
 
 
 def _percent(share: float) -> str:

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sidelight.report.figures.axes import label_ends, log_axis, nested_widths
+from sidelight.report.figures.axes import label_ends, log_axis, named_lines, nested_widths
 from sidelight.report.groups import Group
 from sidelight.report.series import Curve, regret_curves
-from sidelight.report.style import GREY, INK, PAGE, new_figure, strokes, styled
+from sidelight.report.style import GREY, INK, NARROW, PAGE, new_figure, strokes, styled
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 CERTIFICATE = (0, (1, 1.5))
@@ -24,25 +25,42 @@ DECADES_SHOWN = 4
 
 
 @styled()
-def regret_figure(group: Group, floor: float | None = None) -> Figure:
+def regret_figure(group: Group, floor: float | None = None, *, width: float = PAGE) -> Figure:
     """Mean regret of every policy with its band, named at its end with its growth exponent.
 
     Dots are running certificates, triangles bounds at the horizon, filled where certified; `floor` is a lower
     bound there.
     """
-    figure = new_figure(PAGE, max(3.4, 1.6 + 0.27 * len(group.cells)))
+    narrow = width < NARROW
+    figure = new_figure(
+        width, 3.1 + 0.13 * len(group.cells) if narrow else max(3.4, 1.6 + 0.27 * len(group.cells))
+    )
     axes = figure.subplots()
+    looks = strokes(group.policies)
+    curves, floored = draw_regret(axes, group, floor)
+    marks = regret_marks(curves, floored)
+    spacing = {"columnspacing": 1.5, "handletextpad": 0.5}
+    if narrow:
+        figure.legend(handles=[*named_lines(curves, looks), *marks], loc="outside lower left", **spacing)
+        return figure
+    label_ends(axes, [(curve.label, float(curve.mean[-1]), looks[curve.policy].colour) for curve in curves])
+    figure.legend(handles=marks, loc="outside lower center", ncols=4 if len(marks) == 4 else 3, **spacing)
+    return figure
+
+
+def draw_regret(axes: Axes, group: Group, floor: float | None = None) -> tuple[list[Curve], bool]:
+    """The curves of `regret_figure` on axes, without names and legend; these, and whether `floor` is in sight."""
     looks, horizon = strokes(group.policies), group.horizon
     start = max(1.0, horizon / 10**DECADES_SHOWN)
     curves = regret_curves(group, start)
     bounds = [(curve, *bound) for curve in curves for bound in curve.bounds.values() if bound[0] > 0]
     heights = [horizon / 2, *(value for _, value, _ in bounds), *([floor] if floor else [])]
-    for curve, width in zip(curves, nested_widths([cell.mean for cell in group.cells]), strict=True):
+    for curve, stroke in zip(curves, nested_widths([cell.mean for cell in group.cells]), strict=True):
         colour, dash = looks[curve.policy]
         above = curve.mean > 0
         heights += curve.mean[above].tolist()
         mean = np.where(above, curve.mean, np.nan)  # a gap: nothing below zero can be shown here
-        axes.plot(curve.x, mean, color=colour, linestyle=dash, linewidth=width, zorder=3)
+        axes.plot(curve.x, mean, color=colour, linestyle=dash, linewidth=stroke, zorder=3)
         if curve.certificate is not None:
             axes.plot(
                 curve.x, curve.certificate, color=colour, linestyle=CERTIFICATE, linewidth=0.9, zorder=2
@@ -64,18 +82,14 @@ def regret_figure(group: Group, floor: float | None = None) -> Figure:
     axes.plot([start, horizon], [start, horizon], color=GREY, linestyle=GUIDE, linewidth=1, zorder=1)
     axes.set(xlabel="round t", ylabel="regret")
     axes.grid(which="major")
-    label_ends(axes, [(curve.label, float(curve.mean[-1]), looks[curve.policy].colour) for curve in curves])
-    marks = _marks(curves, floor is not None and floor > bottom)
-    spacing = {"columnspacing": 1.5, "handletextpad": 0.5}
-    figure.legend(handles=marks, loc="outside lower center", ncols=4 if len(marks) == 4 else 3, **spacing)
-    return figure
+    return curves, floor is not None and floor > bottom
 
 
 def _has_band(curve: Curve) -> bool:
     return bool(np.isfinite(curve.low).all())
 
 
-def _marks(curves: list[Curve], floored: bool) -> list[Artist]:
+def regret_marks(curves: list[Curve], floored: bool) -> list[Artist]:
     """The legend: what is drawn besides the curves, which are named at their ends."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch

@@ -1,4 +1,4 @@
-"""Final regret against the horizon: how regret grows when every run is planned for its own length."""
+"""Final regret against the horizon or the number of arms, every run planned for its own game."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sidelight.report.figures.axes import label_ends, log_axis
+from sidelight.report.figures.axes import label_ends, log_axis, named_lines
 from sidelight.report.groups import Scaling
 from sidelight.report.series import scaling_curves
-from sidelight.report.style import PAGE, new_figure, strokes, styled
+from sidelight.report.style import NARROW, PAGE, new_figure, strokes, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 @styled()
-def scaling_figure(scaling: Scaling) -> Figure:
+def scaling_figure(scaling: Scaling, *, width: float = PAGE) -> Figure:
     """Points with 95 % intervals on log axes, certified bounds dashed above them."""
-    figure = new_figure(PAGE, max(3.2, 1.4 + 0.27 * len(scaling.cells)))
+    narrow, many = width < NARROW, len(scaling.cells)
+    figure = new_figure(width, 2.8 + 0.13 * many if narrow else max(3.2, 1.4 + 0.27 * many))
     axes = figure.subplots()
     looks, curves = strokes(scaling.policies), scaling_curves(scaling)
     heights: list[float] = []
@@ -35,10 +36,13 @@ def scaling_figure(scaling: Scaling) -> Figure:
             axes.plot(*zip(*bounds.items(), strict=True), "v--", color=colour, lw=0.8, ms=3.5, alpha=0.8)
         heights += [height for height in (*bounds.values(), *curve.mean.tolist()) if height > 0]
     heights = heights or [1.0]
-    horizons = np.concatenate([curve.x for curve in curves])
-    log_axis(axes, "x", horizons.min() / 1.2, 1.2 * horizons.max())
+    places = np.concatenate([curve.x for curve in curves])
+    log_axis(axes, "x", places.min() / 1.2, 1.2 * places.max())
     log_axis(axes, "y", max(min(heights), 1e-6 * max(heights)) / 1.6, 1.6 * max(heights))
-    axes.set(xlabel="horizon T", ylabel="regret after T rounds")
+    axes.set(xlabel="horizon T" if scaling.variable == "T" else "arms N", ylabel="regret after T rounds")
     axes.grid(visible=True)
+    if narrow:
+        figure.legend(handles=named_lines(curves, looks), loc="outside lower left")
+        return figure
     label_ends(axes, [(curve.label, float(curve.mean[-1]), looks[curve.policy].colour) for curve in curves])
     return figure

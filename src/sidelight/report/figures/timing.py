@@ -8,7 +8,7 @@ import numpy as np
 
 from sidelight.report.figures.axes import log_axis, name_rows, thousands
 from sidelight.report.groups import Group
-from sidelight.report.style import COLUMN, new_figure, strokes, styled
+from sidelight.report.style import COLUMN, PAGE, new_figure, strokes, styled
 from sidelight.report.text import number, short
 
 if TYPE_CHECKING:
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 @styled()
-def timing_figure(group: Group) -> Figure | None:
+def timing_figure(group: Group, *, width: float = PAGE) -> Figure | None:
     """Nanoseconds of processor time per round, a bar per policy; None where no time was taken."""
     timed = [cell for cell in group.cells if 0 < cell.nanoseconds_per_round < np.inf]
     if not timed:
         return None
-    figure = new_figure(1.6 * COLUMN, 0.8 + 0.22 * len(timed))
+    figure = new_figure(min(width, 1.6 * COLUMN), 0.8 + 0.22 * len(timed))
     axes = figure.subplots()
     looks = strokes(group.policies)
     times = np.array([cell.nanoseconds_per_round for cell in timed])

@@ -1,0 +1,274 @@
+"""What the scripts of a page read: plain values, and arrays of numbers packed as base64.
+
+Numbers that are drawn are little-endian 32-bit floats; tables keep what `report.tables` gives. A page stays within a
+few megabytes however long the sweep: seeds and ledgers are kept at fewer checkpoints first, then the last comparisons
+lose their curves, and the page says so. Nothing here is computed anew but means and intervals.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight import _json
+from sidelight._types import Floats, Longs
+from sidelight.experiment.results import Cell, Results
+from sidelight.experiment.run import LEDGER
+from sidelight.experiment.statistics import mean_band
+from sidelight.graph import FeedbackGraph
+from sidelight.partition import Partition
+from sidelight.planning import Plan
+from sidelight.report.figures.layout import block_layout, layout
+from sidelight.report.groups import Group, Scaling
+from sidelight.report.latex import results_latex
+from sidelight.report.placing import packed_layout
+from sidelight.report.section import GraphSection
+from sidelight.report.sentences import bound_status
+from sidelight.report.series import scaling_curves
+from sidelight.report.style import stroke_numbers
+from sidelight.report.tables import results_rows
+
+MOST_CURVE_NUMBERS = 200_000
+MOST_NUMBERS = 400_000
+"""Of means, intervals and certificates, and of these with seeds and ledgers: a little over two megabytes."""
+MOST_PLAYS = 60_000
+MOST_ARMS_PLACED = 20_000
+MOST_ARMS_LAID_OUT = 150
+MOST_RUNS = 150_000
+"""Of consecutive arms that are revealed: a graph with more is shown without its edges."""
+MOST_GRAPH_NUMBERS = 600_000
+
+
+def packed(values: npt.ArrayLike, kind: str = "<f4") -> str:
+    """An array as base64 of its little-endian numbers.
+
+    >>> packed([1.0, -2.0])
+    'AACAPwAAAMA='
+    """
+    return base64.b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode("ascii")
+
+
+def page_data(
+    results: Results,
+    groups: tuple[Group, ...],
+    sections: Mapping[str, GraphSection],
+    scalings: tuple[Scaling, ...],
+) -> dict[str, Any]:
+    """Everything that can be explored, in plain values."""
+    curved = _curved(groups)
+    left = MOST_NUMBERS - sum(map(_curve_numbers, groups[:curved]))
+    stride = _stride(groups[:curved], left)
+    plays = _Budget(MOST_PLAYS)
+    graphs = _Budget(MOST_GRAPH_NUMBERS)
+    names = list(dict.fromkeys(cell.policy for cell in results.cells))
+    looks = stroke_numbers(names)
+    rows = results_rows(results, {name: section.graph for name, section in sections.items()})
+    found: dict[str, Any] = _json.plain(
+        {
+            "title": results.title,
+            "policies": [{"name": name, "colour": looks[name][0], "dash": looks[name][1]} for name in names],
+            "ledger": list(LEDGER),
+            "stride": stride,
+            "comparisons": [
+                _comparison(group, sections.get(group.graph), names, stride if k < curved else 0, plays)
+                for k, group in enumerate(groups)
+            ],
+            "graphs": {
+                name: graph_data(section.graph, section.partition, section.plan, graphs.takes)
+                for name, section in sections.items()
+            },
+            "latex": results_latex(results),
+            "growth": [_growth(scaling, names) for scaling in scalings],
+            "table": {"columns": list(rows[0]) if rows else [], "rows": [list(row.values()) for row in rows]},
+        }
+    )
+    return found
+
+
+class _Budget:
+    """How much may still be stored."""
+
+    def __init__(self, most: int) -> None:
+        self.left = most
+
+    def takes(self, count: int) -> bool:
+        """Is there room for `count` numbers? If so they are spent."""
+        fits = count <= self.left
+        self.left -= count if fits else 0
+        return fits
+
+
+# -- comparisons ------------------------------------------------------------------------------------------
+
+
+def _curve_numbers(group: Group) -> int:
+    return sum(cell.checkpoints.size * (2 + (cell.certificate is not None)) for cell in group.cells)
+
+
+def _curved(groups: tuple[Group, ...]) -> int:
+    """How many comparisons come with their curves."""
+    total = np.cumsum([_curve_numbers(group) for group in groups])
+    return max(int(np.searchsorted(total, MOST_CURVE_NUMBERS, side="right")), min(len(groups), 1))
+
+
+def _stride(groups: tuple[Group, ...], left: int) -> int:
+    """Every which checkpoint is kept of single seeds and of ledgers."""
+    sizes = [
+        (len(cell.seeds) + 4 * (cell.ledger is not None), cell.checkpoints.size)
+        for group in groups
+        for cell in group.cells
+    ]
+    stride = 1
+    while sum(rows * -(-points // stride) for rows, points in sizes) > left and stride < 1024:
+        stride += 1
+    return stride
+
+
+def _comparison(
+    group: Group, section: GraphSection | None, names: list[str], stride: int, plays: _Budget
+) -> dict[str, Any]:
+    comparison = None if section is None else section.at(group.horizon)
+    grids: dict[bytes, tuple[int, Longs]] = {}
+    cells = []
+    for cell in group.cells:
+        at, _ = grids.setdefault(cell.checkpoints.tobytes(), (len(grids), cell.checkpoints))
+        cells.append(_cell(cell, names, at, stride, plays))
+    return {
+        "graph": group.graph,
+        "environment": group.environment,
+        "horizon": group.horizon,
+        "floor": None if comparison is None else comparison.floor.value,
+        "rounds": [points.tolist() for _, points in grids.values()] if stride else [],
+        "cells": cells,
+    }
+
+
+def _cell(cell: Cell, names: list[str], grid: int, stride: int, plays: _Budget) -> dict[str, Any]:
+    bound = None
+    if cell.bound is not None:
+        bound = {
+            "value": float(cell.bound["value"]),
+            "certified": bool(cell.bound["certified"]),
+            "status": bound_status(cell),
+        }
+    band = mean_band(cell.regret)
+    certificate = None if cell.certificate is None else cell.certificate.mean(axis=0)
+    found: dict[str, Any] = {
+        "policy": names.index(cell.policy),
+        "seeds": cell.seeds.tolist() if stride else [],
+        "bound": bound,
+        "final": {
+            "mean": float(band.mean[-1]),
+            "half": float(band.high[-1] - band.mean[-1]),
+            "certificate": None if certificate is None else float(certificate[-1]),
+        },
+    }
+    if cell.plays is not None:
+        shares = cell.plays / max(int(cell.plays.sum()), 1)
+        order = np.argsort(-shares, kind="stable")[:12]
+        found["most_played"] = [[int(arm), float(shares[arm])] for arm in order if shares[arm] > 0]
+        if plays.takes(shares.size):
+            found["plays"] = packed(shares)
+    if stride:
+        kept = np.arange(cell.checkpoints.size - 1, -1, -stride)[::-1]
+        found |= {
+            "rounds": grid,
+            "mean": packed(band.mean),
+            "half": packed(band.high - band.mean) if len(cell.seeds) > 1 else None,
+            "certificate": None if certificate is None else packed(certificate),
+            "ledger": None if cell.ledger is None else packed(cell.ledger[:, kept].mean(axis=0)),
+            "regret": packed(cell.regret[:, kept]),
+        }
+    return found
+
+
+# -- graphs -----------------------------------------------------------------------------------------------
+
+
+def graph_data(
+    graph: FeedbackGraph,
+    partition: Partition | None = None,
+    plan: Plan | None = None,
+    takes: Callable[[int], bool] = lambda numbers: True,
+) -> dict[str, Any]:
+    """Positions, blocks, exploration and edges, as far as they fit."""
+    found: dict[str, Any] = {"arms": graph.n_arms, "edges": graph.n_edges}
+    if graph.n_arms > MOST_ARMS_PLACED or not takes(5 * graph.n_arms):
+        return found
+    starts, lengths, offsets = revealed_runs(graph)
+    kind = "<u2" if graph.n_arms <= 2**16 - 1 else "<u4"
+    at = _positions(graph, partition)
+    found |= {
+        "x": packed(at[:, 0]),
+        "y": packed(-at[:, 1]),  # downwards, as screens have it
+        "loop": packed(graph.has_loop, "u1"),
+        "universal": graph.universal.tolist(),
+        "labels": None if graph.labels is None else list(graph.labels),
+    }
+    if partition is not None:
+        found["block"] = packed(partition.block_of, "<u4")
+        found["blocks"] = partition.n_blocks
+    if plan is not None:
+        sizes = plan.tuning.sizes[plan.tuning.block_of]
+        found["exploration"] = packed(plan.tuning.exploration(graph, 1.0 / sizes))
+    if starts.size <= MOST_RUNS and takes(starts.size):
+        found["runs"] = {
+            "bytes": 2 if kind == "<u2" else 4,
+            "offsets": packed(offsets, "<u4"),
+            "starts": packed(starts, kind),
+            "lengths": packed(lengths, kind),
+        }
+    return found
+
+
+def _positions(graph: FeedbackGraph, partition: Partition | None) -> Floats:
+    if graph.n_arms > MOST_ARMS_LAID_OUT:
+        return packed_layout(graph, partition)
+    return layout(graph) if partition is None else block_layout(partition)
+
+
+def revealed_runs(graph: FeedbackGraph) -> tuple[Longs, Longs, Longs]:
+    """What each arm reveals, as runs of consecutive arms: starts, lengths, and where each arm's runs begin.
+
+    Arms that everyone reveals are left out. Runs keep cliques and full feedback small.
+    """
+    sources, targets = graph.out_sources, graph.out_indices.astype(np.int64)
+    if targets.size == 0:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(graph.n_arms + 1, np.int64)
+    fresh = np.ones(targets.size, dtype=bool)
+    fresh[1:] = (np.diff(targets) != 1) | (np.diff(sources) != 0)
+    first = np.flatnonzero(fresh)
+    lengths = np.diff(np.append(first, targets.size))
+    offsets = np.searchsorted(sources[first], np.arange(graph.n_arms + 1))
+    return targets[first], lengths.astype(np.int64), offsets.astype(np.int64)
+
+
+# -- growth -----------------------------------------------------------------------------------------------
+
+
+def _growth(scaling: Scaling, names: list[str]) -> dict[str, Any]:
+    curves = scaling_curves(scaling)
+    return {
+        "variable": scaling.variable,
+        "graph": scaling.graph,
+        "environment": scaling.environment,
+        "horizon": scaling.horizon,
+        "graphs": sorted({cell.graph for cells in scaling.cells.values() for cell in cells.values()}),
+        "curves": [
+            {
+                "policy": names.index(curve.policy),
+                "label": curve.label,
+                "x": curve.x,
+                "mean": curve.mean,
+                "half": curve.high - curve.mean,
+                "bounds": [
+                    [at, value] for at, (value, certified) in curve.bounds.items() if certified and value > 0
+                ],
+            }
+            for curve in curves
+        ],
+    }
