@@ -80,6 +80,7 @@ def data_names():
 
 HEAD = """# The plan's bound against all others
 
+How good is the bound of `sl.plan(g, T)`? This page compares it with every other bound that is known, graph by graph.
 Printed by `python benchmarks/table_bounds.py --markdown`. For every family with 4 to 4 096 arms, every graph of the
 data collection made observable, and three horizons: the bound of `sl.plan(g, T)`, the best certified bound of
 `sl.compare_bounds(g, T)` that is not ours, the best certified lower bound, and whether auto ≤ each certified row

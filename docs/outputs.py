@@ -1,62 +1,86 @@
-"""Print again what README.md and docs/cli.md quote: `python docs/outputs.py` (about a minute).
+"""Print again what README.md and the pages quote: `python docs/outputs.py [PAGE]...`.
 
-The first example of the readme, the demo, and every ```console block but those of `doctor`, which names files of the
-machine, and of `evaluate`, whose log a test writes; in one folder and in their order. Tests say when the readme
-quotes what is no longer printed.
+Every block of `console` on a page is run in its order, in one empty folder and in this process, and what it prints is
+replaced; so is the text below a block of Python. Left as they are: commands whose output names files of the machine,
+needs a running service, or needs files that a test writes. Tests compare what is quoted with what is printed.
 """
 
+import contextlib
+import io
 import os
 import re
-import subprocess
+import shlex
 import sys
 import tempfile
 from pathlib import Path
 
-NOTICE = "compiling kernels, once"  # said where nothing is compiled yet
+import matplotlib
+
+matplotlib.use("Agg")
+
+from sidelight.cli.main import main as sidelight
+from sidelight.engine._numba import notice
+
 ROOT = Path(__file__).parents[1]
+LEFT = ("doctor", "evaluate", "serve", "policies")
+"""Commands that are left: what they print is about this machine, a service, or files that a test writes."""
+UNDRAWN = ("run", "sweep")
+"""Commands that would draw figures, which takes longer than playing and changes nothing that is printed."""
 
 
 def main() -> None:
     """Play, and replace what is quoted."""
-    with tempfile.TemporaryDirectory() as folder:
-        readme = ROOT / "README.md"
-        text = readme.read_text()
-        example, printed = re.search(r"```python\n(.*?)```.*?```text\n(.*?)```", text, re.S).groups()
-        text = text.replace(printed, output([sys.executable, "-c", example], folder))
-        demo = output([sys.executable, "-m", "sidelight", "demo"], folder)
-        bound, table = re.search(r"(Bound\n.*?)(Regret of .*?)report:", demo, re.S).groups()
-        text = re.sub(r"Bound\n regret at most.*?```", lambda _: f"{bound}{table}```", text, flags=re.S)
-        readme.write_text(text)
-
-        commands = ROOT / "docs" / "cli.md"
-        text = re.sub(
-            r"Regret of \d+ runs.*?report:", lambda _: f"{table}report:", commands.read_text(), flags=re.S
-        )
-        for block in re.findall(r"```console\n(?!\$ sidelight (?:doctor|evaluate))(.*?)```", text, re.S):
-            text = text.replace(block, renewed(block, Path(folder)))
-        commands.write_text(text)
+    asked = [Path(name).resolve() for name in sys.argv[1:]]
+    notice.AFTER = 1e6  # kernels that are compiled now are no part of what a page shows
+    os.environ.pop("COLUMNS", None)
+    for page in asked or [ROOT / "README.md", ROOT / "docs" / "cli.md", ROOT / "docs" / "sweeps.md"]:
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            text = page.read_text(encoding="utf-8")
+            text = re.sub(r"(```python\n)(.*?)(```\n\n```text\n)(.*?)(```)", quoted(), text, flags=re.S)
+            text = re.sub(r"(```console\n)(.*?)(```)", renewed, text, flags=re.S)
+            page.write_text(text, encoding="utf-8")
 
 
-def renewed(block: str, folder: Path) -> str:
+def quoted():  # type: ignore[no-untyped-def]
+    """Blocks of Python share their names, as the tests run them."""
+    names = {"__name__": "__main__"}
+
+    def block(match: re.Match[str]) -> str:
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(match[2], names)
+        return f"{match[1]}{match[2]}{match[3]}{printed.getvalue()}{match[5]}"
+
+    return block
+
+
+def renewed(match: re.Match[str]) -> str:
     """A block with what its commands print now; what `cat` shows is the file."""
-    parts = re.split(r"^\$ (.*)\n", block, flags=re.M)[1:]
+    parts = re.split(r"^\$ (.*)\n", match[2], flags=re.M)[1:]
     found = ""
     for command, before in zip(parts[::2], parts[1::2], strict=True):
-        words = command.split()
-        if words[0] == "cat":
-            (folder / words[1]).write_text(before)
-        after = output([sys.executable, "-m", *words], folder) if words[0] == "sidelight" else before
-        found += f"$ {command}\n{after}"
-    return found
+        program, *words = shlex.split(command)
+        if program == "cat":
+            Path(words[0]).write_text(before, encoding="utf-8")
+        ours = program == "sidelight" and words[0] not in LEFT
+        found += f"$ {command}\n{output(words) if ours else before}"
+    return match[1] + found + match[3]
 
 
-def output(command: list[str], folder: str | Path) -> str:
+def output(words: list[str]) -> str:
     """What a command prints, errors included."""
-    settings = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    done = subprocess.run(
-        command, cwd=folder, env=settings, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    return "".join(line for line in done.stdout.splitlines(True) if not line.startswith(NOTICE))
+    extra = ["--no-figures"] if words[0] in UNDRAWN else []
+    printed = io.StringIO()
+    before, sys.argv = sys.argv, ["sidelight", *words, *extra]
+    try:
+        with (
+            contextlib.redirect_stdout(printed),
+            contextlib.redirect_stderr(printed),
+            contextlib.suppress(SystemExit),
+        ):
+            sidelight()
+    finally:
+        sys.argv = before
+    return printed.getvalue()
 
 
 if __name__ == "__main__":

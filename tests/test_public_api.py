@@ -1,10 +1,7 @@
 """The public contract: names resolve, the documented snippets run as written, importing stays light."""
 
-import os
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -194,42 +191,3 @@ def test_importing_is_light():
 def test_planning_and_playing_draw_nothing():
     code = "import sidelight as sl; sl.plan(sl.families.cycle(5), 100).policy(1).ask()"
     assert loaded_after(code).isdisjoint({"matplotlib", "networkx", "rich", "click"})
-
-
-# -- the readme -------------------------------------------------------------------------------------------
-
-README = Path(__file__).parents[1] / "README.md"
-
-
-def test_the_readme_prints_what_it_says():
-    """The first example of the readme runs as written, and its output is what stands below it."""
-    example, printed = re.search(
-        r"```python\n(.*?)```.*?```text\n(.*?)```", README.read_text(), re.S
-    ).groups()
-    done = subprocess.run(
-        [sys.executable, "-c", example], capture_output=True, text=True, check=True, timeout=300
-    )
-    assert done.stdout == printed
-
-
-def test_the_readme_shows_the_demo(tmp_path):
-    """The lines of `sidelight demo` that the readme quotes are lines that it prints."""
-    _, quoted = re.findall(r"```text\n(.*?)```", README.read_text(), re.S)
-    command = [sys.executable, "-m", "sidelight", "demo", "-o", str(tmp_path)]
-    wide = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600, env=wide)
-    assert {untimed(line) for line in quoted.splitlines()} <= {
-        untimed(line) for line in done.stdout.splitlines()
-    }
-
-
-def untimed(line):
-    """A line of a table without its last column, the time a round took."""
-    return re.sub(r"[\d,]+ │$", "│", line.rstrip()).rstrip(" │")
-
-
-def test_files_named_in_the_readme_exist():
-    targets = re.findall(r"\]\(([^)#]+)\)", README.read_text())
-    assert targets
-    for target in targets:
-        assert (README.parent / target).exists(), target

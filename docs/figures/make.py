@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import first_screen
+
 import sidelight as sl
 from sidelight.environment import names as environments
 from sidelight.experiment.results import Results, cell_of
@@ -20,6 +22,7 @@ GRAPH, HORIZON, SEEDS = "cycle:12", 100_000, range(20)
 
 def main() -> None:
     """Play, then draw every figure into this folder."""
+    first_screen.main()
     graph = sl.families.parse(GRAPH)
     cells = []
     for name in ("auto", "adaptive"):
@@ -28,21 +31,11 @@ def main() -> None:
         cells.append(cell_of(run, id=name, graph=GRAPH, policy=name, environment="gap"))
     (group,) = groups_of(Results(tuple(cells)))
     comparison = sl.compare_bounds(graph, HORIZON)
-    rivals = sl.compare(
-        "cliques:3x4",
-        policies.compared(sl.families.parse("cliques:3x4"), HORIZON),
-        "gap:0.2",
-        HORIZON,
-        range(10),
-    )
-    (compared,) = groups_of(rivals)
-    least = sl.compare_bounds(sl.families.parse("cliques:3x4"), HORIZON).floor.value
     corrupted = sl.families.corrupted_full(12, 4)
     many = sl.families.parse("cliques:1000x10")
     figures = {
         "graph": graph_figure(corrupted, sl.partitions.corrupted(corrupted)),
         "large-graph": graph_figure(many, sl.partitions.components(many)),
-        "comparison": regret_figure(compared, floor=least),
         "regret": regret_figure(group, floor=comparison.floor.value),
         "ledger": ledger_figure(group),
         "plays": plays_figure(group, partition=comparison.plan.partition),

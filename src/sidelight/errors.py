@@ -38,6 +38,10 @@ class InvalidOption(SidelightError, ValueError):
     """An argument outside what the function accepts."""
 
 
+class NoHorizon(InvalidOption, AttributeError):
+    """What only a plan for a known number of rounds has; to `hasattr` it is not there."""
+
+
 class MissingData(InvalidOption):
     """Data that are not where they were said to be, or cannot be read there; elsewhere or later they may be."""
 
@@ -56,6 +60,10 @@ class TurnError(SidelightError, RuntimeError):
 
 class InvalidFeedback(SidelightError, ValueError):
     """What was told is not what the pending arm reveals, or is not a loss in [0, 1]."""
+
+
+class PolicyError(SidelightError, RuntimeError):
+    """A mistake in a policy of the user's own; the message names its file and line."""
 
 
 class PastHorizon(UserWarning):

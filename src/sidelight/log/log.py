@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._frames import to_pandas
 from sidelight._types import Floats, Longs
 from sidelight.errors import InvalidOption
 from sidelight.log.unit import Unit
@@ -176,13 +177,7 @@ class Log:
 
     def to_pandas(self) -> Any:
         """The long format as a pandas data frame; needs pandas."""
-        table = self.to_arrow()
-        try:
-            return table.to_pandas()
-        except ModuleNotFoundError as error:
-            raise InvalidOption(
-                f"to_pandas needs pandas, which is not installed ({error}); to_arrow does not"
-            ) from error
+        return to_pandas(self.to_arrow())
 
     def to_obp(self) -> dict[str, Any]:
         """Bandit feedback for Open Bandit Pipeline, one row per revealed arm; see `sidelight.log.obp`."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "service.md"
 BLOCK = re.compile(r"```(sh|python)\n(.*?)```(?:\n\n```(text|json)\n(.*?)```)?", re.S)
 ADDRESS = "http://127.0.0.1:8383"
