@@ -41,7 +41,7 @@ def test_the_regret_of_one_seed_at_a_round(visit, studied):
 def test_a_table_for_a_paper(visit):
     """Export the leaderboard as LaTeX."""
     visit.click("#copy-latex")
-    visit.page.wait_for_function("document.getElementById('copied').textContent === 'Copied.'")
+    visit.page.locator("#copied", has_text="Copied.").wait_for()
     copied = visit.page.evaluate("navigator.clipboard.readText()")
     assert copied.splitlines()[2].startswith(r"\begin{tabular}")
     assert copied.count(r"\mathbf") == 24

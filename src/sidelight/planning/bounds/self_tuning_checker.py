@@ -154,16 +154,17 @@ def _base_conditions(plan: Plan, rule: SelfTuning, n: int) -> Iterator[Condition
 
 
 def _crossing(base: SelfTuning, beta: float, rule: SelfTuning, n: int) -> float:
-    """max_x β·H'(x) − start·H(x): arms are 0 or alike, so it is that of φ(x)/x over 1/n ≤ x ≤ 1 (Lemma 5)."""
+    """max_x β·H'(x) − start·H(x): arms are 0 or alike, so it is that of φ(x)/x over 1/n ≤ x ≤ 1 (Lemma 5).
 
-    def height(s: float, x: float) -> float:
-        return -log(x) if s == 1 else expm1((s - 1) * log(x)) / (s * (1 - s))
+    Derivatives are −β·x^{s'−2}/s' and start·x^{s−2}/s, alike at one x only: the largest is there or at an end.
+    """
 
-    def value(u: float) -> float:
-        x = exp(-min(abs(u), log(n)))
-        return rule.start * height(rule.order, x) - beta * height(base.order, x)
+    def value(y: float) -> float:
+        heights = (-y if s == 1 else expm1((s - 1) * y) / (s * (1 - s)) for s in (base.order, rule.order))
+        return beta * next(heights) - rule.start * next(heights)
 
-    return -value(_least(value, log(n)))
+    alike = log(rule.start * base.order / (beta * rule.order)) / (base.order - rule.order)
+    return max(value(y) for y in (0.0, -log(n), min(0.0, max(alike, -log(n)))))
 
 
 def _least(value: Callable[[float], float], end: float) -> float:
