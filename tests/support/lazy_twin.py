@@ -11,7 +11,7 @@ from self_tuning_twin import entropy, money, point, psi, psi_minus
 
 from sidelight.engine.constants import GROWTH, ROOM, SLACK
 from sidelight.engine.self_tuning import prices
-from sidelight.engine.self_tuning.retune import NEARLY
+from sidelight.engine.self_tuning.retune import LIKELY, NEARLY, NEARLY_STRONG
 
 
 def bounded_shift(X, leader, seen, beta, s):
@@ -319,7 +319,8 @@ class LazyTwin:
         best = cheapest(tried)
         least = best[0][0]
         held = self.beta > self.free
-        most = least if held else max(least, min(NEARLY * least, self.rule.price(beta)))
+        nearly = NEARLY_STRONG if self.rule.strong < np.inf else NEARLY
+        most = least if held else max(least, min(nearly * least, self.rule.price(beta)))
         for candidate in tried:
             cost, actual = candidate[0]
             if cost <= most and actual < best[0][1] - 1e-9 * least:
@@ -327,12 +328,13 @@ class LazyTwin:
         _, self.b, self.scale, self.kept = best
 
     def costs_of(self, X, b, g, kept):
-        """What a round costs that explores b·g, and the leader `kept` more: at most, and with the mean losses."""
+        """What a round costs that explores b·g, and the leader `kept` more: at most, and likely."""
         Z = (1 - b * g.sum() - kept) * X + b * g
         Z[self.leader] += kept
         each = coefficients(self.A, X, Z, self.beta, self.rule.order, self.leader)
         means = np.clip(self.L / max(self.t, 1), 0.0, 1.0)
-        return np.maximum(each, 0.0).sum(), float(means @ each)
+        likely = LIKELY if self.rule.strong < np.inf else 1.0
+        return np.maximum(each, 0.0).sum(), float(means @ (likely * (each - (Z - X)) + (Z - X)))
 
 
 def cheapest(tried):

@@ -105,8 +105,12 @@ PIECE = 256
 """Arms that are looked at together: seven numbers each, 14 KB."""
 CLEARLY = 1.0 - 1e-9
 """Only costs that are smaller by more than rounding count: where arms are alike, many are equal."""
-NEARLY = 1.5
-"""A choice may cost so much more than the cheapest, at most, if it would have cost less with the losses so far."""
+NEARLY, NEARLY_STRONG = 1.5, 2.0
+"""A choice may cost so much more than the cheapest, at most, if it likely costs less with the losses so far; the
+second where all arms are strongly observable, …"""
+LIKELY = 0.5
+"""… where stability counts for this part: it is only bounded, while what exploration loses is lost for sure.
+Elsewhere too little is learnt without exploration."""
 HALVINGS = 8
 """Steps between the free β and the target of the budget, to 2 %."""
 RESERVE = 2.0
@@ -146,6 +150,12 @@ def retune(machine, state, store):
         choose(machine, state, store)
     elif beta != before:
         explore(machine, state, store, tuned[STRENGTH])
+
+
+@inlined()
+def is_strong(rule):
+    """Is there a price without exploration?"""
+    return rule[STRONG] < math.inf
 
 
 @inlined()
@@ -405,8 +415,8 @@ def follow(machine, state):
 def choose(machine, state, store):
     """Explore with a strength that is cheap at the point surveyed last: see `preferred`.
 
-    `state.terms` holds strengths, what of the leader is kept, costs at most, costs with the mean losses, and how much
-    exploration for the leader's sake is scaled.
+    `state.terms` holds strengths, what of the leader is kept, costs at most, likely costs, and how much exploration
+    for the leader's sake is scaled.
     """
     noinline()
     tuned, rule = state.tuned, machine.rule
@@ -488,7 +498,8 @@ def preferred(machine, state, tried):
     least = costs[best]
     most = least
     if state.tuned[BETA] <= state.tuned[FREE]:  # whoever is held back by a budget saves
-        most = max(least, min(NEARLY * least, price(machine.rule, state.tuned[BETA])))
+        nearly = NEARLY_STRONG if is_strong(machine.rule) else NEARLY
+        most = max(least, min(nearly * least, price(machine.rule, state.tuned[BETA])))
     rounding = (1.0 - CLEARLY) * least
     for k in range(tried):
         if costs[k] <= most and actual[k] < actual[best] - rounding:
@@ -565,9 +576,10 @@ def see(machine, values, total, out):
 @internal()
 def compare(machine, state, others, largest, total, begin, end):
     """Write what rounds cost that explore b·g, Σg = total, for some strengths b, each with a part of the leader kept:
-    at most, Σ [A + Z − X]₊, and with the mean losses so far, Σ ℓ̄·(A + Z − X).
+    at most, Σ [A + Z − X]₊, and likely, with the mean losses so far, Σ ℓ̄·(likely·A + Z − X).
     """
     noinline()
+    likely = LIKELY if is_strong(machine.rule) else 1.0
     strengths, kept = state.terms, offset(state.terms, MOST_TRIED)
     costs, actual = offset(state.terms, 2 * MOST_TRIED), offset(state.terms, 3 * MOST_TRIED)
     trial, n_arms = state.trial, machine.n_arms
@@ -577,7 +589,7 @@ def compare(machine, state, others, largest, total, begin, end):
     for first in range(0, n_arms, PIECE):
         for k in range(begin, end):
             most, mean = cost_of(
-                machine, state, first, min(first + PIECE, n_arms), strengths[k], kept[k], total
+                machine, state, first, min(first + PIECE, n_arms), strengths[k], kept[k], total, likely
             )
             costs[k] += most
             actual[k] += mean
@@ -591,11 +603,11 @@ def compare(machine, state, others, largest, total, begin, end):
         plain = pays(s, x, trial[n_arms + leader], seen)
         paid = min(plain, shifted(s, others, largest, seen))
         costs[k] += max(paid + more + kept[k], 0.0) - max(plain + more, 0.0)
-        actual[k] += mean * (paid + kept[k] - plain)
+        actual[k] += mean * (likely * (paid - plain) + kept[k])
 
 
 @loop(fastmath={"contract", "reassoc", "nsz"})
-def cost_of(machine, state, first, end, b, kept, total):
+def cost_of(machine, state, first, end, b, kept, total, likely):
     """The part of slots first..end, as if none were the leader."""
     s, beta, n = machine.rule[ORDER], state.tuned[BETA], machine.n_arms
     points, roots = offset(state.trial, first), offset(state.trial, n + first)
@@ -609,16 +621,18 @@ def cost_of(machine, state, first, end, b, kept, total):
         for i in range(end - first):
             x = points[i]
             seen = keep * seen_point[i] + explored * seen_g[i] + by_leader * marks[i]
-            over = pays(0.5, x, roots[i], seen) + (b * g[i] - gamma * x)
-            most += over if over > 0.0 else 0.0
-            mean += means[i] * over
+            paid = pays(0.5, x, roots[i], seen)
+            more = b * g[i] - gamma * x
+            most += paid + more if paid + more > 0.0 else 0.0
+            mean += means[i] * (likely * paid + more)
         return most, mean
     for i in range(end - first):
         x = points[i]
         seen = keep * seen_point[i] + explored * seen_g[i] + by_leader * marks[i]
-        over = pays(s, x, roots[i], seen) + (b * g[i] - gamma * x)
-        most += over if over > 0.0 else 0.0
-        mean += means[i] * over
+        paid = pays(s, x, roots[i], seen)
+        more = b * g[i] - gamma * x
+        most += paid + more if paid + more > 0.0 else 0.0
+        mean += means[i] * (likely * paid + more)
     return most, mean
 
 
