@@ -69,6 +69,7 @@ from sidelight.policy.graphs import (
 )
 from sidelight.policy.policy import Policy
 from sidelight.policy.saved_changing import changing_contents, read_changing
+from sidelight.policy.snapshot import overwrite
 
 if TYPE_CHECKING:
     from sidelight.graph import FeedbackGraph
@@ -265,6 +266,12 @@ class ChangingPolicy(Policy):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, (self.plan, self.stage, self.state, self._kept, self._progress)
+
+    def _frozen(self) -> Arrays:
+        return self.state._asdict()
+
+    def _thaw(self, arrays: Arrays) -> None:
+        overwrite(self._frozen(), arrays)
 
     def _saved(self) -> tuple[dict[str, Any], Arrays]:
         last = self._open.get(self._made)

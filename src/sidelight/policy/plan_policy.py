@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._archive import Arrays
+from sidelight._files import digest
 from sidelight._types import Floats, Ints
 from sidelight.engine import certificate
 from sidelight.engine._numba.entry import entry
@@ -33,6 +34,7 @@ from sidelight.policy.graphs import checked_graph, checked_shown, not_kept
 from sidelight.policy.policy import PLAIN, Policy, seed_or_fresh
 from sidelight.policy.saved import LEAST_DRAWN
 from sidelight.policy.saved_plan import plan_contents, read_plan
+from sidelight.policy.snapshot import overwrite
 from sidelight.policy.stages import FinishedStages, advance_epoch, rates_after, rounds_to_turn, uniform_terms
 
 if TYPE_CHECKING:
@@ -323,6 +325,29 @@ class PlanPolicy(Policy):
         state = (self.plan, self.stage, self.finished, self.memory, self._rebuilt_from)
         return _unpickled, (state, self._progress, self._rebuilt_at)
 
+    def _frozen(self) -> Arrays:
+        first = self.plan.stage_of(self.finished.rounds + 1)
+        return {
+            "floats": self.memory.floats,
+            "ints": self.memory.ints,
+            "words": self.memory.words,
+            "fixed": _fixed(self.memory),
+            "finished": np.array([self.finished.rounds]),
+            "ledgers": self.finished.ledgers,
+            "certificates": self.finished.certificates,
+            "fallen": np.array([len(_bases(first)) - len(_bases(self.stage))]),
+        }
+
+    def _thaw(self, arrays: Arrays) -> None:
+        rounds, fallen = (int(arrays.pop(name).item()) for name in ("finished", "fallen"))
+        finished = FinishedStages(rounds, arrays.pop("ledgers"), arrays.pop("certificates"))
+        self.stage, self.finished = _bases(self.plan.stage_of(rounds + 1))[fallen], finished
+        memory = _built(self.graph, self.stage.tuning, 0)
+        if not np.array_equal(arrays.pop("fixed"), _fixed(memory)):
+            raise ValueError("it is of another plan")
+        overwrite({"floats": memory.floats, "ints": memory.ints, "words": memory.words}, arrays)
+        self._begin(memory)
+
     def _saved(self) -> tuple[dict[str, Any], Arrays]:
         state = self._rebuilt_from
         last = self._open.get(self._made)
@@ -346,6 +371,17 @@ class PlanPolicy(Policy):
             contents.refuse(f"arm {state.pending} is pending, which is never drawn from these sums")
         made._resume(decisions.progress())
         return made
+
+
+def _bases(plan: Plan) -> list[Plan]:
+    """A plan, and what it may fall back on, one after another."""
+    return [plan] if plan.base is None else [plan, *_bases(plan.base)]
+
+
+def _fixed(memory: Memory) -> npt.NDArray[np.uint8]:
+    """A digest of what a plan fixes in memory: where everything is, and the numbers that stay."""
+    kept = (memory.switches, memory.layout, memory.fixed_ints, memory.fixed_floats)
+    return np.frombuffer(bytes.fromhex(digest(*kept)), dtype=np.uint8)
 
 
 def _unpickled(state: tuple[Any, ...], progress: dict[str, Any], rebuilt_at: int) -> PlanPolicy:

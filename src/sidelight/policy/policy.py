@@ -157,6 +157,14 @@ class Policy(ABC):
     def _saved(self) -> tuple[dict[str, Any], Arrays]:
         """What a file holds besides the graph; the policy goes on as one that is loaded from it."""
 
+    @abstractmethod
+    def _frozen(self) -> Arrays:
+        """All that playing changes, bit for bit, while no decision is open."""
+
+    @abstractmethod
+    def _thaw(self, arrays: Arrays) -> None:
+        """Be as `_frozen` has said; ValueError if that was another plan's."""
+
     def _likely(self, graph: FeedbackGraph | None) -> Floats:
         """The distribution of a play on this graph, or on the policy's own."""
         return self.probabilities

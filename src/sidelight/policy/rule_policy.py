@@ -37,6 +37,7 @@ from sidelight.policy.decision import Draw
 from sidelight.policy.graphs import Explored, check_same, checked_graph, not_kept, packed
 from sidelight.policy.policy import PLAIN, Policy, seed_or_fresh
 from sidelight.policy.rule import Rule
+from sidelight.policy.snapshot import overwrite
 
 _CHANGING = ("numbers", "counts", "sums", "probabilities", "words", "targets", "losses", "kept")
 
@@ -260,6 +261,12 @@ class RulePolicy(Policy):
             self._progress,
             self._drawn_on,
         )
+
+    def _frozen(self) -> Arrays:
+        return {name: getattr(self.state, name) for name in _CHANGING}
+
+    def _thaw(self, arrays: Arrays) -> None:
+        overwrite(self._frozen(), arrays)
 
     def _saved(self) -> tuple[dict[str, Any], Arrays]:
         state, numbers = self.state, self.state.numbers

@@ -11,6 +11,7 @@ from sidelight import families
 from sidelight.engine.constants import ROOM
 from sidelight.engine.self_tuning import prices
 from sidelight.planning.potentials import diameter
+from sidelight.policy.snapshot import restore, snapshot
 
 T = 2000
 
@@ -135,6 +136,16 @@ def test_the_budget_is_kept_where_the_base_takes_over():
         against_the_leader(policy, 1)
         assert policy.certificate().value <= policy.plan.bound.value
         assert abs(policy.probabilities.sum() - 1) < 1e-12
+
+
+def test_a_snapshot_after_the_fall_goes_on_bit_for_bit():
+    policy = fallen_policy()
+    again = policy.plan.policy(seed=9)
+    restore(again, snapshot(policy))
+    assert again.stage is policy.plan.base
+    assert against_the_leader(again, 200) == against_the_leader(policy, 200)
+    first, second = snapshot(again), snapshot(policy)
+    assert all(np.array_equal(first[name], second[name]) for name in second)
 
 
 @pytest.fixture
