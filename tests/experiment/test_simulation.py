@@ -92,7 +92,7 @@ def test_a_task_told_to_stop_stops():
     stop = threading.Event()
     stop.set()
     task = module._Task(
-        plan.policy(0), sl.environments.gap(40), 0, np.array([10, 20]), best_arm=0, delays=NO_DELAY
+        plan.policy(0), sl.environments.gap(40), 0, np.array([10, 20]), 0, NO_DELAY, 40, np.array([0, 1])
     )
     task.advance(stop)
     assert task.round == 0

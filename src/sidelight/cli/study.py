@@ -83,7 +83,7 @@ def leave(folder: Path, results: sl.Results) -> None:
     """End with the exit code that freshly played results deserve."""
     states = [cell.status for cell in results.absent]
     if "interrupted" in states:
-        click.echo(f"finished cells and seeds are in {folder}; the same command continues", err=True)
+        click.echo(f"what was played is in {folder}; the same command continues", err=True)
         raise click.Abort
     if "failed" in states:
         failed = next(cell for cell in results.absent if cell.status == "failed")

@@ -12,9 +12,10 @@ from typing import Any
 from sidelight._check import checked_count
 from sidelight.environment import Environment
 from sidelight.errors import InvalidOption, PolicyError, SidelightError, SolverError
+from sidelight.experiment.kept import Kept
 from sidelight.experiment.provenance import here
 from sidelight.experiment.results import Absent, Cell, Results, cell_of
-from sidelight.experiment.simulation import Kept, simulate
+from sidelight.experiment.simulation import simulate
 from sidelight.experiment.sweep.cell import absent
 from sidelight.experiment.sweep.folder import ResultsFolder, manifest
 from sidelight.experiment.sweep.graph_source import GraphSource, graph_digest
@@ -49,7 +50,8 @@ def compare(
         horizon: rounds to play.
         seeds: how many, or which; the same for all policies, who therefore meet the same losses.
         checkpoints: how many on a logarithmic scale, or the rounds themselves.
-        folder: where results are kept, as by `sl.sweep`: what it holds already is not played again.
+        folder: where results are kept, as by `sl.sweep`: what it holds already is not played again, and what ctrl-C
+            stops goes on from there.
         jobs, progress: as for `simulate`.
 
     A policy that does not apply to the graph, or in which something goes wrong, is listed in `Results.absent` with
@@ -95,7 +97,7 @@ def compare(
                 outcomes.append(absent(cell, "interrupted", "stopped before this policy"))
                 continue
             batch = Batch(partial(pieces.add, cell.id)) if store is not None else None
-            kept = None if batch is None else Kept(pieces.of(cell.id), batch)
+            kept = None if batch is None else pieces.kept(cell.id, batch)
             outcome = _outcome(cell, played, world, jobs, progress, kept)
             stopped = isinstance(outcome, Absent) and outcome.status == "interrupted"
             if batch is not None and isinstance(outcome, Absent):

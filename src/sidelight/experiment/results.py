@@ -12,6 +12,7 @@ import numpy as np
 
 from sidelight._frames import to_pandas
 from sidelight._types import Floats, Longs
+from sidelight.experiment.plays import PlaysOver
 from sidelight.graph import FeedbackGraph
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Cell(Named):
     bound: dict[str, Any] | None  # Bound.to_dict(), None without a bound for this horizon
     nanoseconds_per_round: float
     provenance: dict[str, Any] = field(default_factory=dict)  # version, spec hash, platform
+    plays_over: PlaysOver | None = None  # `plays` up to checkpoints, None where only the end is known
 
     @property
     def mean(self) -> Floats:
@@ -194,7 +196,7 @@ class Results:
 def cell_of(run: Run, provenance: dict[str, Any] | None = None, **names: Any) -> Cell:
     """The record of a complete run: of the cell with this id, graph, policy and environment."""
     kept = np.isfinite(run.ledger).all()
-    bound = run.bound
+    bound, over = run.bound, run.plays_over
     return Cell(
         **{"horizon": int(run.checkpoints[-1])} | names,
         provenance=provenance or {},
@@ -205,6 +207,7 @@ def cell_of(run: Run, provenance: dict[str, Any] | None = None, **names: Any) ->
         ledger=run.ledger if kept else None,
         certificate=run.certificate if np.isfinite(run.certificate).all() else None,
         plays=None if run.plays is None else run.plays.sum(axis=0),
+        plays_over=None if over is None else over._replace(counts=over.counts.sum(axis=0)),
         bound=None if bound is None else bound.to_dict(),
         nanoseconds_per_round=run.nanoseconds_per_round,
     )

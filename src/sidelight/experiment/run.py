@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sidelight._frames import to_pandas
 from sidelight._types import Floats, Longs
 from sidelight.errors import InvalidOption
+from sidelight.experiment.plays import PlaysOver
 from sidelight.policy.certificate import LEDGER as LEDGER
 from sidelight.policy.player import Playable
 
@@ -58,6 +59,9 @@ class Run:
     plays: Longs | None  # (S, n) how often each arm was played, if counted
     seconds: float  # of processor time spent playing, all seeds together
     start: int = 0  # rounds that the policy had played before these
+    plays_over: PlaysOver | None = (
+        None  # `plays` up to checkpoints, where a budget of memory allows two or more
+    )
     _resume: Callable[[], Run] | None = field(default=None, repr=False)
 
     @property

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from sidelight._check import checked_count, checked_horizon, checked_seeds
 from sidelight._progress import Progress
-from sidelight._types import Floats, Longs
+from sidelight._types import Longs
 from sidelight.engine._numba.interrupts import interrupts_kept
 from sidelight.environment import Environment
 from sidelight.environment import names as environments
 from sidelight.environment.base import environment_key
 from sidelight.errors import InvalidOption, PastHorizon
 from sidelight.experiment.delays import Delays
+from sidelight.experiment.kept import Kept, PlayedSeed, StoppedSeed
+from sidelight.experiment.plays import PlaysOver, kept_at
 from sidelight.experiment.run import LEDGER, Run, regret_of
 from sidelight.graph.names import named
 from sidelight.policy.own import Guarded, is_own
 from sidelight.policy.player import MinimalPlayer, Playable, Player, is_player
+from sidelight.policy.snapshot import restore, snapshot
 
 if TYPE_CHECKING:
     from sidelight.engine.calendar import Calendar
@@ -41,6 +45,8 @@ CHUNK_SECONDS = 0.1
 SILENT_SECONDS = 3.0
 """No progress bar for what is over sooner."""
 MOST_COUNTED_ARMS = 100_000
+
+_log = logging.getLogger("sidelight")
 
 
 def simulate(
@@ -124,15 +130,21 @@ def simulate(
     points = _checked_points(checkpoints, rounds)
     chosen = checked_seeds(seeds)
     best_arms = _per_seed(environment, chosen, lambda seed: environment.best_arm(rounds, seed))
+    counted = policy.graph.n_arms if policy.graph.n_arms <= MOST_COUNTED_ARMS else 0
+    over = kept_at(points.size, len(chosen), counted)
     tasks = [
-        _Task(policy, environment, seed, points, best_arm, delays)
+        _Task(policy, environment, seed, points, best_arm, delays, counted, over)
         for seed, best_arm in zip(chosen, best_arms, strict=True)
     ]
     if _kept is not None:
         for task in tasks:
             task.keep(_kept)
     _warm_up(policy, environment, delays)
-    return _run(policy, environment, name, tasks, points, jobs, progress)
+    run = _run(policy, environment, name, tasks, points, jobs, progress, _kept.stop if _kept else None)
+    if _kept is not None:
+        for stopped in filter(None, (task.stopped() for task in tasks)):
+            _kept.stopped(stopped)
+    return run
 
 
 def _player(plan: object) -> MinimalPlayer:
@@ -198,24 +210,6 @@ def _options(calendar: Calendar | None, environment: Environment) -> dict[str, A
     return {name: value for name, value in told.items() if value is not None}
 
 
-class PlayedSeed(NamedTuple):
-    """One seed that was played to the end, as far as it cannot be computed again quickly."""
-
-    seed: int
-    cost: Floats  # (C,) as in `Run`
-    ledger: Floats  # (C, 4)
-    certificate: Floats  # (C,)
-    plays: Longs  # (n,) or (0,) where they are not counted
-    seconds: float
-
-
-class Kept(NamedTuple):
-    """Seeds that need not be played again, and who is told of the others when they are finished, in their thread."""
-
-    known: Mapping[int, PlayedSeed]
-    finished: Callable[[PlayedSeed], object]
-
-
 @dataclass(eq=False)
 class _Task:
     """One seed being played: resumable after every chunk."""
@@ -226,6 +220,8 @@ class _Task:
     points: Longs
     best_arm: int
     delays: Delays
+    counted: int  # arms whose plays are counted: all or none
+    over: Longs  # positions of the checkpoints at which these are kept
 
     def __post_init__(self) -> None:
         self.clone: MinimalPlayer | None = None  # made when the task starts: memory is per running task
@@ -236,29 +232,70 @@ class _Task:
         self.cost = np.full(self.points.size, np.nan)
         self.ledger = np.full((self.points.size, len(LEDGER)), np.nan)
         self.certificate = np.full(self.points.size, np.nan)
-        counted = self.policy.graph.n_arms <= MOST_COUNTED_ARMS
-        self.plays = np.zeros(self.policy.graph.n_arms if counted else 0, dtype=np.int64)
+        self.plays = np.zeros(self.counted, dtype=np.int64)
+        self.plays_over = np.full((self.over.size, self.counted), -1, dtype=np.int64)
         self.calendar: Calendar | None = None  # of a compiled game whose losses come late
         # … and of one that is played from Python
         self.due: dict[int, list[tuple[int, Decision, dict[str, FeedbackGraph]]]] = {}
         self.finished: Callable[[PlayedSeed], object] = lambda played: None
+        self.begun: StoppedSeed | None = None  # where this game was stopped before
 
     def keep(self, kept: Kept) -> None:
-        """Be as after the last round, if this seed has been played; else tell when it has."""
+        """Be as after the last round, if this seed has been played; else tell when it has, or go on with its game."""
         played = kept.known.get(self.seed)
-        if played is None or played.cost.shape != self.cost.shape or played.plays.shape != self.plays.shape:
-            self.finished = kept.finished
+        if played is not None and self._fits(played):
+            self._take(played, int(self.points[-1]))
             return
-        self.cost, self.ledger, self.certificate = played.cost, played.ledger, played.certificate
-        self.plays, self.seconds = played.plays, played.seconds
-        self.round, self.next_point = int(self.points[-1]), self.points.size
+        self.finished = kept.finished
+        begun = kept.begun.get(self.seed)
+        if begun is not None and self._fits(begun.played) and 0 < begun.round < self.points[-1]:
+            self.begun = begun
+
+    @property
+    def played(self) -> PlayedSeed:
+        """What is recorded so far."""
+        about = (self.cost, self.ledger, self.certificate, self.plays, self.plays_over, self.seconds)
+        return PlayedSeed(self.seed, *about)
+
+    def _fits(self, played: PlayedSeed) -> bool:
+        arrays = ("cost", "ledger", "certificate", "plays", "over")
+        return all(getattr(played, name).shape == getattr(self.played, name).shape for name in arrays)
+
+    def _take(self, played: PlayedSeed, rounds: int) -> None:
+        """Be as after so many rounds."""
+        _, self.cost, self.ledger, self.certificate, self.plays, self.plays_over, self.seconds = played
+        self.round, self.next_point = rounds, int(np.searchsorted(self.points, rounds, side="right"))
+
+    def stopped(self) -> StoppedSeed | None:
+        """Where the game stands; None if nothing of it was played here, it is over, or its player cannot be kept."""
+        if self.clone is None or self.round == 0 or self.delays.any:
+            return None
+        state = snapshot(self.clone)
+        return None if state is None else StoppedSeed(self.played, self.round, self.total, state)
+
+    def _start(self) -> MinimalPlayer:
+        """The player, at round one or where it was stopped before."""
+        begun, self.begun = self.begun, None
+        clone = self.policy.copy(self.seed)
+        if begun is None:
+            return clone
+        try:
+            restore(clone, begun.state)
+        except ValueError as error:
+            _log.warning(
+                f"what was kept of the game of seed {self.seed} is not used: {error}; it begins anew"
+            )
+            return self.policy.copy(self.seed)
+        self._take(begun.played, begun.round)
+        self.total = begun.total
+        return clone
 
     def advance(self, stop: threading.Event) -> None:
         """Play to the last checkpoint, or until told to stop; runs in a thread of its own."""
         if stop.is_set() or self.next_point == self.points.size:
             return
         if self.clone is None:
-            self.clone = self.policy.copy(self.seed)
+            self.clone = self._start()
         chunk = 64
         while self.next_point < self.points.size and not stop.is_set():
             target = int(self.points[self.next_point])
@@ -278,11 +315,11 @@ class _Task:
                     self.certificate[self.next_point] = (
                         self.clone.certificate_parts(None).sum() + self.clone.unanswered
                     )
+                self.plays_over[self.over == self.next_point] = self.plays
                 self.next_point += 1
         if self.next_point == self.points.size:
             self.clone = None
-            about = (self.cost, self.ledger, self.certificate, self.plays, self.seconds)
-            self.finished(PlayedSeed(self.seed, *about))
+            self.finished(self.played)
 
     def _play(self, last: int) -> float:
         assert self.clone is not None
@@ -348,8 +385,9 @@ def _run(
     points: Longs,
     jobs: int | None,
     progress: bool | None,
+    told: threading.Event | None = None,
 ) -> Run:
-    """Advance all tasks and collect what they have, complete or not."""
+    """Advance all tasks, until we are told to stop, and collect what they have, complete or not."""
     stop = threading.Event()
     workers = checked_count("jobs", jobs) if jobs is not None else (os.cpu_count() or 1)
     with ThreadPoolExecutor(max_workers=workers) as pool:
@@ -359,7 +397,7 @@ def _run(
                 futures.append(pool.submit(task.advance, stop))
             total = sum(int(task.points[-1]) for task in tasks)
             with Progress("simulating", total, progress, after=SILENT_SECONDS) as bar:
-                _wait(futures, tasks, bar)
+                _wait(futures, tasks, bar, told or threading.Event())
         except KeyboardInterrupt:
             pass  # what is done is returned; run.complete says so
         finally:
@@ -367,7 +405,7 @@ def _run(
     for future in futures:
         if not future.cancelled() and future.exception() is not None:
             raise future.exception()  # type: ignore[misc]
-    cost = np.stack([task.cost for task in tasks])
+    cost, over = np.stack([task.cost for task in tasks]), tasks[0].over
     seeds = [task.seed for task in tasks]
     best = np.stack(_per_seed(environment, seeds, lambda seed: environment.best_totals(points, seed)))
     return Run(
@@ -380,7 +418,10 @@ def _run(
         ledger=np.stack([task.ledger for task in tasks]),
         certificate=np.stack([task.certificate for task in tasks]),
         best_arm=np.array([task.best_arm for task in tasks], dtype=np.int64),
-        plays=np.stack([task.plays for task in tasks]) if tasks[0].plays.size else None,
+        plays=np.stack([task.plays for task in tasks]) if tasks[0].counted else None,
+        plays_over=PlaysOver(points[over], np.stack([task.plays_over for task in tasks]))
+        if over.size
+        else None,
         seconds=sum(task.seconds for task in tasks),
         start=policy.round if is_player(policy) else 0,
         _resume=lambda: _run(policy, environment, name, tasks, points, jobs, progress),
@@ -394,9 +435,9 @@ def _per_seed(environment: Environment, seeds: list[int], compute: Callable[[int
     return [compute(seed) for seed in seeds]
 
 
-def _wait(futures: list[Future[None]], tasks: list[_Task], bar: Progress) -> None:
+def _wait(futures: list[Future[None]], tasks: list[_Task], bar: Progress, told: threading.Event) -> None:
     pending = set(futures)
-    while pending:
+    while pending and not told.is_set():
         over, pending = wait(pending, timeout=0.2, return_when=FIRST_EXCEPTION)
         if any(future.exception() is not None for future in over):
             return

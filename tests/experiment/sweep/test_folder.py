@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import io
 import json
 import os
 import subprocess
@@ -15,9 +16,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sidelight as sl
+from sidelight.experiment.plays import PlaysOver
 from sidelight.experiment.results import Absent, Cell
 from sidelight.experiment.sweep import folder as storage
+from sidelight.experiment.sweep import parquet
 from sidelight.experiment.sweep.parquet import decode, encode
+from sidelight.report.page import report_html
 
 SPEC = {
     "title": "Small",
@@ -52,6 +56,8 @@ def assert_same(one, two):
         assert getattr(one, field) == getattr(two, field)
     for field in ("seeds", "checkpoints", "regret", "cost", "ledger", "certificate", "plays"):
         assert_array_equal(getattr(one, field), getattr(two, field))
+    for first, second in zip(one.plays_over or (), two.plays_over or (), strict=True):
+        assert_array_equal(first, second)
 
 
 # -- one file ----------------------------------------------------------------------------------------------
@@ -78,6 +84,82 @@ def test_what_a_policy_does_not_keep_reads_back_as_none(results):
     odd = replace(bare, graph='Größe \U0001f600 "q"', bound={"value": float("inf")})
     assert decode(encode(odd), "here").graph == odd.graph
     assert decode(encode(odd), "here").bound == odd.bound
+
+
+def test_plays_are_in_the_rows_of_their_rounds(results):
+    cell = results.cells[0]
+    assert cell.plays_over.rounds.size == cell.checkpoints.size == 8
+    fewer = replace(cell, plays_over=PlaysOver(cell.checkpoints[[3, 7]], cell.plays_over.counts[[3, 7]]))
+    alone = replace(cell, plays_over=None)
+    for one in (cell, fewer, alone):
+        assert_same(decode(encode(one), "here"), one)
+    assert decode(encode(alone), "here").plays_over is None
+    table = pyarrow.parquet.read_table(io.BytesIO(encode(fewer)))
+    first = cell.seeds[0]
+    rows = [row for row in table.to_pylist() if row["plays"] is not None]
+    assert [(row["seed"], row["round"]) for row in rows] == [(first, t) for t in fewer.plays_over.rounds]
+    assert [row["plays"] for row in rows] == fewer.plays_over.counts.tolist()
+
+
+# -- earlier versions --------------------------------------------------------------------------------------
+
+FORMAT_2 = Path(__file__).parent / "data" / "format-2"
+"""Two policies on a cycle of four arms, as the version wrote it that kept plays at the end alone."""
+
+
+def test_a_folder_of_format_2_is_read():
+    found = sl.Results.read(FORMAT_2)
+    assert found.complete
+    flat, uniform = found.cells
+    assert (flat.policy, uniform.policy) == ("flat", "uniform")
+    assert flat.plays.tolist() == [72, 56, 55, 17]
+    assert uniform.plays.tolist() == [45, 45, 52, 58]
+    assert flat.plays_over is uniform.plays_over is None
+    assert flat.checkpoints.tolist() == [1, 3, 6, 16, 40, 100]
+    assert_allclose(flat.regret[:, -1], [22.2, 21.3])
+    assert flat.ledger.shape == (2, 6, 4)
+    assert uniform.ledger is None
+    assert "flat" in report_html(found)
+
+
+def as_format_2(data):
+    """The file of the same cell as the earlier version wrote it."""
+    cell = decode(data, "here")
+    columns, described = parquet._columns(cell), parquet._described(cell) | {"format": 2}
+    columns["plays"] = [cell.plays, *[None] * (cell.regret.size - 1)]
+    described["digest"] = parquet._digest(described, columns)
+    types = parquet._types(pyarrow)
+    table = pyarrow.table({name: pyarrow.array(columns[name], type=kind) for name, kind in types.items()})
+    sink = io.BytesIO()
+    metadata = {parquet.KEY: json.dumps(described).encode()}
+    pyarrow.parquet.write_table(table.replace_schema_metadata(metadata), sink)
+    return sink.getvalue()
+
+
+def test_a_folder_of_format_2_takes_more_policies(folder):
+    """Older cells stay as they are, byte for byte; new ones know plays over the rounds; the page shows both."""
+    before = {}
+    for file in (folder / "cells").iterdir():
+        file.write_bytes(as_format_2(file.read_bytes()))
+        before[file.name] = file.read_bytes()
+    more = {**SPEC, "policies": [*SPEC["policies"], "uniform"]}
+    results = sl.sweep(more, folder, jobs=1)
+    assert results.complete
+    after = contents(folder)
+    assert {name: after[name] for name in before} == before
+    assert len(after) == len(before) + 2
+    assert {cell.policy: cell.plays_over is None for cell in results.cells} == {
+        "auto": True,
+        "flat": True,
+        "uniform": False,
+    }
+    assert (folder / "report.html") == results.write(folder, figures=False)
+
+
+def test_formats_that_are_not_known_are_refused(results):
+    data = encode(results.cells[0]).replace(b'"format": 3', b'"format": 9')
+    with pytest.raises(sl.ResultsError, match="has format 9, this version reads 2 to 3"):
+        decode(data, "cell.parquet")
 
 
 def test_inapplicable_cells_read_back_and_failed_ones_keep_their_reason():

@@ -18,6 +18,7 @@ from interruptible import listening
 
 import sidelight as sl
 from sidelight.engine._numba import notice
+from sidelight.experiment.kept import PlayedSeed
 from sidelight.experiment.sweep import local as workers
 from sidelight.experiment.sweep.graph_source import built
 from sidelight.experiment.sweep.pieces import Pieces
@@ -160,12 +161,12 @@ def test_dead_workers_are_replaced_and_their_cells_tried_again_up_to_three_times
     unlucky, deadly = (sl.Spec.from_dict(SMALL).cells[i].id for i in (1, 6))
     give, deaths = workers._Worker.give, {unlucky: 0, deadly: 0}
 
-    def kill(self, cell, known):
+    def kill(self, cell, *known):
         if cell.id == deadly or (cell.id == unlucky and deaths[cell.id] < 1):
             deaths[cell.id] += 1
             self.process.kill()
             self.process.join()
-        give(self, cell, known)
+        give(self, cell, *known)
 
     monkeypatch.setattr(workers._Worker, "give", kill)
     results = sl.sweep(SMALL, tmp_path / "out", jobs=2)
@@ -204,6 +205,42 @@ def test_what_workers_wait_for_is_said_once(monkeypatch, caplog, tmp_path):
     monkeypatch.setattr(workers._Worker, "start", start)
     assert list(workers.on_processes(cells, "", 2, Pieces(tmp_path))) == [("done",), ("done",)]
     assert [record.getMessage() for record in caplog.records] == [notice.TEXT]
+
+
+def test_workers_that_do_not_tell_are_waited_for_a_while(monkeypatch, tmp_path):
+    """One tells of a seed and ends, one goes on as if nothing were: both are ended, and the seed is kept."""
+    monkeypatch.setattr(workers, "STOP_SECONDS", 0.2)
+    cells, kept = sl.Spec.from_dict(SMALL).cells[:2], []
+    nothing = np.zeros(0, dtype=np.int64)
+    seed = PlayedSeed(7, np.zeros(2), np.zeros((2, 4)), np.zeros(2), nothing, nothing.reshape(0, 0), 0.5)
+
+    def start(spec_hash):
+        here, there = multiprocessing.Pipe()
+        there.send(None)
+        kept.append(there)
+        return FakeWorker(None, here)
+
+    monkeypatch.setattr(workers._Worker, "start", start)
+    pieces = Pieces(tmp_path)
+    playing = workers.on_processes(cells, "", 2, pieces)
+    give, given = workers._Worker.give, []
+
+    def interrupted(self, *about):
+        give(self, *about)
+        given.append(self)
+        if len(given) == 2:
+            kept[0].send([seed])
+            kept[0].close()
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(workers._Worker, "give", interrupted)
+    before = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        next(playing)
+    assert 0.2 <= time.monotonic() - before < 5
+    assert [list(pieces.of(cell.id)) for cell in cells] == [[7], []]
+    assert kept[1].recv()[0] == cells[1]
+    assert kept[1].recv() is None  # it was told
 
 
 def test_an_error_of_ours_fails_one_cell_and_is_tried_again(tmp_path, monkeypatch):

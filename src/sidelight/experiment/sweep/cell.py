@@ -13,9 +13,10 @@ from sidelight.errors import (
     PolicyError,
     UnobservableGraph,
 )
+from sidelight.experiment.kept import Kept
 from sidelight.experiment.provenance import here
 from sidelight.experiment.results import Absent, Cell, Status, cell_of
-from sidelight.experiment.simulation import Kept, simulate
+from sidelight.experiment.simulation import simulate
 from sidelight.experiment.sweep.graph_source import built
 from sidelight.experiment.sweep.policy_source import PolicySource
 from sidelight.experiment.sweep.spec import CellSpec
@@ -34,7 +35,7 @@ def execute(
 
     A policy or an environment that refuses the graph or the horizon makes the cell "not applicable", for good;
     anything else that goes wrong, missing data among it, makes it "failed", to be tried again. `shipped` is the
-    graph for a worker that cannot reach its file; `kept` knows seeds that were finished before, and hears of others.
+    graph for a worker that cannot reach its file; `kept` knows what was played before, and hears of what is played.
     """
     provenance = {**here(), "spec": spec_hash}
     try:
@@ -57,7 +58,7 @@ def execute(
     except Exception as error:
         return absent(cell, "failed", f"{type(error).__name__}: {error}", provenance)
     if not run.complete:
-        raise KeyboardInterrupt  # simulate returns what it has; of half a cell the finished seeds are kept
+        raise KeyboardInterrupt  # simulate returns what it has, and has told `kept` of it
     return cell_of(run, provenance, **cell.names)
 
 

@@ -3,7 +3,7 @@
     manifest.json          what the sweep is: written first, never changed
     spec.toml              the spec as it was read, if it came from a file
     cells/<id>.parquet     one per finished cell
-    parts/<id>.npz         finished seeds of cells that were interrupted (`pieces`)
+    parts/<id>*.npz        finished seeds, and stopped games, of cells that were interrupted (`pieces`)
     timings.jsonl          one line per finished cell; the only file that differs from run to run
     .lock                  held while a sweep is writing
 
@@ -28,7 +28,7 @@ from sidelight.experiment.results import Absent, Cell, Results
 from sidelight.experiment.sweep.graphs import kept_graphs
 from sidelight.experiment.sweep.parquet import decode, encode
 from sidelight.experiment.sweep.pieces import FOLDER as PIECES
-from sidelight.experiment.sweep.pieces import Pieces
+from sidelight.experiment.sweep.pieces import Pieces, remove
 from sidelight.experiment.sweep.spec import Spec
 
 FORMAT = 1
@@ -101,7 +101,9 @@ class ResultsFolder:
                 f"{self.folder} holds cells but no manifest.json, so it is unknown what they are of; give another"
                 " folder, or delete this one to start anew"
             )
-        for stray in (*self.folder.glob(TEMPORARY), *self.cells.glob(TEMPORARY)):
+        for stray in (
+            file for place in ("", "cells", PIECES) for file in (self.folder / place).glob(TEMPORARY)
+        ):
             stray.unlink(missing_ok=True)
         with open(self.folder / "timings.jsonl", "ab+") as timings:
             timings.seek(max(0, timings.tell() - 1))
@@ -131,7 +133,7 @@ class ResultsFolder:
         for entry in stale:
             (self.cells / f"{entry['id']}.parquet").unlink()
         for entry in gone:
-            (self.folder / PIECES / f"{entry['id']}.npz").unlink(missing_ok=True)
+            remove(self.folder / PIECES, entry["id"])
 
 
 def _place(entry: dict[str, Any]) -> tuple[Any, ...]:
@@ -151,16 +153,24 @@ def read_results(folder: str | os.PathLike[str]) -> Results:
         elif outcome is not None:
             absent.append(outcome)
         else:
-            reason = left_undone(len(pieces.of(entry["id"])), len(known.get("seeds") or ()))
+            id = entry["id"]
+            reason = left_undone(len(pieces.of(id)), len(known.get("seeds") or ()), pieces.count_games(id))
             absent.append(Absent(**entry, status="interrupted", reason=reason))
     provenance = {"sidelight": known["sidelight"], "spec": known["spec"], "folder": str(root)}
     return Results(tuple(cells), known["title"], provenance, tuple(absent), kept_graphs(root), known)
 
 
-def left_undone(played: int, seeds: int) -> str:
-    """How far a cell is that has no file of its own."""
-    kept = f"{played} of its {seeds} seeds are finished and kept" if played else "not played yet"
-    return f"{kept}; the same command or call continues"
+def left_undone(played: int, seeds: int, stopped: int) -> str:
+    """How far a cell is that has no file of its own.
+
+    >>> left_undone(3, 6, 1)
+    '3 of its 6 seeds are finished and kept, 1 was stopped and goes on from there; the same command or call continues'
+    """
+    parts = [f"{played} of its {seeds} seeds are finished and kept"] * (played > 0)
+    if stopped:
+        told = "was stopped and goes" if stopped == 1 else "were stopped and go"
+        parts.append(f"{stopped}{'' if played else f' of its {seeds} seeds'} {told} on from there")
+    return f"{', '.join(parts) or 'not played yet'}; the same command or call continues"
 
 
 def write_cells(folder: str | os.PathLike[str], results: Results) -> None:

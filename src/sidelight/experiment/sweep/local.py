@@ -6,20 +6,24 @@ import contextlib
 import functools
 import multiprocessing
 import os
+import queue
 import signal
 import threading
+import time
 from collections import Counter, deque
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from typing import Any
 
 from sidelight.engine._numba import notice
+from sidelight.engine._numba.interrupts import interrupts_kept
 from sidelight.errors import WorkerError
+from sidelight.experiment.kept import Kept, PlayedSeed, StoppedSeed
 from sidelight.experiment.results import Cell
-from sidelight.experiment.simulation import Kept, PlayedSeed
 from sidelight.experiment.sweep.cell import Outcome, absent, execute
-from sidelight.experiment.sweep.pieces import Batch, Pieces, Seeds
+from sidelight.experiment.sweep.pieces import Batch, Games, Pieces, Seeds
 from sidelight.experiment.sweep.spec import CellSpec
 
 MOST_ATTEMPTS = 3
@@ -29,6 +33,10 @@ ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 
 COMPILING = "compiling"
 """What a worker sends when its cell has to wait for kernels."""
+STOP_SECONDS = 5.0
+"""How long workers are waited for that shall tell where their games stand; another ctrl-C ends that."""
+
+Work = queue.SimpleQueue[tuple[CellSpec, Seeds, Games] | None]
 
 GUARD = 'a script that calls sl.sweep must do so under `if __name__ == "__main__":`, or with jobs=1'
 
@@ -38,7 +46,7 @@ def in_process(cells: Sequence[CellSpec], spec_hash: str, pieces: Pieces) -> Gen
     for cell in cells:
         batch = Batch(functools.partial(pieces.add, cell.id))
         try:
-            outcome = execute(cell, spec_hash, kept=Kept(pieces.of(cell.id), batch))
+            outcome = execute(cell, spec_hash, kept=pieces.kept(cell.id, batch))
         except KeyboardInterrupt:
             batch.hand_on()
             raise
@@ -50,7 +58,10 @@ def in_process(cells: Sequence[CellSpec], spec_hash: str, pieces: Pieces) -> Gen
 def on_processes(
     cells: Sequence[CellSpec], spec_hash: str, jobs: int, pieces: Pieces
 ) -> Generator[Outcome, None, None]:
-    """Cells in the order in which they finish. Closing the iterator ends the workers."""
+    """Cells in the order in which they finish.
+
+    Closing the iterator ends the workers, once they have told how far their games are.
+    """
     waiting, attempts, stillborn = deque(cells), Counter[str](), 0
     workers = [_Worker.start(spec_hash) for _ in range(min(jobs, len(cells)))]
     try:
@@ -58,7 +69,7 @@ def on_processes(
             for connection in wait([worker.connection for worker in workers]):
                 worker = next(worker for worker in workers if worker.connection is connection)
                 try:
-                    message = worker.connection.recv()  # the outcome of its cell; None: ready
+                    message = worker.hear()  # the outcome of its cell; None: ready
                 except (EOFError, OSError):
                     code = worker.end()
                     workers.remove(worker)
@@ -87,15 +98,39 @@ def on_processes(
                 worker.ready, worker.cell = True, None
                 if waiting:
                     cell = waiting.popleft()
-                    worker.give(cell, pieces.of(cell.id))
+                    worker.give(cell, pieces.of(cell.id), pieces.games(cell.id))
                 else:
                     worker.end()
                     workers.remove(worker)
                 if message is not None:
                     yield message
     finally:
-        for worker in workers:
-            worker.end()
+        try:
+            _stop([worker for worker in workers if worker.cell is not None], pieces)
+        finally:
+            for worker in workers:
+                worker.end()
+
+
+def _stop(workers: list[_Worker], pieces: Pieces) -> None:
+    """Let workers end between two rounds, and take note of what they have played."""
+    for worker in workers:
+        worker.stop()
+    by_connection = {worker.connection: worker for worker in workers}
+    until = time.monotonic() + STOP_SECONDS
+    while by_connection and (left := until - time.monotonic()) > 0:
+        for connection in wait(list(by_connection), left):
+            worker = by_connection[connection]  # type: ignore[index]
+            assert worker.cell is not None
+            try:
+                message = worker.hear()
+            except (EOFError, OSError):  # that was all
+                del by_connection[worker.connection]
+                continue
+            if isinstance(message, list):
+                pieces.add(worker.cell.id, message)
+            elif isinstance(message, StoppedSeed):
+                pieces.add_game(worker.cell.id, message)
 
 
 @dataclass(eq=False)
@@ -118,10 +153,20 @@ class _Worker:
         there.close()  # so that its death can be heard
         return cls(process, here)
 
-    def give(self, cell: CellSpec, known: Seeds) -> None:
+    def give(self, cell: CellSpec, known: Seeds, begun: Games) -> None:
         self.cell = cell
-        with contextlib.suppress(OSError):  # died just now: reading from it will tell
-            self.connection.send((cell, known))
+        with contextlib.suppress(OSError), interrupts_kept():  # died just now: reading from it will tell
+            self.connection.send((cell, known, begun))
+
+    def hear(self) -> Any:
+        """The next message, whole: half of one would make nonsense of all that follow."""
+        with interrupts_kept():
+            return self.connection.recv()
+
+    def stop(self) -> None:
+        """Tell it to end between two rounds."""
+        with contextlib.suppress(OSError), interrupts_kept():
+            self.connection.send(None)
 
     def end(self) -> int | None:
         self.connection.close()
@@ -139,22 +184,37 @@ def _serve(connection: Connection, spec_hash: str) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     sending = threading.Lock()
 
-    def send(message: Outcome | list[PlayedSeed] | str | None) -> None:
+    def send(message: Outcome | list[PlayedSeed] | StoppedSeed | str | None) -> None:
         with sending:
             connection.send(message)
 
     notice.leave_to(functools.partial(send, COMPILING))
+    given: Work = queue.SimpleQueue()
+    stop = threading.Event()
+    threading.Thread(target=_listen, args=(connection, given, stop), daemon=True).start()
     send(None)
-    while True:
-        try:
-            cell, known = connection.recv()
-        except (EOFError, OSError):
-            return
+    while (work := given.get()) is not None:
+        cell, known, begun = work
         batch = Batch(send)
-        outcome = execute(cell, spec_hash, kept=Kept(known, batch))
-        if not isinstance(outcome, Cell):
+        try:
+            outcome = execute(cell, spec_hash, kept=Kept(known, batch, begun, send, stop))
+        except KeyboardInterrupt:  # told to stop: what was played is told, then this ends
+            batch.hand_on()
+            return
+        if not isinstance(outcome, Cell) or stop.is_set():
             batch.hand_on()
         send(outcome)
+
+
+def _listen(connection: Connection, given: Work, stop: threading.Event) -> None:
+    """Pass on what the parent gives while a cell is being played; None, or the end of it, is an order to stop."""
+    try:
+        with contextlib.suppress(EOFError, OSError):
+            while (work := connection.recv()) is not None:
+                given.put(work)
+    finally:
+        given.put(None)
+        stop.set()
 
 
 def _end_with_parent() -> None:

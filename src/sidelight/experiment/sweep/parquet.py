@@ -16,13 +16,16 @@ import numpy as np
 
 from sidelight._files import digest
 from sidelight.errors import ResultsError
+from sidelight.experiment.plays import PlaysOver
 from sidelight.experiment.results import Absent, Cell, Named
 from sidelight.experiment.run import LEDGER
 
 if TYPE_CHECKING:
     import pyarrow
 
-FORMAT = 2
+FORMAT = 3
+READ = (2, 3)
+"""Format 2 has plays at the end alone, in the first row."""
 KEY = b"sidelight"
 NAMES = ("cell", "graph", "policy", "environment")
 LEDGER_COLUMNS = tuple(name.replace(" ", "_") for name in LEDGER)
@@ -55,10 +58,10 @@ def decode(data: bytes, where: str, nanoseconds_per_round: float = float("nan"))
             use_threads=False
         )
         described = json.loads(table.schema.metadata[KEY])
-        if described.get("format") != FORMAT:
+        if described.get("format") not in READ:
             raise ResultsError(
-                f"{where} has format {described.get('format')!r}, this version reads {FORMAT}; use the version"
-                " of sidelight that wrote it"
+                f"{where} has format {described.get('format')!r}, this version reads {READ[0]} to {READ[-1]}; use the"
+                " version of sidelight that wrote it"
             )
         columns = {name: _values(table[name], name) for name in _types(pa)}
         if described.pop("digest") != _digest(described, columns):
@@ -95,7 +98,7 @@ def _types(pa: Any) -> dict[str, Any]:
 
 
 def _columns(found: Cell | Absent) -> dict[str, Any]:
-    """Arrays of one value per row; `plays`, over all seeds, stands in the first row only."""
+    """Arrays of one value per row; `plays`, over all seeds, stands in the rows of the first, where they are known."""
     if isinstance(found, Absent):
         return {name: [] for name in (*NAMES, *INTEGERS, *FLOATS, "plays")}
     seeds, points = found.regret.shape
@@ -109,8 +112,17 @@ def _columns(found: Cell | Absent) -> dict[str, Any]:
     for i, name in enumerate(LEDGER_COLUMNS):
         columns[name] = [None] * rows if found.ledger is None else found.ledger[:, :, i].ravel()
     columns["certificate"] = [None] * rows if found.certificate is None else found.certificate.ravel()
-    columns["plays"] = [found.plays, *[None] * (rows - 1)]
+    columns["plays"] = _plays_column(found, rows)
     return columns
+
+
+def _plays_column(cell: Cell, rows: int) -> list[Any]:
+    column: list[Any] = [None] * rows
+    if cell.plays is not None and cell.plays_over is not None:
+        for at, counts in zip(cell.plays_over.rounds, cell.plays_over.counts, strict=True):
+            column[int(np.searchsorted(cell.checkpoints, at))] = counts
+    column[cell.checkpoints.size - 1] = cell.plays
+    return column
 
 
 def _described(found: Cell | Absent) -> dict[str, Any]:
@@ -145,16 +157,19 @@ def _cell(described: dict[str, Any], columns: dict[str, Any], nanoseconds: float
         return Absent(**names, status=described["status"], reason=described["reason"], provenance=provenance)
     shape = tuple(described["shape"])
     ledger = np.stack([columns[name].reshape(shape) for name in LEDGER_COLUMNS], axis=-1)
-    certificate, plays = columns["certificate"].reshape(shape), columns["plays"][0]
+    certificate, checkpoints = columns["certificate"].reshape(shape), columns["round"][: shape[1]].copy()
+    known = [k for k in range(shape[1]) if columns["plays"][k] is not None]
+    counts = np.stack([columns["plays"][k] for k in known]) if known else None
     return Cell(
         **names,
         seeds=columns["seed"].reshape(shape)[:, 0].copy(),
-        checkpoints=columns["round"][: shape[1]].copy(),
+        checkpoints=checkpoints,
         regret=columns["regret"].reshape(shape),
         cost=columns["cost"].reshape(shape),
         ledger=None if np.isnan(ledger).all() else ledger,
         certificate=None if np.isnan(certificate).all() else certificate,
-        plays=None if plays is None else np.array(plays),
+        plays=None if counts is None else counts[-1],
+        plays_over=None if counts is None or len(known) < 2 else PlaysOver(checkpoints[known], counts),
         bound=described["bound"],
         nanoseconds_per_round=nanoseconds,
         provenance=provenance,

@@ -34,7 +34,8 @@ def sweep(
     Running it again continues where it stopped, however that was, and ends with the same files byte for byte.
     A folder with results of another spec is refused (`SpecChanged`), a damaged file is played again. A policy
     that does not apply to a graph, or a cell whose workers keep dying, ends no sweep: `Results.absent` lists
-    them with the reason. Ctrl-C returns what is done, and keeps the finished seeds of the cells that it stopped.
+    them with the reason. Ctrl-C returns what is done, and keeps what was played of the cells that it stopped: their
+    finished seeds, and of the others the rounds so far, unless a policy of one's own played them.
 
     Args:
         spec: a TOML file, a dict with the same keys, or a `Spec`.
@@ -70,7 +71,7 @@ def sweep(
                     found[outcome.id] = outcome
                     played += rounds[outcome.id]
                     bar.update(played, f"{len(found)}/{len(rounds)} cells")
-    ordered = [found.get(cell.id) or _interrupted(cell, len(pieces.of(cell.id))) for cell in asked.cells]
+    ordered = [found.get(cell.id) or _interrupted(cell, pieces) for cell in asked.cells]
     provenance = {"sidelight": __version__, "spec": asked.hash, "folder": str(folder)}
     return Results(
         cells=tuple(outcome for outcome in ordered if isinstance(outcome, Cell)),
@@ -90,8 +91,9 @@ def _read(spec: object) -> Spec:
     raise InvalidOption(f"a sweep is given by a TOML file, a dict or a Spec, got {spec!r}")
 
 
-def _interrupted(cell: CellSpec, played: int) -> Absent:
-    return absent(cell, "interrupted", left_undone(played, len(cell.seeds)))
+def _interrupted(cell: CellSpec, pieces: Pieces) -> Absent:
+    about = (len(pieces.of(cell.id)), len(cell.seeds), pieces.count_games(cell.id))
+    return absent(cell, "interrupted", left_undone(*about))
 
 
 def _address(engine: object) -> str | None:
