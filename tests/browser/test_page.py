@@ -3,7 +3,9 @@
 import csv
 import io
 import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from browsing import DESKTOP, PHONE, serving, visiting
 from finished_cells import cell, curve_cell, results
@@ -192,6 +194,89 @@ def test_the_round_is_followed_by_everything(visit, studied):
     assert text(visit, "#round-shown") != before
 
 
+def plays_shown(visit, policy):
+    """What the panel says about a policy, and the pixels of its strip."""
+    row = visit.page.locator("#plays tbody tr", has_text=policy)
+    picture = row.locator("canvas").evaluate("(canvas) => canvas.toDataURL()")
+    return row.locator("td").nth(1).inner_text(), picture
+
+
+def arms_played_most(counts):
+    first = np.argsort(-counts, kind="stable")[:3]
+    return ", ".join(f"{arm} {percent(counts[arm] / counts.sum())}" for arm in first)
+
+
+def percent(share):
+    """The same as `S.percent`."""
+    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{float(f'{100 * share:.2g}'):g} %"
+
+
+@EVERYWHERE
+def test_plays_follow_the_round(browser, report, studied, viewport):
+    one = next(c for c in studied[0].cells if (c.horizon, c.policy, c.graph) == (10_000, "auto", "cycle:6"))
+    with visiting(browser, report.as_uri(), viewport) as visit:
+        page = visit.page
+        page.select_option("#choose-horizon", "10000")
+        page.select_option("#graph-colour", "plays:auto")
+        page.fill("#graph-arm", "2")
+        page.press("#graph-arm", "Enter")
+        visit.settle()
+        graph = "Sidelight.explorer.graph.base.toDataURL()"
+        assert (
+            text(visit, "#plays-round") == text(visit, "#ledger-round") == "10,000"
+        )  # no round is chosen: the end
+        end = plays_shown(visit, "auto")
+        assert end[0] == arms_played_most(one.plays)
+        assert "up to round 10,000" in text(visit, "#graph-legend")
+        coloured = page.evaluate(graph)
+        share = page.locator("#graph-readout dd").nth(
+            page.locator("#graph-readout dt").all_inner_texts().index("plays of auto")
+        )
+        assert share.inner_text() == percent(one.plays[2] / one.plays.sum())
+        # the slider of the curves: everything follows
+        at = len(one.checkpoints) // 2
+        page.locator("#round-slider").fill(str(at))
+        visit.settle()
+        shown, counts = f"{one.checkpoints[at]:,}", one.plays_over.counts[at]
+        assert text(visit, "#plays-round") == text(visit, "#ledger-round") == shown
+        middle = plays_shown(visit, "auto")
+        assert middle[0] == arms_played_most(counts)
+        assert middle[1] != end[1]
+        assert f"up to round {shown}," in text(visit, "#graph-legend")
+        assert text(visit, "#graph-round") == shown
+        assert page.evaluate(graph) != coloured
+        assert share.inner_text() == percent(counts[2] / counts.sum())
+        # the slider of the graph is the same one
+        page.locator("#graph-slider").fill(str(len(one.checkpoints) - 1))
+        visit.settle()
+        assert text(visit, "#plays-round") == text(visit, "#round-shown") == "10,000"
+        assert plays_shown(visit, "auto") == end
+        assert page.evaluate(graph) == coloured
+        assert page.locator("#graph-rounds").is_visible()
+        page.select_option("#graph-colour", "none")
+        assert not page.locator("#graph-rounds").is_visible()
+        assert visit.errors == []
+
+
+def test_plays_of_older_results_say_which_round_they_are_of(browser, tmp_path):
+    """Policies that were added to a folder of an earlier version: the older ones know their end alone."""
+    new, old = curve_cell("new", arms=3), replace(curve_cell("old", arms=3), plays_over=None)
+    path = write_report(
+        tmp_path, results(new, old), {"cycle:4": GraphSection(sl.families.cycle(3))}, files=False
+    )
+    with visiting(browser, path.as_uri()) as visit:
+        visit.page.locator("#round-slider").fill("20")
+        visit.settle()
+        shown = f"{new.checkpoints[20]:,}"
+        assert text(visit, "#plays-round") == shown
+        assert plays_shown(visit, "new")[0] == arms_played_most(new.plays_over.counts[20])
+        assert plays_shown(visit, "old")[0] == f"up to round 10,000: {arms_played_most(old.plays)}"
+        visit.page.select_option("#graph-colour", "plays:old")
+        visit.settle()
+        assert "up to round 10,000," in text(visit, "#graph-legend")
+        assert visit.errors == []
+
+
 def test_the_pointer_shows_values_and_seeds_and_drags_a_zoom(visit):
     visit.page.select_option("#choose-horizon", "10000")
     visit.page.locator("#regret-plot").scroll_into_view_if_needed()
@@ -266,7 +351,10 @@ def test_files_hold_the_numbers_of_the_results(visit, studied):
         own["self_tuning"].ledger[:, 0, 3].mean(), rel=1e-6
     )
     _, rows = downloaded(visit, "#plays-csv")
-    assert sum(float(row["share"]) for row in rows) == pytest.approx(4)
+    assert sum(float(row["share"]) for row in rows if row["round"] == "10000") == pytest.approx(4)
+    first, before = own["auto"].checkpoints[0], own["auto"].plays_over.counts[0]
+    shares = [float(row["share"]) for row in rows if (row["policy"], row["round"]) == ("auto", str(first))]
+    assert shares == pytest.approx((before / before.sum()).tolist(), rel=2e-4)
     _, rows = downloaded(visit, "#promises-csv")
     assert [row["bound_is"] for row in rows] == ["holds", "holds", "conditions fail", "none"]
     _, rows = downloaded(visit, "#growth-csv")
@@ -388,10 +476,6 @@ def test_paper(browser, report):
     ids=["nothing", "one seed", "no loss", "two grids", "one round"],
 )
 def test_odd_results(browser, tmp_path, cells):
-    from dataclasses import replace
-
-    import numpy as np
-
     cells = [
         replace(one, **{name: np.asarray(getattr(one, name)) for name in ("checkpoints", "regret", "cost")})
         for one in cells

@@ -2,12 +2,14 @@
 
 import base64
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from finished_cells import bound, cell, curve_cell, final_cell, results
 
 import sidelight as sl
+from sidelight.experiment.plays import PlaysOver
 from sidelight.report import data as module
 from sidelight.report.data import page_data, revealed_runs
 from sidelight.report.groups import groups_of, scalings_of
@@ -43,6 +45,67 @@ def test_curves_seeds_and_ledgers_are_those_of_the_cell():
     shares = one.plays / one.plays.sum()
     np.testing.assert_allclose(unpacked(packed["plays"]), shares, rtol=1e-6)
     assert packed["most_played"][0] == [int(shares.argmax()), pytest.approx(shares.max())]
+
+
+def shares_of(shades):
+    """What `S.shares` of core.js makes of them."""
+    shades = np.asarray(shades, dtype=float)
+    return np.where(shades > 0, 2.0 ** ((shades - module.LARGEST_SHADE) / module.SHADES_PER_OCTAVE), 0.0)
+
+
+def test_plays_before_the_end_are_those_of_the_checkpoints():
+    one = curve_cell(seeds=3, arms=5)
+    (comparison,) = found(one)["comparisons"]
+    (packed,) = comparison["cells"]
+    over = packed["plays_over"]
+    assert (
+        comparison["rounds"][over["rounds"]] == one.checkpoints[:-1].tolist()
+    )  # the end has floats of its own
+    counts = one.plays_over.counts[:-1]
+    expected = counts / counts.sum(axis=1, keepdims=True)
+    shades = unpacked(over["shares"], "<u2").reshape(expected.shape)
+    np.testing.assert_allclose(shares_of(shades), expected, rtol=2e-4)
+
+
+def test_shares_have_the_same_shades_in_every_size():
+    counts = np.array([[0, 1, 10**9, 0], [0, 0, 0, 7], [0, 0, 0, 0], [1, 1, 1, 1]])
+    shades = module.shaded(counts)
+    assert shades[1].tolist() == [0, 0, 0, module.LARGEST_SHADE]
+    assert not shades[2].any()
+    np.testing.assert_allclose(shares_of(shades[0]), counts[0] / counts[0].sum(), rtol=2e-4)
+    assert module.shaded(np.array([[1, 10**15]]))[0].tolist() == [
+        1,
+        module.LARGEST_SHADE,
+    ]  # the least that is some
+
+
+def test_plays_have_the_rounds_of_ledgers_and_fewer_where_they_must(monkeypatch):
+    cells = [curve_cell(name, seeds=10, arms=20) for name in ("a", "b")]
+    points = len(cells[0].checkpoints)
+    monkeypatch.setattr(module, "MOST_NUMBERS", 4 * points + 28 * points // 3 + 28)
+    whole = found(*cells)
+    assert whole["stride"] == 3
+    (comparison,) = whole["comparisons"]
+    (over,) = {packed["plays_over"]["rounds"] for packed in comparison["cells"]}  # one list for both
+    assert [*comparison["rounds"][over], 10_000] == cells[0].checkpoints[::-1][::3][::-1].tolist()
+    monkeypatch.setattr(module, "MOST_PLAYS_OVER", 2 * 20 * 6)
+    (comparison,) = found(*cells)["comparisons"]
+    fewer = comparison["rounds"][comparison["cells"][0]["plays_over"]["rounds"]]
+    assert 2 <= len(fewer) <= 6
+    assert set(fewer) < set(cells[0].checkpoints[::-1][::3].tolist())
+    monkeypatch.setattr(module, "MOST_PLAYS_OVER", 30)
+    assert all("plays_over" not in packed for packed in found(*cells)["comparisons"][0]["cells"])
+
+
+def test_plays_that_are_known_at_fewer_checkpoints_keep_them():
+    one = curve_cell(arms=4)
+    over = PlaysOver(one.checkpoints[-5:], one.plays_over.counts[-5:])
+    (comparison,) = found(replace(one, plays_over=over))["comparisons"]
+    kept = comparison["rounds"][comparison["cells"][0]["plays_over"]["rounds"]]
+    assert kept == one.checkpoints[-5:-1].tolist()
+    (packed,) = found(replace(one, plays_over=None))["comparisons"][0]["cells"]
+    assert "plays" in packed
+    assert "plays_over" not in packed
 
 
 def test_cells_name_their_policies():

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sidelight.experiment.plays import PlaysOver
 from sidelight.experiment.results import Cell, Results
 
 
@@ -32,8 +33,9 @@ def curve_cell(
 ):
     """A cell whose regret is scale·t^exponent times one factor per seed, with ledger, plays and bound."""
     rng = np.random.default_rng(abs(hash_of(policy)))
-    points = np.unique(np.geomspace(1, horizon, 60).astype(np.int64))
+    points = np.asarray(changes.get("checkpoints", np.unique(np.geomspace(1, horizon, 60).astype(np.int64))))
     regret = scale * points**exponent * rng.lognormal(0, noise, (seeds, 1))
+    plays = changes.get("plays", rng.integers(1, 1000, arms))
     fields = {
         "id": f"{policy}-{horizon}",
         "horizon": horizon,
@@ -42,10 +44,20 @@ def curve_cell(
         "regret": regret,
         "cost": regret,
         "ledger": regret[:, :, None] * np.array([0.5, 0.4, 0.3, -0.1]),
-        "plays": rng.integers(1, 1000, arms),
+        "plays": plays,
+        "plays_over": None if plays is None else PlaysOver(points, learnt_plays(points, plays)),
         "bound": bound(3 * scale * horizon**exponent),
     }
     return cell(policy, **{**fields, **changes})
+
+
+def learnt_plays(rounds, plays):
+    """(P, n) plays up to each round: all arms alike at first, `plays` in the end."""
+    done = (rounds / rounds[-1])[:, None]
+    shares = (1 - done**0.3) / plays.size + done**0.3 * plays / plays.sum()
+    counts = np.rint(1000 * plays.sum() * done * shares).astype(np.int64)
+    counts[-1] = plays
+    return counts
 
 
 def final_cell(horizon, policy="auto", exponent=2 / 3, factors=(1.0, 2.0, 3.0), **changes):

@@ -1,8 +1,9 @@
 """What the scripts of a page read: plain values, and arrays of numbers packed as base64.
 
 Numbers that are drawn are little-endian 32-bit floats; tables keep what `report.tables` gives. A page stays within a
-few megabytes however long the sweep: seeds and ledgers are kept at fewer checkpoints first, then the last comparisons
-lose their curves, and the page says so. Nothing here is computed anew but means and intervals.
+few megabytes however long the sweep: seeds, ledgers and plays are kept at fewer checkpoints first, then the last
+comparisons lose their curves, and the page says so. Shares of plays before the end have 16 bits each, on a log scale.
+Nothing here is computed anew but means and intervals.
 """
 
 from __future__ import annotations
@@ -36,6 +37,10 @@ MOST_CURVE_NUMBERS = 200_000
 MOST_NUMBERS = 400_000
 """Of means, intervals and certificates, and of these with seeds and ledgers: a little over two megabytes."""
 MOST_PLAYS = 60_000
+MOST_PLAYS_OVER = 150_000
+"""Of shares at the end, and of shares before it: four and two bytes each."""
+SHADES_PER_OCTAVE, LARGEST_SHADE = 2048, 2**16 - 1
+"""All plays are the largest shade, half of them so many less, none are 0: rounding moves a share by 0.02 %."""
 MOST_ARMS_PLACED = 20_000
 MOST_ARMS_LAID_OUT = 150
 MOST_RUNS = 150_000
@@ -62,7 +67,7 @@ def page_data(
     curved = _curved(groups)
     left = MOST_NUMBERS - sum(map(_curve_numbers, groups[:curved]))
     stride = _stride(groups[:curved], left)
-    plays = _Budget(MOST_PLAYS)
+    plays = _Plays(groups[:curved], stride)
     graphs = _Budget(MOST_GRAPH_NUMBERS)
     names = list(dict.fromkeys(cell.policy for cell in results.cells))
     looks = stroke_numbers(names)
@@ -102,6 +107,66 @@ class _Budget:
         return fits
 
 
+# -- plays ------------------------------------------------------------------------------------------------
+
+
+def shaded(counts: Longs) -> npt.NDArray[np.uint16]:
+    """Shares of all plays of each row in 16 bits, as `S.shares` of core.js reads them.
+
+    >>> shaded(np.array([[0, 1, 1, 2]])).tolist()
+    [[0, 61439, 61439, 63487]]
+    """
+    shares = counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1)
+    octaves = np.log2(shares, out=np.zeros(shares.shape), where=shares > 0)
+    shades = np.maximum(np.rint(LARGEST_SHADE + SHADES_PER_OCTAVE * octaves), 1)
+    return np.where(shares > 0, shades, 0).astype(np.uint16)
+
+
+class _Plays:
+    """Shares of plays, as many as fit: at the end, then at the checkpoints of ledgers, or at fewer of them."""
+
+    def __init__(self, groups: tuple[Group, ...], stride: int) -> None:
+        self.end, self.over = _Budget(MOST_PLAYS), _Budget(MOST_PLAYS_OVER)
+        self.stride, self.thinned = stride, 1
+        cells = [cell for group in groups for cell in group.cells if cell.plays_over is not None]
+        while self._numbers(cells) > MOST_PLAYS_OVER and self.thinned < 1024:
+            self.thinned += 1
+
+    def _numbers(self, cells: list[Cell]) -> int:
+        return sum(
+            self._before_the_end(cell).size * cell.plays.size for cell in cells if cell.plays is not None
+        )
+
+    def _before_the_end(self, cell: Cell) -> Longs:
+        """Positions in `cell.plays_over`; where that has all checkpoints, some of those that ledgers have."""
+        assert cell.plays_over is not None
+        count = cell.plays_over.rounds.size
+        step = self.thinned * (self.stride if count == cell.checkpoints.size else 1)
+        return np.arange((count - 1) % step, count - 1, step)
+
+    def of(self, cell: Cell, grid: Callable[[Longs], int], curved: bool) -> dict[str, Any]:
+        """What the page has of a cell's plays."""
+        if cell.plays is None:
+            return {}
+        shares = cell.plays / max(int(cell.plays.sum()), 1)
+        order = np.argsort(-shares, kind="stable")[:12]
+        found: dict[str, Any] = {
+            "most_played": [[int(arm), float(shares[arm])] for arm in order if shares[arm] > 0]
+        }
+        if not self.end.takes(shares.size):
+            return found
+        found["plays"] = packed(shares)
+        if cell.plays_over is not None and curved:
+            at = self._before_the_end(cell)
+            if at.size and self.over.takes(at.size * shares.size):
+                rounds, counts = cell.plays_over
+                found["plays_over"] = {
+                    "rounds": grid(rounds[at]),
+                    "shares": packed(shaded(counts[at]), "<u2"),
+                }
+        return found
+
+
 # -- comparisons ------------------------------------------------------------------------------------------
 
 
@@ -129,14 +194,15 @@ def _stride(groups: tuple[Group, ...], left: int) -> int:
 
 
 def _comparison(
-    group: Group, section: GraphSection | None, names: list[str], stride: int, plays: _Budget
+    group: Group, section: GraphSection | None, names: list[str], stride: int, plays: _Plays
 ) -> dict[str, Any]:
     comparison = None if section is None else section.at(group.horizon)
     grids: dict[bytes, tuple[int, Longs]] = {}
-    cells = []
-    for cell in group.cells:
-        at, _ = grids.setdefault(cell.checkpoints.tobytes(), (len(grids), cell.checkpoints))
-        cells.append(_cell(cell, names, at, stride, plays))
+
+    def grid(rounds: Longs) -> int:
+        return grids.setdefault(rounds.tobytes(), (len(grids), rounds))[0]
+
+    cells = [_cell(cell, names, grid, stride) | plays.of(cell, grid, stride > 0) for cell in group.cells]
     return {
         "graph": group.graph,
         "environment": group.environment,
@@ -147,7 +213,7 @@ def _comparison(
     }
 
 
-def _cell(cell: Cell, names: list[str], grid: int, stride: int, plays: _Budget) -> dict[str, Any]:
+def _cell(cell: Cell, names: list[str], grid: Callable[[Longs], int], stride: int) -> dict[str, Any]:
     bound = None
     if cell.bound is not None:
         bound = {
@@ -167,16 +233,10 @@ def _cell(cell: Cell, names: list[str], grid: int, stride: int, plays: _Budget) 
             "certificate": None if certificate is None else float(certificate[-1]),
         },
     }
-    if cell.plays is not None:
-        shares = cell.plays / max(int(cell.plays.sum()), 1)
-        order = np.argsort(-shares, kind="stable")[:12]
-        found["most_played"] = [[int(arm), float(shares[arm])] for arm in order if shares[arm] > 0]
-        if plays.takes(shares.size):
-            found["plays"] = packed(shares)
     if stride:
         kept = np.arange(cell.checkpoints.size - 1, -1, -stride)[::-1]
         found |= {
-            "rounds": grid,
+            "rounds": grid(cell.checkpoints),
             "mean": packed(band.mean),
             "half": packed(band.high - band.mean) if len(cell.seeds) > 1 else None,
             "certificate": None if certificate is None else packed(certificate),

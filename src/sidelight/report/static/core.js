@@ -38,6 +38,10 @@ globalThis.Sidelight = globalThis.Sidelight || {};
   S.floats = (text) => new Float32Array(bytes(text));
   S.integers = (text, size) => new { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array }[size](bytes(text));
 
+  /** Shares as report/data.py packs them, on a log scale. */
+  const SHADES_PER_OCTAVE = 2048, LARGEST_SHADE = 65535;
+  S.shares = (shades) => Float32Array.from(shades, (shade) => (shade ? 2 ** ((shade - LARGEST_SHADE) / SHADES_PER_OCTAVE) : 0));
+
   /** The position of the last entry of an increasing array that is at most `value`, 0 if there is none. */
   S.before = (sorted, value) => {
     let low = 0, high = sorted.length - 1;

@@ -1,13 +1,64 @@
-// The page of finished results: choose a comparison, and everything about it follows; then the round, and the ledger follows.
+// The page of finished results: choose a comparison, and everything about it follows; then the round, and ledger and plays follow.
 "use strict";
 (function (S) {
   const MOST_NAMED = 30;
   const FAR_APART = 15; // as in report/figures/ledger.py
 
+  /** Which share of its plays a policy spent on each arm, up to some rounds and to the end. */
+  class Plays {
+    constructor(comparison, { plays, plays_over: over }) {
+      this.end = S.floats(plays);
+      this.rounds = [...(over ? comparison.rounds[over.rounds] : []), comparison.horizon];
+      this.shades = over ? S.integers(over.shares, 2) : null;
+    }
+
+    /** The least share of all rounds that is some, and the largest: a colour means the same in each of them. */
+    get range() {
+      if (!this.ends) {
+        let low = Infinity, high = 0;
+        const take = (share) => {
+          if (share > 0 && share < low) low = share;
+          if (share > high) high = share;
+        };
+        this.end.forEach(take);
+        if (this.shades) {
+          let [least, most] = [Infinity, 0];
+          for (const shade of this.shades) {
+            if (shade && shade < least) least = shade;
+            if (shade > most) most = shade;
+          }
+          S.shares([least, most]).forEach(take);
+        }
+        this.ends = [low, high];
+      }
+      return this.ends;
+    }
+
+    /** By the last of these rounds that is not after `round`. */
+    at(round) {
+      const k = S.before(this.rounds, round), n = this.end.length;
+      if (k !== this.known?.k) this.known = { k, round: this.rounds[k], shares: k === this.rounds.length - 1 ? this.end : S.shares(this.shades.subarray(k * n, (k + 1) * n)) };
+      return this.known;
+    }
+  }
+
+  /** The arms with the largest shares, from the largest. */
+  function largest(shares, count) {
+    const found = [];
+    shares.forEach((share, arm) => {
+      if (!(share > 0) || (found.length === count && share <= found[count - 1][1])) return;
+      const place = found.findIndex(([, other]) => other < share);
+      found.splice(place < 0 ? found.length : place, 0, [arm, share]);
+      found.length = Math.min(found.length, count);
+    });
+    return found;
+  }
+
   S.Explorer = class {
     constructor(data) {
       this.data = data;
       this.redraw = S.framed(() => this.#redraw());
+      this.redrawStrips = S.framed(() => this.#drawStrips());
       this.hidden = new Set();
       this.pinned = new Set();
       for (const element of document.querySelectorAll("[data-script]")) element.hidden = false;
@@ -16,7 +67,15 @@
         // a table of sixty rows takes as long to lay out as several frames: it is shown as often as they can spare
         const values = S.paced(() => 5 * this.rows.length, (x, curve) => this.#values(x, curve));
         const ledger = S.paced(() => 12 * this.ledgers.length, (x) => this.#ledger(x));
-        this.chart = new S.Chart(S.id("regret-plot"), { moved: (x, curve) => { values(x, curve); ledger(x); } });
+        const plays = S.paced(() => 12 * this.played.length, (x) => this.#playsAt(x));
+        const shade = S.paced(() => this.graph.n / 100, (x) => this.#follow(x));
+        const moved = (x, curve) => {
+          values(x, curve);
+          ledger(x);
+          plays(x);
+          if (this.graph) shade(x);
+        };
+        this.chart = new S.Chart(S.id("regret-plot"), { moved });
         this.#controls();
       }
       if (S.id("graph-canvas")) this.#graphs();
@@ -62,7 +121,7 @@
       S.id("zoom-in").addEventListener("click", () => this.chart.zoom(0.5));
       S.id("zoom-out").addEventListener("click", () => this.chart.zoom(2));
       S.id("zoom-reset").addEventListener("click", () => this.chart.all());
-      S.id("round-slider").addEventListener("input", (event) => this.chart.go(this.chart.grid.x[event.target.value]));
+      for (const slider of this.#sliders()) slider.addEventListener("input", () => this.chart.go(this.chart.grid.x[slider.value]));
       S.id("round-number").addEventListener("change", (event) => this.chart.go(Math.max(1, Number(event.target.value) || 1)));
       S.id("show-all").addEventListener("click", () => this.#hideAll(() => false));
       S.id("show-pinned").addEventListener("click", () => this.#hideAll((name) => this.pinned.size > 0 && !this.pinned.has(name)));
@@ -88,6 +147,7 @@
     #show(at) {
       const comparison = this.data.comparisons[at];
       this.comparison = comparison;
+      this.round = comparison.horizon;
       for (const field of ["graph", "environment", "horizon"]) {
         const values = [...new Set(this.data.comparisons.map((one) => one[field]))];
         S.options(S.id(`choose-${field}`), values.map((v) => [v, field === "horizon" ? S.whole(v) : v]), comparison[field]);
@@ -111,8 +171,10 @@
           x: "round t", y: "regret", column: "round", curves: this.curves, since: true, guide: true,
           floor: comparison.floor > 0 ? { at: end, value: comparison.floor } : null,
         });
-        const slider = S.id("round-slider");
-        slider.max = this.chart.grid.x.length - 1;
+        for (const slider of this.#sliders()) {
+          slider.max = this.chart.grid.x.length - 1;
+          slider.value = slider.max;
+        }
         S.id("round-number").max = end;
       }
       this.#plays();
@@ -126,7 +188,7 @@
 
     #curve(comparison, cell) {
       const policy = this.data.policies[cell.policy];
-      const common = { name: policy.name, colour: policy.colour, dash: policy.dash, cell };
+      const common = { name: policy.name, colour: policy.colour, dash: policy.dash, cell, plays: cell.plays && new Plays(comparison, cell) };
       if (!cell.mean) return common;
       const x = comparison.rounds[cell.rounds];
       const { stride } = this.data;
@@ -144,6 +206,8 @@
     }
 
     // -- at the round ---------------------------------------------------------------------------------
+
+    #sliders() { return ["round-slider", "graph-slider"].map(S.id).filter(Boolean); }
 
     #readout() {
       const body = S.id("readout").tBodies[0];
@@ -186,8 +250,10 @@
       if (!this.comparison.rounds.length) return; // a comparison whose curves the page does not hold
       const text = S.whole(round);
       S.say(S.id("round-shown"), text);
-      S.id("round-slider").value = this.chart.at;
-      S.id("round-slider").setAttribute("aria-valuetext", `round ${text}`);
+      for (const slider of this.#sliders()) {
+        slider.value = this.chart.at;
+        slider.setAttribute("aria-valuetext", `round ${text}`);
+      }
       if (document.activeElement !== S.id("round-number")) S.id("round-number").value = round;
       for (const { curve, row, mean, half } of this.rows) {
         const k = S.before(curve.x, round);
@@ -293,50 +359,72 @@
 
     #plays() {
       const counted = this.curves.filter((curve) => curve.cell.most_played);
-      if (!counted.length) {
-        S.id("plays").replaceChildren(S.make("p", { className: "soft", textContent: "Plays were not counted." }));
-        this.strips = [];
-        return;
-      }
-      this.strips = [];
-      const rows = counted.map((curve) => {
+      this.played = counted.map((curve) => {
         const strip = S.make("canvas");
         strip.setAttribute("aria-hidden", "true");
-        if (curve.cell.plays) this.strips.push({ strip, shares: S.floats(curve.cell.plays) });
-        const most = curve.cell.most_played.slice(0, 3).map(([arm, share]) => `${this.#armName(arm)} ${S.percent(share)}`).join(", ");
-        return S.make("tr", {}, S.make("th", { scope: "row", textContent: curve.name }), S.make("td", {}, curve.cell.plays ? S.make("div", { className: "drawn" }, strip) : ""), S.make("td", { textContent: most }));
+        const most = S.make("td");
+        const row = S.make("tr", {}, S.make("th", { scope: "row", textContent: curve.name }), S.make("td", {}, curve.plays ? S.make("div", { className: "drawn" }, strip) : ""), most);
+        return { curve, strip, most, row };
       });
-      const table = S.make("table", {}, S.make("thead", {}, S.make("tr", {}, ...["policy", "share of each arm", "arms played most"].map((name) => S.make("th", { scope: "col", textContent: name })))), S.make("tbody", {}, ...rows));
-      S.id("plays").replaceChildren(S.make("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Plays" }, table));
-      this.redraw();
+      if (!counted.length) {
+        S.id("plays").replaceChildren(S.make("p", { className: "soft", textContent: "Plays were not counted." }));
+      } else {
+        const table = S.make("table", {}, S.make("thead", {}, S.make("tr", {}, ...["policy", "share of each arm", "arms played most"].map((name) => S.make("th", { scope: "col", textContent: name })))), S.make("tbody", {}, ...this.played.map(({ row }) => row)));
+        S.id("plays").replaceChildren(S.make("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Plays" }, table));
+      }
+      this.#playsAt(this.round);
     }
 
-    /** Darker is played more, on a log scale; arms from left to right, block by block. */
+    #playsAt(round) {
+      const { horizon } = this.comparison;
+      this.played.forEach((one) => {
+        const { round: at, shares } = one.curve.plays?.at(round) ?? { round: horizon };
+        Object.assign(one, { at, shares });
+      });
+      const shown = this.played.find(({ curve }) => curve.plays)?.at ?? (this.played.length ? horizon : null);
+      S.say(S.id("plays-round"), shown === null ? "–" : S.whole(shown));
+      for (const { curve, at, shares, most } of this.played) {
+        const arms = at === horizon ? curve.cell.most_played.slice(0, 3) : largest(shares, 3);
+        const text = arms.map(([arm, share]) => `${this.#armName(arm)} ${S.percent(share)}`).join(", ");
+        S.say(most, at === shown ? text : `up to round ${S.whole(at)}: ${text}`); // of results that have fewer rounds than others
+      }
+      this.redrawStrips();
+    }
+
+    /** Darker is played more, on a log scale; arms from left to right, block by block, the most played one of each pixel. */
     #drawStrips() {
       const graph = this.data.graphs[this.comparison.graph];
       const blocks = graph?.block ? S.integers(graph.block, 4) : null;
-      for (const { strip, shares } of this.strips) {
-        const width = strip.clientWidth || 160, height = strip.clientHeight || 17;
+      const palette = Array.from({ length: 65 }, (_, k) => S.mix(S.colour("from"), S.colour("to"), k / 64));
+      const drawn = this.played.filter(({ shares }) => shares).map((one) => ({ ...one, width: one.strip.clientWidth || 160, height: one.strip.clientHeight || 17 }));
+      let order = null;
+      for (const { strip, shares, width, height } of drawn) {
+        const n = shares.length, least = Math.min(1e-4, 0.3 / n);
+        if (order?.length !== n) {
+          order = Array.from(shares.keys());
+          if (blocks) order.sort((a, b) => blocks[a] - blocks[b] || a - b);
+        }
         const ctx = S.sharp(strip, width, height);
-        const order = Array.from(shares.keys());
-        if (blocks) order.sort((a, b) => blocks[a] - blocks[b] || a - b);
-        const least = Math.min(1e-4, 0.3 / shares.length);
-        const gap = width / shares.length > 6 ? 1 : 0;
-        order.forEach((arm, k) => {
-          const share = shares[arm] > 0 ? 1 - Math.log(Math.max(shares[arm], least)) / Math.log(least) : 0;
-          ctx.fillStyle = S.mix(S.colour("from"), S.colour("to"), share);
-          ctx.fillRect((k * width) / order.length, 0, Math.max(width / order.length - gap, 0.5), height);
-        });
+        const columns = Math.min(n, Math.ceil(width));
+        const gap = width / columns > 6 ? 1 : 0;
+        for (let column = 0; column < columns; column++) {
+          let share = 0;
+          for (let k = Math.floor((column * n) / columns); k < Math.floor(((column + 1) * n) / columns); k++) share = Math.max(share, shares[order[k]]);
+          ctx.fillStyle = palette[share > 0 ? Math.round(64 * (1 - Math.log(Math.max(share, least)) / Math.log(least))) : 0];
+          ctx.fillRect((column * width) / columns, 0, width / columns - gap, height);
+        }
       }
     }
 
     #playsTable() {
+      const labels = this.data.graphs[this.comparison.graph]?.labels;
       const rows = [];
-      for (const curve of this.curves) {
-        const shares = curve.cell.plays ? Array.from(S.floats(curve.cell.plays), (share, arm) => [arm, share]) : curve.cell.most_played || [];
-        for (const [arm, share] of shares) rows.push([curve.name, arm, this.data.graphs[this.comparison.graph]?.labels?.[arm] ?? null, share]);
+      const add = (curve, round, shares) => { for (const [arm, share] of shares) rows.push([curve.name, round, arm, labels?.[arm] ?? null, share]); };
+      for (const { curve } of this.played) {
+        if (curve.plays) for (const round of curve.plays.rounds) add(curve, round, curve.plays.at(round).shares.entries());
+        else add(curve, this.comparison.horizon, curve.cell.most_played);
       }
-      return [["policy", "arm", "label", "share"], rows];
+      return [["policy", "round", "arm", "label", "share"], rows];
     }
 
     // -- regret, certificate, bound -------------------------------------------------------------------
@@ -431,7 +519,7 @@
       this.shownGraph = name;
       S.options(S.id("graph-choose"), Object.keys(this.data.graphs).map((one) => [one, one]), name);
       for (const element of document.querySelectorAll(".graph-facts")) element.hidden = element.dataset.graph !== name;
-      const played = this.comparison?.graph === name ? this.curves.filter((curve) => curve.cell.plays) : [];
+      const played = this.comparison?.graph === name ? this.curves.filter((curve) => curve.plays) : [];
       const before = S.id("graph-colour").value;
       const choices = [
         ...(graph.block && graph.blocks > 1 ? [["block", "blocks of the plan"]] : []),
@@ -449,6 +537,8 @@
       const graph = this.data.graphs[this.shownGraph];
       const chosen = S.id("graph-colour").value;
       const legend = S.id("graph-legend");
+      const plays = chosen.startsWith("plays:");
+      S.id("graph-rounds").hidden = !plays || !this.comparison.rounds.length;
       this.values = null;
       if (chosen === "block") {
         const blocks = S.integers(graph.block, 4);
@@ -459,21 +549,38 @@
       } else if (chosen === "exploration") {
         this.values = S.floats(graph.exploration);
         this.graph.colour({ values: this.values, log: false });
-        legend.textContent = "How likely the plan explores with each arm in round 1: darker is more, hollow is never.";
-      } else if (chosen.startsWith("plays:")) {
-        const curve = this.curves.find((one) => `plays:${one.name}` === chosen);
-        this.values = S.floats(curve.cell.plays);
-        this.graph.colour({ values: this.values, log: true });
-        legend.textContent = `Share of the plays of ${curve.name}, over all seeds, on a log scale: darker is more.`;
+        legend.textContent = "How likely the plan explores with each arm in round 1: stronger is more, hollow is never.";
+      } else if (plays) {
+        this.#shadePlays();
       } else {
         this.graph.colour({});
         legend.textContent = "";
       }
     }
 
+    /** The colours of the policy whose plays are chosen, by the round. */
+    #shadePlays() {
+      const chosen = S.id("graph-colour").value;
+      const curve = this.curves.find((one) => `plays:${one.name}` === chosen);
+      const { round, shares } = curve.plays.at(this.round);
+      S.say(S.id("graph-round"), S.whole(round));
+      if (shares === this.values) return;
+      this.values = shares;
+      this.graph.colour({ values: shares, log: true, range: curve.plays.range });
+      S.say(S.id("graph-legend"), `Share of the plays of ${curve.name} up to round ${S.whole(round)}, over all seeds, on a log scale: stronger is more.`);
+    }
+
+    /** What the graph says about a round. */
+    #follow(round) {
+      this.round = round;
+      if (S.id("graph-colour").value.startsWith("plays:")) this.#shadePlays();
+      for (const { curve, arm, share } of this.armPlays) S.say(share, S.percent(curve.plays.at(round).shares[arm]));
+    }
+
     #arm(arm) {
       const graph = this.data.graphs[this.shownGraph];
       const title = S.id("graph-arm-title"), text = S.id("graph-readout");
+      this.armPlays = [];
       if (arm === null || arm === undefined) {
         title.textContent = "No arm chosen";
         const size = `${S.whole(graph.arms)} arms, ${S.number(graph.edges)} edges.`;
@@ -494,9 +601,12 @@
       if (graph.block) facts.push(["block", String(S.integers(graph.block, 4)[arm])]);
       if (graph.exploration) facts.push(["exploration in round 1", S.percent(S.floats(graph.exploration)[arm])]);
       for (const curve of this.comparison?.graph === this.shownGraph ? this.curves : []) {
-        if (curve.cell.plays && facts.length < 16) facts.push([`plays of ${curve.name}`, S.percent(S.floats(curve.cell.plays)[arm])]);
+        if (!curve.plays || facts.length >= 16) continue;
+        const share = S.make("span", { textContent: S.percent(curve.plays.at(this.round).shares[arm]) });
+        this.armPlays.push({ curve, arm, share });
+        facts.push([`plays of ${curve.name}`, share]);
       }
-      text.replaceChildren(S.make("dl", {}, ...facts.flatMap(([name, value]) => [S.make("dt", { textContent: name }), S.make("dd", { textContent: value })])));
+      text.replaceChildren(S.make("dl", {}, ...facts.flatMap(([name, value]) => [S.make("dt", { textContent: name }), S.make("dd", {}, value)])));
     }
 
     #graphTable() {

@@ -46,8 +46,8 @@
 
   /**
    * A graph in `host`. `show(data)` takes what report/data.py has for a graph, `colour({blocks})`,
-   * `colour({values, log})` or `colour({})` shades the arms, `choose(arm)` marks one. `chosen(arm)` is called when another is
-   * pointed at, with null for none.
+   * `colour({values, log, range})` or `colour({})` shades the arms, `choose(arm)` marks one. The range of values is their own
+   * unless given. `chosen(arm)` is called when another is pointed at, with null for none.
    */
   S.Graph = class {
     constructor(host, { chosen = () => {} } = {}) {
@@ -165,7 +165,7 @@
 
     /** A colour for each arm, as a number into a list: arms are drawn colour by colour. */
     #shades() {
-      const { blocks, sizes, values, log } = this.shading;
+      const { blocks, sizes, values, log, range } = this.shading;
       const shade = new Uint16Array(this.n);
       if (blocks) {
         const palette = [S.colour("paper"), ...[0, 1, 2, 3, 4, 5, 6].map((k) => S.colour(`c${k}`))];
@@ -173,8 +173,8 @@
         return { shade, palette };
       }
       if (!values) return { shade, palette: [S.colour("c0")] };
-      let low = Infinity, high = 0;
-      for (const value of values) {
+      let [low, high] = range ?? [Infinity, 0];
+      for (const value of range ? [] : values) {
         if (value > high) high = value;
         if (value > 0 && value < low) low = value;
       }
