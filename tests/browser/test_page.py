@@ -258,6 +258,29 @@ def test_plays_follow_the_round(browser, report, studied, viewport):
         assert visit.errors == []
 
 
+def test_rows_of_plays_stay_where_they_are_while_the_round_moves(browser, tmp_path):
+    """Arms with labels stand below each other, share first; where few were played there are as many lines."""
+    graph = sl.families.parse("teams:3x3")
+    one = curve_cell("auto", graph="teams:3x3", arms=9)
+    counts = one.plays_over.counts.copy()
+    counts[0] = np.arange(9) == 4
+    cells = [replace(one, plays_over=one.plays_over._replace(counts=counts))]
+    path = write_report(tmp_path, results(*cells), {"teams:3x3": GraphSection(graph)}, files=False)
+    with visiting(browser, path.as_uri()) as visit:
+        before = box(visit, "#plays tbody tr")["height"]
+        best = int(one.plays.argmax())
+        first = visit.page.locator("#plays .most span:not(:empty)").first
+        assert (
+            first.inner_text()
+            == f"{percent(one.plays[best] / one.plays.sum())}: {best} ({graph.labels[best]})"
+        )
+        visit.page.locator("#round-slider").fill("0")
+        visit.settle()
+        assert visit.page.locator("#plays .most").inner_text().strip() == f"100 %: 4 ({graph.labels[4]})"
+        assert box(visit, "#plays tbody tr")["height"] == before
+        assert visit.errors == []
+
+
 def test_plays_of_older_results_say_which_round_they_are_of(browser, tmp_path):
     """Policies that were added to a folder of an earlier version: the older ones know their end alone."""
     new, old = curve_cell("new", arms=3), replace(curve_cell("old", arms=3), plays_over=None)

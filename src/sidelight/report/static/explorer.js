@@ -1,7 +1,7 @@
 // The page of finished results: choose a comparison, and everything about it follows; then the round, and ledger and plays follow.
 "use strict";
 (function (S) {
-  const MOST_NAMED = 30;
+  const MOST_NAMED = 30, MOST_PLAYED = 3;
   const FAR_APART = 15; // as in report/figures/ledger.py
 
   /** Which share of its plays a policy spent on each arm, up to some rounds and to the end. */
@@ -352,19 +352,16 @@
 
     // -- plays ----------------------------------------------------------------------------------------
 
-    #armName(arm) {
-      const labels = this.data.graphs[this.comparison.graph]?.labels;
-      return labels ? `${arm} (${labels[arm]})` : String(arm);
-    }
-
     #plays() {
       const counted = this.curves.filter((curve) => curve.cell.most_played);
+      const { labels } = this.data.graphs[this.comparison.graph] ?? {};
       this.played = counted.map((curve) => {
         const strip = S.make("canvas");
         strip.setAttribute("aria-hidden", "true");
-        const most = S.make("td");
-        const row = S.make("tr", {}, S.make("th", { scope: "row", textContent: curve.name }), S.make("td", {}, curve.plays ? S.make("div", { className: "drawn" }, strip) : ""), most);
-        return { curve, strip, most, row };
+        const when = S.make("span"), most = Array.from({ length: MOST_PLAYED }, () => S.make("span"));
+        const said = S.make("td", { className: labels ? "most lines" : "most" }, when, ...most);
+        const row = S.make("tr", {}, S.make("th", { scope: "row", textContent: curve.name }), S.make("td", {}, curve.plays ? S.make("div", { className: "drawn" }, strip) : ""), said);
+        return { curve, strip, when, most, row };
       });
       if (!counted.length) {
         S.id("plays").replaceChildren(S.make("p", { className: "soft", textContent: "Plays were not counted." }));
@@ -377,16 +374,18 @@
 
     #playsAt(round) {
       const { horizon } = this.comparison;
+      const { labels } = this.data.graphs[this.comparison.graph] ?? {};
       this.played.forEach((one) => {
         const { round: at, shares } = one.curve.plays?.at(round) ?? { round: horizon };
         Object.assign(one, { at, shares });
       });
       const shown = this.played.find(({ curve }) => curve.plays)?.at ?? (this.played.length ? horizon : null);
       S.say(S.id("plays-round"), shown === null ? "–" : S.whole(shown));
-      for (const { curve, at, shares, most } of this.played) {
-        const arms = at === horizon ? curve.cell.most_played.slice(0, 3) : largest(shares, 3);
-        const text = arms.map(([arm, share]) => `${this.#armName(arm)} ${S.percent(share)}`).join(", ");
-        S.say(most, at === shown ? text : `up to round ${S.whole(at)}: ${text}`); // of results that have fewer rounds than others
+      for (const { curve, at, shares, when, most } of this.played) {
+        const arms = at === horizon ? curve.cell.most_played.slice(0, MOST_PLAYED) : largest(shares, MOST_PLAYED);
+        S.say(when, at === shown ? "" : `up to round ${S.whole(at)}: `); // of results that have fewer rounds than others
+        const texts = arms.map(([arm, share], k) => (labels ? `${S.percent(share)}: ${arm} (${labels[arm]})` : `${arm} ${S.percent(share)}${k + 1 < arms.length ? ", " : ""}`));
+        most.forEach((span, k) => { S.say(span, texts[k] ?? ""); if (labels) span.title = texts[k] ?? ""; });
       }
       this.redrawStrips();
     }
