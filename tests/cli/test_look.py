@@ -1,6 +1,7 @@
 """`sidelight look`: the page of stored results, opened; nothing is played and no server needed."""
 
 import json
+import re
 import webbrowser
 
 import pytest
@@ -71,3 +72,58 @@ def test_the_playground(run, tmp_path, opened):
     code, _, err = run("look", "--playground", tmp_path)
     assert code != 0
     assert "Traceback" not in err
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """The file of a store with two policies, in a folder of its own."""
+    from serving import running
+
+    path = tmp_path_factory.mktemp("store") / "service.sqlite"
+    with running(path) as service:
+        for name, arms in (("drinks", 3), ("prices", 4)):
+            service.create(name, graph=f"full:{arms}")
+            for decision in service.decide(name, count=2):
+                service.tell((decision["id"], [0.5] * arms), name=name)
+    return path
+
+
+def policies(page):
+    found = re.search(r'id="data">(.*?)</script>', page.read_text(encoding="utf-8"))[1]
+    return [each["state"]["policy"]["name"] for each in json.loads(found)["policies"]]
+
+
+def test_a_store_of_the_service(run, store, opened, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run("look", store)
+    assert (code, err) == (0, "")
+    page = tmp_path / "policies.html"
+    assert "policies.html" in out
+    assert opened == [page.as_uri()]
+    assert policies(page) == ["drinks", "prices"]
+    for place in (f"sqlite:///{store}", store.parent):
+        answer = json.loads(run("look", place, "--policy", "prices", "-o", tmp_path / "one", "--json")[1])
+        page = tmp_path / "one" / "policies.html"
+        assert answer == {"page": str(page), "complete": True, "opened": False}
+        assert policies(page) == ["prices"]
+        page.unlink()
+    assert sorted(file.name for file in store.parent.iterdir()) == ["service.sqlite", "service.sqlite.lock"]
+
+
+def test_what_is_no_store(run, store, played, opened, tmp_path):
+    for words, said in (
+        (("none.sqlite",), "there is no store"),
+        ((f"sqlite:///{tmp_path}/none.db",), "does not exist"),
+        (("mysql://here",), "is no store"),
+        ((store, "--policy", "drink"), "did you mean 'drinks'?"),
+        ((store, "--live"), "at its own address"),
+        ((tmp_path,), "no results and no store"),
+        ((played, "--policy", "drinks"), "name its file or address"),
+        ((played / "manifest.json",), "is no store of the service"),
+    ):
+        code, out, err = run("look", *words, "-o", tmp_path)
+        assert (code, out) == (1, "")
+        assert_one_line(err)
+        assert said in err
+    assert opened == []
+    assert not (tmp_path / "policies.html").exists()

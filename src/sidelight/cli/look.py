@@ -1,4 +1,4 @@
-"""`sidelight look`: the page of stored results in a browser; no server, nothing played."""
+"""`sidelight look`: the page of stored results or of a service's store in a browser; no server, nothing played."""
 
 from __future__ import annotations
 
@@ -9,14 +9,19 @@ import click
 from sidelight.cli import options
 from sidelight.cli.files import written
 from sidelight.cli.screen import emit, emit_json, safe
+from sidelight.errors import InvalidOption, MissingData
+
+STORES = (".sqlite", ".sqlite3", ".db")
+"""How the file of a store is called, so that one that is missing is not taken for a folder of results."""
 
 
-@click.command(short_help="Open the page of stored results.")
-@click.argument("folder", metavar="FOLDER", type=click.Path())
+@click.command(short_help="Open the page of stored results, or of a service's store.")
+@click.argument("place", metavar="FOLDER|STORE", type=click.Path())
+@click.option("--policy", metavar="NAME", help="The one policy of STORE to show; all without it.")
 @click.option(
     "--browser/--no-browser", default=True, show_default=True, help="Open it, or only say where it is."
 )
-@options.out_folder("Where the page goes, FOLDER by default.")
+@options.out_folder("Where the page goes: FOLDER by default, of a STORE this folder.")
 @click.option("--live", is_flag=True, help="Serve the page of a sweep while it runs, until Ctrl-C.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, help="Of --live; any that is free by default."
@@ -25,7 +30,8 @@ from sidelight.cli.screen import emit, emit_json, safe
 @options.quiet
 @options.as_json
 def command(
-    folder: str,
+    place: str,
+    policy: str | None,
     browser: bool,
     output: str | None,
     live: bool,
@@ -36,22 +42,27 @@ def command(
 ) -> None:
     """Write the page of what run, sweep or reproduce has stored in FOLDER, finished or not, and open it.
 
-    It is one file that needs no network: send it, or put it on any server.
+    A STORE of the service, its SQLite file, sqlite:///FILE or postgresql://USER@HOST/DB, is shown policy by policy
+    as it stands; it is only read, and a service that runs on it goes on. The page is one file that needs no network:
+    send it, or put it on any server.
 
     \b
     sidelight look results
     sidelight look results --live                   a sweep while it runs: cells done, time left, results so far
+    sidelight look service.sqlite --policy drinks
     sidelight look --playground playground.html     plans side by side in the browser, on small graphs
     """
     if live:
-        _watch(Path(folder), port, browser, as_json)
+        if _store(place) is not None:
+            raise InvalidOption(
+                "--live is for sweeps: a service that runs shows its policies at its own address"
+            )
+        _watch(Path(place), port, browser, as_json)
         return
     if playground:
-        page, complete = _played(Path(folder)), True
+        page, complete = _played(Path(place)), True
     else:
-        page, complete = _claims(Path(folder)) or _report(
-            Path(folder), None if output is None else Path(output)
-        )
+        page, complete = _written(place, policy, None if output is None else Path(output))
     opened = browser and not as_json and _opened(page)
     if as_json:
         emit_json({"page": str(page), "complete": complete, "opened": opened})
@@ -60,6 +71,54 @@ def command(
             f"page: [bold]{safe(str(page))}[/bold]"
             + ("" if opened or not browser else " (no browser was found)")
         )
+
+
+def _written(place: str, policy: str | None, output: Path | None) -> tuple[Path, bool]:
+    """The page of whatever is there, and whether it is all there will be."""
+    store = _store(place)
+    if store is not None:
+        return _policies(store, policy, output)
+    if policy is not None:
+        raise InvalidOption(
+            f"--policy {policy} is one of a store, and {place} is none: name its file or address"
+        )
+    if not any((Path(place) / name).is_file() for name in ("manifest.json", "claims.html")):
+        raise MissingData(
+            f"{place} holds no results and no store: name a folder that run, sweep or reproduce has written,"
+            " or the file or address of a store"
+        )
+    return _claims(Path(place)) or _report(Path(place), output)
+
+
+def _store(place: str) -> str | None:
+    """The address of the store that is meant: an address, a file, or what a service has left in a folder."""
+    if "://" in place or Path(place).is_file():
+        return place
+    from sidelight.service.store.opening import FILE
+
+    held = Path(place) / FILE
+    if held.is_file() and not (Path(place) / "manifest.json").is_file():
+        return str(held)
+    if Path(place).suffix in STORES and not Path(place).exists():
+        raise MissingData(
+            f"there is no store {place}: name the file that `sidelight serve` says its data are in"
+        )
+    return None
+
+
+def _policies(store: str, policy: str | None, output: Path | None) -> tuple[Path, bool]:
+    from sidelight.cli.extras import needs
+
+    needs("service", "msgspec")
+
+    from sidelight.report.policies_page import write_policies_page
+    from sidelight.service.looking import stored_policies
+
+    found = stored_policies(store, policy)
+    folder = Path() if output is None else output
+    with written(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        return write_policies_page(folder / "policies.html", found), not (found.more or found.failed)
 
 
 def _watch(folder: Path, port: int, browser: bool, as_json: bool) -> None:

@@ -68,7 +68,7 @@ def page_data(
     left = MOST_NUMBERS - sum(map(_curve_numbers, groups[:curved]))
     stride = _stride(groups[:curved], left)
     plays = _Plays(groups[:curved], stride)
-    graphs = _Budget(MOST_GRAPH_NUMBERS)
+    graphs = Budget(MOST_GRAPH_NUMBERS)
     names = list(dict.fromkeys(cell.policy for cell in results.cells))
     looks = stroke_numbers(names)
     rows = results_rows(results, {name: section.graph for name, section in sections.items()})
@@ -94,7 +94,7 @@ def page_data(
     return found
 
 
-class _Budget:
+class Budget:
     """How much may still be stored."""
 
     def __init__(self, most: int) -> None:
@@ -126,7 +126,7 @@ class _Plays:
     """Shares of plays, as many as fit: at the end, then at the checkpoints of ledgers, or at fewer of them."""
 
     def __init__(self, groups: tuple[Group, ...], stride: int) -> None:
-        self.end, self.over = _Budget(MOST_PLAYS), _Budget(MOST_PLAYS_OVER)
+        self.end, self.over = Budget(MOST_PLAYS), Budget(MOST_PLAYS_OVER)
         self.stride, self.thinned = stride, 1
         cells = [cell for group in groups for cell in group.cells if cell.plays_over is not None]
         while self._numbers(cells) > MOST_PLAYS_OVER and self.thinned < 1024:

@@ -23,7 +23,7 @@ from sidelight.report.section import GraphSection
 from sidelight.report.sentences import bounds_sentence, most_played, verdict
 from sidelight.report.style import PAGE, checked_width, stroke_numbers
 from sidelight.report.tables import bounds_rows, result_row, result_texts
-from sidelight.report.template import rendered, write_page
+from sidelight.report.template import embedded, rendered, write_page
 from sidelight.report.text import counted, number
 
 if TYPE_CHECKING:
@@ -113,16 +113,8 @@ def _content(
         "least_seeds": LEAST_SEEDS,
         "number": number,
         "math": _math,
-        "data": _embedded(data),
+        "data": embedded(data),
     }
-
-
-def _embedded(data: dict[str, Any]) -> Markup:
-    """JSON for a script element that is no script: no character in it can end that element."""
-    from markupsafe import Markup
-
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
 def _math(formula: str, display: bool = False) -> Markup:

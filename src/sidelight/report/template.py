@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sidelight._files import replacing
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 
 def write_page(path: Path, template: str, content: dict[str, Any]) -> None:
@@ -27,3 +32,11 @@ def rendered(template: str, content: dict[str, Any]) -> str:
         lstrip_blocks=True,
     )
     return environment.get_template(template).render(content)
+
+
+def embedded(data: Mapping[str, Any]) -> Markup:
+    """JSON for a script element that is no script: no character in it can end that element."""
+    from markupsafe import Markup
+
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))

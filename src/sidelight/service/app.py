@@ -381,7 +381,7 @@ class Routes:
 
     async def page(self, request: Request) -> Response:
         """GET /."""
-        return Response(page.text("page.html"), media_type="text/html; charset=utf-8", headers=page.HEADERS)
+        return Response(page.watched(), media_type="text/html; charset=utf-8", headers=page.HEADERS)
 
     async def playground(self, request: Request) -> Response:
         """GET /playground."""

@@ -11,14 +11,12 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from starlette.responses import StreamingResponse
 
-from sidelight.service import messages
-from sidelight.service.events import Event, Kind, read_decided, read_observed
+from sidelight.service import messages, telling
 from sidelight.service.problems import Problem
-from sidelight.service.served import Served
 from sidelight.service.store.base import OwnedElsewhere
+from sidelight.service.telling import MOST_LISTED
 
 if TYPE_CHECKING:
     from sidelight.service.service import Service
@@ -31,15 +29,6 @@ LONGEST = 5.0
 """Seconds between two looks, however much there is to tell; without news a stream says that it is alive."""
 NAMES_EVERY = 2.0
 """Seconds until a policy that is new, gone or of another process is noticed in the list."""
-
-MOST_LISTED = 200
-MOST_BARS = 40
-MOST_RECENT = 20
-MOST_WAITING = 20
-MOST_VALUES = 6
-MOST_ARMS = 20_000
-"""More arms than these are told by the most probable ones only."""
-MOST_BOUNDS = 40
 
 May = Callable[[], bool]
 """May the caller still read this?"""
@@ -87,11 +76,11 @@ async def policy_events(service: Service, name: str, may: May) -> AsyncIterator[
             if served is None or served.failed or told != (served.row.id, served.seq):
                 served = await service.policies.look(name)
                 if told is None or told[0] != served.row.id:
-                    yield _event("graph", await asyncio.to_thread(_drawn, served))
+                    yield _event("graph", await asyncio.to_thread(telling.graph, served))
                 told = (served.row.id, served.seq)
-                recent = await service.policies.reading(_recent, service, served)
+                recent = await service.policies.reading(telling.recent, service.store, served)
                 began = time.thread_time()
-                news = _event("policy", _state(service, served, recent))
+                news = _event("policy", telling.state(served, recent) | _health(service))
                 pause = _pause(time.thread_time() - began)
                 yield news
                 quiet = 0.0
@@ -202,76 +191,3 @@ def _event(name: str, data: Any) -> bytes:
 
 def _health(service: Service) -> dict[str, Any]:
     return {"time": service.clock(), "problems": service.ailments()}
-
-
-def _drawn(served: Served) -> dict[str, Any]:
-    """The graph as pages draw it, and what the plan has promised so far."""
-    from sidelight.report.data import graph_data
-
-    policy, plan = served.policy, served.policy.plan
-    found = graph_data(policy.graph, plan.partition, plan)
-    if plan.horizon is None:
-        last = max(served.made, 1)
-        rounds = sorted({round(last ** (k / MOST_BOUNDS)) for k in range(MOST_BOUNDS + 1)})
-        bounds = [[t, plan.bound_at(t).value * policy.unit.width] for t in rounds]
-        found["promised"] = [[t, value] for t, value in bounds if np.isfinite(value)]
-    return found
-
-
-def _state(service: Service, served: Served, recent: list[dict[str, Any]]) -> dict[str, Any]:
-    """A policy as it stands, what has happened to it last, and what it waits for."""
-    chances = served.policy.probabilities
-    most = np.argsort(-chances, kind="stable")[:MOST_BARS]
-    waiting: list[dict[str, Any]] = []
-    for number, (arm, since) in served.open.items():  # from the oldest
-        if len(waiting) == MOST_WAITING:
-            break
-        waiting.append({"decision": number, "arm": arm, "time": since})
-    return {
-        "policy": served.answer(probabilities=False),
-        "likely": [[int(arm), float(chances[arm])] for arm in most],
-        "probabilities": _packed(chances) if chances.size <= MOST_ARMS else None,
-        "names": _names(served, [int(arm) for arm in most], recent, waiting),
-        "recent": recent,
-        "waiting": waiting,
-        **_health(service),
-    }
-
-
-def _packed(values: Any) -> str:
-    from sidelight.report.data import packed
-
-    return packed(values)
-
-
-def _recent(service: Service, served: Served) -> list[dict[str, Any]]:
-    after = max(served.seq - MOST_RECENT, 0)
-    found = list(service.store.events(served.row.id, after))[-MOST_RECENT:]
-    return [_told(event) for event in reversed(found)]
-
-
-def _told(event: Event) -> dict[str, Any]:
-    about: dict[str, Any] = {
-        "seq": event.seq,
-        "what": Kind(event.kind).name.lower(),
-        "time": event.time,
-        "decision": event.decision or None,
-    }
-    if event.kind == Kind.DECIDED:
-        about["arm"] = read_decided(event.body).arm
-    elif event.kind == Kind.OBSERVED:
-        about["arm"], values = read_observed(event.body)
-        about["values"] = [None if np.isnan(value) else value for value in values[:MOST_VALUES].tolist()]
-        about["revealed"] = values.size
-    return about
-
-
-def _names(
-    served: Served, arms: list[int], recent: list[dict[str, Any]], waiting: list[dict[str, Any]]
-) -> dict[str, str]:
-    """Labels of the arms that are mentioned."""
-    labels = served.policy.graph.labels
-    if labels is None:
-        return {}
-    mentioned = {*arms, *(each["arm"] for each in (*recent, *waiting) if "arm" in each)}
-    return {str(arm): labels[arm] for arm in sorted(mentioned)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from sidelight.report import assets, playground
+from sidelight.report import assets, playground, policies_page
 
 HEADERS = {
     "content-security-policy": (
@@ -17,14 +17,20 @@ HEADERS = {
     "cache-control": "no-cache",
 }
 
-OWN = ("live.js", "live.css")
-SHARED = (*playground.STYLES, *playground.SCRIPTS)
+OWN = ("live.js",)
+SHARED = {*policies_page.STYLES, *policies_page.SCRIPTS, *playground.STYLES, *playground.SCRIPTS}
 
 
 @cache
 def text(name: str) -> str:
     """One of the files of the service alone."""
     return files("sidelight.service").joinpath("static", name).read_text(encoding="utf-8")
+
+
+@cache
+def watched() -> str:
+    """All policies and one of them, as they run."""
+    return policies_page.served_html("assets/", OWN)
 
 
 @cache

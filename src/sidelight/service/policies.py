@@ -16,6 +16,7 @@ from sidelight.errors import SavedStateError, SidelightError, StoreError
 from sidelight.service import messages
 from sidelight.service.events import PolicyRow
 from sidelight.service.limits import Limits
+from sidelight.service.loading import restored
 from sidelight.service.making import kernels_of, make_policy, warm
 from sidelight.service.problems import Problem, store_failed, unknown_policy
 from sidelight.service.served import SNAPSHOT_EVERY, Served
@@ -91,21 +92,9 @@ class Policies:
         return made
 
     def _restored(self, row: PolicyRow) -> Served:
-        why: Exception = StoreError(f"policy {row.name!r} has no snapshot: the store is damaged")
-        for snapshot in self.store.snapshots(row.id):
-            try:
-                events = self.store.events(row.id, snapshot.seq)
-                made = Served.restored(row, snapshot, events, self.limits, self.snapshot_every)
-            except SavedStateError as error:  # an older one, and more events, lead to the same state
-                log.error("a snapshot is damaged", extra={"data": {"policy": row.name, "error": str(error)}})
-                why = error
-                continue
-            warm(made.policy)
-            return made
-        left = self.store.row(row.name)
-        if left is None or left.id != row.id:  # removed meanwhile
-            raise unknown_policy(row.name)
-        raise why
+        made = restored(self.store, row, self.limits, self.snapshot_every)
+        warm(made.policy)
+        return made
 
     def owner_lost(self, address: str) -> None:
         """A process that owns policies does not answer: ask the store again."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -260,8 +260,9 @@ class Served:
         events: Iterable[Event],
         limits: Limits,
         snapshot_every: int = SNAPSHOT_EVERY,
+        watch: Callable[[Served], None] | None = None,
     ) -> Served:
-        """The policy as it stands after `events`, which follow the snapshot."""
+        """The policy as it stands after `events`, which follow the snapshot; `watch` sees it after each of them."""
         about = json.loads(snapshot.about)
         policy = Policy.from_bytes(snapshot.data, f"the snapshot {snapshot.seq} of policy {row.name!r}")
         made = cls(row, policy, limits, snapshot_every, snapshot.seq, snapshot.check, about["clock"])
@@ -277,6 +278,8 @@ class Served:
         }
         for event in events:
             made._replay(event)
+            if watch is not None:
+                watch(made)
         return made
 
     def _replay(self, event: Event) -> None:

@@ -71,6 +71,31 @@ class Store(ABC):
     def open(self) -> None:
         """Connect, lock, make or migrate the tables."""
 
+    def open_to_read(self) -> None:
+        """Connect for reading alone: nothing is locked, owned, made or migrated, and whoever serves it goes on."""
+        self._connect_to_read()
+        try:
+            found = self._read("SELECT value FROM facts WHERE name = 'format'")
+        except StoreError as error:
+            if not self._is_foreign(error):
+                raise
+            found = []
+        if not found:
+            raise StoreError(f"{self.where} is no store of the service: it has none of its tables")
+        self._check_format(found[0][0])
+
+    @abstractmethod
+    def _connect_to_read(self) -> None:
+        """From now on connections can only read; raises `StoreError` where there is nothing to connect to."""
+
+    @abstractmethod
+    def _is_foreign(self, error: StoreError) -> bool:
+        """Is this what a query meets in a database that no service has made?"""
+
+    def check_settled(self) -> None:
+        """Raise if what was read may be no state that the store ever had."""
+        return
+
     @abstractmethod
     def close(self) -> None:
         """Let go of everything."""
@@ -143,6 +168,11 @@ class Store(ABC):
             after = page[-1][0]
             if len(page) < PAGE:
                 return
+
+    def last(self, policy: int) -> int:
+        """The number of the last event, 0 if there is none."""
+        sql = self._sql("SELECT COALESCE(MAX(seq), 0) FROM events WHERE policy = ?")
+        return int(self._read(sql, (policy,))[0][0])
 
     def find_key(self, policy: int, key: bytes) -> list[tuple[int, bytes]]:
         """(decision, body) of the decisions that were made for a request with this key, none if there was none."""
@@ -291,9 +321,13 @@ class Store(ABC):
         found = cursor.fetchone()  # type: ignore[attr-defined]
         if found is None:
             cursor.execute(self._sql("INSERT INTO facts (name, value) VALUES ('format', ?)"), (str(FORMAT),))
-        elif found[0] != str(FORMAT):
+        else:
+            self._check_format(found[0])
+
+    def _check_format(self, found: str) -> None:
+        if found != str(FORMAT):
             raise StoreError(
-                f"{self.where} has tables of format {found[0]}, this version of Sidelight reads {FORMAT};"
+                f"{self.where} has tables of format {found}, this version of Sidelight reads {FORMAT};"
                 " use the version that wrote it, or a newer one"
             )
 

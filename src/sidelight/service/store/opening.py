@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from sidelight.errors import InvalidOption
+from sidelight.errors import InvalidOption, StoreError
 from sidelight.service.store.base import Store
+
+FILE = "service.sqlite"
+"""What the file of an embedded store is called unless told otherwise."""
 
 
 def default_path() -> Path:
@@ -19,7 +24,7 @@ def default_path() -> Path:
         base = Path.home() / "Library" / "Application Support"
     else:
         base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    return base / "sidelight" / "service.sqlite"
+    return base / "sidelight" / FILE
 
 
 def make_store(address: str | None, here: str = "") -> Store:
@@ -46,3 +51,19 @@ def make_store(address: str | None, here: str = "") -> Store:
     if scheme or not address:
         raise InvalidOption(f"{address!r} is no store: use sqlite:///FILE or postgresql://USER@HOST/DATABASE")
     return SqliteStore(address)
+
+
+@contextmanager
+def reading(address: str) -> Iterator[Store]:
+    """The store of an address to be read alone, also while a service runs on it."""
+    store = make_store(address)
+    try:
+        store.open_to_read()
+        try:
+            yield store
+        except StoreError:
+            store.check_settled()  # which says more than what it has led to
+            raise
+        store.check_settled()
+    finally:
+        store.close()

@@ -62,12 +62,19 @@ class PostgresStore(Store):
         self._local = threading.local()
         self._generation = 0  # readers of an older one are not used again
         self._closed = False
+        self._reads_only = False
 
     # -- connections -----------------------------------------------------------------------------------
 
     def open(self) -> None:
         """Connect, make the tables, and say that this process lives."""
         self._connect()
+
+    def _connect_to_read(self) -> None:
+        self._reads_only = True
+
+    def _is_foreign(self, error: StoreError) -> bool:
+        return isinstance(error.__cause__, self._psycopg.errors.UndefinedTable)
 
     def _connect(self) -> None:
         self._writing = self._connected(autocommit=True)
@@ -99,6 +106,8 @@ class PostgresStore(Store):
                 keepalives_count=3,
                 application_name="sidelight",
             )
+            if self._reads_only:
+                made.execute("SET default_transaction_read_only = on")
             for setting in ("synchronous_commit = on", "statement_timeout = 0", *KEEPALIVE):
                 with contextlib.suppress(self._psycopg.Error):  # a socket of this machine has no keepalive
                     made.execute(f"SET {setting}")

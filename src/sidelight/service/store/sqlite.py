@@ -2,6 +2,9 @@
 
 One process serves one file; a lock beside it says so, which the system lets go of however that process ends. Only the
 writing connection checkpoints, since nobody else commits.
+
+Whoever only reads leaves no trace. Beside a service, or after one that was killed, there is a write-ahead log to read
+with; where there is none, the file is read as one that nobody changes, since SQLite would else make a log.
 """
 
 from __future__ import annotations
@@ -46,6 +49,8 @@ class SqliteStore(Store):
         self._local = threading.local()
         self._closed = False
         self._lock: Any = None
+        self._reads_only = False
+        self._settled: os.stat_result | None = None  # of a file that nobody was writing when it was opened
 
     # -- connections -----------------------------------------------------------------------------------
 
@@ -82,8 +87,39 @@ class SqliteStore(Store):
             self.close()
             raise
 
+    def _connect_to_read(self) -> None:
+        if not self.path.is_file():
+            what = "is a folder" if self.path.is_dir() else "does not exist"
+            raise StoreError(f"{self.path} {what}: name the file of a store, as `sidelight serve` prints it")
+        self._reads_only = True
+        if not self._log.exists():
+            self._settled = self.path.stat()
+
+    @property
+    def _log(self) -> Path:
+        return Path(f"{self.path}-wal")
+
+    def _is_foreign(self, error: StoreError) -> bool:
+        code = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
+        return code == sqlite3.SQLITE_NOTADB or "no such table" in str(error)
+
+    def check_settled(self) -> None:
+        """Raise if a service has begun to write a file that was taken for one that nobody changes."""
+        if self._settled is None:
+            return
+        now, before = self.path.stat(), self._settled
+        if self._log.exists() or (now.st_mtime_ns, now.st_size) != (before.st_mtime_ns, before.st_size):
+            raise StoreError(f"a service was started on {self.path} while it was read: look again")
+
     def _connected(self) -> sqlite3.Connection:
         with self._understood():
+            if self._reads_only:
+                how = "mode=ro" if self._settled is None else "mode=ro&immutable=1"
+                found = sqlite3.connect(
+                    f"{self.path.as_uri()}?{how}", uri=True, isolation_level=None, check_same_thread=False
+                )
+                found.execute("PRAGMA trusted_schema = OFF")
+                return found
             made = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=5.0)
             for pragma in ("journal_mode = WAL", "synchronous = FULL", "trusted_schema = OFF"):
                 made.execute(f"PRAGMA {pragma}")
