@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -229,14 +230,34 @@ def test_a_saved_plan_is_played(run, tmp_path, monkeypatch):
     assert (code, err) == (0, "")
     (row,) = json.loads(out)["results"]
     run_ = sl.simulate(sl.plan("teams:2x3", 200), "gap", 3)
-    assert (row["policy"], row["horizon"]) == ("plan.json", 200)
+    assert (row["graph"], row["policy"]) == ("teams:2x3", "self-tuning plan (T = 200)")
+    assert row["horizon"] == 200
     assert row["regret"] == run_.regret[:, -1].mean()
     code, out, _ = run(*command, "--policy", "flat", "-o", "alone")  # added to what is there
-    assert [row["policy"] for row in json.loads(out)["results"]] == ["plan.json", "flat"]
+    assert [row["policy"] for row in json.loads(out)["results"]] == ["self-tuning plan (T = 200)", "flat"]
+    assert "<h1>teams:2x3</h1>" in Path("alone/report.html").read_text(encoding="utf-8")
     code, out, _ = run("run", "teams:2x3", *QUICK[2:], "--policy", "plan.json,flat", "--json", "-o", "other")
     assert json.loads(out)["results"][0]["regret"] == row["regret"]
     code, out, _ = run("run", "cycle:6", *QUICK[2:], "--policy", "plan.json,flat", "--json", "-o", "another")
-    assert (code, json.loads(out)["absent"][0]["status"]) == (0, "not applicable")
+    absent = json.loads(out)["absent"][0]
+    assert (code, absent["policy"], absent["status"]) == (0, "plan.json", "not applicable")
+
+
+def test_a_plan_whose_graph_has_no_name(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    sl.plan("full:5").save("mine.json")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "roads.csv").write_text("src,dst\n0,1\n1,0\n")
+    assert run("plan", "data/roads.csv", "--realization", "fixed", "-T", 60, "-o", "roads.json")[0] == 0
+    for file, graph, policy in (
+        ("mine.json", "graph with 5 arms", "self-tuning plan (any T)"),
+        ("roads.json", "roads.csv", f"{sl.Plan.load('roads.json').realization} plan (T = 60)"),
+    ):
+        code, out, _ = run("run", file, "-T", 60, *QUICK[4:], "--json", "-o", f"out-{file}")
+        (row,) = json.loads(out)["results"]
+        assert (code, row["graph"], row["policy"]) == (0, graph, policy)
+    assert run("plan", "roads.json", "-o", "again.json")[0] == 0  # planned anew, the graph keeps its name
+    assert json.loads(Path("again.json").read_text())["graph"] == "roads.csv"
 
 
 def test_saved_plans_that_cannot_be_played(run, tmp_path, monkeypatch):

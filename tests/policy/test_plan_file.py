@@ -71,6 +71,15 @@ def test_the_file_is_for_people_too(plans, tmp_path):
     assert not plan_file.is_plan(tmp_path / "none")
 
 
+def test_the_graph_may_have_a_name(plans, tmp_path):
+    plan = plans["self-tuning"]
+    (tmp_path / "plan.json").write_text(plan_file.text_of(plan, "cycle:6"))
+    again, graph = plan_file.read(tmp_path / "plan.json")
+    assert (again.to_dict(), graph) == (plan.to_dict(), "cycle:6")
+    plan.save(tmp_path / "plan.json")
+    assert plan_file.read(tmp_path / "plan.json").graph == ""
+
+
 def test_signs_of_zero_and_infinity_survive():
     for values in ([0.0, -0.0], [-0.0, -0.0], [np.inf, 1.5], [np.inf, np.inf], [-np.inf]):
         array = np.array(values)
@@ -117,6 +126,9 @@ def test_the_digest_is_what_the_page_says(plans):
         (lambda f: f["arrays"].update(more=f["arrays"]["graph.n_arms"]), "more has no meaning"),
         (lambda f: f.update(more=1), "more has no meaning"),
         (lambda f: f.update(note=3), "note must be text"),
+        (lambda f: f.update(graph=["cycle:6"]), "graph must be text"),
+        (lambda f: f.update(graph="cycle\n6"), "graph must be a name"),
+        (lambda f: f.update(graph="x" * 201), "graph must be a name"),
         (lambda f: f.update(considered=[{}]), "no candidate"),
         (lambda f: f.update(realization="doubling"), "is not what the plan says"),
         (lambda f: f.update(base=None), "consistent saved plan"),

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sidelight.experiment.sweep.graph_source import GraphSource
     from sidelight.graph import FeedbackGraph
     from sidelight.planning import Plan
+    from sidelight.policy.plan_file import Saved
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,9 @@ class GraphRequest:
         from sidelight.graph.names import names
         from sidelight.graph.repair import observable_part, with_loops
 
-        plan = self._plan()
-        if plan is not None:
-            graph = plan.graph
+        saved = self._saved()
+        if saved is not None:
+            graph = saved.plan.graph
         elif self.is_file:
             try:
                 graph = read_graph(self.text, n_arms=self.arms, named=self.named)
@@ -87,14 +88,19 @@ class GraphRequest:
                 + (f" ({names(before, dropped)}); the others are numbered anew" if dropped else "")
             )
         _refuse_unobservable(graph)
-        return LoadedGraph(graph, self.text, tuple(changes), tuple(dropped), plan)
+        name = self.text
+        if saved is not None:
+            name = saved.graph or f"graph with {graph.n_arms} arms"
+        return LoadedGraph(
+            graph, self.text, name, tuple(changes), tuple(dropped), None if saved is None else saved.plan
+        )
 
-    def _plan(self) -> Plan | None:
+    def _saved(self) -> Saved | None:
         if not self.text.lower().endswith(".json"):
             return None
         from sidelight.policy import plan_file
 
-        return plan_file.load(self.text) if plan_file.is_plan(Path(self.text)) else None
+        return plan_file.read(self.text) if plan_file.is_plan(Path(self.text)) else None
 
     def _family(self) -> FeedbackGraph:
         from sidelight.errors import GraphFileError, InvalidOption
@@ -114,6 +120,7 @@ class LoadedGraph:
 
     graph: FeedbackGraph
     source: str
+    name: str  # what results call it: the source, of a saved plan what its own graph is called
     changes: tuple[str, ...]  # in words
     dropped: tuple[int, ...]  # arms of the source that are not in the graph
     plan: Plan | None = None  # where the source is a saved plan

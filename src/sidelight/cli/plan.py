@@ -17,7 +17,7 @@ from sidelight.cli.words import bound_rows, plan_rows
 
 if TYPE_CHECKING:
     import sidelight as sl
-    from sidelight.cli.graphs import GraphRequest
+    from sidelight.cli.graphs import GraphRequest, LoadedGraph
     from sidelight.planning import Condition
 
 REALIZATIONS = (
@@ -152,7 +152,7 @@ def command(
     elif confidence is not None:
         answer["likely"] = found.bound_at(found.bound.horizon, confidence).to_dict()
     if file is not None:
-        write_file(file, plan_file.text_of(found))
+        write_file(file, plan_file.text_of(found, _called(loaded)))
     if as_json:
         emit_json(answer)
         return
@@ -190,6 +190,14 @@ def _checks(found: sl.Plan) -> list[Condition]:
         if stage.bound.certified
         for check in sl.check_certificate(stage)
     ]
+
+
+def _called(loaded: LoadedGraph) -> str:
+    """What the file of a plan calls its graph: a family as it was written, or a file without its folders."""
+    from sidelight.policy.plan_file import MOST_NAME
+
+    name = loaded.name if loaded.plan is not None else Path(loaded.name).name
+    return name if name.isprintable() and len(name) <= MOST_NAME else ""
 
 
 def _told(found: sl.Plan, t: int) -> dict[str, Any]:

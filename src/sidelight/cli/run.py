@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from sidelight.errors import InvalidOption
 
 if TYPE_CHECKING:
     from sidelight.cli.graphs import GraphRequest
+    from sidelight.planning import Plan
 
 
 CALLED = {"policies": "--policy", "environments": "--env", "seeds.count": "--seeds", "seeds.first": "--seed"}
@@ -96,15 +98,18 @@ def command(
     if saved is not None:
         names = [loaded.source, *names]
     names = names or list(compared(loaded.graph, rounds))
+    sources = reader.policies(names, Path.cwd())
+    if saved is not None:
+        sources = (replace(sources[0], name=_described(saved)), *sources[1:])
     family = graph.named_family()
     spec = sl.Spec(
-        policies=reader.policies(names, Path.cwd()),
-        graphs=(family or source_in(Path(output), loaded.source, loaded.graph),),
+        policies=sources,
+        graphs=(family or source_in(Path(output), loaded.name, loaded.graph),),
         environments=reader.environments(list(environments), Path.cwd(), [loaded.graph], [rounds]),
         horizons=(rounds,),
         seeds=reader.seeds({"first": seed, "count": seeds}),
         checkpoints=DEFAULT_CHECKPOINTS,
-        title=loaded.source,
+        title=loaded.name,
     )
     folder = writable_folder(output)
     if family is None:
@@ -114,3 +119,8 @@ def command(
     results = sl.sweep(spec, folder, jobs=jobs, progress=False if quiet else None)
     finish(folder, results, figures=figures, as_json=as_json, quiet=quiet, said=loaded.changes)
     leave(folder, results)
+
+
+def _described(plan: Plan) -> str:
+    """What tables call a plan that is played from its file: what it is, and for how many rounds it was made."""
+    return f"{plan.realization} plan ({'any T' if plan.horizon is None else f'T = {plan.horizon:,}'})"

@@ -3,6 +3,7 @@
     format, version, sidelight     "sidelight-plan", 1, and the version that wrote it
     digest                         SHA-256 of all the rest, as of saved policies
     horizon, realization, choices, parameters, bound, blocks, considered, note      as `Plan.to_dict` says them
+    graph                          what its maker called the graph, where that is known; a name, and no more
     base                           the same of what a plan falls back on, or null
     arrays                         "graph.*", "tuning.*" and "base.tuning.*": the arrays of graph and tunings
 
@@ -21,7 +22,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import isfinite, prod
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +42,7 @@ FORMAT, VERSION = "sidelight-plan", 1
 BEGINS = re.compile(rf'\s*{{\s*"format"\s*:\s*"{FORMAT}"'.encode())
 """How every saved plan begins, by which commands tell it from a graph in JSON."""
 
+MOST_NAME = 200
 DESCRIBED = ("horizon", "realization", "choices", "parameters", "bound")
 TYPES = {name: np.dtype(name) for name in ("bool", "uint8", "int32", "int64", "float64")}
 INFINITE = {"inf": np.inf, "-inf": -np.inf}
@@ -58,8 +60,8 @@ def save(plan: Plan, path: Path) -> None:
         raise SavedStateError(f"cannot save the plan to {path}: {reason(error)}") from error
 
 
-def text_of(plan: Plan) -> str:
-    """The file, a key on each line."""
+def text_of(plan: Plan, graph: str = "") -> str:
+    """The file, a key on each line; `graph` is what its graph is called."""
     about, members = (
         ({"plan": None, "base": None}, {}) if plan.stages is not None else plan_members(plan, plan)
     )
@@ -68,6 +70,7 @@ def text_of(plan: Plan) -> str:
         "format": FORMAT,
         "version": VERSION,
         "sidelight": __version__,
+        **({"graph": graph} if graph else {}),
         **plan.to_dict(),
         "note": plan.note,
         "base": about.get("base"),
@@ -108,8 +111,20 @@ def is_plan(path: Path) -> bool:
         return False
 
 
+class Saved(NamedTuple):
+    """What a file holds."""
+
+    plan: Plan
+    graph: str  # what its graph was called when it was saved, "" if that is not known
+
+
 def load(path: str | Path, limit: int | None = None) -> Plan:
     """The plan in a file, checked."""
+    return read(path, limit).plan
+
+
+def read(path: str | Path, limit: int | None = None) -> Saved:
+    """The plan in a file, checked, and the name of its graph."""
     file = checked_path("a saved plan", path, SavedStateError)
     try:
         if file.exists() and not file.is_file():
@@ -125,14 +140,14 @@ def load(path: str | Path, limit: int | None = None) -> Plan:
     return unpack(data, file, most)
 
 
-def unpack(data: bytes, where: Path, limit: int | None = None) -> Plan:
-    """`load` of the bytes of such a file; `where` names them in messages."""
+def unpack(data: bytes, where: Path, limit: int | None = None) -> Saved:
+    """`read` of the bytes of such a file; `where` names them in messages."""
     most = max(_files.LEAST_LIMIT, _files.TRUSTED_PACKING * len(data)) if limit is None else limit
     header = _header(data, where)
     contents = _PlanContents(where, header, {}, most)
     try:
         contents.take(_arrays(contents, header.pop("arrays", None)))
-        return _plan(contents)
+        return Saved(_plan(contents), header.get("graph", ""))
     except SavedStateError:
         raise
     except (SidelightError, KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
@@ -236,7 +251,11 @@ def _plan(contents: Contents) -> Plan:
     for name, value in expected.items():
         if about.get(name) != value:
             contents.refuse(f"{name} is not what the plan says of itself")
-    known = {"format", "version", "sidelight", "digest", "base", *expected}
+    if "graph" in about and not (
+        contents.text("graph").isprintable() and 0 < len(about["graph"]) <= MOST_NAME
+    ):
+        contents.refuse(f"graph must be a name of 1 to {MOST_NAME} characters, got {about['graph']!r:.50}")
+    known = {"format", "version", "sidelight", "graph", "digest", "base", *expected}
     if unknown := sorted(set(about) - known):
         contents.refuse(f"{unknown[0]!s:.50} has no meaning here")
     contents.finish()

@@ -106,7 +106,7 @@ class PolicySource:
     @cached_property
     def _own(self) -> Any:
         if self.kind == PLAN:
-            return plan_file.unpack(self.content, Path(self.name))
+            return plan_file.unpack(self.content, self.path or Path(self.name)).plan
         if self.path is not None:
             return own_from_source(self.path, self.content, self.text)
         return self.value if self.value is not None else pickle.loads(self.content)
