@@ -18,11 +18,11 @@ ROOT = Path(__file__).resolve().parents[1]
 if __package__ in (None, ""):  # started as a script
     sys.path.insert(0, str(ROOT))
 
-from benchmarks.service import faults, fuzz, kills, size, speed  # noqa: E402
+from benchmarks.service import faults, fuzz, kills, size, speed, streams  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 
-PARTS = ("speed", "kills", "start", "many", "takeover", "faults", "fuzz")
+PARTS = ("speed", "streams", "kills", "start", "many", "takeover", "faults", "fuzz")
 console = Console(width=140 if not sys.stdout.isatty() else None)
 
 
@@ -70,6 +70,10 @@ def main() -> int:
                 speed.HEADS,
                 rows,
             )
+        if begin("streams"):
+            rows = streams.measured(folder, seconds, repetitions, options.connections)
+            title = f"{options.connections} connections and streams, {repetitions} × {seconds:g} s each"
+            show(f"{title}, {streams.GRAPH}", streams.HEADS, rows)
         if begin("kills"):
             found = kills.killed(f"sqlite:///{folder}/kills.db", options.kills or (5 if quick else 50))
             heads = (

@@ -218,3 +218,15 @@ def test_through_another_process(postgres):
     finally:
         owner.kill()
         other.kill()
+
+
+def test_many_who_watch_are_told_less_often(service):
+    """All streams together may spend a twentieth of a core, however many there are."""
+    watching = service.service
+    watching.streams = 1
+    assert live._pause(watching, 0.001) == live.EVERY
+    assert live._pause(watching, 0.02) == pytest.approx(0.4)
+    watching.streams = 10
+    assert live._pause(watching, 0.02) == pytest.approx(4.0)
+    assert live._pause(watching, 1.0) == live.LONGEST
+    watching.streams = 0

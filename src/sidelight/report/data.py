@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -288,6 +289,12 @@ def graph_data(
 def _positions(graph: FeedbackGraph, partition: Partition | None) -> Floats:
     if graph.n_arms > MOST_ARMS_LAID_OUT:
         return packed_layout(graph, partition)
+    return _laid_out(graph, partition)
+
+
+@lru_cache(maxsize=64)
+def _laid_out(graph: FeedbackGraph, partition: Partition | None) -> Floats:
+    """Remembered: it takes up to a tenth of a second, and everyone who watches a policy asks for the same."""
     return layout(graph) if partition is None else block_layout(partition)
 
 

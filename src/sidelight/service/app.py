@@ -164,21 +164,22 @@ class Routes:
         shown = []
         for name in names[:limit]:
             try:
-                shown.append(await self._answer(request, name))
+                shown.append((await self._ready(request, name))())
             except Problem as problem:
                 if problem.status != 404:  # it was removed meanwhile
                     raise
         return _json(messages.PolicyList(shown, names[limit - 1] if len(names) > limit else None))
 
-    async def _answer(self, request: Request, name: str) -> messages.PolicyAnswer:
+    async def _ready(self, request: Request, name: str) -> live.Answer:
+        """What makes the answer about a policy at once, when all is on the disk that it tells."""
         try:
-            return (await self.policies.look(name)).answer(probabilities=False)
+            return partial((await self.policies.look(name)).answer, probabilities=False)
         except OwnedElsewhere as elsewhere:
             edge: Edge = request.scope["app"]
             answer = await edge.forwarded(request, elsewhere.address, f"/v1/policies/{name}")
             found = msgspec.json.decode(answer.body, type=messages.PolicyAnswer)
             found.probabilities = found.labels = None
-            return found
+            return lambda: found
 
     async def show(self, request: Request) -> Response:
         """GET /v1/policies/{name}."""
@@ -249,8 +250,8 @@ class Routes:
         whose = caller.policy if caller is not None else None
         self._caller(request, "read", whose)
         live.check_room(self.service)
-        answer = partial(self._answer, request)
-        events = live.list_events(self.service, whose, self._may(request, whose), answer)
+        ready = partial(self._ready, request)
+        events = live.list_events(self.service, whose, self._may(request, whose), ready)
         return live.EventStream(self.service, events)
 
     # -- logs and files --------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EVERY = 0.25
 """Seconds between two looks."""
 SHARE = 0.05
-"""Of a core, at most, that one stream spends on making what it tells: large policies are told less often."""
+"""Of a core, about, that all streams together spend on making what they tell: if it is much, less often."""
 LONGEST = 5.0
 """Seconds between two looks, however much there is to tell; without news a stream says that it is alive."""
 NAMES_EVERY = 2.0
@@ -32,6 +32,8 @@ NAMES_EVERY = 2.0
 
 May = Callable[[], bool]
 """May the caller still read this?"""
+Answer = Callable[[], messages.PolicyAnswer]
+"""Says how a policy stands."""
 
 
 class EventStream(StreamingResponse):
@@ -81,7 +83,7 @@ async def policy_events(service: Service, name: str, may: May) -> AsyncIterator[
                 recent = await service.policies.reading(telling.recent, service.store, served)
                 began = time.thread_time()
                 news = _event("policy", telling.state(served, recent) | _health(service))
-                pause = _pause(time.thread_time() - began)
+                pause = _pause(service, time.thread_time() - began)
                 yield news
                 quiet = 0.0
         except (Problem, OwnedElsewhere) as error:  # removed, or another process serves it: ask again
@@ -97,22 +99,24 @@ async def policy_events(service: Service, name: str, may: May) -> AsyncIterator[
 
 
 async def list_events(
-    service: Service, whose: str | None, may: May, answer: Callable[[str], Awaitable[messages.PolicyAnswer]]
+    service: Service, whose: str | None, may: May, ready: Callable[[str], Awaitable[Answer]]
 ) -> AsyncIterator[bytes]:
     """`policies`: first all of them, then those that have moved on or are gone; `alive` where none is."""
     told: dict[str, tuple[int, int]] = {}
     names: list[str] = []
     due, quiet, first = 0.0, 0.0, True
     while may():
-        began, now = time.thread_time(), time.monotonic()
+        spent, now = 0.0, time.monotonic()
         try:
             if now >= due:
                 due = now + NAMES_EVERY
                 names = [whose] if whose is not None else await service.policies.names("", MOST_LISTED + 1)
             changed, shown = [], names[:MOST_LISTED]
             for name in shown:
-                if told.get(name) != _stand(service, name, due) and (found := await _asked(answer, name)):
-                    changed.append(found)
+                if told.get(name) != _stand(service, name, due) and (answer := await _asked(ready, name)):
+                    began = time.thread_time()  # not sooner: while this waited, the thread worked for others
+                    changed.append(answer())
+                    spent += time.thread_time() - began
                     told[name] = _stand(service, name, due)
         except Problem:  # the store cannot be read just now, and requests are told so
             changed, shown = [], list(told)
@@ -121,12 +125,15 @@ async def list_events(
             del told[name]
         if changed or gone or first:
             about = {"policies": changed, "gone": gone, "more": len(names) > MOST_LISTED, **_health(service)}
-            yield _event("policies", about)
+            began = time.thread_time()
+            news = _event("policies", about)
+            spent += time.thread_time() - began
+            yield news
             quiet, first = 0.0, False
         elif quiet >= LONGEST:
             yield _event("alive", _health(service))
             quiet = 0.0
-        pause = _pause(time.thread_time() - began)
+        pause = _pause(service, spent)
         quiet += pause
         if await _ends(service, pause):
             return
@@ -135,8 +142,8 @@ async def list_events(
 # -- when ---------------------------------------------------------------------------------------------------
 
 
-def _pause(spent: float) -> float:
-    return min(max(EVERY, spent / SHARE), LONGEST)
+def _pause(service: Service, spent: float) -> float:
+    return min(max(EVERY, spent * service.streams / SHARE), LONGEST)
 
 
 async def until_ending(service: Service, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -173,11 +180,9 @@ def _stand(service: Service, name: str, due: float) -> tuple[int, int]:
     return (-1, int(1000 * due)) if served is None else (served.row.id, served.seq)
 
 
-async def _asked(
-    answer: Callable[[str], Awaitable[messages.PolicyAnswer]], name: str
-) -> messages.PolicyAnswer | None:
+async def _asked(ready: Callable[[str], Awaitable[Answer]], name: str) -> Answer | None:
     try:
-        return await answer(name)
+        return await ready(name)
     except Problem:  # removed meanwhile, or its owner cannot be reached: the next look may find it
         return None
 
