@@ -4,12 +4,11 @@ import re
 import shutil
 import subprocess
 
-import numpy as np
 import pytest
 from finished_cells import bound, cell, final_cell
 
 from sidelight.experiment.results import Results
-from sidelight.report.latex import _digits, escaped, results_latex
+from sidelight.report.latex import _digits, results_latex
 
 
 def rows_of(text):
@@ -76,14 +75,6 @@ def test_numbers(value, text):
 NASTY = r"100%_of {all} & $x^2$ ~ #1 \end{tabular} <b> |" + "\n\t\0"
 
 
-def test_text_is_escaped():
-    shown = escaped(NASTY)
-    assert not re.search(r"(?<!\\)[&%$#_]", shown)
-    assert "\n" not in shown
-    assert "\0" not in shown
-    assert r"\textbackslash{}end\{tabular\}" in shown
-
-
 def test_every_row_has_as_many_cells_as_there_are_columns():
     for wide in (False, True):
         text = results_latex(Results((cell(NASTY), cell("b", graph=NASTY, environment=NASTY))), wide)
@@ -93,15 +84,33 @@ def test_every_row_has_as_many_cells_as_there_are_columns():
                 assert len(re.findall(r"(?<!\\)&", line)) == width - 1, line
 
 
+def test_what_else_it_needs():
+    plain, latin, other = (Results((cell(name),)).to_latex() for name in ("δ*", "Łódź", "東京 ≤ Łódź"))
+    assert "% needs \\usepackage{booktabs}\n" in plain
+    assert "and \\usepackage[T1]{fontenc}\n" in latin
+    assert "% pdflatex does not know 京東: use lualatex" in other
+
+
+def test_no_row_begins_with_what_ends_of_rows_take():
+    names = ("[1cm]", "*", " [x]")
+    for wide in (False, True):
+        text = results_latex(Results(tuple(cell(name, graph=name) for name in names)), wide)
+        assert all(row[0].startswith("{}") for row in rows_of(text) if row[0])
+
+
 def test_nothing_to_show():
     assert rows_of(Results(()).to_latex()) == []
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_it_compiles(tmp_path):
-    cells = (cell(NASTY), cell("b", final=np.array([1e9, 2e9])), cell("c", graph=NASTY))
+    greek = "δ*, γ̄ ≤ β̂², x₁⁻³ → ℓ̂ ± ½·√∞"
+    names = (NASTY, greek, "[1]", "*", "Łódź «ąþđŋ»", "“a” – ‘b’ … €")
+    cells = (*map(cell, names), *(cell(name, graph=name) for name in names), cell("b", final=(1e9, -2e9)))
     tables = "\n\n".join(Results(cells).to_latex(wide) for wide in (False, True))
-    page = rf"\documentclass{{article}}\usepackage{{booktabs}}\begin{{document}}{tables}\end{{document}}"
+    assert "pdflatex does not know" not in tables
+    packages = r"\usepackage{booktabs}\usepackage[T1]{fontenc}"
+    page = rf"\documentclass{{article}}{packages}\begin{{document}}{tables}\end{{document}}"
     (tmp_path / "t.tex").write_text(page)
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)

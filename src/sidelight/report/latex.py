@@ -1,23 +1,18 @@
 r"""Results as a table for a paper: plain LaTeX and the package booktabs, nothing else.
 
-Text of a user's making is escaped; letters beyond ASCII stay as they are, for engines that know them.
+A comment above the table says what else it needs where names have letters beyond ASCII.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from math import floor, isfinite, log10
 
 from sidelight.experiment.results import Cell, Results
 from sidelight.report.groups import Group, groups_of
+from sidelight.report.latex_text import escaped, foreign
 from sidelight.report.series import final_regret
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-}  # fmt: skip
 NOTHING = "--"
 """In the place of a number that does not exist."""
 
@@ -33,16 +28,6 @@ def results_latex(results: Results, wide: bool | None = None) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def escaped(text: str) -> str:
-    r"""`text` such that LaTeX prints it as it is.
-
-    >>> escaped("exp3_ix & 5%")
-    'exp3\\_ix \\& 5\\%'
-    """
-    shown = "".join(_SPECIAL.get(letter, letter) for letter in text)
-    return re.sub(r"[\x00-\x1f\x7f]+", " ", shown)
 
 
 def _wide(groups: Sequence[Group]) -> str:
@@ -127,9 +112,13 @@ def _digits(value: float) -> str:
 
 def _tabular(about: str, kinds: str, head: Sequence[str], blocks: Sequence[Sequence[Sequence[str]]]) -> str:
     r"""Lines of a tabular; blocks are set apart by a little space."""
-    lines = [f"% {about}", r"% needs \usepackage{booktabs}", rf"\begin{{tabular}}{{@{{}}{kinds}@{{}}}}"]
-    lines += [r"\toprule", " & ".join(head) + r" \\", r"\midrule"]
+    lines = [rf"\begin{{tabular}}{{@{{}}{kinds}@{{}}}}", r"\toprule", " & ".join(head) + r" \\", r"\midrule"]
     for at, rows in enumerate(blocks):
         lines += [r"\addlinespace"] * (at > 0)
         lines += [" & ".join(row) + r" \\" for row in rows]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+    text = "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+    fonts, unknown = foreign(text)
+    needs = [rf"% {about}", r"% needs \usepackage{booktabs}" + r" and \usepackage[T1]{fontenc}" * fonts]
+    if unknown:
+        needs.append(f"% pdflatex does not know {unknown}: use lualatex or xelatex, with a font that does")
+    return "\n".join([*needs, text])
