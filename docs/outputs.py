@@ -1,8 +1,9 @@
 """Print again what README.md and the pages quote: `python docs/outputs.py [PAGE]...`.
 
 Every block of `console` on a page is run in its order, in one empty folder and in this process, and what it prints is
-replaced; so is the text below a block of Python. Left as they are: commands whose output names files of the machine,
-needs a running service, or needs files that a test writes. Tests compare what is quoted with what is printed.
+replaced; so is every block of Python, and the text below it where there is some. Left as they are: commands whose
+output names files of the machine, needs a running service, or needs files that a test writes. Tests compare what is
+quoted with what is printed.
 """
 
 import contextlib
@@ -35,22 +36,22 @@ def main() -> None:
     os.environ.pop("COLUMNS", None)
     for page in asked or [ROOT / "README.md", ROOT / "docs" / "cli.md", ROOT / "docs" / "sweeps.md"]:
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-            text = page.read_text(encoding="utf-8")
-            text = re.sub(r"(```python\n)(.*?)(```\n\n```text\n)(.*?)(```)", quoted(), text, flags=re.S)
+            text = quoted(page.read_text(encoding="utf-8"))
             text = re.sub(r"(```console\n)(.*?)(```)", renewed, text, flags=re.S)
             page.write_text(text, encoding="utf-8")
 
 
-def quoted():  # type: ignore[no-untyped-def]
-    """Blocks of Python share their names, as the tests run them."""
+def quoted(text: str) -> str:
+    """The page with what its blocks of Python print now; they share their names, as when tests run them."""
     names = {"__name__": "__main__"}
 
     def block(match: re.Match[str]) -> str:
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             exec(match[2], names)
-        return f"{match[1]}{match[2]}{match[3]}{printed.getvalue()}{match[5]}"
+        shown = re.sub(r" +$", "", printed.getvalue(), flags=re.M)
+        return match[1] if match[3] is None else f"{match[1]}{match[3]}{shown}```"
 
-    return block
+    return re.sub(r"(```python\n(.*?)```)(?:(\n\n```text\n).*?```)?", block, text, flags=re.S)
 
 
 def renewed(match: re.Match[str]) -> str:

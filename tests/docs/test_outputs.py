@@ -46,6 +46,13 @@ def test_every_command_prints_what_the_page_says():
         assert printed == said
 
 
+def test_python_with_and_without_text_below_it():
+    """Every block is run, since the next ones need its names; only text right below one is replaced."""
+    page = "```python\nx = 3\n```\n\nwords\n\n```python\nprint(x, 4)\n```\n\n```text\n{}```\n\n```text\nstays\n```\n"
+    assert outputs.quoted(page.format("old\n")) == page.format("3 4\n")
+    assert outputs.quoted(page.format("")) == page.format("3 4\n")
+
+
 def test_only_what_cannot_be_repeated_is_left():
     left = {
         line.split()[2] for block in CONSOLE for line in block.splitlines() if line.startswith("$ sidelight")
