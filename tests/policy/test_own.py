@@ -6,6 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import sidelight as sl
+from sidelight.graph.repair import with_loops
 from sidelight.policy.own import Heard, Own, is_own, playable
 from sidelight.testing import check_player, check_policy
 
@@ -175,13 +176,122 @@ def test_players_that_are_given_ready_made_are_guarded_too():
 
 def test_late_losses_need_decisions():
     assert played(own.Decides, delay=3).complete
-    with pytest.raises(sl.InvalidOption, match="no decide and observe"):
+    with pytest.raises(sl.InvalidOption, match=r"Learner has no decide and observe.* Give it decide\(\)"):
         played(own.Learner, delay=3)
+    with pytest.raises(sl.InvalidOption, match="Copied has no decide and observe"):
+        sl.simulate(Copied(CYCLE, 100, 0), "gap", 1, 100, delay=("geometric", 2.0))
 
 
-def test_a_class_is_not_simulated_without_its_graph():
-    with pytest.raises(sl.InvalidOption, match=r"sl\.compare makes players"):
+class Copied(own.Learner):
+    """Ready-made, and told arrays."""
+
+    def copy(self, seed=None):
+        return type(self)(self.graph, 100, seed)
+
+    def tell(self, losses):
+        super().tell(dict(enumerate(np.asarray(losses))))
+
+
+class Wrapped:
+    """A plan of the library behind a class of one's own."""
+
+    make = staticmethod(sl.plan)
+
+    def __init__(self, graph, horizon, seed):
+        self.policy = self.make(graph, horizon).policy(seed)
+        self.graph, self.open = graph, []
+
+    def decide(self):
+        self.open.append(self.policy.decide())
+        return self.open[-1]
+
+    def observe(self, decision, losses):
+        self.open.remove(decision)
+        self.policy.observe(decision, losses)
+
+    def copy(self, seed=None):
+        return type(self)(self.graph, 300, seed)
+
+
+class Entropy(Wrapped):
+    make = staticmethod(sl.baselines.chlz21)
+
+
+class Rule(Wrapped):
+    make = staticmethod(lambda graph, horizon: sl.baselines.exp3_ix(graph))
+
+
+DELAYS = {
+    "constant": 7,
+    "geometric": ("geometric", 12.0),
+    "recorded": np.random.default_rng(3).integers(0, 40, 300),
+}
+
+
+@pytest.mark.parametrize("delay", DELAYS.values(), ids=DELAYS)
+@pytest.mark.parametrize(
+    ("make", "graph"),
+    [
+        (Wrapped, CYCLE),
+        (Wrapped, sl.families.faulty(CYCLE, 0.6)),
+        (Entropy, CYCLE),
+        (Rule, with_loops(sl.families.cliques([3, 2]))),
+    ],
+    ids=["self-tuning", "failing reveals", "entropy", "rule"],
+)
+def test_a_wrapped_plan_meets_what_the_compiled_one_meets(make, graph, delay):
+    """Losses, delays and the order in which they arrive are the same: so is the regret, round by round."""
+    about = {"seeds": [2, 5], "horizon": 300, "delay": delay, "checkpoints": range(1, 301)}
+    compiled = sl.simulate(make.make(graph, 300), "gap:0.3", **about)
+    for run in (
+        sl.simulate(make, "gap:0.3", graph=graph, **about),
+        sl.simulate(make(graph, 300, 0), "gap:0.3", **about),
+    ):
+        assert_array_equal(run.regret, compiled.regret)
+        assert_array_equal(run.plays, compiled.plays)
+
+
+def test_several_plays_are_open_and_answered_in_the_order_of_arrival():
+    said = []
+
+    class Notes(own.Constant):
+        def decide(self):
+            said.append(("decide", sum(word == "decide" for word, _ in said)))
+            return said[-1][1] % 6
+
+        def observe(self, decision, losses):
+            said.append(("observe", decision))
+
+    sl.simulate(Notes, "gap", 1, 5, graph=CYCLE, delay=[2, 0, 3, 0, 0])
+    assert said == [
+        ("decide", 0),
+        ("decide", 1),
+        ("observe", 1),
+        ("decide", 2),
+        ("observe", 0),
+        ("decide", 3),
+        ("observe", 3),
+        ("decide", 4),
+        ("observe", 4),  # the third is never heard of
+    ]
+
+
+def test_mistakes_with_late_losses_name_the_round_of_the_decision():
+    class Fails(own.Decides):
+        def observe(self, decision, losses):
+            raise ZeroDivisionError
+
+    with pytest.raises(sl.PolicyError, match=r"Fails\.observe\(\) failed in round 1 of seed 4: Zero"):
+        sl.simulate(Fails, "gap", [4], 20, graph=CYCLE, delay=3)
+
+
+def test_a_class_is_simulated_on_a_graph_that_is_given():
+    run = sl.simulate(own.Learner, "gap:0.3", 3, 200, graph="cycle:6")
+    assert_array_equal(run.cost, played(own.Learner).cost)
+    with pytest.raises(sl.InvalidOption, match=r"makes players from Learner: .* graph= and horizon="):
         sl.simulate(own.Learner, "gap", horizon=10)
+    with pytest.raises(sl.InvalidOption, match=r"graph= is for classes .* Plan has its own"):
+        sl.simulate(sl.plan(CYCLE, 10), "gap", graph=CYCLE)
 
 
 # -- the suite ------------------------------------------------------------------------------------------------
@@ -210,5 +320,5 @@ def test_plans_have_a_suite_of_their_own():
 def test_players_given_to_the_wrong_function_are_sent_to_the_right_one():
     with pytest.raises(AssertionError, match=r"make\(0\) failed: .*put to check_player\(make, graph\)"):
         check_policy(own.Learner, "cycle:6")
-    with pytest.raises(sl.InvalidOption, match=r"got Learner; sl\.compare makes players of one's own"):
+    with pytest.raises(sl.InvalidOption, match=r"got Learner; one of your own needs graph and copy\(seed\)"):
         sl.simulate(own.Learner(CYCLE, 10, 0), "gap", 1, 10)

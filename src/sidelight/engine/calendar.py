@@ -13,9 +13,9 @@ import numpy as np
 
 from sidelight.engine._numba.jit import inlined
 
-FREE, OPEN, LOST, WIDTH, N_COUNTS = range(5)
-"""Calendar.counts: the first free record, decisions that are open, those answered when nobody could learn any more;
-and how many numbers are kept of a draw."""
+FREE, OPEN, LOST, REACHED, WIDTH, N_COUNTS = range(6)
+"""Calendar.counts: the first free record, decisions that are open, those answered when nobody could learn any more,
+the round that comes next; and how many numbers are kept of a draw."""
 
 NONE = -1
 
@@ -29,6 +29,7 @@ class Calendar(NamedTuple):
     link: np.ndarray  # (R,) int64 the next record of the same list
     round: np.ndarray  # (R,) int64
     drawn: np.ndarray  # (R,) int64 slot, or arm
+    learnt: np.ndarray  # (R,) int64 rounds that were learnt from when it was drawn
     kept: np.ndarray  # (R·WIDTH,) what is kept of the draw, record after record
     counts: np.ndarray  # (N_COUNTS,) int64
 
@@ -58,6 +59,7 @@ def make_calendar(delays: np.ndarray, rounds: int, width: int) -> Calendar:
         link=link,
         round=np.zeros(records, dtype=np.int64),
         drawn=np.zeros(records, dtype=np.int64),
+        learnt=np.zeros(records, dtype=np.int64),
         kept=np.zeros(records * width),
         counts=counts,
     )
@@ -69,6 +71,7 @@ def enter(calendar, t, drawn):
     record = calendar.counts[FREE]
     calendar.counts[FREE] = calendar.link[record]
     calendar.counts[OPEN] += 1
+    calendar.counts[REACHED] = t + 1
     calendar.round[record] = t
     calendar.drawn[record] = drawn
     calendar.link[record] = NONE

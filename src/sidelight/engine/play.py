@@ -12,6 +12,7 @@ from sidelight.engine.fields import (
     MANY_SHAPES,
     OWN_BLOCK,
     OWN_LOSS,
+    ROUND,
     TOP_PAID,
     opened,
 )
@@ -196,18 +197,23 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
 
 @kernel()
 def play_late(memory, world, function, key, first, last, cost, losses, plays, calendar, forgotten):
-    """`play` where losses are heard of when the calendar says so; those before round `forgotten` teach nothing."""
+    """`play` where losses are heard of when the calendar says so; those before round `forgotten` teach nothing.
+
+    Where a plan has to fall back, the calendar says which round comes next, and keeps what else was due.
+    """
     machine, state, store = opened(memory)
     revealed = pointer(losses, 0, losses.size)
     width, size = calendar.counts[WIDTH], calendar.kept.size
-    for t in range(first, last):
-        slot = ask(machine, state, store)
-        arm = arm_at(machine, slot)
-        cost += cost_of(world, function, t, arm)
-        if plays.size > 0:
-            plays[arm] += 1
-        record = enter(calendar, t, slot)
-        note(machine, state, store, slot, pointer(calendar.kept, record * width, size))
+    for t in range(first - 1, last):
+        if t >= first:  # before that, nothing is due but what was left when the plan fell back
+            slot = ask(machine, state, store)
+            arm = arm_at(machine, slot)
+            cost += cost_of(world, function, t, arm)
+            if plays.size > 0:
+                plays[arm] += 1
+            record = enter(calendar, t, slot)
+            calendar.learnt[record] = int(state.numbers[ROUND])
+            note(machine, state, store, slot, pointer(calendar.kept, record * width, size))
         record = take(calendar, t)
         while record != NONE:
             decided = calendar.round[record]
@@ -225,7 +231,10 @@ def play_late(memory, world, function, key, first, last, cost, losses, plays, ca
                         return math.nan
                     revealed[i] = loss
                 kept = pointer(calendar.kept, record * width, size)
-                learn_late(machine, state, store, played, revealed, kept)
+                moved = calendar.learnt[record] != int(state.numbers[ROUND])
+                learn_late(machine, state, store, played, revealed, kept, moved)
+                if machine.self_tunes and state.tuned[FALLEN] != 0.0:
+                    return cost
             record = take(calendar, t)
     return cost
 

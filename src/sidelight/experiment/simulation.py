@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +28,9 @@ from sidelight.experiment.delays import Delays
 from sidelight.experiment.kept import Kept, PlayedSeed, StoppedSeed
 from sidelight.experiment.plays import PlaysOver, kept_at
 from sidelight.experiment.run import LEDGER, Run, regret_of
+from sidelight.graph.given import GivenGraph, graph_of
 from sidelight.graph.names import named
-from sidelight.policy.own import Guarded, is_own
+from sidelight.policy.own import TURNS, Make, check_several, guarded, is_own, playable
 from sidelight.policy.player import MinimalPlayer, Playable, Player, is_player
 from sidelight.policy.snapshot import restore, snapshot
 
@@ -50,11 +51,12 @@ _log = logging.getLogger("sidelight")
 
 
 def simulate(
-    plan: Playable | MinimalPlayer,
+    plan: Playable | MinimalPlayer | Make,
     environment: Environment | str,
     seeds: int | Iterable[int] = (0,),
     horizon: int | None = None,
     *,
+    graph: GivenGraph | None = None,
     delay: int | tuple[str, float] | npt.ArrayLike = 0,
     checkpoints: Iterable[int] | None = None,
     jobs: int | None = None,
@@ -68,15 +70,18 @@ def simulate(
     of a plan, every run starts from a copy of it as it is, with its random stream replaced by the seed's.
 
     Args:
-        plan: what to play: a plan, a baseline, a policy of either, or a policy of your own that has `graph`,
-            `pending`, `ask`, `tell` and `copy` (see `sidelight.testing`), which is played from Python.
+        plan: what to play: a plan, a baseline, a policy of either, or a player of your own: a class or function of
+            (graph, horizon, seed), or something that has `graph`, `copy`, and `ask` and `tell` or `decide` and
+            `observe` (see `sidelight.testing`). These are played from Python.
         environment: where losses come from, made by `sidelight.environments` or as text such as "gap:0.2"; compiled
             environments run at full speed, a plain Python callable round by round.
         seeds: how many (0, 1, …), or which; one run each, whose player and losses are independent streams of its
             seed.
         horizon: rounds to play, the plan's own by default.
+        graph: what a class or function of your own plays on; plans and policies have theirs.
         delay: how many more decisions are made before the losses of one are heard of: one number for all, one for
-            each round, or ("geometric", mean) for delays that are drawn independently of everything else.
+            each round, or ("geometric", mean) for delays that are drawn independently of everything else. Players of
+            your own need `decide` and `observe` for it.
         checkpoints: rounds at which regret is recorded, about 80 on a logarithmic scale by default.
         jobs: threads, all cores by default.
         progress: show a progress bar; by default only for long simulations at a terminal.
@@ -89,7 +94,7 @@ def simulate(
     >>> run.regret.shape[0], run.complete
     (4, True)
     """
-    policy = _player(plan)
+    policy = _player(plan, graph, horizon)
     own = policy.plan.horizon if is_player(policy) else None
     wanted: int | None = own if horizon is None else checked_horizon(horizon)
     if wanted is None:
@@ -123,10 +128,8 @@ def simulate(
         _warn_past_horizon(policy.promised, policy.round + rounds)
     environment.check_horizon(rounds)
     delays = Delays.checked(delay, rounds)
-    if delays.any and not hasattr(policy, "observe"):
-        raise InvalidOption(
-            f"{type(policy).__name__} has no decide and observe, so its losses cannot come late"
-        )
+    if delays.any:
+        check_several(policy)
     points = _checked_points(checkpoints, rounds)
     chosen = checked_seeds(seeds)
     best_arms = _per_seed(environment, chosen, lambda seed: environment.best_arm(rounds, seed))
@@ -147,16 +150,30 @@ def simulate(
     return run
 
 
-def _player(plan: object) -> MinimalPlayer:
-    """What plays: of a plan or rule a new policy, else anything that takes turns."""
-    if isinstance(plan, Playable) and not isinstance(plan, type):
+def _player(plan: object, graph: object, horizon: int | None) -> MinimalPlayer:
+    """What plays: of a plan or rule a new policy, of a class its players, else anything that takes turns."""
+    if is_own(plan):
+        name = getattr(plan, "__name__", type(plan).__name__)
+        if graph is None or horizon is None:
+            raise InvalidOption(
+                f"simulate makes players from {name}: say what they play on and for how long, graph= and horizon="
+            )
+        plan = playable(cast("Make", plan), name, graph_of(graph, "simulate"), checked_horizon(horizon))
+    elif graph is not None:
+        raise InvalidOption(
+            f"graph= is for classes and functions that make players, and {type(plan).__name__} has its own"
+        )
+    if isinstance(plan, Playable):
         return plan.policy(seed=0)
-    if isinstance(plan, MinimalPlayer) and not isinstance(plan, type):
-        return plan if is_player(plan) else Guarded(plan)
-    how = "make one with sl.plan"
-    if is_own(plan) or all(hasattr(plan, verb) for verb in ("ask", "tell")):
-        how = "sl.compare makes players of one's own from their class and plays them"
-    raise InvalidOption(f"simulate plays a Plan or a Policy, got {type(plan).__name__}; {how}")
+    if isinstance(plan, MinimalPlayer) and is_player(plan):
+        return plan
+    player = guarded(plan)
+    if player is None:
+        how = "make one with sl.plan"
+        if any(hasattr(plan, verb) for verb in ("ask", "decide")):
+            how = f"one of your own needs graph and copy(seed), or is given as its class: {TURNS}"
+        raise InvalidOption(f"simulate plays a Plan or a Policy, got {type(plan).__name__}; {how}")
+    return player
 
 
 def _warn_past_horizon(promised: int | None, rounds: int) -> None:

@@ -5,8 +5,9 @@
         def ask(self): ...              # the arm to play
         def tell(self, losses): ...     # {arm: loss} of every arm that it reveals
 
-`decide()` and `observe(decision, losses)` will do as well. `playable` turns it into what simulations play, and
-whatever goes wrong in it into a `PolicyError` that names file and line.
+`decide()` and `observe(decision, losses)` will do as well, and are used where a player has both: then several plays
+may be open, as they are where losses come late. `playable` turns it into what simulations play, and whatever goes
+wrong in it into a `PolicyError` that names file and line.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ import inspect
 import os
 import sysconfig
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +44,8 @@ Make = Callable[..., Any]
 
 MISTAKES = (Exception, SystemExit)
 """What a player's own code may raise: one that calls sys.exit() ends its game, not the process."""
+ONE_BY_ONE, SEVERAL = ("ask", "tell"), ("decide", "observe")
+"""How players take turns; with the second, any number of plays may be open."""
 TURNS = "it needs the methods ask() and tell(losses), or decide() and observe(decision, losses)"
 
 
@@ -69,7 +73,7 @@ def is_own(value: object) -> bool:
     return isinstance(value, type) or (callable(value) and not hasattr(value, "graph"))
 
 
-def playable(make: Make, name: str, graph: FeedbackGraph, horizon: int) -> Playable | MinimalPlayer:
+def playable(make: Make, name: str, graph: FeedbackGraph, horizon: int | None) -> Playable | MinimalPlayer:
     """What simulations play: the plan or policy that `make` makes, or players of one's own, one for each seed."""
     made = _made(make, name, graph, horizon, 0)
     if isinstance(made, Playable):
@@ -79,6 +83,23 @@ def playable(make: Make, name: str, graph: FeedbackGraph, horizon: int) -> Playa
     if _verbs(made) is None:
         raise PolicyError(f"{name} made {_kind(made)}, which plays nothing: {TURNS}")
     return Own(make, graph, horizon, name)
+
+
+def guarded(player: object) -> MinimalPlayer | None:
+    """A ready-made player with its mistakes as `PolicyError`s; None if it takes no turns, or cannot be copied."""
+    if isinstance(player, type) or _verbs(player) is None or not hasattr(player, "graph"):
+        return None
+    return Guarded(player) if callable(getattr(player, "copy", None)) else None
+
+
+def check_several(player: object) -> None:
+    """Refuse a player that cannot have several plays open."""
+    if isinstance(player, OwnPlayer | Guarded) and player.verbs != SEVERAL:
+        raise InvalidOption(
+            f"{player.realization} has no decide and observe, so its losses cannot come late: ask and tell take one"
+            " play at a time. Give it decide(), which returns an arm, or anything with an attribute arm, and"
+            " observe(decision, losses), which is told what decide returned"
+        )
 
 
 def takes_no_turns(make: object) -> bool:
@@ -115,135 +136,125 @@ class Own:
         return f"Own({self.realization!r}, n_arms={self.graph.n_arms}, horizon={self.horizon})"
 
 
-class OwnPlayer:
-    """One player, made when it first plays; its mistakes are `PolicyError`s that name file, line, round and seed."""
+class _Turns:
+    """Turns of somebody's player, by ask and tell or by decide and observe; its mistakes are `PolicyError`s."""
 
-    def __init__(self, plan: Own, seed: int) -> None:
-        self.plan, self.seed, self.round = plan, seed, 0
-        self.pending: int | None = None
-        self._player: Any = None
-        self._decision: Any = None
-        self._open = 0
+    plan: Any
+    graph: FeedbackGraph
+    realization: str
+    _player: Any
+    _makes: Any  # whose file is named first where it goes wrong
 
-    @property
-    def graph(self) -> FeedbackGraph:
-        """What it plays on."""
-        return self.plan.graph
+    def __init__(self, seed: int | None) -> None:
+        self.seed, self.round = seed, 0
+        self._made = 0
+        self._asked: Decided | None = None
 
-    @property
-    def realization(self) -> str:
-        """Its name."""
-        return self.plan.realization
-
-    def copy(self, seed: int | None = None) -> OwnPlayer:
-        """A new player on the random stream of `seed`: this one has not played yet."""
-        if self._player is not None:
-            raise InvalidOption(f"{self.realization} has begun to play, and cannot be copied")
-        return OwnPlayer(self.plan, self.seed if seed is None else seed)
-
-    def ask(self) -> int:
-        """The next arm to play."""
-        decision = self.decide()
-        self.pending, self._decision = decision.arm, decision
-        return decision.arm
-
-    def tell(self, losses: npt.ArrayLike) -> None:
-        """The losses that it revealed, in the order of the arms, NaN where a reveal failed."""
-        decision, self.pending, self._decision = self._decision, None, None
-        self.observe(decision, losses)
-
-    def decide(self) -> Decided:
-        """The same for any number of open plays, where the player has decide and observe."""
-        if self._player is None:
-            plan = self.plan
-            self._player = _made(plan.make, plan.realization, plan.graph, plan.horizon, self.seed)
-        verb = self._verb(0)
-        if verb == "ask" and self._open:
-            raise InvalidOption(
-                f"{self.realization} has no decide and observe, so its losses cannot come late"
-            )
-        try:
-            said = getattr(self._player, verb)()
-            arm = getattr(said, "arm", said)
-        except MISTAKES as error:
-            raise self._blamed(verb, error) from error
-        n = self.graph.n_arms
-        if not is_whole(arm) or not 0 <= arm < n:
-            where = _defined(getattr(self._player, verb))
-            raise PolicyError(
-                f"{self.realization}.{verb}() must return an arm, a whole number from 0 to {n - 1}, and returned"
-                f" {arm!r:.60} in round {self.round + 1} of seed {self.seed}{where}"
-            )
-        self._open += 1
-        return Decided(int(arm), said)
-
-    def observe(self, decision: Decided, losses: npt.ArrayLike) -> None:
-        """What a decision revealed."""
-        values: Floats = np.asarray(losses, dtype=np.float64)
-        heard = Heard(self.graph.out_neighbors(decision.arm), values)
-        verb = self._verb(1)
-        try:
-            if verb == "tell":
-                self._player.tell(heard)
-            else:
-                self._player.observe(decision.said, heard)
-        except MISTAKES as error:
-            raise self._blamed(verb, error) from error
-        self._open -= 1
-        self.round += 1
-
-    def _verb(self, which: int) -> str:
-        return (_verbs(self._player) or ("ask", "tell"))[which]
-
-    def _blamed(self, verb: str, error: BaseException) -> PolicyError:
-        where = f"round {self.round + 1} of seed {self.seed}"
-        return _blame(f"{self.realization}.{verb}() failed in {where}", error, self.plan.make)
-
-
-class Guarded:
-    """A player that somebody has made, as it is; its mistakes are `PolicyError`s."""
-
-    def __init__(self, player: Any, seed: int | None = None) -> None:
-        self.plan, self._seed = player, seed
-        self._round = 0
-
-    @property
-    def graph(self) -> FeedbackGraph:
-        """What it plays on."""
-        found: FeedbackGraph = self.plan.graph
-        return found
+    @cached_property
+    def verbs(self) -> tuple[str, str]:
+        """How it takes turns."""
+        return _verbs(self._player) or ONE_BY_ONE
 
     @property
     def pending(self) -> int | None:
         """The arm that was asked for and not told yet."""
-        found: int | None = self.plan.pending
+        return None if self._asked is None else self._asked.arm
+
+    def ask(self) -> int:
+        """The next arm to play."""
+        self._asked = self.decide()
+        return self._asked.arm
+
+    def tell(self, losses: npt.ArrayLike) -> None:
+        """The losses that it revealed, in the order of the arms, NaN where a reveal failed."""
+        decision, self._asked = self._asked, None
+        assert decision is not None
+        self.observe(decision, losses)
+
+    def decide(self) -> Decided:
+        """The same for any number of open plays, where the player has decide and observe."""
+        verb, number, n = self.verbs[0], self._made + 1, self.graph.n_arms
+        with self._blamed(verb, number):
+            said = getattr(self._player, verb)()
+            arm = getattr(said, "arm", said)
+        if not is_whole(arm) or not 0 <= arm < n:
+            where = _defined(getattr(self._player, verb))
+            raise PolicyError(
+                f"{self.realization}.{verb}() must return an arm, a whole number from 0 to {n - 1}, and returned"
+                f" {arm!r:.60} in {self._when(number)}{where}"
+            )
+        self._made = number
+        return Decided(int(arm), said, number)
+
+    def observe(self, decision: Decided, losses: npt.ArrayLike) -> None:
+        """What a decision revealed."""
+        which = (decision.said,) if self.verbs == SEVERAL else ()
+        with self._blamed(self.verbs[1], decision.number):
+            getattr(self._player, self.verbs[1])(*which, losses)
+        self.round += 1
+
+    @contextlib.contextmanager
+    def _blamed(self, verb: str, number: int) -> Iterator[None]:
+        try:
+            yield
+        except MISTAKES as error:
+            what = f"{self.realization}.{verb}() failed in {self._when(number)}"
+            raise _blame(what, error, self._makes) from error
+
+    def _when(self, number: int) -> str:
+        return f"round {number}" if self.seed is None else f"round {number} of seed {self.seed}"
+
+
+class OwnPlayer(_Turns):
+    """One player, made when it first plays, and told losses by arm."""
+
+    plan: Own
+
+    def __init__(self, plan: Own, seed: int) -> None:
+        super().__init__(seed)
+        self.plan, self.graph, self.realization = plan, plan.graph, plan.realization
+        self._makes = plan.make
+
+    def copy(self, seed: int | None = None) -> OwnPlayer:
+        """A new player on the random stream of `seed`: this one has not played yet."""
+        if self._made:
+            raise InvalidOption(f"{self.realization} has begun to play, and cannot be copied")
+        return OwnPlayer(self.plan, cast("int", self.seed) if seed is None else seed)
+
+    def observe(self, decision: Decided, losses: npt.ArrayLike) -> None:
+        """What a decision revealed."""
+        values: Floats = np.asarray(losses, dtype=np.float64)
+        super().observe(decision, Heard(self.graph.out_neighbors(decision.arm), values))
+
+    @cached_property
+    def _player(self) -> Any:
+        plan, seed = self.plan, cast("int", self.seed)
+        return _made(plan.make, plan.realization, plan.graph, plan.horizon, seed)
+
+
+class Guarded(_Turns):
+    """A player that somebody has made, as it is; told losses in the order of the arms."""
+
+    def __init__(self, player: Any, seed: int | None = None) -> None:
+        super().__init__(seed)
+        self.plan = self._player = player
+        self.graph, self.realization, self._makes = player.graph, type(player).__name__, type(player)
+
+    @property
+    def pending(self) -> int | None:
+        """The arm that was asked for and not told yet."""
+        found: int | None = getattr(self.plan, "pending", None)
         return found
 
     def copy(self, seed: int | None = None) -> Guarded:
         """A copy of the player, guarded too."""
-        return Guarded(self._called("copy", seed), seed)
-
-    def ask(self) -> int:
-        """The next arm to play."""
-        found: int = self._called("ask")
-        return found
-
-    def tell(self, losses: Any) -> None:
-        """The losses that it revealed."""
-        self._called("tell", losses)
-        self._round += 1
-
-    def _called(self, verb: str, *arguments: Any) -> Any:
         try:
-            return getattr(self.plan, verb)(*arguments)
+            return Guarded(self.plan.copy(seed), seed)
         except MISTAKES as error:
-            where = f" in round {self._round + 1} of seed {self._seed}" if self._seed is not None else ""
-            raise _blame(
-                f"{type(self.plan).__name__}.{verb}() failed{where}", error, type(self.plan)
-            ) from error
+            raise _blame(f"{self.realization}.copy() failed", error, self._makes) from error
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.plan, name)  # decide, observe and whatever else it has
+        return getattr(self.plan, name)  # for_changes, and whatever else it has
 
 
 def _blame(what: str, error: BaseException, make: Any) -> PolicyError:
@@ -256,6 +267,7 @@ class Decided(NamedTuple):
 
     arm: int
     said: Any  # what its decide returned
+    number: int  # decisions are numbered from 1
 
 
 def _made(make: Make, name: str, graph: FeedbackGraph, horizon: int | None, seed: int) -> Any:
@@ -278,8 +290,8 @@ def _made(make: Make, name: str, graph: FeedbackGraph, horizon: int | None, seed
 
 
 def _verbs(player: object) -> tuple[str, str] | None:
-    """How it takes turns: by asking and telling, or by decisions and observations; None if by neither."""
-    for verbs in (("ask", "tell"), ("decide", "observe")):
+    """How it takes turns: by decisions and observations, else by asking and telling; None if by neither."""
+    for verbs in (SEVERAL, ONE_BY_ONE):
         if all(callable(getattr(player, verb, None)) for verb in verbs):
             return verbs
     return None

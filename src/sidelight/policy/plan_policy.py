@@ -16,7 +16,7 @@ from sidelight._types import Floats, Ints
 from sidelight.engine import certificate
 from sidelight.engine._numba.entry import entry
 from sidelight.engine.build import block_order, build_memory
-from sidelight.engine.calendar import Calendar
+from sidelight.engine.calendar import REACHED, Calendar
 from sidelight.engine.fields import GAMMA, LATE, PENDING, ROUND, duplicate, refreeze, views
 from sidelight.engine.inputs import TooManyEdges
 from sidelight.engine.play import play, play_late
@@ -179,13 +179,15 @@ class PlanPolicy(Policy):
             if math.isnan(cost):  # a round that could not be played to its end
                 self._made += int(self._numbers[ROUND] - before)
                 return cost
-            if calendar is None and first < end:
-                end = first + int(self._numbers[ROUND] - before)  # fewer, if it has to fall back
+            if first < end:  # fewer were played, if it has to fall back
+                played = int(self._numbers[ROUND] - before)
+                end = first + played if calendar is None else int(calendar.counts[REACHED])
             self._made += end - first
-            if first < end and not self._fall_if_due():
+            fallen = self._fall_if_due()
+            if first < end and not fallen:
                 self._turn()
             first = end
-            if first >= last:
+            if first >= last and not fallen:  # … and then more may be due
                 return cost
 
     # -- graphs that change -----------------------------------------------------------------------------

@@ -114,8 +114,11 @@ def note(machine, state, store, slot, kept):
 
 
 @internal()
-def learn_late(machine, state, store, slot, losses, kept):
-    """`learn` from the losses that `slot` revealed, in increasing order of arms, with what was kept of its draw."""
+def learn_late(machine, state, store, slot, losses, kept, after_others):
+    """`learn` from the losses that `slot` revealed, in increasing order of arms, with what was kept of its draw.
+
+    `after_others`: were rounds learnt from since it was drawn?
+    """
     noinline()
     if machine.self_tunes:
         charge(machine, state, kept[COST])
@@ -172,7 +175,8 @@ def learn_late(machine, state, store, slot, losses, kept):
     if machine.self_tunes:
         count_kept(state, kept[ON_LEADER], of_leader)
     state.numbers[ROUND] += 1.0
-    state.numbers[LATE] += 1.0
+    if after_others:
+        state.numbers[LATE] += 1.0
     if machine.self_tunes and is_due(state, store):
         retune(machine, state, store)
 
@@ -196,5 +200,5 @@ def observe_once(memory, arm, revealed, kept):
             return False
     slot = int(machine.slot_of[arm])
     losses = pointer(revealed, 0, revealed.size)
-    learn_late(machine, state, store, slot, losses, pointer(kept, 0, kept.size))
+    learn_late(machine, state, store, slot, losses, pointer(kept, 0, kept.size), True)
     return True
