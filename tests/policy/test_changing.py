@@ -221,7 +221,7 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def tell(self):
         number, losses = self.policy._asked, self.losses()
-        graph = self.policy._graph_of(self.policy._open[number])
+        graph = self.policy._open[number].graph or self.policy.graph
         self.policy.tell(losses[graph.out_neighbors(self.policy.pending)])
         self.twin.observe(number, losses)
 

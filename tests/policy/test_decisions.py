@@ -1,7 +1,9 @@
 """Decisions in any order: many open at once, answered late or never, saved, loaded and copied in between."""
 
+import copy
 import pickle
 import tempfile
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +41,7 @@ from sidelight.engine.simplex.store import ENTROPY_LIST, ENTROPY_TREE, POWER_BUC
 from sidelight.graph.repair import with_loops
 from sidelight.planning import Bound, Plan
 from sidelight.planning.bounds.bound import NEVER, Condition
+from sidelight.policy import policy as policies
 from sidelight.policy.plan_policy import PlanPolicy
 
 
@@ -468,6 +471,31 @@ def test_what_a_decision_says():
         d.arm = 2
     assert "label=" in repr(d)
     assert repr(policy.open) == repr([d])
+
+
+def test_decisions_are_frozen_values():
+    policy = sl.plan(families.revealing_action(5)).policy(seed=3)
+    decision = policy.decide()
+    assert type(decision) is sl.Decision
+    for name in ("arm", "seen", "anything"):
+        with pytest.raises((FrozenInstanceError, AttributeError, TypeError)):
+            setattr(decision, name, 0)
+    again = pickle.loads(pickle.dumps(decision))
+    for kept in (again, copy.deepcopy(decision)):
+        assert repr(kept) == repr(decision)
+        assert (kept.id, kept.round, kept.arm, kept.label) == (1, 1, decision.arm, decision.label)
+        np.testing.assert_array_equal(kept.seen, decision.seen)
+    policy.observe(again, np.zeros(again.reveals.size))
+
+
+@pytest.mark.parametrize("graph", [families.cycle(60), families.loopless_clique(60)], ids=["edges", "all"])
+def test_what_arms_reveal_is_remembered_read_only_and_within_limits(graph, monkeypatch):
+    monkeypatch.setattr(policies, "MOST_REMEMBERED", 1000)
+    policy = sl.baselines.uniform(graph).policy(seed=3)
+    for decision in policy.decide(count=500):
+        np.testing.assert_array_equal(decision.reveals, graph.out_neighbors(decision.arm))
+    assert 0 < sum(row.size + policies.EACH_ROW for row in policy._rows.values()) <= 1000
+    assert not any(row.flags.writeable for row in policy._rows.values())
 
 
 def test_a_decision_of_another_policy_is_refused():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from sidelight._types import Floats, Ints
 
@@ -36,6 +36,25 @@ class Decision:
         return (
             f"Decision(id={self.id}, arm={self.arm}, label={self.label!r}, reveals={self.reveals.size} arms)"
         )
+
+
+@dataclass(eq=False, slots=True)
+class _Writable:
+    """A decision that is being made: the same slots."""
+
+    id: int
+    round: int
+    arm: int
+    label: str
+    reveals: Ints
+    seen: Floats
+
+
+def made_decision(number: int, arm: int, label: str, reveals: Ints, seen: Floats) -> Decision:
+    """Decision(number, number, arm, label, reveals, seen), which takes a frozen class four times as long."""
+    made = _Writable(number, number, arm, label, reveals, seen)
+    made.__class__ = Decision  # type: ignore[assignment]
+    return cast(Decision, made)
 
 
 @dataclass(slots=True)

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sidelight._types import Floats, Ints
+from sidelight._types import Floats
 from sidelight.errors import InvalidFeedback
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.names import named, names
 from sidelight.log.unit import Unit
+
+FLOAT64 = np.dtype(np.float64)
 
 
 def aligned(graph: FeedbackGraph, degree: int, arm: int, losses: object) -> Floats:
@@ -18,14 +20,14 @@ def aligned(graph: FeedbackGraph, degree: int, arm: int, losses: object) -> Floa
 
     NaN stands for a reveal that failed, and only where that can be.
     """
-    if type(losses) is not np.ndarray and isinstance(losses, Mapping):  # the first question is the quick one
-        return _from_mapping(graph, arm, losses)
-    if not graph.certain and isinstance(losses, list | tuple):
-        losses = [np.nan if loss is None else loss for loss in losses]
-    if type(losses) is np.ndarray and losses.dtype == np.float64 and losses.flags.carray:
+    if type(losses) is np.ndarray and losses.dtype is FLOAT64 and losses.flags.carray:  # the usual case
         values = losses
+    elif isinstance(losses, Mapping):
+        return _from_mapping(graph, arm, losses)
     else:
-        values = _as_floats(graph, losses, graph.out_neighbors(arm))
+        if not graph.certain and isinstance(losses, list | tuple):
+            losses = [np.nan if loss is None else loss for loss in losses]
+        values = _as_floats(graph, losses, arm)
     if values.shape != (degree,):
         revealed = graph.out_neighbors(arm)
         raise InvalidFeedback(
@@ -96,6 +98,11 @@ def _from_mapping(graph: FeedbackGraph, arm: int, losses: Mapping[int | str, flo
             if number in found:
                 raise InvalidFeedback(f"the loss of arm {named(graph, number)} was told twice")
             found[number] = value
+    if graph.certain and type(found) is dict and len(found) == len(expected):  # the usual case
+        try:
+            return _as_floats(graph, [found[v] for v in expected], arm)
+        except KeyError:
+            pass
     missing = [v for v in expected if v not in found]  # indexing a defaultdict would invent a loss
     if not graph.certain:
         # Left out, or None: not revealed, where that can be.
@@ -117,7 +124,7 @@ def _from_mapping(graph: FeedbackGraph, arm: int, losses: Mapping[int | str, flo
             f"playing arm {named(graph, arm)} does not reveal {names(graph, extra)}; "
             f"it reveals {names(graph, expected) or 'nothing'}"
         )
-    return _as_floats(graph, [found[v] for v in expected], graph.out_neighbors(arm))
+    return _as_floats(graph, [found[v] for v in expected], arm)
 
 
 def _is_nothing(value: object) -> bool:
@@ -131,7 +138,9 @@ def _arm_of(graph: FeedbackGraph, key: int | str) -> int | str:
     return labels.index(key) if isinstance(key, str) and key in labels else key
 
 
-def _as_floats(graph: FeedbackGraph, losses: object, revealed: Ints) -> Floats:
+def _as_floats(graph: FeedbackGraph, losses: object, arm: int) -> Floats:
+    if type(losses) is list and set(map(type, losses)) <= {float}:  # as from most mappings
+        return np.array(losses, dtype=np.float64)
     if np.ma.is_masked(losses):
         raise InvalidFeedback("some losses are masked; tell a loss for every arm that was revealed")
     try:
@@ -140,12 +149,13 @@ def _as_floats(graph: FeedbackGraph, losses: object, revealed: Ints) -> Floats:
             raise TypeError(f"{values.dtype} values")
         return np.array(values, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
-        if isinstance(losses, list | tuple) and len(losses) == revealed.size:
-            for arm, loss in zip(revealed.tolist(), losses, strict=True):
+        revealed = graph.out_neighbors(arm).tolist()
+        if isinstance(losses, list | tuple) and len(losses) == len(revealed):
+            for each, loss in zip(revealed, losses, strict=True):
                 if not isinstance(loss, float | int | np.floating | np.integer | np.bool_):
                     advice = f"; if the reveal failed, {FAILED}" if loss is None else ""
                     raise InvalidFeedback(
-                        f"what is told of arm {named(graph, arm)} must be a number, got {loss!r}{advice}"
+                        f"what is told of arm {named(graph, each)} must be a number, got {loss!r}{advice}"
                     ) from None
         raise InvalidFeedback(
             f"tell a number for every arm that was revealed, got {losses!r} ({error})"

@@ -74,6 +74,7 @@ class PlanPolicy(Policy):
         refreeze(memory)  # edges are read-only wherever memory comes from
         named = views(memory)
         self._numbers, self._tuned = named["numbers"], named["tuned"]
+        self._turns = self.plan.stages is not None or self.stage.tuning.schedule is not None
         for kept in (
             "_ask_once",
             "_tell_once",
@@ -93,7 +94,7 @@ class PlanPolicy(Policy):
         return heard
 
     def _note(self, arm: int) -> Floats:
-        kept = np.empty(self._kept_size(self._degrees[arm]))
+        kept = np.empty(late.N_KEPT + late.PER_ARM * self._degrees[arm])
         self._note_once(self.memory, arm, kept)
         return kept
 
@@ -101,15 +102,13 @@ class PlanPolicy(Policy):
         self._numbers[PENDING] = -1.0
 
     def _observe(self, draw: Draw, values: Floats) -> bool:
-        if (
-            draw.version == self._version
-        ):  # nothing has moved since: the same as by what was kept, and quicker
+        if draw.version == self._version:  # nothing has moved since: as by what was kept, and quicker
             self._numbers[PENDING] = draw.arm
             heard = bool(self._tell_once(self.memory, values, self.scratch))
             self._numbers[PENDING] = -1.0  # also where it was refused
             self._fall_if_due()
             return heard
-        return bool(self._observe_once(self.memory, draw.arm, values, draw.kept))
+        return self._observe_once(self.memory, draw.arm, values, draw.kept)
 
     def _seen(self, kept: Floats, reveals: Ints) -> Floats:
         return kept[late.N_KEPT :: late.PER_ARM].copy()

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from math import inf
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias, overload
 
@@ -33,7 +34,7 @@ from sidelight.graph.names import named
 from sidelight.log.unit import Unit
 from sidelight.policy import saved
 from sidelight.policy.certificate import LEDGER, MEANING, UNANSWERED, Certificate
-from sidelight.policy.decision import Decision, Draw
+from sidelight.policy.decision import Decision, Draw, made_decision
 from sidelight.policy.feedback import aligned, as_losses, heard, in_range, out_of_range
 from sidelight.policy.graphs import checked_graph
 from sidelight.policy.policy_log import PolicyLog
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
 
 PLAIN = Unit()
 """Losses in [0, 1]."""
+
+MOST_REMEMBERED, EACH_ROW = 1 << 17, 32
+"""A policy remembers so many numbers of what arms reveal; each arm counts for as many more."""
 
 Losses: TypeAlias = (
     Mapping[int, float]
@@ -95,6 +99,8 @@ class Policy(ABC):
     changes_compiled = False  # does `play` know graphs that change?
     _late = 0  # answers that came after others
     _forgotten = 0  # answers to decisions up to this one come too late to be learnt from
+    _turns = False  # is there anything to do for `_turn`?
+    _remembered = 0  # of the graph, in `_rows`
 
     @property
     @abstractmethod
@@ -218,10 +224,11 @@ class Policy(ABC):
         as the policy's own, which stands for it otherwise.
         """
         wanted = 1 if count is None else checked_count("count", count)
-        self._enter()
+        if not self._busy.acquire(False):  # as `_enter`
+            _refuse_in_use()
         try:
             known = None if graph is None else self._before(graph)
-            if self._ends(wanted):
+            if self._made + wanted > self._limit and not self._warned:
                 self._warn_past_horizon()
             if count is None:
                 return self._decided(known)
@@ -239,7 +246,8 @@ class Policy(ABC):
         NaN in an array. Where the feedback graph of the round shows only now, `graph` is that, and the losses are of
         what the arm reveals there.
         """
-        self._enter()
+        if not self._busy.acquire(False):  # as `_enter`
+            _refuse_in_use()
         try:
             self._answer(self._number_of(decision), losses, graph)
         finally:
@@ -275,7 +283,7 @@ class Policy(ABC):
                 asked = named(self.graph, self._open[self._asked].arm)
                 raise TurnError(f"arm {asked} is still to be told: call tell() before asking again")
             known = None if graph is None else self._before(graph)
-            if self._ends(1):
+            if self._made >= self._limit and not self._warned:
                 self._warn_past_horizon()
             arm = self._next_draw(known).arm
             self._asked = self._made
@@ -303,9 +311,10 @@ class Policy(ABC):
         if last is not None:
             if last.kept is None:
                 self._note_last()
-            self._version += self._turn()
+            if self._turns:
+                self._version += self._turn()
         likely = None if self._log is None else self._likely(graph)
-        draw = Draw(self._draw(graph), self._version, graph=graph)
+        draw = Draw(self._draw(graph), self._version, None, graph)
         self._made += 1
         self._open[self._made] = draw
         if self._log is not None and likely is not None:
@@ -327,13 +336,28 @@ class Policy(ABC):
     def _shown(self, number: int, draw: Draw) -> Decision:
         arm = draw.arm
         kept = self._note(arm) if draw.kept is None else draw.kept
-        own = self._plan.graph
-        label = str(arm) if own.labels is None else own.labels[arm]
-        reveals = (own if draw.graph is None else draw.graph).out_neighbors(arm)
-        return Decision(number, number, arm, label, reveals, self._seen(kept, reveals))
+        labels = self._plan.graph.labels
+        label = str(arm) if labels is None else labels[arm]
+        if draw.graph is not None:
+            reveals = draw.graph.out_neighbors(arm)
+        elif (known := self._rows.get(arm)) is not None:
+            reveals = known
+        else:
+            reveals = self._row(arm)
+        return made_decision(number, arm, label, reveals, self._seen(kept, reveals))
 
-    def _graph_of(self, draw: Draw) -> FeedbackGraph:
-        return self.graph if draw.graph is None else draw.graph
+    @cached_property
+    def _rows(self) -> dict[int, Ints]:
+        """What arms reveal, of those that were played: a dict is read quicker than a graph."""
+        return {}
+
+    def _row(self, arm: int) -> Ints:
+        reveals = self._plan.graph.out_neighbors(arm)
+        self._remembered += reveals.size + EACH_ROW
+        if self._remembered <= MOST_REMEMBERED:
+            reveals.flags.writeable = False  # many decisions will have it
+            self._rows[arm] = reveals
+        return reveals
 
     def _number_of(self, decision: object) -> int:
         """The number of an open decision, or an error that says why it is none."""
@@ -361,9 +385,12 @@ class Policy(ABC):
     def _answer(self, number: int, losses: Losses, shown: FeedbackGraph | None = None) -> None:
         """Learn from the losses of an open decision, and close it."""
         draw = self._open[number]
+        own = self._plan.graph
         other = None if shown is None else self._afterwards(draw, shown)
-        graph = self._graph_of(draw) if other is None else other
-        degree = self._degrees[draw.arm] if graph is self.graph else int(graph.out_degree[draw.arm])
+        graph = own if draw.graph is None else draw.graph
+        if other is not None:
+            graph = other
+        degree = self._degrees[draw.arm] if graph is own else int(graph.out_degree[draw.arm])
         values = told = aligned(graph, degree, draw.arm, losses)
         if self.unit is not PLAIN and self.unit != PLAIN:
             values = as_losses(self.unit, told)
@@ -400,7 +427,7 @@ class Policy(ABC):
             self._log.forget(number)
         if number == self._asked:
             self._asked = 0
-        if number == self._made:
+        if number == self._made and self._turns:
             self._version += self._turn()
 
     def play(
@@ -454,14 +481,13 @@ class Policy(ABC):
         return degrees
 
     def _enter(self) -> None:
-        if not self._busy.acquire(blocking=False):
-            raise TurnError(
-                "this policy is in use by another thread: use it from one at a time, or give each thread a copy()"
-            )
+        if not self._busy.acquire(False):
+            _refuse_in_use()
 
-    def _ends(self, count: int) -> bool:
-        """Do so many decisions more go beyond the horizon, for the first time?"""
-        return not self._warned and self.promised is not None and self._made + count > self.promised
+    @cached_property
+    def _limit(self) -> float:
+        """So many decisions are within the horizon."""
+        return inf if self.promised is None else self.promised
 
     def _warn_past_horizon(self) -> None:
         self._warned = True
@@ -746,6 +772,12 @@ class Policy(ABC):
         made = contents.understood(kinds)
         made.unit = contents.unit()
         return made
+
+
+def _refuse_in_use() -> NoReturn:
+    raise TurnError(
+        "this policy is in use by another thread: use it from one at a time, or give each thread a copy()"
+    )
 
 
 def seed_or_fresh(seed: object) -> int:
