@@ -6,6 +6,7 @@ import pytest
 import sidelight as sl
 from sidelight import environments, families
 from sidelight.errors import InvalidGraph, InvalidOption
+from sidelight.graph.repair import with_loops
 
 
 @pytest.fixture
@@ -64,6 +65,16 @@ def test_only_those_who_are_online_answer_besides():
     assert len(met) == 8  # each is drawn sooner or later
 
 
+def test_those_who_are_online_may_answer_now_and_then_only():
+    network = families.faulty(with_loops(families.hypercube(3)), 0.5)
+    plain = environments.online(families.hypercube(3), environments.gap(8), share=0.6, distinct=4)
+    world = environments.online(network, environments.gap(8), share=0.6, distinct=4, answers=0.4)
+    for often, seldom in zip(plain.changes.graphs, world.changes.graphs, strict=True):
+        np.testing.assert_array_equal(often.edges(), seldom.edges())
+        for i, j in seldom.edges().tolist():  # whoever is played answers, the others as often as both allow
+            assert seldom.probability(i, j) == (1.0 if i == j else pytest.approx(0.2))
+
+
 @pytest.mark.parametrize(
     ("text", "graph"),
     [
@@ -71,6 +82,7 @@ def test_only_those_who_are_online_answer_besides():
         ("auction:3", families.auction(6)),
         ("posted_prices:0.2,0.9", families.mab(6)),
         ("online:0.3,0.1", families.cycle(6)),
+        ("online:0.3,0.1,0.5", families.cycle(6)),
     ],
 )
 def test_they_have_names(text, graph):
@@ -92,6 +104,11 @@ def test_they_have_names(text, graph):
         (lambda: environments.posted_prices([np.nan], [0, 1]), InvalidOption, r"limits\[0\]"),
         (lambda: environments.online([], environments.gap(3)), InvalidGraph, "list"),
         (lambda: environments.online(families.mab(3), environments.gap(3), 1.5), InvalidOption, "1.5"),
+        (
+            lambda: environments.online(families.mab(3), environments.gap(3), answers=0),
+            InvalidOption,
+            "above 0",
+        ),
         (lambda: environments.parse("auction:0", families.auction(3), 10), InvalidOption, "one rival"),
         (lambda: environments.parse("posted_prices:0.9,0.2", families.mab(3), 10), InvalidOption, "LOW"),
     ],

@@ -29,27 +29,49 @@ def world(kind):
     if kind == "recorded":
         order = np.random.default_rng(2).integers(0, 3, T)
         return environments.changing(losses, graphs(5), order)
+    if kind == "failing":
+        seldom = [families.faulty(graph, 0.5) for graph in graphs(5)]
+        return environments.changing(losses, [*seldom, families.full(5)], probabilities=[0.3, 0.3, 0.3, 0.1])
+    if kind == "failing, shown after":
+        often = [
+            families.faulty(families.full(5), 0.7),
+            families.cycle(5),
+            families.faulty(families.cycle(5), 0.6),
+        ]
+        return environments.changing(losses, often, shown="after")
     if kind == "shown after":
         return environments.changing(losses, strong(5), shown="after")
     return environments.changing(losses, [families.full(5), families.cycle(5)], period=50)
 
 
-@pytest.mark.parametrize("kind", ["in turn", "drawn", "recorded", "shown after", "its own among others"])
+KINDS = [
+    "in turn",
+    "drawn",
+    "recorded",
+    "shown after",
+    "its own among others",
+    "failing",
+    "failing, shown after",
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("delay", [0, 3])
 def test_decisions_and_simulation_play_one_game(kind, delay):
     environment = world(kind)
-    plan = sl.plan(families.cycle(5), realization="self-tuning")
+    own = families.cycle(5) if "failing" not in kind else families.faulty(families.cycle(5), 0.6)
+    plan = sl.plan(own, realization="self-tuning")
     run = sl.simulate(plan, environment, seeds=[4], horizon=T, delay=delay)
     policy, cost, waiting = plan.policy(seed=4).for_changes(), 0.0, []
     for t in range(T):
         graph = environment.graph_at(4, t)
-        later = {"graph": graph} if kind == "shown after" else {}
+        later = {"graph": graph} if "shown after" in kind else {}
         d = policy.decide() if later else policy.decide(graph=graph)
         cost += environment.costs(4, t, d.arm)
-        waiting.append((t, d, graph.out_neighbors(d.arm), later))
+        waiting.append((t, d, graph, later))
         if len(waiting) > delay:
-            then, d, reveals, later = waiting.pop(0)
-            policy.observe(d, environment.losses(4, then, reveals), **later)
+            then, d, graph, later = waiting.pop(0)
+            policy.observe(d, environment.heard(4, then, graph, d.arm), **later)
     assert run.cost[0, -1] == pytest.approx(cost)
     assert run.certificate[0, -1] == pytest.approx(policy.certificate().value, rel=1e-12)
     assert run.regret[0, -1] == pytest.approx(cost - environment.environment.table.sum(axis=0).min())
@@ -68,9 +90,9 @@ def test_regret_keeps_below_the_mean_certificate():
 
 def test_from_python_it_is_the_same_game():
     table = np.random.default_rng(1).random((100, 4)).round(2)
-    looped = [with_loops(graph) for graph in graphs(4)]
     plan = sl.plan(families.mab(4))
-    for shown in ("before", "after"):
+    for shown, works in (("before", 1.0), ("after", 1.0), ("before", 0.5)):
+        looped = [families.faulty(with_loops(graph), works) for graph in graphs(4)]
         quick = environments.changing(environments.matrix(table), looped, shown=shown)
         slow = environments.changing(
             environments.function(lambda t, arm: float(table[t, arm]), 4), looped, shown=shown

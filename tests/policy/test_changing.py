@@ -2,6 +2,7 @@
 
 import pickle
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from hypothesis.stateful import (
 )
 from policy_kinds import losses_of
 from saved_files import contents, forge
+from self_tuning_twin import directions
 from tuned_plans import adjacency
 
 import sidelight as sl
@@ -45,6 +47,10 @@ PLANS = {
     "loop-less clique": lambda: sl.plan(families.loopless_clique(5), realization="self-tuning"),
     "entropy": lambda: sl.plan(families.revealing_action(5), realization="self-tuning", s=1.0),
     "bandit": lambda: sl.plan(families.mab(4)),
+    "failing": lambda: sl.plan(families.faulty(families.cycle(5), 0.6)),
+    "failing entropy": lambda: sl.plan(
+        families.faulty(families.loopy_star(4), 0.5), realization="self-tuning", s=1.0
+    ),
 }
 
 
@@ -58,10 +64,19 @@ def drawn_graph(n, seed, density=0.35):
     return sl.FeedbackGraph.from_adjacency(np.random.default_rng([seed, n]).random((n, n)) < density)
 
 
+def failing_graph(n, seed, density=0.5):
+    """Any graph, some of whose edges may fail, and some rarely work."""
+    rng = np.random.default_rng([seed, n, 1])
+    R = rng.random((n, n)) ** 2
+    R[rng.random((n, n)) < 0.3] = 1.0
+    return sl.FeedbackGraph.from_adjacency(R * (rng.random((n, n)) < density), probabilities=True)
+
+
 def larger_graph(graph, seed):
-    """A graph with all edges of another, and some more."""
-    A = adjacency(graph) > 0
-    return sl.FeedbackGraph.from_adjacency(A | (np.random.default_rng(seed).random(A.shape) < 0.3))
+    """A graph with all edges of another, more likely to reveal if they could fail, and some more."""
+    R, rng = adjacency(graph), np.random.default_rng(seed)
+    more = np.where(rng.random(R.shape) < 0.3, 1.0, 0.0)
+    return sl.FeedbackGraph.from_adjacency(np.maximum(R + (R > 0) * (1 - R) / 2, more), probabilities=True)
 
 
 def strong_graph(n, seed):
@@ -106,6 +121,18 @@ def unknown(policy):
     return None, False
 
 
+def works(graph, arm, t):
+    """(n,) which reveals of a play work, by coins of round t."""
+    chances = adjacency(graph)[arm]
+    return (np.random.default_rng([t, arm]).random(chances.size) < chances) | (chances == 1)
+
+
+def told(graph, arm, losses, revealed):
+    """The losses that a play revealed, NaN for those that failed."""
+    reveals = graph.out_neighbors(arm)
+    return np.where(revealed[reveals], losses[reveals], np.nan)
+
+
 def decide_on(policy, arm, graph=None):
     """`decide`, had it drawn `arm`."""
     d = policy.decide(graph=graph)
@@ -127,18 +154,19 @@ def test_known_graphs_are_played_as_the_twin_does(kind):
     policy = begun(kind)
     n = policy.graph.n_arms
     graphs = [drawn_graph(n, seed) for seed in range(3)] + [strong_graph(n, 1), policy.graph]
+    graphs += [failing_graph(n, seed) for seed in range(3)] + [families.faulty(strong_graph(n, 2), 0.3)]
     policy = policy.for_changes()
     twin = twin_of(policy)
     for t in range(60):
-        graph = graphs[(t * t) % 5]
+        graph = graphs[(t * t + t // 3) % 9]
         explored = None if graph is policy.graph else record(other_graph(graph, policy._order))
         d = policy.decide(graph=graph)
         P = twin.decide(d.id, d.arm, explored)
         np.testing.assert_allclose(d.seen, P[d.reveals], rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(distribution(policy, d.id), twin.open[d.id].Z, rtol=1e-9, atol=1e-12)
-        losses = losses_of(t, n)
-        policy.observe(d, losses[d.reveals])
-        twin.observe(d.id, losses)
+        losses, revealed = losses_of(t, n), works(graph, d.arm, t)
+        policy.observe(d, told(graph, d.arm, losses, revealed))
+        twin.observe(d.id, losses, revealed=revealed)
         np.testing.assert_allclose(policy.certificate_parts(None), twin.certificate, rtol=1e-9)
         np.testing.assert_allclose(policy.state.sums + policy.state.numbers[LEAST], twin.L, rtol=1e-9)
 
@@ -154,9 +182,9 @@ def test_graphs_shown_afterwards_are_played_as_the_twin_does(kind):
         d = policy.decide()
         twin.decide(d.id, d.arm, planned=planned, only=only)
         np.testing.assert_allclose(distribution(policy, d.id), twin.open[d.id].Z, rtol=1e-9, atol=1e-12)
-        losses = losses_of(t, n)
-        policy.observe(d, losses[graph.out_neighbors(d.arm)], graph=graph)
-        twin.observe(d.id, losses, adjacency(graph))
+        losses, revealed = losses_of(t, n), works(graph, d.arm, t)
+        policy.observe(d, told(graph, d.arm, losses, revealed), graph=graph)
+        twin.observe(d.id, losses, adjacency(graph), revealed)
         np.testing.assert_allclose(policy.certificate_parts(None), twin.certificate, rtol=1e-9)
         if t < 30 and policy.plan.horizon is None:  # every price of the plan was kept
             assert policy.bound_at(1000) == policy.plan.bound_at(1000).value
@@ -181,7 +209,8 @@ class Machine(RuleBasedStateMachine):
             self.twin.open[d.id] = Made(
                 d.arm, self.twin.rounds, self.twin.beta, X, Z, adjacency(self.policy.graph)
             )
-        self.graphs = [self.policy.graph, *(drawn_graph(self.n, seed) for seed in range(3))]
+        self.graphs = [self.policy.graph, *(drawn_graph(self.n, seed) for seed in range(2))]
+        self.graphs.append(failing_graph(self.n, 2))
         self.shown = [larger_graph(self.policy.graph, 1), strong_graph(self.n, 2), self.policy.graph]
         self.given = set()
 
@@ -220,10 +249,11 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.policy.pending is not None)
     @rule()
     def tell(self):
-        number, losses = self.policy._asked, self.losses()
+        number, losses, arm = self.policy._asked, self.losses(), self.policy.pending
         graph = self.policy._open[number].graph or self.policy.graph
-        self.policy.tell(losses[graph.out_neighbors(self.policy.pending)])
-        self.twin.observe(number, losses)
+        revealed = works(graph, arm, self.t)
+        self.policy.tell(told(graph, arm, losses, revealed))
+        self.twin.observe(number, losses, revealed=revealed)
 
     @precondition(lambda self: self.policy.open)
     @rule(data=st.data())
@@ -231,12 +261,15 @@ class Machine(RuleBasedStateMachine):
         d = data.draw(st.sampled_from(self.policy.open), label="decision")
         losses = self.losses()
         if d.id in self.given or data.draw(st.booleans(), label="on the plan's own graph"):
-            self.policy.observe(d, {int(j): losses[j] for j in d.reveals})
-            self.twin.observe(d.id, losses)
+            graph = self.policy._open[d.id].graph or self.policy.graph
+            revealed = works(graph, d.arm, self.t)
+            self.policy.observe(d, {int(j): losses[j] for j in d.reveals if revealed[j]})
+            self.twin.observe(d.id, losses, revealed=revealed)
         else:
             graph = data.draw(st.sampled_from(self.shown), label="shown")
-            self.policy.observe(d.id, losses[graph.out_neighbors(d.arm)], graph=graph)
-            self.twin.observe(d.id, losses, adjacency(graph))
+            revealed = works(graph, d.arm, self.t)
+            self.policy.observe(d.id, told(graph, d.arm, losses, revealed), graph=graph)
+            self.twin.observe(d.id, losses, adjacency(graph), revealed)
 
     @precondition(lambda self: self.policy.open)
     @rule(data=st.data())
@@ -300,6 +333,10 @@ def refuse_everything(policy):
         policy.decide(graph=[(0, 1)])
     for d in policy.open[:2]:
         known = policy._open[d.id].graph
+        sure = [j for j in d.reveals.tolist() if (known or policy.graph).probability(d.arm, j) == 1]
+        if sure:
+            with pytest.raises(InvalidFeedback, match=r"also reveals|must be a number"):
+                policy.observe(d, {int(j): None if j == sure[0] else 0.5 for j in d.reveals})
         with pytest.raises(InvalidGraph, match="got"):
             policy.observe(d, [], graph=families.mab(n - 1))
         if known is not None:
@@ -308,6 +345,8 @@ def refuse_everything(policy):
             continue
         with pytest.raises(InfeasibleRequest, match="strongly observable"):
             policy.observe(d, [], graph=sl.FeedbackGraph.from_edges(n, [(0, 1)]))
+        with pytest.raises(InfeasibleRequest, match="at least as likely to reveal"):
+            policy.observe(d, [], graph=families.faulty(families.full(n), 0.1))
         with pytest.raises(InvalidFeedback):
             policy.observe(d, np.full(n + 1, 0.5), graph=families.full(n))
         with pytest.raises(InvalidFeedback, match=r"must be in \[0, 1\]"):
@@ -375,21 +414,63 @@ def test_estimates_are_unbiased_on_the_graph_of_their_round(shown, late):
     np.testing.assert_allclose(total - before, expected.sum(axis=0), rtol=1e-9, atol=1e-9)
 
 
+def failures(graph, arm):
+    """(weight, which reveals work) of every way in which the reveals of a play may fail."""
+    chances = adjacency(graph)[arm]
+    open_ = np.flatnonzero((chances > 0) & (chances < 1))
+    for coins in product([True, False], repeat=open_.size):
+        revealed = chances > 0
+        revealed[open_] = coins
+        yield np.where(coins, chances[open_], 1 - chances[open_]).prod(), revealed
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_estimates_are_unbiased_where_reveals_may_fail(late):
+    """Exactly, over all draws and failures of two rounds, in order or the other way round."""
+    policy = begun("failing").for_changes()
+    n = policy.graph.n_arms
+    graphs = [failing_graph(n, 1, 0.4), failing_graph(n, 2, 0.4)]
+    losses = np.random.default_rng(1).random((2, n))
+    before, expected = learnt(policy), losses.copy()
+    for row, graph in enumerate(graphs):
+        expected[row, graph.in_degree == 0] = 0.0
+    total, weights = np.zeros(n), 0.0
+    for one, two in product(range(n), repeat=2):
+        for (p, first_works), (q, second_works) in product(
+            failures(graphs[0], one), failures(graphs[1], two)
+        ):
+            game = policy.copy()
+            first = decide_on(game, one, graphs[0])
+            weight = p * q * distribution(game, first)[one]
+            if not late:
+                game.observe(first, told(graphs[0], one, losses[0], first_works))
+            second = decide_on(game, two, graphs[1])
+            weight *= distribution(game, second)[two]
+            game.observe(second, told(graphs[1], two, losses[1], second_works))
+            if late:
+                game.observe(first, told(graphs[0], one, losses[0], first_works))
+            total += weight * learnt(game)
+            weights += weight
+    assert weights == pytest.approx(1)
+    np.testing.assert_allclose(total - before, expected.sum(axis=0), rtol=1e-9, atol=1e-9)
+
+
 def games(policy, graphs, losses, shown, weight=1.0, lost=0.0, t=0):
     """(weight, what was lost, certificate) of every run of these rounds."""
     if t == len(losses):
         yield weight, lost, policy.certificate().value
         return
     known = graphs[t] if shown == "before" else None
+    later = {} if shown == "before" else {"graph": graphs[t]}
     for arm in range(policy.graph.n_arms):
-        after = policy.copy()
-        number = decide_on(after, arm, known)
-        p = distribution(after, number)[arm]
-        if p == 0:
-            continue
-        later = {} if shown == "before" else {"graph": graphs[t]}
-        after.observe(number, losses[t][graphs[t].out_neighbors(arm)], **later)
-        yield from games(after, graphs, losses, shown, weight * p, lost + losses[t][arm], t + 1)
+        for chance, revealed in failures(graphs[t], arm):
+            after = policy.copy()
+            number = decide_on(after, arm, known)
+            p = chance * distribution(after, number)[arm]
+            if p == 0:
+                continue
+            after.observe(number, told(graphs[t], arm, losses[t], revealed), **later)
+            yield from games(after, graphs, losses, shown, weight * p, lost + losses[t][arm], t + 1)
 
 
 @pytest.mark.parametrize("shown", ["before", "after"])
@@ -415,6 +496,69 @@ def test_the_certificate_bounds_the_regret_on_any_sequence_of_graphs(own, shown)
         assert regret <= certified * (1 + 1e-12)
         tightest = max(tightest, regret / certified)
     assert tightest > 0.0  # there was something to bound
+
+
+@pytest.mark.parametrize("own", ["cycle", "mab"])
+def test_the_certificate_bounds_the_regret_where_reveals_may_fail(own):
+    """E[regret] ≤ E[certificate] exactly, over every draw and every failure of short games."""
+    graph = families.faulty(getattr(families, own)(3), 0.5)
+    fresh = sl.plan(graph, realization="self-tuning").policy(0).for_changes()
+    for seed in range(6):
+        rng = np.random.default_rng([seed, 9])
+        losses = (rng.random((2, 3)) < 0.5).astype(float)
+        graphs = [failing_graph(3, 10 * seed + t, 0.7) for t in range(2)]
+        runs = np.array(list(games(fresh, graphs, losses, "before")))
+        assert runs[:, 0].sum() == pytest.approx(1)
+        assert runs[:, 0] @ runs[:, 1] - losses.sum(axis=0).min() <= runs[:, 0] @ runs[:, 2] * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("s", [0.3, 0.5, 1.0])
+def test_covers_of_graphs_whose_reveals_may_fail(s):
+    """What is explored shows every arm as much as docs/theory/failing-reveals.md asks for, and is no more."""
+    rng = np.random.default_rng(4)
+    for seed in range(10):
+        graph = failing_graph(6, seed)
+        explored, R = other_graph(graph, s), adjacency(graph)
+        covered = graph.in_degree > 0
+        assert (explored.load[covered] >= 1 - 1e-9).all()
+        X = rng.dirichlet(np.full(6, 0.4))
+        (g, _, _), *_ = directions(R, explored.cover, X, s)
+        assert ((R.T @ g)[covered] >= (X ** (1 - s))[covered] * (1 - 1e-9)).all()
+        assert g.sum() <= explored.cover.sum() ** s * (1 + 1e-9)
+
+
+def test_a_reveal_that_failed_is_left_out_and_one_that_cannot_fail_is_not():
+    policy = begun("cycle", 10)
+    graph = sl.FeedbackGraph.from_edges(
+        6, [(i, j) for i in range(6) for j in (i, (i + 1) % 6)], probabilities=[1.0, 0.5] * 6
+    )
+    d = policy.decide(graph=graph)
+    sure, open_ = d.arm, (d.arm + 1) % 6
+    before = snapshot(policy)
+    for wrong in ({open_: 0.5}, {sure: None, open_: 0.5}, [np.nan, np.nan]):
+        with pytest.raises(InvalidFeedback, match="which never fails"):
+            policy.observe(d, wrong)
+    assert snapshot(policy) == before
+    twin = policy.copy()
+    policy.observe(d, {sure: 0.5, open_: None})
+    twin.observe(d.id, {sure: 0.5})
+    assert policy.to_bytes() == twin.to_bytes()
+
+
+def test_shown_afterwards_edges_must_be_as_likely_as_the_plans_own():
+    graph = families.faulty(families.cycle(5), 0.6)
+    policy = sl.plan(graph).policy(seed=1)
+    d = policy.decide()
+    for seldom in (families.faulty(families.cycle(5), 0.5), families.faulty(families.full(5), 0.59)):
+        with pytest.raises(InfeasibleRequest, match=r"as likely to reveal as there, .* decide\(graph=…\)"):
+            policy.observe(d, [0.5] * seldom.out_degree[d.arm], graph=seldom)
+    often = families.faulty(families.full(5), 0.6)
+    policy.observe(d, {0: 0.5}, graph=often)
+    assert policy.bound_at(100) == policy.plan.bound_at(100).value  # more edges never cost more
+    policy.observe(policy.decide(), np.full(5, 0.5), graph=families.full(5))
+    assert policy.bound_at(100) is not None
+    with pytest.raises(InfeasibleRequest, match="certain"):
+        sl.baselines.exp3_ix(families.full(5)).policy(seed=1).decide(graph=often)
 
 
 def test_what_nothing_reveals_costs_all_that_is_on_it():
@@ -539,7 +683,7 @@ def test_covers_are_kept_by_content():
 
 def test_graphs_of_open_decisions_are_in_the_file(tmp_path):
     policy = begun("cycle", 10)
-    graphs = [drawn_graph(6, seed) for seed in (1, 2, 1)]
+    graphs = [drawn_graph(6, 1), failing_graph(6, 2), drawn_graph(6, 1), failing_graph(6, 3)]
     made = [policy.decide(graph=graph) for graph in graphs]
     policy.save(tmp_path / "policy")
     other = sl.Policy.load(tmp_path / "policy")
@@ -681,4 +825,19 @@ def test_a_graph_contains_what_it_has_more_edges_than():
         expected = bool((adjacency(large) >= adjacency(small)).all())
         assert large.contains(small) == expected
         assert larger_graph(small, seed).contains(small)
+        seldom, often = failing_graph(5, seed, 0.8), larger_graph(failing_graph(5, seed, 0.8), seed)
+        assert often.contains(seldom)
+        assert seldom.contains(often) == (often.content == seldom.content)
+    for failing in (
+        [0.5, 1, 1],
+        [1, 1, 0.5],
+        [1, 1, 1],
+        [0.5, 0.9, 1],
+    ):  # all others reveal arm 0; it itself may fail
+        listed = sl.FeedbackGraph.from_edges(3, [(0, 0), (1, 0), (2, 0)], probabilities=failing)
+        for loop in ([], [(0, 0)]):
+            universal = sl.FeedbackGraph.from_edges(3, [(1, 0), (2, 0), *loop])
+            expected = bool((adjacency(listed) >= adjacency(universal)).all())
+            assert listed.contains(universal) == expected
+            assert universal.contains(listed) == bool((adjacency(universal) >= adjacency(listed)).all())
     assert ring.content == families.cycle(5).content != clique.content

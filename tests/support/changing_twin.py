@@ -86,11 +86,12 @@ class ChangingTwin:
         self.open[number] = Made(arm, self.rounds, self.beta, self.X, Z, A)
         return A.T @ Z
 
-    def observe(self, number, losses, A=None):
+    def observe(self, number, losses, A=None, revealed=True):
+        """Learn the losses of what the arm reveals, as far as that was `revealed`."""
         made = self.open.pop(number)
         A = made.A if A is None else A
         P, price = A.T @ made.Z, cost(A, made.X, made.Z, made.beta, self.s)
-        seen = A[made.arm] > 0
+        seen = (A[made.arm] > 0) & revealed
         guess = np.zeros(len(A))
         guess[seen] = losses[seen] / P[seen]
         self.L = self.L + guess

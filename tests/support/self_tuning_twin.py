@@ -84,8 +84,12 @@ def cost(A, X, Z, beta, s):
 
 
 def directions(A, cover, X, s):
-    """Exploration g_j = x*_j · max X_i^{1−s}/c_i over covered i that j reveals; near a vertex also capped."""
-    covered = cover @ A  # c_i
+    """Exploration g_j = x*_j · max X_i^{1−s}/c_i over covered i that j reveals; near a vertex also capped.
+
+    What j reveals with probability A[j, i] counts A[j, i]^{1/s−1} times, and A[j, i]^{1/s} in c.
+    """
+    covered = cover @ A ** (1 / s)  # c_i
+    counts = np.where(A > 0, A, 1.0) ** (1 / s - 1) * (A > 0)
     leader = int(X.argmax())
     a = float(np.delete(X, leader).sum())
     capped = X.copy()
@@ -94,7 +98,7 @@ def directions(A, cover, X, s):
         if near and not a < 0.5:
             continue
         owed = np.where(covered > 0, point_ ** (1 - s) / np.where(covered > 0, covered, 1.0), 0.0)
-        yield cover * (A * owed[None, :]).max(axis=1), near, a
+        yield cover * (counts * owed[None, :]).max(axis=1), near, a
 
 
 def best_play(A, cover, X, beta, s):

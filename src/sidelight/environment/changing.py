@@ -151,19 +151,25 @@ def _cumulative(probabilities: npt.ArrayLike, count: int) -> Floats:
 
 
 def _read_online(written: Written) -> Changing:
-    share, width = written.numbers(0.5, GAP)
-    return online(written.graph, bernoulli(written.leading(width, written.middle)), share)
+    share, width, answers = written.numbers(0.5, GAP, 1.0)
+    losses = bernoulli(written.leading(width, written.middle))
+    return online(written.graph, losses, share, answers=answers)
 
 
-@spelled("online[:SHARE[,GAP]]", _read_online)
+@spelled("online[:SHARE[,GAP[,ANSWERS]]]", _read_online)
 def online(
-    graph: FeedbackGraph, losses: Environment, share: float = 0.5, distinct: int = DISTINCT, seed: int = 0
+    graph: FeedbackGraph,
+    losses: Environment,
+    share: float = 0.5,
+    distinct: int = DISTINCT,
+    seed: int = 0,
+    answers: float = 1.0,
 ) -> Changing:
     """Recommending to somebody in a network of whom only a share is online: known before playing.
 
-    Whoever is recommended something answers; so do those whom that arm reveals in `graph`, if they are online.
-    Everybody is online with probability `share`, independently; of such sets `distinct` are made, one of which is in
-    force in each round.
+    Whoever is recommended something answers; so do those whom that arm reveals in `graph`, if they are online, each
+    with probability `answers` times that of the edge. Everybody is online with probability `share`, independently; of
+    such sets `distinct` are made, one of which is in force in each round.
 
     >>> import sidelight as sl
     >>> world = online(sl.families.cycle(8), sl.environments.gap(8))
@@ -172,17 +178,22 @@ def online(
     """
     if not isinstance(graph, FeedbackGraph):
         raise InvalidGraph(f"the network must be a FeedbackGraph, got {type(graph).__name__}")
-    chance = checked_number("share", share)
+    chance, answered = checked_number("share", share), checked_number("answers", answers)
     if not 0.0 <= chance <= 1.0:
         raise InvalidOption(f"share must be in [0, 1], got {share!r}")
+    if not 0.0 < answered <= 1.0:
+        raise InvalidOption(f"answers must be above 0 and at most 1, got {answers!r}")
     n, sets = graph.n_arms, checked_count("distinct", distinct)
     rng = np.random.default_rng(seed)
-    edges = graph.edges()
+    edges, works = graph.edges(), graph.edge_probabilities() * answered
+    others = edges[:, 0] != edges[:, 1]
+    edges, works = edges[others], works[others]
     loops = np.repeat(np.arange(n, dtype=np.int32)[:, None], 2, axis=1)
     graphs = []
     for _ in range(sets):
-        here: Bools = rng.random(n) < chance
-        found = np.concatenate([edges[here[edges[:, 1]]], loops])
-        graphs.append(FeedbackGraph.from_edges(n, found, labels=graph.labels))
+        here: Bools = (rng.random(n) < chance)[edges[:, 1]]
+        found = np.concatenate([edges[here], loops])
+        reveals = np.concatenate([works[here], np.ones(n)])
+        graphs.append(FeedbackGraph.from_edges(n, found, labels=graph.labels, probabilities=reveals))
     made = changing(losses, graphs, probabilities=np.full(sets, 1 / sets))
     return Changing(made.environment, made.changes, name="online")

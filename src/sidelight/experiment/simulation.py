@@ -373,11 +373,12 @@ class _Task:
         player: Any = self.clone
         cost, rounds = self.total, int(self.points[-1])
         delays, changes = self.delays.of(self.seed, rounds), self.environment.changes
+        key = environment_key(self.seed)
         for t in range(self.round, last):
             known: dict[str, FeedbackGraph] = {}  # with the decision, or with its losses
             shown: dict[str, FeedbackGraph] = {}
             if changes is not None:
-                (shown if changes.after else known)["graph"] = changes.graph_at(environment_key(self.seed), t)
+                (shown if changes.after else known)["graph"] = changes.graph_at(key, t)
             decision = player.decide(**known)
             cost += self.environment.costs(self.seed, t, decision.arm)
             if self.plays.size:
@@ -385,11 +386,8 @@ class _Task:
             after = t + int(delays[t if delays.size > 1 else 0])
             self.due.setdefault(after, []).append((t, decision, shown))
             for decided, answered, then in self.due.pop(t, ()):
-                if then or self.environment.changes is not None:
-                    arms = then["graph"].out_neighbors(answered.arm) if then else answered.reveals
-                    heard = self.environment.losses(self.seed, decided, arms)
-                else:
-                    heard = self.environment.heard(self.seed, decided, player.graph, answered.arm)
+                graph = player.graph if changes is None else changes.graph_at(key, decided)
+                heard = self.environment.heard(self.seed, decided, graph, answered.arm)
                 player.observe(answered, heard, **then)
         return cost
 

@@ -419,14 +419,33 @@ class FeedbackGraph:
         return digest(*(part for name in names for part in (f"{name} {arrays[name].shape}", arrays[name])))
 
     def contains(self, other: FeedbackGraph) -> bool:
-        """Has it every edge of `other`, which has the same arms?"""
-        keys, mine = (np.int64(g.n_arms) * g.out_sources + g.out_indices for g in (other, self))
-        loop = other.out_sources == other.out_indices  # these are looked at apart
+        """Has it every edge of `other`, which has the same arms, each at least as likely to reveal as there?"""
+        listed = self._chances(other.out_sources, other.out_indices)
+        # An arm that all others reveal is listed all the same where its loop may fail.
+        apart = other.universal[~self.is_universal[other.universal]]
+        if (self.in_degree[apart] < self.n_arms - 1).any():
+            return False
+        targets = np.repeat(apart, self.n_arms)
+        sources = np.tile(np.arange(self.n_arms), apart.size)
+        needed = (sources != targets) | other.has_loop[targets]
         return bool(
-            (np.isin(keys, mine) | self.is_universal[other.out_indices] | loop).all()
-            and self.is_universal[other.universal].all()
+            (listed >= (1.0 if other.out_probability is None else other.out_probability)).all()
+            and (self._chances(sources, targets) == 1)[needed].all()
             and (self.has_loop | ~other.has_loop).all()
         )
+
+    def _chances(self, sources: Longs, targets: Ints) -> Floats:
+        """How likely each of `sources` reveals each of `targets`: 0 where there is no edge."""
+        keys, mine = (
+            np.int64(self.n_arms) * i + j
+            for i, j in ((sources, targets), (self.out_sources, self.out_indices))
+        )
+        at = np.searchsorted(mine, keys)
+        listed = np.append(mine, -1)[at] == keys
+        explicit = np.ones(mine.size) if self.out_probability is None else self.out_probability
+        everywhere = self.is_universal[targets] & ((sources != targets) | self.has_loop[targets])
+        found: Floats = np.where(listed, np.append(explicit, 0.0)[at], np.where(everywhere, 1.0, 0.0))
+        return found
 
     # -- other forms ----------------------------------------------------------------------------------
 

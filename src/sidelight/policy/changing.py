@@ -56,7 +56,6 @@ from sidelight.policy.certificate import BOUGHT, LEDGER
 from sidelight.policy.decision import Draw
 from sidelight.policy.graphs import (
     Explored,
-    check_certain,
     check_same,
     checked_graph,
     checked_shown,
@@ -294,7 +293,6 @@ def check_changes(policy: PlanPolicy) -> None:
     """Refuse plans whose proof is for one graph, or whose rounds would take too long."""
     if policy.stage.tuning.self_tuning is None or policy.plan.stages is not None:
         policy._refuse_graph()
-    check_certain(policy.graph)
     if policy.graph.n_arms > MOST_ARMS:
         raise InfeasibleRequest(
             f"on graphs that change every round looks at every arm: {policy.graph.n_arms:,} are more than the"

@@ -40,26 +40,20 @@ def checked_graph(own: FeedbackGraph, given: object) -> FeedbackGraph | None:
             f"the graph of a round has the labels of the policy's own graph: arm {wrong[0]} is "
             f"{own.labels[wrong[0]]!r}, got {given.labels[wrong[0]]!r}"
         )
-    if given is own or given.content == own.content:
-        return None
-    check_certain(own)
-    check_certain(given)
-    return given
-
-
-def check_certain(graph: FeedbackGraph) -> None:
-    """Refuse graphs some of whose edges reveal with a probability only: dense play counts on every edge."""
-    if not graph.certain:
-        raise InfeasibleRequest(
-            "on graphs that change every edge must be certain to reveal, and some of these may fail: leave those out,"
-            " or play one graph"
-        )
+    return None if given is own or given.content == own.content else given
 
 
 def checked_shown(own: FeedbackGraph, given: FeedbackGraph) -> None:
     """Refuse a graph that is shown after a play, unless it could be explored without being known."""
     if given.contains(own):
         return
+    if not given.certain:
+        raise InfeasibleRequest(
+            "a graph that is shown after playing must have every edge of the policy's own graph, at least as likely"
+            " to reveal as there, or reveal with certainty: what must be explored for arms that do not reveal"
+            " themselves depends on how likely others do, which is not known then. Plan for what is always there, or"
+            " say decide(graph=…) before playing"
+        )
     seen = observability(given)
     if seen.graph != "strong":
         weak = [*seen.weak.tolist(), *seen.unobservable.tolist()]
@@ -101,6 +95,7 @@ class Explored:
     load: Floats  # (n,) c, 0 for arms that are not covered
     lean: float = 0.0  # a strength of lean/β is offered as well
     only: bool = False  # … or nothing else
+    order: float = 1.0  # s, on which it depends how edges share what is explored, where they may fail
 
     @cached_property
     def alone(self) -> Graphs:
@@ -114,7 +109,7 @@ def own_graph(plan: Plan) -> Explored:
     rule = tuning.self_tuning
     assert rule is not None
     if rule.order < 1:
-        return Explored(plan.graph, tuning.cover, tuning.load, rule.lean)
+        return Explored(plan.graph, tuning.cover, tuning.load, rule.lean, order=rule.order)
     cover = tuning.global_exploration / rule.first_strength
     return Explored(plan.graph, cover, _loads(plan.graph, cover), rule.lean)
 
@@ -146,12 +141,13 @@ class _Content:
 @lru_cache(maxsize=MOST_CACHED)
 def _covered(key: _Content, order: float) -> Explored:
     graph = key.graph
+    sharp = graph.sharpened(1 / order)
     cover = np.zeros(graph.n_arms)
     seen = np.flatnonzero(graph.in_degree > 0)
     if seen.size:
-        cover = fractional_domination(graph, cover=seen).weights
+        cover = fractional_domination(sharp, cover=seen).weights
     strong = observability(graph).graph == "strong" and not graph.has_loop.all()
-    return Explored(graph, cover, _loads(graph, cover), _lean(order) if strong else 0.0)
+    return Explored(graph, cover, _loads(sharp, cover), _lean(order) if strong else 0.0, order=order)
 
 
 def _lean(order: float) -> float:
@@ -176,13 +172,27 @@ def packed(explored: Sequence[Explored]) -> Graphs:
     def joined(arrays: list[Any], dtype: type[np.generic]) -> Any:
         return frozen(np.concatenate(arrays), dtype)
 
+    def chances(of: list[Floats | None]) -> list[Floats]:
+        """How likely edges reveal; nothing, where all of them always do."""
+        fails = any(each is not None for each in of)
+        return [
+            (np.ones(size) if each is None else each) if fails else np.zeros(0)
+            for each, size in zip(of, sizes, strict=True)
+        ]
+
     sizes = [g.out_indices.size for g in graphs]
+    out_chances = chances([g.out_probability for g in graphs])
     return Graphs(
         n_arms=n,
         out_start=starts([g.out_indptr for g in graphs], sizes),
         out_arms=joined([g.out_indices for g in graphs], np.int64),
+        out_chance=joined(out_chances, np.float64),
+        out_share=joined(
+            [r ** (1 / item.order - 1) for r, item in zip(out_chances, explored, strict=True)], np.float64
+        ),
         in_start=starts([g.in_indptr for g in graphs], sizes),
         in_arms=joined([g.in_indices for g in graphs], np.int64),
+        in_chance=joined(chances([g.in_probability for g in graphs]), np.float64),
         universal_start=frozen(
             np.concatenate([[0], np.cumsum([g.universal.size for g in graphs])]), np.int64
         ),

@@ -116,7 +116,8 @@ def show(state, graphs, k, kept):
 def direct(graphs, k, family, leader, rest, X, roots, s, g):
     """Write g, what strength 1 explores: x*_j · max X_i^{1−s}/c_i over the arms i that j reveals; return its total.
 
-    In family 1 the leader has no more than all others together.
+    What j reveals with probability r counts r^{1/s−1} times (docs/theory/failing-reveals.md). In family 1 the leader
+    has no more than all others together.
     """
     n = graphs.n_arms
     cover, load = k * n, k * n
@@ -141,7 +142,8 @@ def direct(graphs, k, family, leader, rest, X, roots, s, g):
         for edge in range(graphs.out_start[k * (n + 1) + j], graphs.out_start[k * (n + 1) + j + 1]):
             i = graphs.out_arms[edge]
             if graphs.load[load + i] > 0.0:
-                largest = max(largest, (own if i == leader else roots[i]) / graphs.load[load + i])
+                owed = (own if i == leader else roots[i]) / graphs.load[load + i]
+                largest = max(largest, owed * graphs.out_share[edge] if graphs.out_share.size > 0 else owed)
         g[j] = graphs.cover[cover + j] * largest
         total += g[j]
     return total

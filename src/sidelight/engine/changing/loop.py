@@ -15,6 +15,7 @@ from sidelight.engine.changing.state import (
     REPAIR,
     SAME,
     UNKNOWN,
+    drop_failed,
     list_revealed,
 )
 from sidelight.engine.losses import cost_of, hear
@@ -143,6 +144,8 @@ def play(state, graphs, sequence, after, world, function, key, first, last, cost
             count = list_revealed(graphs, k, calendar.drawn[record], state.targets)
             if not hear(world, function, word, decided, state.targets, state.losses, count):
                 return math.nan
+            if graphs.out_chance.size > 0:
+                drop_failed(graphs, k, word, calendar.drawn[record], state.targets, state.losses, count)
             if after:
                 show(state, graphs, k, kept)
                 note_shown(state, graphs.relation[k])

@@ -8,6 +8,7 @@ import numpy as np
 
 from sidelight.engine._numba.jit import inlined
 from sidelight.engine._numba.pointers import pointer
+from sidelight.engine.random import arm_unit, edge_word
 from sidelight.engine.self_tuning.numbers import BETA as AT_BETA
 from sidelight.engine.self_tuning.numbers import N_SURVEYED
 from sidelight.engine.simplex.store import ENTROPY_LIST, LAMBDA, POWER_LIST
@@ -54,8 +55,13 @@ class Graphs(NamedTuple):
     n_arms: int
     out_start: np.ndarray  # (K·(n+1),) explicit edges by source
     out_arms: np.ndarray
+    out_chance: (
+        np.ndarray
+    )  # how likely each of these reveals, r; empty, as the next two, if all edges are certain
+    out_share: np.ndarray  # r^{1/s−1}, which what is explored for an arm is multiplied by
     in_start: np.ndarray  # (K·(n+1),) the same edges by target
     in_arms: np.ndarray
+    in_chance: np.ndarray
     universal_start: np.ndarray  # (K+1,)
     universal: np.ndarray  # arms that every other arm reveals
     everywhere: np.ndarray  # (K·n,) is it one of those?
@@ -172,7 +178,7 @@ def list_revealed(graphs, k, arm, targets):
 
 @inlined()
 def see(graphs, k, values, out):
-    """out[i] = Σ of values over the arms that reveal i in graph k."""
+    """out[i] = Σ of values over the arms that reveal i in graph k, each times how likely it does."""
     n = graphs.n_arms
     total = 0.0
     for i in range(n):
@@ -182,6 +188,25 @@ def see(graphs, k, values, out):
             out[i] = total if graphs.loops[k * n + i] else max(total - values[i], 0.0)
         else:
             seen = 0.0
-            for edge in range(graphs.in_start[k * (n + 1) + i], graphs.in_start[k * (n + 1) + i + 1]):
-                seen += values[graphs.in_arms[edge]]
+            first, end = graphs.in_start[k * (n + 1) + i], graphs.in_start[k * (n + 1) + i + 1]
+            if graphs.in_chance.size > 0:
+                for edge in range(first, end):
+                    seen += values[graphs.in_arms[edge]] * graphs.in_chance[edge]
+            else:
+                for edge in range(first, end):
+                    seen += values[graphs.in_arms[edge]]
             out[i] = seen
+
+
+@inlined()
+def drop_failed(graphs, k, word, arm, targets, losses, count):
+    """Write 0 for what `arm` fails to reveal in the round of this word: its estimate is 0 either way."""
+    n = graphs.n_arms
+    edge, end = graphs.out_start[k * (n + 1) + arm], graphs.out_start[k * (n + 1) + arm + 1]
+    for index in range(count):
+        while edge < end and graphs.out_arms[edge] < targets[index]:
+            edge += 1
+        # What is not in the row is revealed by everyone, and never fails.
+        if edge < end and graphs.out_arms[edge] == targets[index]:
+            unit = arm_unit(edge_word(word, arm), targets[index])
+            losses[index] = losses[index] if unit < graphs.out_chance[edge] else 0.0
