@@ -54,7 +54,9 @@ def test_the_budget_is_never_exceeded(name, premium):
         assert (run.certificate <= plan.bound.value * (1 + 1e-9)).all()
 
 
-@pytest.mark.parametrize("kind", ["self-tuning", "self-tuning budget", "self-tuning buckets"])
+@pytest.mark.parametrize(
+    "kind", ["self-tuning", "self-tuning budget", "self-tuning buckets", "self-tuning around fixed rates"]
+)
 def test_whatever_is_affordable_stays_affordable_after_every_round(kind):
     policy = played(kind, 0)
     rule = policy.plan.tuning.self_tuning
@@ -68,7 +70,7 @@ def test_whatever_is_affordable_stays_affordable_after_every_round(kind):
             left = rule.horizon - policy.round
             go = (
                 rule.cost_to_fall(beta, left, policy.graph.n_arms, number(policy, "TARGET"))
-                if rule.base_order
+                if rule.based
                 else rule.cost_to_go(beta, left)
             )
             assert spent + go[0] <= rule.budget * (1 + 1e-9)

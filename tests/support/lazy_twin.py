@@ -57,7 +57,7 @@ class LazyTwin:
         rule, n = self.rule, len(self.A)
         self.L, self.t = np.zeros(n), 0
         self.beta = rule.first
-        if rule.base_order:
+        if rule.based:
             self.beta = rule.start
         elif rule.horizon:
             self.beta = rule.cost_to_go(rule.first, rule.horizon)[1]
@@ -70,8 +70,8 @@ class LazyTwin:
         self.allowance = self.most = ROOM
         self.reference = (1 + SLACK) * self.price
         self.alarm, self.fallen = 1.0, False
-        if rule.base_order:
-            falling, self.target = rule.cost_to_fall(self.beta, rule.horizon, n)
+        if rule.based:
+            falling, self.target = rule.cost_to_fall(self.beta, rule.horizon, n, self._known(self.beta))
             self.allowance = rule.budget - self.purchased - falling
             self.reference, self.most = self._base_price(self.target), 1e99
         elif rule.horizon:
@@ -149,7 +149,7 @@ class LazyTwin:
         self._buy()
         left = rule.horizon - self.t
         if left != 0:  # nothing is bought after the last round
-            hold = self._keep_back if rule.base_order else self._hold
+            hold = self._keep_back if rule.based else self._hold
             self.beta = hold(worth, left) if left > 0 else self.free
         self.purchased += money(L, self.beta, s) - worth
         if left <= 0:
@@ -216,7 +216,13 @@ class LazyTwin:
         self.target, self.reference = aim, rule.price(aim)
         return beta
 
+    def _known(self, target):
+        """A temperature that the base may go on with; fixed rates have none, and keep what they are given."""
+        return target if self.rule.base_price else 0.0
+
     def _base_price(self, beta):
+        if self.rule.base_price:
+            return self.rule.base_price
         return prices.price(beta, self.rule.base_order, *self.rule.base[2:])
 
     def _keep_back(self, worth, left):
@@ -224,20 +230,26 @@ class LazyTwin:
         budget = rule.budget - (self.cert - worth)
 
         def falling(beta):
-            return prices.cost_to_fall(beta, left, s, rule.diameter, L.size, *rule.base, self.target)
+            return rule.cost_to_fall(beta, left, L.size, self.target)
 
         def rest(beta):
             return budget - money(L, beta, s) - falling(beta)[0]
 
-        far = max([self.beta, rule.start, 2 * rule.start, 4 * rule.start], key=rest)
+        def over(beta):
+            X = point(L, beta, s)
+            calm = terms(self.A, X, X, beta, s, int(X.argmax())).sum()
+            return max(calm - self._base_price(falling(beta)[1]), 0.0)
+
+        def lasting(beta):
+            return rest(beta) - (left * over(beta) if rule.base_price else 0.0)
+
+        far = max([self.beta, rule.start, 2 * rule.start, 4 * rule.start], key=lasting)
+        most = lasting(far) if rule.base_price else np.inf
         ahead = min(max(self.pause, 0.1 * self.t), left)
         near, fit, beta = self.free, False, far
         for turn in range(9):
             trial = near if turn == 0 else np.sqrt(near * far)
-            X = point(L, trial, s)
-            calm = terms(self.A, X, X, trial, s, int(X.argmax())).sum()
-            over = calm - self._base_price(falling(trial)[1])
-            if rest(trial) >= 2 + ahead * max(over, 0.0):
+            if min(rest(trial), most) >= 2 + ahead * over(trial):
                 beta, fit, far = trial, True, trial
                 if turn == 0:
                     break

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sidelight import families
+from sidelight import FeedbackGraph, families, observability
 from sidelight.engine.constants import ROOM
 from sidelight.engine.self_tuning import prices
 from sidelight.planning.covers import loads
@@ -61,6 +61,18 @@ def with_base(graph, cover, horizon, premium=0.0, room=ROOM):
     numbers = dict(zip(BASE, (start, 1.0, fallen.diameter, *fallen.costs[1:]), strict=True))
     rule = replace(free, horizon=horizon, budget=fallen.budget, **numbers)
     return replace(tuned(graph, cover), self_tuning=rule), base
+
+
+def mixed_graph(seed=3):
+    """A random graph with weakly observable arms and self-loops: fixed rates of two kinds have the least bound."""
+    rng = np.random.default_rng(seed)
+    while True:
+        n = int(rng.integers(8, 16))
+        A = rng.random((n, n)) < 0.3
+        np.fill_diagonal(A, rng.random(n) < 0.7)
+        graph = FeedbackGraph.from_adjacency(A)
+        if observability(graph).graph == "weak" and A.diagonal().any():
+            return graph
 
 
 def covered(name):

@@ -136,9 +136,10 @@ def rebuilt(graph: Graph, tuning: Tuning, rates: Rates | None, state: Learnt) ->
 
 
 def fallen_back(graph: Graph, tuning: Tuning, base: Tuning, memory: Memory) -> Memory:
-    """The engine that plays `base` from where `memory` has come to with `tuning`; both tune themselves."""
+    """The engine that plays `base` from where `memory` has come to with `tuning`, which tunes itself."""
     state, rule = learnt(memory, tuning), base.self_tuning
-    assert rule is not None
+    if rule is None:  # fixed rates keep no accounts: sums say what they need
+        return rebuilt(graph, base, None, state._replace(tuned=np.zeros(0)))
     handed = np.zeros(N_HANDED)
     hand_over(memory, handed)
     tuned = first_numbers(rule, graph.n_arms)

@@ -60,7 +60,7 @@ class Plan:
     tuning: Tuning
     considered: tuple[Considered, ...] = ()
     stages: Stages | None = None
-    base: Plan | None = None  # a self-tuning plan that goes on as this one before its budget is spent
+    base: Plan | None = None  # a self-tuning plan goes on as this one before its budget is spent
     note: str = ""  # what a reader of the summary should know besides
 
     def policy(
@@ -263,6 +263,10 @@ class Candidate(ABC):
     def floor(self, T: float) -> float:
         """No more than the bound at T, quickly."""
         return 0.0
+
+    def per_round(self, T: float) -> float | None:
+        """What each round costs at most, from whatever point of one simplex; None where that is not known."""
+        return None
 
     def score(self, horizon: int) -> tuple[float, bool]:
         """Value of the bound at `horizon` and whether it is certified: `bound` without its thresholds."""

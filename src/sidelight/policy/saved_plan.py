@@ -117,7 +117,7 @@ def _described(plan: Plan) -> dict[str, Any]:
 def read_plan(contents: Contents) -> tuple[Plan, Plan, FinishedStages, Learnt, Decisions]:
     """The plan of the file, its present stage, finished stages, what was learnt and decisions; all checked."""
     plan, stage = read_plan_itself(contents)
-    state = _learnt(contents, stage.tuning)
+    state = _learnt(contents, stage.tuning, tuned=plan.tuning.self_tuning is not None)
     finished = FinishedStages.none()
     if contents.header.get("stages") is not None:
         plan, finished = _stages(contents, stage)
@@ -228,8 +228,13 @@ def _check_memory(contents: Contents, tuning: Tuning) -> None:
 def _with_base(contents: Contents, plan: Plan) -> Plan:
     """The plan with what it falls back on."""
     base = _plan(contents, contents.rebuilt(BASE, Tuning.from_arrays), "base")
-    if base.horizon != plan.horizon or base.tuning.self_tuning is None:
-        contents.refuse("what a plan falls back on tunes itself for as many rounds")
+    rule, other = plan.tuning.self_tuning, base.tuning.self_tuning
+    if rule is None or base.horizon != plan.horizon or (other is None) != (rule.base_price > 0):
+        contents.refuse(
+            "a plan that tunes itself falls back on one for as many rounds, of the kind that it knows of"
+        )
+    if other is None and (base.tuning.n_blocks > 1 or base.tuning.schedule is not None):
+        contents.refuse("fixed rates that a plan falls back on are those of one block")
     return replace(plan, base=base)
 
 
@@ -243,7 +248,8 @@ def _check_claim(contents: Contents, plan: Plan) -> None:
         contents.refuse(f"the tuning does not prove its bound, {failing[0]}")
 
 
-def _learnt(contents: Contents, tuning: Tuning) -> Learnt:
+def _learnt(contents: Contents, tuning: Tuning, *, tuned: bool) -> Learnt:
+    """What was learnt with `tuning`, by a plan that has tuned itself or not."""
     m, n = tuning.n_blocks, tuning.n_arms
     rounds, pending, words = contents.turn(n)
     shapes = {"arm_sums": (n,), "totals": (N_TOTALS,)}
@@ -252,14 +258,14 @@ def _learnt(contents: Contents, tuning: Tuning) -> Learnt:
         name: contents.floats(f"state.{name}", shapes.get(name, (m,)), least=least.get(name, 0.0))
         for name in _LEARNT
     }
-    tuned = np.zeros(0) if tuning.self_tuning is None else _tuned(contents, tuning.self_tuning, n, rounds)
-    state = Learnt(**arrays, round=rounds, late=0, pending=pending, words=words, tuned=tuned)
+    numbers = np.zeros(0) if tuning.self_tuning is None else _tuned(contents, tuning.self_tuning, n, rounds)
+    state = Learnt(**arrays, round=rounds, late=0, pending=pending, words=words, tuned=numbers)
     if rounds == 0 and any(array.any() for array in arrays.values()):
         contents.refuse("something was learnt in no rounds")
     if state.totals[BLOCK_LEAST] < 0 or state.totals[BLOCK_PAID] < 0:
         contents.refuse("what was paid cannot be negative")
     most, extra = MOST_EXPLORATION * (1 + 1e-9), 0.0
-    if tuning.self_tuning is not None:  # what is kept on the leader costs what that loses
+    if tuned:  # what is kept on the leader costs what that loses
         most, extra = 1.0 + 1e-9, float(rounds + state.arm_least.max() + state.arm_sums.max())
     if not -most * state.totals[BLOCK_PAID] - extra <= state.totals[EXPLORED] <= most * rounds + extra:
         contents.refuse("exploration cost what no plan may explore")
@@ -274,7 +280,7 @@ def _learnt(contents: Contents, tuning: Tuning) -> Learnt:
 
 def _tuned(contents: Contents, rule: SelfTuning, n: int, rounds: int) -> Floats:
     """Where self-tuning stands: nothing that play cannot reach."""
-    based = rule.base_order > 0
+    based = rule.based
     tuned = contents.floats("state.tuned", (N_TUNED if based else WITHOUT_BASE,), least=-MOST_SUM)
     if not based:
         tuned = np.append(tuned, [1.0, 0.0])

@@ -5,8 +5,9 @@ import pytest
 from kernel_entries import INTERPRETED, plain
 from lazy_twin import LazyTwin
 from numpy.testing import assert_allclose
-from tuned_plans import NAMES, adjacency, covered, tuned, with_base
+from tuned_plans import NAMES, adjacency, covered, mixed_graph, tuned, with_base
 
+import sidelight as sl
 from sidelight.engine.build import build_memory
 from sidelight.engine.constants import LARGEST_LIST
 from sidelight.engine.fields import views
@@ -144,6 +145,25 @@ def test_with_something_to_fall_back_on(name, premium):
             assert twin.cert + falling <= rule.budget * (1 + 1e-9)
             held += twin.beta > twin.free
     assert held > 0 or premium > 0 or INTERPRETED  # a premium leaves it free from the start
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.full)])
+def test_with_fixed_rates_to_fall_back_on(seed):
+    plan = sl.plan(mixed_graph(seed), max(ROUNDS, 500))
+    both = Both(plan.graph, plan.tuning.cover, gap=0.2, tuning=plan.tuning)
+    rule, twin = both.rule, both.twin
+    assert rule.base_price > 0
+    held = 0
+    while twin.t < ROUNDS and not twin.fallen:
+        both.turn()
+        both.check()
+        left = rule.horizon - twin.t
+        if left > 0:
+            assert twin.cert + rule.cost_to_fall(twin.beta, left, plan.graph.n_arms)[0] <= rule.budget * (
+                1 + 1e-9
+            )
+            held += twin.beta > twin.free
+    assert held > 0
 
 
 @pytest.mark.skipif(INTERPRETED, reason="falls after 250 rounds, which take minutes without the compiler")

@@ -1,16 +1,20 @@
-"""Order ½ inside the bound of a larger order: what falling back costs, and policies that do."""
+"""Order ½ inside the bound of a larger order, or of fixed rates: what falling back costs, and policies that do."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from self_tuning_twin import entropy, money
+from tuned_plans import mixed_graph
 
 import sidelight as sl
 from sidelight import families
 from sidelight.engine.constants import ROOM
 from sidelight.engine.self_tuning import prices
+from sidelight.engine.self_tuning.numbers import BETA
+from sidelight.engine.state import learnt
 from sidelight.planning.potentials import diameter
+from sidelight.planning.self_tuning.falling import Kind, costs_to_fall, kinds_of
 from sidelight.policy.snapshot import restore, snapshot
 
 T = 2000
@@ -86,6 +90,111 @@ def test_what_does_not_prove_the_bound_is_caught(change):
     assert not all(condition.holds for condition in sl.check_certificate(plan))
 
 
+# -- fixed rates ------------------------------------------------------------------------------------------
+
+
+def height(kinds, spread, order, beta):
+    """Σφ(x) − β·H(x) less the least corner, if k arms of each kind share a mass evenly: `spread` says (k, mass)."""
+    x = np.concatenate([np.full(k, mass / k) for k, mass in spread])
+    phi = sum(
+        kind.weight
+        * (
+            -mass * np.log(mass / k)
+            if kind.order == 1
+            else k * (mass / k) ** kind.order / (kind.order * (1 - kind.order))
+        )
+        for kind, (k, mass) in zip(kinds, spread, strict=True)
+        if mass > 0
+    )
+    return phi - beta * entropy(x, order) - min(kind.corner for kind in kinds)
+
+
+def test_going_on_with_several_potentials_costs_no_more_than_the_dual_says():
+    """Any masses on any numbers of arms of each kind stay below it, and the best of a grid comes near it."""
+    rng = np.random.default_rng(4)
+    masses = np.linspace(0, 1, 401)
+    for _ in range(200):
+        orders = rng.choice([0.3, 0.5, 0.75, 1.0], size=2)
+        kinds = [Kind(int(rng.integers(1, 12)), float(s), float(np.exp(rng.uniform(0, 5)))) for s in orders]
+        beta = float(np.exp(rng.uniform(-2, 6)))
+        bound = costs_to_fall(kinds, 0.5, np.array([beta]))[0]
+        best = -np.inf
+        for m in masses:
+            counts = [
+                (1, 1),
+                (kinds[0].arms, kinds[1].arms),
+                tuple(int(rng.integers(1, kind.arms + 1)) for kind in kinds),
+            ]
+            for first, second in (*counts, (1, kinds[1].arms), (kinds[0].arms, 1)):
+                best = max(best, height(kinds, [(first, m), (second, 1 - m)], 0.5, beta))
+        assert best <= bound + 1e-9 * max(1.0, bound)
+        corners = max(kind.corner for kind in kinds) - min(kind.corner for kind in kinds)
+        assert bound >= corners - 1e-9  # β alone makes no vertex cheaper
+
+
+def test_chords_lie_above_what_they_stand_for():
+    rule = sl.plan(mixed_graph(), T).tuning.self_tuning
+    kinds = kinds_of(sl.plan(mixed_graph(), T).base.tuning)
+    betas = rule.start * np.geomspace(1e-3, 1e5, 400)
+    exact = costs_to_fall(kinds, rule.order, betas)
+    table = [prices.fallen_from(beta, rule.start, rule.falling, 0) for beta in betas]
+    assert (table >= exact * (1 - 1e-9)).all()
+    assert (np.diff(table) <= 1e-9).all()
+    near = (betas > rule.start / 8) & (betas < 8 * rule.start)
+    assert (np.array(table)[near] <= 1.1 * exact[near] + 1e-9).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_graphs_with_weak_arms_and_loops_tune_themselves_inside_the_bound_of_fixed_rates(seed):
+    graph = mixed_graph(seed)
+    plan, fixed = sl.plan(graph, T), sl.plan(graph, T, realization="fixed")
+    rule = plan.tuning.self_tuning
+    assert rule.based
+    assert fixed.bound.value <= plan.bound.value <= fixed.bound.value + 2 * ROOM + 1e-9
+    assert all(condition.holds for condition in sl.check_certificate(plan))
+    if rule.base_price:
+        assert plan.base.tuning.self_tuning is None
+        assert plan.base.bound.value == fixed.bound.value
+
+
+@pytest.mark.parametrize("change", ["start", "base_price", "falling", "last", "budget"])
+def test_fixed_rates_that_do_not_prove_the_bound_are_caught(change):
+    plan = sl.plan(mixed_graph(), T)
+    rule = plan.tuning.self_tuning
+    less = tuple(0.999 * cost for cost in rule.falling)
+    forged = {
+        "start": {"start": 1.3 * rule.start},
+        "base_price": {"base_price": 0.999 * rule.base_price},
+        "falling": {"falling": less},
+        "last": {"falling": (*rule.falling[:-1], 0.99 * rule.falling[-1])},
+        "budget": {"budget": 0.98 * rule.budget},
+    }[change]
+    plan = replace(plan, tuning=replace(plan.tuning, self_tuning=replace(rule, **forged)))
+    assert not all(condition.holds for condition in sl.check_certificate(plan))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"base_price": 0.0}, {"base_price": 2.0}, {"falling": ()}, {"falling": (1.0,) * 7}, {"start": 0.0},
+     {"base_order": 1.0}],
+    ids=lambda wrong: next(iter(wrong)),
+)  # fmt: skip
+def test_numbers_that_no_fixed_rates_have_are_refused(wrong):
+    with pytest.raises(sl.InvalidOption):
+        replace(sl.plan(mixed_graph(), T).tuning.self_tuning, **wrong)
+
+
+# -- play -------------------------------------------------------------------------------------------------
+
+GRAPHS = {"a larger order": lambda: families.cycle(20), "fixed rates": mixed_graph}
+
+
+@pytest.fixture(params=GRAPHS)
+def graph(request):
+    """A graph whose plan falls back on a rule of larger order, and one whose plan falls back on fixed rates."""
+    return GRAPHS[request.param]()
+
+
 def against_the_leader(policy, rounds):
     """Losses that follow whoever is likeliest; arms that were played."""
     arms = []
@@ -97,23 +206,25 @@ def against_the_leader(policy, rounds):
     return arms
 
 
-def tight(room=1.4):
+def tight(graph, room=1.4):
     """A plan that has hardly any room beyond what falling back costs."""
-    plan = sl.plan(families.cycle(20), T)
+    plan = sl.plan(graph, T)
+    rule = plan.tuning.self_tuning
+    budget = rule.start * rule.diameter + rule.cost_to_fall(rule.start, T, graph.n_arms)[0] + room
 
     def less(plan):
         rule = plan.tuning.self_tuning
-        return replace(
-            plan, tuning=replace(plan.tuning, self_tuning=replace(rule, budget=rule.budget - ROOM + room))
-        )
+        if rule is None:
+            return plan
+        return replace(plan, tuning=replace(plan.tuning, self_tuning=replace(rule, budget=budget)))
 
     return replace(less(plan), base=less(plan.base))
 
 
-def falling():
+def falling(graph):
     """(seed, round): a game of the tight plan in which it falls back, and after how many rounds."""
     for seed in range(20):
-        policy = tight().policy(seed=seed)
+        policy = tight(graph).policy(seed=seed)
         while policy.stage is policy.plan and policy.round < 300:
             against_the_leader(policy, 1)
         if policy.stage is not policy.plan and policy.round > 1:
@@ -121,15 +232,15 @@ def falling():
     raise AssertionError("no game falls back")
 
 
-def fallen_policy():
-    seed, rounds = falling()
-    policy = tight().policy(seed=seed)
+def fallen_policy(graph):
+    seed, rounds = falling(graph)
+    policy = tight(graph).policy(seed=seed)
     against_the_leader(policy, rounds)
     return policy
 
 
 def test_the_budget_is_kept_where_the_base_takes_over():
-    policy = fallen_policy()
+    policy = fallen_policy(families.cycle(20))
     assert policy.stage is policy.plan.base
     assert 0 < policy.round < T
     while policy.round < T:
@@ -138,14 +249,44 @@ def test_the_budget_is_kept_where_the_base_takes_over():
         assert abs(policy.probabilities.sum() - 1) < 1e-12
 
 
-def test_a_snapshot_after_the_fall_goes_on_bit_for_bit():
-    policy = fallen_policy()
+def test_a_snapshot_after_the_fall_goes_on_bit_for_bit(graph):
+    policy = fallen_policy(graph)
     again = policy.plan.policy(seed=9)
     restore(again, snapshot(policy))
     assert again.stage is policy.plan.base
     assert against_the_leader(again, 200) == against_the_leader(policy, 200)
     first, second = snapshot(again), snapshot(policy)
     assert all(np.array_equal(first[name], second[name]) for name in second)
+
+
+def test_fixed_rates_take_over_at_the_same_sums():
+    """What was spent, the fall and all rounds left are in the budget; then the potentials of the base play."""
+    graph = mixed_graph()
+    seed, rounds = falling(graph)
+    policy = tight(graph).policy(seed=seed)
+    against_the_leader(policy, rounds - 1)
+    before, spent = policy.copy(), policy.certificate().value
+    rule = policy.plan.tuning.self_tuning
+    assert spent + rule.cost_to_fall(policy._tuned[BETA], T - policy.round, graph.n_arms)[0] <= rule.budget
+    against_the_leader(policy, 1)
+    assert before.stage is before.plan
+    assert policy.stage is policy.plan.base
+    tuning = policy.stage.tuning
+    sums = learnt(policy.memory, tuning).arm_sums
+    roots = tuning.inner_power > 0
+    low, high = -1e6, 1e6  # λ: x = (rate·(L + λ))^{−power}, or e^{−1 − rate·(L + λ)}
+    for _ in range(200):
+        middle = (low + high) / 2
+        d = tuning.inner_rate * (sums + middle)
+        power = np.where(roots, np.maximum(d, 1e-9), 1.0) ** -np.where(roots, tuning.inner_power, 1.0)
+        x = np.where(roots, power, np.exp(np.minimum(-1 - d, 300.0)))
+        low, high = (middle, high) if x.sum() > 1 else (low, middle)
+    explored = policy.probabilities - x * (1 - tuning.global_exploration.sum())
+    assert policy.probabilities.sum() == pytest.approx(1)
+    assert np.abs(explored - tuning.global_exploration).max() < 1e-6
+    while policy.round < T:
+        against_the_leader(policy, 50)
+        assert np.isfinite(policy.certificate().value)
 
 
 @pytest.fixture
@@ -155,8 +296,8 @@ def unproved(monkeypatch):
 
 
 @pytest.mark.usefixtures("unproved")
-def test_saved_copied_and_loaded_after_the_fall_it_goes_on_as_one(tmp_path):
-    policy = fallen_policy()
+def test_saved_copied_and_loaded_after_the_fall_it_goes_on_as_one(graph, tmp_path):
+    policy = fallen_policy(graph)
     policy.save(tmp_path / "fallen.npz")
     loaded, copied = sl.Policy.load(tmp_path / "fallen.npz"), policy.copy()
     assert loaded.plan.parameters == policy.plan.parameters
@@ -167,9 +308,9 @@ def test_saved_copied_and_loaded_after_the_fall_it_goes_on_as_one(tmp_path):
 
 
 @pytest.mark.usefixtures("unproved")
-def test_saved_before_the_fall_it_falls_at_the_same_round(tmp_path):
-    seed, rounds = falling()
-    policy = tight().policy(seed=seed)
+def test_saved_before_the_fall_it_falls_at_the_same_round(graph, tmp_path):
+    seed, rounds = falling(graph)
+    policy = tight(graph).policy(seed=seed)
     against_the_leader(policy, rounds - 1)
     policy.save(tmp_path / "free.npz")
     loaded = sl.Policy.load(tmp_path / "free.npz")
@@ -179,10 +320,10 @@ def test_saved_before_the_fall_it_falls_at_the_same_round(tmp_path):
     assert loaded.stage is loaded.plan.base
 
 
-def test_simulation_and_decisions_fall_in_the_same_round():
+def test_simulation_and_decisions_fall_in_the_same_round(graph):
     """Losses of such a game, recorded: a fixed sequence on which the budget runs out."""
-    seed, rounds = falling()
-    policy, rows = tight().policy(seed=seed), []
+    seed, rounds = falling(graph)
+    policy, rows = tight(graph).policy(seed=seed), []
     while len(rows) < rounds + 100:
         leads = policy.probabilities
         rows.append((leads == leads.max()).astype(float))
@@ -201,9 +342,9 @@ def test_simulation_and_decisions_fall_in_the_same_round():
     assert run.regret[0, -1] == pytest.approx(cost - np.array(rows).sum(axis=0).min(), abs=1e-9)
 
 
-def test_late_answers_leave_it_free():
+def test_late_answers_leave_it_free(graph):
     """What is promised then is what sums certify; there is no budget to keep to."""
-    policy = sl.plan(families.cycle(20), T).policy(seed=3)
+    policy = sl.plan(graph, T).policy(seed=3)
     for _ in range(300):
         decisions = policy.decide(count=3)
         for decision in reversed(decisions):

@@ -40,7 +40,7 @@ SMALL = 1_000
 def rule_numbers(rule: SelfTuning, n_arms: int, n_edges: int) -> Floats:
     """machine.rule."""
     pause = max(LEAST_PAUSE, (n_arms + n_edges) // (8 if n_arms <= SMALL else 2))
-    return np.array([*(float(getattr(rule, name)) for name in RULE), float(pause)])
+    return np.array([*(float(getattr(rule, name)) for name in RULE), float(pause), *rule.falling])
 
 
 def first_numbers(rule: SelfTuning, n_arms: int) -> Floats:
@@ -50,7 +50,7 @@ def first_numbers(rule: SelfTuning, n_arms: int) -> Floats:
     """
     given = (rule.order, rule.weak, rule.beside, rule.strong, rule.lean)
     beta = rule.first
-    if rule.base_order > 0.0:
+    if rule.base_order > 0.0 or rule.base_price > 0.0:
         beta = rule.start
     elif rule.horizon > 0:
         _, beta = prices.cost_to_go(rule.first, rule.horizon, rule.diameter, *given, rule.first)
@@ -73,6 +73,10 @@ def first_numbers(rule: SelfTuning, n_arms: int) -> Floats:
         tuned[ALLOWANCE] = rule.budget - tuned[PURCHASED] - falling
         tuned[REFERENCE] = prices.price(tuned[TARGET], rule.base_order, *base)
         tuned[MOST] = UNBOUNDED
+    elif rule.base_price > 0.0:
+        falling = prices.fallen_from(beta, rule.start, rule.falling, 0) + rule.horizon * rule.base_price
+        tuned[ALLOWANCE] = rule.budget - tuned[PURCHASED] - falling
+        tuned[REFERENCE], tuned[MOST] = rule.base_price, UNBOUNDED
     elif rule.horizon > 0:
         tuned[ALLOWANCE] = max(rule.budget - tuned[PURCHASED] - rule.horizon * price, 0.0)
         tuned[REFERENCE], tuned[MOST] = price, UNBOUNDED

@@ -20,6 +20,7 @@ RULE = (
     "base_beside",
     "base_strong",
     "base_lean",
+    "base_price",
 )
 """The first of machine.rule, by the names of `inputs.SelfTuning`."""
 (
@@ -42,9 +43,12 @@ RULE = (
     BASE_BESIDE,
     BASE_STRONG,
     BASE_LEAN,
+    BASE_PRICE,
     PAUSE,
-) = range(20)
-# BASE_ORDER: 0 where there is nothing to fall back on; PAUSE: rounds between two choices, at least
+    FALLING,
+) = range(22)
+# BASE_ORDER: 0 where there is no other rule to fall back on, BASE_PRICE: 0 where there are no fixed rates; PAUSE:
+# rounds between two choices, at least; FALLING: from here on the table of `prices.fallen_from`, for fixed rates
 
 # state.tuned
 (

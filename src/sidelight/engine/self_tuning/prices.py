@@ -5,11 +5,14 @@ exploration g adds up to; `beside`, `strong` and `lean` say what self-loops and 
 (`planning.self_tuning.rule`). Proofs: docs/theory/self-tuning.md.
 """
 
-from math import exp, expm1, inf, log, pow, sqrt
+from collections.abc import Sequence
+from math import exp, expm1, inf, log, log2, pow, sqrt
 
 GOLDEN = (sqrt(5.0) - 1.0) / 2.0
 LEAST, LARGER = 1e-9, 4
 """Temperatures of the base: from here on, and how many above the one that is best from there are tried."""
+PER_OCTAVE, OCTAVES_BELOW, N_FALLING = 4, 4, 56
+"""What falling back on fixed rates costs is tabulated: at β = 0, then from so many octaves below the start on."""
 
 
 def weak_price(beta: float, order: float, weak: float, beside: float) -> float:
@@ -142,3 +145,23 @@ def cost_to_fall(
         if found < value:
             value, target = found, base
     return value, target
+
+
+def tabulated_at(start: float, k: int) -> float:
+    """The k-th temperature of the table, k = 0, …, N_FALLING − 1."""
+    return 0.0 if k == 0 else start * pow(2.0, (k - 1.0) / PER_OCTAVE - OCTAVES_BELOW)
+
+
+def fallen_from(beta: float, start: float, table: Sequence[float], first: int) -> float:
+    """What going on with fixed rates costs at most beside their rounds, K(β), from `table` behind `first`.
+
+    K is a maximum of functions that are linear in β and fall: chords lie above it, and it falls behind the table.
+    """
+    k = 0
+    if beta > tabulated_at(start, 1):
+        k = 1 + int(PER_OCTAVE * (log2(beta / start) + OCTAVES_BELOW))
+    if k >= N_FALLING - 1:
+        return table[first + N_FALLING - 1]
+    low, high = tabulated_at(start, k), tabulated_at(start, k + 1)
+    share = min(max((beta - low) / (high - low), 0.0), 1.0)
+    return (1.0 - share) * table[first + k] + share * table[first + k + 1]

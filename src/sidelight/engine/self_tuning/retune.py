@@ -33,6 +33,7 @@ from sidelight.engine.self_tuning.numbers import (
     BASE_DIAMETER,
     BASE_LEAN,
     BASE_ORDER,
+    BASE_PRICE,
     BASE_STRONG,
     BASE_WEAK,
     BESIDE,
@@ -44,6 +45,7 @@ from sidelight.engine.self_tuning.numbers import (
     DIAMETER,
     ENTROPY,
     FALLEN,
+    FALLING,
     FIRST,
     FLOOR,
     FREE,
@@ -91,6 +93,8 @@ also_compiled(
     prices.cost_to_go,
     prices.crossing,
     prices.cost_to_fall,
+    prices.tabulated_at,
+    prices.fallen_from,
 )
 
 MOVED = 1.2
@@ -131,7 +135,7 @@ def retune(machine, state, store):
     buy(machine, state, store)
     left = rule[HORIZON] - state.numbers[ROUND]
     beta = tuned[FREE]
-    if left > 0.0 and rule[BASE_ORDER] > 0.0:
+    if left > 0.0 and (rule[BASE_ORDER] > 0.0 or rule[BASE_PRICE] > 0.0):
         beta = keep_back(machine, state, store, worth, left)
     elif left > 0.0:
         beta = hold(machine, state, store, worth, left)
@@ -175,6 +179,8 @@ def cost_to_go(rule, beta, left, known):
 @inlined()
 def base_price(rule, beta):
     """What a round of the base at β costs at most."""
+    if rule[BASE_PRICE] > 0.0:
+        return rule[BASE_PRICE]
     return prices.price(
         beta, rule[BASE_ORDER], rule[BASE_WEAK], rule[BASE_BESIDE], rule[BASE_STRONG], rule[BASE_LEAN]
     )
@@ -185,6 +191,8 @@ def cost_to_fall(machine, beta, left, known):
     """(value, target) of the rounds left, if the base takes over at β."""
     noinline()
     rule = machine.rule
+    if rule[BASE_PRICE] > 0.0:  # fixed rates have no temperature of their own
+        return prices.fallen_from(beta, rule[START], rule, FALLING) + left * rule[BASE_PRICE], known
     return prices.cost_to_fall(
         beta, left, rule[ORDER], rule[DIAMETER], float(machine.n_arms), rule[BASE_ORDER], rule[BASE_DIAMETER],
         rule[BASE_WEAK], rule[BASE_BESIDE], rule[BASE_STRONG], rule[BASE_LEAN], known,
@@ -282,12 +290,16 @@ def keep_back(machine, state, store, worth, left):
         return tuned[FREE]
     budget = rule[BUDGET] - (tuned[PURCHASED] + tuned[CHARGED] - worth)
     ahead = min(max(rule[PAUSE], 0.1 * state.numbers[ROUND]), left)
-    # Where falling back leaves most
+    # Where falling back leaves most; on fixed rates, if nothing is learnt any more: to come back there from a lower
+    # temperature costs something, which must be kept.
+    stays = left if rule[BASE_PRICE] > 0.0 else 0.0
     near, far, most = tuned[FREE], tuned[BETA], -math.inf
     for k in range(4):
         trial = tuned[BETA] if k == 0 else rule[START] * 2.0 ** (k - 1)
         survey(machine, state, store, trial)
         rest = budget - found[WORTH] - cost_to_fall(machine, trial, left, tuned[TARGET])[0]
+        if stays > 0.0:
+            rest -= stays * max(calm_cost(machine, state) - rule[BASE_PRICE], 0.0)
         if rest > most:
             far, most = trial, rest
     beta, fits = far, False
@@ -295,8 +307,8 @@ def keep_back(machine, state, store, worth, left):
         trial = near if turn == 0 else math.sqrt(near * far)
         survey(machine, state, store, trial)
         whole, aim = cost_to_fall(machine, trial, left, tuned[TARGET])
-        over = calm_cost(machine, state) - base_price(rule, aim)
-        if found[WORTH] + whole + RESERVE + ahead * max(over, 0.0) <= budget:
+        needed = RESERVE + ahead * max(calm_cost(machine, state) - base_price(rule, aim), 0.0)
+        if found[WORTH] + whole + needed <= budget and (stays == 0.0 or needed <= most):
             beta, fits, far = trial, True, trial
             if turn == 0:
                 break

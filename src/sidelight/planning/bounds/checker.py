@@ -19,7 +19,8 @@ from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.bounds.independent_sets import independence, is_symmetric, mutual_independence
-from sidelight.planning.bounds.self_tuning_checker import self_tuning_conditions
+from sidelight.planning.bounds.self_tuning_checker import crossings, self_tuning_conditions
+from sidelight.planning.self_tuning.rule import SelfTuning
 from sidelight.planning.tuning import EXACT_SPREAD, LAZY_FACTOR, Tuning
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ def check_certificate(plan: Plan) -> tuple[Condition, ...]:
         return (*listed, _at_most("one arm, computed ≤ claimed", 0.0, claimed))
     if plan.tuning.self_tuning is not None:
         listed += self_tuning_conditions(plan, plan.tuning.self_tuning, facts.fixed)
+        if plan.base is not None and plan.base.tuning.self_tuning is None:
+            listed += _fixed_base(plan.base, plan.tuning.self_tuning)
         return (*listed, *(() if plan.base is None else check_certificate(plan.base)))
     if plan.horizon is None:
         return (*listed, _every_round(facts, plan))
@@ -406,6 +409,24 @@ def _totals(facts: _Facts, T: float, plan: Plan) -> Iterator[Total]:
             for cost in _costs(facts, groups, plan):
                 yield size + T * cost(groups, 1.0), []
     yield inf, [Condition("groups of arms that nothing makes visible", 1.0, 0.0)]
+
+
+def _fixed_base(base: Plan, rule: SelfTuning) -> list[Condition]:
+    """What a rule believes of the fixed rates that it falls back on: docs/theory/self-tuning.md, section 7."""
+    facts = _Facts(base.graph, base.tuning)
+    groups = _groups(facts.arms(0), base.tuning.inner_power, base.tuning.inner_rate)
+    if facts.m > 1 or base.tuning.schedule is not None or base.horizon != rule.horizon:
+        return [Condition("what is fallen back on is no plan with fixed rates for as many rounds", 1.0, 0.0)]
+    found = min((cost(groups, 1.0) for cost in _costs(facts, groups, base)), default=inf)
+    kinds = [(len(group.arms), group.h, 1 / group.eta) for group in groups]
+    corner = min(group.corner for group in groups)
+    over, largest = float(crossings(kinds, corner, rule).max()), max(rule.falling)
+    return [
+        _at_most("a round at fixed rates, computed ≤ claimed", found, rule.base_price),
+        Condition(
+            "falling back on fixed rates, at most this above what is claimed", over, ACCURACY * largest
+        ),
+    ]
 
 
 def _still(n: int, rate: float, T: float) -> float:

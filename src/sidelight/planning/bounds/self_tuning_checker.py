@@ -139,8 +139,15 @@ def _price(rule: SelfTuning, beta: float) -> float:
 def _base_conditions(plan: Plan, rule: SelfTuning, n: int) -> Iterator[Condition]:
     """What `rule` falls back on is affordable from the start; how that is played is checked on its own."""
     base = plan.tuning.self_tuning
-    if base is None or base.base_order > 0:
-        yield Condition("plans to fall back on that do not tune themselves", 1.0, 0.0)
+    if base is None and rule.base_price > 0:
+        found = (
+            rule.falling[4 * 4 + 1] + rule.horizon * rule.base_price
+        )  # the table begins four octaves below, …
+        name = "start·D + cost of falling back on fixed rates ≤ budget"
+        yield _at_most(name, rule.start * rule.diameter + found, rule.budget - ROOM)
+        return
+    if base is None or base.based or rule.base_price > 0:
+        yield Condition("plans to fall back on that are of another kind", 1.0, 0.0)
         return
     claimed = (base.order, base.diameter, *base.costs[1:], float(base.horizon), base.budget)
     told = (*rule.base, float(rule.horizon), rule.budget)
@@ -165,6 +172,50 @@ def _crossing(base: SelfTuning, beta: float, rule: SelfTuning, n: int) -> float:
 
     alike = log(rule.start * base.order / (beta * rule.order)) / (base.order - rule.order)
     return max(value(y) for y in (0.0, -log(n), min(0.0, max(alike, -log(n)))))
+
+
+def crossings(kinds: list[tuple[int, float, float]], corner: float, rule: SelfTuning) -> Floats:
+    """How much more falling back costs than the rule's table says; `kinds` are (arms, order, weight) of a potential.
+
+    max_x Σφ(x) − β·h(x) is at most λ + Σ max_x φ(x) − β·h(x) − λx for any λ. An arm's part is convex, then concave,
+    or the other way round: its largest value is at an end, or where the slope vanishes on the concave side.
+    """
+    s, k = rule.order, np.arange(len(rule.falling))
+    betas = np.where(k == 0, 0.0, rule.start * 2.0 ** ((k - 1) / 4 - 4))  # … four to an octave
+
+    def power(order: float, y: Floats, *, slope: bool = False) -> Floats:
+        """x^s/(s(1−s)) or −x·ln x at x = e^y, or its slope."""
+        if order == 1:
+            return -(y + 1) if slope else -y * np.exp(y)
+        return np.exp((order - slope) * y) / ((1 - order) * (1 if slope else order))
+
+    linear = 0.0 if s == 1 else 1 / (s * (1 - s))
+
+    def top(order: float, b: float, lam: Floats) -> tuple[Floats, Floats]:
+        low, high = np.full(betas.shape, -80.0), np.zeros(betas.shape)
+        if order != s:
+            with np.errstate(divide="ignore"):
+                turn = np.clip(np.log(betas / b) / (order - s), -80.0, 0.0)
+            low, high = (turn, high) if order > s else (low, turn)
+        for _ in range(45):
+            y = (low + high) / 2
+            rising = b * power(order, y, slope=True) - betas * (power(s, y, slope=True) - linear) > lam
+            low, high = np.where(rising, y, low), np.where(rising, high, y)
+        tried = [(low + high) / 2, np.zeros(betas.shape)]
+        values = [
+            b * power(order, y) - betas * (power(s, y) - linear * np.exp(y)) - lam * np.exp(y) for y in tried
+        ]
+        best = np.where(values[0] >= values[1], *np.exp(tried))
+        return np.maximum(np.maximum(*values), 0.0), np.where(np.maximum(*values) > 0, best, 0.0)
+
+    size = 64 * sum(count * b for count, _, b in kinds) + 8 * betas
+    low, high = -size, size
+    for _ in range(60):
+        lam = (low + high) / 2
+        mass = sum(count * top(order, b, lam)[1] for count, order, b in kinds)
+        low, high = np.where(mass > 1, lam, low), np.where(mass > 1, high, lam)
+    found = high + sum(count * top(order, b, high)[0] for count, order, b in kinds) - corner
+    return np.asarray(found - np.array(rule.falling))
 
 
 def _least(value: Callable[[float], float], end: float) -> float:

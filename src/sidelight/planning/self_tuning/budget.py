@@ -17,6 +17,7 @@ from sidelight.planning.candidates import weighed
 from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.interpolated import one_best_h
 from sidelight.planning.plan import Candidate, Considered, Plan
+from sidelight.planning.self_tuning.falling import FallingCosts, kinds_of
 from sidelight.planning.self_tuning.observed import Covered, covers
 from sidelight.planning.self_tuning.plans import SELF_TUNING, SHARE, Order, made_plan, orders_of, parameters
 from sidelight.planning.self_tuning.rule import BASE, SelfTuning
@@ -54,12 +55,13 @@ class SelfTuningCandidate(Candidate):
         self.cover, self.orders, self.c = cover, tuple(sorted(set(orders), key=_from_half)), c
 
     @cached_property
-    def _anytime(self) -> dict[float, SelfTuning]:
+    def anytime(self) -> dict[float, SelfTuning]:
+        """The rules for any number of rounds, by order."""
         return {s: self.cover.rule(s, self.c) for s in self.orders}
 
     def rule(self, T: float, s: float) -> SelfTuning:
         """The rule of order s with the least budget for T rounds."""
-        rule = replace(self._anytime[s], horizon=int(T), budget=1.0)
+        rule = replace(self.anytime[s], horizon=int(T), budget=1.0)
         return replace(rule, budget=needed(rule, self.cover.solved.graph.n_arms))
 
     def best(self, T: float) -> SelfTuning:
@@ -72,7 +74,7 @@ class SelfTuningCandidate(Candidate):
         It begins where falling back costs nothing yet. If rounds there cost more than those of the base may, it would
         fall back before it has learnt anything.
         """
-        free = self._anytime.get(FREEST)
+        free = self.anytime.get(FREEST)
         if free is None or base.order <= FREEST:
             return None
         g, T = self.cover.solved.graph, float(base.horizon)
@@ -149,8 +151,9 @@ def tuned_inside(
     Order ½ keeps to it by falling back on the order with the least budget, where that leaves room to be free in.
 
     A `premium` raises the budget by that fraction. Where no order keeps to it, but one needs no more than 2·`ROOM`
-    and a tenth besides, the budget is raised to that. Else `base` is played as it is, and says so; if `forced`, the
-    budget is raised whatever it needs. If `smallest`, only the order with the least budget will do.
+    and a tenth besides, the budget is raised to that; else order ½ may keep to it by falling back on the fixed rates
+    of `base`. Where it cannot, `base` is played as it is, and says so; if `forced`, the budget is raised whatever it
+    needs. If `smallest`, only the order with the least budget will do.
     """
     T, promised = float(horizon), base.bound(horizon)
     offers = [(candidate, candidate.rule(T, s)) for candidate in candidates for s in candidate.orders]
@@ -159,7 +162,18 @@ def tuned_inside(
     least = min((rule for _, rule in offers), key=_size)
     asked = (1 + premium) * promised.value
     budget = max(asked, least.budget)
+
+    n = base.partition.graph.n_arms
+
+    def played(candidate: SelfTuningCandidate, rule: SelfTuning) -> Plan:
+        bound = _budgeted(base, promised, rule, premium, n)
+        made = made_plan(candidate.cover, rule, horizon, bound, considered)
+        return replace(made, note=_why(base, bound))
+
     if not forced and budget - asked > min(2 * ROOM, SMALL * promised.value):
+        beside = None if smallest else around_fixed_rates(candidates, base, T, asked)
+        if beside is not None:
+            return replace(played(*beside), base=base.plan(horizon))
         missing = ceil(1000 * (least.budget / promised.value - 1)) / 1000
         note = f"fixed rates: no self-tuning plan keeps to this bound, but with premium={missing:g} one does"
         return replace(base.plan(horizon, considered), note=note)
@@ -167,22 +181,40 @@ def tuned_inside(
     if smallest:
         fitting = [(candidate, rule) for candidate, rule in fitting if rule.order == least.order]
 
-    n = base.partition.graph.n_arms
-
-    def played(candidate: SelfTuningCandidate, rule: SelfTuning) -> Plan:
-        rule = replace(rule, budget=budget)
-        bound = _budgeted(base, promised, rule, premium, n)
-        made = made_plan(candidate.cover, rule, horizon, bound, considered)
-        return replace(made, note=_why(base, bound))
-
     chosen, rule = min(fitting, key=lambda offer: (*_from_half(offer[1].order), _size(offer[1])))
     if rule.order > FREEST and not smallest:
         for candidate in candidates:
             free = candidate.freer(replace(least, budget=budget))
             if free is not None:
                 owner = next(candidate for candidate, rule in offers if rule is least)
+                least = replace(least, budget=budget)
                 return replace(played(candidate, free), base=replace(played(owner, least), note=""))
-    return played(chosen, rule)
+    return played(chosen, replace(rule, budget=budget))
+
+
+def around_fixed_rates(
+    candidates: Sequence[SelfTuningCandidate], base: Candidate, T: float, budget: float
+) -> tuple[SelfTuningCandidate, SelfTuning] | None:
+    """The rule of order ½ that keeps to a budget by falling back on the fixed rates of `base`; None if none does.
+
+    It begins at the highest temperature from which they are affordable, where rounds must cost clearly less.
+    """
+    free = [(each, each.anytime[FREEST]) for each in candidates if FREEST in each.orders]
+    price = base.per_round(T)
+    if price is None or not free:
+        return None
+    left = budget - T * price
+    costs = FallingCosts(kinds_of(base.tune(T)[0]), FREEST, free[0][1].diameter, left + ROOM)
+    for room in (0.0, ROOM, 2 * ROOM):  # more only where less does not do
+        start, falling = costs.highest(left + room - ROOM)
+        calm = start > 0 and calm_cost(base.partition.graph, FREEST, start) <= CALM * price
+        for candidate, rule in free:
+            if calm and rule.first <= start:
+                based = replace(
+                    rule, start=start, base_price=price, falling=falling, horizon=int(T), budget=budget + room
+                )
+                return candidate, based
+    return None
 
 
 def _budgeted(base: Candidate, promised: Bound, rule: SelfTuning, premium: float, n_arms: int) -> Bound:
@@ -223,7 +255,7 @@ def _why(base: Candidate, bound: Bound) -> str:
 def needed(rule: SelfTuning, n_arms: int) -> float:
     """The least budget that the rounds of a rule keep to."""
     T = float(rule.horizon)
-    if rule.base_order > 0:
+    if rule.based:
         return rule.start * rule.diameter + rule.cost_to_fall(rule.start, T, n_arms)[0] + ROOM
     return rule.first * rule.diameter + rule.cost_to_go(rule.first, T)[0] + ROOM
 

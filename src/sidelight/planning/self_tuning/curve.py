@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, inf, isinf, log, sqrt
 from typing import Any, ClassVar, NamedTuple
@@ -15,7 +15,7 @@ from sidelight.engine.constants import GROWTH, ROOM, SLACK
 from sidelight.engine.self_tuning.prices import strong_price, weak_price
 from sidelight.errors import InvalidOption
 from sidelight.planning.bounds.bound import NEVER, Bound, Condition, ShownCurve, below_trivial, first
-from sidelight.planning.self_tuning.rule import SelfTuning
+from sidelight.planning.self_tuning.rule import BASE, OWN, SelfTuning
 
 THEOREM = "Self-tuning plan, Theorem 2 of docs/theory/self-tuning.md"
 
@@ -220,7 +220,7 @@ class SelfTuningBound(ShownCurve):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, ready for JSON, None for ∞; the bound follows from them."""
-        numbers = {field.name: getattr(self.rule, field.name) for field in fields(self.rule)}
+        numbers = {name: getattr(self.rule, name) for name in (*OWN, *BASE)}
         return {self.KIND: {name: None if x == inf else x for name, x in numbers.items()}}
 
     @classmethod
