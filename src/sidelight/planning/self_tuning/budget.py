@@ -201,7 +201,7 @@ def around_fixed_rates(
     """
     free = [(each, each.anytime[FREEST]) for each in candidates if FREEST in each.orders]
     price = base.per_round(T)
-    if price is None or not free:
+    if price is None or price > 1 or not free:  # a round never costs more than 1: such a bound says nothing
         return None
     left = budget - T * price
     costs = FallingCosts(kinds_of(base.tune(T)[0]), FREEST, free[0][1].diameter, left + ROOM)
