@@ -221,9 +221,7 @@ class LazyTwin:
         return target if self.rule.base_price else 0.0
 
     def _base_price(self, beta):
-        if self.rule.base_price:
-            return self.rule.base_price
-        return prices.price(beta, self.rule.base_order, *self.rule.base[2:])
+        return self.rule.reference(beta)
 
     def _keep_back(self, worth, left):
         rule, s, L = self.rule, self.rule.order, self.L

@@ -148,6 +148,9 @@ def _proved(contents: Contents) -> Plan:
     tuning = contents.rebuilt(TUNING, Tuning.from_arrays)
     _check_memory(contents, tuning)
     plan = _plan(contents, tuning)
+    rule = tuning.self_tuning
+    if (rule is not None and rule.based) != ("base" in contents.header):
+        contents.refuse("a rule that falls back on something comes with it, and others with nothing")
     if "base" in contents.header:
         plan = _with_base(contents, plan)
     _check_claim(contents, plan)
@@ -297,6 +300,7 @@ def _tuned(contents: Contents, rule: SelfTuning, n: int, rounds: int) -> Floats:
     elif rule.horizon:  # β may be raised to where the budget lasts
         largest = max(largest, more * rule.cost_to_go(rule.first, rule.horizon)[1])
     betas = [tuned[i] for i in (BETA, FREE, CHOSEN, *(() if based else (TARGET,)))]
+    allowed, reference = tuned[MOST], 1.0 + SLACK
     if based:
         needed, _ = (
             rule.cost_to_fall(tuned[BETA], left, n, tuned[TARGET])
@@ -305,6 +309,11 @@ def _tuned(contents: Contents, rule: SelfTuning, n: int, rounds: int) -> Floats:
         )
         spent = tuned[PURCHASED] + tuned[CHARGED] + needed
         affordable = left <= 0 or contents.late > 0 or spent <= rule.budget * more
+        if left > 0 and contents.late == 0:
+            allowed, reference = (
+                rule.budget - spent + 1e-6 * rule.budget,
+                rule.reference(tuned[TARGET]) * more,
+            )
     elif left > 0 and rule.first <= more * tuned[BETA]:
         known = (rule.diameter, *rule.costs, tuned[TARGET])
         needed, _ = prices.cost_to_go(tuned[BETA], left, *known)
@@ -318,10 +327,11 @@ def _tuned(contents: Contents, rule: SelfTuning, n: int, rounds: int) -> Floats:
         "charges": 0.0 <= tuned[CHARGED] <= rounds * more,
         "money": 0.0 <= tuned[UNSPENT] <= rule.play_share * tuned[CHARGED] * more and tuned[LIMIT] >= 0.0,
         "the budget": affordable,
-        "the allowance": -1e-6 - owed <= tuned[ALLOWANCE] <= tuned[MOST]
-        and 0.0 <= tuned[REFERENCE] <= 1.0 + SLACK,
+        "the allowance": -1e-6 - owed <= tuned[ALLOWANCE] <= min(tuned[MOST], allowed)
+        and 0.0 <= tuned[REFERENCE] <= reference,
         "the price": tuned[SAFE] in (0.0, 1.0) and 0.0 <= tuned[PRICE] <= 1.0,
-        "a safe round": tuned[SAFE] == 0.0 or tuned[PRICE] <= tuned[REFERENCE] * more,
+        "a safe round": tuned[SAFE] == 0.0
+        or (rule.price(tuned[BETA]) <= tuned[PRICE] * more and tuned[PRICE] <= tuned[REFERENCE] * more),
         "the next choice": tuned[CHECK] > 0.0,
         "the base": tuned[FLOOR] in (1.0, RESERVE) and tuned[FALLEN] == 0.0 and tuned[TARGET] > 0.0,
     }

@@ -173,6 +173,36 @@ def test_fixed_rates_that_do_not_prove_the_bound_are_caught(change):
     assert not all(condition.holds for condition in sl.check_certificate(plan))
 
 
+def test_a_table_may_not_choose_how_exactly_it_is_checked():
+    """A huge first entry does not excuse the others."""
+    plan = sl.plan(mixed_graph(), T)
+    rule = plan.tuning.self_tuning
+    start, falling = rule.start / 1000, (1e12,) + (0.0,) * (prices.N_FALLING - 1)
+    budget = start * rule.diameter + T * rule.base_price + ROOM + 1e-3
+    forged = replace(rule, start=start, falling=falling, budget=budget)
+    bound = replace(plan.bound, terms={"smallest bound": budget})
+    plan = replace(plan, curve=bound, tuning=replace(plan.tuning, self_tuning=forged))
+    assert not all(condition.holds for condition in sl.check_certificate(plan))
+
+
+@pytest.mark.parametrize("graph", [families.cycle(20), mixed_graph()], ids=["a larger order", "fixed rates"])
+def test_a_base_that_is_missing_or_of_another_graph_is_caught(graph):
+    plan = sl.plan(graph, T)
+    dear = replace(plan.tuning.self_tuning, budget=10 * plan.bound.value)
+    tuning, bound = (
+        replace(plan.tuning, self_tuning=dear),
+        replace(plan.bound, terms={"smallest bound": dear.budget}),
+    )
+    assert not all(
+        c.holds for c in sl.check_certificate(replace(plan, base=None, tuning=tuning, curve=bound))
+    )
+    other = sl.plan(families.revealing_action(graph.n_arms), T, realization="fixed")
+    failing = [c.name for c in sl.check_certificate(replace(plan, base=other)) if not c.holds]
+    assert "bases on another graph" in failing
+    alone = sl.plan(families.mab(6), T)
+    assert not all(c.holds for c in sl.check_certificate(replace(alone, base=alone)))
+
+
 @pytest.mark.parametrize(
     "wrong",
     [{"base_price": 0.0}, {"base_price": 2.0}, {"falling": ()}, {"falling": (1.0,) * 7}, {"start": 0.0},

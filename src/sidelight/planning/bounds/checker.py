@@ -58,8 +58,10 @@ def check_certificate(plan: Plan) -> tuple[Condition, ...]:
         return (*listed, _at_most("one arm, computed ≤ claimed", 0.0, claimed))
     if plan.tuning.self_tuning is not None:
         listed += self_tuning_conditions(plan, plan.tuning.self_tuning, facts.fixed)
-        if plan.base is not None and plan.base.tuning.self_tuning is None:
-            listed += _fixed_base(plan.base, plan.tuning.self_tuning)
+        if plan.base is not None:
+            listed.append(Condition("bases on another graph", float(plan.base.graph != plan.graph), 0.0))
+            if plan.base.tuning.self_tuning is None and plan.tuning.self_tuning.base_price > 0:
+                listed += _fixed_base(plan.base, plan.tuning.self_tuning)
         return (*listed, *(() if plan.base is None else check_certificate(plan.base)))
     if plan.horizon is None:
         return (*listed, _every_round(facts, plan))
@@ -420,11 +422,12 @@ def _fixed_base(base: Plan, rule: SelfTuning) -> list[Condition]:
     found = min((cost(groups, 1.0) for cost in _costs(facts, groups, base)), default=inf)
     kinds = [(len(group.arms), group.h, 1 / group.eta) for group in groups]
     corner = min(group.corner for group in groups)
-    over, largest = float(crossings(kinds, corner, rule).max()), max(rule.falling)
+    computed = crossings(kinds, corner, rule)
+    over = float((computed - rule.falling).max())
     return [
         _at_most("a round at fixed rates, computed ≤ claimed", found, rule.base_price),
         Condition(
-            "falling back on fixed rates, at most this above what is claimed", over, ACCURACY * largest
+            "falling back on fixed rates, most above what is claimed", over, ACCURACY * float(computed[0])
         ),
     ]
 

@@ -53,6 +53,8 @@ def self_tuning_conditions(plan: Plan, rule: SelfTuning, fixed: Floats) -> Itera
     if rule.strong < inf:
         found = min(_strong(plan, rule, covered, r) for r in g.levels())
         yield _at_most("price on strongly observable graphs", found, rule.strong)
+    lost = rule.based != (plan.base is not None)
+    yield Condition("rules with a base that the plan has not, or the other way round", float(lost), 0.0)
     if plan.horizon is not None:
         yield Condition("rounds of another horizon", float(abs(rule.horizon - plan.horizon)), 0.0)
         yield _at_most("budget ≤ claimed bound", rule.budget, plan.curve.value_at(plan.horizon))
@@ -138,6 +140,9 @@ def _price(rule: SelfTuning, beta: float) -> float:
 
 def _base_conditions(plan: Plan, rule: SelfTuning, n: int) -> Iterator[Condition]:
     """What `rule` falls back on is affordable from the start; how that is played is checked on its own."""
+    yield _at_most("β₁ ≤ start", rule.first, rule.start)
+    if not rule.based:  # and nothing more is known of it
+        return
     base = plan.tuning.self_tuning
     if base is None and rule.base_price > 0:
         found = (
@@ -175,7 +180,7 @@ def _crossing(base: SelfTuning, beta: float, rule: SelfTuning, n: int) -> float:
 
 
 def crossings(kinds: list[tuple[int, float, float]], corner: float, rule: SelfTuning) -> Floats:
-    """How much more falling back costs than the rule's table says; `kinds` are (arms, order, weight) of a potential.
+    """What falling back costs at the temperatures of a rule's table; `kinds` are (arms, order, weight) of potentials.
 
     max_x Σφ(x) − β·h(x) is at most λ + Σ max_x φ(x) − β·h(x) − λx for any λ. An arm's part is convex, then concave,
     or the other way round: its largest value is at an end, or where the slope vanishes on the concave side.
@@ -215,7 +220,7 @@ def crossings(kinds: list[tuple[int, float, float]], corner: float, rule: SelfTu
         mass = sum(count * top(order, b, lam)[1] for count, order, b in kinds)
         low, high = np.where(mass > 1, lam, low), np.where(mass > 1, high, lam)
     found = high + sum(count * top(order, b, high)[0] for count, order, b in kinds) - corner
-    return np.asarray(found - np.array(rule.falling))
+    return np.asarray(found)
 
 
 def _least(value: Callable[[float], float], end: float) -> float:

@@ -173,6 +173,10 @@ class SelfTuning:
             return prices.fallen_from(beta, self.start, self.falling, 0) + rounds * self.base_price, known
         return prices.cost_to_fall(beta, rounds, self.order, self.diameter, arms, *self.base, known)
 
+    def reference(self, target: float) -> float:
+        """What a round of the base costs at most, at temperature `target` if it has one."""
+        return self.base_price or prices.price(target, self.base_order, *self.base[2:])
+
     def to_array(self) -> Floats:
         """All numbers in the order of the fields; those of the base only if there is one, of fixed rates likewise."""
         numbers = np.array([getattr(self, name) for name in (*OWN, *BASE)], dtype=np.float64)
