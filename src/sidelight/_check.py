@@ -6,6 +6,7 @@ import contextlib
 import difflib
 import os
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from math import inf, isfinite
 from numbers import Integral, Real
 from pathlib import Path
@@ -15,6 +16,9 @@ from sidelight.errors import InvalidOption, SidelightError
 
 MOST_ROUNDS = 2**63 - 1
 """Longest horizon and largest seed of a run: both are kept in 64 bits."""
+
+MOST_SEEDS = 1_000_000
+"""Of one run, whose results are in memory."""
 
 MAX_ARMS = 2**31 - 1
 """Arms are numbered in 32 bits."""
@@ -56,10 +60,14 @@ def checked_seed(seed: object) -> int:
 def checked_seeds(seeds: object) -> list[int]:
     """The seeds of several runs, each of which is stored in 64 bits: 0, 1, … where only their number is given."""
     if is_whole(seeds):
+        if seeds > MOST_SEEDS:
+            raise InvalidOption(f"at most {MOST_SEEDS:,} seeds are played at once, got {seeds!r}")
         return list(range(checked_count("seeds", seeds)))
     if not isinstance(seeds, Iterable) or isinstance(seeds, str):
         raise InvalidOption(f"seeds must be their number, or a sequence such as range(20), got {seeds!r}")
-    chosen = list(seeds)
+    chosen = list(islice(seeds, MOST_SEEDS + 1))
+    if len(chosen) > MOST_SEEDS:
+        raise InvalidOption(f"at most {MOST_SEEDS:,} seeds are played at once, got more")
     for seed in chosen:
         if not is_whole(seed) or not 0 <= seed <= MOST_ROUNDS:
             raise InvalidOption(f"seeds must be whole numbers from 0 to 2⁶³−1, got {seed!r}")

@@ -335,3 +335,14 @@ def test_a_pending_policy_is_refused():
     policy.ask()
     with pytest.raises(sl.InvalidOption, match="pending"):
         sl.simulate(policy, sl.environments.gap(40))
+
+
+@pytest.mark.parametrize("many", [10**9, range(10**9)])
+def test_more_seeds_than_fit_are_refused_at_once(many):
+    with pytest.raises(sl.InvalidOption, match="at most 1,000,000 seeds"):
+        sl.simulate(sl.plan("cycle:5", 100), "gap:0.2", seeds=many)
+
+
+def test_names_are_for_comparisons():
+    with pytest.raises(sl.InvalidOption, match=r"sl\.compare takes names"):
+        sl.simulate("auto", "gap:0.2", graph="cycle:6", horizon=100)

@@ -162,3 +162,29 @@ def test_rules_have_units_too():
         two.tell([3.0] * int(two.graph.out_degree[two.ask()]))
     assert np.array_equal(one.probabilities, two.probabilities)
     assert two.bound_at(100) == pytest.approx(4 * rule.bound_at(100).value)
+
+
+@pytest.mark.parametrize("wrong", [(-1e308, 1e308), (0, 1e-320)])
+def test_ranges_that_numbers_cannot_divide_are_refused(wrong):
+    with pytest.raises(sl.InvalidOption, match="too wide or too narrow"):
+        sl.plan(sl.families.cycle(4), 100).policy(seed=1, rewards=wrong)
+
+
+def test_a_series_is_read_by_its_index():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed: pip install '.[pandas]'")
+    graph = sl.FeedbackGraph.from_edges(2, [(0, 0), (0, 1), (1, 0), (1, 1)], labels=["tea", "milk"])
+    told = [
+        pandas.Series({"milk": 0.1, "tea": 0.9}),
+        pandas.Series([0.1, 0.9], index=[1, 0]),
+        {"milk": 0.1, "tea": 0.9},
+    ]
+    found = []
+    for losses in told:
+        policy = sl.plan(graph, 500).policy(seed=1)
+        for _ in range(50):
+            policy.observe(policy.decide(), losses)
+        found.append(policy.probabilities.tolist())
+    assert found[0] == found[1] == found[2]
+    assert found[0][1] > 0.9
+    with pytest.raises(sl.InvalidFeedback, match="twice"):
+        policy.observe(policy.decide(), pandas.Series([0.1, 0.9], index=["milk", "milk"]))

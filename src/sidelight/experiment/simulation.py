@@ -159,7 +159,7 @@ def _player(plan: object, graph: object, horizon: int | None) -> MinimalPlayer:
                 f"simulate makes players from {name}: say what they play on and for how long, graph= and horizon="
             )
         plan = playable(cast("Make", plan), name, graph_of(graph, "simulate"), checked_horizon(horizon))
-    elif graph is not None:
+    elif graph is not None and not isinstance(plan, str):
         raise InvalidOption(
             f"graph= is for classes and functions that make players, and {type(plan).__name__} has its own"
         )
@@ -169,7 +169,11 @@ def _player(plan: object, graph: object, horizon: int | None) -> MinimalPlayer:
         return plan
     player = guarded(plan)
     if player is None:
-        how = "make one with sl.plan"
+        how = (
+            "make one with sl.plan; sl.compare takes names"
+            if isinstance(plan, str)
+            else "make one with sl.plan"
+        )
         if any(hasattr(plan, verb) for verb in ("ask", "decide")):
             how = f"one of your own needs graph and copy(seed), or is given as its class: {TURNS}"
         raise InvalidOption(f"simulate plays a Plan or a Policy, got {type(plan).__name__}; {how}")

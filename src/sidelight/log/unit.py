@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
+from math import inf, isfinite
 from typing import Literal, NamedTuple
 
 from sidelight._types import Floats
 from sidelight.errors import InvalidOption
+
+LEAST_WIDTH = 1e-300
+"""Of a range: below, divisions by it overflow."""
 
 Kind = Literal["losses", "rewards"]
 
@@ -54,4 +57,8 @@ def _range(name: str, given: Sequence[float]) -> tuple[float, float]:
         raise InvalidOption(f"{name} must be a pair (low, high), got {given!r}") from None
     if not (isfinite(low) and isfinite(high) and low < high):
         raise InvalidOption(f"{name} must be a pair (low, high) of numbers with low < high, got {given!r}")
+    if not LEAST_WIDTH <= high - low < inf:
+        raise InvalidOption(
+            f"the range of {name} is too wide or too narrow for numbers of 64 bits, got {given!r}"
+        )
     return low, high

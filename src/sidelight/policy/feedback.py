@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,8 @@ def aligned(graph: FeedbackGraph, degree: int, arm: int, losses: object) -> Floa
         values = losses
     elif isinstance(losses, Mapping):
         return _from_mapping(graph, arm, losses)
+    elif hasattr(losses, "to_dict") and hasattr(losses, "index"):  # a pandas Series says which arms it means
+        return _from_mapping(graph, arm, _from_series(graph, losses))
     else:
         if not graph.certain and isinstance(losses, list | tuple):
             losses = [np.nan if loss is None else loss for loss in losses]
@@ -86,6 +89,13 @@ def out_of_range(graph: FeedbackGraph, arm: int, unit: Unit, values: Floats) -> 
         f"the {unit.column} of arm {named(graph, int(graph.out_neighbors(arm)[at]))} must be in "
         f"[{unit.low:g}, {unit.high:g}], got {values[at]}; {advice}"
     )
+
+
+def _from_series(graph: FeedbackGraph, losses: Any) -> dict[int | str, float]:
+    found: dict[int | str, float] = losses.to_dict()
+    if len(found) < len(losses):
+        raise InvalidFeedback(f"some arms are told of twice: the index is {names(graph, list(losses.index))}")
+    return found
 
 
 def _from_mapping(graph: FeedbackGraph, arm: int, losses: Mapping[int | str, float]) -> Floats:

@@ -12,7 +12,7 @@ from pathlib import Path
 from reprlib import Repr
 from typing import Any, NoReturn, TypeVar
 
-from sidelight._check import MOST_ROUNDS, checked_path, suggestion
+from sidelight._check import MOST_ROUNDS, MOST_SEEDS, checked_path, suggestion
 from sidelight.errors import SidelightError, SpecError, listing
 from sidelight.experiment.sweep.graph_source import LOOPS, GraphSource, is_file
 from sidelight.experiment.sweep.loss_source import LossSource
@@ -29,7 +29,6 @@ REQUIRED = ("policies", "graphs", "environments", "horizons", "seeds")
 OPTIONAL = ("title", "checkpoints")
 FAMILY_KEYS = ("family", "name", "undirected", "loops")
 FILE_KEYS = ("file", "name", "undirected", "loops", "n_arms", "named")
-MOST_SEEDS = 1_000_000
 MOST_CELLS = 1_000_000
 DEFAULT_CHECKPOINTS = 80
 
