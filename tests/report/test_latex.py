@@ -27,7 +27,7 @@ def test_one_comparison_has_a_row_for_each_policy():
     assert columns_of(text) == "lrrr"
     assert r"policy & regret & bound & certificate \\" in text
     assert rows_of(text) == [
-        ["auto", r"$\mathbf{2 \pm 2.48}$", "$50$", "--"],  # t(0.975, 2)/√3 = 2.484
+        ["auto", r"$\mathbf{2 \pm 2.5}$", "$50$", "--"],  # t(0.975, 2)/√3 = 2.484
         [r"exp3\_ix", r"$4 \pm 0$", "--", "--"],
     ]
     assert text.startswith("% regret, mean of 3 runs with its 95 % interval; cycle:4, gap, T = 100\n")

@@ -12,6 +12,7 @@ from sidelight.experiment.results import Cell, Results
 from sidelight.report.groups import Group, groups_of
 from sidelight.report.latex_text import escaped, foreign
 from sidelight.report.series import final_regret
+from sidelight.report.text import half_width
 
 NOTHING = "--"
 """In the place of a number that does not exist."""
@@ -90,8 +91,14 @@ def _regret(cell: Cell, group: Group) -> str:
     mean, _, high = final_regret(cell)
     text = _digits(mean)
     if isfinite(high):
-        text += rf" \pm {_digits(high - mean)}"
+        text += rf" \pm {_half(mean, high - mean)}"
     return rf"$\mathbf{{{text}}}$" if cell is group.ranked[0] else f"${text}$"
+
+
+def _half(mean: float, half: float) -> str:
+    """As in all tables, but for powers of ten, which are typeset."""
+    plain = half_width(mean, half)
+    return plain.replace(",", "{,}") if plain == "0" or 1e-3 <= half < 1e7 else _digits(half)
 
 
 def _math(value: float | None) -> str:
