@@ -6,12 +6,13 @@ import asyncio
 import threading
 
 import httpx
+import numpy as np
 import pytest
 from serving import ADMIN
 
 import sidelight as sl
 from sidelight.client import AsyncClient, Client, calls
-from sidelight.errors import ServiceError
+from sidelight.errors import InvalidOption, ServiceError
 
 
 @pytest.fixture
@@ -67,6 +68,97 @@ def test_errors_say_what_the_service_says(client):
     with pytest.raises(ServiceError, match="does not exist") as caught:
         remote.observe(7, [0.5, 0.5])
     assert caught.value.about["item"] == 0
+
+
+WRONG = [
+    (lambda p: p.observe(1, {"a": "x"}), r"losses\['a'\] must be a finite number.* got 'x'"),
+    (lambda p: p.observe(1, [0.5, float("inf")]), r"losses\[1\] must be a finite number.* got inf"),
+    (lambda p: p.observe(1, {1: 0.5, "1": 0.5}), "named twice"),
+    (lambda p: p.observe("x", [1, 2]), "what decide.. returned, or its id, got 'x'"),
+    (lambda p: p.observe(None, [1, 2]), "or its id, got None"),
+    (lambda p: p.observe(1, None), "order of `reveals`, got None"),
+    (lambda p: p.observe(1, 5), "order of `reveals`, got 5"),
+    (lambda p: p.observe(1, "12"), "order of `reveals`, got '12'"),
+    (lambda p: p.observe(1, np.array(0.5)), "order of `reveals`, got array"),
+    (lambda p: p.cancel("x"), "or its id, got 'x'"),
+    (lambda p: p.decide(key=5), "printable ASCII .* got key=5"),
+    (lambda p: p.decide(key="é"), "printable ASCII .* got key='é'"),
+    (lambda p: p.decide(key=""), "printable ASCII .* got key=''"),
+    (lambda p: p.decide(count=0), "got count=0"),
+    (lambda p: p.decide(count=-1), "got count=-1"),
+    (lambda p: p.decide(count=True), "whole number, got count=True"),
+    (lambda p: p.decide(count=1.0), "whole number, got count=1.0"),
+    (lambda p: p.client.create("x", 5), "family such as .* got 5"),
+    (lambda p: p.client.create("x", None), "family such as .* got None"),
+]
+
+
+@pytest.mark.parametrize(("ask", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_wrong_arguments_are_refused_before_anything_is_sent(ask, message):
+    sent = []
+
+    def note(call):
+        sent.append(call)
+
+    async def note_async(call):
+        sent.append(call)
+
+    async def main() -> None:
+        async with AsyncClient("http://127.0.0.1:9") as client:
+            client.send = note_async
+            with pytest.raises(InvalidOption, match=message):
+                await ask(client.policy("p"))
+
+    with Client("http://127.0.0.1:9") as client:
+        client.send = note
+        with pytest.raises(InvalidOption, match=message):
+            ask(client.policy("p"))
+    asyncio.run(main())
+    assert sent == []
+
+
+@pytest.mark.parametrize("make", [Client, AsyncClient])
+@pytest.mark.parametrize(
+    ("url", "token", "message"),
+    [
+        (None, None, "got url=None"),
+        ("127.0.0.1:8383", None, "such as http://127.0.0.1:8383, got url='127.0.0.1:8383'"),
+        ("http://a:b", None, "got url='http://a:b'"),
+        ("http://127.0.0.1:9", "", "token is ''"),
+        ("http://127.0.0.1:9", 5, "got a value of type int"),
+        ("http://127.0.0.1:9", "sl_é", "got 'é' at 3; copy it again"),
+    ],
+)
+def test_no_client_without_an_address_and_a_token_that_can_be_sent(make, url, token, message):
+    with pytest.raises(InvalidOption, match=message) as caught:
+        make(url, token)
+    assert "sl_é" not in str(caught.value)  # what was secret stays so
+
+
+class Series:
+    """As much of a Series of pandas as is looked at: values in one order, arms in another."""
+
+    def __init__(self, values, index) -> None:
+        self.values, self.index = values, index
+
+    def __iter__(self):
+        return iter(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def keys(self):
+        return self.index
+
+    def to_dict(self):
+        return dict(zip(self.index, self.values, strict=True))
+
+
+def test_a_series_is_read_by_its_index():
+    (call,) = calls.observe("p", [(1, Series([0.25, 0.75], [4, 3]))])
+    assert call.json == {"observations": [{"decision": 1, "losses": {"4": 0.25, "3": 0.75}}]}
+    with pytest.raises(InvalidOption, match=r"named twice in \[3, 3\]"):
+        calls.observe("p", [(1, Series([0.25, 0.75], [3, 3]))])
 
 
 def test_no_service():

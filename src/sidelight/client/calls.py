@@ -7,12 +7,15 @@ observation that it knows already it counts as repeated.
 from __future__ import annotations
 
 import random
+import re
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from sidelight._check import checked_count, is_whole
 from sidelight.client.answers import Decision
 from sidelight.errors import InvalidOption, ServiceError
 
@@ -38,6 +41,9 @@ LONGEST_WAIT = 10.0
 MANY = 1_000
 """Observations of one request."""
 
+_KEY = re.compile(r"[\x21-\x7e]{1,200}")
+_NOT_IN_TOKENS = re.compile(r"[^\x21-\x7e]")
+
 
 @dataclass(frozen=True)
 class Call:
@@ -53,8 +59,14 @@ class Call:
 
 def create(name: str, graph: FeedbackGraph | str, options: Mapping[str, Any]) -> Call:
     """POST /v1/policies."""
+    from sidelight.graph import FeedbackGraph
+
     described: Any = graph
     if not isinstance(graph, str):
+        if not isinstance(graph, FeedbackGraph):
+            raise InvalidOption(
+                f'graph must be a FeedbackGraph, or a family such as "cycle:12", got {graph!r:.80}'
+            )
         described = {"n": graph.n_arms, "edges": graph.edges().tolist()}
         if not graph.certain:
             described["probabilities"] = graph.edge_probabilities().tolist()
@@ -69,21 +81,24 @@ def create(name: str, graph: FeedbackGraph | str, options: Mapping[str, Any]) ->
     return Call("POST", "/v1/policies", body, headers=_key(None))
 
 
-def decide(name: str, count: int, key: str | None) -> Call:
+def decide(name: str, count: int | None, key: str | None) -> Call:
     """POST …/decisions, with a key of its own unless one is given."""
+    count = 1 if count is None else checked_count("count", count)
     return Call("POST", f"{policy(name)}/decisions", {"count": count}, headers=_key(key))
 
 
 def observe(name: str, told: Iterable[tuple[Decision | int, Losses]]) -> list[Call]:
     """POST …/observations, as many as it takes."""
-    items = [
-        {"decision": d.id if isinstance(d, Decision) else int(d), "losses": _losses(losses)}
-        for d, losses in told
-    ]
+    items = [{"decision": _number(decision), "losses": _losses(losses)} for decision, losses in told]
     return [
         Call("POST", f"{policy(name)}/observations", {"observations": items[at : at + MANY]})
         for at in range(0, len(items), MANY)
     ]
+
+
+def cancel(name: str, decision: Decision | int) -> Call:
+    """DELETE …/decisions/{number}."""
+    return Call("DELETE", f"{policy(name)}/decisions/{_number(decision)}")
 
 
 def policy(name: str) -> str:
@@ -91,19 +106,71 @@ def policy(name: str) -> str:
     return f"/v1/policies/{quote(name, safe='')}"
 
 
-def _losses(losses: Losses) -> Any:
+def _number(decision: object) -> int:
+    if isinstance(decision, Decision):
+        return decision.id
+    if not is_whole(decision):
+        raise InvalidOption(f"decision must be what decide() returned, or its id, got {decision!r:.80}")
+    return int(decision)
+
+
+def _losses(losses: Any) -> Any:
     if isinstance(losses, Mapping):
-        return {str(arm): _loss(loss) for arm, loss in losses.items()}
-    return [_loss(loss) for loss in losses]
+        told = losses
+    elif hasattr(losses, "to_dict") and hasattr(
+        losses, "index"
+    ):  # a Series of pandas: its index names the arms
+        told = losses.to_dict()
+    elif isinstance(losses, Iterable) and not isinstance(losses, str | bytes | Set):
+        return [_loss(at, loss) for at, loss in enumerate(_items(losses))]
+    else:
+        raise _no_losses(losses)
+    read = {str(arm): _loss(arm, loss) for arm, loss in told.items()}
+    if len(read) < len(losses):
+        raise InvalidOption(
+            f"an arm is named twice in {list(losses.keys())!r:.80}; tell one loss for each arm"
+        )
+    return read
 
 
-def _loss(loss: float | None) -> float | None:
+def _items(losses: Iterable[Any]) -> Iterable[Any]:
+    try:
+        return iter(losses)
+    except TypeError:  # an array without dimensions
+        raise _no_losses(losses) from None
+
+
+def _no_losses(losses: object) -> InvalidOption:
+    return InvalidOption(
+        f"losses must be {{arm or label: value}}, or values in the order of `reveals`, got {losses!r:.80}"
+    )
+
+
+def _loss(arm: object, loss: Any) -> float | None:
     """A number, or null for a reveal that failed: None, or NaN as in arrays."""
-    return None if loss is None or loss != loss else float(loss)
+    if loss is None:
+        return None
+    try:
+        value = inf if isinstance(loss, str | bytes) else float(loss)
+    except (TypeError, ValueError, OverflowError):
+        value = inf
+    if value != value:
+        return None
+    if not isfinite(value):
+        raise InvalidOption(
+            f"losses[{arm!r}] must be a finite number, or None if the reveal failed, got {loss!r:.80}"
+        )
+    return value
 
 
-def _key(key: str | None) -> dict[str, str]:
-    return {"Idempotency-Key": key or secrets.token_urlsafe(18)}
+def _key(key: object) -> dict[str, str]:
+    if key is None:
+        return {"Idempotency-Key": secrets.token_urlsafe(18)}
+    if not isinstance(key, str) or not _KEY.fullmatch(key):
+        raise InvalidOption(
+            f"key must be 1 to 200 printable ASCII characters without spaces, got key={key!r:.80}"
+        )
+    return {"Idempotency-Key": key}
 
 
 def http_library() -> Any:
@@ -117,9 +184,36 @@ def http_library() -> Any:
     return httpx
 
 
-def headers(token: str | None) -> dict[str, str]:
-    """Of every request."""
-    return {} if token is None else {"Authorization": f"Bearer {token}"}
+def address(url: object) -> str:
+    """Of the service, without a slash at its end."""
+    httpx = http_library()
+    try:
+        parsed = httpx.URL(url)
+        fine = isinstance(url, str) and parsed.scheme in ("http", "https") and parsed.host
+    except (TypeError, httpx.InvalidURL):
+        fine = False
+    if not fine:
+        raise InvalidOption(f"url must be an address such as http://127.0.0.1:8383, got url={url!r:.80}")
+    return str(url).rstrip("/")
+
+
+def headers(token: object) -> dict[str, str]:
+    """Of every request. What is said about a token does not show it, since messages end up in logs."""
+    if token is None:
+        return {}
+    if not isinstance(token, str):
+        raise InvalidOption(
+            f"token must be text such as sl_…, or None for no token, got a value of type {type(token).__name__}"
+        )
+    if not token:
+        raise InvalidOption("token is '', which opens nothing; give the whole of it, or None for no token")
+    wrong = _NOT_IN_TOKENS.search(token)
+    if wrong is not None:
+        raise InvalidOption(
+            f"token must be printable ASCII characters without spaces, got {wrong[0]!r} at {wrong.start()};"
+            " copy it again as it was shown"
+        )
+    return {"Authorization": f"Bearer {token}"}
 
 
 def again(answer: httpx.Response) -> bool:

@@ -22,7 +22,7 @@ class Client:
     """The service at `url`. Requests that get no answer are sent again, which changes nothing twice."""
 
     def __init__(self, url: str, token: str | None = None, *, timeout: float = 30.0, tries: int = 8) -> None:
-        self.url, self.tries = url.rstrip("/"), tries
+        self.url, self.tries = calls.address(url), tries
         self._http = calls.http_library().Client(
             base_url=self.url, headers=calls.headers(token), timeout=timeout
         )
@@ -126,7 +126,7 @@ class RemotePolicy:
     def decide(self, *, count: int, key: str | None = None) -> list[Decision]: ...
     def decide(self, *, count: int | None = None, key: str | None = None) -> Decision | list[Decision]:
         """The next arm to play, or the next `count` of them; the same `key` gives the same ones again."""
-        made = decisions(self.client.send(calls.decide(self.name, count or 1, key)).json())
+        made = decisions(self.client.send(calls.decide(self.name, count, key)).json())
         return made[0] if count is None else made
 
     def observe(self, decision: Decision | int, losses: calls.Losses) -> Observed:
@@ -140,8 +140,7 @@ class RemotePolicy:
 
     def cancel(self, decision: Decision | int) -> None:
         """Nothing will come for this decision."""
-        number = decision.id if isinstance(decision, Decision) else decision
-        self.client.send(calls.Call("DELETE", f"{calls.policy(self.name)}/decisions/{number}"))
+        self.client.send(calls.cancel(self.name, decision))
 
     def show(self) -> dict[str, Any]:
         """The policy as it stands: round, open, probabilities, certificate, bound."""
