@@ -82,6 +82,23 @@ def test_nobody_gets_in_without(service):
     assert service.http.get("/v1/policies", headers=bearer(good)).status_code in (401, 429)
 
 
+def test_a_token_that_is_not_known_is_told_from_none(service):
+    made = service.http.post("/v1/tokens", json={"scopes": ["read"]}).json()
+    good = made["token"]
+    assert service.http.delete(f"/v1/tokens/{made['id']}").status_code == 204
+
+    def refusal(header: str) -> str:
+        answer = service.http.get("/v1/policies", headers={"Authorization": header})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (401, "unauthorized")
+        return answer.json()["error"]["message"]
+
+    unknown = {refusal(f"Bearer {token}") for token in (good, good[:-1], f"sl_{'0' * 12}_{good[16:]}", "x")}
+    assert unknown == {"this token is not known or was revoked; ask for a new one"}
+    assert {refusal(header) for header in ("", "Bearer", "Basic x")} == {
+        "a token is needed: `Authorization: Bearer …`"
+    }
+
+
 def test_tokens_last_and_are_kept_as_digests(store, tmp_path):
     with running(store) as service:
         made = service.http.post("/v1/tokens", json={"scopes": ["read", "read"], "note": "a note"}).json()

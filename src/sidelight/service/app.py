@@ -22,7 +22,7 @@ from sidelight.service.problems import Problem, store_failed, unknown_policy
 from sidelight.service.served import Served
 from sidelight.service.service import Service
 from sidelight.service.store.base import NameTaken, OwnedElsewhere
-from sidelight.service.tokens import Caller, new_token
+from sidelight.service.tokens import Caller, new_token, refused
 
 Read = TypeVar("Read")
 
@@ -98,10 +98,11 @@ class Routes:
     def _caller(self, request: Request, scope: str, policy: str | None) -> Caller:
         """Who asks, if they may."""
         service = self.service
-        caller = service.tokens.caller(request.headers.get("authorization"))
+        header = request.headers.get("authorization")
+        caller = service.tokens.caller(header)
         if caller is None:
             service.failures.check(request.client.host if request.client else "")
-            raise Problem(401, "unauthorized", "a token is needed: `Authorization: Bearer …`")
+            raise refused(header)
         service.rates.check(caller.id)
         if not caller.may(scope, policy):
             whom = "all policies" if policy is None else f"policy {policy!r}"

@@ -58,9 +58,9 @@ class Tokens:
 
     def caller(self, header: str | None) -> Caller | None:
         """Who sends this `Authorization` header; None if it is nobody."""
-        if header is None or header[:7].lower() != "bearer ":
+        token = _bearer(header)
+        if token is None:
             return None
-        token = header[7:].strip()
         if self._environment is not None and hmac.compare_digest(_digest(token), self._environment):
             return Caller("environment", SCOPES, None)
         found = _TOKEN.fullmatch(token)
@@ -73,6 +73,13 @@ class Tokens:
         return Caller(row.id, row.scopes, row.policy)
 
 
+def refused(header: str | None) -> Problem:
+    """401 for a header that is nobody's. Whether the id, the secret or the shape is wrong is nobody's business."""
+    if _bearer(header) is None:
+        return Problem(401, "unauthorized", "a token is needed: `Authorization: Bearer …`")
+    return Problem(401, "unauthorized", "this token is not known or was revoked; ask for a new one")
+
+
 def new_token(scopes: list[str], policy: str | None, note: str, now: float) -> tuple[TokenRow, str]:
     """A row for the store, and the token, which is never to be seen again."""
     unknown = [scope for scope in scopes if scope not in SCOPES]
@@ -83,6 +90,13 @@ def new_token(scopes: list[str], policy: str | None, note: str, now: float) -> t
     name, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
     row = TokenRow(name, _digest(secret), tuple(sorted(set(scopes), key=SCOPES.index)), policy, note, now)
     return row, f"sl_{name}_{secret}"
+
+
+def _bearer(header: str | None) -> str | None:
+    """The token of an `Authorization` header, if there is one."""
+    if header is None or header[:7].lower() != "bearer ":
+        return None
+    return header[7:].strip() or None
 
 
 def _digest(text: str) -> bytes:
