@@ -136,6 +136,15 @@ def told_twice(p):
     p.observe(d, {labels[d.reveals[0]]: 0.5, int(d.reveals[0]): 0.5})
 
 
+class Series(list):
+    """What pandas calls a Series, as far as it is asked."""
+
+    index = ("a", "a")
+
+    def to_dict(self):
+        return {"a": self[-1]}
+
+
 GRAPHS = {  # that no round of these policies can have
     "no graph": lambda: "cycle",
     "other arms": lambda: sl.families.full(9),
@@ -160,6 +169,7 @@ REFUSALS = {
     **OBSERVED,
     **TOLD,
     "told twice": lambda p, _: told_twice(p),
+    "a series that tells twice": lambda p, _: p.observe(p.open[0], Series([0.5, 0.5])),
     **{f"decide, {what}": (lambda p, _, g=g: p.decide(graph=g())) for what, g in GRAPHS.items()},
     **{f"observe, {what}": (lambda p, _, g=g: observed_on(p, g())) for what, g in GRAPHS.items()},
     "asked twice": lambda p, _: p.ask(),

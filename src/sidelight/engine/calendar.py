@@ -28,7 +28,7 @@ class Calendar(NamedTuple):
     last: np.ndarray  # (W,) int64 … and the last: answers come in the order of decisions
     link: np.ndarray  # (R,) int64 the next record of the same list
     round: np.ndarray  # (R,) int64
-    drawn: np.ndarray  # (R,) int64 slot, or arm
+    drawn: np.ndarray  # (R,) int64 arm
     learnt: np.ndarray  # (R,) int64 rounds that were learnt from when it was drawn
     kept: np.ndarray  # (R·WIDTH,) what is kept of the draw, record after record
     counts: np.ndarray  # (N_COUNTS,) int64

@@ -211,7 +211,9 @@ def play_late(memory, world, function, key, first, last, cost, losses, plays, ca
             cost += cost_of(world, function, t, arm)
             if plays.size > 0:
                 plays[arm] += 1
-            record = enter(calendar, t, slot)
+            record = enter(
+                calendar, t, arm
+            )  # slots may be others when it is heard of, if the plan falls back
             calendar.learnt[record] = int(state.numbers[ROUND])
             note(machine, state, store, slot, pointer(calendar.kept, record * width, size))
         record = take(calendar, t)
@@ -220,7 +222,7 @@ def play_late(memory, world, function, key, first, last, cost, losses, plays, ca
             if decided < forgotten:
                 calendar.counts[LOST] += 1
             else:
-                played = int(calendar.drawn[record])
+                played = int(machine.slot_of[int(calendar.drawn[record])])
                 word = round_word(key, decided)
                 for i in range(list_revealed(machine, state, played)):
                     if not works(machine, word, played, state.targets[i]):

@@ -381,3 +381,30 @@ def test_late_answers_leave_it_free(graph):
             policy.observe(decision, np.where(decision.reveals == decision.arm, 1.0, 0.5))
     assert policy.stage is policy.plan
     assert policy.certificate().value > 0
+
+
+def test_what_is_heard_after_the_fall_is_the_same_in_simulations(graph):
+    """Decisions that are open when the plan falls back were drawn in another layout of memory."""
+    seed, rounds = falling(graph)
+    plan, rng = tight(graph), np.random.default_rng(1)
+    policy, rows = plan.policy(seed=seed), []
+    while policy.stage is plan:
+        leads = policy.probabilities
+        rows.append((leads == leads.max()).astype(float))
+        policy.tell(rows[-1][graph.out_neighbors(policy.ask())])
+    rows = np.array([*rows, *rng.random((60, graph.n_arms))])
+    delays = np.zeros(len(rows), dtype=np.int64)
+    delays[rounds - 1 : rounds + 6] = 5
+    policy, waiting, cost, left_open = plan.policy(seed=seed), {}, 0.0, 0
+    for t, row in enumerate(rows):
+        decision = policy.decide()
+        cost += row[decision.arm]
+        waiting.setdefault(t + delays[t], []).append((t, decision))
+        for u, answered in waiting.pop(t, []):
+            before = policy.stage
+            policy.observe(answered, rows[u][answered.reveals])
+            left_open += (policy.stage is not before) * sum(map(len, waiting.values()))
+    run = sl.simulate(plan, sl.environments.matrix(rows), seeds=[seed], horizon=len(rows), delay=delays)
+    assert left_open > 0
+    assert run.regret[0, -1] == pytest.approx(cost - rows.sum(axis=0).min(), abs=1e-9)
+    assert run.certificate[0, -1] == pytest.approx(policy.certificate().value, rel=1e-9)

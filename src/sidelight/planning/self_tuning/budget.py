@@ -206,6 +206,8 @@ def around_fixed_rates(
     left = budget - T * price
     costs = FallingCosts(kinds_of(base.tune(T)[0]), FREEST, free[0][1].diameter, left + ROOM)
     for room in (0.0, ROOM, 2 * ROOM):  # more only where less does not do
+        if room > SMALL * budget:
+            break
         start, falling = costs.highest(left + room - ROOM)
         calm = start > 0 and calm_cost(base.partition.graph, FREEST, start) <= CALM * price
         for candidate, rule in free:
