@@ -7,5 +7,5 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _heard():
-    """A test that runs a command in this process with --quiet leaves the library's log turned down: not for others."""
+    """Tests that run a command with --quiet in this process leave the library log turned down: not for others."""
     logging.getLogger("sidelight").setLevel(logging.NOTSET)
