@@ -249,3 +249,14 @@ def test_many_at_once(service):
                 await client.policy("none").decide()
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("told", [[5], [(1,)], ["ab"]])
+def test_answers_come_in_pairs(told):
+    with pytest.raises(InvalidOption, match="in pairs"):
+        calls.observe("p", told)
+
+
+def test_names_are_texts():
+    with pytest.raises(InvalidOption, match="is a text, got 5"):
+        calls.policy(5)

@@ -89,7 +89,9 @@ def decide(name: str, count: int | None, key: str | None) -> Call:
 
 def observe(name: str, told: Iterable[tuple[Decision | int, Losses]]) -> list[Call]:
     """POST …/observations, as many as it takes."""
-    items = [{"decision": _number(decision), "losses": _losses(losses)} for decision, losses in told]
+    items = [
+        {"decision": _number(decision), "losses": _losses(losses)} for decision, losses in map(_pair, told)
+    ]
     return [
         Call("POST", f"{policy(name)}/observations", {"observations": items[at : at + MANY]})
         for at in range(0, len(items), MANY)
@@ -103,7 +105,15 @@ def cancel(name: str, decision: Decision | int) -> Call:
 
 def policy(name: str) -> str:
     """The path of a policy."""
+    if not isinstance(name, str):
+        raise InvalidOption(f"the name of a policy is a text, got {name!r}")
     return f"/v1/policies/{quote(name, safe='')}"
+
+
+def _pair(told: object) -> tuple[Any, Any]:
+    if not isinstance(told, tuple | list) or len(told) != 2:
+        raise InvalidOption(f"what was revealed is told in pairs (decision, losses), got {told!r:.80}")
+    return told[0], told[1]
 
 
 def _number(decision: object) -> int:

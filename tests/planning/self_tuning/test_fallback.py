@@ -383,6 +383,12 @@ def test_late_answers_leave_it_free(graph):
     assert policy.certificate().value > 0
 
 
+def test_after_the_fall_on_fixed_rates_the_graph_stays():
+    policy = fallen_policy(mixed_graph())
+    with pytest.raises(sl.InfeasibleRequest, match="for one graph"):
+        policy.decide(graph=families.full(policy.graph.n_arms))
+
+
 def test_what_is_heard_after_the_fall_is_the_same_in_simulations(graph):
     """Decisions that are open when the plan falls back were drawn in another layout of memory."""
     seed, rounds = falling(graph)
