@@ -62,18 +62,6 @@ def test_nothing_to_look_at(run, tmp_path, place, opened):
     assert opened == []
 
 
-def test_the_playground(run, tmp_path, opened):
-    page = tmp_path / "playground.html"
-    answer = json.loads(run("look", "--playground", page, "--json")[1])
-    assert answer == {"page": str(page), "complete": True, "opened": False}
-    text = page.read_text()
-    assert "Content-Security-Policy" in text
-    assert "<link" not in text
-    code, _, err = run("look", "--playground", tmp_path)
-    assert code != 0
-    assert "Traceback" not in err
-
-
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     """The file of a store with two policies, in a folder of its own."""

@@ -26,7 +26,6 @@ STORES = (".sqlite", ".sqlite3", ".db")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, help="Of --live; any that is free by default."
 )
-@click.option("--playground", is_flag=True, help="Write the playground to the file FOLDER instead.")
 @options.quiet
 @options.as_json
 def command(
@@ -36,7 +35,6 @@ def command(
     output: str | None,
     live: bool,
     port: int,
-    playground: bool,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -50,7 +48,6 @@ def command(
     sidelight look results
     sidelight look results --live                   a sweep while it runs: cells done, time left, results so far
     sidelight look service.sqlite --policy drinks
-    sidelight look --playground playground.html     plans side by side in the browser, on small graphs
     """
     if live:
         if _store(place) is not None:
@@ -59,10 +56,7 @@ def command(
             )
         _watch(Path(place), port, browser, as_json)
         return
-    if playground:
-        page, complete = _played(Path(place)), True
-    else:
-        page, complete = _written(place, policy, None if output is None else Path(output))
+    page, complete = _written(place, policy, None if output is None else Path(output))
     opened = browser and not as_json and _opened(page)
     if as_json:
         emit_json({"page": str(page), "complete": complete, "opened": opened})
@@ -138,13 +132,6 @@ def _watch(folder: Path, port: int, browser: bool, as_json: bool) -> None:
                 webbrowser.open(server.address)
         with contextlib.suppress(KeyboardInterrupt):
             server.serve_forever()
-
-
-def _played(file: Path) -> Path:
-    from sidelight.report.playground import write_playground
-
-    with written(file):
-        return write_playground(file)
 
 
 def _claims(folder: Path) -> tuple[Path, bool] | None:

@@ -89,7 +89,6 @@ class Routes:
             ("GET", "/metrics", self.metrics),
             ("GET", "/openapi.json", self.openapi),
             ("GET", "/", self.page),
-            ("GET", "/playground", self.playground),
             ("GET", "/assets/{file}", self.asset),
         )
 
@@ -384,10 +383,6 @@ class Routes:
     async def page(self, request: Request) -> Response:
         """GET /."""
         return Response(page.watched(), media_type="text/html; charset=utf-8", headers=page.HEADERS)
-
-    async def playground(self, request: Request) -> Response:
-        """GET /playground."""
-        return Response(page.played(), media_type="text/html; charset=utf-8", headers=page.HEADERS)
 
     async def asset(self, request: Request) -> Response:
         """GET /assets/{file}: what the pages are made of."""

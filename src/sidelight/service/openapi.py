@@ -143,7 +143,6 @@ _OPERATIONS = (
                "Figures for Prometheus; those of policies need a token that may read them.", None, None, "text"),
     _Operation("get", "/openapi.json", "openapi", "This document.", None, None, "object"),
     _Operation("get", "/", "page", "The page.", None, None, "html"),
-    _Operation("get", "/playground", "playground", "Plans side by side in the browser.", None, None, "html"),
 )  # fmt: skip
 
 

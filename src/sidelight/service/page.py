@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from sidelight.report import assets, playground, policies_page
+from sidelight.report import assets, policies_page
 
 HEADERS = {
     "content-security-policy": (
@@ -18,7 +18,7 @@ HEADERS = {
 }
 
 OWN = ("live.js",)
-SHARED = {*policies_page.STYLES, *policies_page.SCRIPTS, *playground.STYLES, *playground.SCRIPTS}
+SHARED = {*policies_page.STYLES, *policies_page.SCRIPTS}
 
 
 @cache
@@ -31,12 +31,6 @@ def text(name: str) -> str:
 def watched() -> str:
     """All policies and one of them, as they run."""
     return policies_page.served_html("assets/", OWN)
-
-
-@cache
-def played() -> str:
-    """The playground."""
-    return playground.playground_html("assets/")
 
 
 def asset(name: str) -> tuple[str, str] | None:
