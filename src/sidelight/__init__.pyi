@@ -65,6 +65,5 @@ from sidelight.planning import compare_bounds as compare_bounds
 from sidelight.planning import plan as plan
 from sidelight.policy import Certificate as Certificate
 from sidelight.policy import Decision as Decision
-from sidelight.policy import PayToLook as PayToLook
 from sidelight.policy import Policy as Policy
 from sidelight.policy import Rule as Rule

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from cli_checks import assert_one_line, assert_usage
+from recorded import record
 
 import sidelight as sl
-from sidelight.log import record
 
 
 @pytest.fixture

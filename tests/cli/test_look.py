@@ -104,7 +104,6 @@ def test_what_is_no_store(run, store, played, opened, tmp_path):
         ((f"sqlite:///{tmp_path}/none.db",), "does not exist"),
         (("mysql://here",), "is no store"),
         ((store, "--policy", "drink"), "did you mean 'drinks'?"),
-        ((store, "--live"), "at its own address"),
         ((tmp_path,), "no results and no store"),
         ((played, "--policy", "drinks"), "name its file or address"),
         ((played / "manifest.json",), "is no store of the service"),

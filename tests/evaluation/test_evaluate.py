@@ -6,10 +6,10 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from recorded import record
 
 import sidelight as sl
 from sidelight._json import plain
-from sidelight.log import record
 
 
 @pytest.fixture(scope="module")

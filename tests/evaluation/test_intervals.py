@@ -5,10 +5,10 @@ from math import log, sqrt
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from recorded import record
 
 import sidelight as sl
 from sidelight.evaluation.intervals import Bounded, bernstein, bootstrap, lower_bound
-from sidelight.log import record
 
 RUNS = 200
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from recorded import record
 
 import sidelight as sl
 from sidelight.evaluation import model as module
 from sidelight.evaluation.model import FOLDS, PRIOR, model_of
 from sidelight.evaluation.target import Target
-from sidelight.log import record
 
 
 @pytest.fixture(scope="module")

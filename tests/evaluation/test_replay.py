@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from recorded import record
 
 import sidelight as sl
-from sidelight.log import record
 
 ROUNDS = 120
 TABLE = np.random.default_rng(0).random((ROUNDS, 3))

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from recorded import record
 
 import sidelight as sl
-from sidelight.log import record
 
 FORMS = ["log.csv", "log.csv.gz", "log.parquet"]
 

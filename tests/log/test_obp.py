@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from real_graphs import DATA
+from recorded import record
 
 import sidelight as sl
-from sidelight.log import record
 
 
 def feedback(n=200, n_actions=4, seed=0):

@@ -5,10 +5,10 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from recorded import record
 
 import sidelight as sl
 from sidelight.errors import InvalidFeedback
-from sidelight.log import record
 
 R = np.array([[0.5, 1.0, 0.0], [0.0, 0.25, 0.8], [1.0, 0.0, 0.0]])
 G = sl.FeedbackGraph.from_adjacency(R, ["a", "b", "c"], probabilities=True)

@@ -6,9 +6,9 @@ import pickle
 import numpy as np
 import pytest
 from policy_kinds import losses_of, playable
+from recorded import record
 
 import sidelight as sl
-from sidelight.log import record
 
 PATHS = ["log.csv", "log.parquet"]  # one file, and a folder of parts
 SEEN = sl.FeedbackGraph.from_edges(3, [(0, 1), (1, 2), (2, 0), (0, 0)], labels=["red", "green", "blue"])

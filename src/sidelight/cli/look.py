@@ -22,10 +22,6 @@ STORES = (".sqlite", ".sqlite3", ".db")
     "--browser/--no-browser", default=True, show_default=True, help="Open it, or only say where it is."
 )
 @options.out_folder("Where the page goes: FOLDER by default, of a STORE this folder.")
-@click.option("--live", is_flag=True, help="Serve the page of a sweep while it runs, until Ctrl-C.")
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, help="Of --live; any that is free by default."
-)
 @options.quiet
 @options.as_json
 def command(
@@ -33,8 +29,6 @@ def command(
     policy: str | None,
     browser: bool,
     output: str | None,
-    live: bool,
-    port: int,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -46,16 +40,8 @@ def command(
 
     \b
     sidelight look results
-    sidelight look results --live                   a sweep while it runs: cells done, time left, results so far
     sidelight look service.sqlite --policy drinks
     """
-    if live:
-        if _store(place) is not None:
-            raise InvalidOption(
-                "--live is for sweeps: a service that runs shows its policies at its own address"
-            )
-        _watch(Path(place), port, browser, as_json)
-        return
     page, complete = _written(place, policy, None if output is None else Path(output))
     opened = browser and not as_json and _opened(page)
     if as_json:
@@ -113,25 +99,6 @@ def _policies(store: str, policy: str | None, output: Path | None) -> tuple[Path
     with written(folder):
         folder.mkdir(parents=True, exist_ok=True)
         return write_policies_page(folder / "policies.html", found), not (found.more or found.failed)
-
-
-def _watch(folder: Path, port: int, browser: bool, as_json: bool) -> None:
-    """Serve the page until interrupted."""
-    import contextlib
-    import webbrowser
-
-    from sidelight.cli.watching import Watched
-
-    with contextlib.closing(Watched(folder, port)) as server:
-        if as_json:
-            emit_json({"address": server.address})
-        else:
-            emit(f"watching {safe(str(folder))} at [bold]{server.address}[/bold]; Ctrl-C ends it")
-        if browser and not as_json:
-            with contextlib.suppress(webbrowser.Error, OSError):
-                webbrowser.open(server.address)
-        with contextlib.suppress(KeyboardInterrupt):
-            server.serve_forever()
 
 
 def _claims(folder: Path) -> tuple[Path, bool] | None:

@@ -7,12 +7,10 @@ from sidelight.policy.player import Playable, Player
 from sidelight.policy.policy import Policy
 from sidelight.policy.rule import Rule
 from sidelight.policy.rule_policy import RulePolicy
-from sidelight.policy.rules.paying import PayToLook
 
 __all__ = [
     "Certificate",
     "Decision",
-    "PayToLook",
     "PlanPolicy",
     "Playable",
     "Player",
