@@ -1,4 +1,4 @@
-"""Typeset the formulas of pages, which are written in plain Unicode text (`sidelight.report.mathml`).
+"""Typeset the formulas of pages, which are written in plain Unicode text (`mathml` beside this file).
 
 On the pages of the theory and in the glossary an indented block is a display. There, and on a few other pages, what
 looks like a formula inside a sentence or a table is one. Headings stay as they are, because other pages quote them.
@@ -10,9 +10,8 @@ import re
 from typing import Any
 
 from docutils import nodes
+from mathml import FUNCTIONS, SHORT, typeset, typeset_block
 from sphinx.transforms import SphinxTransform
-
-from sidelight.report.mathml import FUNCTIONS, SHORT, typeset, typeset_block
 
 DISPLAYS = ("theory/", "glossary")
 PAGES = (*DISPLAYS, "tutorials/", "baselines", "environments", "reproduce", "decisions/0017")

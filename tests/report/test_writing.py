@@ -74,7 +74,7 @@ def test_writing_again_changes_no_cell(tmp_path):
 def test_a_folder_of_other_results_is_refused_and_stays_as_it_was(tmp_path):
     sl.compare(*ARGUMENTS).write(tmp_path, figures=False)
     before = files_of(tmp_path)
-    with pytest.raises(sl.SpecChanged, match="seeds: added 2"):
+    with pytest.raises(sl.errors.SpecChanged, match="seeds: added 2"):
         sl.compare(*ARGUMENTS[:-1], 3).write(tmp_path, figures=False)
     assert files_of(tmp_path) == before
 
@@ -98,5 +98,5 @@ def test_results_put_together_by_hand(tmp_path):
 
 def test_a_place_that_is_none(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(sl.ResultsError, match="cannot write to"):
+    with pytest.raises(sl.errors.ResultsError, match="cannot write to"):
         Results((cell("a"),)).write(tmp_path / "file")

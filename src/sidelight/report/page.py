@@ -18,7 +18,6 @@ from sidelight.report.data import page_data
 from sidelight.report.finding import finding
 from sidelight.report.groups import Group, groups_of, scalings_of
 from sidelight.report.leaderboard import leaderboard
-from sidelight.report.mathml import typeset
 from sidelight.report.section import GraphSection
 from sidelight.report.sentences import bounds_sentence, most_played, verdict
 from sidelight.report.style import PAGE, checked_width, stroke_numbers
@@ -112,15 +111,8 @@ def _content(
         "provenance": list(_provenance(results)),
         "least_seeds": LEAST_SEEDS,
         "number": number,
-        "math": _math,
         "data": embedded(data),
     }
-
-
-def _math(formula: str, display: bool = False) -> Markup:
-    from markupsafe import Markup
-
-    return Markup(typeset(formula, display=display))  # formulas stand in our own templates only
 
 
 def _summary(results: Results, groups: tuple[Group, ...]) -> str:

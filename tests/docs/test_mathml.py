@@ -5,7 +5,7 @@ import unicodedata
 from pathlib import Path
 from xml.etree import ElementTree
 
-from sidelight.report.mathml import LOWERED, RAISED, typeset, typeset_block
+from mathml import LOWERED, RAISED, typeset, typeset_block
 
 THEORY = sorted((Path(__file__).parents[2] / "docs" / "theory").glob("*.md"))
 MARKS = re.compile(r"[\s_^{}√()*'′¯~ˇ\u0300-\u036f]")
