@@ -1,7 +1,10 @@
 """The public contract: names resolve, the documented snippets run as written, importing stays light."""
 
+import re
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -51,6 +54,33 @@ def test_public_things_say_what_they_are():
             assert getattr(sl, name).__doc__, name
 
 
+def test_type_checkers_see_the_same_names():
+    stub = Path(sl.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    assert set(re.findall(r" as (\w+)$", stub, re.M)) == set(sl.__all__)
+
+
+MOVED = [(name, home) for home, names in sl._MOVED.items() for name in names]
+
+
+@pytest.mark.parametrize(("name", "home"), MOVED)
+def test_names_that_have_moved_say_where_they_are(name, home):
+    place = "sl.errors" if home == "sidelight.errors" else home
+    with pytest.warns(DeprecationWarning, match=rf"{name} is {place}\.{name} now"):
+        found = getattr(sl, name)
+    assert found is getattr(import_module(home), name)
+    assert name not in dir(sl)
+
+
+def test_lists_of_ready_made_things_show_just_these():
+    for module in (sl.families, sl.environments, sl.baselines, sl.partitions):
+        assert len(dir(module)) > 8
+        for name in dir(module):
+            assert callable(getattr(module, name))
+            assert name.islower()
+            assert not name.startswith("_")
+    assert set(dir(sl.families)) >= FAMILIES
+
+
 def test_unknown_names_are_attribute_errors():
     with pytest.raises(AttributeError, match="nonsense"):
         _ = sl.nonsense
@@ -68,8 +98,8 @@ def test_families_of_the_contract():
 
 
 def test_every_error_is_a_sidelight_error():
-    errors = [getattr(sl, name) for name in sl.__all__ if isinstance(getattr(sl, name), type)]
-    errors = [error for error in errors if issubclass(error, Exception) and not issubclass(error, Warning)]
+    found = [value for value in vars(sl.errors).values() if isinstance(value, type)]
+    errors = [value for value in found if issubclass(value, Exception) and not issubclass(value, Warning)]
     assert len(errors) >= 11
     assert all(issubclass(error, sl.SidelightError) for error in errors)
 
@@ -161,7 +191,7 @@ def test_the_plan_without_choices():
 
 def test_requests_that_cannot_be_met():
     g = sl.families.cycle(4)
-    with pytest.raises(sl.UnobservableGraph) as refused:
+    with pytest.raises(sl.errors.UnobservableGraph) as refused:
         sl.plan(sl.FeedbackGraph.from_edges(3, [(0, 1), (1, 0)]), horizon=100)
     assert refused.value.arms == (2,)
     for horizon in (0, -1, 1.5, "100", float("nan")):

@@ -1,12 +1,14 @@
 """Known algorithms to compare with: `sidelight.baselines.exp3(graph, horizon)` and friends; see docs/baselines.md."""
 
-from typing import TYPE_CHECKING
-
+import sidelight.planning.baselines as _plans
+import sidelight.policy.rules as _rules
 from sidelight.planning.baselines import *
 from sidelight.policy.rules import *
 
-if not TYPE_CHECKING:
-    from sidelight.planning.baselines import __all__ as _plans
-    from sidelight.policy.rules import __all__ as _rules
+__all__: list[str] = []
+__all__ += _plans.__all__
+__all__ += _rules.__all__
 
-    __all__ = sorted([*_plans, *_rules])
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -68,7 +68,7 @@ def test_labels_and_units(run, named):
 
 
 def test_overlap_is_a_warning(run, log):
-    with pytest.warns(sl.PoorOverlap, match="3 plays arms that the log never shows"):
+    with pytest.warns(sl.errors.PoorOverlap, match="3 plays arms that the log never shows"):
         code, out, err = run("evaluate", log, "--arms", "4", "--target", "3")
     assert (code, err) == (0, "")
     assert out.splitlines()[2].split()[2:4] == ["0", "1"]  # anything is possible

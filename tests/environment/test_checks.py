@@ -52,5 +52,5 @@ def test_careless_arguments_are_named(careless):
 
 
 def test_observability_of_something_else():
-    with pytest.raises(sl.InvalidGraph, match="int"):
+    with pytest.raises(sl.errors.InvalidGraph, match="int"):
         sl.observability(3)

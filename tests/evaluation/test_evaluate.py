@@ -173,15 +173,15 @@ def test_paths_and_tables_are_logs(log, tmp_path):
 def test_arms_that_are_never_shown_are_named():
     graph = sl.FeedbackGraph.from_edges(3, [(0, 0), (1, 1), (2, 1)], labels=["a", "b", "hidden"])
     log = record(sl.baselines.uniform(graph).policy(seed=1), lambda t, arms: np.full(len(arms), 0.4), 500)
-    with pytest.warns(sl.PoorOverlap, match="with probability 0.333: hidden"):
+    with pytest.warns(sl.errors.PoorOverlap, match="with probability 0.333: hidden"):
         found = sl.evaluate(log, "uniform")
     assert found.unseen == pytest.approx(1 / 3)
     assert found.low < 0.4 * 2 / 3  # the hidden arm may have cost nothing,
     assert found.high > 0.4 * 2 / 3 + 1 / 3  # or everything
-    with pytest.warns(sl.PoorOverlap):
+    with pytest.warns(sl.errors.PoorOverlap):
         hidden = sl.evaluate(log, "hidden", method="ips")
     assert (hidden.low, hidden.high, hidden.ess) == (0, 1, 0)
-    with pytest.warns(sl.PoorOverlap), pytest.raises(sl.InvalidOption, match="shows nothing"):
+    with pytest.warns(sl.errors.PoorOverlap), pytest.raises(sl.InvalidOption, match="shows nothing"):
         sl.evaluate(log, "hidden", method="snips")
 
 
@@ -189,7 +189,7 @@ def test_arms_that_cannot_be_seen_for_a_while_are_noticed():
     n = 1000
     table = {"arm": np.tile([0, 1], n // 2), "loss": np.full(n, 0.5), "probability": np.full(n, 0.5)}
     table["arm"][: n // 2], table["probability"][: n // 2] = 0, 1.0
-    with pytest.warns(sl.PoorOverlap, match="weights average 0.5, not 1: in some rounds"):
+    with pytest.warns(sl.errors.PoorOverlap, match="weights average 0.5, not 1: in some rounds"):
         sl.evaluate(table, 1)
 
 
@@ -197,12 +197,12 @@ def test_wrong_probabilities_are_noticed():
     rng = np.random.default_rng(0)
     arm = rng.integers(2, size=1000)
     table = {"arm": arm, "loss": np.full(1000, 0.5), "probability": np.full(1000, 0.3)}
-    with pytest.warns(sl.PoorOverlap, match=r"weights average 1\.6.*too small"):
+    with pytest.warns(sl.errors.PoorOverlap, match=r"weights average 1\.6.*too small"):
         sl.evaluate(table, "uniform")
 
 
 def test_too_few_rounds():
-    with pytest.warns(sl.PoorOverlap, match="worth 1.0 rounds"):
+    with pytest.warns(sl.errors.PoorOverlap, match="worth 1.0 rounds"):
         found = sl.evaluate({"arm": [0], "loss": [0.5], "probability": [1.0]}, 0)
     assert (found.low, found.high, found.estimate) == (0, 1, 0.5)
 

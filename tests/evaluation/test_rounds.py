@@ -167,7 +167,7 @@ def test_reveals_that_fail_with_a_known_probability():
 def test_a_round_that_reveals_nothing_counts():
     graph = GRAPHS["an arm reveals nothing"]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", sl.PoorOverlap)
+        warnings.simplefilter("ignore", sl.errors.PoorOverlap)
         mean = expected(graph, fixed, lambda log: sl.evaluate(log, SOME, method="ips").estimate)
         assert all(log.n_rounds == 3 for _, log in logs(graph, LOSSES, fixed))
     assert_allclose(mean, (LOSSES @ SOME).mean(), atol=1e-12)

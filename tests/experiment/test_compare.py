@@ -60,7 +60,7 @@ def test_two_lambdas_are_two_policies_and_a_text_is_a_list_of_one():
     makers = [lambda graph, horizon, c=c: sl.plan(graph, horizon, c=c) for c in (0.3, 0.6)]
     results = sl.compare("cycle:5", dict(zip("ab", makers, strict=True)), "gap", 50, 2)
     assert [cell.policy for cell in results.cells] == ["a", "b"]
-    with pytest.raises(sl.SpecError, match=r"'a' and 'b'.*leave one out"):
+    with pytest.raises(sl.errors.SpecError, match=r"'a' and 'b'.*leave one out"):
         sl.compare("cycle:5", {"a": makers[0], "b": makers[0]}, "gap", 50, 2)
     assert [cell.policy for cell in sl.compare("cycle:5", "flat", "gap", 50, 2).cells] == ["flat"]
 
@@ -69,7 +69,7 @@ def test_results_that_cannot_be_written_say_so_and_nothing_of_a_sweep(tmp_path):
     (tmp_path / "file.py").write_text("")
     results = sl.compare("cycle:5", "flat", "gap", 50, 1)
     with pytest.raises(
-        sl.ResultsError, match=r"cannot write to .*file\.py: .*give another folder$"
+        sl.errors.ResultsError, match=r"cannot write to .*file\.py: .*give another folder$"
     ) as refused:
         results.write(tmp_path / "file.py")
     assert "sweep" not in str(refused.value)
@@ -142,7 +142,7 @@ def test_an_interrupt_returns_the_policies_that_are_finished(monkeypatch):
     ids=lambda part: part if isinstance(part, str) else next(iter(part)),  # the same in every process
 )
 def test_mistakes_are_found_before_anything_runs(change, message):
-    with pytest.raises(sl.SpecError, match=message):
+    with pytest.raises(sl.errors.SpecError, match=message):
         sl.compare(**{"graph": "mab:4", "policies": ["flat"], "environment": "gap", "horizon": 100, **change})
 
 
@@ -151,7 +151,7 @@ def test_graphs_and_environments_that_do_not_exist():
         sl.compare("cycel:4", ["flat"], "gap", 100)
     with pytest.raises(sl.InvalidOption, match="gap"):
         sl.compare("cycle:4", ["flat"], "gapp", 100)
-    with pytest.raises(sl.GraphFileError, match="does not exist"):
+    with pytest.raises(sl.errors.GraphFileError, match="does not exist"):
         sl.compare("nowhere.csv", ["flat"], "gap", 100)
 
 
@@ -183,7 +183,7 @@ def test_a_folder_is_continued_and_added_to(tmp_path, monkeypatch):
     assert_array_equal(more.cells[0].regret, first.cells[0].regret)
     assert [cell.policy for cell in sl.Results.read(tmp_path).cells] == ["flat", "auto"]
     assert dict(sl.Results.read(tmp_path).graphs) == {"cycle:6": sl.families.cycle(6)}
-    with pytest.raises(sl.SpecChanged):
+    with pytest.raises(sl.errors.SpecChanged):
         sl.compare("cycle:6", ["flat"], *arguments, folder=tmp_path)
 
 
@@ -209,7 +209,7 @@ def test_an_interrupt_keeps_seeds_in_the_folder(tmp_path, monkeypatch):
 def test_what_a_folder_could_not_know_again_is_refused(tmp_path):
     with pytest.raises(sl.InvalidOption, match="cannot be known again"):
         sl.compare("cycle:6", ["flat"], sl.environments.gap(6), 100, folder=tmp_path)
-    with pytest.raises(sl.SpecError, match="cannot be told from another"):
+    with pytest.raises(sl.errors.SpecError, match="cannot be told from another"):
         sl.compare("cycle:6", {"x": lambda graph: None}, "gap", 100, folder=tmp_path)
     assert list(tmp_path.iterdir()) == []
 

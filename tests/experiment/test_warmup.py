@@ -108,5 +108,5 @@ def test_a_process_that_is_killed_is_reported(monkeypatch):
             pass
 
     monkeypatch.setattr(warmup, "ProcessPoolExecutor", lambda *arguments, **options: Broken())
-    with pytest.raises(sl.WorkerError, match="memory may be short"):
+    with pytest.raises(sl.errors.WorkerError, match="memory may be short"):
         list(warmup.warm_up())

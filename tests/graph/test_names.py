@@ -3,6 +3,7 @@
 import pytest
 
 import sidelight as sl
+from sidelight.analysis import packing_lower_bound
 from sidelight.graph.names import named, names
 
 HIDDEN = sl.FeedbackGraph.from_edges(3, [(0, 0), (0, 1), (2, 1)], labels=["one", "two", "three"])
@@ -24,7 +25,7 @@ def test_names():
         (lambda: sl.fractional_domination(HIDDEN), f"nothing reveals arm {SEEN}"),
         (lambda: sl.baselines.chlz21(HIDDEN, 100), SEEN),
         (lambda: sl.partitions.components(HIDDEN), SEEN),
-        (lambda: sl.packing_lower_bound(HIDDEN, 100), SEEN),
+        (lambda: packing_lower_bound(HIDDEN, 100), SEEN),
         (lambda: sl.baselines.exp3_ix(CYCLE), r"0 \('left'\), 1 \('middle'\), 2 \('right'\) do not"),
         (lambda: sl.baselines.exp3(CYCLE, 100), r"0 \('left'\)"),
         (lambda: sl.Partition(CYCLE, [[0, 1]]), r"arm 2 \('right'\): in no block"),

@@ -59,14 +59,18 @@ def test_a_csv_of_the_users_own(tmp_path):
     file.write_text("arm,reward,probability\ntea,3,0.5\nmilk,9.5,0.25\n")
     log = sl.Log.read(file, rewards=(0, 10), labels=["tea", "milk", "water"])
     assert (log.n_arms, log.arm.tolist(), log.value.tolist()) == (3, [0, 1], [3.0, 9.5])
-    with pytest.raises(sl.LogError, match=r"own\.csv: row 1, column 'reward' must be in \[0, 5\], got 9.5"):
+    with pytest.raises(
+        sl.errors.LogError, match=r"own\.csv: row 1, column 'reward' must be in \[0, 5\], got 9.5"
+    ):
         sl.Log.read(file, rewards=(0, 5))
 
 
 def test_errors_name_file_row_and_value(tmp_path):
     file = tmp_path / "own.csv"
     file.write_text("arm,loss,probability\n0,0.5,0.5\n1,oops,0.5\n")
-    with pytest.raises(sl.LogError, match=r"own\.csv: row 1, column 'loss' must be a number, got 'oops'"):
+    with pytest.raises(
+        sl.errors.LogError, match=r"own\.csv: row 1, column 'loss' must be a number, got 'oops'"
+    ):
         sl.Log.read(file)
 
 
@@ -89,14 +93,14 @@ def test_refused(tmp_path, name, content, message):
     file = tmp_path / name
     if content is not None:
         file.write_bytes(content)
-    with pytest.raises(sl.LogError, match=message):
+    with pytest.raises(sl.errors.LogError, match=message):
         sl.Log.read(file)
 
 
 def test_places_that_cannot_be_written(tmp_path):
-    with pytest.raises(sl.LogError, match=r"\.csv, \.csv\.gz or \.parquet"):
+    with pytest.raises(sl.errors.LogError, match=r"\.csv, \.csv\.gz or \.parquet"):
         plain().write(tmp_path / "log.txt")
-    with pytest.raises(sl.LogError, match="cannot write"):
+    with pytest.raises(sl.errors.LogError, match="cannot write"):
         plain().write(tmp_path / "no" / "log.csv")
 
 
@@ -110,14 +114,14 @@ def test_damaged_parquet_is_no_log(tmp_path, at):
     file.write_bytes(bytes(data))
     try:
         again = sl.Log.read(file)
-    except sl.LogError:
+    except sl.errors.LogError:
         return
     assert_array_equal(again.value, log.value)
     assert_array_equal(again.seen, log.seen)
 
 
 def test_a_folder_without_parts(tmp_path):
-    with pytest.raises(sl.LogError, match="holds no parts"):
+    with pytest.raises(sl.errors.LogError, match="holds no parts"):
         sl.Log.read(tmp_path)
 
 

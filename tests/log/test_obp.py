@@ -32,7 +32,7 @@ def ipw(given, action_dist):
 def test_their_estimates_are_ours():
     given = feedback()
     target = np.array([0.25, 0.25, 0.5, 0.0])
-    with pytest.warns(sl.ColumnsIgnored, match="context, pi_b"):
+    with pytest.warns(sl.errors.ColumnsIgnored, match="context, pi_b"):
         log = sl.Log.from_obp(given)
     assert (log.n_arms, log.unit.kind, log.only_played) == (4, "rewards", True)
     found = sl.evaluate(log, target)
@@ -55,7 +55,7 @@ def test_an_export_needs_the_factor():
     earned = found.mean_weight - found.methods["ips"].value  # Σπ(1 − l)/P = ΣW − Σπl/P
     assert plain * given["rows_per_round"] == pytest.approx(earned, abs=1e-13)
     assert 1 - normalised == pytest.approx(found.methods["snips"].value, abs=1e-13)
-    with pytest.raises(sl.LogError, match="use the log"):
+    with pytest.raises(sl.errors.LogError, match="use the log"):
         sl.Log.from_obp(given)
 
 
@@ -85,7 +85,7 @@ def test_columns_of_their_data_set(tmp_path):
         "timestamp,item_id,position,click,propensity_score,user_feature_0\n"
         "2019-11-24 00:00:00,2,3,0,0.0125,81ce\n2019-11-24 00:00:01,14,1,1,0.0125,4ae3\n"
     )
-    with pytest.warns(sl.ColumnsIgnored, match="timestamp, user_feature_0"):
+    with pytest.warns(sl.errors.ColumnsIgnored, match="timestamp, user_feature_0"):
         log = sl.Log.read(file, n_arms=80)
     assert (log.n_arms, log.arm.tolist(), log.value.tolist()) == (80, [2, 14], [0, 1])
 
@@ -101,7 +101,7 @@ def test_columns_of_their_data_set(tmp_path):
     ],
 )
 def test_refused(given, message):
-    with pytest.raises(sl.LogError, match=message):
+    with pytest.raises(sl.errors.LogError, match=message):
         sl.Log.from_obp(given)
 
 
@@ -110,7 +110,7 @@ def test_their_own_data():
     file = DATA.parent / "losses" / "open_bandit_random_all.csv.gz"
     if not file.exists():
         pytest.skip("shared/data is not beside the repository")
-    with pytest.warns(sl.ColumnsIgnored, match="timestamp"):
+    with pytest.warns(sl.errors.ColumnsIgnored, match="timestamp"):
         log = sl.Log.read(file, n_arms=80)
     found = sl.evaluate(log, "uniform")
     assert found.methods["ips"].value == pytest.approx(log.value.mean())

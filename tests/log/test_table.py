@@ -94,7 +94,7 @@ def test_units():
             sl.Log.from_table(table, rewards=bad)
     with pytest.raises(sl.InvalidOption, match="not both"):
         sl.Log.from_table(table, rewards=(0, 25), losses=(0, 1))
-    with pytest.raises(sl.LogError, match="losses were stated"):
+    with pytest.raises(sl.errors.LogError, match="losses were stated"):
         sl.Log.from_table(table, losses=(0, 25))
 
 
@@ -132,7 +132,7 @@ def test_times_may_be_dates():
 
 
 def test_other_columns_are_ignored_with_a_notice():
-    with pytest.warns(sl.ColumnsIgnored, match="weather"):
+    with pytest.warns(sl.errors.ColumnsIgnored, match="weather"):
         sl.Log.from_table({**LONG, "weather": ["sun"] * 4})
 
 
@@ -181,9 +181,11 @@ def test_refused(name):
 
 
 def test_arms_outside_are_refused():
-    with pytest.raises(sl.LogError, match=r"row 3, column 'arm' must be an arm 0\.\.1, got 2"):
+    with pytest.raises(sl.errors.LogError, match=r"row 3, column 'arm' must be an arm 0\.\.1, got 2"):
         sl.Log.from_table(LONG, n_arms=2)
-    with pytest.raises(sl.LogError, match="row 1, column 'arm' must be one of the labels x, y, got 'z'"):
+    with pytest.raises(
+        sl.errors.LogError, match="row 1, column 'arm' must be one of the labels x, y, got 'z'"
+    ):
         sl.Log.from_table({"arm": ["x", "z"], "loss": [0, 0], "probability": [1, 1]}, labels=["x", "y"])
     with pytest.raises(sl.InvalidOption, match="labels must differ"):
         sl.Log.from_table(LONG, labels=["x", "x", "y"])
@@ -200,7 +202,7 @@ def test_a_decision_cut_off_at_the_end_is_left_out():
         "seen": [1, 1],
         "rows": [1, 2],
     }
-    with pytest.warns(sl.IncompleteDecision, match="left out"):
+    with pytest.warns(sl.errors.IncompleteDecision, match="left out"):
         log = sl.Log.from_table(table)
     assert (log.n_rounds, log.value.tolist()) == (1, [0.1])
 

@@ -47,14 +47,14 @@ def test_another_log_in_the_same_place_is_refused(tmp_path):
             fill(writer, range(5))
     for path in PATHS:
         for other in ({"n_arms": 4}, {"n_arms": 3, "rewards": (0, 1)}, {"n_arms": 3, "labels": "abc"}):
-            with pytest.raises(sl.LogError, match="another log"):
+            with pytest.raises(sl.errors.LogError, match="another log"):
                 sl.LogWriter(tmp_path / path, **other)
         assert sl.Log.read(tmp_path / path).n_rounds == 5
     with sl.LogWriter(tmp_path / "fourth", n_arms=4) as writer:
         fill(writer, range(5, 6))
     part = next((tmp_path / "fourth").iterdir())
     part.rename(tmp_path / "log" / part.name.replace("part-000000", "part-000001"))
-    with pytest.raises(sl.LogError, match="another log"):
+    with pytest.raises(sl.errors.LogError, match="another log"):
         sl.Log.read(tmp_path / "log")
 
 
@@ -62,7 +62,7 @@ def test_another_log_in_the_same_place_is_refused(tmp_path):
 def test_the_same_decision_twice_is_noticed(tmp_path, path):
     with sl.LogWriter(tmp_path / path, n_arms=3) as writer:
         fill(writer, [1, 2, 1])
-    with pytest.raises(sl.LogError, match="both tell arm"):
+    with pytest.raises(sl.errors.LogError, match="both tell arm"):
         sl.Log.read(tmp_path / path)
 
 
@@ -80,7 +80,7 @@ def test_decisions_of_a_policy(tmp_path):
         writer.write(decision, [0.1, 0.9], probability=0.25)
         decision.id = 8
         writer.write(decision, {2: 0.5, 0: 0.75})
-        with pytest.raises(sl.LogError, match="decision 8 reveals 2 arms, got 3 values"):
+        with pytest.raises(sl.errors.LogError, match="decision 8 reveals 2 arms, got 3 values"):
             writer.write(decision, [0.1, 0.2, 0.3])
     log = sl.Log.read(tmp_path / "log.csv")
     assert log.value.tolist() == [0.1, 0.9, 0.75, 0.5]
@@ -107,7 +107,7 @@ def test_refused_decisions_leave_no_trace(tmp_path, path, wrong, message):
     right = {"round": 1, "arm": 0, "seen": {0: 0.5}, "values": {0: 0.5}}
     with sl.LogWriter(tmp_path / path, 3) as writer:
         writer.add("good", **right)
-        with pytest.raises(sl.LogError, match=f"decision 'bad'.*{message}"):
+        with pytest.raises(sl.errors.LogError, match=f"decision 'bad'.*{message}"):
             writer.add("bad", **{**right, **wrong})
     assert sl.Log.read(tmp_path / path).decision_id.tolist() == ["good"]
 
@@ -123,7 +123,7 @@ def test_a_csv_cut_off_anywhere_loses_one_decision_at_most(tmp_path):
         file.write_bytes(data[:size])
         half = data[whole:size].count(b"\n")  # one of two rows is there
         if half:
-            with pytest.warns(sl.IncompleteDecision):
+            with pytest.warns(sl.errors.IncompleteDecision):
                 log = sl.Log.read(file)
         else:
             log = sl.Log.read(file)
@@ -156,7 +156,7 @@ def test_unflushed_parts_are_lost_and_nothing_else(tmp_path):
     writer.flush()
     assert sl.Log.read(tmp_path / "log").round.tolist() == [1, 2, 4]
     writer.close()
-    with pytest.raises(sl.LogError, match="closed"):
+    with pytest.raises(sl.errors.LogError, match="closed"):
         fill(writer, [5])
 
 
@@ -177,7 +177,7 @@ def test_a_full_disk_leaves_whole_decisions(tmp_path, monkeypatch):
         fill(writer, [1])
         with monkeypatch.context() as patched:
             patched.setattr(os, "write", lambda file, data: write(file, data[:20]))
-            with pytest.raises(sl.LogError, match="disk is full"):
+            with pytest.raises(sl.errors.LogError, match="disk is full"):
                 fill(writer, [2])
         fill(writer, [4])
     assert sl.Log.read(tmp_path / "log.csv").round.tolist() == [1, 4]
@@ -191,9 +191,9 @@ def test_a_part_that_cannot_be_written_leaves_what_was_there(tmp_path, monkeypat
         fill(writer, [1])
         with monkeypatch.context() as patched:
             patched.setattr("sidelight._files.os.replace", full)
-            with pytest.raises(sl.LogError, match="No space left"):
+            with pytest.raises(sl.errors.LogError, match="No space left"):
                 fill(writer, [2])
-            with pytest.raises(sl.LogError, match="No space left"):
+            with pytest.raises(sl.errors.LogError, match="No space left"):
                 writer.flush()
         fill(writer, [2])
     assert sl.Log.read(tmp_path / "log").round.tolist() == [1, 2]
@@ -213,10 +213,10 @@ def test_versions_number_their_decisions_for_themselves(tmp_path):
 def test_places_that_cannot_be(tmp_path):
     (tmp_path / "file").write_text("")
     for place in (tmp_path / "file", tmp_path / "file" / "log.csv", tmp_path / "log.csv.gz"):
-        with pytest.raises(sl.LogError):
+        with pytest.raises(sl.errors.LogError):
             sl.LogWriter(place, 3)
     (tmp_path / "other.csv").write_text("src,dst\n0,1\n")
-    with pytest.raises(sl.LogError, match="another log, or none"):
+    with pytest.raises(sl.errors.LogError, match="another log, or none"):
         sl.LogWriter(tmp_path / "other.csv", 3)
     with pytest.raises(sl.InvalidOption, match="different labels"):
         sl.LogWriter(tmp_path / "log", 3, labels=["a", "b"])

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import sidelight as sl
+from sidelight.analysis import minimax
 from sidelight.errors import InfeasibleRequest
 from sidelight.planning.covers import largest_revealed, loads
 from sidelight.planning.exploration import Solved
@@ -189,7 +190,7 @@ def test_partitions_and_their_search():
     with pytest.raises(InfeasibleRequest, match="at_least"):
         sl.partitions.search(g, 1000)
     with pytest.raises(InfeasibleRequest, match="at_least"):
-        sl.minimax(GRAPHS["lossy bandit"], 2)
+        minimax(GRAPHS["lossy bandit"], 2)
 
 
 @pytest.mark.parametrize(

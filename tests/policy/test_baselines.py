@@ -152,7 +152,7 @@ def test_a_baseline_that_does_not_apply_says_why(name, spec, why):
 @pytest.mark.parametrize("name", ["chlz21", "exp3g", "exp3g_strong", "exp3g_weak"])
 def test_arms_that_nothing_reveals_are_named(name):
     g = sl.FeedbackGraph.from_edges(3, [(0, 1), (1, 0)])
-    with pytest.raises(sl.UnobservableGraph, match="reveals 2") as refused:
+    with pytest.raises(sl.errors.UnobservableGraph, match="reveals 2") as refused:
         registry.make(name, g, HORIZON)
     assert refused.value.arms == (2,)
 
@@ -160,7 +160,7 @@ def test_arms_that_nothing_reveals_are_named(name):
 @pytest.mark.parametrize("name", sl.baselines.__all__)
 def test_bad_arguments_are_refused(name):
     make = getattr(sl.baselines, name)
-    with pytest.raises(sl.InvalidGraph, match="list"):
+    with pytest.raises(sl.errors.InvalidGraph, match="list"):
         make([[1]], 100)
     with pytest.raises(sl.InvalidOption, match="horizon"):
         make(sl.families.cycle(5) if name == "exp3g_weak" else sl.families.full(4), 0)

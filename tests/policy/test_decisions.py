@@ -520,7 +520,7 @@ def test_a_decision_of_another_policy_is_refused():
 def test_decisions_beyond_the_horizon_warn_once_where_they_are_made():
     policy = sl.plan(families.cycle(4), horizon=3, realization="fixed").policy(seed=1)
     policy.decide(count=3)
-    with pytest.warns(sl.PastHorizon, match="3 rounds") as warned:
+    with pytest.warns(sl.errors.PastHorizon, match="3 rounds") as warned:
         policy.decide()
     assert warned[0].filename == __file__
     policy.decide(count=2)

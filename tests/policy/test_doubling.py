@@ -294,7 +294,7 @@ def test_what_cannot_be_asked_for():
         sl.plan(g, None, partition=sl.partitions.single(g), realization="doubling")
     with pytest.raises(sl.InvalidOption, match="stage"):
         sl.check_certificate(sl.plan(g, None, realization="doubling"))
-    with pytest.raises(sl.UnobservableGraph):
+    with pytest.raises(sl.errors.UnobservableGraph):
         sl.plan(sl.FeedbackGraph.from_edges(3, [(0, 1)]), None, realization="doubling")
     for k in (0, 5, 20):
         conditions = sl.check_certificate(sl.plan(g, None, realization="doubling").stage_of(2**k))

@@ -128,24 +128,24 @@ def line_in(make, text):
     ],
 )
 def test_mistakes_name_file_line_round_and_seed(make, message, text):
-    with pytest.raises(sl.PolicyError, match=message) as refused:
+    with pytest.raises(sl.errors.PolicyError, match=message) as refused:
         played(make, jobs=1)
     assert f"own_players.py:{line_in(make, text)}" in str(refused.value)
 
 
 def test_a_class_that_plays_nothing():
     with pytest.raises(
-        sl.PolicyError, match=r"made a PlaysNothing, which plays nothing: it needs the methods ask"
+        sl.errors.PolicyError, match=r"made a PlaysNothing, which plays nothing: it needs the methods ask"
     ):
         played(own.PlaysNothing)
-    with pytest.raises(sl.PolicyError, match="made nothing"):
+    with pytest.raises(sl.errors.PolicyError, match="made nothing"):
         playable(lambda graph, horizon, seed: None, "mine", CYCLE, 10)
 
 
 @pytest.mark.parametrize("make", [own.PlaysNothing, own.NoTurns])
 def test_a_class_that_plays_nothing_is_refused_before_anything_is_played(make):
     with pytest.raises(
-        sl.SpecError, match=r"policies\[1\]: \w+ is a class that plays nothing: it needs .* ask"
+        sl.errors.SpecError, match=r"policies\[1\]: \w+ is a class that plays nothing: it needs .* ask"
     ):
         sl.compare("cycle:6", ["flat", make], "gap", 10, 1)
 
@@ -169,7 +169,7 @@ def test_players_that_are_given_ready_made_are_guarded_too():
     player = Whole(CYCLE, 100, 0)
     assert sl.simulate(player, "gap", 1, 5).plan is player
     with pytest.raises(
-        sl.PolicyError, match=r"Whole\.tell\(\) failed in round 26 of seed 0: Zero.*own_players"
+        sl.errors.PolicyError, match=r"Whole\.tell\(\) failed in round 26 of seed 0: Zero.*own_players"
     ):
         sl.simulate(player, "gap", 1, 100)
 
@@ -281,7 +281,7 @@ def test_mistakes_with_late_losses_name_the_round_of_the_decision():
         def observe(self, decision, losses):
             raise ZeroDivisionError
 
-    with pytest.raises(sl.PolicyError, match=r"Fails\.observe\(\) failed in round 1 of seed 4: Zero"):
+    with pytest.raises(sl.errors.PolicyError, match=r"Fails\.observe\(\) failed in round 1 of seed 4: Zero"):
         sl.simulate(Fails, "gap", [4], 20, graph=CYCLE, delay=3)
 
 

@@ -79,9 +79,9 @@ def test_names_that_are_not_there(file, source, name, message):
 )
 def test_files_that_cannot_be_run(file, source, message):
     file.write_text(source)
-    with pytest.raises(sl.PolicyError, match=message):
+    with pytest.raises(sl.errors.PolicyError, match=message):
         load(file, "Fixed")
-    with pytest.raises(sl.PolicyError, match=message):  # and are not taken for good the second time
+    with pytest.raises(sl.errors.PolicyError, match=message):  # and are not taken for good the second time
         load(file, "Fixed")
 
 

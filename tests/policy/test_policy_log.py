@@ -142,7 +142,7 @@ def test_a_full_disk_changes_nothing(tmp_path, monkeypatch):
     before = policy.probabilities
     with monkeypatch.context() as patched:
         patched.setattr(os, "write", lambda file, data: write(file, data[:20]))
-        with pytest.raises(sl.LogError, match="disk is full; nothing was logged"):
+        with pytest.raises(sl.errors.LogError, match="disk is full; nothing was logged"):
             answer(policy, d)
     assert [open_.id for open_ in policy.open] == [2]
     assert np.array_equal(policy.probabilities, before)
@@ -163,9 +163,9 @@ def test_a_full_disk_is_noticed_where_parts_are_written(tmp_path, monkeypatch):
     answer(policy, d)
     with monkeypatch.context() as patched:
         patched.setattr("sidelight._files.os.replace", full)
-        with pytest.raises(sl.LogError, match="No space left"):
+        with pytest.raises(sl.errors.LogError, match="No space left"):
             policy.save(tmp_path / "policy")
-        with pytest.raises(sl.LogError, match="No space left"):
+        with pytest.raises(sl.errors.LogError, match="No space left"):
             log.close()
     assert not (tmp_path / "policy").exists()
     answer(policy, policy.decide())  # still logged
@@ -233,7 +233,7 @@ def test_a_log_belongs_to_one_policy(tmp_path):
         if wrong is tmp_path:
             policy.log(wrong).close()
         else:
-            with pytest.raises(sl.LogError):
+            with pytest.raises(sl.errors.LogError):
                 policy.log(wrong)
-    with pytest.raises(sl.LogError, match="another log"):
+    with pytest.raises(sl.errors.LogError, match="another log"):
         new(rewards=(0, 5)).log(tmp_path / "log.csv")

@@ -11,6 +11,7 @@ from sidelight.cli.screen import columns, emit, emit_json, safe
 
 if TYPE_CHECKING:
     import sidelight as sl
+    from sidelight.evaluation import Evaluations
 
 METHODS = ("dr", "ips", "snips")
 INTERVALS = ("martingale", "bernstein", "bootstrap")
@@ -92,7 +93,7 @@ def _about(log: sl.Log) -> dict[str, Any]:
     return {"rounds": log.n_rounds, "rows": log.n_rows, "arms": log.n_arms, "unit": log.unit._asdict()}
 
 
-def _table(log: sl.Log, found: sl.Evaluations) -> Any:
+def _table(log: sl.Log, found: Evaluations) -> Any:
     others = [name for name in found.rows[0].methods if name != found.rows[0].method]
     heads = (
         "target",

@@ -428,3 +428,7 @@ _FAMILIES = {
     build.__name__: _Family(build)
     for build in (*_STRONG, *_PAPER, *_CORRUPTED, *_RANDOM, *_APPLIED, *_FAULTY)
 }
+
+
+def __dir__() -> list[str]:
+    return sorted([*_FAMILIES, "faulty", "parse"])

@@ -220,9 +220,9 @@ def test_verify_refuses_false_claims():
         (replace(found, clique_arms=np.zeros_like(found.clique_arms)), g, "twice"),
         (found, path.subgraph([0, 2, 4, 6, 8, 1, 3, 5, 7, 9]), "not a clique|adjacent"),
     ):
-        with pytest.raises(sl.SolverError, match=words):
+        with pytest.raises(sl.errors.SolverError, match=words):
             claim.verify(graph)
-    with pytest.raises(sl.SolverError, match="revealed by every other"):
+    with pytest.raises(sl.errors.SolverError, match="revealed by every other"):
         replace(found, arms=np.array([0, 1])).verify(families.full(10))
 
 
@@ -236,7 +236,7 @@ def test_the_same_answer_every_time(monkeypatch):
 
 
 def test_only_graphs_have_one():
-    with pytest.raises(sl.InvalidGraph, match="ndarray"):
+    with pytest.raises(sl.errors.InvalidGraph, match="ndarray"):
         independence_number(np.eye(3))
 
 

@@ -292,7 +292,7 @@ def test_verify_refuses_false_claims():
             "must be bits",
         ),
     ):
-        with pytest.raises(sl.SolverError, match=words):
+        with pytest.raises(sl.errors.SolverError, match=words):
             claim.verify()
 
 
@@ -300,7 +300,7 @@ def test_checker_knows_simple_players():
     g = families.mab(2)
     assert worst_regret(g, 3, lambda past: np.array([0.5, 0.5])) == pytest.approx(1.5)
     assert worst_regret(g, 3, lambda past: np.array([1.0, 0.0])) == pytest.approx(3.0)
-    with pytest.raises(sl.SolverError, match="not probabilities"):
+    with pytest.raises(sl.errors.SolverError, match="not probabilities"):
         worst_regret(g, 3, lambda past: np.array([0.7, 0.7]))
     constant = np.array([[[0, 1]] * 3, [[1, 0]] * 3], dtype=np.int8)  # one look tells which arm is free
     assert best_response(g, constant, np.array([0.5, 0.5])) == pytest.approx(0.5)
@@ -355,5 +355,5 @@ def test_horizons_that_are_none(horizon):
 
 
 def test_only_graphs_are_played():
-    with pytest.raises(sl.InvalidGraph, match="ndarray"):
+    with pytest.raises(sl.errors.InvalidGraph, match="ndarray"):
         minimax(np.eye(2), 2)

@@ -158,7 +158,7 @@ def test_a_folder_of_format_2_takes_more_policies(folder):
 
 def test_formats_that_are_not_known_are_refused(results):
     data = encode(results.cells[0]).replace(b'"format": 3', b'"format": 9')
-    with pytest.raises(sl.ResultsError, match="has format 9, this version reads 2 to 3"):
+    with pytest.raises(sl.errors.ResultsError, match="has format 9, this version reads 2 to 3"):
         decode(data, "cell.parquet")
 
 
@@ -184,16 +184,16 @@ def test_any_flipped_byte_and_any_cut_is_noticed(results):
         damaged[position] ^= 1 << int(generator.integers(8))
         try:
             again = decode(bytes(damaged), "cell.parquet")
-        except sl.ResultsError as error:
+        except sl.errors.ResultsError as error:
             assert str(error).startswith("cell.parquet")  # noqa: PT017
         else:  # in statistics and other parts that carry nothing of the cell
             silent += 1
             assert_same(again, cell)
     assert silent < 200
     for length in generator.choice(len(data), 50, replace=False):
-        with pytest.raises(sl.ResultsError, match="damaged"):
+        with pytest.raises(sl.errors.ResultsError, match="damaged"):
             decode(data[:length], "cell.parquet")
-    with pytest.raises(sl.ResultsError, match="damaged"):
+    with pytest.raises(sl.errors.ResultsError, match="damaged"):
         decode(b"", "cell.parquet")
 
 
@@ -205,7 +205,7 @@ def test_a_table_of_the_same_form_with_other_numbers_is_refused(results):
     changed = table.set_column(table.schema.get_field_index("cost"), "cost", pyarrow.array(costs))
     sink = pyarrow.BufferOutputStream()
     pyarrow.parquet.write_table(changed, sink)
-    with pytest.raises(sl.ResultsError, match="checksum"):
+    with pytest.raises(sl.errors.ResultsError, match="checksum"):
         decode(sink.getvalue().to_pybytes(), "cell.parquet")
 
 
@@ -257,7 +257,7 @@ def test_order_and_title_may_change(folder, results):
 )
 def test_a_changed_spec_is_refused(folder, change, message):
     before = contents(folder)
-    with pytest.raises(sl.SpecChanged, match=message) as refused:
+    with pytest.raises(sl.errors.SpecChanged, match=message) as refused:
         sl.sweep({**SPEC, **change}, folder, jobs=1)
     assert str(folder) in str(refused.value)
     assert "start anew" in str(refused.value)
@@ -267,13 +267,13 @@ def test_a_changed_spec_is_refused(folder, change, message):
 def test_another_version_is_refused(folder):
     file = folder / "manifest.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "sidelight": "0.0.1"}))
-    with pytest.raises(sl.SpecChanged, match=r"sidelight was 0\.0\.1 and is"):
+    with pytest.raises(sl.errors.SpecChanged, match=r"sidelight was 0\.0\.1 and is"):
         sl.sweep(SPEC, folder, jobs=1)
 
 
 def test_cells_of_an_earlier_meaning_are_refused(folder, monkeypatch):
     monkeypatch.setattr("sidelight.experiment.sweep.spec.ID_FORMAT", 1)
-    with pytest.raises(sl.SpecChanged, match="the same description now means other cells"):
+    with pytest.raises(sl.errors.SpecChanged, match="the same description now means other cells"):
         sl.sweep(SPEC, folder, jobs=1)
 
 
@@ -284,7 +284,7 @@ def test_damaged_cells_are_played_again(folder, damage):
     before = contents(folder)
     file = next((folder / "cells").iterdir())
     file.write_bytes(damage(file.read_bytes()))
-    with pytest.raises(sl.ResultsError, match=file.name):
+    with pytest.raises(sl.errors.ResultsError, match=file.name):
         sl.Results.read(folder)
     again = sl.sweep(SPEC, folder, jobs=1)
     assert again.provenance["redone"] == [file.stem]
@@ -295,7 +295,7 @@ def test_a_cell_under_the_name_of_another_is_not_used(folder):
     before = contents(folder)
     one, two = sorted((folder / "cells").iterdir())[:2]
     one.write_bytes(two.read_bytes())
-    with pytest.raises(sl.ResultsError, match=f"{one.name} holds the cell {two.stem}"):
+    with pytest.raises(sl.errors.ResultsError, match=f"{one.name} holds the cell {two.stem}"):
         sl.Results.read(folder)
     sl.sweep(SPEC, folder, jobs=1)
     assert contents(folder) == before
@@ -316,7 +316,7 @@ def test_what_killed_runs_leave_behind_is_cleared_away(folder):
 
 
 def test_damaged_and_missing_manifests(folder, tmp_path):
-    with pytest.raises(sl.ResultsError, match=r"there is no manifest\.json"):
+    with pytest.raises(sl.errors.ResultsError, match=r"there is no manifest\.json"):
         sl.Results.read(tmp_path)
     good = json.loads((folder / "manifest.json").read_text())
     first = good["cells"][0]
@@ -326,23 +326,23 @@ def test_damaged_and_missing_manifests(folder, tmp_path):
     for text in (*damaged, *(json.dumps({**good, "cells": entries}) for entries in cells)):
         (folder / "manifest.json").write_text(text)
         for use in (lambda: sl.sweep(SPEC, folder, jobs=1), lambda: sl.Results.read(folder)):
-            with pytest.raises(sl.ResultsError, match=r"manifest\.json is damaged"):
+            with pytest.raises(sl.errors.ResultsError, match=r"manifest\.json is damaged"):
                 use()
     lost = {"cells": [*good["cells"], {**first, "id": "lost"}]}  # has results, and is asked for no more
     (folder / "cells" / "lost.parquet").write_bytes(b"")
     odd = {**good, **lost, "spec": "x", "graphs": [{}], "policies": 3}
     (folder / "manifest.json").write_text(json.dumps(odd))
-    with pytest.raises(sl.SpecChanged, match=r"policies was 3 and is .*graphs was \[\{\}\] and is"):
+    with pytest.raises(sl.errors.SpecChanged, match=r"policies was 3 and is .*graphs was \[\{\}\] and is"):
         sl.sweep(SPEC, folder, jobs=1)
     (folder / "manifest.json").unlink()
-    with pytest.raises(sl.ResultsError, match="holds cells but no"):
+    with pytest.raises(sl.errors.ResultsError, match="holds cells but no"):
         sl.sweep(SPEC, folder, jobs=1)
 
 
 def test_two_sweeps_cannot_share_a_folder(folder):
     with (
         storage.ResultsFolder(folder, storage.manifest(sl.Spec.from_dict(SPEC))),
-        pytest.raises(sl.ResultsError, match="another sweep"),
+        pytest.raises(sl.errors.ResultsError, match="another sweep"),
     ):
         sl.sweep(SPEC, folder, jobs=1)
     assert sl.sweep(SPEC, folder, jobs=1).complete
@@ -380,7 +380,7 @@ def test_a_full_disk_is_a_typed_error_and_loses_nothing(tmp_path, monkeypatch):
         real(descriptor)
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(sl.ResultsError, match=r"No space left on device.*finished cells are kept"):
+    with pytest.raises(sl.errors.ResultsError, match=r"No space left on device.*finished cells are kept"):
         sl.sweep(SPEC, tmp_path, jobs=1)
     assert len(sl.Results.read(tmp_path).cells) == 2
     assert not list(tmp_path.rglob("*.tmp"))
@@ -404,7 +404,7 @@ def small_disk(place, options):
 def test_a_disk_that_is_really_full(tmp_path, results):
     with small_disk(tmp_path / "disk", "size=48k") as disk:
         (disk / "ballast").write_bytes(bytes(10_000))
-        with pytest.raises(sl.ResultsError, match="No space left on device"):
+        with pytest.raises(sl.errors.ResultsError, match="No space left on device"):
             sl.sweep(SPEC, disk / "out", jobs=1)
         kept = contents(disk / "out")
         assert 0 < len(kept) < 4
@@ -417,14 +417,14 @@ def test_a_disk_that_is_really_full(tmp_path, results):
 def test_a_read_only_folder(tmp_path):
     with (
         small_disk(tmp_path / "disk", "size=1m,ro") as disk,
-        pytest.raises(sl.ResultsError, match=r"cannot write to .*Read-only"),
+        pytest.raises(sl.errors.ResultsError, match=r"cannot write to .*Read-only"),
     ):
         sl.sweep(SPEC, disk / "out", jobs=1)
 
 
 def test_a_file_in_place_of_the_folder(tmp_path):
     (tmp_path / "out").write_text("")
-    with pytest.raises(sl.ResultsError, match=r"cannot write to .*out: "):
+    with pytest.raises(sl.errors.ResultsError, match=r"cannot write to .*out: "):
         sl.sweep(SPEC, tmp_path / "out", jobs=1)
 
 

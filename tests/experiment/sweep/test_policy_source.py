@@ -134,7 +134,7 @@ def test_identity_is_what_is_played(file):
     ],
 )
 def test_mistakes_are_found_before_anything_runs(policies, message, tmp_path):
-    with pytest.raises(sl.SpecError, match=message):
+    with pytest.raises(sl.errors.SpecError, match=message):
         swept(policies, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -180,7 +180,9 @@ def test_results_are_not_left_behind(tmp_path, counted):
     swept(["flat", "auto"], tmp_path)
     renamed = {"graphs": [{"family": "cycle:6", "name": "c"}]}
     for changes in ({"policies": ["flat"]}, {"seeds": 3}, {"horizons": [151]}, renamed):
-        with pytest.raises(sl.SpecChanged, match="ask for everything that this one holds and for more"):
+        with pytest.raises(
+            sl.errors.SpecChanged, match="ask for everything that this one holds and for more"
+        ):
             sl.sweep({**SPEC, "policies": ["flat", "auto"], **changes}, tmp_path, jobs=1)
     assert len(counted) == 2
     assert len(sl.Results.read(tmp_path).cells) == 2

@@ -94,7 +94,7 @@ def test_a_file_counts_by_what_it_holds(tmp_path):
     assert ids(one) == ids(two)
     sl.write_graph(sl.families.mab(5), tmp_path / "a.csv")
     assert not ids(sl.Spec.from_dict({**VALID, "graphs": ["a.csv"]}, tmp_path)) & ids(one)
-    with pytest.raises(sl.ResultsError, match=r"a\.csv has changed"):
+    with pytest.raises(sl.errors.ResultsError, match=r"a\.csv has changed"):
         one.graphs[0].build()
 
 
@@ -214,14 +214,14 @@ MISTAKES = {
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_mistakes_are_named(mistake):
     changes, message = MISTAKES[mistake]
-    with pytest.raises(sl.SpecError, match=message) as refused:
+    with pytest.raises(sl.errors.SpecError, match=message) as refused:
         spec_with(**changes)
     assert str(refused.value).startswith("the spec: ")
 
 
 @pytest.mark.parametrize("key", VALID)
 def test_every_key_of_a_spec_is_needed(key):
-    with pytest.raises(sl.SpecError, match=f"{key}: this key is missing"):
+    with pytest.raises(sl.errors.SpecError, match=f"{key}: this key is missing"):
         sl.Spec.from_dict({name: value for name, value in VALID.items() if name != key})
 
 
@@ -233,18 +233,18 @@ def test_an_environment_may_fit_some_graphs_only():
 
 def test_mistakes_in_files_name_the_file(tmp_path):
     file = tmp_path / "s.toml"
-    with pytest.raises(sl.SpecError, match=re.escape(f"{file} does not exist")):
+    with pytest.raises(sl.errors.SpecError, match=re.escape(f"{file} does not exist")):
         sl.Spec.read(file)
     file.write_text("policies = [")
-    with pytest.raises(sl.SpecError, match=re.escape(f"{file} is not valid TOML")):
+    with pytest.raises(sl.errors.SpecError, match=re.escape(f"{file} is not valid TOML")):
         sl.Spec.read(file)
     file.write_bytes(b"\xff\xfe")
-    with pytest.raises(sl.SpecError, match=re.escape(f"{file} cannot be read as text")):
+    with pytest.raises(sl.errors.SpecError, match=re.escape(f"{file} cannot be read as text")):
         sl.Spec.read(file)
-    with pytest.raises(sl.SpecError, match="cannot be read as text"):
+    with pytest.raises(sl.errors.SpecError, match="cannot be read as text"):
         sl.Spec.read(tmp_path)
     file.write_text(TOML.replace("seeds = 3", "sedes = 3"))
-    with pytest.raises(sl.SpecError, match=re.escape(f"{file}: sedes: unknown key")):
+    with pytest.raises(sl.errors.SpecError, match=re.escape(f"{file}: sedes: unknown key")):
         sl.Spec.read(file)
 
 
@@ -265,20 +265,20 @@ def test_mistakes_in_files_name_the_file(tmp_path):
 def test_reading_is_bounded(tmp_path, text, message):
     keys = [f"{key} = {value!r}" for key, value in VALID.items() if not text.startswith(key)]
     (tmp_path / "spec.toml").write_text("\n".join([*keys, text]))
-    with pytest.raises(sl.SpecError, match=message) as refused:
+    with pytest.raises(sl.errors.SpecError, match=message) as refused:
         sl.Spec.read(tmp_path / "spec.toml")
     assert len(str(refused.value)) < 1_500
 
 
 def test_a_spec_of_too_many_cells_is_refused_before_anything_is_made():
-    with pytest.raises(sl.SpecError, match=r"at most 1,000,000 cells, got 4,000,000"):
+    with pytest.raises(sl.errors.SpecError, match=r"at most 1,000,000 cells, got 4,000,000"):
         spec_with(horizons=list(range(1, 500_001)))
 
 
 def test_the_length_of_a_spec_may_be_allowed(tmp_path):
     text = "\n".join(f"{key} = {value!r}" for key, value in VALID.items()) + "\n" + "# more\n" * 200_000
     (tmp_path / "spec.toml").write_text(text)
-    with pytest.raises(sl.SpecError, match="longer than"):
+    with pytest.raises(sl.errors.SpecError, match="longer than"):
         sl.Spec.read(tmp_path / "spec.toml")
     assert len(sl.Spec.read(tmp_path / "spec.toml", limit=2**22).cells) == len(spec_with().cells)
 
@@ -296,10 +296,10 @@ def test_environments_with_files_count_by_what_these_hold(tmp_path):
     assert one.told(f"'replay:{tmp_path}/A.npy' is odd") == "'replay:A.npy' is odd"
     (tmp_path / "A.npy").write_bytes(b"other losses")
     two.verify()
-    with pytest.raises(sl.ResultsError, match=r"A\.npy has changed"):
+    with pytest.raises(sl.errors.ResultsError, match=r"A\.npy has changed"):
         one.verify()
     (tmp_path / "A.npy").unlink()
-    with pytest.raises(sl.ResultsError, match=r"A\.npy cannot be read: No such file"):
+    with pytest.raises(sl.errors.ResultsError, match=r"A\.npy cannot be read: No such file"):
         one.verify()
     own = LossSource.from_text("Mine.py:World", tmp_path)
     assert (own.name, own.path, own.after) == ("Mine.py:World", tmp_path / "Mine.py", ":World")
@@ -346,10 +346,10 @@ def test_data_sets_count_by_every_file_they_are_read_from(data, text, files):
         other = before + b" " if file.endswith("json") else gzip.compress(gzip.decompress(before) + b"\n")
         (data / file).write_bytes(other)
         assert LossSource.from_text(text, data).checked().identity != source.identity
-        with pytest.raises(sl.ResultsError, match=r"the data set .* has changed"):
+        with pytest.raises(sl.errors.ResultsError, match=r"the data set .* has changed"):
             source.verify()
         (data / file).unlink()
-        with pytest.raises((sl.ResultsError, sl.InvalidOption), match=Path(file).name.split(".")[0]):
+        with pytest.raises((sl.errors.ResultsError, sl.InvalidOption), match=Path(file).name.split(".")[0]):
             source.verify()
         (data / file).write_bytes(before)
         source.verify()
@@ -368,7 +368,7 @@ def test_what_is_taken_from_a_data_set_counts_too(data):
 def test_labels_beside_a_recorded_graph_count(data):
     source = LossSource.from_text("dataset:traffic", data).checked()
     (data / "graphs" / "road.nodes.csv").write_text("id,label\n0,x\n1,y\n2,z\n")
-    with pytest.raises(sl.ResultsError, match="has changed"):
+    with pytest.raises(sl.errors.ResultsError, match="has changed"):
         source.verify()
 
 
@@ -377,5 +377,5 @@ def test_a_file_is_spoken_of_in_the_words_of_toml(tmp_path):
     file.write_text(
         'policies = "auto"\ngraphs = ["cycle:5"]\nenvironments = ["gap"]\nhorizons = [9]\nseeds = 2\n'
     )
-    with pytest.raises(sl.SpecError, match="policies: must be a list in brackets, got 'auto'"):
+    with pytest.raises(sl.errors.SpecError, match="policies: must be a list in brackets, got 'auto'"):
         sl.Spec.read(file)

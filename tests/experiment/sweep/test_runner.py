@@ -351,7 +351,7 @@ def test_engines_that_do_not_exist(tmp_path):
 
 def test_a_scheduler_that_does_not_answer(tmp_path, monkeypatch):
     monkeypatch.setattr("sidelight.experiment.sweep.dask.CONNECT_SECONDS", 1)
-    with pytest.raises(sl.WorkerError, match=r"no Dask cluster at tcp://127\.0\.0\.1:9"):
+    with pytest.raises(sl.errors.WorkerError, match=r"no Dask cluster at tcp://127\.0\.0\.1:9"):
         sl.sweep(SMALL, tmp_path, engine="dask://127.0.0.1:9")
 
 
@@ -398,7 +398,7 @@ def test_other_data_under_the_same_name_are_refused(demand, tmp_path):
     assert sl.sweep(values, tmp_path / "out", jobs=1).complete
     before = contents(tmp_path / "out")
     (losses / "dishes.csv").write_text(DEMAND.replace("4", "3"))
-    with pytest.raises(sl.SpecChanged, match="environments: 'dataset:dishes' is not what it was"):
+    with pytest.raises(sl.errors.SpecChanged, match="environments: 'dataset:dishes' is not what it was"):
         sl.sweep(values, tmp_path / "out", jobs=1)
     (losses / "dishes.csv").write_text(DEMAND)
     assert sl.sweep(values, tmp_path / "out", jobs=1).complete

@@ -15,7 +15,7 @@ from strong_graphs import STRONG, adjacency, dense_point, graphs
 import sidelight as sl
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph, families
-from sidelight.planning import StrongAnytimeBound, check_certificate
+from sidelight.planning import AnytimeBound, StrongAnytimeBound, check_certificate
 from sidelight.planning.anytime.strong import AIM, Aimed
 from sidelight.planning.cliques import clique_cover
 from sidelight.planning.minimised.strong import OneSimplex, Strong
@@ -418,7 +418,7 @@ def test_bandit_plans_saved_by_their_older_bound_still_load(tmp_path):
     eta = sqrt((1 - 1 / sqrt(n)) / (4 * r))
     made = planned("bandit")
     tuning = replace(made.tuning, inner_power=np.full(n, 2.0), inner_rate=np.full(n, 2 * eta))
-    bound = sl.AnytimeBound(0.0, 4 * sqrt(r * (n - sqrt(n))), 1)
+    bound = AnytimeBound(0.0, 4 * sqrt(r * (n - sqrt(n))), 1)
     older = replace(
         sl.plan(g, None, realization="anytime"),
         tuning=tuning,

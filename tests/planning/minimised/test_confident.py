@@ -100,5 +100,5 @@ def test_what_does_not_go_together_is_refused():
             sl.plan(g, **({"horizon": 100} | options), confidence=0.9)
     with pytest.raises(sl.InvalidOption, match="confidence"):
         sl.plan(g, 100, confidence=1.0)
-    with pytest.raises(sl.UnobservableGraph):
+    with pytest.raises(sl.errors.UnobservableGraph):
         sl.plan(sl.FeedbackGraph.from_edges(2, [(0, 0)]), 100, confidence=0.9)

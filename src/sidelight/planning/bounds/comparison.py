@@ -334,7 +334,11 @@ def _lower(solved: Solved, T: int) -> Iterator[Row]:
         except InfeasibleRequest:
             return
         yield Row(
-            "exact value of the game", "lower", game.lower, "sl.minimax", "sequence-form linear program"
+            "exact value of the game",
+            "lower",
+            game.lower,
+            "sidelight.analysis.minimax",
+            "sequence-form linear program",
         )
 
 
