@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # Kernel tests run twice: compiled with the rest, then interpreted, so that the source is what is tested.
-KERNELS := $(shell find tests -name "test_*kernels.py") tests/graph/files/test_text.py
+KERNELS := $(shell find tests -name "test_*kernels.py")
 WORKERS ?= 2
 
 .PHONY: help setup demo docs test test-all test-oldest check format fuzz bench clean

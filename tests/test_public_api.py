@@ -124,9 +124,9 @@ def test_graphs(tmp_path):
     assert sl.FeedbackGraph.from_adjacency(A) == g
     assert sl.FeedbackGraph.from_adjacency(sp.csr_array(A)) == g
     assert sl.FeedbackGraph.from_networkx(nx_graph).n_edges == 4
-    for name in ("g.csv", "g.csv.gz", "g.npz", "g.mtx", "g.graphml", "g.json"):
-        sl.write_graph(g, tmp_path / name)
-        assert sl.read_graph(tmp_path / name).n_edges == 4
+    for ending in (".csv", ".csv.gz", ".npz", ".mtx", ".graphml", ".json"):
+        sl.write_graph(g, tmp_path / f"g{ending}")
+        assert sl.read_graph(tmp_path / f"g{ending}").n_edges == 4
 
 
 def test_analysis():

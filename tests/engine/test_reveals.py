@@ -14,6 +14,7 @@ from sidelight.engine.build import build_memory
 from sidelight.engine.round.round import ask_once, fill_probabilities, tell_once
 from sidelight.engine.self_tuning.numbers import CHARGED, PURCHASED
 from sidelight.environment.base import environment_key
+from sidelight.graph.failing import sharpened
 from sidelight.planning.covers import loads
 
 ROUNDS = 40 if INTERPRETED else 400
@@ -72,7 +73,7 @@ def test_estimates_are_unbiased_over_draws_and_failures(name, spread):
 def test_self_tuning_plays_as_its_twin(name, order):
     graph = GAMES[name][0]
     n, R = graph.n_arms, adjacency(graph)
-    found = sl.fractional_domination(graph.sharpened(1 / order))
+    found = sl.fractional_domination(sharpened(graph, 1 / order))
     tuning = tuned(graph, np.asarray(found.weights), order=order)
     memory = build_memory(graph, tuning, seed=1)
     load = found.weights @ R ** (1 / order)

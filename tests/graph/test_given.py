@@ -6,7 +6,7 @@ import pytest
 
 import sidelight as sl
 from sidelight.analysis import minimax, packing_lower_bound
-from sidelight.graph.given import graph_of, names_file
+from sidelight.graph.names import graph_of, names_file
 
 CYCLE = sl.families.cycle(5)
 

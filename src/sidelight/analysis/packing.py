@@ -11,7 +11,7 @@ from sidelight._types import Indices, Longs, frozen
 from sidelight.analysis.packing_search import exact_packing, greedy_packing_set, packing_rate, score
 from sidelight.errors import InvalidOption, SolverError
 from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
-from sidelight.graph.csr import gather_rows
+from sidelight.graph.edges import gather_rows
 
 EXACT_ARMS = 40
 """Up to this many candidate arms the search is exact unless told otherwise: about a second at worst."""

@@ -13,7 +13,7 @@ from sidelight._types import Indices
 from sidelight.analysis._packing_kernels import greedy_packing
 from sidelight.analysis.domination.domination import fractional_domination
 from sidelight.graph import FeedbackGraph
-from sidelight.graph.csr import gather_rows
+from sidelight.graph.edges import gather_rows
 
 RANDOM_ORDERS = 2
 """Seeded orders tried by the greedy search besides the orders by degree."""

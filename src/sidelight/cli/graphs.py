@@ -35,7 +35,7 @@ class GraphRequest:
     @property
     def is_file(self) -> bool:
         """A file that exists, or a text that can only be meant as one."""
-        from sidelight.graph.given import names_file
+        from sidelight.graph.names import names_file
 
         return names_file(self.text)
 

@@ -19,6 +19,7 @@ from importlib import import_module
 import click
 
 from sidelight._check import suggestion
+from sidelight._formats import ENDINGS
 from sidelight._version import __version__
 from sidelight.cli.screen import give_up_output
 from sidelight.errors import SidelightError
@@ -51,15 +52,17 @@ class _Commands(click.Group):
 
 
 @click.group(
-    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    help=f"""Bandits with graph feedback: analyse a graph, plan with a certified bound, play, compare, report.
+
+    GRAPH is a file ({", ".join(ENDINGS)}) or a family such as cycle:100 or cliques:5x20;
+    `sidelight list families` shows them all.
+    """,
 )
 @click.version_option(__version__, prog_name="sidelight")
 def cli() -> None:
-    """Bandits with graph feedback: analyse a graph, plan with a certified bound, play, compare, report.
-
-    GRAPH is a file (.csv, .csv.gz, .npz, .mtx, .graphml, .json) or a family such as cycle:100 or cliques:5x20;
-    `sidelight list families` shows them all.
-    """
+    """Every command."""
 
 
 def main() -> None:

@@ -28,8 +28,7 @@ from sidelight.experiment.delays import Delays
 from sidelight.experiment.kept import Kept, PlayedSeed, StoppedSeed
 from sidelight.experiment.plays import PlaysOver, kept_at
 from sidelight.experiment.run import LEDGER, Run, regret_of
-from sidelight.graph.given import GivenGraph, graph_of
-from sidelight.graph.names import named
+from sidelight.graph.names import GivenGraph, graph_of, named
 from sidelight.policy.own import TURNS, Make, check_several, guarded, is_own, playable
 from sidelight.policy.player import MinimalPlayer, Playable, Player, is_player
 from sidelight.policy.snapshot import restore, snapshot

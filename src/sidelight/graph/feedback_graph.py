@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from sidelight._check import MAX_ARMS, is_whole
+from sidelight._check import is_whole
 from sidelight._files import digest
 from sidelight._types import Bools, Floats, Indices, Ints, Longs, frozen
 from sidelight.errors import InvalidGraph, listing
-from sidelight.graph.csr import gather_rows, gather_values
+from sidelight.graph.edges import (
+    Edges,
+    Listed,
+    checked_arm_count,
+    checked_labels,
+    checked_probabilities,
+    edges_of_arrays,
+    edges_of_matrix,
+    edges_of_networkx,
+    gather_rows,
+    gather_values,
+    listed,
+    pairs_of,
+    pointers,
+    refuse_outside,
+    revealed_by_all_others,
+)
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -77,17 +92,9 @@ class FeedbackGraph:
         >>> FeedbackGraph.from_edges(2, [(0, 1), (1, 0)], probabilities=[0.9, 1]).probability(0, 1)
         0.9
         """
-        n = checked_arm_count(n_arms)
-        pairs = _as_pairs(edges)
-        if pairs.size:
-            bad = np.flatnonzero(((pairs < 0) | (pairs >= n)).any(axis=1))
-            if bad.size:
-                shown = [tuple(int(v) for v in pairs[row]) for row in bad[:10]]
-                raise InvalidGraph(
-                    f"edges must join arms 0..{n - 1}, got {listing(shown)}"
-                    f" ({bad.size} of {len(pairs)} edges); raise n_arms or renumber the arms"
-                )
-        chances = None if probabilities is None else _checked_probabilities(probabilities, pairs)
+        n, pairs = checked_arm_count(n_arms), pairs_of(edges)
+        refuse_outside(n, pairs[:, 0], pairs[:, 1])
+        chances = None if probabilities is None else checked_probabilities(probabilities, pairs)
         return cls._from_arrays(n, pairs[:, 0], pairs[:, 1], labels, probabilities=chances)
 
     @classmethod
@@ -100,43 +107,7 @@ class FeedbackGraph:
         are numbers in [0, 1], how likely i reveals j. Otherwise other numbers than 0 and 1 are refused: pass `A != 0`
         to make every weight an edge.
         """
-        if hasattr(adjacency, "columns") and hasattr(adjacency, "to_numpy"):
-            labels = _frame_labels(adjacency) if labels is None else labels
-            adjacency = adjacency.to_numpy()
-        matrix = cast(Any, adjacency).tocoo() if sparse.issparse(adjacency) else np.asarray(adjacency)
-        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise InvalidGraph(f"the adjacency matrix must be square, got shape {matrix.shape}")
-        if matrix.dtype.kind not in "biuf":
-            raise InvalidGraph(f"the adjacency matrix must hold numbers or booleans, got {matrix.dtype}")
-        values = np.asarray(matrix.data) if sparse.issparse(adjacency) else matrix
-        if probabilities:
-            wrong = values[~((values >= 0) & (values <= 1))]
-        else:
-            wrong = values[(values != 0) & (values != 1)]
-        if wrong.size:
-            needed = "probabilities, numbers in [0, 1]" if probabilities else "0 and 1 only"
-            advice = (
-                "use 0 for no edge"
-                if probabilities
-                else "weights are not used: pass A != 0 to make every non-zero entry an edge, or probabilities=True"
-                " if entries say how likely an arm reveals another"
-            )
-            raise InvalidGraph(
-                f"the adjacency matrix must hold {needed}, got {wrong[0]}; {advice}"
-                if wrong[0] == wrong[0]
-                else "the adjacency matrix contains NaN; use 0 for no edge"
-            )
-        if probabilities and sparse.issparse(adjacency):
-            matrix = cast(Any, adjacency).tocsr().tocoo()  # entries given twice are added up, as SciPy has it
-            if (matrix.data > 1).any():
-                raise InvalidGraph(
-                    f"entries of one edge add up to {matrix.data.max()}, which is no probability"
-                )
-        rows, cols = matrix.nonzero()
-        chances: Any = None
-        if probabilities:
-            chances = matrix.data[matrix.data != 0] if sparse.issparse(adjacency) else matrix[rows, cols]
-        return cls._from_arrays(checked_arm_count(matrix.shape[0]), rows, cols, labels, probabilities=chances)
+        return cls._of(edges_of_matrix(adjacency, labels, probabilities))
 
     @classmethod
     def from_networkx(cls, graph: nx.Graph[Any]) -> FeedbackGraph:
@@ -145,25 +116,17 @@ class FeedbackGraph:
         Labels are the nodes themselves, or, where these are just 0..n−1, their `label` attributes if every
         node has its own. An edge attribute `probability` says how likely the edge reveals, 1 where it has none.
         """
-        if not (hasattr(graph, "nodes") and hasattr(graph, "is_directed")):
-            raise InvalidGraph(f"expected a networkx graph, got {type(graph).__name__}")
-        index = {node: i for i, node in enumerate(graph.nodes)}
-        pairs = np.array([(index[u], index[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2)
-        given = [data.get("probability") for _, _, data in graph.edges(data=True)]
-        chances = None
-        if any(value is not None for value in given):
-            chances = _checked_probabilities([1.0 if value is None else value for value in given], pairs)
-        if not graph.is_directed():
-            pairs = np.concatenate([pairs, pairs[:, ::-1]])
-            chances = None if chances is None else np.concatenate([chances, chances])
-        labels: list[str] | None = [str(node) for node in graph.nodes]
-        if all(node == i for node, i in index.items()):
-            names = [data.get("label") for _, data in graph.nodes(data=True)]
-            texts = [name for name in names if isinstance(name, str)]
-            labels = texts if texts and len(set(texts)) == len(index) else None
-        return cls._from_arrays(
-            checked_arm_count(len(index)), pairs[:, 0], pairs[:, 1], labels, probabilities=chances
-        )
+        return cls._of(edges_of_networkx(graph))
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> FeedbackGraph:
+        """The graph that `to_arrays` described; every array is checked, since files can be damaged."""
+        return cls._of(edges_of_arrays(arrays))
+
+    @classmethod
+    def _of(cls, edges: Edges) -> FeedbackGraph:
+        """The graph of edges whose ids and probabilities are in range."""
+        return cls._from_arrays(checked_arm_count(edges.n_arms), *edges[1:-1])
 
     @classmethod
     def _from_arrays(
@@ -186,77 +149,36 @@ class FeedbackGraph:
             elif has_loop[0]:  # one arm has no "every other arm": its loop is an ordinary edge
                 sources = targets = np.zeros(1, dtype=np.int64)
                 probabilities = None
-
-        if probabilities is not None and (probabilities < 1).any():
-            rows, cols, chances = _sorted_edges(n, sources, targets, probabilities)
-        else:
-            ones = np.ones(len(sources), dtype=np.int8)
-            every = sparse.coo_array((ones, (np.asarray(sources), np.asarray(targets))), shape=(n, n)).tocsr()
-            rows = np.repeat(np.arange(n, dtype=np.int32), np.diff(every.indptr))
-            cols, chances = every.indices.astype(np.int32, copy=False), None
-        looped = cols[rows == cols]
-        has_loop[looped] = True
-
-        if n >= 2:
-            certain = cols if chances is None else cols[chances == 1]
-            others = np.bincount(certain, minlength=n)
-            sure_loops = looped if chances is None else cols[(rows == cols) & (chances == 1)]
-            others[sure_loops] -= 1  # in-degree without the loop; no arm is in `looped` twice
-            found = others == n - 1
-            if chances is not None:  # a loop that may fail must be listed, and its arm with it
-                found[np.setdiff1d(looped, sure_loops)] = False
-            everywhere |= found
+        edges = listed(n, sources, targets, probabilities)
+        has_loop[edges.cols[edges.rows == edges.cols]] = True
+        everywhere |= revealed_by_all_others(n, edges)
         if everywhere.any():
-            keep = ~everywhere[cols]
-            rows, cols = rows[keep], cols[keep]
-            chances = None if chances is None else chances[keep]
-        if chances is not None and (chances == 1).all():
-            chances = None
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+            edges = edges.where(~everywhere[edges.cols])
+        return cls._compressed(n, edges, np.flatnonzero(everywhere), has_loop, checked_labels(labels, n))
+
+    @classmethod
+    def _compressed(
+        cls, n: int, edges: Listed, universal: Indices, has_loop: Bools, labels: tuple[str, ...] | None
+    ) -> FeedbackGraph:
+        """The explicit edges in CSR form both ways, every array read-only."""
+        rows, cols, chances = edges
+        indptr = pointers(np.bincount(rows, minlength=n))
         marks = np.ones(cols.size, dtype=np.int8) if chances is None else np.arange(cols.size)
-        explicit = sparse.csr_array((marks, cols, indptr), shape=(n, n))
-        by_target = explicit.tocsc()  # a linear pass, sorted because the rows are
+        by_target = sparse.csr_array(
+            (marks, cols, indptr), shape=(n, n)
+        ).tocsc()  # sorted because the rows are
         return cls(
             n_arms=n,
             out_indptr=frozen(indptr, np.int64),
             out_indices=frozen(cols, np.int32),
             in_indptr=frozen(by_target.indptr, np.int64),
             in_indices=frozen(by_target.indices, np.int32),
-            universal=frozen(np.flatnonzero(everywhere), np.int32),
+            universal=frozen(universal, np.int32),
             has_loop=frozen(has_loop, np.bool_),
-            labels=_checked_labels(labels, n),
+            labels=labels,
             out_probability=None if chances is None else frozen(chances, np.float64),
             in_probability=None if chances is None else frozen(chances[by_target.data], np.float64),
         )
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> FeedbackGraph:
-        """The graph that `to_arrays` described; every array is checked, since files can be damaged."""
-        n = checked_arm_count(_scalar(arrays, "n_arms"))
-        has_loop = arrays["has_loop"]
-        if has_loop.dtype != np.bool_ or has_loop.shape != (n,):
-            raise InvalidGraph(f"has_loop must be {n} booleans, got {has_loop.dtype} {has_loop.shape}")
-        targets = _integers(arrays, "out_indices", n - 1)
-        starts = _integers(arrays, "out_indptr", targets.size)
-        universal = _integers(arrays, "universal", n - 1)
-        degrees = np.diff(starts)
-        if starts.size != n + 1 or starts[0] != 0 or starts[-1] != targets.size or (degrees < 0).any():
-            raise InvalidGraph("out_indptr does not describe the rows of out_indices")
-        sources = np.repeat(np.arange(n, dtype=np.int32), degrees)
-        labels = _labels(arrays) if "labels_text" in arrays else None
-        chances = None
-        if "out_probability" in arrays:
-            chances = arrays["out_probability"]
-            if chances.dtype != np.float64 or chances.shape != targets.shape:
-                raise InvalidGraph(
-                    f"out_probability must be {targets.size} numbers, got {chances.dtype} {chances.shape}"
-                )
-            if not ((chances > 0) & (chances <= 1)).all():
-                raise InvalidGraph("out_probability must be in (0, 1]: the file is damaged")
-        graph = cls._from_arrays(n, sources, targets, labels, universal, has_loop[universal], chances)
-        if not np.array_equal(graph.has_loop, has_loop):
-            raise InvalidGraph("has_loop contradicts the edges")
-        return graph
 
     # -- reading it -----------------------------------------------------------------------------------
 
@@ -346,36 +268,6 @@ class FeedbackGraph:
             self.has_loop[self.universal],
         )
 
-    def levels(self, most: int = 12) -> list[float]:
-        """Probabilities that edges have, from the largest; where there are more than `most`, evenly chosen ones."""
-        if self.out_probability is None:
-            return [1.0]
-        found = np.unique(self.out_probability)[::-1]
-        if self.universal.size and found[0] < 1:
-            found = np.append(1.0, found)
-        if found.size > most:
-            found = found[np.unique(np.linspace(0, found.size - 1, most).round().astype(np.int64))]
-        return [float(r) for r in found]
-
-    @cached_property
-    def loop_probability(self) -> Floats:
-        """(n,) how likely playing each arm reveals its own loss, 0 for arms without self-loop."""
-        found = self.has_loop.astype(np.float64)
-        if self.in_probability is not None:
-            loops = np.flatnonzero(self.in_indices == self.in_targets)
-            found[self.in_indices[loops]] = self.in_probability[loops]
-        return frozen(found, np.float64)
-
-    def sharpened(self, power: float) -> FeedbackGraph:
-        """The same graph with r^power in the place of every probability r."""
-        if self.out_probability is None or self.in_probability is None or power == 1:
-            return self
-        powers = [
-            frozen(np.maximum(r**power, np.finfo(float).tiny), np.float64)
-            for r in (self.out_probability, self.in_probability)
-        ]
-        return replace(self, out_probability=powers[0], in_probability=powers[1])
-
     @property
     def out_sources(self) -> Longs:
         """The source of each explicit edge, as `out_indices` lists them."""
@@ -457,13 +349,8 @@ class FeedbackGraph:
         """(n_edges,) how likely each of `edges()` reveals."""
         return self.to_sparse().data.astype(np.float64)
 
-    def edge_blocks(self, most: int = 1_000_000) -> Iterator[Ints]:
-        """The rows of `edges()` in batches of about `most`, so that a dense graph need not fit in memory."""
-        for pairs, _ in self.likely_edge_blocks(most):
-            yield pairs
-
-    def likely_edge_blocks(self, most: int = 1_000_000) -> Iterator[tuple[Ints, Floats]]:
-        """`edge_blocks`, each with the probabilities of its edges."""
+    def edge_blocks(self, most: int = 1_000_000) -> Iterator[tuple[Ints, Floats]]:
+        """The rows of `edges()` and their probabilities, about `most` at a time: for dense graphs."""
         ends = np.cumsum(self.out_degree)
         start = 0
         while start < self.n_arms:
@@ -638,142 +525,12 @@ class FeedbackGraph:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from sidelight import _html
-        from sidelight.graph.sketch import sketch
+        from sidelight.graph.sketch import panel
 
-        labels = None if self.labels is None else ", ".join(self.labels[:12]) + ", …" * (self.n_arms > 12)
-        fails = None if self.out_probability is None else f"{int((self.out_probability < 1).sum()):,} edges"
-        rows = [
-            ("arms with self-loop", f"{int(self.has_loop.sum()):,}"),
-            ("revealed by all others", f"{self.universal.size:,}" if self.universal.size else None),
-            (
-                "revealed by none",
-                f"{hidden:,}" if (hidden := int((self.in_degree == 0).sum())) else None,
-            ),
-            ("may fail", fails),
-            ("labels", labels),
-        ]
-        title = f"Feedback graph: {self.n_arms:,} arms, {self.n_edges:,} edges"
-        return _html.panel(title, sketch(self), _html.facts(rows))
-
-
-def checked_arm_count(n_arms: object) -> int:
-    """`n_arms` as an int, or an error: a graph has at least one arm and at most 2³¹−1."""
-    if not is_whole(n_arms):
-        raise InvalidGraph(f"n_arms must be a whole number, got {n_arms!r}")
-    if n_arms < 1:
-        raise InvalidGraph(f"a feedback graph needs at least one arm, got n_arms={n_arms}")
-    if n_arms > MAX_ARMS:
-        raise InvalidGraph(f"at most {MAX_ARMS:,} arms are supported, got n_arms={n_arms:,}")
-    return int(n_arms)
-
-
-def _checked_probabilities(given: object, pairs: Longs) -> Floats:
-    """One probability in (0, 1] for each edge, or an error that names the edge."""
-    try:
-        values = np.asarray(given)
-        if values.size and values.dtype.kind not in "iuf":
-            raise TypeError(f"values of type {values.dtype}")
-        values = values.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidGraph(f"probabilities must be numbers in (0, 1]: {error}") from None
-    chances: Floats = np.full(len(pairs), values) if values.ndim == 0 else values
-    if chances.shape != (len(pairs),):
-        raise InvalidGraph(f"{len(pairs)} edges need {len(pairs)} probabilities, got shape {chances.shape}")
-    wrong = np.flatnonzero(~((chances > 0) & (chances <= 1)))  # also NaN
-    if wrong.size:
-        i, j = pairs[wrong[0]].tolist()
-        raise InvalidGraph(
-            f"the probability of edge ({i}, {j}) must be in (0, 1], got {float(chances[wrong[0]])}"
-            f" ({wrong.size} of {len(pairs)} edges); leave out edges that never reveal"
-        )
-    return chances
-
-
-def _sorted_edges(
-    n: int, sources: Indices, targets: Indices, probabilities: Floats
-) -> tuple[Ints, Ints, Floats]:
-    """Edges by source, then target, each once; an error where an edge has two probabilities."""
-    order = np.lexsort((targets, sources))
-    rows, cols = np.asarray(sources)[order], np.asarray(targets)[order]
-    chances: Floats = np.asarray(probabilities, dtype=np.float64)[order]
-    again = np.zeros(rows.size, dtype=bool)
-    again[1:] = (np.diff(rows) == 0) & (np.diff(cols) == 0)
-    differ = np.flatnonzero(again[1:] & (np.diff(chances) != 0))
-    if differ.size:
-        at = int(differ[0])
-        raise InvalidGraph(
-            f"edge ({rows[at]}, {cols[at]}) is given with two probabilities, {chances[at]:g} and {chances[at + 1]:g}"
-        )
-    return rows[~again].astype(np.int32), cols[~again].astype(np.int32), chances[~again]
+        return panel(self)
 
 
 def _pairs(matrix: sparse.csr_array, start: int) -> Ints:
     """(row, column) of every entry, rows counted from `start`."""
     rows = np.repeat(np.arange(start, start + matrix.shape[0], dtype=np.int32), np.diff(matrix.indptr))
     return np.column_stack([rows, matrix.indices.astype(np.int32, copy=False)])
-
-
-def _as_pairs(edges: Iterable[Sequence[int]] | Indices) -> Longs:
-    """(E, 2) integer array, refusing anything that would be rounded or reinterpreted."""
-    try:
-        pairs = np.asarray(edges if isinstance(edges, np.ndarray) else list(edges))
-    except (TypeError, ValueError) as error:
-        raise InvalidGraph(f"edges must be pairs (i, j) of arms: {error}") from None
-    if pairs.size == 0:
-        return np.empty((0, 2), dtype=np.int64)
-    if pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise InvalidGraph(f"edges must be pairs (i, j), got an array of shape {pairs.shape}")
-    if pairs.dtype.kind not in "iu":
-        raise InvalidGraph(f"edges must join whole-number arms, got values of type {pairs.dtype}")
-    if pairs.dtype.kind == "u" and pairs.max() > np.iinfo(np.int64).max:
-        raise InvalidGraph(f"arm {pairs.max()} is too large")
-    return pairs.astype(np.int64, copy=False)
-
-
-def _frame_labels(frame: Any) -> list[str] | None:
-    """The names of a DataFrame's rows, which must be those of its columns; None where they only count."""
-    rows, columns = list(frame.index), list(frame.columns)
-    if rows != columns and len(rows) == len(columns):
-        at = next(i for i, (row, column) in enumerate(zip(rows, columns, strict=True)) if row != column)
-        raise InvalidGraph(
-            f"rows and columns must name the same arms in the same order, but row {at} is {rows[at]!r} and column"
-            f" {at} is {columns[at]!r}; use frame.loc[names, names], or frame.to_numpy() if names do not matter"
-        )
-    return None if rows == list(range(len(rows))) else [str(name) for name in rows]
-
-
-def _scalar(arrays: Mapping[str, npt.NDArray[Any]], name: str) -> int:
-    value = arrays[name]
-    if value.shape != () or value.dtype.kind not in "iu":
-        raise InvalidGraph(f"{name} must be one whole number, got {value.dtype} {value.shape}")
-    return int(value)
-
-
-def _integers(arrays: Mapping[str, npt.NDArray[Any]], name: str, most: int) -> npt.NDArray[Any]:
-    values = arrays[name]
-    if values.ndim != 1 or values.dtype.kind not in "iu":
-        raise InvalidGraph(f"{name} must be a flat array of whole numbers, got {values.dtype} {values.shape}")
-    if values.size and not (values.min() >= 0 and values.max() <= most):
-        raise InvalidGraph(
-            f"{name} must be within 0..{most}, got {values.min()}..{values.max()}: the file is damaged"
-        )
-    return values
-
-
-def _labels(arrays: Mapping[str, npt.NDArray[Any]]) -> list[str]:
-    text = arrays["labels_text"].astype(np.uint8, casting="equiv").tobytes()
-    ends = _integers(arrays, "labels_end", len(text)).tolist()
-    return [text[start:end].decode() for start, end in zip([0, *ends], ends, strict=False)]
-
-
-def _checked_labels(labels: Sequence[str] | None, n: int) -> tuple[str, ...] | None:
-    if labels is None:
-        return None
-    names = tuple(str(label) for label in labels)
-    if len(names) != n:
-        raise InvalidGraph(f"{n} arms need {n} labels, got {len(names)}")
-    if len(set(names)) != n:
-        repeated = [name for name, count in Counter(names).items() if count > 1]
-        raise InvalidGraph(f"labels must be distinct, repeated: {listing(repeated)}")
-    return names

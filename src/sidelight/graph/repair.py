@@ -6,7 +6,7 @@ import numpy as np
 
 from sidelight._types import Longs
 from sidelight.errors import InvalidGraph
-from sidelight.graph.csr import gather_rows
+from sidelight.graph.edges import gather_rows
 from sidelight.graph.feedback_graph import FeedbackGraph
 
 

@@ -1,17 +1,34 @@
-"""A small drawing of a graph for notebooks: arms on a circle, edges as lines; the report draws better ones."""
+"""A graph as notebooks show it: a few facts and a small drawing; the report draws better ones."""
 
 from __future__ import annotations
 
 from math import cos, hypot, pi, sin
 from typing import TYPE_CHECKING
 
-from sidelight._html import ACCENT, drawing, escaped
+from sidelight._html import ACCENT, drawing, escaped, facts
+from sidelight._html import panel as made_panel
 
 if TYPE_CHECKING:
     from sidelight.graph.feedback_graph import FeedbackGraph
 
 MOST_ARMS, MOST_EDGES = 40, 400
 SIZE, RADIUS, DOT = 180, 74, 4.5
+
+
+def panel(graph: FeedbackGraph) -> str:
+    """Facts and drawing as HTML."""
+    fails = None if graph.out_probability is None else f"{int((graph.out_probability < 1).sum()):,} edges"
+    hidden = int((graph.in_degree == 0).sum())
+    labels = None if graph.labels is None else ", ".join(graph.labels[:12]) + ", …" * (graph.n_arms > 12)
+    rows = [
+        ("arms with self-loop", f"{int(graph.has_loop.sum()):,}"),
+        ("revealed by all others", f"{graph.universal.size:,}" if graph.universal.size else None),
+        ("revealed by none", f"{hidden:,}" if hidden else None),
+        ("may fail", fails),
+        ("labels", labels),
+    ]
+    title = f"Feedback graph: {graph.n_arms:,} arms, {graph.n_edges:,} edges"
+    return made_panel(title, sketch(graph), facts(rows))
 
 
 def sketch(graph: FeedbackGraph) -> str:

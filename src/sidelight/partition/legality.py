@@ -14,7 +14,7 @@ from sidelight._types import Bools, Longs
 from sidelight.analysis.observability import observability
 from sidelight.errors import listing
 from sidelight.graph import FeedbackGraph
-from sidelight.graph.csr import gather_rows
+from sidelight.graph.edges import gather_rows
 from sidelight.graph.names import named
 
 Kind = Literal[

@@ -23,6 +23,7 @@ from sidelight.analysis import (
 )
 from sidelight.errors import UnobservableGraph
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.failing import levels, sharpened
 from sidelight.graph.names import names
 from sidelight.partition import Partition
 from sidelight.partition.natural import greedy_cover
@@ -170,13 +171,13 @@ class Solved:
             return self.blocks("single", Partition(self.graph, [targets])).dominations[0]
         key = targets.tobytes(), 1.0 if self.graph.certain else h
         if key not in self._covers:
-            self._covers[key] = fractional_domination(self.graph.sharpened(1 / key[1]), cover=targets)
+            self._covers[key] = fractional_domination(sharpened(self.graph, 1 / key[1]), cover=targets)
         return self._covers[key]
 
     @cached_property
     def levels(self) -> list[Level]:
         """Edges that reveal with at least some probability, as graphs of certain edges; the whole if all are."""
-        return [Level(r, self.graph.at_least(r)) for r in self.graph.levels()]
+        return [Level(r, self.graph.at_least(r)) for r in levels(self.graph)]
 
     def unsolved(self, partition: Partition) -> int:
         """Arms in the weak blocks that `blocks` would have to work on."""

@@ -14,6 +14,7 @@ from sidelight.analysis import fractional_domination, observability
 from sidelight.engine.changing.state import MORE, OTHER, SAME, Graphs
 from sidelight.errors import InfeasibleRequest, InvalidGraph, TurnError
 from sidelight.graph import FeedbackGraph, families
+from sidelight.graph.failing import sharpened
 from sidelight.graph.names import names
 from sidelight.planning.covers import loads
 
@@ -141,7 +142,7 @@ class _Content:
 @lru_cache(maxsize=MOST_CACHED)
 def _covered(key: _Content, order: float) -> Explored:
     graph = key.graph
-    sharp = graph.sharpened(1 / order)
+    sharp = sharpened(graph, 1 / order)
     cover = np.zeros(graph.n_arms)
     seen = np.flatnonzero(graph.in_degree > 0)
     if seen.size:

@@ -1,9 +1,12 @@
 """Edge lists as csv: dialects, names, labels beside the file, and every way to be wrong."""
 
 import gzip
+import re
 
 import pytest
 from graph_files import packed, put
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from sidelight.errors import GraphFileError, WeightsIgnored
 from sidelight.graph import FeedbackGraph, families, read_graph, write_graph
@@ -43,13 +46,54 @@ def test_weights_are_not_read_and_said_so(tmp_path, header):
     assert said[0].filename == __file__
 
 
-def test_csv_in_many_chunks(tmp_path, monkeypatch):
-    graph = families.random(200, 0.05, 1)
-    write_graph(graph, tmp_path / "g.csv.gz")
-    monkeypatch.setattr(csv_files, "CHUNK", 37)
-    assert read_graph(tmp_path / "g.csv.gz", n_arms=200) == graph
-    bad = put(tmp_path, "bad.csv", "src,dst\n" + "0,1\n" * 50 + "0;1\n" + "1,2\n" * 50)
-    with pytest.raises(GraphFileError, match=r"bad\.csv, line 52"):
+def naive_numbers(text, columns):
+    """The edges, one line at a time; None if a line is not plainly one."""
+    edges = []
+    for line in text.split(b"\n")[:-1]:
+        fields = line.rstrip(b"\r").split(b",")
+        ids = [field.strip(b" \t") for field in fields[:2]]
+        if line.rstrip(b"\r"):
+            if len(fields) != columns or not all(re.fullmatch(rb"\d{1,18}", field) for field in ids):
+                return None
+            edges.append((int(ids[0]), int(ids[1])))
+    return edges
+
+
+numbers = st.one_of(st.integers(0, 30), st.integers(0, 2**31 - 2)).map(lambda value: str(value).encode())
+fields = st.one_of(
+    numbers,
+    numbers,
+    numbers,
+    st.sampled_from(
+        [b"", b" 7", b"7\t", b"-1", b"+1", b"1.5", b"1e3", b"nan", b"x", b"0x1", b"\xff", b"1 2"]
+    ),
+)
+lines = st.one_of(
+    st.tuples(numbers, numbers).map(b",".join),
+    st.lists(fields, min_size=1, max_size=4).map(b",".join),
+    st.sampled_from([b"", b"\r", b"0,1\r", b" ", b"\t\r", b"# 0,1"]),
+)
+
+
+@settings(deadline=None, derandomize=True, max_examples=150)
+@given(st.lists(lines, max_size=8), st.sampled_from([["src", "dst"], ["src", "dst", "since"]]))
+@example([b"0,0", b"00012,3"], ["src", "dst"])
+@example([b"1,2,0.5", b"3,4,anything at all"], ["src", "dst", "since"])
+@example([b"0,1", b"0x10,1"], ["src", "dst"])
+@example([b"0,1", b"99999999999999999999999999,1"], ["src", "dst"])
+def test_numbers_are_read_like_split_and_int(rows, columns):
+    text = b"".join(row + b"\n" for row in rows)
+    found = csv_files._read_numbers(csv_files._Head(columns, 1, None), text, 2**31 - 1)
+    expected = naive_numbers(text, len(columns))
+    if expected is None or not expected:
+        assert found is None or found.sources.size == 0
+    else:
+        assert list(zip(found.sources.tolist(), found.targets.tolist(), strict=True)) == expected
+
+
+def test_a_wrong_line_among_many(tmp_path):
+    bad = put(tmp_path, "bad.csv", "src,dst\n" + "0,1\n" * 100_000 + "0;1\n" + "1,2\n" * 50)
+    with pytest.raises(GraphFileError, match=r"bad\.csv, line 100002"):
         read_graph(bad)
 
 
@@ -153,7 +197,7 @@ def test_an_endless_line_is_refused(tmp_path):
 
 
 def test_an_absurd_size_can_be_confirmed(tmp_path, monkeypatch):
-    from sidelight.graph import arm_count as plausible
+    from sidelight.graph.files import shared as plausible
 
     monkeypatch.setattr(plausible, "TRUSTED_ARMS", 100)
     path = put(tmp_path, "g.csv", "src,dst\n0,1000\n")

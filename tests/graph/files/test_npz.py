@@ -56,7 +56,10 @@ BAD_ARRAYS = {
     "matrix": ({"out_indices": np.array([[1, 2]])}, "out_indices"),
     "universal": ({"universal": np.array([7])}, "universal"),
     "missing": ({"universal": None}, "universal"),
-    "labels": ({"labels_text": np.array([97], np.uint8), "labels_end": np.array([1])}, "3 labels, got 1"),
+    "labels": (
+        {"labels_text": np.array([97], np.uint8), "labels_end": np.array([1])},
+        "contradictory: the file 3, labels 1",
+    ),
     "label ends": (
         {"labels_text": np.array([97], np.uint8), "labels_end": np.array([1, 2, 3])},
         "labels_end",

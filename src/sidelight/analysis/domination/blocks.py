@@ -16,7 +16,7 @@ from sidelight.analysis.domination.domination import (
     solved,
 )
 from sidelight.graph import FeedbackGraph
-from sidelight.graph.csr import gather_rows
+from sidelight.graph.edges import gather_rows
 
 
 def block_dominations(

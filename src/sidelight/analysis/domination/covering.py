@@ -11,7 +11,7 @@ from scipy import sparse
 
 from sidelight._types import Floats, Indices, Ints, Longs
 from sidelight.graph import FeedbackGraph
-from sidelight.graph.csr import gather_rows, gather_values, grouped, pointers
+from sidelight.graph.edges import gather_rows, gather_values, grouped, pointers
 
 LISTED = -2
 """`spared` of a target whose sources are listed one by one."""

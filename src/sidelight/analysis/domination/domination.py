@@ -16,7 +16,7 @@ from sidelight.analysis.domination.exact import EXACT_GAP
 from sidelight.analysis.domination.program import SMALLEST_GAP, solve_covering
 from sidelight.errors import SolverError, UnobservableGraph
 from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
-from sidelight.graph.csr import gather_rows, gather_values
+from sidelight.graph.edges import gather_rows, gather_values
 from sidelight.graph.names import names
 
 ROUNDING = 1e-9

@@ -11,6 +11,7 @@ from sidelight._types import Bools, Floats
 from sidelight.errors import SolverError
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.colours import colours
+from sidelight.graph.failing import loop_probability
 
 LEAST_PRICE = 2.0**-20
 """The price of missing an arm at which the least mass comes first."""
@@ -57,7 +58,7 @@ def partial_covers(g: FeedbackGraph, needed: Bools, full: Floats) -> list[Partia
     n = g.n_arms
     seen = np.zeros((n, n))
     seen[tuple(g.edges().T[::-1])] = g.edge_probabilities()
-    weight = 1 / np.where(g.has_loop, g.loop_probability, 1.0)
+    weight = 1 / np.where(g.has_loop, loop_probability(g), 1.0)
     may_miss = g.has_loop | ~needed
     tie = 1 + TIE * np.concatenate([colours(g, needed), colours(g, needed)])
     bounds = [(0.0, None)] * n + [(0.0, None if missed else 0.0) for missed in may_miss]
@@ -102,7 +103,7 @@ def partial_cover(g: FeedbackGraph, needed: Bools, weights: Floats, coverage: Fl
         raise SolverError(f"an arm without self-loop is covered {least!r} < 1")
     weights, coverage = weights / least, coverage / least
     alone = needed & g.has_loop
-    missed = float((np.maximum(1 - coverage[alone], 0.0) / g.loop_probability[alone]).sum())
+    missed = float((np.maximum(1 - coverage[alone], 0.0) / loop_probability(g)[alone]).sum())
     return PartialCover(weights, float(weights.sum()), missed if missed > ROUNDING else 0.0)
 
 

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from sidelight._types import Longs
 from sidelight.graph import FeedbackGraph
-from sidelight.graph.csr import grouped
+from sidelight.graph.edges import grouped
 
 
 @dataclass(frozen=True, eq=False)

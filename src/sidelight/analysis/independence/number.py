@@ -16,7 +16,7 @@ from sidelight.analysis.independence.graph import Adjacency, adjacency
 from sidelight.analysis.independence.peel import peel_exactly
 from sidelight.errors import SolverError, listing
 from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
-from sidelight.graph.csr import pointers
+from sidelight.graph.edges import pointers
 
 NODES = 20_000
 """Nodes of exhaustive search on one graph: a second or two, and the same answer on every machine."""

@@ -36,7 +36,7 @@ from sidelight.engine._numba.checks import CHECKED
 from sidelight.engine._numba.pipeline import EXPECTED
 
 PACKAGE = Path(__file__).parents[2]
-KERNEL_SOURCES = ("engine/**/*.py", "policy/rules/*.py", "**/_*kernels.py", "graph/files/_text.py")
+KERNEL_SOURCES = ("engine/**/*.py", "policy/rules/*.py", "**/_*kernels.py")
 """Everything that compiled functions are made from: they use nothing of ours outside of these files."""
 
 FORGOTTEN_AFTER = 30 * 86400.0

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from sidelight._files import digest
+from sidelight._formats import ENDINGS
 from sidelight.errors import ResultsError
 from sidelight.graph import FeedbackGraph, families, read_graph
-from sidelight.graph.files.reading import ENDINGS
 from sidelight.graph.repair import with_loops
 
 LOOPS = ("unobservable", "all")

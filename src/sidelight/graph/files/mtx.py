@@ -17,14 +17,12 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from sidelight._files import replacing
-from sidelight._types import Bools, Floats, Ints
+from sidelight._types import Floats, Ints
 from sidelight.errors import GraphFileError
-from sidelight.graph.arm_count import agreed_arm_count, plausible_arm_count
+from sidelight.graph.edges import Edges
 from sidelight.graph.feedback_graph import FeedbackGraph
-from sidelight.graph.files.named import read_nodes, write_nodes
-from sidelight.graph.files.weights import edges_of, probable_edges
+from sidelight.graph.files.shared import LONGEST_LINE, Options, edges_among, plausible_arm_count
 
-LONGEST_LINE = 1 << 20
 LIKELY = "entries are probabilities"
 """The comment above entries that say how likely an edge reveals."""
 
@@ -39,10 +37,9 @@ class _Head(NamedTuple):
     likely: bool = False  # are entries probabilities?
 
 
-def write_mtx(graph: FeedbackGraph, path: Path) -> None:
+def write(graph: FeedbackGraph, path: Path) -> None:
     """A `pattern general` coordinate matrix; `real general` where reveals may fail."""
     matrix = sparse.coo_array(graph.to_sparse())
-    write_nodes(path, graph.labels)
     with replacing(path) as file:
         if graph.certain:
             scipy_io.mmwrite(file, matrix, field="pattern", symmetry="general")
@@ -50,29 +47,26 @@ def write_mtx(graph: FeedbackGraph, path: Path) -> None:
             scipy_io.mmwrite(file, matrix, LIKELY, field="real", precision=17, symmetry="general")
 
 
-def read_mtx(
-    path: Path, n_arms: int | None, limit: int | None = None, probabilities: bool = False
-) -> FeedbackGraph:
-    """The graph of a coordinate or array matrix of any field and symmetry; NaN is an error."""
+def read(path: Path, options: Options) -> Edges:
+    """The edges of a coordinate or array matrix of any field and symmetry; NaN is an error."""
     with open(path, "rb") as file:
         head = _read_head(path, file)
         body = file.read() + b"\n"
     shortest = len("1 1\n") if head.layout == "coordinate" else len("0\n")
     if head.entries > len(body) / shortest:
         raise GraphFileError(f"the head announces {head.entries:,} entries, more than there are: cut off?")
-    plausible_arm_count(head.size, head.entries, n_arms)
-    labels = read_nodes(path, limit)
-    agreed_arm_count({"matrix": head.size, "nodes file": None if labels is None else len(labels)})
-    likely = probabilities or head.likely
+    plausible_arm_count(head.size, head.entries, options.n_arms is not None)
+    likely = options.probabilities or head.likely
     if likely and (head.values != 1 or head.symmetry not in ("general", "symmetric")):
         raise GraphFileError("probabilities are real numbers in a general or symmetric matrix")
-    if head.layout == "array":
-        return FeedbackGraph.from_adjacency(_dense(path, head, body, likely), labels, probabilities=likely)
-    sources, targets, chances = _entries(path, head, body, likely)
+    places, values = _dense(head, body) if head.layout == "array" else _entries(path, head, body)
+    here, unread = edges_among(values, likely)
+    sources, targets = places[:, here]
+    chances = values[here].real if likely else None
     if head.symmetry != "general":  # only one triangle is stored
         sources, targets = np.append(sources, targets), np.append(targets, sources)
         chances = None if chances is None else np.append(chances, chances)
-    return FeedbackGraph._from_arrays(head.size, sources, targets, labels, probabilities=chances)
+    return Edges(head.size, sources, targets, probabilities=chances, unread=unread)
 
 
 def _read_head(path: Path, file: IO[bytes]) -> _Head:
@@ -110,7 +104,8 @@ def _read_head(path: Path, file: IO[bytes]) -> _Head:
     return _Head(layout, values, symmetry, rows, stated[0] if stated else implied, lines, likely)
 
 
-def _entries(path: Path, head: _Head, body: bytes, likely: bool = False) -> tuple[Ints, Ints, Floats | None]:
+def _entries(path: Path, head: _Head, body: bytes) -> tuple[Ints, np.ndarray]:
+    """((2, entries) rows and columns from 0, what stands there)."""
     numbers = [(f"value{k}", np.float64) for k in range(head.values)]
     kind = np.dtype([("row", np.int64), ("column", np.int64), *numbers])
     found = np.empty(0, dtype=kind)
@@ -127,12 +122,7 @@ def _entries(path: Path, head: _Head, body: bytes, likely: bool = False) -> tupl
         raise GraphFileError(
             f"the head announces {head.entries:,} entries, there are {found.size:,}: cut off?"
         )
-    if likely:
-        here = probable_edges(_joined(values))
-        sources, targets = places[:, here].astype(np.int32) - 1
-        return sources, targets, values[here, 0]
-    sources, targets = places[:, edges_of(path, _joined(values), 2)].astype(np.int32) - 1
-    return sources, targets, None
+    return places.astype(np.int32) - 1, _joined(values)
 
 
 def _joined(values: Floats) -> np.ndarray:
@@ -160,19 +150,16 @@ def _complaint(path: Path, head: _Head, body: bytes) -> GraphFileError:
     return GraphFileError(f"{path}: expected {what} on every line")
 
 
-def _dense(path: Path, head: _Head, body: bytes, likely: bool) -> Bools | Floats:
-    """Column by column; of a symmetric matrix the lower triangle only."""
+def _dense(head: _Head, body: bytes) -> tuple[Ints, np.ndarray]:
+    """The same of an array: column by column; of a symmetric matrix the lower triangle only."""
     words = [word for line in body.split(b"\n") if not line.startswith(b"%") for word in line.split()]
     if len(words) != head.entries * head.values:
         raise GraphFileError(
             f"{head.entries * head.values:,} numbers expected, there are {len(words):,}: cut off?"
         )
-    numbers = np.array(words).astype(float).reshape(head.entries, head.values)
-    entries = _joined(numbers) if likely else edges_of(path, _joined(numbers), 2)
+    values = np.array(words).astype(float).reshape(head.entries, head.values)
     if head.symmetry == "general":
-        return entries.reshape(head.size, head.size).T
-    matrix = np.zeros((head.size, head.size), dtype=entries.dtype)
-    first = 1 if head.symmetry == "skew-symmetric" else 0
-    cols, rows = np.triu_indices(head.size, first)  # the lower triangle column by column
-    matrix[rows, cols] = entries
-    return np.maximum(matrix, matrix.T)
+        cols, rows = np.divmod(np.arange(head.entries), head.size)
+    else:
+        cols, rows = np.triu_indices(head.size, 1 if head.symmetry == "skew-symmetric" else 0)
+    return np.stack([rows, cols]).astype(np.int32), _joined(values)

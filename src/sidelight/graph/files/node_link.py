@@ -1,7 +1,6 @@
-"""Formats that name their nodes: GraphML (.graphml) and JSON (.json)."""
+"""JSON (.json): our own lists of edges, or node-link data as networkx writes them."""
 
 import json
-import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -11,44 +10,12 @@ import numpy as np
 
 from sidelight._files import replacing
 from sidelight.errors import GraphFileError
-from sidelight.graph.arm_count import agreed_arm_count, plausible_arm_count
+from sidelight.graph.edges import Edges, checked_probabilities, likely_edges, pairs_of
 from sidelight.graph.feedback_graph import FeedbackGraph
-from sidelight.graph.files.weights import warn_of_weights
-
-# -- GraphML ----------------------------------------------------------------------------------------------
-
-_NOT_IN_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+from sidelight.graph.files.shared import Options, plausible_arm_count
 
 
-def read_graphml(path: Path, n_arms: int | None, limit: int | None = None) -> FeedbackGraph:
-    """Nodes 0..n−1 are arms of that number, other nodes are arms in file order, labelled by their ids.
-
-    An edge may have a `probability`.
-    """
-    import networkx as nx
-
-    graph: Any = nx.read_graphml(path)
-    names = [data.get("label") for _, data in graph.nodes(data=True)]
-    links = [data for _, _, data in graph.edges(data=True)]
-    _look_for_weights(path, links)
-    return _from_nodes(list(graph.nodes), names, graph.edges(), graph.is_directed(), _probabilities(links))
-
-
-def write_graphml(graph: FeedbackGraph, path: Path) -> None:
-    """Nodes 0..n−1, labels as the node attribute `label`."""
-    import networkx as nx
-
-    for label in graph.labels or ():
-        if not label or _NOT_IN_XML.search(label):
-            raise GraphFileError(f"GraphML cannot hold the label {label!r}; write .json or .npz instead")
-    with replacing(path) as file:
-        nx.write_graphml(graph.to_networkx(), file)
-
-
-# -- JSON -------------------------------------------------------------------------------------------------
-
-
-def read_json(path: Path, n_arms: int | None, limit: int | None = None) -> FeedbackGraph:
+def read(path: Path, options: Options) -> Edges:
     """{"n_arms": 3, "edges": [[0, 1], …], "labels": […], "probabilities": […]}, or node-link data as networkx has it.
 
     `n_arms` may be left out where labels or edges tell it, `labels` and `probabilities` (one for each edge) always. A
@@ -57,8 +24,27 @@ def read_json(path: Path, n_arms: int | None, limit: int | None = None) -> Feedb
     content = json.loads(path.read_bytes())  # UTF-8, -16 or -32
     if not isinstance(content, dict):
         raise GraphFileError(f"expected an object with edges, got {type(content).__name__}")
-    if "nodes" in content:
-        return _from_node_link(path, content)
+    return _node_link(content) if "nodes" in content else _own(content, options)
+
+
+def write(graph: FeedbackGraph, path: Path) -> None:
+    """The object that `read` documents, written edge block by edge block."""
+    with replacing(path) as file:
+        file.write(f'{{"n_arms": {graph.n_arms}, "edges": ['.encode())
+        for number, (block, _) in enumerate(graph.edge_blocks()):
+            file.write((b",\n" if number else b"\n") + json.dumps(block.tolist())[1:-1].encode())
+        file.write(b"]")
+        if not graph.certain:
+            file.write(b',\n"probabilities": [')
+            for number, (_, chances) in enumerate(graph.edge_blocks()):
+                file.write((b",\n" if number else b"\n") + json.dumps(chances.tolist())[1:-1].encode())
+            file.write(b"]")
+        if graph.labels is not None:
+            file.write(b',\n"labels": ' + json.dumps(graph.labels).encode())
+        file.write(b"}\n")
+
+
+def _own(content: dict[str, Any], options: Options) -> Edges:
     edges, labels, stated = content.get("edges"), content.get("labels"), content.get("n_arms")
     if not isinstance(edges, list):
         raise GraphFileError('expected "edges": [[i, j], …]')
@@ -70,38 +56,18 @@ def read_json(path: Path, n_arms: int | None, limit: int | None = None) -> Feedb
         raise GraphFileError('"labels" must be a list of texts')
     if stated is not None and type(stated) is not int:
         raise GraphFileError(f'"n_arms" must be a whole number, got {stated!r:.40}')
-    known = agreed_arm_count(
-        {"n_arms asked for": n_arms, "n_arms": stated, "labels": None if labels is None else len(labels)}
-    )
-    if known is None and not edges:
-        raise GraphFileError("there are no edges, so the number of arms is unknown; pass n_arms")
-    n = max(chain.from_iterable(edges)) + 1 if known is None else known
     chances = content.get("probabilities")
     if chances is not None and not (isinstance(chances, list) and set(map(type, chances)) <= {int, float}):
         raise GraphFileError('"probabilities" must be a list of numbers, one for each edge')
-    return FeedbackGraph.from_edges(
-        plausible_arm_count(n, len(edges), n_arms), edges, labels, probabilities=chances
-    )
+    if edges and stated is None and labels is None and options.n_arms is None:
+        largest = max(chain.from_iterable(edges))  # may not fit into 64 bits
+        plausible_arm_count(largest + 1, len(edges), confirmed=False)
+    pairs = pairs_of(edges)
+    likely = None if chances is None else checked_probabilities(chances, pairs)
+    return Edges(stated, pairs[:, 0], pairs[:, 1], labels, probabilities=likely)
 
 
-def write_json(graph: FeedbackGraph, path: Path) -> None:
-    """The object that `read_json` documents, written edge block by edge block."""
-    with replacing(path) as file:
-        file.write(f'{{"n_arms": {graph.n_arms}, "edges": ['.encode())
-        for number, block in enumerate(graph.edge_blocks()):
-            file.write((b",\n" if number else b"\n") + json.dumps(block.tolist())[1:-1].encode())
-        file.write(b"]")
-        if not graph.certain:
-            file.write(b',\n"probabilities": [')
-            for number, (_, chances) in enumerate(graph.likely_edge_blocks()):
-                file.write((b",\n" if number else b"\n") + json.dumps(chances.tolist())[1:-1].encode())
-            file.write(b"]")
-        if graph.labels is not None:
-            file.write(b',\n"labels": ' + json.dumps(graph.labels).encode())
-        file.write(b"}\n")
-
-
-def _from_node_link(path: Path, content: dict[str, Any]) -> FeedbackGraph:
+def _node_link(content: dict[str, Any]) -> Edges:
     nodes = content["nodes"]
     links = content.get("links", content.get("edges"))
     if not (isinstance(nodes, list) and isinstance(links, list)):
@@ -110,35 +76,19 @@ def _from_node_link(path: Path, content: dict[str, Any]) -> FeedbackGraph:
         ids = [node["id"] for node in nodes]
         names = [node.get("label") for node in nodes]
         ends = [(link["source"], link["target"]) for link in links]
-        _look_for_weights(path, links, depth=2)
-        return _from_nodes(ids, names, ends, bool(content.get("directed", False)), _probabilities(links))
+        return edges_of_nodes(ids, names, ends, links, directed=bool(content.get("directed", False)))
     except (KeyError, TypeError, AttributeError) as error:
         raise GraphFileError(f"not node-link data: {error!r}") from error
 
 
-# -- shared -----------------------------------------------------------------------------------------------
-
-
-def _look_for_weights(path: Path, edges: Iterable[Mapping[str, object]], depth: int = 1) -> None:
-    if any("weight" in edge for edge in edges):
-        warn_of_weights(path, "the weights of edges are not read, every edge counts", depth + 1)
-
-
-def _probabilities(edges: Iterable[Mapping[str, Any]]) -> list[Any] | None:
-    """How likely each edge reveals, if any of them says so."""
-    given = [edge.get("probability") for edge in edges]
-    if all(value is None for value in given):
-        return None
-    return [1.0 if value is None else value for value in given]
-
-
-def _from_nodes(
+def edges_of_nodes(
     ids: Sequence[Hashable],
     names: Sequence[object],
     ends: Iterable[tuple[Hashable, Hashable]],
+    attributes: Sequence[Mapping[str, Any]],
+    *,
     directed: bool,
-    probabilities: list[Any] | None,
-) -> FeedbackGraph:
+) -> Edges:
     """Arms from node ids: the numbers themselves where they are 0..n−1, else in the order given."""
     n = len(ids)
     if n == 0:
@@ -147,15 +97,26 @@ def _from_nodes(
     arm_of = {node: int(str(node)) if numbered else arm for arm, node in enumerate(ids)}
     if len(arm_of) != n:
         raise GraphFileError("node ids must be distinct")
-    usable = [name for name in names if isinstance(name, str)]
-    labels: list[str] | None = None if numbered else [str(node) for node in ids]
-    if len(usable) == n == len(set(usable)):
-        labels = usable
-        if numbered:
-            by_arm = dict(zip((arm_of[node] for node in ids), usable, strict=True))
-            labels = [by_arm[arm] for arm in range(n)]
     pairs = np.array([(arm_of[u], arm_of[v]) for u, v in ends], dtype=np.int64).reshape(-1, 2)
+    given = likely_edges(attributes)
+    chances = None if given is None else checked_probabilities(given, pairs)
     if not directed:
         pairs = np.concatenate([pairs, pairs[:, ::-1]])
-        probabilities = None if probabilities is None else 2 * probabilities
-    return FeedbackGraph.from_edges(n, pairs, labels, probabilities=probabilities)
+        chances = None if chances is None else np.concatenate([chances, chances])
+    weighted = any("weight" in edge for edge in attributes)
+    unread = "the weights of edges are not read, every edge counts" if weighted else None
+    labels = _labels(ids, names, arm_of if numbered else None)
+    return Edges(n, pairs[:, 0], pairs[:, 1], labels, probabilities=chances, unread=unread)
+
+
+def _labels(
+    ids: Sequence[Hashable], names: Sequence[object], numbers: Mapping[Hashable, int] | None
+) -> list[str] | None:
+    """The names of the nodes if all have different ones; else their ids, unless these are the `numbers` of arms."""
+    usable = [name for name in names if isinstance(name, str)]
+    if not len(usable) == len(ids) == len(set(usable)):
+        return None if numbers is not None else [str(node) for node in ids]
+    if numbers is None:
+        return usable
+    by_arm = {numbers[node]: name for node, name in zip(ids, usable, strict=True)}
+    return [by_arm[arm] for arm in range(len(ids))]

@@ -20,32 +20,30 @@ from scipy import sparse
 from sidelight._archive import read_arrays
 from sidelight._files import replacing
 from sidelight.errors import GraphFileError
-from sidelight.graph.arm_count import plausible_arm_count
+from sidelight.graph.edges import Edges, edges_of_arrays, edges_of_matrix
 from sidelight.graph.feedback_graph import FeedbackGraph
-from sidelight.graph.files.weights import edges_of
+from sidelight.graph.files.shared import Options, edges_among, plausible_arm_count
 
 VERSION, WITH_PROBABILITIES = 1, 2
 
 
-def write_npz(graph: FeedbackGraph, path: Path) -> None:
+def write(graph: FeedbackGraph, path: Path) -> None:
     """Write the arrays listed above."""
     with replacing(path) as file:
         version = VERSION if graph.certain else WITH_PROBABILITIES
         np.savez(file, sidelight_graph=np.int64(version), **graph.to_arrays())  # type: ignore[arg-type]
 
 
-def read_npz(
-    path: Path, n_arms: int | None, limit: int | None = None, probabilities: bool = False
-) -> FeedbackGraph:
-    """The graph of an .npz file, every array checked; entries of a matrix may be `probabilities`."""
-    arrays = read_arrays(path, limit)
+def read(path: Path, options: Options) -> Edges:
+    """The edges of an .npz file, every array checked; entries of a matrix may be `probabilities`."""
+    arrays = read_arrays(path, options.limit)
     if "sidelight_graph" in arrays:
         version = arrays.pop("sidelight_graph")
         if not any(np.array_equal(version, known) for known in (VERSION, WITH_PROBABILITIES)):
             raise GraphFileError(
                 f"layout version {version} is unknown here, expected {VERSION} or {WITH_PROBABILITIES}"
             )
-        return FeedbackGraph.from_arrays(arrays)
+        return edges_of_arrays(arrays)
     if "format" not in arrays:
         raise GraphFileError(
             f"neither a graph written by write_graph nor a matrix of scipy.sparse.save_npz:"
@@ -54,11 +52,11 @@ def read_npz(
     matrix: Any = sparse.load_npz(path)  # what it will allocate is known by now
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise GraphFileError(f"the matrix must be square, got shape {matrix.shape}")
-    plausible_arm_count(matrix.shape[0], matrix.nnz, n_arms)
+    n = plausible_arm_count(matrix.shape[0], matrix.nnz, options.n_arms is not None)
     if hasattr(matrix, "check_format"):
         matrix.check_format(full_check=True)  # compiled loops trust the indices
-    if probabilities:
-        return FeedbackGraph.from_adjacency(matrix, probabilities=True)
+    if options.probabilities:
+        return edges_of_matrix(matrix, probabilities=True)
     entries = matrix.tocoo()
-    here = edges_of(path, entries.data)
-    return FeedbackGraph._from_arrays(matrix.shape[0], entries.row[here], entries.col[here])
+    here, unread = edges_among(entries.data, probabilities=False)
+    return Edges(n, entries.row[here], entries.col[here], unread=unread)

@@ -17,6 +17,7 @@ import numpy as np
 from sidelight._types import Floats, Longs
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.failing import loop_probability
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.bounds.independent_sets import independence, is_symmetric, mutual_independence
 from sidelight.planning.bounds.self_tuning_checker import crossings, self_tuning_conditions
@@ -241,7 +242,7 @@ exploration."""
 
 def _costs(facts: _Facts, groups: list[_Group], plan: Plan) -> Iterator[Cost]:
     """All ways to account for the groups of one simplex."""
-    universal, loops = facts.graph.is_universal, facts.graph.loop_probability == 1
+    universal, loops = facts.graph.is_universal, loop_probability(facts.graph) == 1
     if facts.m == 1:
         options = []
         for group in groups:
@@ -310,7 +311,7 @@ def _by_coverage(facts: _Facts) -> Cost:
     loops = facts.graph.has_loop
     order = np.argsort(facts.fixed[loops], kind="stable")
     shown, most = facts.fixed[loops][order], float(facts.fixed[~loops].min(initial=inf))
-    counts = 1 / facts.graph.loop_probability[loops][order]
+    counts = 1 / loop_probability(facts.graph)[loops][order]
     number = np.concatenate([[0.0], np.cumsum(counts)])
     total = np.concatenate([[0.0], np.cumsum(shown * counts)])
 

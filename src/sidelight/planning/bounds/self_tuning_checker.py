@@ -15,6 +15,7 @@ import numpy as np
 from sidelight._types import Bools, Floats
 from sidelight.engine.constants import GROWTH, LARGEST_LIST, LARGEST_REACH, ROOM, SLACK
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.failing import levels
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.bounds.independent_sets import mutual_independence, plain_independence
 from sidelight.planning.self_tuning.rule import SelfTuning
@@ -51,7 +52,7 @@ def self_tuning_conditions(plan: Plan, rule: SelfTuning, fixed: Floats) -> Itera
     if not covered.all():
         yield _at_most("arms beside the cover: ½Q^s ≤ beside", _looped(plan, s, ~covered) / 2, rule.beside)
     if rule.strong < inf:
-        found = min(_strong(plan, rule, covered, r) for r in g.levels())
+        found = min(_strong(plan, rule, covered, r) for r in levels(g))
         yield _at_most("price on strongly observable graphs", found, rule.strong)
     lost = rule.based != (plan.base is not None)
     yield Condition("rules with a base that the plan has not, or the other way round", float(lost), 0.0)
@@ -73,7 +74,7 @@ def self_tuning_conditions(plan: Plan, rule: SelfTuning, fixed: Floats) -> Itera
 def _looped(plan: Plan, s: float, arms: Bools) -> float:
     """Σ X^{2−s}/P over these arms is at most this, by cliques of some probability or by self-loops; ∞ for none."""
     g, found = plan.graph, inf
-    for r in g.levels():
+    for r in levels(g):
         likely = g.at_least(r)
         if likely.has_loop[arms].all():
             found = min(found, float(mutual_independence(likely, plan.evidence_at(r))) ** s / r)

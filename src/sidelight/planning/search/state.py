@@ -12,7 +12,7 @@ from sidelight._types import Bools, Floats, Indices, Longs
 from sidelight.analysis import observability
 from sidelight.analysis.domination.covering import listed_program
 from sidelight.analysis.domination.first_order import Certificates
-from sidelight.graph.csr import gather_rows
+from sidelight.graph.edges import gather_rows
 from sidelight.planning.exploration import WeakBlocks
 from sidelight.planning.search.floor import COLUMNS, LOOP, LOOPLESS, floors, weak_rows
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from sidelight._types import Bools, Floats, Longs
 from sidelight.analysis import Domination
+from sidelight.graph.failing import loop_probability
 from sidelight.planning.exploration import Level, Solved, shared
 from sidelight.planning.potentials import Potential, diameter
 from sidelight.planning.self_tuning.rule import SelfTuning
@@ -56,7 +57,7 @@ class Covered:
         if level.graph.has_loop[arms].all():
             found = float(level.cliques.value) ** s / (2 * level.r)
         if not g.certain and g.has_loop[arms].all():
-            found = min(found, float((g.loop_probability[arms] ** (-1 / s)).sum()) ** s / 2)
+            found = min(found, float((loop_probability(g)[arms] ** (-1 / s)).sum()) ** s / 2)
         return found
 
     def _strong(self, level: Level, s: float, weak: float, whole: bool) -> tuple[float, float]:

@@ -1,0 +1,38 @@
+"""GraphML (.graphml), through networkx."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from sidelight._files import replacing
+from sidelight.errors import GraphFileError
+from sidelight.graph.edges import Edges
+from sidelight.graph.feedback_graph import FeedbackGraph
+from sidelight.graph.files.node_link import edges_of_nodes
+from sidelight.graph.files.shared import Options
+
+_NOT_IN_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def read(path: Path, options: Options) -> Edges:
+    """Nodes 0..n−1 are arms of that number, other nodes are arms in file order, labelled by their ids.
+
+    An edge may have a `probability`.
+    """
+    import networkx as nx
+
+    graph: Any = nx.read_graphml(path)
+    names = [data.get("label") for _, data in graph.nodes(data=True)]
+    links = [data for _, _, data in graph.edges(data=True)]
+    return edges_of_nodes(list(graph.nodes), names, graph.edges(), links, directed=graph.is_directed())
+
+
+def write(graph: FeedbackGraph, path: Path) -> None:
+    """Nodes 0..n−1, labels as the node attribute `label`."""
+    import networkx as nx
+
+    for label in graph.labels or ():
+        if not label or _NOT_IN_XML.search(label):
+            raise GraphFileError(f"GraphML cannot hold the label {label!r}; write .json or .npz instead")
+    with replacing(path) as file:
+        nx.write_graphml(graph.to_networkx(), file)

@@ -1,0 +1,70 @@
+"""What readers of graph files share: what they are asked for, how many arms are plausible, what weights are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from sidelight._check import MAX_ARMS
+from sidelight._types import Bools
+from sidelight.errors import GraphFileError
+from sidelight.graph.edges import checked_arm_count
+
+LONGEST_LINE = 1 << 20
+"""Bytes; nobody writes an edge that is longer."""
+
+TRUSTED_ARMS = 10_000_000
+"""A file may claim this many arms without having edges for them."""
+
+ARMS_PER_EDGE = 10
+"""Beyond, a graph with more arms than this per edge is taken for a mistake in the ids."""
+
+
+class Options(NamedTuple):
+    """What `read_graph` was asked for, and what it found beside the file."""
+
+    n_arms: int | None = None
+    limit: int | None = None  # bytes that the file may unpack to
+    named: bool | None = None
+    probabilities: bool = False
+    labels: Sequence[str] | None = None  # from the file beside it
+
+
+def agreed_arm_count(claims: dict[str, int | None]) -> int | None:
+    """The one number of arms that all sources (by name) agree on, None when no source says."""
+    said = {source: count for source, count in claims.items() if count is not None}
+    if len(set(said.values())) > 1:
+        listed = ", ".join(f"{source} {count}" for source, count in said.items())
+        raise GraphFileError(f"the number of arms is contradictory: {listed}")
+    return next(iter(said.values()), None)
+
+
+def plausible_arm_count(n: int, edges: int, confirmed: bool) -> int:
+    """`n`, unless it would need memory out of all proportion to the edges and nobody confirmed it."""
+    if not confirmed and n > max(TRUSTED_ARMS, ARMS_PER_EDGE * edges):
+        raise GraphFileError(
+            f"{n:,} arms with only {edges:,} edges look like a mistake in the ids;"
+            f" pass n_arms={n} to confirm them, or named=True if the ids of a csv file are arbitrary numbers"
+        )
+    if n > MAX_ARMS:
+        raise GraphFileError(f"at most {MAX_ARMS:,} arms are supported, the file has {n:,}")
+    return checked_arm_count(n)
+
+
+def edges_among(entries: np.ndarray, probabilities: bool) -> tuple[Bools, str | None]:
+    """Which entries of a matrix are edges, all but 0; and what of them is not read, where they are weights."""
+    here: Bools = entries != 0
+    if probabilities:
+        wrong = entries[~((entries >= 0) & (entries <= 1))]
+        if wrong.size:
+            raise GraphFileError(f"probabilities are numbers in [0, 1], 0 for no edge, got {wrong[0]}")
+        return here, None
+    if np.isnan(entries).any():
+        raise GraphFileError("the matrix contains NaN; use 0 for no edge")
+    weights = bool((entries[here] != 1).any())
+    return (
+        here,
+        "the values of the matrix are not read, every entry other than 0 is an edge" if weights else None,
+    )
