@@ -418,10 +418,6 @@ def _blocks(words: list[str]) -> list[Any]:
     return [sizes]
 
 
-def __dir__() -> list[str]:
-    return sorted([*_FAMILIES, "faulty"])
-
-
 _STRONG = (mab, full, loopless_clique, loopy_star)
 _PAPER = (cycle, cliques, bicliques, complete_bipartite, hypercube, grid, revealing_action)
 _CORRUPTED = (corrupted_mab, corrupted_full)
