@@ -13,16 +13,13 @@ from sidelight.engine.calendar import make_calendar
 from sidelight.engine.changing import loop
 from sidelight.engine.changing.state import (
     CHARGED,
-    FIRST_OTHER,
     LEAST,
     N_KEPT,
-    OTHER,
     PURCHASED,
     RULE,
-    SAME,
-    Sequence,
     new_state,
 )
+from sidelight.engine.graphs import FIRST_OTHER, OTHER, SAME, Sequence
 from sidelight.engine.losses import no_function
 from sidelight.engine.random import seeded_words
 from sidelight.engine.round.reveals import fill_edge_units

@@ -202,7 +202,7 @@ def test_losses_of_zero_teach_nothing(instance, realization):
         after = dense.told(memory, arm, np.zeros(dense.n))
         for one, other in zip(dense.probabilities(memory), dense.probabilities(after), strict=True):
             assert_allclose(one, other, rtol=1e-13, atol=1e-15)
-        assert views(after)["numbers"][names.ROUND] == views(memory)["numbers"][names.ROUND] + 1
+        assert views(after)["round"] == views(memory)["round"] + 1
 
 
 @pytest.mark.parametrize("bad", [-1e-300, 1.0 + 1e-15, math.nan, math.inf])
@@ -224,10 +224,10 @@ def test_a_round_leaves_no_marks(instance, realization):
     memory = dense.played(5, seed=6)
     state = views(memory)
     assert not state["marked"].any()
-    assert state["numbers"][names.PENDING] == -1.0
-    assert state["numbers"][names.ROUND] == 5.0
+    assert state["pending"] == -1.0
+    assert state["round"] == 5.0
     arm = engine.ask_once(memory)
-    assert state["numbers"][names.PENDING] == arm
+    assert state["pending"] == arm
 
 
 # -- the ledger --------------------------------------------------------------------------------------------
@@ -305,12 +305,10 @@ def hostile(dense, seed, size):
         chosen[rng.integers(last - first)] = False
         store.key[first:last][chosen] = size * rng.random(chosen.sum())
     engine.start(memory)
-    numbers = views(memory)["numbers"]
-    kept = numbers.copy()
+    _, state, _ = unpack(memory)
+    kept = state.round, state.top_paid, state.exploration_cost
     engine.start(memory)  # adaptive exploration follows the point
-    numbers[[names.ROUND, names.TOP_PAID, names.EXPLORATION]] = kept[
-        [names.ROUND, names.TOP_PAID, names.EXPLORATION]
-    ]
+    state.round, state.top_paid, state.exploration_cost = kept
     return memory
 
 

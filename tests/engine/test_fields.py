@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from instances import CASE_IDS, CASES, cycle, loops
-from kernel_entries import unpack
+from kernel_entries import INTERPRETED, unpack
 from numba import njit
 from numpy.testing import assert_array_equal
 from stronger_twins import flat_plan
@@ -13,17 +13,19 @@ from stronger_twins import flat_plan
 import sidelight as sl
 from sidelight.engine import build as machine_module
 from sidelight.engine import fields
+from sidelight.engine._numba.jit import kernel
 from sidelight.engine.build import block_order, build_memory
 from sidelight.engine.fields import SEEN_BY_EDGES, Memory, pack, views
 from sidelight.engine.simplex.store import N_SCALARS, RATE
 
-PACKED = [field.name for field in fields.PACKED]
+PACKED = [field.name for field in fields.PACKED if field.name not in fields.HOLDERS.values()]
 EDGES = ("out_indptr", "out_indices", "in_indptr", "in_indices")
 
 
 def numbered():
-    """Arrays of distinct sizes, each filled with a number of its own; and everything else of a memory."""
+    """Arrays of distinct sizes and scalars, each a number of its own; and everything else of a memory."""
     arrays = {name: np.full(1 + index % 7, 100.0 + index) for index, name in enumerate(PACKED)}
+    arrays |= {name: np.array(1000.0 + index) for index, name in enumerate(fields.SCALARS)}
     dtypes = (np.int64, np.int32, np.int64, np.int32)
     edges = tuple(np.full(2, -1 - index, dtype=dtype) for index, dtype in enumerate(dtypes))
     switches = {name: 500 + index for index, name in enumerate(fields.SWITCHES)}
@@ -31,8 +33,8 @@ def numbered():
 
 
 def named(memory):
-    machine, state, store = unpack(memory)
-    return vars(machine) | vars(state) | vars(store)
+    bundles = dict(zip(fields.OWNERS, unpack(memory), strict=True))
+    return {field.name: getattr(bundles[field.owner], field.name) for field in fields.FIELDS}
 
 
 def test_every_name_is_there_once():
@@ -45,11 +47,10 @@ def test_every_name_reaches_its_array():
     arrays, switches, edges, words = numbered()
     memory = pack(arrays, switches, edges, words)
     found = named(memory)
-    assert set(found) == {field.name for field in fields.FIELDS}
     dtypes = {field.name: field.dtype for field in fields.FIELDS}
     for name, array in arrays.items():
         assert_array_equal(found[name], array, err_msg=name)
-        assert found[name].dtype == dtypes[name]
+        assert name in fields.SCALARS or found[name].dtype == dtypes[name]
     for name, array in zip(EDGES, edges, strict=True):
         assert found[name] is array
     assert {name: found[name] for name in fields.SWITCHES} == switches
@@ -64,6 +65,8 @@ def test_packing_copies():
         array += 1
     for index, name in enumerate(PACKED):
         assert_array_equal(arrays[name], 100.0 + index)
+    for index, name in enumerate(fields.SCALARS):
+        assert_array_equal(arrays[name], 1000.0 + index)
 
 
 def test_what_is_not_named_is_empty_and_what_is_unknown_refused():
@@ -81,13 +84,49 @@ def test_views_are_by_kind_and_share_the_memory():
     found = named(memory)
     kinds = {field.name: field.kind for field in fields.FIELDS}
     changing = (fields.CHANGING, fields.SCRATCH, fields.DERIVED, fields.STREAM)
+    for name in fields.HOLDERS.values():  # of scalars, which have views of their own
+        del kinds[name]
     for kind in (fields.FIXED, *changing):
         looked = views(memory, kind)
         assert set(looked) == {name for name in kinds if kinds[name] == kind}
         for name, view in looked.items():
-            assert np.shares_memory(view, found[name])
+            assert name in fields.SCALARS or np.shares_memory(view, found[name])
             assert_array_equal(view, found[name])
     assert set(views(memory)) == {name for name in kinds if kinds[name] in changing}
+
+
+@kernel()
+def count_up(memory):
+    """Read and write scalars by name."""
+    _, state, _ = fields.opened(memory)
+    state.round += 2
+    state.gamma = 0.5 * state.round
+    return state.gamma
+
+
+def test_scalars_are_read_and_written_by_name():
+    memory = pack(*numbered())
+    before = {name: float(views(memory)[name]) for name in ("round", "gamma", "pending")}
+    assert count_up(memory) == 0.5 * (before["round"] + 2)
+    assert views(memory)["round"] == before["round"] + 2
+    assert views(memory)["gamma"] == 0.5 * (before["round"] + 2)
+    assert views(memory)["pending"] == before["pending"]
+    _, state, _ = unpack(memory)
+    state.round = 7.0
+    assert views(memory)["round"] == 7.0
+    views(memory)["round"][()] = 8.0
+    assert state.round == 8.0
+
+
+@pytest.mark.skipif(INTERPRETED, reason="a namespace takes any name")
+def test_kernels_write_scalars_only():
+    @kernel()
+    def replaced(memory):
+        _, state, _ = fields.opened(memory)
+        state.roots = state.terms
+
+    with pytest.raises(NotImplementedError, match="roots"):
+        replaced(pack(*numbered()))
 
 
 def test_parts_begin_at_lines_and_do_not_overlap():
@@ -231,15 +270,19 @@ def test_compiled_and_interpreted_views_are_the_same():
     memory = pack(*numbered())
     fields.refreeze(memory)
     found = named(memory)
-    expected = [found[f.name] if f.kind == fields.SWITCH else found[f.name][0] for f in fields.FIELDS]
+    expected = [found[f.name] if is_number(f) else found[f.name][0] for f in LOOKED_AT]
     seen = np.zeros(len(expected))
     look(memory, seen)
     assert_array_equal(seen, np.array(expected, dtype=float))
 
 
+def is_number(field):
+    return field.scalar or field.kind == fields.SWITCH
+
+
+LOOKED_AT = [f for f in fields.FIELDS if f.name not in fields.HOLDERS.values()]
 _LINES = [
-    f"    seen[{at}] = {f.owner}.{f.name}{'' if f.kind == fields.SWITCH else '[0]'}"
-    for at, f in enumerate(fields.FIELDS)
+    f"    seen[{at}] = {f.owner}.{f.name}{'' if is_number(f) else '[0]'}" for at, f in enumerate(LOOKED_AT)
 ]
 _NAMESPACE = {"opened": fields.opened}
 exec("def look(memory, seen):\n    machine, state, store = opened(memory)\n" + "\n".join(_LINES), _NAMESPACE)

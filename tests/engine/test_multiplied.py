@@ -77,7 +77,7 @@ def test_an_arm_that_has_everything_is_seen_by_nobody():
     store.key[1:n] += 200.0
     engine.start(memory)
     for t in range(300):
-        views(memory)["numbers"][names.PENDING] = 0 if t % 2 else 2
+        views(memory)["pending"][()] = 0 if t % 2 else 2
         game.tell(memory, 0 if t % 2 else 2, np.ones(n))
         assert np.isfinite(game.probabilities(memory)[0]).all()
         assert np.isfinite(game.sums(memory)[0]).all()
@@ -95,8 +95,8 @@ def test_the_heaviest_is_kept_out_of_the_pass(rate):
         assert_weights_belong_to_sums(memory, 2e-13)
         if t % EVERY == 0:
             Z, _, _ = game.probabilities(memory)
-            assert views(memory)["numbers"][names.DOMINANT] == np.argmax(Z)
-    assert views(memory)["numbers"][names.DOMINANT] == 3
+            assert views(memory)["dominant"] == np.argmax(Z)
+    assert views(memory)["dominant"] == 3
 
 
 @pytest.mark.parametrize("heavy", [0, 2])
@@ -105,7 +105,7 @@ def test_large_steps_are_written_afresh_at_once(heavy):
     n = 4
     game = loopless_clique(n, 1.0, fixed=0.01)
     memory, rng = game.begin(5), np.random.default_rng(6)
-    views(memory)["numbers"][names.DOMINANT] = heavy
+    views(memory)["dominant"][()] = heavy
     for _ in range(100):
         arm = int(engine.ask_once(memory))
         losses = rng.random(n)
@@ -127,9 +127,9 @@ def test_who_is_heaviest_changes_nothing():
     for _ in range(200):
         losses, arm = losses_of(rng, n, 1), int(engine.ask_once(memories[0]))
         for heavy, memory in enumerate(memories):
-            views(memory)["numbers"][names.DOMINANT] = heavy
+            views(memory)["dominant"][()] = heavy
             game.tell(memory, arm, losses)
     for memory in memories[1:]:
         assert_allclose(game.probabilities(memory)[0], game.probabilities(memories[0])[0], rtol=1e-12)
         assert_allclose(game.ledger(memory, 2), game.ledger(memories[0], 2), rtol=1e-10)
-    assert_array_equal(views(memories[0])["numbers"][names.ROUND], 200.0)
+    assert_array_equal(views(memories[0])["round"], 200.0)

@@ -7,6 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from scipy.optimize import brentq
 
+from sidelight.engine.calendar import make_calendar
+from sidelight.engine.graphs import NO_GRAPHS, NO_SEQUENCE
 from sidelight.engine.losses import COINS, World, no_function
 from sidelight.engine.random import hashed_unit, seeded_words
 from sidelight.graph import families
@@ -68,8 +70,10 @@ def test_play_is_ask_and_tell(rule, spec, scale):
     world, key, rounds = World(COINS, 1, 1, means), np.uint64(99), 10 * scale
     (rules, played), (_, told) = begun(rule, graph), begun(rule, graph)
     plays = np.zeros(graph.n_arms, dtype=np.int64)
-    cost = rules.play(played, world, no_function, key, 0, rounds // 2, 0.0, plays)
-    cost = rules.play(played, world, no_function, key, rounds // 2, rounds, cost, plays)
+    calendar = make_calendar(np.zeros(1, dtype=np.int64), 1, played.kept.size)  # answers come at once
+    own, about = (NO_GRAPHS, NO_SEQUENCE, False), (world, no_function, key)
+    cost = rules.play(played, *own, *about, 0, rounds // 2, 0.0, plays, calendar)
+    cost = rules.play(played, *own, *about, rounds // 2, rounds, cost, plays, calendar)
     counted, paid = np.zeros(graph.n_arms, dtype=np.int64), 0.0
     for t in range(rounds):
         arm = rules.ask(told)

@@ -15,7 +15,6 @@ from simplex_twin import tree_levels
 from tuned_plans import tuned
 
 import sidelight as sl
-from sidelight.engine import fields as names
 from sidelight.engine.build import build_memory
 from sidelight.engine.fields import views
 from sidelight.engine.random import seeded_words
@@ -100,7 +99,7 @@ def play_and_check(dense, lazy, seed=3):
     memory = dense.begin(seed)
     owed_powers = np.unique(t.inner_power[t.load > 0.0])
     (q,) = owed_powers  # one potential for all that are owed, in these games
-    numbers, paid, moved = views(memory)["numbers"], 0.0, []
+    (_, state, _), paid, moved = unpack(memory), 0.0, []
     for round_ in range(ROUNDS):
         if round_ % EVERY == 0:
             Z, Y, X = dense.probabilities(memory)
@@ -114,14 +113,14 @@ def play_and_check(dense, lazy, seed=3):
             else:
                 assert_allclose(held, due, rtol=1e-11, atol=1e-17)
             gamma = held + t.global_exploration
-            assert_allclose(numbers[names.GAMMA], math.fsum(gamma), rtol=1e-12)
+            assert_allclose(state.gamma, math.fsum(gamma), rtol=1e-12)
             assert_allclose(Z, (1.0 - gamma.sum()) * Y[dense.block_of] * dense.mixed(X) + gamma, rtol=1e-11)
             assert abs(math.fsum(Z) - 1.0) <= 1e-12
             assert_nodes_in_order(memory)
-        gamma_bar, before = numbers[names.GAMMA], numbers[names.TOP_PAID]
+        gamma_bar, before = state.gamma, state.top_paid
         dense.tell(memory, int(engine.ask_once(memory)), losses_of(round_, dense.n, rng))
-        paid += gamma_bar * (1 - (numbers[names.TOP_PAID] - before))
-    assert_allclose(numbers[names.EXPLORATION], paid, rtol=1e-9)
+        paid += gamma_bar * (1 - (state.top_paid - before))
+    assert_allclose(state.exploration_cost, paid, rtol=1e-9)
     if lazy:
         assert max(moved) > 0.0  # it is lazy indeed
     return memory
@@ -232,7 +231,7 @@ def test_free_rounds_of_large_graphs_let_exploration_lag_and_safe_rounds_never_d
             needs[leader] *= record[tuning_numbers.SCALE]
             due = record[tuning_numbers.STRENGTH] * 0.5 * np.maximum(needs[arms - 1], needs[(arms + 1) % n])
             held = exploration(memory)
-            assert_allclose(views(memory)["numbers"][names.GAMMA], math.fsum(held), rtol=1e-12)
+            assert_allclose(views(memory)["gamma"], math.fsum(held), rtol=1e-12)
             held[leader] -= record[tuning_numbers.KEPT]
             assert (held <= kappa(2.0) * due * (1 + 1e-9) + 1e-15).all()
             safe, ratio = record[tuning_numbers.SAFE], np.min(held[due > 0] / due[due > 0], initial=1.0)

@@ -17,7 +17,7 @@ from scipy.stats import chisquare
 from stronger_twins import flat_plan, flat_ways, potential_of
 
 import sidelight as sl
-from sidelight.engine.fields import GAMMA, views
+from sidelight.engine.fields import views
 from sidelight.engine.simplex.store import POWER_BUCKETS
 from sidelight.environment.base import environment_key
 from sidelight.planning import LAZY_FACTOR
@@ -79,7 +79,7 @@ def assert_explores_enough(policy):
     assert (held >= due * (1 - 1e-9)).all()
     assert (held <= LAZY_FACTOR * due * (1 + 1e-9)).all()
     assert gamma.sum() <= tuning.most_exploration * (1 + 1e-9)
-    assert_allclose(views(policy.memory)["numbers"][GAMMA], gamma.sum(), rtol=1e-12)
+    assert_allclose(views(policy.memory)["gamma"], gamma.sum(), rtol=1e-12)
     owner = tuning.block_of
     alpha = np.bincount(owner, weights=tuning.local_exploration)[owner]
     mixed = (1 - alpha) * inside + tuning.local_exploration

@@ -9,7 +9,6 @@ from itertools import product
 import numpy as np
 from kernel_entries import exploration, unpack
 
-from sidelight.engine import fields as names
 from sidelight.engine.build import block_order, build_memory
 from sidelight.engine.fields import views
 from sidelight.engine.round import round as engine
@@ -75,7 +74,7 @@ class Dense:
 
     def tell(self, memory, arm, losses):
         """The losses of what the arm reveals."""
-        views(memory)["numbers"][names.PENDING] = arm
+        views(memory)["pending"][()] = arm
         assert engine.tell_once(memory, losses[self.graph.out_neighbors(arm)], self.scratch)
 
     def told(self, memory, arm, losses):
@@ -117,7 +116,7 @@ class Dense:
 
         blocks = np.empty(self.m)
         for k, block in enumerate(block_order(self.tuning)):
-            blocks[block] = state.numbers[names.WHOLE] if self.m == 1 else kept(k, machine.top_group[k])
+            blocks[block] = state.whole if self.m == 1 else kept(k, machine.top_group[k])
         arms = blocks[self.block_of]
         for slot, arm in enumerate(machine.arm_at):
             g = machine.block_group[machine.block_and_flag[slot] >> 1]

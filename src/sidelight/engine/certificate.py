@@ -9,7 +9,7 @@ import math
 
 from sidelight.engine._numba.jit import inlined, kernel
 from sidelight.engine._numba.pointers import pointer
-from sidelight.engine.fields import EXPLORATION, ROUND, TOP_PAID, opened
+from sidelight.engine.fields import opened
 from sidelight.engine.round.indexing import (
     block_of,
     end_slot,
@@ -159,22 +159,22 @@ def highest_corner(machine, store, k):
 def write_terms(machine, state, store, k, top, restriction, out):
     """The four terms against an arm of block k; `top` is what the top level paid, plus its height."""
     # The inequality would still charge the diameter of the potential.
-    if state.numbers[ROUND] == 0.0:  # no rounds, no regret
+    if state.round == 0.0:  # no rounds, no regret
         out[0] = out[1] = out[2] = out[3] = 0.0
         return
     # One block is no choice: no projection regret.
     out[0] = top + corner(store, top_group_of(machine, k)) if machine.n_blocks > 1 else 0.0
     out[1] = restriction
-    out[2] = state.numbers[EXPLORATION]
+    out[2] = state.exploration_cost
     out[3] = 0.0
     if not is_single(machine, k):
-        out[3] = (1.0 - store.scalars[head(record_of(machine, k)) + SHARE]) * state.numbers[ROUND]
+        out[3] = (1.0 - store.scalars[head(record_of(machine, k)) + SHARE]) * state.round
 
 
 @inlined()
 def top_height(machine, state, store):
     """What the top level paid, plus its height; 0 where there is none."""
-    return state.numbers[TOP_PAID] + height(store, 0) if machine.n_blocks > 1 else 0.0
+    return state.top_paid + height(store, 0) if machine.n_blocks > 1 else 0.0
 
 
 @kernel()

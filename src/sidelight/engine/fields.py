@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from types import SimpleNamespace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.engine._numba.bundles import Bundle, opener
+from sidelight.engine._numba.bundles import Bundle, opener, written_through
 from sidelight.engine.simplex.store import POWER_BUCKETS
 
 # How an arm comes to be seen (machine.seen_how)
@@ -29,45 +28,32 @@ SEEN_BY_EDGES, SEEN_BY_SELF, SEEN_BY_BLOCK, SEEN_BY_OTHERS, SEEN_BY_ALL = range(
 # What a play reveals, when all arms are alike (machine.shape)
 MANY_SHAPES, OWN_LOSS, OWN_BLOCK, ALL_OTHERS, EVERYTHING = range(5)
 
-# state.numbers
-(
-    GAMMA,  # γ̄, the share of exploration
-    TOP_PAID,  # Σ_t ⟨L̂, Y⟩
-    EXPLORATION,  # Σ_t γ̄·(1 − ⟨L̂, Y⟩), what exploration costs if all that it plays loses 1
-    FIXED_TOTAL,  # the parts of γ̄ that are constant …
-    ADAPTIVE_TOTAL,  # … and adaptive
-    ROUND,  # rounds learnt from
-    PENDING,  # the arm that was drawn last and whose losses `tell_once` waits for, −1 for none
-    WHOLE,  # one block: Σ_t L̂ of it
-    DOMINANT,  # everything revealed: the arm that is kept out of the pass over all (see `learn_all`)
-    LATE,  # rounds that were learnt from after others (see `late`)
-) = range(10)
-N_NUMBERS = 10
-
 SWITCH, FIXED, CHANGING, SCRATCH, DERIVED, EDGES, STREAM = range(7)
 """Kinds of fields.
 
-    SWITCH    one number, fixed
-    FIXED     an array that a plan fixes
-    CHANGING  an array that changes in play and is saved
-    SCRATCH   … that a round uses and the next need not know
-    DERIVED   … that follows from the others: `round.start` makes it
+    SWITCH    a whole number that a plan fixes
+    FIXED     what a plan fixes
+    CHANGING  what changes in play and is saved
+    SCRATCH   what a round uses and the next need not know
+    DERIVED   what follows from the others: `round.start` makes it
     EDGES     the graph's own arrays, which are shared and never copied
     STREAM    the random stream
 """
 
 
 class Field(NamedTuple):
-    """One name that kernels may use."""
+    """One name that kernels may use: of an array, or of a number of its own, a *scalar*."""
 
     name: str
     owner: str  # machine, state or store
     kind: int
     dtype: Any
+    scalar: bool = False
 
 
-def _fields(owner: str, kind: int, dtype: Any, names: str) -> list[Field]:
-    return [Field(line.split("#")[0].strip(), owner, kind, dtype) for line in names.strip().splitlines()]
+def _fields(owner: str, kind: int, dtype: Any, names: str, *, scalar: bool = False) -> list[Field]:
+    lines = names.strip().splitlines()
+    return [Field(line.split("#")[0].strip(), owner, kind, dtype, scalar) for line in lines]
 
 
 INT, LONG, FLOAT, WORD = np.int32, np.int64, np.float64, np.uint64
@@ -170,7 +156,24 @@ FIELDS: tuple[Field, ...] = (
         CHANGING,
         FLOAT,
         """
-        numbers            # scalars, see above
+        gamma              # γ̄, the share of exploration
+        top_paid           # Σ_t ⟨L̂, Y⟩
+        exploration_cost   # Σ_t γ̄·(1 − ⟨L̂, Y⟩), what exploration costs if all that it plays loses 1
+        fixed_total        # the part of γ̄ that is constant
+        adaptive_total     # the part of γ̄ that is adaptive
+        round              # rounds learnt from
+        pending            # the arm that was drawn last and whose losses `tell_once` waits for, −1 for none
+        whole              # one block: Σ_t L̂ of it
+        dominant           # everything revealed: the arm that is kept out of the pass over all (see `learn_all`)
+        late               # rounds that were learnt from after others (see `late`)
+        """,
+        scalar=True,
+    ),
+    *_fields(
+        "state",
+        CHANGING,
+        FLOAT,
+        """
         roots              # (m,) Σ √X_k in adaptive blocks
         spreading          # (n,) spread exploration of each slot
         spread_node        # the sum tree over it
@@ -214,6 +217,10 @@ FIELDS: tuple[Field, ...] = (
         """,
     ),
     *_fields("state", STREAM, WORD, "words"),
+    # Where scalars are: kernels know them by their own names
+    *_fields("machine", FIXED, FLOAT, "parameters"),
+    *_fields("state", CHANGING, FLOAT, "numbers"),
+    *_fields("state", SCRATCH, FLOAT, "aside"),
     *_fields(
         "store",
         FIXED,
@@ -275,6 +282,15 @@ FIELDS: tuple[Field, ...] = (
 
 OWNERS = ("machine", "state", "store")
 SWITCHES = tuple(field.name for field in FIELDS if field.kind == SWITCH)
+
+HOLDERS = {FIXED: "parameters", CHANGING: "numbers", SCRATCH: "aside"}
+"""The arrays that hold the scalars of each kind."""
+SCALARS: dict[str, tuple[str, int]] = {
+    field.name: (holder, index)
+    for kind, holder in HOLDERS.items()
+    for index, field in enumerate(field for field in FIELDS if field.scalar and field.kind == kind)
+}
+"""Of every scalar the array that holds it, and its place there."""
 
 
 class _Arrays(NamedTuple):
@@ -363,7 +379,7 @@ def _array_of(field: Field) -> str:
     return ("fixed_" if field.kind == FIXED else "") + ("ints" if field.dtype == INT else "floats")
 
 
-PACKED = tuple(field for field in FIELDS if field.kind in (FIXED, CHANGING, SCRATCH, DERIVED))
+PACKED = tuple(f for f in FIELDS if f.kind in (FIXED, CHANGING, SCRATCH, DERIVED) and not f.scalar)
 """The fields that are parts of a larger array, in the order of `Memory.layout`."""
 
 LINE = 64
@@ -375,9 +391,14 @@ Edges = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 def pack(
     arrays: Mapping[str, npt.ArrayLike], switches: Mapping[str, int], edges: Edges, words: np.ndarray
 ) -> Memory:
-    """Copy named arrays into one per type and purpose; fields that are not named are empty, switches 0."""
-    unknown = (set(arrays) - {field.name for field in PACKED}) | (set(switches) - set(SWITCHES))
+    """Copy named arrays and numbers into one array per type and purpose; what is not named is empty, or 0."""
+    unknown = set(arrays) - {field.name for field in PACKED} - set(SCALARS) | set(switches) - set(SWITCHES)
     assert not unknown, f"no such fields: {sorted(unknown)}"
+    held = {
+        holder: [arrays.get(name, 0.0) for name, (array, _) in SCALARS.items() if array == holder]
+        for holder in HOLDERS.values()
+    }
+    arrays = {**arrays, **held}
     parts = [np.ascontiguousarray(arrays.get(field.name, ()), dtype=field.dtype).ravel() for field in PACKED]
     sizes = dict.fromkeys(map(_array_of, PACKED), 0)
     bounds = []
@@ -429,40 +450,72 @@ def switch(memory: Memory, name: str) -> int:
 
 
 def views(memory: Memory, *kinds: int) -> dict[str, np.ndarray]:
-    """Named views of the fields of some kinds; of all that change, unless said otherwise."""
+    """Named views of the fields of some kinds; of all that change, unless said otherwise.
+
+    A scalar is a view without dimensions: `views(memory)["round"][()] = 7` writes it.
+    """
     kinds = kinds or (CHANGING, SCRATCH, DERIVED, STREAM)
-    found = {field.name: memory.words for field in FIELDS if field.kind == STREAM and STREAM in kinds}
-    bounds = memory.layout.reshape(-1, 2).tolist()
-    for field, (first, end) in zip(PACKED, bounds, strict=True):
-        if field.kind in kinds:
-            found[field.name] = getattr(memory, _array_of(field))[first:end]
+    parts = _parts(memory)
+    found = {}
+    for field in FIELDS:
+        if field.kind not in kinds or field.name in HOLDERS.values():
+            continue
+        if field.scalar:
+            holder, index = SCALARS[field.name]
+            found[field.name] = parts[holder][index : index + 1].reshape(())
+        else:
+            found[field.name] = memory.words if field.kind == STREAM else parts[field.name]
     return found
 
 
-def looked_into(memory: Memory) -> tuple[SimpleNamespace, SimpleNamespace, SimpleNamespace]:
-    """`opened`, interpreted: fields are views, switches numbers."""
-    named: dict[str, Any] = views(memory, FIXED, CHANGING, SCRATCH, DERIVED, STREAM)
+def _parts(memory: Memory) -> dict[str, np.ndarray]:
+    bounds = memory.layout.reshape(-1, 2).tolist()
+    return {
+        field.name: getattr(memory, _array_of(field))[first:end]
+        for field, (first, end) in zip(PACKED, bounds, strict=True)
+    }
+
+
+def looked_into(memory: Memory) -> tuple[Any, Any, Any]:
+    """`opened`, interpreted: fields are views, switches numbers; writing a scalar writes the memory."""
+    named: dict[str, Any] = _parts(memory) | {"words": memory.words}
     named |= dict(zip(SWITCHES, memory.switches.tolist(), strict=True))
     named |= {field.name: getattr(memory, field.name) for field in FIELDS if field.kind == EDGES}
-    by_owner = [{f.name: named[f.name] for f in FIELDS if f.owner == owner} for owner in OWNERS]
-    machine, state, store = (SimpleNamespace(**fields) for fields in by_owner)
+    machine, state, store = (
+        _NAMESPACES[owner](**{f.name: named[f.name] for f in FIELDS if f.owner == owner and f.name in named})
+        for owner in OWNERS
+    )
     return machine, state, store
 
 
 def _sources() -> dict[str, tuple[str, int, bool]]:
-    """Of every field: the array it is in, and its number there, of a switch or a part."""
+    """Of every field but scalars: the array it is in, and its number there, of a switch or a part."""
     part = {field.name: index for index, field in enumerate(PACKED)}
     number = {name: index for index, name in enumerate(SWITCHES)}
     return {
-        f.name: (_array_of(f), part.get(f.name, number.get(f.name, -1)), f.kind == SWITCH) for f in FIELDS
+        f.name: (_array_of(f), part.get(f.name, number.get(f.name, -1)), f.kind == SWITCH)
+        for f in FIELDS
+        if not f.scalar
     }
+
+
+def _scalars(owner: str) -> dict[str, tuple[str, int]]:
+    return {f.name: SCALARS[f.name] for f in FIELDS if f.owner == owner and f.scalar}
+
+
+_NAMESPACES = {owner: written_through(_scalars(owner)) for owner in OWNERS}
 
 
 @cache
 def _bundles(features: frozenset[str]) -> list[Bundle]:
     """Machine, state and store of memories with these features."""
     return [
-        Bundle(owner, {f.name: (f.dtype, f.kind == SWITCH) for f in FIELDS if f.owner == owner}, features)
+        Bundle(
+            owner,
+            {f.name: (f.dtype, f.kind == SWITCH) for f in FIELDS if f.owner == owner and not f.scalar},
+            _scalars(owner),
+            features,
+        )
         for owner in OWNERS
     ]
 

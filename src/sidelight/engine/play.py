@@ -7,13 +7,10 @@ from sidelight.engine._numba.pointers import pointer, prefetch
 from sidelight.engine.calendar import LOST, NONE, WIDTH, enter, take
 from sidelight.engine.fields import (
     ALL_OTHERS,
-    DOMINANT,
     EVERYTHING,
     MANY_SHAPES,
     OWN_BLOCK,
     OWN_LOSS,
-    ROUND,
-    TOP_PAID,
     opened,
 )
 from sidelight.engine.losses import COINS, FUNCTION, cost_of, flip_coins, loss_of, row_of
@@ -111,8 +108,8 @@ def learn_coins(machine, state, store, slot, means, word, losses):
     # The steps of `learn_all`, with each piece of losses made just before it is used: at a million arms they
     # never leave the nearest cache.
     rest = count_round(state)
-    before = state.numbers[TOP_PAID]
-    dominant = int(state.numbers[DOMINANT])
+    before = state.top_paid
+    dominant = int(state.dominant)
     largest = largest_step(machine, store, dominant, rest)
     weight = put_aside(store, dominant)
     loss = total = 0.0
@@ -214,7 +211,7 @@ def play_late(memory, world, function, key, first, last, cost, losses, plays, ca
             record = enter(
                 calendar, t, arm
             )  # slots may be others when it is heard of, if the plan falls back
-            calendar.learnt[record] = int(state.numbers[ROUND])
+            calendar.learnt[record] = int(state.round)
             note(machine, state, store, slot, pointer(calendar.kept, record * width, size))
         record = take(calendar, t)
         while record != NONE:
@@ -233,7 +230,7 @@ def play_late(memory, world, function, key, first, last, cost, losses, plays, ca
                         return math.nan
                     revealed[i] = loss
                 kept = pointer(calendar.kept, record * width, size)
-                moved = calendar.learnt[record] != int(state.numbers[ROUND])
+                moved = calendar.learnt[record] != int(state.round)
                 learn_late(machine, state, store, played, revealed, kept, moved)
                 if machine.self_tunes and state.tuned[FALLEN] != 0.0:
                     return cost

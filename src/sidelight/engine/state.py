@@ -20,17 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.engine.build import block_order, build_memory, coordinate_groups, laid_out
-from sidelight.engine.fields import (
-    DOMINANT,
-    EXPLORATION,
-    LATE,
-    PENDING,
-    ROUND,
-    TOP_PAID,
-    WHOLE,
-    Memory,
-    views,
-)
+from sidelight.engine.fields import Memory, looked_into, views
 from sidelight.engine.inputs import Floats, Graph, Tuning
 from sidelight.engine.round import round as engine
 from sidelight.engine.self_tuning.begin import first_numbers
@@ -67,13 +57,13 @@ class Rates(NamedTuple):
 def learnt(memory: Memory, tuning: Tuning) -> Learnt:
     """What is in `memory`, which plays `tuning`."""
     m, n = tuning.n_blocks, tuning.n_arms
-    named = views(memory)
-    numbers, scalars = named["numbers"], named["scalars"].reshape(-1, N_SCALARS)
+    _, now, store = looked_into(memory)
+    scalars = store.scalars.reshape(-1, N_SCALARS)
     layout = _Layout(tuning)
     inside = layout.group >= 0
     group, simplex = layout.group[inside], layout.simplex[inside]
     sums, base, least = np.zeros(m + n), np.zeros(1 + m), np.full(1 + m, np.inf)
-    sums[inside] = named["key"][inside] / scalars[group, RATE]
+    sums[inside] = store.key[inside] / scalars[group, RATE]
     np.minimum.at(least, simplex, sums[inside])  # of the top level, then of each block of the engine
     least[np.isinf(least)] = 0.0  # no simplex
     sums[inside] -= least[simplex]
@@ -89,16 +79,16 @@ def learnt(memory: Memory, tuning: Tuning) -> Learnt:
     by_block["block_sums"][order] = sums[:m]
     arm_sums = np.empty(n)
     arm_sums[layout.arm_at] = sums[m:]
-    top = least[0] if m > 1 else numbers[WHOLE]
-    tuned = named["tuned"].copy()
+    top = least[0] if m > 1 else now.whole
+    tuned = now.tuned.copy()
     if tuned.size:
         tuned[LEADER], tuned[RELIEF] = layout.arm_at[int(tuned[LEADER])], 0.0
     return Learnt(
         arm_sums=arm_sums,
-        totals=np.array([top, numbers[TOP_PAID], numbers[EXPLORATION]]),
-        round=int(numbers[ROUND]),
-        late=int(numbers[LATE]),
-        pending=int(numbers[PENDING]),
+        totals=np.array([top, now.top_paid, now.exploration_cost]),
+        round=int(now.round),
+        late=int(now.late),
+        pending=int(now.pending),
         words=memory.words.copy(),
         tuned=tuned,
         **by_block,
@@ -114,24 +104,24 @@ def rebuilt(graph: Graph, tuning: Tuning, rates: Rates | None, state: Learnt) ->
     memory = build_memory(graph, tuning, 0, state.tuned if state.tuned.size else None)
     if rates is not None:
         scale_rates(memory, tuning, rates)
-    named = views(memory)
-    numbers, scalars = named["numbers"], named["scalars"].reshape(-1, N_SCALARS)
+    _, now, store = looked_into(memory)
+    scalars = store.scalars.reshape(-1, N_SCALARS)
     layout, order = _Layout(tuning), block_order(tuning)
     sums = np.concatenate([state.block_sums[order], state.arm_sums[layout.arm_at]])
     least = np.concatenate([[state.totals[BLOCK_LEAST]], state.arm_least[order]])
     inside = layout.group >= 0
     group = layout.group[inside]
-    named["key"][inside] = sums[inside] * scalars[group, RATE]
+    store.key[inside] = sums[inside] * scalars[group, RATE]
     scalars[group, SHIFT] = -least[layout.simplex[inside]] * scalars[group, RATE]
     owner = layout.first_group >= 0
     scalars[layout.first_group[owner], PAID] = state.arm_paid[order][owner]
-    numbers[TOP_PAID], numbers[EXPLORATION] = state.totals[BLOCK_PAID], state.totals[EXPLORED]
-    numbers[WHOLE] = state.totals[BLOCK_LEAST] if m == 1 else 0.0
-    numbers[ROUND], numbers[LATE], numbers[PENDING] = state.round, state.late, state.pending
+    now.top_paid, now.exploration_cost = state.totals[BLOCK_PAID], state.totals[EXPLORED]
+    now.whole = state.totals[BLOCK_LEAST] if m == 1 else 0.0
+    now.round, now.late, now.pending = state.round, state.late, state.pending
     memory.words[:] = state.words
     engine.start(memory)
     if m == n and n > 1:  # where everything is revealed, the arm that is put aside should be a likely one
-        numbers[DOMINANT] = float(np.argmin(named["key"][:m]))
+        now.dominant = float(np.argmin(store.key[:m]))
     return memory
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sidelight._check import checked_count, checked_number
 from sidelight._types import Bools, Floats, Longs, frozen
 from sidelight.engine import losses as engine
-from sidelight.engine.changing.state import Sequence as Order
+from sidelight.engine.graphs import Sequence as Order
 from sidelight.environment.base import Environment, environment_key
 from sidelight.environment.checks import checked_arms, flat_numbers
 from sidelight.environment.coins import bernoulli

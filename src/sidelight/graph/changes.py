@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight._types import Longs
-from sidelight.engine.changing.loop import which_graphs
-from sidelight.engine.changing.state import Sequence
+from sidelight.engine.graphs import Sequence, which_graphs
 from sidelight.graph.feedback_graph import FeedbackGraph
 
 

@@ -31,20 +31,17 @@ from sidelight.engine.changing.state import (
     LEAST,
     N_KEPT,
     ORDER,
-    OTHER,
     OTHERS,
     PAID,
     PURCHASED,
     REPAIR,
     ROUND,
     RULE,
-    SAME,
     UNSPENT,
-    Graphs,
-    Sequence,
     State,
     new_state,
 )
+from sidelight.engine.graphs import OTHER, SAME, Graphs, Sequence
 from sidelight.engine.random import TURN
 from sidelight.engine.round import late
 from sidelight.engine.self_tuning import numbers as of_engine

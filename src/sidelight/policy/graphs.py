@@ -11,7 +11,7 @@ import numpy as np
 
 from sidelight._types import Floats, frozen
 from sidelight.analysis import fractional_domination, observability
-from sidelight.engine.changing.state import MORE, OTHER, SAME, Graphs
+from sidelight.engine.graphs import MORE, OTHER, SAME, Graphs
 from sidelight.errors import InfeasibleRequest, InvalidGraph, TurnError
 from sidelight.graph import FeedbackGraph, families
 from sidelight.graph.failing import sharpened
@@ -186,18 +186,18 @@ def packed(explored: Sequence[Explored]) -> Graphs:
     return Graphs(
         n_arms=n,
         out_start=starts([g.out_indptr for g in graphs], sizes),
-        out_arms=joined([g.out_indices for g in graphs], np.int64),
+        out_arms=joined([g.out_indices for g in graphs], np.int32),
         out_chance=joined(out_chances, np.float64),
         out_share=joined(
             [r ** (1 / item.order - 1) for r, item in zip(out_chances, explored, strict=True)], np.float64
         ),
         in_start=starts([g.in_indptr for g in graphs], sizes),
-        in_arms=joined([g.in_indices for g in graphs], np.int64),
+        in_arms=joined([g.in_indices for g in graphs], np.int32),
         in_chance=joined(chances([g.in_probability for g in graphs]), np.float64),
         universal_start=frozen(
             np.concatenate([[0], np.cumsum([g.universal.size for g in graphs])]), np.int64
         ),
-        universal=joined([g.universal for g in graphs], np.int64),
+        universal=joined([g.universal for g in graphs], np.int32),
         everywhere=joined([g.is_universal for g in graphs], np.bool_),
         loops=joined([g.has_loop for g in graphs], np.bool_),
         cover=joined([item.cover for item in explored], np.float64),

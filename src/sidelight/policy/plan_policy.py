@@ -17,7 +17,7 @@ from sidelight.engine import certificate
 from sidelight.engine._numba.entry import entry
 from sidelight.engine.build import block_order, build_memory
 from sidelight.engine.calendar import REACHED, Calendar
-from sidelight.engine.fields import GAMMA, LATE, PENDING, ROUND, duplicate, refreeze, views
+from sidelight.engine.fields import duplicate, looked_into, refreeze, views
 from sidelight.engine.inputs import TooManyEdges
 from sidelight.engine.play import play, play_late
 from sidelight.engine.round import late
@@ -72,8 +72,8 @@ class PlanPolicy(Policy):
         self._rebuilt_from = state  # what the memory was rebuilt from, if it was …
         self._rebuilt_at = self._version  # … and nothing has moved since
         refreeze(memory)  # edges are read-only wherever memory comes from
-        named = views(memory)
-        self._numbers, self._tuned = named["numbers"], named["tuned"]
+        self._numbers = looked_into(memory)[1]
+        self._tuned = views(memory)["tuned"]
         self._turns = self.plan.stages is not None or self.stage.tuning.schedule is not None
         for kept in (
             "_ask_once",
@@ -99,13 +99,13 @@ class PlanPolicy(Policy):
         return kept
 
     def _pass(self, kept: Floats) -> None:
-        self._numbers[PENDING] = -1.0
+        self._numbers.pending = -1.0
 
     def _observe(self, draw: Draw, values: Floats) -> bool:
         if draw.version == self._version:  # nothing has moved since: as by what was kept, and quicker
-            self._numbers[PENDING] = draw.arm
+            self._numbers.pending = draw.arm
             heard = bool(self._tell_once(self.memory, values, self.scratch))
-            self._numbers[PENDING] = -1.0  # also where it was refused
+            self._numbers.pending = -1.0  # also where it was refused
             self._fall_if_due()
             return heard
         return self._observe_once(self.memory, draw.arm, values, draw.kept)
@@ -139,7 +139,7 @@ class PlanPolicy(Policy):
 
     @property
     def _late(self) -> int:  # type: ignore[override]
-        return int(self._numbers[LATE])
+        return int(self._numbers.late)
 
     @property
     def _forgotten(self) -> int:  # type: ignore[override]
@@ -169,17 +169,17 @@ class PlanPolicy(Policy):
         began = first - self._made  # the round of the environment in which decision 1 was made
         while True:
             end = min(last, first + self._until_turn)
-            before = self._numbers[ROUND]
+            before = self._numbers.round
             about = (self.memory, world, function, key, first, end, cost, self.scratch, plays)
             if calendar is None:
                 cost = float(play(*about))
             else:
                 cost = float(play_late(*about, calendar, began + self._forgotten))
             if math.isnan(cost):  # a round that could not be played to its end
-                self._made += int(self._numbers[ROUND] - before)
+                self._made += int(self._numbers.round - before)
                 return cost
             if first < end:  # fewer were played, if it has to fall back
-                played = int(self._numbers[ROUND] - before)
+                played = int(self._numbers.round - before)
                 end = first + played if calendar is None else int(calendar.counts[REACHED])
             self._made += end - first
             fallen = self._fall_if_due()
@@ -263,7 +263,7 @@ class PlanPolicy(Policy):
         """The terms of the certificate as an array."""
         if self._certified is BOUGHT:
             tuned = views(self.memory)["tuned"]
-            return tuned[[PURCHASED, CHARGED]] * min(int(self._numbers[ROUND]), 1)  # no rounds, no regret
+            return tuned[[PURCHASED, CHARGED]] * min(int(self._numbers.round), 1)  # no rounds, no regret
         uniform = self.stage.realization == UNIFORM
         parts = uniform_terms(self.memory) if uniform else np.empty(4)
         if arm is not None:
@@ -366,8 +366,8 @@ class PlanPolicy(Policy):
         plan, stage, finished, state, decisions = read_plan(contents)
         rates = rates_after(stage.tuning, decisions.made - (decisions.made in decisions.draws))
         made = cls._resumed(plan, stage, finished, rebuilt(plan.graph, stage.tuning, rates, state), state)
-        if not made._numbers[GAMMA] <= 1.0:
-            contents.refuse(f"{made._numbers[GAMMA]:g} of all plays explore")
+        if not made._numbers.gamma <= 1.0:
+            contents.refuse(f"{made._numbers.gamma:g} of all plays explore")
         if state.pending >= 0 and made.probabilities[state.pending] < LEAST_DRAWN:
             contents.refuse(f"arm {state.pending} is pending, which is never drawn from these sums")
         made._resume(decisions.progress())

@@ -9,7 +9,7 @@ import numpy as np
 
 from sidelight._check import checked_horizon
 from sidelight._types import Floats, Ints
-from sidelight.engine.rules.state import N_KEPT, PER_ARM
+from sidelight.engine.rules import N_RECORD, PER_ARM
 from sidelight.errors import InfeasibleRequest, InvalidGraph
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.names import names
@@ -18,8 +18,7 @@ from sidelight.planning.bounds.bound import bound_at
 from sidelight.planning.bounds.high_probability import checked_confidence, likely, nothing_proved
 
 if TYPE_CHECKING:
-    from sidelight.engine.rules.loop import Kernels
-    from sidelight.engine.rules.state import RuleState
+    from sidelight.engine.rules import Kernels, RuleState
     from sidelight.planning import Bound
     from sidelight.policy.rule_policy import RulePolicy
 
@@ -74,7 +73,7 @@ class Rule:
 
     def seen(self, state: RuleState, arms: Ints, kept: Floats) -> Floats:
         """The probability that each of these arms is seen; `kept` is what the kernels keep of a draw from `state`."""
-        return kept[N_KEPT::PER_ARM].copy()
+        return kept[N_RECORD::PER_ARM].copy()
 
     # -- what all rules have ----------------------------------------------------------------------------
 

@@ -12,23 +12,13 @@ import numpy.typing as npt
 
 from sidelight._archive import Arrays
 from sidelight._types import Floats, Ints
+from sidelight.engine._numba.bundles import by_name
 from sidelight.engine._numba.entry import entry
 from sidelight.engine._numba.interrupts import interrupts_kept
 from sidelight.engine.calendar import Calendar, make_calendar
-from sidelight.engine.changing.state import SAME, Graphs
+from sidelight.engine.graphs import NO_GRAPHS, NO_SEQUENCE, SAME, Graphs, Sequence
 from sidelight.engine.random import seeded_words
-from sidelight.engine.rules.state import (
-    ADDED,
-    DIVISOR,
-    N_KEPT,
-    N_NUMBERS,
-    PENDING,
-    PER_ARM,
-    ROUND,
-    SEEN,
-    TOTAL,
-    RuleState,
-)
+from sidelight.engine.rules import ADDED, DIVISOR, N_RECORD, NUMBERS, PER_ARM, SEEN, RuleState
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.changes import Changes
 from sidelight.log.unit import Unit
@@ -71,18 +61,23 @@ class RulePolicy(Policy):
         n, most = g.n_arms, 1 + (g.n_arms if rule.changes_graphs else int(g.out_degree.max()))
         self.state = RuleState(
             **_arrays_of(g),
-            numbers=np.where(np.arange(N_NUMBERS) == PENDING, -1.0, 0.0),
+            numbers=np.zeros(len(NUMBERS)),
             counts=np.zeros(n),
             sums=np.zeros(n),
             probabilities=np.zeros(n),
             words=seeded_words(seed_or_fresh(seed)),
             targets=np.zeros(most, dtype=np.int32),
             losses=np.zeros(most),
-            kept=np.zeros(N_KEPT + PER_ARM * most),
+            kept=np.zeros(N_RECORD + PER_ARM * most),
         )
+        self._numbers.pending = -1.0
         self._start()
 
     _drawn_on: FeedbackGraph | None = None  # the graph of the last draw, if that is not the rule's own
+
+    @property
+    def _numbers(self) -> Any:
+        return by_name(NUMBERS, self.state.numbers)
 
     def _start(self) -> None:
         with interrupts_kept():
@@ -102,11 +97,11 @@ class RulePolicy(Policy):
         kept = np.empty(self._kept_size(int(graph.out_degree[arm])))
         state = self._on(self._drawn_on)
         self._keep_once(state, arm, kept)
-        kept[N_KEPT + SEEN :: PER_ARM] = self.plan.seen(state, graph.out_neighbors(arm), kept)
+        kept[N_RECORD + SEEN :: PER_ARM] = self.plan.seen(state, graph.out_neighbors(arm), kept)
         if (
             self.plan.changes_graphs
         ):  # from which it follows what another graph, shown later, makes of this draw
-            return np.concatenate([kept, state.numbers[TOTAL:], state.probabilities])
+            return np.concatenate([kept, [self._numbers.total], state.probabilities])
         return kept
 
     def _pass(self, kept: Floats) -> None:
@@ -116,7 +111,7 @@ class RulePolicy(Policy):
         return bool(self._observe_once(self._on(draw.graph), draw.arm, values, draw.kept))
 
     def _seen(self, kept: Floats, reveals: Ints) -> Floats:
-        return kept[N_KEPT + SEEN : N_KEPT + PER_ARM * reveals.size : PER_ARM].copy()
+        return kept[N_RECORD + SEEN : N_RECORD + PER_ARM * reveals.size : PER_ARM].copy()
 
     # -- graphs that change -----------------------------------------------------------------------------
 
@@ -157,11 +152,11 @@ class RulePolicy(Policy):
         assert draw.kept is not None
         after = draw.kept[-1 - self.graph.n_arms :]
         numbers = self.state.numbers.copy()
-        numbers[TOTAL] = after[0]
+        by_name(NUMBERS, numbers).total = after[0]
         then = self._on(graph)._replace(numbers=numbers, probabilities=after[1:].copy())
         kept = np.empty(self._kept_size(int(graph.out_degree[draw.arm])))
         self._keep_once(then, draw.arm, kept)
-        self.state.numbers[TOTAL] += kept[ADDED] - draw.kept[ADDED]
+        self._numbers.total += kept[ADDED] - draw.kept[ADDED]
         draw.graph, draw.kept = graph, np.concatenate([kept, after])
         self._others = True
 
@@ -176,17 +171,18 @@ class RulePolicy(Policy):
         return None if self._others else super().bound_at(t)
 
     def _kept_size(self, degree: int) -> int:
-        return N_KEPT + PER_ARM * degree
+        return N_RECORD + PER_ARM * degree
 
     def _play(self, *arguments: Any) -> float:
+        return self._play_on(NO_GRAPHS, NO_SEQUENCE, False, *arguments)
+
+    def _play_on(self, graphs: Graphs, sequence: Sequence, after: bool, *arguments: Any) -> float:
         *about, calendar = arguments
-        kernels = self.plan.kernels
-        before = self.state.numbers[ROUND]
-        if calendar is None:
-            cost = float(kernels.play(self.state, *about))
-        else:
-            cost = float(kernels.play_late(self.state, *about, calendar))
-        self._made += int(self.state.numbers[ROUND] - before)
+        if calendar is None:  # everything is answered at once
+            calendar = self.calendar(np.zeros(1, dtype=np.int64), 1)
+        before = self._numbers.round
+        cost = float(self.plan.kernels.play(self.state, graphs, sequence, after, *about, calendar))
+        self._made += int(self._numbers.round - before)
         return cost
 
     @property
@@ -205,13 +201,7 @@ class RulePolicy(Policy):
         *about, calendar, changes = arguments
         graphs = _packed(self.plan, changes)
         self._others |= any(kind != SAME for kind in graphs.relation.tolist())
-        if calendar is None:  # everything is answered at once
-            calendar = self.calendar(np.zeros(1, dtype=np.int64), 1)
-        before = self.state.numbers[ROUND]
-        play = self.plan.kernels.play_changing
-        cost = float(play(self.state, graphs, changes.sequence, changes.after, *about, calendar))
-        self._made += int(self.state.numbers[ROUND] - before)
-        return cost
+        return self._play_on(graphs, changes.sequence, changes.after, *about, calendar)
 
     @cached_property
     def _ask_once(self) -> Callable[..., int]:
@@ -269,12 +259,12 @@ class RulePolicy(Policy):
         overwrite(self._frozen(), arrays)
 
     def _saved(self) -> tuple[dict[str, Any], Arrays]:
-        state, numbers = self.state, self.state.numbers
+        state, numbers = self.state, self._numbers
         last = self._open.get(self._made)
         if last is not None and last.kept is None and last.graph is not None:
             self._note_last()  # in the file only what is kept has a graph
-        arrays = {"counts": state.counts, "sums": state.sums, "total": numbers[TOTAL:]}
-        arrays |= saved.turn_arrays(int(numbers[ROUND]), int(numbers[PENDING]), state.words)
+        arrays = {"counts": state.counts, "sums": state.sums, "total": np.array([numbers.total])}
+        arrays |= saved.turn_arrays(int(numbers.round), int(numbers.pending), state.words)
         about = {"kind": "rule", "rule": self.plan.name, "horizon": self.plan.horizon}
         if self._others:
             about["others"] = True
@@ -289,12 +279,12 @@ class RulePolicy(Policy):
         if made is None:
             contents.refuse(f"the rule {name!r} is unknown here")
         policy = cls(made(contents.graph, horizon), 0)
-        state, numbers = policy.state, policy.state.numbers
-        numbers[ROUND], numbers[PENDING], state.words[:] = contents.turn(policy.graph.n_arms)
+        state, numbers = policy.state, policy._numbers
+        numbers.round, numbers.pending, state.words[:] = contents.turn(policy.graph.n_arms)
         n = policy.graph.n_arms
-        state.counts[:] = contents.floats("state.counts", (n,), most=numbers[ROUND])
+        state.counts[:] = contents.floats("state.counts", (n,), most=numbers.round)
         state.sums[:] = contents.floats("state.sums", (n,))
-        numbers[TOTAL:] = contents.floats("state.total", (1,), most=2.0 * n * numbers[ROUND])
+        (numbers.total,) = contents.floats("state.total", (1,), most=2.0 * n * numbers.round)
         if (state.counts != np.floor(state.counts)).any():
             contents.refuse("state.counts are not whole numbers")
         if (state.sums > (state.counts if made.adds_losses else np.where(state.counts > 0, np.inf, 0))).any():
@@ -307,20 +297,20 @@ class RulePolicy(Policy):
 
     def _read_decisions(self, contents: saved.Contents) -> saved.Decisions:
         """Decisions made and open; rounds are those."""
-        rounds, pending = int(self.state.numbers[ROUND]), int(self.state.numbers[PENDING])
+        rounds, pending = int(self._numbers.round), int(self._numbers.pending)
         changing = self.plan.changes_graphs and contents.header["version"] == saved.VERSION
         after = 1 + self.graph.n_arms if changing else 0
 
         def check(arm: int, kept: Floats, graph: FeedbackGraph) -> bool:
             head, shares = kept[: kept.size - after], kept[kept.size - after :][1:]
-            seen, divisor = head[N_KEPT + SEEN :: PER_ARM], head[N_KEPT + DIVISOR :: PER_ARM]
+            seen, divisor = head[N_RECORD + SEEN :: PER_ARM], head[N_RECORD + DIVISOR :: PER_ARM]
             least = np.ones(1) if self.plan.adds_losses else seen
             fits = bool(((divisor >= least) & (divisor <= 1.0 + least)).all())
             drawn = not changing or (shares[arm] > 0.0 and abs(shares.sum() - 1.0) < 1e-6)
             return bool(saved.is_share(seen, saved.LEAST_DRAWN) and fits and saved.is_share(shares) and drawn)
 
         found = contents.decisions(
-            rounds, pending, lambda degree: N_KEPT + PER_ARM * degree + after, check, changing
+            rounds, pending, lambda degree: N_RECORD + PER_ARM * degree + after, check, changing
         )
         if found.made != rounds + (pending >= 0) or found.late:
             contents.refuse(f"{found.made} decisions were made in {rounds} rounds")

@@ -18,7 +18,7 @@ import numpy as np
 from sidelight._check import MOST_ROUNDS
 from sidelight._types import Floats
 from sidelight.engine import certificate
-from sidelight.engine.fields import ROUND, Memory, switch, views
+from sidelight.engine.fields import Memory, switch, views
 from sidelight.engine.round import round as engine
 from sidelight.engine.state import Rates, scale_rates
 from sidelight.planning.baselines.rules import uniform_bound
@@ -57,7 +57,7 @@ def uniform_terms(memory: Memory) -> Floats:
 
     Its rate is all but zero, so the sums would certify next to nothing.
     """
-    rounds = float(views(memory)["numbers"][ROUND])
+    rounds = float(views(memory)["round"])
     return np.array([0.0, uniform_bound(switch(memory, "n_arms"), rounds), 0.0, 0.0])
 
 

@@ -10,7 +10,7 @@ from tuned_plans import adjacency, tuned
 
 import sidelight as sl
 from sidelight.engine.build import build_memory
-from sidelight.engine.fields import GAMMA, PENDING, duplicate, views
+from sidelight.engine.fields import duplicate, views
 from sidelight.engine.random import seeded_words
 from sidelight.engine.round.round import fill_inside, fill_probabilities, start, tell_once
 from sidelight.engine.self_tuning import numbers
@@ -51,7 +51,7 @@ def charges(memory, graph):
     found = np.empty(graph.n_arms)
     for arm in range(graph.n_arms):
         one = duplicate(memory, seeded_words(0))
-        views(one)["numbers"][PENDING] = arm
+        views(one)["pending"][()] = arm
         tell_once(one, np.zeros(graph.out_degree[arm]), np.zeros(graph.n_arms + 1))
         found[arm] = views(one)["tuned"][numbers.CHARGED]
     return found
@@ -82,7 +82,7 @@ def test_charges_add_up_to_the_cost_of_the_round(order):
         fill_inside(memory, X)
         fill_probabilities(memory, Z)
         assert_allclose(X, point(L, beta, order), rtol=0, atol=1e-12)
-        assert views(memory)["numbers"][GAMMA] <= 0.51
+        assert views(memory)["gamma"] <= 0.51
         A, leader = adjacency(graph), int(views(memory)["tuned"][numbers.LEADER])
         charged = charges(memory, graph)
         assert (charged >= 0).all()

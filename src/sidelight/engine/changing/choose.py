@@ -20,9 +20,9 @@ from sidelight.engine.changing.state import (
     ORDER,
     ROUND,
     UNSEEN,
-    see,
     simplex_of,
 )
+from sidelight.engine.graphs import see
 from sidelight.engine.self_tuning.costs import general_psi_minus, pays
 from sidelight.engine.self_tuning.money import survey
 from sidelight.engine.self_tuning.numbers import AT as SURVEYED_AT

@@ -3,26 +3,26 @@
 import math
 
 from sidelight.engine._numba.jit import inlined, internal, kernel, noinline
-from sidelight.engine.calendar import NONE, WIDTH, enter, take
+from sidelight.engine.calendar import NONE, enter, record_at, take
 from sidelight.engine.changing.choose import choose, show
 from sidelight.engine.changing.learn import learn, scale
 from sidelight.engine.changing.state import (
-    FIRST_OTHER,
     N_KEPT,
-    OTHER,
     OTHERS,
-    OWN,
     REPAIR,
+)
+from sidelight.engine.graphs import (
+    FIRST_OTHER,
+    OTHER,
+    OWN,
     SAME,
     UNKNOWN,
     drop_failed,
-    list_revealed,
+    graph_of,
+    list_revealed_in,
 )
 from sidelight.engine.losses import cost_of, hear
-from sidelight.engine.random import arm_unit, next_turn, next_unit, round_word
-
-NO_ARM = 0xFFFFFFFF
-"""Whose random number says which graph a round has."""
+from sidelight.engine.random import next_turn, next_unit, round_word
 
 
 @kernel()
@@ -54,7 +54,7 @@ def observe(state, graphs, k, arm, revealed, kept):
         if not 0.0 <= revealed[index] <= 1.0:  # also NaN
             return False
         state.losses[index] = revealed[index]
-    learn(state, list_revealed(graphs, k, arm, state.targets), kept)
+    learn(state, list_revealed_in(graphs, k, arm, state.targets), kept)
     return True
 
 
@@ -94,37 +94,16 @@ def note_shown(state, relation):
         state.numbers[OTHERS] = state.numbers[REPAIR] = 1.0
 
 
-@inlined()
-def graph_of(sequence, word, t):
-    """The graph of round t; `word` is the random word of the round."""
-    k = 0
-    if sequence.cumulative.size == 0:
-        k = sequence.order[(t // sequence.period) % sequence.order.size]
-    else:
-        unit = arm_unit(word, NO_ARM)
-        while k < sequence.cumulative.size - 1 and unit >= sequence.cumulative[k]:
-            k += 1
-    return k
-
-
-@kernel()
-def which_graphs(sequence, key, first, out):
-    """The graphs of rounds first, first + 1, …"""
-    for index in range(out.size):
-        out[index] = graph_of(sequence, round_word(key, first + index), first + index)
-
-
 @kernel()
 def play(state, graphs, sequence, after, world, function, key, first, last, cost, plays, calendar):
     """Play rounds first..last; return `cost` plus theirs, means where they are known, NaN for a bad loss.
 
     Graphs are known before a round is played, or shown `after` it, with its losses, when the calendar says so.
     """
-    width = calendar.counts[WIDTH]
     for t in range(first, last):
         next_turn(state.words)
         record = enter(calendar, t, 0)
-        kept = calendar.kept[record * width : (record + 1) * width]
+        kept = record_at(calendar, record)
         k = UNKNOWN if state.numbers[REPAIR] != 0.0 else OWN
         if not after:
             k = FIRST_OTHER + graph_of(sequence, round_word(key, t), t)
@@ -140,8 +119,8 @@ def play(state, graphs, sequence, after, world, function, key, first, last, cost
             decided = calendar.round[record]
             word = round_word(key, decided)
             k = FIRST_OTHER + graph_of(sequence, word, decided)
-            kept = calendar.kept[record * width : (record + 1) * width]
-            count = list_revealed(graphs, k, calendar.drawn[record], state.targets)
+            kept = record_at(calendar, record)
+            count = list_revealed_in(graphs, k, calendar.drawn[record], state.targets)
             if not hear(world, function, word, decided, state.targets, state.losses, count):
                 return math.nan
             if graphs.out_chance.size > 0:

@@ -14,18 +14,7 @@ What is kept, `kept`, for the revealed arms in increasing order:
 
 from sidelight.engine._numba.jit import inlined, internal, kernel, noinline
 from sidelight.engine._numba.pointers import pointer
-from sidelight.engine.fields import (
-    ALL_OTHERS,
-    EVERYTHING,
-    EXPLORATION,
-    GAMMA,
-    LATE,
-    OWN_BLOCK,
-    ROUND,
-    TOP_PAID,
-    WHOLE,
-    opened,
-)
+from sidelight.engine.fields import ALL_OTHERS, EVERYTHING, OWN_BLOCK, opened
 from sidelight.engine.round.indexing import (
     arm_at,
     block_of,
@@ -90,8 +79,8 @@ def list_revealed(machine, state, slot):
 def note(machine, state, store, slot, kept):
     """Keep what learning from a draw of `slot` from the present distribution will need."""
     noinline()
-    rest = 1.0 - state.numbers[GAMMA]
-    kept[EXPLORED] = state.numbers[GAMMA]
+    rest = 1.0 - state.gamma
+    kept[EXPLORED] = state.gamma
     kept[COST] = kept[ON_LEADER] = kept[POSITION] = 0.0
     leader = -1
     if machine.self_tunes:
@@ -122,7 +111,7 @@ def learn_late(machine, state, store, slot, losses, kept, after_others):
     noinline()
     if machine.self_tunes:
         charge(machine, state, kept[COST])
-    before, paid, of_leader = state.numbers[TOP_PAID], 0.0, 0.0
+    before, paid, of_leader = state.top_paid, 0.0, 0.0
     n_touched = n_added = 0
     at = N_KEPT - PER_ARM
     for i in range(list_revealed(machine, state, slot)):
@@ -155,7 +144,7 @@ def learn_late(machine, state, store, slot, losses, kept, after_others):
             state.targets[n_added] = machine.n_blocks + v
         elif machine.n_blocks == 1:  # a single arm: nothing to choose
             paid += estimate
-            state.numbers[WHOLE] += estimate
+            state.whole += estimate
             continue
         else:
             paid += kept[at + BLOCK] * estimate
@@ -170,13 +159,13 @@ def learn_late(machine, state, store, slot, losses, kept, after_others):
             for index in range(n_touched):
                 write_block(machine, state, store, state.touched[index])
     # The ledger of the round that was played: with the Y and the γ̄ of its draw, not those of today.
-    state.numbers[TOP_PAID] = before + paid
-    state.numbers[EXPLORATION] += kept[EXPLORED] * (1.0 - paid)
+    state.top_paid = before + paid
+    state.exploration_cost += kept[EXPLORED] * (1.0 - paid)
     if machine.self_tunes:
         count_kept(state, kept[ON_LEADER], of_leader)
-    state.numbers[ROUND] += 1.0
+    state.round += 1.0
     if after_others:
-        state.numbers[LATE] += 1.0
+        state.late += 1.0
     if machine.self_tunes and is_due(state, store):
         retune(machine, state, store)
 

@@ -14,8 +14,6 @@ from sidelight.engine.fields import (
     SEEN_BY_BLOCK,
     SEEN_BY_EDGES,
     SEEN_BY_OTHERS,
-    TOP_PAID,
-    WHOLE,
 )
 from sidelight.engine.round.indexing import block_of, end_edge, first_edge, group_of, record_of, top_group_of
 from sidelight.engine.round.learn_all import learn_all
@@ -39,7 +37,7 @@ def learn(machine, state, store, slot, losses):
         charge(machine, state, estimated_cost(machine, state, store, slot))
         leader = leader_sum(state, store)
     rest = count_round(state)
-    before = state.numbers[TOP_PAID]
+    before = state.top_paid
     # From the most special shape to the general one. Each is kept for a measured gain (docs/decisions/0011)
     # and compared with the naive twin in the tests.
     if machine.shape == OWN_LOSS:
@@ -69,11 +67,11 @@ def learn_own(machine, state, store, slot, loss, rest):
     if machine.n_fixed > 0:
         y = value(store, g, slot)
         estimate = min(loss / (rest * y + machine.fixed[slot]), LARGEST_ESTIMATE)
-        state.numbers[TOP_PAID] += y * estimate
+        state.top_paid += y * estimate
     else:  # nothing is explored: rest is 1
         estimate = min(loss * inverse_value(store, g, slot), LARGEST_ESTIMATE)
         # y·ℓ/y: without exploration the estimated loss of the play is the loss itself.
-        state.numbers[TOP_PAID] += loss
+        state.top_paid += loss
     move_top(machine, state, store, g, slot, estimate)
 
 
@@ -157,11 +155,11 @@ def learn_edges(machine, state, store, slot, losses, rest):
             state.owners[n_added] = g
             state.targets[n_added] = machine.n_blocks + v
         elif machine.n_blocks == 1:  # a single arm: nothing to choose
-            state.numbers[TOP_PAID] += estimate
-            state.numbers[WHOLE] += estimate
+            state.top_paid += estimate
+            state.whole += estimate
             continue
         else:  # a singleton: its estimate is its block's loss
-            state.numbers[TOP_PAID] += y * estimate
+            state.top_paid += y * estimate
             g = top_group_of(machine, k)
             state.owners[n_added] = g
             state.targets[n_added] = k

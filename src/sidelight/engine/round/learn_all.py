@@ -3,7 +3,7 @@
 from sidelight.engine._numba.jit import inlined, internal, loop, noinline
 from sidelight.engine._numba.pointers import offset
 from sidelight.engine.exponential import SMALL, TINY, exp_nonpositive, small_exp, tiny_exp
-from sidelight.engine.fields import DOMINANT, EVERYTHING, ROUND, TOP_PAID
+from sidelight.engine.fields import EVERYTHING
 from sidelight.engine.round.learn_single import LARGEST_ESTIMATE
 from sidelight.engine.simplex.store import BASE, FACTOR, RATE, TOTAL
 from sidelight.engine.simplex.weights import accept_weights, refill_weights
@@ -23,7 +23,7 @@ def learn_all(machine, state, store, losses, rest):
     """
     noinline()
     # Chosen when all weights were last written afresh; any other choice would be correct too, only slower.
-    dominant = int(state.numbers[DOMINANT])
+    dominant = int(state.dominant)
     loss = losses[dominant]
     # A loss and a weight of 0 let the pass treat it like any other arm, without a branch.
     losses[dominant] = 0.0
@@ -72,7 +72,7 @@ def settle_all(machine, state, store, dominant, weight, loss, total, largest, re
         share, fixed = unseen(machine, store, rest)
         seen = 1.0 - share * weight - fixed
         estimate = min(loss / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
-        state.numbers[TOP_PAID] += weight * store.scalars[FACTOR] * estimate
+        state.top_paid += weight * store.scalars[FACTOR] * estimate
         store.key[dominant] += store.scalars[RATE] * estimate
         # Its step may be large, so from its sum and with the full exponential.
         weight = exp_nonpositive(store.scalars[BASE] - store.key[dominant])
@@ -80,9 +80,9 @@ def settle_all(machine, state, store, dominant, weight, loss, total, largest, re
     store.scalars[TOTAL] = total + weight
     # Beyond SMALL the short polynomial was inaccurate: the weights just multiplied are discarded. The sums
     # are right in any case.
-    if largest > SMALL or int(state.numbers[ROUND]) & 255 == 0:
+    if largest > SMALL or int(state.round) & 255 == 0:
         refill_weights(store, 0)
-        state.numbers[DOMINANT] = largest_weight(store, machine.n_arms)
+        state.dominant = largest_weight(store, machine.n_arms)
     accept_weights(store, 0)
 
 
@@ -123,5 +123,5 @@ def add_to_piece(machine, state, store, losses, first, size, rest, largest):
         weights[i] = shrunk
         total += shrunk
     # ⟨X, ℓ̂⟩ with the point before the step: X = factor·weight, and x = rate·ℓ̂.
-    state.numbers[TOP_PAID] += paid * (factor / rate)
+    state.top_paid += paid * (factor / rate)
     return total

@@ -3,7 +3,6 @@
 from sidelight.engine._numba.jit import inlined, internal, loop, noinline
 from sidelight.engine._numba.pointers import prefetch
 from sidelight.engine.exponential import exp_nonpositive
-from sidelight.engine.fields import TOP_PAID
 from sidelight.engine.round.indexing import (
     block_at,
     block_of,
@@ -130,7 +129,7 @@ def learn_by_cached_mixture(machine, state, store, slot, losses, rest):
         write_block(machine, state, store, k)
         loss = scalars[head(g) + LOSS]
         # Y_k before its sum changes; Y of later blocks is still this round's, as λ only moves in `solve`.
-        state.numbers[TOP_PAID] += block_value(machine, store, k) * loss
+        state.top_paid += block_value(machine, store, k) * loss
         add(store, 0, k, loss * scalars[RATE])
     if n_touched > 0:
         solve(store, 0)

@@ -11,7 +11,6 @@ nothing, and without a branch, since the processor cannot predict coins.
 
 from sidelight.engine._numba.jit import inlined, internal, loop, noinline
 from sidelight.engine._numba.pointers import offset
-from sidelight.engine.fields import ADAPTIVE_TOTAL, FIXED_TOTAL, GAMMA, TOP_PAID, WHOLE
 from sidelight.engine.round.indexing import end_edge, end_in_edge, first_edge, first_in_edge
 from sidelight.engine.round.prefetch import fetch_lost
 from sidelight.engine.round.spread import follow_spread
@@ -54,22 +53,22 @@ def learn_single(machine, state, store, slot, losses, rest):
         paid = estimate_by_powers(machine, state, store, n_lost, rest)
     # One block: what it pays inside, what the top pays and its whole loss are the same number.
     store.scalars[PAID] += paid
-    state.numbers[TOP_PAID] += paid
-    state.numbers[WHOLE] += paid
+    state.top_paid += paid
+    state.whole += paid
     if is_entropy(store, 0):
         move_weights(store, 0, targets, amounts, state.changed, n_lost)
     elif machine.n_adaptive > 0:
         state.roots[0] = move_rooted(store, 0, targets, amounts, n_lost)
-        state.numbers[ADAPTIVE_TOTAL] = machine.adaptive[0] * state.roots[0]
+        state.adaptive_total = machine.adaptive[0] * state.roots[0]
     else:
         move(store, 0, targets, amounts, n_lost)
     # After the move: the exploration of the next round follows its distribution.
     if machine.any_spread and machine.spread[0] > 0.0:
         follow_spread(machine, state, store, 0, 0, n_lost)
-    total = state.numbers[FIXED_TOTAL] + state.numbers[ADAPTIVE_TOTAL]
+    total = state.fixed_total + state.adaptive_total
     if machine.any_spread:
         total += tree_total(machine.n_arms, state.spread_node, 0)
-    state.numbers[GAMMA] = total
+    state.gamma = total
 
 
 @inlined()

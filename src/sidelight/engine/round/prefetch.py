@@ -11,7 +11,7 @@ costs time. It pays from about 20 000 arms on (`build.FETCHED`), where the state
 from sidelight.engine._numba.jit import inlined
 from sidelight.engine._numba.pointers import prefetch
 from sidelight.engine.alias import draw_evenly
-from sidelight.engine.fields import GAMMA, MANY_SHAPES, OWN_LOSS
+from sidelight.engine.fields import MANY_SHAPES, OWN_LOSS
 from sidelight.engine.random import coming_unit
 from sidelight.engine.round.indexing import (
     arm_at,
@@ -82,7 +82,7 @@ def will_spread(machine, state, ahead):
     """Will the draw `ahead` rounds from now come from spread exploration?"""
     if not machine.single or not machine.any_spread or machine.n_adaptive > 0 or machine.n_fixed > 0:
         return False
-    gamma = state.numbers[GAMMA]
+    gamma = state.gamma
     return gamma > 0.0 and coming_unit(state.words, ahead, 0) < gamma
 
 
@@ -92,7 +92,7 @@ def proposed(machine, state, store, ahead):
 
     Below 0 it is −1 minus the family of arms, in the tree over spread exploration, that the draw will come to.
     """
-    words, gamma = state.words, state.numbers[GAMMA]
+    words, gamma = state.words, state.gamma
     # The same decisions as `ask`, from the same random numbers: 0 decides about exploration, then which part
     # of it or the arm.
     if will_spread(machine, state, ahead):
@@ -122,7 +122,7 @@ def slot_of_member(machine, state, store, position, ahead):
 
     `position` is what `proposed` gave for that round. Asks for what the slot or block will need; −1 if unknown.
     """
-    words, gamma = state.words, state.numbers[GAMMA]
+    words, gamma = state.words, state.gamma
     if position < 0:
         n = machine.n_arms
         slot = coming_leaf(state.spreading, 0, n, state.spread_node, 0, words, ahead, 2, -1 - position)

@@ -23,20 +23,7 @@ from numba import uint64
 from sidelight.engine._numba.jit import inlined, internal, kernel, noinline
 from sidelight.engine._numba.pointers import pointer
 from sidelight.engine.alias import draw_alias, draw_evenly
-from sidelight.engine.fields import (
-    ADAPTIVE_TOTAL,
-    ALL_OTHERS,
-    EVERYTHING,
-    EXPLORATION,
-    FIXED_TOTAL,
-    GAMMA,
-    OWN_BLOCK,
-    PENDING,
-    ROUND,
-    TOP_PAID,
-    WHOLE,
-    opened,
-)
+from sidelight.engine.fields import ALL_OTHERS, EVERYTHING, OWN_BLOCK, opened
 from sidelight.engine.random import DRAWS, START, TURN, next_turn, next_unit
 from sidelight.engine.round.indexing import (
     arm_at,
@@ -94,7 +81,7 @@ def ask(machine, state, store):
     next_turn(words)
     # Z is a mixture: drawing the component first, then the arm inside it, costs O(1) and never writes Z out.
     # `prefetch.proposed` and `slot_of_member` rely on the order of these draws.
-    gamma = state.numbers[GAMMA]
+    gamma = state.gamma
     if gamma > 0.0 and next_unit(words) < gamma:
         return draw_explored(machine, state, store, gamma)
     k = 0
@@ -134,13 +121,13 @@ def draw_explored(machine, state, store, gamma):
     # The parts of γ̄ one after another: fixed, adaptive, spread. If all of it is fixed there is nothing to
     # decide, and no random number is used.
     target = next_unit(words) * gamma if machine.n_adaptive > 0 or machine.any_spread else 0.0
-    if machine.n_fixed > 0 and target < state.numbers[FIXED_TOTAL]:
+    if machine.n_fixed > 0 and target < state.fixed_total:
         if machine.even:
             return draw_evenly(0, machine.n_arms, next_unit(words))
         cell = draw_alias(machine.fixed_keep, machine.fixed_other, 0, machine.n_fixed, words)
         return machine.fixed_slots[cell]
-    target -= state.numbers[FIXED_TOTAL]
-    if machine.any_spread and (machine.n_adaptive == 0 or target >= state.numbers[ADAPTIVE_TOTAL]):
+    target -= state.fixed_total
+    if machine.any_spread and (machine.n_adaptive == 0 or target >= state.adaptive_total):
         return draw_leaf(state.spreading, 0, machine.n_arms, state.spread_node, 0, words)
     block = machine.adaptive_blocks[0]
     if machine.n_adaptive > 1:
@@ -163,7 +150,7 @@ def ask_once(memory):
     """Draw an arm and make it the pending one."""
     machine, state, store = opened(memory)
     arm = arm_at(machine, ask(machine, state, store))
-    state.numbers[PENDING] = arm
+    state.pending = arm
     return arm
 
 
@@ -180,10 +167,10 @@ def tell_once(memory, revealed, losses):
     for i in range(revealed.size):
         if not 0.0 <= revealed[i] <= 1.0:  # also NaN
             return False
-    slot = int(machine.slot_of[int(state.numbers[PENDING])])
+    slot = int(machine.slot_of[int(state.pending)])
     arrange(machine, slot, revealed, losses)
     learn(machine, state, store, slot, pointer(losses, 0, losses.size))
-    state.numbers[PENDING] = -1.0
+    state.pending = -1.0
     return True
 
 
@@ -245,7 +232,7 @@ def start(memory):
     if machine.n_fixed > 0:
         for slot in range(machine.n_arms):
             total += machine.fixed[slot]
-    state.numbers[FIXED_TOTAL] = total
+    state.fixed_total = total
     total_exploration(machine, state)
     fill_caches(machine, state, store)
 
@@ -269,7 +256,7 @@ def fill_caches(machine, state, store):
 def fill_probabilities(memory, out):
     """Write Z for every arm into out."""
     machine, state, store = opened(memory)
-    rest = 1.0 - state.numbers[GAMMA]
+    rest = 1.0 - state.gamma
     for slot in range(out.size):
         out[machine.arm_at[slot]] = played(machine, state, store, slot, rest)
 
@@ -306,8 +293,8 @@ def ledger(memory, arm, out):
         top = head(top_group_of(machine, k))
         block_sum = (store.key[k] - store.scalars[top + SHIFT]) / store.scalars[top + RATE]
     else:
-        block_sum = state.numbers[WHOLE]
-    out[0] = state.numbers[TOP_PAID] - block_sum
+        block_sum = state.whole
+    out[0] = state.top_paid - block_sum
     out[1] = out[3] = 0.0
     g = group_of(machine, k, slot)
     if g >= 0:
@@ -316,5 +303,5 @@ def ledger(memory, arm, out):
         out[1] = store.scalars[record + PAID] - own / store.scalars[head(g) + RATE]
         # Lemma regret charges local exploration with ᾱ_k per round; that is constant, so no counter is
         # needed.
-        out[3] = (1.0 - store.scalars[record + SHARE]) * state.numbers[ROUND]
-    out[2] = state.numbers[EXPLORATION]
+        out[3] = (1.0 - store.scalars[record + SHARE]) * state.round
+    out[2] = state.exploration_cost

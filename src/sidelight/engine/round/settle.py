@@ -1,7 +1,6 @@
 """The end of a round: sums added to, touched simplices at their new points, exploration totalled."""
 
 from sidelight.engine._numba.jit import inlined
-from sidelight.engine.fields import ADAPTIVE_TOTAL, EXPLORATION, FIXED_TOTAL, GAMMA, ROUND, TOP_PAID, WHOLE
 from sidelight.engine.round.indexing import record_of, simplex_of, top_group_of
 from sidelight.engine.round.probabilities import block_value
 from sidelight.engine.round.spread import follow_spread
@@ -17,15 +16,15 @@ def count_round(state):
     """Note that a round is over; return 1 − γ̄ of it."""
     # Before learning changes γ̄: the ledger charges what was really explored in this round. What Y would have
     # paid is known after learning: `count_paid`.
-    state.numbers[EXPLORATION] += state.numbers[GAMMA]
-    state.numbers[ROUND] += 1.0
-    return 1.0 - state.numbers[GAMMA]
+    state.exploration_cost += state.gamma
+    state.round += 1.0
+    return 1.0 - state.gamma
 
 
 @inlined()
 def count_paid(state, rest, before):
     """Exploration is taken from all arms alike, and saves γ̄ of what they would have paid, ⟨L̂, Y⟩, this round."""
-    state.numbers[EXPLORATION] -= (1.0 - rest) * (state.numbers[TOP_PAID] - before)
+    state.exploration_cost -= (1.0 - rest) * (state.top_paid - before)
 
 
 @inlined()
@@ -39,10 +38,10 @@ def settle(machine, state, store, n_touched, n_added):
         loss = state.block_loss[k]
         # Y of this round: nothing has been added or solved yet.
         y = block_value(machine, store, k)
-        state.numbers[TOP_PAID] += y * loss
+        state.top_paid += y * loss
         if machine.n_blocks == 1:
             # One block: there is nothing to choose on top, only the ledger needs its loss.
-            state.numbers[WHOLE] += loss
+            state.whole += loss
         else:
             g = top_group_of(machine, k)
             state.owners[n_added] = g
@@ -76,9 +75,9 @@ def settle(machine, state, store, n_touched, n_added):
 def settle_top(machine, state, store, k, y, loss):
     """`settle` for a block that is already at its new point."""
     # `y` was read before anything moved.
-    state.numbers[TOP_PAID] += y * loss
+    state.top_paid += y * loss
     if machine.n_blocks == 1:
-        state.numbers[WHOLE] += loss
+        state.whole += loss
         return
     move_top(machine, state, store, top_group_of(machine, k), k, loss)
 
@@ -111,7 +110,7 @@ def total_exploration(machine, state):
     for index in range(machine.n_adaptive):
         block = machine.adaptive_blocks[index]
         total += machine.adaptive[block] * state.roots[block]
-    state.numbers[ADAPTIVE_TOTAL] = total
+    state.adaptive_total = total
     if machine.any_spread:
         total += tree_total(machine.n_arms, state.spread_node, 0)
-    state.numbers[GAMMA] = state.numbers[FIXED_TOTAL] + total
+    state.gamma = state.fixed_total + total

@@ -7,7 +7,6 @@ with that term over Z_i: in expectation all of it, and never more than 1. It is 
 import math
 
 from sidelight.engine._numba.jit import inlined, internal, noinline
-from sidelight.engine.fields import EXPLORATION, GAMMA, ROUND
 from sidelight.engine.round.probabilities import seen_probability, varying
 from sidelight.engine.self_tuning.costs import pays, shifted
 from sidelight.engine.self_tuning.numbers import (
@@ -56,7 +55,7 @@ def estimated_cost(machine, state, store, slot):
     tuned, rule = state.tuned, machine.rule
     cost = tuned[PRICE]
     if tuned[SAFE] == 0.0:
-        gamma = state.numbers[GAMMA]
+        gamma = state.gamma
         x = value(store, 0, 1 + slot)
         explored = varying(machine, state, store, slot, 0)
         if machine.n_fixed > 0:
@@ -92,7 +91,7 @@ def leader_sum(state, store):
 @inlined()
 def count_kept(state, kept, estimate):
     """Exploration that is kept on the leader costs what the leader loses, not 1."""
-    state.numbers[EXPLORATION] -= kept * (1.0 - estimate)
+    state.exploration_cost -= kept * (1.0 - estimate)
 
 
 @inlined()
@@ -151,9 +150,9 @@ def largest_root(store, h, coordinate):
 def is_due(state, store):
     """Does the rule have to be applied afresh?"""
     tuned = state.tuned
-    if tuned[UNSPENT] > tuned[LIMIT] or state.numbers[ROUND] >= tuned[CHECK]:
+    if tuned[UNSPENT] > tuned[LIMIT] or state.round >= tuned[CHECK]:
         return True
     if tuned[CHARGED] > tuned[RISE] or (tuned[SAFE] == 0.0 and tuned[ALLOWANCE] < tuned[FLOOR]):
         return True
     x = value(store, 0, 1 + int(tuned[LEADER]))
-    return not tuned[LOW] <= x <= tuned[HIGH] or state.numbers[GAMMA] > MOST_EXPLORED
+    return not tuned[LOW] <= x <= tuned[HIGH] or state.gamma > MOST_EXPLORED

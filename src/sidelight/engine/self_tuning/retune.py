@@ -16,7 +16,7 @@ import math
 from sidelight.engine._numba.jit import also_compiled, inlined, internal, loop, noinline
 from sidelight.engine._numba.pointers import offset
 from sidelight.engine.constants import GROWTH, ROOM, SLACK
-from sidelight.engine.fields import FIXED_TOTAL, GAMMA, LATE, ROUND, SEEN_BY_ALL, SEEN_BY_EDGES, SEEN_BY_SELF
+from sidelight.engine.fields import SEEN_BY_ALL, SEEN_BY_EDGES, SEEN_BY_SELF
 from sidelight.engine.round.indexing import end_edge, end_in_edge, first_edge, first_in_edge, is_own
 from sidelight.engine.round.probabilities import chance_of
 from sidelight.engine.round.reveals import reveal_chance
@@ -133,7 +133,7 @@ def retune(machine, state, store):
     survey(machine, state, store, before)
     worth = found[WORTH]
     buy(machine, state, store)
-    left = rule[HORIZON] - state.numbers[ROUND]
+    left = rule[HORIZON] - state.round
     beta = tuned[FREE]
     if left > 0.0 and (rule[BASE_ORDER] > 0.0 or rule[BASE_PRICE] > 0.0):
         beta = keep_back(machine, state, store, worth, left)
@@ -210,7 +210,7 @@ def buy(machine, state, store):
     survey(machine, state, store, beta)
     worth = found[WORTH]
     if money > rule[PATIENCE] * beta * found[ENTROPY]:
-        growth = (state.numbers[ROUND] + 1.0) ** 2
+        growth = (state.round + 1.0) ** 2
         after = min(2.0 * beta, rule[FIRST] * growth)
         if money < (after - beta) * found[ENTROPY]:
             after = beta + money / found[ENTROPY]
@@ -284,12 +284,12 @@ def keep_back(machine, state, store, worth, left):
     """
     noinline()
     tuned, rule, found = state.tuned, machine.rule, state.surveyed
-    if state.numbers[LATE] > 0.0:  # then nothing is promised but what the sums certify
+    if state.late > 0.0:  # then nothing is promised but what the sums certify
         tuned[ALLOWANCE] = UNBOUNDED
         tuned[SAFE] = 0.0
         return tuned[FREE]
     budget = rule[BUDGET] - (tuned[PURCHASED] + tuned[CHARGED] - worth)
-    ahead = min(max(rule[PAUSE], 0.1 * state.numbers[ROUND]), left)
+    ahead = min(max(rule[PAUSE], 0.1 * state.round), left)
     # Where falling back leaves most; on fixed rates, if nothing is learnt any more: to come back there from a lower
     # temperature costs something, which must be kept.
     stays = left if rule[BASE_PRICE] > 0.0 else 0.0
@@ -385,11 +385,11 @@ def has_moved(machine, state):
     tuned = state.tuned
     x = state.trial[int(tuned[LEADER])]
     return (
-        state.numbers[ROUND] >= tuned[CHECK]
+        state.round >= tuned[CHECK]
         or not tuned[LOW] <= x <= tuned[HIGH]
         or not tuned[CHOSEN] <= MOVED * tuned[BETA]
         or not tuned[BETA] <= MOVED * tuned[CHOSEN]
-        or state.numbers[GAMMA] > MOST_EXPLORED
+        or state.gamma > MOST_EXPLORED
     )
 
 
@@ -416,7 +416,7 @@ def follow(machine, state):
     tuned[LEADER] = leader
     tuned[SCALE], tuned[KEPT] = 1.0, 0.0
     tuned[CHOSEN] = tuned[BETA]
-    t = state.numbers[ROUND]
+    t = state.round
     tuned[CHECK] = t + math.ceil(max(rule[PAUSE], 0.1 * t))
     rest = max(state.surveyed[REST], LEAST_REST)
     tuned[LOW] = 1.0 - MOVED * rest
@@ -524,7 +524,7 @@ def recall(machine, state, store):
     """Write the mean loss of every arm where `compare` looks for it: Σ ℓ̂/t, which is unbiased, cut to [0, 1]."""
     n, scalars = machine.n_arms, store.scalars
     keys, means = offset(store.key, 1), offset(state.trial, 6 * n)
-    scale = 1.0 / (max(state.numbers[ROUND], 1.0) * scalars[RATE])
+    scale = 1.0 / (max(state.round, 1.0) * scalars[RATE])
     for i in range(n):
         means[i] = min(max((keys[i] - scalars[SHIFT]) * scale, 0.0), 1.0)
 
@@ -661,7 +661,7 @@ def explore(machine, state, store, strength):
         for slot in range(machine.n_arms):
             machine.fixed[slot] = strength * machine.direction[slot]
             total += machine.fixed[slot]
-        state.numbers[FIXED_TOTAL] = store.scalars[HELD] = total
+        state.fixed_total = store.scalars[HELD] = total
         if machine.single:
             see(machine, machine.fixed, total, state.seen_fixed)
     total_exploration(machine, state)

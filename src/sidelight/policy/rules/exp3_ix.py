@@ -6,9 +6,17 @@ import math
 from functools import cached_property
 
 from sidelight.engine._numba.jit import inlined, internal
-from sidelight.engine.rules.loop import rule_kernels
-from sidelight.engine.rules.state import ADDED, DIVISOR, N_KEPT, PER_ARM, TOTAL, seen
-from sidelight.engine.rules.steps import draw, least_sum, normalise, note_seen
+from sidelight.engine.rules import (
+    ADDED,
+    arm_in,
+    draw,
+    least_sum,
+    normalise,
+    note_seen,
+    numbers_of,
+    rule_kernels,
+    seen,
+)
 from sidelight.planning.baselines.rules import exp3_ix_bound, exp3_ix_likely
 from sidelight.planning.cliques import clique_cover
 from sidelight.policy.rule import Rule
@@ -18,7 +26,7 @@ from sidelight.policy.rule import Rule
 def rate_of(state):
     """η_t = γ_t = √(log N/(N + Σ_{s<t} Q_s))."""
     n = float(state.sums.size)
-    return math.sqrt(math.log(n) / (n + state.numbers[TOTAL]))
+    return math.sqrt(math.log(n) / (n + numbers_of(state).total))
 
 
 @internal()
@@ -27,7 +35,7 @@ def note(state, count, kept):
     bias = rate_of(state)
     note_seen(state, count, kept)
     for index in range(count):
-        kept[N_KEPT + PER_ARM * index + DIVISOR] += bias
+        arm_in(kept, index).divisor += bias
     for i in range(state.probabilities.size):
         kept[ADDED] += state.probabilities[i] / (seen(state, i) + bias)
 

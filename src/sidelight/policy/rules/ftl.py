@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from sidelight.engine._numba.jit import internal
-from sidelight.engine.rules.loop import rule_kernels
-from sidelight.engine.rules.steps import note_certain
+from sidelight.engine.rules import note_certain, rule_kernels
 from sidelight.policy.rule import Rule, certain
 
 

@@ -10,13 +10,12 @@ import numpy as np
 from sidelight._types import Floats, Ints
 from sidelight.engine._numba.jit import inlined, internal
 from sidelight.engine.random import next_unit
-from sidelight.engine.rules.loop import rule_kernels
-from sidelight.engine.rules.steps import note_certain
+from sidelight.engine.rules import note_certain, rule_kernels
 from sidelight.policy.rule import Rule
 from sidelight.policy.rules._posterior import least_probabilities
 
 if TYPE_CHECKING:
-    from sidelight.engine.rules.state import RuleState
+    from sidelight.engine.rules import RuleState
 
 
 @internal()

@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 
 from sidelight.engine._numba.jit import internal
-from sidelight.engine.rules.loop import rule_kernels
-from sidelight.engine.rules.state import ROUND
-from sidelight.engine.rules.steps import note_certain
+from sidelight.engine.rules import note_certain, numbers_of, rule_kernels
 from sidelight.policy.rule import Rule, certain
 
 
 @internal()
 def choose(state):
     """The first arm of least mean − √(2 log t/count), which is −∞ for an arm never seen."""
-    width = 2.0 * math.log(state.numbers[ROUND] + 1.0)
+    width = 2.0 * math.log(numbers_of(state).round + 1.0)
     best, least = 0, math.inf
     for i in range(state.counts.size):
         seen = state.counts[i]

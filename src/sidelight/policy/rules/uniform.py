@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from sidelight.engine._numba.jit import inlined
-from sidelight.engine.rules.loop import rule_kernels
-from sidelight.engine.rules.steps import draw, note_seen
+from sidelight.engine.rules import draw, note_seen, rule_kernels
 from sidelight.planning.baselines.rules import uniform_bound
 from sidelight.policy.rule import Rule
 
