@@ -86,13 +86,6 @@ def enter(calendar, t, drawn):
 
 
 @inlined()
-def record_at(calendar, number):
-    """What is kept of a decision."""
-    width = calendar.counts[WIDTH]
-    return calendar.kept[number * width : (number + 1) * width]
-
-
-@inlined()
 def take(calendar, t):
     """The next record that is due after round t, or NONE; it is free, and may be read until the next `enter`."""
     day = t % calendar.first.size

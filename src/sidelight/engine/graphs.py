@@ -1,4 +1,4 @@
-"""Graphs that change from round to round, one after another in the arrays of one struct, and who reveals whom there."""
+"""Graphs that change from round to round, one after another in the arrays of one struct: who reveals whom there."""
 
 from __future__ import annotations
 

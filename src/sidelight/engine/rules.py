@@ -21,7 +21,7 @@ import numpy as np
 
 from sidelight.engine._numba.bundles import record_of
 from sidelight.engine._numba.jit import inlined, internal, kernel
-from sidelight.engine.calendar import NONE, enter, record_at, take
+from sidelight.engine.calendar import NONE, WIDTH, enter, take
 from sidelight.engine.graphs import graph_of
 from sidelight.engine.graphs import list_revealed as listed
 from sidelight.engine.losses import cost_of, hear
@@ -209,10 +209,10 @@ def take_down(state, count, revealed):
 @inlined()
 def all_are_losses(revealed):
     """Are all within [0, 1]?"""
+    outside = 0
     for index in range(revealed.size):
-        if not 0.0 <= revealed[index] <= 1.0:  # also NaN
-            return False
-    return True
+        outside += 0 if 0.0 <= revealed[index] <= 1.0 else 1  # NaN is outside too
+    return outside == 0
 
 
 # -- the loop around them -----------------------------------------------------------------------------
@@ -312,7 +312,8 @@ def play(state, graphs, sequence, after, world, function, key, first, last, cost
     its losses. Then a record ends with the total before the round and the distribution that it was drawn from: from
     these follows what another graph, shown later, makes of the draw.
     """
-    n = state.sums.size
+    n, width = state.sums.size, calendar.counts[WIDTH]
+    tail = width - n - 1
     changes = graphs.n_arms > 0
     now = numbers_of(state)
     for t in range(first, last):
@@ -321,8 +322,8 @@ def play(state, graphs, sequence, after, world, function, key, first, last, cost
         cost += cost_of(world, function, t, arm)
         if plays.size > 0:
             plays[arm] += 1
-        record = record_at(calendar, enter(calendar, t, arm))
-        tail = record.size - n - 1
+        at = enter(calendar, t, arm)
+        record = calendar.kept[at * width : (at + 1) * width]
         here = state
         if changes and not after:
             here = on_graph(state, graphs, 1 + graph_of(sequence, round_word(key, t), t), state.probabilities)
@@ -336,7 +337,7 @@ def play(state, graphs, sequence, after, world, function, key, first, last, cost
         while due != NONE:
             decided = calendar.round[due]
             word = round_word(key, decided)
-            record = record_at(calendar, due)
+            record = calendar.kept[due * width : (due + 1) * width]
             here = state
             if changes:
                 here = on_graph(

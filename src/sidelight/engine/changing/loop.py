@@ -3,7 +3,7 @@
 import math
 
 from sidelight.engine._numba.jit import inlined, internal, kernel, noinline
-from sidelight.engine.calendar import NONE, enter, record_at, take
+from sidelight.engine.calendar import NONE, WIDTH, enter, take
 from sidelight.engine.changing.choose import choose, show
 from sidelight.engine.changing.learn import learn, scale
 from sidelight.engine.changing.state import (
@@ -100,10 +100,11 @@ def play(state, graphs, sequence, after, world, function, key, first, last, cost
 
     Graphs are known before a round is played, or shown `after` it, with its losses, when the calendar says so.
     """
+    width = calendar.counts[WIDTH]
     for t in range(first, last):
         next_turn(state.words)
         record = enter(calendar, t, 0)
-        kept = record_at(calendar, record)
+        kept = calendar.kept[record * width : (record + 1) * width]
         k = UNKNOWN if state.numbers[REPAIR] != 0.0 else OWN
         if not after:
             k = FIRST_OTHER + graph_of(sequence, round_word(key, t), t)
@@ -119,7 +120,7 @@ def play(state, graphs, sequence, after, world, function, key, first, last, cost
             decided = calendar.round[record]
             word = round_word(key, decided)
             k = FIRST_OTHER + graph_of(sequence, word, decided)
-            kept = record_at(calendar, record)
+            kept = calendar.kept[record * width : (record + 1) * width]
             count = list_revealed_in(graphs, k, calendar.drawn[record], state.targets)
             if not hear(world, function, word, decided, state.targets, state.losses, count):
                 return math.nan
