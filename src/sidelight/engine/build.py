@@ -1,9 +1,12 @@
-"""From a plan to the arrays that the kernels play on."""
+"""From a plan to the arrays that the kernels play on.
+
+The engine imports neither graphs nor plans: it takes a `FeedbackGraph` and a `planning.Tuning` as they come.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +29,6 @@ from sidelight.engine.fields import (
     Memory,
     pack,
 )
-from sidelight.engine.inputs import Bools, Floats, Graph, Ints, Longs, TooManyEdges, Tuning
 from sidelight.engine.random import seeded_words
 from sidelight.engine.round import round as engine
 from sidelight.engine.round.learn_single import TERMS
@@ -38,6 +40,11 @@ from sidelight.engine.simplex.groups import Group, make_store
 from sidelight.engine.simplex.store import ENTROPY_LIST, HELD, N_SCALARS, RATE, SHARE
 from sidelight.engine.simplex.tree import n_nodes
 
+if TYPE_CHECKING:
+    from sidelight._types import Bools, Floats, Ints, Longs
+    from sidelight.graph import FeedbackGraph
+    from sidelight.planning import Tuning
+
 Arrays = dict[str, np.ndarray]
 
 FETCHED = 20_000
@@ -46,6 +53,10 @@ MOST_SPREAD_EDGES = 2**31 - 1
 """Edges that spread exploration follows are numbered in 32 bits."""
 LARGEST_CACHED = 64
 """Blocks up to this size are written out whenever they change, where edges are what they are read along."""
+
+
+class TooManyEdges(ValueError):
+    """A plan that would follow more edges than the engine can number."""
 
 
 class Slots(NamedTuple):
@@ -60,7 +71,7 @@ class Slots(NamedTuple):
 
 
 def build_memory(
-    graph: Graph,
+    graph: FeedbackGraph,
     tuning: Tuning,
     seed: int | np.random.SeedSequence,
     tuned: Floats | None = None,
@@ -223,7 +234,7 @@ class Explicit:
     in_probability: None = None
 
     @classmethod
-    def of(cls, graph: Graph) -> Graph:
+    def of(cls, graph: FeedbackGraph) -> Any:
         """The same graph with all edges written out."""
         if graph.universal.size == 0:
             return graph
@@ -246,7 +257,7 @@ def _rows(matrix: Bools) -> tuple[Longs, Ints]:
     return indptr, indices
 
 
-def is_single(graph: Graph, store: Arrays, n_blocks: int, any_local: bool) -> bool:
+def is_single(graph: FeedbackGraph, store: Arrays, n_blocks: int, any_local: bool) -> bool:
     """Is everything one simplex with one potential, all of whose arms are seen along explicit, certain edges?"""
     one = n_blocks == 1 and store["power"].size == 1
     return one and not any_local and graph.universal.size == 0 and graph.in_probability is None
@@ -407,7 +418,7 @@ class _Near(NamedTuple):
         return cls(ints, ints, ints, ints, floats, floats, floats, floats)
 
 
-def _near(graph: Graph, tuning: Tuning, slots: Slots, spreads: Bools, *, tables: bool) -> _Near:
+def _near(graph: FeedbackGraph, tuning: Tuning, slots: Slots, spreads: Bools, *, tables: bool) -> _Near:
     """From j with x*_j > 0 to every i of its block that it reveals and that is owed something."""
     n = graph.n_arms
     cover, load = tuning.cover[slots.arm_at], tuning.load[slots.arm_at]
@@ -453,7 +464,7 @@ def _common(values: npt.NDArray[np.integer]) -> int:
     return int(values[0]) if (values == values[0]).all() else -1
 
 
-def _edges(graph: Graph, slots: Slots) -> Edges:
+def _edges(graph: FeedbackGraph, slots: Slots) -> Edges:
     """The explicit edges from slot to slot; neighbours stay in the order of their arms."""
     in_order = bool((slots.arm_at == np.arange(graph.n_arms)).all())
     out = graph.out_indptr, graph.out_indices
@@ -487,7 +498,7 @@ def _chances(indptr: Longs, chances: Floats | None, slots: Slots) -> Floats:
     return moved
 
 
-def _how_seen(graph: Graph, slots: Slots, spreads: Bools) -> Ints:
+def _how_seen(graph: FeedbackGraph, slots: Slots, spreads: Bools) -> Ints:
     """Closed forms for the probability of seeing a slot, where its in-neighbours allow one."""
     n = graph.n_arms
     how = np.full(n, SEEN_BY_EDGES, dtype=np.int32)

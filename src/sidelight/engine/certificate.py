@@ -15,7 +15,7 @@ from sidelight.engine.round.indexing import (
     end_slot,
     first_slot,
     group_of,
-    record_of,
+    record_of_block,
     simplex_of,
     top_group_of,
 )
@@ -139,7 +139,7 @@ def inside_height(machine, store, k):
     """What block k paid inside, plus its height; 0 for a singleton."""
     if is_single(machine, k):
         return 0.0
-    return store.scalars[head(record_of(machine, k)) + PAID] + height(store, simplex_of(machine, k))
+    return store.scalars[head(record_of_block(machine, k)) + PAID] + height(store, simplex_of(machine, k))
 
 
 @inlined()
@@ -168,7 +168,7 @@ def write_terms(machine, state, store, k, top, restriction, out):
     out[2] = state.exploration_cost
     out[3] = 0.0
     if not is_single(machine, k):
-        out[3] = (1.0 - store.scalars[head(record_of(machine, k)) + SHARE]) * state.round
+        out[3] = (1.0 - store.scalars[head(record_of_block(machine, k)) + SHARE]) * state.round
 
 
 @inlined()

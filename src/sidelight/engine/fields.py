@@ -398,8 +398,8 @@ def pack(
         holder: [arrays.get(name, 0.0) for name, (array, _) in SCALARS.items() if array == holder]
         for holder in HOLDERS.values()
     }
-    arrays = {**arrays, **held}
-    parts = [np.ascontiguousarray(arrays.get(field.name, ()), dtype=field.dtype).ravel() for field in PACKED]
+    given: dict[str, Any] = {**arrays, **held}
+    parts = [np.ascontiguousarray(given.get(field.name, ()), dtype=field.dtype).ravel() for field in PACKED]
     sizes = dict.fromkeys(map(_array_of, PACKED), 0)
     bounds = []
     for field, part in zip(PACKED, parts, strict=True):

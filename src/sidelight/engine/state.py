@@ -14,19 +14,23 @@ Differences of sums matter and their size does not: kept apart, both have all th
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from sidelight.engine.build import block_order, build_memory, coordinate_groups, laid_out
 from sidelight.engine.fields import Memory, looked_into, views
-from sidelight.engine.inputs import Floats, Graph, Tuning
 from sidelight.engine.round import round as engine
 from sidelight.engine.self_tuning.begin import first_numbers
 from sidelight.engine.self_tuning.fall import N_HANDED, hand_over, take_over
 from sidelight.engine.self_tuning.numbers import BETA, CHARGED, CHECK, CHOSEN, LEADER, RELIEF, TARGET
 from sidelight.engine.simplex.store import HELD, N_SCALARS, PAID, RATE, SHIFT
+
+if TYPE_CHECKING:
+    from sidelight._types import Floats
+    from sidelight.graph import FeedbackGraph
+    from sidelight.planning import Tuning
 
 BLOCK_LEAST, BLOCK_PAID, EXPLORED, N_TOTALS = range(4)
 """Learnt.totals."""
@@ -95,7 +99,7 @@ def learnt(memory: Memory, tuning: Tuning) -> Learnt:
     )
 
 
-def rebuilt(graph: Graph, tuning: Tuning, rates: Rates | None, state: Learnt) -> Memory:
+def rebuilt(graph: FeedbackGraph, tuning: Tuning, rates: Rates | None, state: Learnt) -> Memory:
     """The engine as it is after rounds that taught it `state`, a function of these arguments alone.
 
     A policy that is saved goes on from here, and so does one that is loaded: both play the same arms.
@@ -125,7 +129,7 @@ def rebuilt(graph: Graph, tuning: Tuning, rates: Rates | None, state: Learnt) ->
     return memory
 
 
-def fallen_back(graph: Graph, tuning: Tuning, base: Tuning, memory: Memory) -> Memory:
+def fallen_back(graph: FeedbackGraph, tuning: Tuning, base: Tuning, memory: Memory) -> Memory:
     """The engine that plays `base` from where `memory` has come to with `tuning`, which tunes itself."""
     state, rule = learnt(memory, tuning), base.self_tuning
     if rule is None:  # fixed rates keep no accounts: sums say what they need

@@ -15,10 +15,9 @@ from sidelight._files import digest
 from sidelight._types import Floats, Ints
 from sidelight.engine import certificate
 from sidelight.engine._numba.entry import entry
-from sidelight.engine.build import block_order, build_memory
+from sidelight.engine.build import TooManyEdges, block_order, build_memory
 from sidelight.engine.calendar import REACHED, Calendar
 from sidelight.engine.fields import duplicate, looked_into, refreeze, views
-from sidelight.engine.inputs import TooManyEdges
 from sidelight.engine.play import play, play_late
 from sidelight.engine.round import late
 from sidelight.engine.round import round as engine

@@ -14,7 +14,7 @@ from sidelight.engine.simplex.store import ENTROPY_LIST, LAMBDA, POWER_LIST
 
 RULE = ("order", "share", "play_share", "diameter", "first")
 ORDER, SHARE, PLAY_SHARE, DIAMETER, FIRST = range(5)
-"""State.rule, by the names of `inputs.SelfTuning`: s, c, c′, D and β_1."""
+"""State.rule, by the names of `planning.self_tuning.rule.SelfTuning`: s, c, c′, D and β_1."""
 
 (
     ROUND,  # rounds learnt from

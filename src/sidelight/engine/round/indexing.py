@@ -42,7 +42,7 @@ def group_of(machine, k, slot):
 
 
 @inlined()
-def record_of(machine, k):
+def record_of_block(machine, k):
     """The group that keeps the owner's numbers of block k (not a singleton)."""
     if machine.plain_blocks:
         return machine.n_top_groups + k

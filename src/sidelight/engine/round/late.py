@@ -5,13 +5,14 @@ come. An estimate ℓ/P is unbiased only with the P of the draw, the block's los
 and γ̄ of the draw. `note` writes these down, a few numbers for every arm that is revealed; `learn_late` uses them in
 place of today's. Sums, rates and points are today's: estimates join the sums when they come.
 
-What is kept, `kept`, for the revealed arms in increasing order:
+A record has the revealed arms in increasing order:
 
     γ̄, ĉ, κ, position            what was explored in all; of a self-tuning plan its charge, what of γ̄ it kept on the
                                  leader, and where that is among the revealed arms, −1 if nowhere (0 for other plans)
     P, X, Y of each arm          the probability of being seen, the arm's share of its block, the share of its block
 """
 
+from sidelight.engine._numba.bundles import record_of
 from sidelight.engine._numba.jit import inlined, internal, kernel, noinline
 from sidelight.engine._numba.pointers import pointer
 from sidelight.engine.fields import ALL_OTHERS, EVERYTHING, OWN_BLOCK, opened
@@ -24,7 +25,7 @@ from sidelight.engine.round.indexing import (
     first_slot,
     group_of,
     is_own,
-    record_of,
+    record_of_block,
     top_group_of,
 )
 from sidelight.engine.round.learn_blocks import write_block
@@ -39,7 +40,10 @@ from sidelight.engine.simplex.store import PAID, RATE, SHARE, head
 
 EXPLORED, COST, ON_LEADER, POSITION, N_KEPT = range(5)
 SEEN, INSIDE, BLOCK, PER_ARM = range(4)
-"""Where these are in `kept`: four numbers of the draw, then three for every revealed arm."""
+"""Where these are in a record: four numbers of the draw, then three for every revealed arm."""
+
+draw_in = record_of("draw", ("explored", "cost", "on_leader", "position"))
+arm_in = record_of("draw_arm", ("seen", "inside", "block"))
 
 
 @inlined()
@@ -76,46 +80,45 @@ def list_revealed(machine, state, slot):
 
 
 @internal()
-def note(machine, state, store, slot, kept):
-    """Keep what learning from a draw of `slot` from the present distribution will need."""
+def note(machine, state, store, slot, record):
+    """Write down what learning from a draw of `slot` from the present distribution will need."""
     noinline()
     rest = 1.0 - state.gamma
-    kept[EXPLORED] = state.gamma
-    kept[COST] = kept[ON_LEADER] = kept[POSITION] = 0.0
+    draw = draw_in(record, 0)
+    draw.explored = state.gamma
+    draw.cost = draw.on_leader = draw.position = 0.0
     leader = -1
     if machine.self_tunes:
-        kept[COST] = estimated_cost(machine, state, store, slot)
-        kept[ON_LEADER] = state.tuned[KEPT]
-        kept[POSITION] = -1.0
+        draw.cost = estimated_cost(machine, state, store, slot)
+        draw.on_leader = state.tuned[KEPT]
+        draw.position = -1.0
         leader = int(state.tuned[LEADER])
-    at = N_KEPT
     for i in range(list_revealed(machine, state, slot)):
         v = state.targets[i]
         if v == leader:
-            kept[POSITION] = float(i)
+            draw.position = float(i)
         k = block_of(machine, v)
         g = group_of(machine, k, v)
         z = played(machine, state, store, v, rest)
-        kept[at + SEEN] = seen_probability(machine, state, store, v, z, rest)
-        kept[at + INSIDE] = value(store, g, machine.n_blocks + v) if g >= 0 else 1.0
-        kept[at + BLOCK] = block_value(machine, store, k)
-        at += PER_ARM
+        arm = arm_in(record, N_KEPT + PER_ARM * i)
+        arm.seen = seen_probability(machine, state, store, v, z, rest)
+        arm.inside = value(store, g, machine.n_blocks + v) if g >= 0 else 1.0
+        arm.block = block_value(machine, store, k)
 
 
 @internal()
-def learn_late(machine, state, store, slot, losses, kept, after_others):
-    """`learn` from the losses that `slot` revealed, in increasing order of arms, with what was kept of its draw.
+def learn_late(machine, state, store, slot, losses, record, after_others):
+    """`learn` from the losses that `slot` revealed, in increasing order of arms, with the record of its draw.
 
     `after_others`: were rounds learnt from since it was drawn?
     """
     noinline()
+    draw = draw_in(record, 0)
     if machine.self_tunes:
-        charge(machine, state, kept[COST])
+        charge(machine, state, draw.cost)
     before, paid, of_leader = state.top_paid, 0.0, 0.0
     n_touched = n_added = 0
-    at = N_KEPT - PER_ARM
     for i in range(list_revealed(machine, state, slot)):
-        at += PER_ARM
         loss = losses[i]
         if loss == 0.0:
             continue
@@ -123,23 +126,23 @@ def learn_late(machine, state, store, slot, losses, kept, after_others):
         v = state.targets[i]
         k = block_of(machine, v)
         g = group_of(machine, k, v)
-        seen = kept[at + SEEN]
-        estimate = min(loss / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
-        if i == int(kept[POSITION]):
+        arm = arm_in(record, N_KEPT + PER_ARM * i)
+        estimate = min(loss / arm.seen, LARGEST_ESTIMATE) if arm.seen > 0.0 else LARGEST_ESTIMATE
+        if i == int(draw.position):
             of_leader = estimate
         if g >= 0:
-            record = head(record_of(machine, k))
+            block = head(record_of_block(machine, k))
             if state.marked[k] == 0:
                 state.marked[k] = 1
                 state.touched[n_touched] = k
                 state.block_loss[k] = 0.0
                 n_touched += 1
-            inside = mixed = kept[at + INSIDE]
+            mixed = arm.inside
             if machine.any_local:
-                mixed = store.scalars[record + SHARE] * inside + machine.local[v]
+                mixed = store.scalars[block + SHARE] * arm.inside + machine.local[v]
             state.block_loss[k] += mixed * estimate
-            store.scalars[record + PAID] += inside * estimate
-            paid += kept[at + BLOCK] * mixed * estimate
+            store.scalars[block + PAID] += arm.inside * estimate
+            paid += arm.block * mixed * estimate
             state.owners[n_added] = g
             state.targets[n_added] = machine.n_blocks + v
         elif machine.n_blocks == 1:  # a single arm: nothing to choose
@@ -147,7 +150,7 @@ def learn_late(machine, state, store, slot, losses, kept, after_others):
             state.whole += estimate
             continue
         else:
-            paid += kept[at + BLOCK] * estimate
+            paid += arm.block * estimate
             g = top_group_of(machine, k)
             state.owners[n_added] = g
             state.targets[n_added] = k
@@ -160,9 +163,9 @@ def learn_late(machine, state, store, slot, losses, kept, after_others):
                 write_block(machine, state, store, state.touched[index])
     # The ledger of the round that was played: with the Y and the γ̄ of its draw, not those of today.
     state.top_paid = before + paid
-    state.exploration_cost += kept[EXPLORED] * (1.0 - paid)
+    state.exploration_cost += draw.explored * (1.0 - paid)
     if machine.self_tunes:
-        count_kept(state, kept[ON_LEADER], of_leader)
+        count_kept(state, draw.on_leader, of_leader)
     state.round += 1.0
     if after_others:
         state.late += 1.0
@@ -174,14 +177,14 @@ def learn_late(machine, state, store, slot, losses, kept, after_others):
 
 
 @kernel()
-def note_once(memory, arm, kept):
+def note_once(memory, arm, record):
     """`note` for an arm that was drawn from the present distribution."""
     machine, state, store = opened(memory)
-    note(machine, state, store, int(machine.slot_of[arm]), pointer(kept, 0, kept.size))
+    note(machine, state, store, int(machine.slot_of[arm]), pointer(record, 0, record.size))
 
 
 @kernel()
-def observe_once(memory, arm, revealed, kept):
+def observe_once(memory, arm, revealed, record):
     """Learn from losses in increasing order of arms; False, and no change, if one is outside [0, 1]."""
     machine, state, store = opened(memory)
     for i in range(revealed.size):
@@ -189,5 +192,5 @@ def observe_once(memory, arm, revealed, kept):
             return False
     slot = int(machine.slot_of[arm])
     losses = pointer(revealed, 0, revealed.size)
-    learn_late(machine, state, store, slot, losses, pointer(kept, 0, kept.size), True)
+    learn_late(machine, state, store, slot, losses, pointer(record, 0, record.size), True)
     return True

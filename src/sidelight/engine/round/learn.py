@@ -15,7 +15,14 @@ from sidelight.engine.fields import (
     SEEN_BY_EDGES,
     SEEN_BY_OTHERS,
 )
-from sidelight.engine.round.indexing import block_of, end_edge, first_edge, group_of, record_of, top_group_of
+from sidelight.engine.round.indexing import (
+    block_of,
+    end_edge,
+    first_edge,
+    group_of,
+    record_of_block,
+    top_group_of,
+)
 from sidelight.engine.round.learn_all import learn_all
 from sidelight.engine.round.learn_blocks import learn_block, learn_by_cached_mixture
 from sidelight.engine.round.learn_single import LARGEST_ESTIMATE, learn_single
@@ -106,7 +113,7 @@ def learn_edges(machine, state, store, slot, losses, rest):
             current = k
             y = block_value(machine, store, k)
             if g >= 0:
-                record = head(record_of(machine, k))
+                record = head(record_of_block(machine, k))
                 # The probability that anything in the block is played: (1 − γ̄)·Y_k plus all exploration
                 # inside it. X̃ adds up to 1, so no arm has to be visited. Spread exploration has no such
                 # total: blocks with it are seen along edges.

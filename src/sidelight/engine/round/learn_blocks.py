@@ -11,7 +11,7 @@ from sidelight.engine.round.indexing import (
     first_edge,
     first_slot,
     group_of,
-    record_of,
+    record_of_block,
 )
 from sidelight.engine.round.learn_single import LARGEST_ESTIMATE
 from sidelight.engine.round.prefetch import fetch_cached
@@ -104,7 +104,7 @@ def learn_by_cached_mixture(machine, state, store, slot, losses, rest):
         v = targets[index]
         estimate = amounts[index]
         k = block_at(machine.block_and_flag, per_block, v)
-        record = head(record_of(machine, k))
+        record = head(record_of_block(machine, k))
         # The stale mark doubles as "already listed"; `solve_weights` clears it.
         if scalars[record + CHANGE] == 0.0:
             scalars[record + CHANGE] = -1.0
@@ -123,7 +123,7 @@ def learn_by_cached_mixture(machine, state, store, slot, losses, rest):
         store.weight[c] = exp_nonpositive(scalars[record + BASE] - store.key[c])
     for index in range(n_touched):
         k = state.touched[index]
-        g = record_of(machine, k)
+        g = record_of_block(machine, k)
         first = machine.n_blocks + first_slot(machine, k)
         solve_weights(store, g, first, machine.n_blocks + end_slot(machine, k))
         write_block(machine, state, store, k)
@@ -139,7 +139,7 @@ def learn_by_cached_mixture(machine, state, store, slot, losses, rest):
 def write_block(machine, state, store, k):
     """Write out X̃ of block k."""
     first = first_slot(machine, k)
-    record = head(record_of(machine, k))
+    record = head(record_of_block(machine, k))
     # One read per in-neighbour when probabilities are added up, instead of weight, factor and exploration.
     portion = store.scalars[record + FACTOR] * store.scalars[record + SHARE]
     weights, mixed, local, c = store.weight, state.mixed, machine.local, machine.n_blocks + first

@@ -23,7 +23,7 @@ from sidelight.engine.round.indexing import (
     first_edge,
     first_in_edge,
     first_slot,
-    record_of,
+    record_of_block,
 )
 from sidelight.engine.simplex.sample import proposal, root_proposal
 from sidelight.engine.simplex.store import POWER_BUCKETS, first_of, head
@@ -33,7 +33,7 @@ from sidelight.engine.simplex.tree import coming_family, coming_leaf
 @inlined()
 def fetch_block(machine, store, k):
     """Ask for what drawing from block k, and learning about it, will read."""
-    g = record_of(machine, k)
+    g = record_of_block(machine, k)
     prefetch(store.scalars, head(g))
     # A record of scalars is two cache lines of eight doubles.
     prefetch(store.scalars, head(g) + 8)
@@ -203,7 +203,7 @@ def fetch_cached(machine, state, store, n):
         prefetch(store.key, machine.n_blocks + v)
         k = block_at(machine.block_and_flag, per_block, v)
         prefetch(store.place, k)
-        record = head(record_of(machine, k))
+        record = head(record_of_block(machine, k))
         prefetch(store.scalars, record)
         prefetch(store.scalars, record + 8)
         last = end_slot(machine, k) - 1

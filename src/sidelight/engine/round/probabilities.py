@@ -8,7 +8,7 @@ from sidelight.engine.round.indexing import (
     end_in_edge,
     first_in_edge,
     group_of,
-    record_of,
+    record_of_block,
     top_group_of,
 )
 from sidelight.engine.simplex.point import value
@@ -28,7 +28,7 @@ def block_value(machine, store, k):
 def on_behalf(machine, store, slot, k):
     """The adaptive exploration of a slot: coefficient · Σ √X over the slots it explores for."""
     total = 0.0
-    g = record_of(machine, k)
+    g = record_of_block(machine, k)
     multiplier = store.scalars[head(g) + LAMBDA]
     for index in range(machine.child_start[slot], machine.child_start[slot + 1]):
         # √X = 1/d: adaptive blocks carry Tsallis-½ (paper, adaptive realization).
@@ -61,7 +61,7 @@ def played(machine, state, store, slot, rest):
     if g >= 0:
         inside = value(store, g, machine.n_blocks + slot)
         if machine.any_local:
-            inside *= store.scalars[head(record_of(machine, k)) + SHARE]
+            inside *= store.scalars[head(record_of_block(machine, k)) + SHARE]
             if explores:
                 inside += machine.local[slot]
         # A singleton has X̃ = 1.
@@ -110,7 +110,7 @@ def seen_probability(machine, state, store, slot, z, rest):
         k = block_of(machine, slot)
         whole = rest * block_value(machine, store, k)
         if machine.n_fixed > 0:
-            whole += store.scalars[head(record_of(machine, k)) + HELD]
+            whole += store.scalars[head(record_of_block(machine, k)) + HELD]
         if machine.n_adaptive > 0:
             whole += machine.adaptive[k] * state.roots[k]
     return whole - z

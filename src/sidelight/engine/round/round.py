@@ -36,7 +36,7 @@ from sidelight.engine.round.indexing import (
     first_slot,
     group_of,
     is_own,
-    record_of,
+    record_of_block,
     simplex_of,
     top_group_of,
 )
@@ -101,14 +101,14 @@ def ask(machine, state, store):
         return first
     if machine.any_local:
         # X̃ = (1 − ᾱ)X + local is again a mixture; ᾱ, its total, decides between the two.
-        total = 1.0 - store.scalars[head(record_of(machine, k)) + SHARE]
+        total = 1.0 - store.scalars[head(record_of_block(machine, k)) + SHARE]
         if total > 0.0 and next_unit(words) < total:
             end = end_slot(machine, k)
             if machine.even:
                 return draw_evenly(first, end, next_unit(words))
             return draw_alias(machine.local_keep, machine.local_other, first, end, words)
     if machine.shape == OWN_BLOCK:  # `sample` without looking up what kind of simplex it is
-        total = store.scalars[head(record_of(machine, k)) + TOTAL]
+        total = store.scalars[head(record_of_block(machine, k)) + TOTAL]
         c, end = machine.n_blocks + first, machine.n_blocks + end_slot(machine, k)
         return sample_weights(store.weight, c, end, next_unit(words) * total) - machine.n_blocks
     return sample(store, simplex_of(machine, k), words) - machine.n_blocks
@@ -138,7 +138,7 @@ def draw_explored(machine, state, store, gamma):
                 break
     # γ(j) = adaptive·Σ √X(i) over the children i of j: drawing a child ∝ √X and playing its parent has
     # exactly this distribution.
-    child = sample_root(store, record_of(machine, block), words) - machine.n_blocks
+    child = sample_root(store, record_of_block(machine, block), words) - machine.n_blocks
     return machine.parent[child]
 
 
@@ -223,7 +223,7 @@ def start(memory):
         rebuild(store, j)
     for index in range(machine.n_adaptive):
         k = machine.adaptive_blocks[index]
-        state.roots[k] = root_sum(store, record_of(machine, k))
+        state.roots[k] = root_sum(store, record_of_block(machine, k))
     if machine.any_spread:
         for k in range(machine.n_blocks):
             if machine.spread[k] > 0.0:
@@ -298,7 +298,7 @@ def ledger(memory, arm, out):
     out[1] = out[3] = 0.0
     g = group_of(machine, k, slot)
     if g >= 0:
-        record = head(record_of(machine, k))
+        record = head(record_of_block(machine, k))
         own = store.key[machine.n_blocks + slot] - store.scalars[head(g) + SHIFT]
         out[1] = store.scalars[record + PAID] - own / store.scalars[head(g) + RATE]
         # Lemma regret charges local exploration with ᾱ_k per round; that is constant, so no counter is

@@ -1,7 +1,7 @@
 """The end of a round: sums added to, touched simplices at their new points, exploration totalled."""
 
 from sidelight.engine._numba.jit import inlined
-from sidelight.engine.round.indexing import record_of, simplex_of, top_group_of
+from sidelight.engine.round.indexing import record_of_block, simplex_of, top_group_of
 from sidelight.engine.round.probabilities import block_value
 from sidelight.engine.round.spread import follow_spread
 from sidelight.engine.simplex.move import add, move
@@ -63,7 +63,7 @@ def settle(machine, state, store, n_touched, n_added):
             if machine.n_adaptive > 0 and machine.adaptive[k] > 0.0:
                 varies = True
                 # After its solution: the exploration of the next round follows its distribution.
-                state.roots[k] = root_sum(store, record_of(machine, k))
+                state.roots[k] = root_sum(store, record_of_block(machine, k))
             if machine.any_spread and machine.spread[k] > 0.0:
                 varies = True
                 follow_spread(machine, state, store, k, owed_group(machine, store, k), n_inside)

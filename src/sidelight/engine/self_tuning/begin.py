@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from sidelight.engine.constants import ROOM, SLACK
-from sidelight.engine.inputs import Floats, SelfTuning
 from sidelight.engine.self_tuning import prices
 from sidelight.engine.self_tuning.numbers import (
     ALLOWANCE,
@@ -30,6 +31,10 @@ from sidelight.engine.self_tuning.numbers import (
     TARGET,
     UNBOUNDED,
 )
+
+if TYPE_CHECKING:
+    from sidelight._types import Floats
+    from sidelight.planning.self_tuning.rule import SelfTuning
 
 LEAST_PAUSE = 16
 """Rounds between two choices, at least; larger graphs wait until choosing costs less than playing."""

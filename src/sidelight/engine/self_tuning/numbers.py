@@ -22,7 +22,7 @@ RULE = (
     "base_lean",
     "base_price",
 )
-"""The first of machine.rule, by the names of `inputs.SelfTuning`."""
+"""The first of machine.rule, by the names of `planning.self_tuning.rule.SelfTuning`."""
 (
     ORDER,
     SHARE,
