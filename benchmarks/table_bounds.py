@@ -84,9 +84,9 @@ How good is the bound of `sl.plan(g, T)`? This page compares it with every other
 Printed by `python benchmarks/table_bounds.py --markdown`. For every family with 4 to 4 096 arms, every graph of the
 data collection made observable, and three horizons: the bound of `sl.plan(g, T)`, the best certified bound of
 `sl.compare_bounds(g, T)` that is not ours, the best certified lower bound, and whether auto ≤ each certified row
-of play that learns, up to the room to tune itself that a self-tuning plan may add to the smallest bound: at most 6,
-and at most a tenth of it, so that "best other" may be smaller by that. "vacuous" marks horizons at which the plan's
-bound is not below T: it learns all the same, and says so (docs/theory/search.md).
+of play that learns, up to the slack of a self-tuning plan, a tenth of the smallest bound, so that "best other" may be
+smaller by that. "vacuous" marks horizons at which the plan's bound is not below T: it learns all the same, and says
+so (docs/theory/search.md).
 """
 
 
@@ -147,7 +147,7 @@ def main():
     for name, g in sorted(graphs.items(), key=lambda item: item[1].n_arms):
         if g.n_arms <= options.largest_data:
             verdicts += [show(name, g, T, options) for T in options.horizons]
-    print(f"\nauto ≤ every certified row, up to its room, in {sum(verdicts)} of {len(verdicts)} cases")
+    print(f"\nauto ≤ every certified row, up to its slack, in {sum(verdicts)} of {len(verdicts)} cases")
     return 0 if all(verdicts) else 1
 
 

@@ -55,9 +55,8 @@ def main():
             row += [f"{regret:,.0f}" for regret in found.values()]
             for name in TUNED:
                 ratios[name, environment].append(log(found[name] / found["fixed"]))
-        kind = auto.realization if auto.base is None else f"{auto.realization} around {auto.base.realization}"
         about = f"{graph.n_arms}, {graph.n_edges}, {int(graph.has_loop.sum())}"
-        print(f"| {about} | {kind} | {auto.bound.value:,.0f} | {' | '.join(row)} |", flush=True)
+        print(f"| {about} | {auto.realization} | {auto.bound.value:,.0f} | {' | '.join(row)} |", flush=True)
     print(f"\n{tuned} of {options.graphs} plans for T = {T:,} tune themselves.\n")
     print(
         "| regret ÷ fixed rates, geometric mean | "

@@ -87,7 +87,6 @@ def test_plans_and_bounds(graph):
     endless = sl.plan(graph)
     assert "any number of rounds" in shown(endless).text
     assert f"{endless.bound_at(10**6).value:,.1f}" in shown(endless.curve).text
-    assert "every stage its own" in shown(sl.plan(graph, realization="doubling")).text
 
 
 def test_a_bound_that_does_not_hold_says_so():

@@ -7,7 +7,7 @@ import numpy as np
 
 from sidelight.report.text import number
 
-OURS = ("self_tuning", "auto", "premium")
+OURS = ("self_tuning", "auto")
 """What is judged; everything else is a rival."""
 OLD = ("fixed", "anytime")
 """Plans that do not tune themselves: of the smallest bound at T, and of rates that follow the round."""

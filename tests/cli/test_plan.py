@@ -8,7 +8,6 @@ from cli_checks import assert_one_line, assert_usage
 import sidelight as sl
 from sidelight.cli import plan as command
 from sidelight.planning import REALIZATIONS
-from sidelight.planning.anytime.doubling import DOUBLING
 from sidelight.planning.planner import ANYTIME
 
 
@@ -31,7 +30,7 @@ def test_json_is_the_plan_with_its_graph_and_its_checks(run):
 
 def test_what_may_be_named_is_what_the_library_knows():
     """The command repeats the names, since importing the library takes longer than `--help`."""
-    assert sorted(command.REALIZATIONS) == sorted(["auto", ANYTIME, DOUBLING, *REALIZATIONS])
+    assert sorted(command.REALIZATIONS) == sorted(["auto", ANYTIME, *REALIZATIONS])
     ready_made = {name for name in dir(sl.partitions) if not name.startswith("_")}
     assert set(command.PARTITIONS) == ready_made - {"search", "searched", "Search"}
 
@@ -80,12 +79,8 @@ FULL = pytest.mark.full
     ("spec", "realization"),
     [
         *((spec, "auto") for spec in ("cycle:6", "loopless_clique:6", "newsvendor:8")),
-        ("cycle:6", "doubling"),
+        ("cycle:6", "anytime"),
         *(pytest.param(spec, "auto", marks=FULL) for spec in ("full:9", "corrupted_mab:64,4")),
-        *(
-            pytest.param(spec, "doubling", marks=FULL)
-            for spec in ("full:9", "newsvendor:8", "corrupted_mab:64,4")
-        ),
     ],
 )
 def test_plans_without_a_horizon_show_their_bound_by_rounds(run, spec, realization):
@@ -105,19 +100,6 @@ def test_plans_without_a_horizon_show_their_bound_by_rounds(run, spec, realizati
     for t, line in zip(SHOWN, table[2:], strict=True):
         assert line.split()[:2] == [f"{t:,}", f"{made.bound_at(t).value:,.1f}"]
     assert all(word in out for word in ("any number of rounds", "inequalities hold"))
-
-
-def test_doubling_plans_check_their_stages(run):
-    """Those of the rounds shown, by the number of rounds they are for; what plays then is said beside the bound."""
-    checks = answer(run, "cycle:6", "--anytime", "--realization", "doubling")["checks"]
-    plan = sl.plan(sl.families.cycle(6), None, realization="doubling")
-    counts = {2**k: len(sl.check_certificate(plan.stage_of(2**k))) for k in range(27)}
-    named = [check["name"].partition(" rounds: ")[0] for check in checks]
-    assert {name: named.count(name) for name in named} == {f"{T:,}": count for T, count in counts.items()}
-    out = run("plan", "cycle:6", "--anytime", "--realization", "doubling")[1]
-    assert f"{plan.stage_of(10**6).realization} plays" in out
-    assert "every stage its own" in out
-    assert "blocks play" not in out
 
 
 def test_a_bound_that_says_nothing_yet_is_marked(run):
@@ -142,8 +124,8 @@ def test_a_horizon_or_none(run):
 
 
 def test_options_of_self_tuning_plans(run):
-    found = answer(run, "cycle:20", "-T", 30_000, "--premium", 0.1, "--share", 0.25)
-    made = sl.plan(sl.families.cycle(20), 30_000, premium=0.1, c=0.25)
+    found = answer(run, "cycle:20", "-T", 30_000, "--slack", 0.2, "--share", 0.25)
+    made = sl.plan(sl.families.cycle(20), 30_000, slack=0.2, c=0.25)
     assert found["bound"] == made.bound.to_dict()
     assert found["parameters"] == made.parameters
     assert answer(run, "cycle:20", "-s", 0.7)["parameters"]["s"] == 0.7
@@ -189,17 +171,14 @@ def test_a_search_may_find_a_better_partition(run):
     assert searched["bound"]["value"] <= plain["bound"]["value"] * (1 + 1e-9)
 
 
-@pytest.mark.parametrize(
-    "arguments", [("mab:3", "-T", 100), ("cycle:6",), ("cycle:6", "--realization", "doubling")]
-)
+@pytest.mark.parametrize("arguments", [("mab:3", "-T", 100), ("cycle:6",)])
 def test_the_file_is_the_plan_that_the_library_saves(run, tmp_path, arguments):
     file, ours = tmp_path / "plan.json", tmp_path / "ours.json"
     code, out, _ = run("plan", *arguments, "-o", file)
     assert code == 0
     assert str(file) in out.replace("\n", "")
     horizon = 100 if "-T" in arguments else None
-    realization = "doubling" if "doubling" in arguments else "auto"
-    sl.plan(arguments[0], horizon, realization=realization).save(ours)
+    sl.plan(arguments[0], horizon).save(ours)
     found, printed = json.loads(file.read_text()), answer(run, *arguments)
     named = {"graph": arguments[0], "digest": found["digest"]}  # which the library does not know
     assert found == json.loads(ours.read_text()) | named
@@ -224,8 +203,7 @@ WRONG = {
     "search nan": ("-T", "9", "--search", "nan"),
     "search any": ("--anytime", "--search", "1"),
     "blocks any": ("--anytime", "--realization", "clustered"),
-    "doubling with a horizon": ("-T", "9", "--realization", "doubling"),
-    "doubling with blocks": ("--anytime", "--realization", "doubling", "--partition", "single"),
+    "rates that fall with a horizon": ("-T", "9", "--realization", "anytime"),
 }
 
 

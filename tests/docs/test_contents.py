@@ -63,7 +63,7 @@ def test_the_glossary():
         "ledger",
         "realization",
         "certificate",
-        "premium",
+        "slack",
     ):
         assert word in spellings
     for term in found:

@@ -16,7 +16,6 @@ KINDS = {
     "self-tuning": lambda: sl.plan(sl.families.cycle(8)),
     "budget": lambda: sl.plan(sl.families.cycle(8), 300),
     "falling rates": lambda: sl.plan(sl.families.cycle(6), realization="anytime"),
-    "stages": lambda: sl.plan(sl.families.cycle(5), realization="doubling"),
     "exp3_ix": lambda: sl.baselines.exp3_ix(with_loops(sl.families.cliques([3, 2]))),
 }
 ROUNDS = 300
@@ -60,23 +59,6 @@ def test_recorded_delays_and_python_environments():
     table = sl.environments.function(lambda t, arm: ((t * 7 + arm * 3) % 10) / 10, n)
     slow = sl.simulate(plan, table, seeds=[4], horizon=ROUNDS, delay=delays)
     assert slow.cost[0, -1] == pytest.approx(by_hand(plan, table, 4, delays)[0], rel=1e-9)
-
-
-def test_a_plan_that_falls_back_while_more_is_due():
-    """Two answers are due after one round: the first makes it fall back on its base, which learns from the second."""
-    plan = sl.plan(sl.families.cycle(6), ROUNDS)
-    environment = sl.environments.parse("hard", plan.graph, ROUNDS)
-    policy, fatal = plan.policy(seed=1), -1  # the round from whose losses it falls back
-    while policy.stage is plan:
-        fatal, arm = fatal + 1, policy.ask()
-        policy.tell(environment.heard(1, fatal, plan.graph, arm))
-    delays = np.zeros(ROUNDS, dtype=int)
-    delays[fatal], delays[fatal + 10 :] = 1, 5
-    for rounds in (fatal + 2, ROUNDS):
-        run = sl.simulate(plan, environment, [1], rounds, delay=delays, checkpoints=[fatal - 10, rounds])
-        cost, certificate = by_hand(plan, environment, 1, delays, rounds)
-        assert run.cost[0, -1] == pytest.approx(cost, rel=1e-12)
-        assert_allclose(run.certificate[0, -1], certificate, rtol=1e-9)
 
 
 def test_no_delay_is_no_delay():

@@ -381,7 +381,6 @@ def test_without_a_horizon_the_bound_is_a_curve():
     assert made.bound_at(10**6).value == made.curve.value_at(10**6)
     with pytest.raises(InvalidOption, match=r"plan\.bound_at\(t\)"):
         _ = made.bound
-    assert made.stage_of(17) is made
     with pytest.raises(InvalidOption, match="for 1000 rounds, not for 999"):
         make_plan(PAIRS, 1000).bound_at(999)
 

@@ -113,8 +113,6 @@ KINDS = {
     "anytime, two that see each other": lambda T: sl.plan(
         sl.families.loopless_clique(2), None, realization="anytime"
     ),
-    "doubling": lambda T: sl.plan(PAIR, None, realization="doubling"),
-    "doubling, loops": lambda T: sl.plan(sl.families.mab(2), None, realization="doubling"),
 }
 
 
@@ -178,7 +176,7 @@ def test_its_expectation_lies_between_the_regret_and_the_bound(kind):
     for regret, certificates, worst in exact(policy, 2):
         assert (certificates >= regret - 1e-9).all()
         assert worst >= certificates.max() - 1e-9
-        if bound.certified and plan.realization != "doubling":
+        if bound.certified:
             assert (certificates <= bound.value * (1 + 1e-9)).all()
             if one_level:  # then arms differ by a constant, and the largest is the same on every run
                 assert worst <= bound.value * (1 + 1e-9)
@@ -186,7 +184,7 @@ def test_its_expectation_lies_between_the_regret_and_the_bound(kind):
     assert 0 <= tightest < 2.0 * bound.value
 
 
-THREE = ["anytime, two seen", "anytime, two that see each other", "doubling"]
+THREE = ["anytime, two seen", "anytime, two that see each other"]
 LONG = ["flat", "block and loop, interpolated", "loop-less clique"]
 
 
@@ -196,9 +194,8 @@ def test_three_rounds(kind):
     for regret, certificates, worst in exact(plan.policy(seed=0), 3):
         assert (certificates >= regret - 1e-9).all()
         assert worst >= certificates.max() - 1e-9
-        if kind != "doubling":
-            assert plan.bound_at(3).certified
-            assert (certificates <= plan.bound_at(3).value * (1 + 1e-9)).all()
+        assert plan.bound_at(3).certified
+        assert (certificates <= plan.bound_at(3).value * (1 + 1e-9)).all()
 
 
 def test_losses_between_0_and_1():
@@ -266,7 +263,7 @@ def by_definition(plan, policy):
 
 
 PLAYED = {
-    **{name: make for name, make in KINDS.items() if not name.startswith("doubling")},
+    **KINDS,
     "buckets": lambda T: sl.plan(sl.families.mab(40), T, realization="fixed"),
     "buckets, any power": lambda T: sl.plan(sl.families.cycle(300), T, realization="flat"),
     "buckets beside entropy": lambda T: sl.plan(sl.families.corrupted_mab(45, 12), T, realization="flat"),
@@ -308,10 +305,10 @@ def test_it_is_what_the_definition_says(kind):
         assert worst.certified
 
 
-@pytest.mark.parametrize("kind", [*PLAYED, "doubling", "doubling, loops"])
+@pytest.mark.parametrize("kind", PLAYED)
 def test_it_bounds_each_part_of_the_ledger_on_every_run(kind):
     """Against every arm, after any number of rounds; and it takes nothing from the game."""
-    plan = (PLAYED | KINDS)[kind](300)
+    plan = PLAYED[kind](300)
     for seed in range(3):
         policy = plan.policy(seed=seed)
         assert policy.certificate().value == 0.0  # no rounds, no regret
@@ -366,9 +363,7 @@ def test_it_reads_well():
 # -- simulated ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "kind", ["flat", "two blocks, interpolated", "bandit", "anytime, covered", "doubling"]
-)
+@pytest.mark.parametrize("kind", ["flat", "two blocks, interpolated", "bandit", "anytime, covered"])
 def test_simulations_record_what_the_policy_certifies(kind):
     plan = KINDS[kind](500)
     n = plan.graph.n_arms

@@ -43,7 +43,7 @@ from sidelight.policy.graphs import MOST_CACHED, _covered, other_graph, own_grap
 
 PLANS = {
     "cycle": lambda: sl.plan(families.cycle(6)),
-    "a budget": lambda: sl.plan(families.cliques([3, 3]), 300, realization="self-tuning", premium=0.5),
+    "a budget": lambda: sl.plan(families.cliques([3, 3]), 300, realization="self-tuning", slack=0.5),
     "loop-less clique": lambda: sl.plan(families.loopless_clique(5), realization="self-tuning"),
     "entropy": lambda: sl.plan(families.revealing_action(5), realization="self-tuning", s=1.0),
     "bandit": lambda: sl.plan(families.mab(4)),
@@ -97,7 +97,7 @@ def record(explored):
 def twin_of(policy):
     """The twin of a changing policy, as far as it has come; nothing is open."""
     state, numbers = policy.state, policy.state.numbers
-    twin = ChangingTwin(record(own_graph(policy.stage)), policy.stage.tuning.self_tuning)
+    twin = ChangingTwin(record(own_graph(policy.plan)), policy.plan.tuning.self_tuning)
     twin.L, twin.beta = state.sums + numbers[LEAST], numbers[BETA]
     twin.purchased, twin.charged, twin.unspent = numbers[[PURCHASED, CHARGED, UNSPENT]]
     twin.paid, twin.explored = numbers[PAID], numbers[EXPLORATION]
@@ -658,7 +658,6 @@ def test_units_and_labels():
     "made",
     [
         lambda: sl.plan(families.cycle(4), 500, realization="flat"),
-        lambda: sl.plan(families.cycle(4), realization="doubling"),
         lambda: sl.baselines.chlz21(families.cycle(4), 500),
         lambda: sl.baselines.ucb_n(families.mab(4)),
     ],

@@ -100,13 +100,12 @@ PLANS = {
     "own loss": lambda: sl.baselines.exp3(families.mab(5), 300),
     "universal arms": lambda: sl.plan(families.corrupted_full(6, 2), 300, realization="fixed"),
     "falling rates": lambda: sl.plan(families.cycle(6), None, realization="anytime"),
-    "stages": lambda: sl.plan(families.cycle(5), None, realization="doubling"),
     "one arm": lambda: sl.plan(families.full(1), 100, realization="fixed"),
 }
 TUNED = {
     "self-tuning": lambda: sl.plan(families.cycle(8), realization="self-tuning"),
     "self-tuning, budget": lambda: sl.plan(
-        families.cliques([4, 4]), 300, realization="self-tuning", premium=0.5
+        families.cliques([4, 4]), 300, realization="self-tuning", slack=0.5
     ),
 }
 RULES = {
@@ -258,7 +257,7 @@ class Machine(RuleBasedStateMachine):
         certificate = policy.certificate()
         assert certificate.round == twin.made
         assert certificate.terms.get("unanswered", 0) >= len(twin.open)
-        if isinstance(twin, PlanTwin) and twin.stages == 0:
+        if isinstance(twin, PlanTwin):
             for arm in range(self.n):
                 parts = policy.ledger_parts(arm)
                 np.testing.assert_allclose(parts, twin.ledger(arm), rtol=1e-7, atol=1e-8)

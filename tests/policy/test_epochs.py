@@ -17,7 +17,7 @@ from sidelight.engine.simplex.store import HELD, N_SCALARS, RATE
 from sidelight.experiment import simulation
 from sidelight.planning import LAZY_FACTOR
 from sidelight.planning.schedule import epoch_start, next_epoch
-from sidelight.policy import stages as epochs
+from sidelight.policy import epochs
 
 SPECS = [
     "cycle:6",

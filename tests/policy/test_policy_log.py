@@ -24,7 +24,7 @@ def answer(policy, decision):
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize(
-    "kind", ["auto cycle", "auto bandit buckets", "doubling", "labels", "ftl", "ucb_n", "ts_n", "exp3_ix"]
+    "kind", ["auto cycle", "auto bandit buckets", "labels", "ftl", "ucb_n", "ts_n", "exp3_ix"]
 )
 def test_rows_are_what_happened(kind, path, tmp_path):
     """As `record` keeps them, and as decisions say."""

@@ -23,7 +23,6 @@ PLANS = {
     "fixed": lambda: sl.plan(GRAPH, 500, realization="fixed"),
     "two levels": lambda: sl.plan(sl.families.cliques([3, 4]), 500, realization="clustered"),
     "self-tuning": lambda: sl.plan(GRAPH),
-    "stages": lambda: sl.plan(GRAPH, None, realization="doubling"),
     "rule": lambda: sl.baselines.exp3_ix(GRAPH),
 }
 KINDS = {f"{name}, {unit}": (name, unit) for name in PLANS for unit in ("losses", "rewards")}

@@ -11,7 +11,7 @@ from saved_files import contents, forge
 import sidelight as sl
 from sidelight.engine.state import learnt, rebuilt
 from sidelight.errors import SavedStateError
-from sidelight.policy.stages import rates_after
+from sidelight.policy.epochs import rates_after
 
 
 def kept_by_hand(plan, rounds):
@@ -66,7 +66,7 @@ def test_the_sums_in_the_file_are_those_of_the_game(name, tmp_path):
 )
 def test_rebuilding_changes_nothing_but_rounding(kind):
     policy = played(kind, 200)
-    tuning = policy.stage.tuning
+    tuning = policy.plan.tuning
     state = learnt(policy.memory, tuning)
     again = learnt(rebuilt(policy.graph, tuning, rates_after(tuning, 200), state), tuning)
     for name in state._fields:
@@ -80,7 +80,7 @@ def test_rebuilding_changes_nothing_but_rounding(kind):
 def test_rebuilding_is_a_function_of_what_was_learnt():
     """Whatever the way to the same sums, the engine that is built from them is the same to the last bit."""
     policy = played("auto bandit buckets", 90)
-    tuning = policy.stage.tuning
+    tuning = policy.plan.tuning
     state = learnt(policy.memory, tuning)
     one, two = (rebuilt(policy.graph, tuning, None, state) for _ in range(2))
     assert_array_equal(one.floats, two.floats)

@@ -24,7 +24,7 @@ def assert_same(one, two):
 def test_a_policy_goes_on_bit_for_bit(kind):
     policy = played(kind, 70)
     kept = snapshot(policy)
-    arms = [turn(policy) for _ in range(70)]  # doubling begins another stage meanwhile
+    arms = [turn(policy) for _ in range(70)]
     again = playable(kind).policy(seed=99)
     restore(again, kept)
     assert [turn(again) for _ in range(70)] == arms
@@ -88,7 +88,6 @@ def forged(kept, name, change):
         lambda kept: forged(kept, "ints", lambda array: array.astype(float)),
         lambda kept: forged(kept, "fixed", lambda array: array ^ 1),
         lambda kept: forged(kept, "progress", lambda array: array[:-1]),
-        lambda kept: forged(kept, "fallen", lambda array: array + 5),
         lambda kept: snapshot(played("auto cliques", 20)),
         lambda kept: snapshot(played("exp3_ix", 20)),
     ],

@@ -45,7 +45,6 @@ class Drawn:
     """An open decision, with everything that was true when it was made."""
 
     arm: int
-    stage: int
     P: np.ndarray
     X: np.ndarray
     mixed: np.ndarray
@@ -55,7 +54,7 @@ class Drawn:
 
 @dataclass
 class PlanTwin:
-    """A plan of fixed or falling rates, stage after stage."""
+    """A plan of fixed or falling rates."""
 
     plan: object
     made: int = 0
@@ -63,19 +62,14 @@ class PlanTwin:
     open: dict = field(default_factory=dict)
 
     def __post_init__(self):
-        self.stages, self.t = 0, 1
-        self._begin()
-
-    def _begin(self):
-        self.stage = self.plan.stage_of(self.made + 1)
-        self.first = self.made
-        self.dense = Dense(self.plan.graph, self.stage.tuning)
+        self.t = 1
+        self.dense = Dense(self.plan.graph, self.plan.tuning)
         self.sums, self.blocks = np.zeros(self.dense.n), np.zeros(self.dense.m)
         self.paid, self.inside, self.explored, self.learnt = 0.0, np.zeros(self.dense.m), 0.0, 0
 
     def now(self):
         """(Z, X, X̃, Y, γ̄) of the next decision."""
-        tuning, dense = self.stage.tuning, self.dense
+        tuning, dense = self.plan.tuning, self.dense
         rate, exploration = np.ones(dense.n), 1.0
         if tuning.schedule is not None:
             rate, exploration = tuning.schedule.factors(self.t)
@@ -99,23 +93,18 @@ class PlanTwin:
     def _turn(self):
         """The last round is over: it was answered, or the next is decided."""
         self.t = self.made + 1
-        if self.stage is not self.plan and self.made == self.first + self.stage.horizon:
-            self.stages += 1
-            self._begin()
 
     def decide(self, number, arm):
         if self.made in self.open:
             self._turn()
         Z, X, mixed, Y, gamma = self.now()
         P = self.dense.A.T @ Z
-        self.open[number] = Drawn(arm, self.stages, P, X, mixed, Y, gamma)
+        self.open[number] = Drawn(arm, P, X, mixed, Y, gamma)
         self.made += 1
         return P[self.dense.A[arm]]
 
     def observe(self, number, losses):
-        drawn = self.open.pop(number)
-        if drawn.stage == self.stages:
-            self._learn(drawn, losses)
+        self._learn(self.open.pop(number), losses)
         if number == self.made:
             self._turn()
 
@@ -139,7 +128,7 @@ class PlanTwin:
             self._turn()
 
     def ledger(self, arm):
-        """Of this stage."""
+        """(4,) as `Policy.ledger_parts`."""
         k = self.dense.block_of[arm]
         alone = self.dense.blocks[k].size == 1
         restriction = 0.0 if alone else self.inside[k] - self.sums[arm]

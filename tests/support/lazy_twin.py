@@ -57,9 +57,7 @@ class LazyTwin:
         rule, n = self.rule, len(self.A)
         self.L, self.t = np.zeros(n), 0
         self.beta = rule.first
-        if rule.based:
-            self.beta = rule.start
-        elif rule.horizon:
+        if rule.horizon:
             self.beta = rule.cost_to_go(rule.first, rule.horizon)[1]
         self.target = self.chosen = self.beta
         self.free, self.leader, self.scale, self.kept = rule.first, 0, 1.0, 0.0
@@ -69,12 +67,7 @@ class LazyTwin:
         self.b, self.low, self.high, self.check = rule.safe_strength(self.beta), -1.0, 2.0, 1
         self.allowance = self.most = ROOM
         self.reference = (1 + SLACK) * self.price
-        self.alarm, self.fallen = 1.0, False
-        if rule.based:
-            falling, self.target = rule.cost_to_fall(self.beta, rule.horizon, n, self._known(self.beta))
-            self.allowance = rule.budget - self.purchased - falling
-            self.reference, self.most = self._base_price(self.target), 1e99
-        elif rule.horizon:
+        if rule.horizon:
             self.allowance = max(rule.budget - self.purchased - rule.horizon * self.price, 0.0)
             self.reference, self.most = self.price, 1e99
         self._move()
@@ -149,8 +142,7 @@ class LazyTwin:
         self._buy()
         left = rule.horizon - self.t
         if left != 0:  # nothing is bought after the last round
-            hold = self._keep_back if rule.based else self._hold
-            self.beta = hold(worth, left) if left > 0 else self.free
+            self.beta = self._hold(worth, left) if left > 0 else self.free
         self.purchased += money(L, self.beta, s) - worth
         if left <= 0:
             self._guard()
@@ -215,73 +207,6 @@ class LazyTwin:
         self.safe = fit is None and self.allowance < (3 if self.safe else 1)
         self.target, self.reference = aim, rule.price(aim)
         return beta
-
-    def _known(self, target):
-        """A temperature that the base may go on with; fixed rates have none, and keep what they are given."""
-        return target if self.rule.base_price else 0.0
-
-    def _base_price(self, beta):
-        return self.rule.reference(beta)
-
-    def _keep_back(self, worth, left):
-        rule, s, L = self.rule, self.rule.order, self.L
-        budget = rule.budget - (self.cert - worth)
-
-        def falling(beta):
-            return rule.cost_to_fall(beta, left, L.size, self.target)
-
-        def rest(beta):
-            return budget - money(L, beta, s) - falling(beta)[0]
-
-        def over(beta):
-            X = point(L, beta, s)
-            calm = terms(self.A, X, X, beta, s, int(X.argmax())).sum()
-            return max(calm - self._base_price(falling(beta)[1]), 0.0)
-
-        def lasting(beta):
-            return rest(beta) - (left * over(beta) if rule.base_price else 0.0)
-
-        far = max([self.beta, rule.start, 2 * rule.start, 4 * rule.start], key=lasting)
-        most = lasting(far) if rule.base_price else np.inf
-        ahead = min(max(self.pause, 0.1 * self.t), left)
-        near, fit, beta = self.free, False, far
-        for turn in range(9):
-            trial = near if turn == 0 else np.sqrt(near * far)
-            if min(rest(trial), most) >= 2 + ahead * over(trial):
-                beta, fit, far = trial, True, trial
-                if turn == 0:
-                    break
-            else:
-                near = trial
-        self.allowance, self.safe = rest(beta), False
-        self.alarm, self.fallen = 2.0 if fit else 1.0, self.allowance < 1
-        self.target = falling(beta)[1]
-        self.reference = self._base_price(self.target)
-        return beta
-
-    def fall_back(self, base):
-        """The twin that goes on with `base`, the rule of the same cover that this one falls back on."""
-        twin = LazyTwin(
-            self.A, self.cover, self.load, base, self.pause, 1.0 if base.order == 1 else self.margin
-        )
-        twin.L, twin.t, twin.charged = self.L.copy(), self.t, self.charged
-        twin.beta = twin.target = twin.chosen = self.target
-        twin.leader, twin.check = self.leader, self.t
-        spent = self.purchased - money(self.L, self.beta, self.rule.order)
-        twin.purchased = spent + money(self.L, twin.beta, base.order)
-        low, high = base.first, max(twin.beta, base.first)
-        wanted = money(self.L, self.free, self.rule.order)
-        for _ in range(30):
-            middle = np.sqrt(low * high)
-            if money(self.L, middle, base.order) > wanted:
-                high = middle
-            else:
-                low = middle
-        twin.free = low
-        twin._move()
-        twin.event()
-        twin._move()
-        return twin
 
     def _guard(self):
         rule = self.rule

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
-from tuned_plans import mixed_graph
 
 import sidelight as sl
 from sidelight import families
@@ -37,12 +36,10 @@ KINDS: dict[str, Callable[[], object]] = {
     "anytime weak": lambda: sl.plan(families.cycle(9), None, realization="anytime"),
     "anytime strong": lambda: sl.plan(families.mab(30), None, realization="anytime"),
     "anytime mixed": lambda: sl.plan(families.corrupted_mab(40, 4), None, realization="anytime"),
-    "doubling": lambda: sl.plan(families.cycle(6), None, realization="doubling"),
     "self-tuning": lambda: sl.plan(families.cycle(8), realization="self-tuning"),
     "self-tuning buckets": lambda: sl.plan(families.cycle(30), realization="self-tuning"),
     "self-tuning entropy": lambda: sl.plan(families.loopless_clique(7), realization="self-tuning", s=1.0),
     "self-tuning budget": lambda: sl.plan(families.cliques([3, 4]), 3000, realization="self-tuning"),
-    "self-tuning around fixed rates": lambda: sl.plan(mixed_graph(), 3000),
     "hedge": lambda: sl.baselines.hedge(families.full(7), 1000),
     "exp3": lambda: sl.baselines.exp3(families.mab(6), 1000),
     "exp3g weak": lambda: sl.baselines.exp3g(families.revealing_action(6), 1000),

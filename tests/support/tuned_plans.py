@@ -1,15 +1,12 @@
 """Self-tuning tunings by hand: any cover, any order, with or without a budget."""
 
-from dataclasses import replace
-
 import numpy as np
 
-from sidelight import FeedbackGraph, families, observability
-from sidelight.engine.constants import ROOM
+from sidelight import families
 from sidelight.engine.self_tuning import prices
 from sidelight.planning.covers import loads
 from sidelight.planning.potentials import Potential, diameter
-from sidelight.planning.self_tuning.rule import BASE, SelfTuning
+from sidelight.planning.self_tuning.rule import SelfTuning
 from sidelight.planning.tuning import Tuning, lazy_factor
 
 
@@ -21,8 +18,8 @@ def adjacency(graph):
     return A
 
 
-def tuned(graph, cover, order=0.5, share=0.5, play_share=0.25, patience=0.01, horizon=0, premium=0.0, **more):
-    """The tuning that explores through `cover`; with a horizon, in (1 + premium) times the least budget."""
+def tuned(graph, cover, order=0.5, share=0.5, play_share=0.25, patience=0.01, horizon=0, slack=0.0, **more):
+    """The tuning that explores through `cover`; with a horizon, in (1 + slack) times the least budget."""
     n = graph.n_arms
     weak = (float(lazy_factor(n)) if order < 1 else 1.0) * cover.sum() ** order
     d = float(diameter(order, n))
@@ -38,7 +35,7 @@ def tuned(graph, cover, order=0.5, share=0.5, play_share=0.25, patience=0.01, ho
     if horizon:
         costs = SelfTuning(**rest).costs
         value, _ = prices.cost_to_go(rest["first"], horizon, d, *costs, rest["first"])
-        rest |= {"horizon": horizon, "budget": (1 + premium) * (rest["first"] * d + value)}
+        rest |= {"horizon": horizon, "budget": (1 + slack) * (rest["first"] * d + value)}
     rule = SelfTuning(**rest)
     load = loads(graph, np.zeros(n, dtype=np.int64), cover, 1 / order)
     potential = Potential(order, 1 / rule.first)
@@ -48,31 +45,6 @@ def tuned(graph, cover, order=0.5, share=0.5, play_share=0.25, patience=0.01, ho
     return Tuning.flat(
         n, potential, constant=rule.first_strength * cover * owed.max(axis=1), self_tuning=rule
     )
-
-
-def with_base(graph, cover, horizon, premium=0.0, room=ROOM):
-    """(tuning, base): order ½ inside the budget of order 1 for so many rounds, and what it falls back on."""
-    base = tuned(graph, cover, 1.0, horizon=horizon)
-    fallen = base.self_tuning
-    fallen = replace(fallen, budget=(1 + premium) * (fallen.budget + room))
-    base = replace(base, self_tuning=fallen)
-    free = tuned(graph, cover).self_tuning
-    start = 0.5 * fallen.cost_to_go(fallen.first, horizon)[1] / np.sqrt(graph.n_arms) * (1 - 1e-9)
-    numbers = dict(zip(BASE, (start, 1.0, fallen.diameter, *fallen.costs[1:]), strict=True))
-    rule = replace(free, horizon=horizon, budget=fallen.budget, **numbers)
-    return replace(tuned(graph, cover), self_tuning=rule), base
-
-
-def mixed_graph(seed=3):
-    """A random graph with weakly observable arms and self-loops: fixed rates of two kinds have the least bound."""
-    rng = np.random.default_rng(seed)
-    while True:
-        n = int(rng.integers(8, 16))
-        A = rng.random((n, n)) < 0.3
-        np.fill_diagonal(A, rng.random(n) < 0.7)
-        graph = FeedbackGraph.from_adjacency(A)
-        if observability(graph).graph == "weak" and A.diagonal().any():
-            return graph
 
 
 def covered(name):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from sidelight.planning import Condition
 
 REALIZATIONS = (
-    "auto", "adaptive", "anytime", "clustered", "doubling", "fixed", "flat", "hybrid", "interpolated",
+    "auto", "adaptive", "anytime", "clustered", "fixed", "flat", "hybrid", "interpolated",
     "self-tuning", "uniform",
 )  # fmt: skip
 PARTITIONS = (
@@ -49,7 +48,7 @@ def _order(text: str) -> float | str:
     default="auto",
     show_default=True,
     metavar="NAME",
-    help=f"How it is played: {', '.join(REALIZATIONS)} (anytime and doubling without --horizon).",
+    help=f"How it is played: {', '.join(REALIZATIONS)} (anytime without --horizon).",
 )
 @click.option(
     "--order",
@@ -66,11 +65,12 @@ def _order(text: str) -> float | str:
     " cost.  [default: ½]",
 )
 @click.option(
-    "--premium",
+    "--slack",
     type=float,
-    default=0.0,
+    default=0.1,
+    show_default=True,
     metavar="FRACTION",
-    help="Let a self-tuning plan promise this much more than the smallest bound, for freer play: 0.1 is a tenth.",
+    help="Let a self-tuning plan promise this much more than the smallest bound, for freer play.",
 )
 @click.option(
     "--confidence",
@@ -102,7 +102,7 @@ def command(
     realization: str,
     order: float | str | None,
     share: float | None,
-    premium: float,
+    slack: float,
     confidence: float | None,
     partition: str | None,
     search: float | None,
@@ -138,7 +138,7 @@ def command(
         )
     given = None if partition is None else _partition(g, partition)
     make: Callable[..., sl.Plan] = sl.plan  # which options go together is for the library to say
-    tuned = {"s": order, "c": share, "premium": premium, "confidence": confidence}
+    tuned = {"s": order, "c": share, "slack": slack, "confidence": confidence}
     found = make(g, horizon, given, realization, search=search, **tuned)
     checks = _checks(found)
     answer = {
@@ -175,21 +175,10 @@ def command(
 
 
 def _checks(found: sl.Plan) -> list[Condition]:
-    """What the bound rests on, checked again; of a doubling plan, the stages up to the last round shown.
-
-    A stage without a certificate counts with its length, which needs no check.
-    """
+    """What the bound rests on, checked again."""
     import sidelight as sl
 
-    if found.stages is None:
-        return list(sl.check_certificate(found))
-    stages = [found.stage_of(2**k) for k in range(max(SHOWN).bit_length())]
-    return [
-        replace(check, name=f"{stage.horizon:,} rounds: {check.name}")
-        for stage in stages
-        if stage.bound.certified
-        for check in sl.check_certificate(stage)
-    ]
+    return list(sl.check_certificate(found))
 
 
 def _called(loaded: LoadedGraph) -> str:
@@ -207,12 +196,11 @@ def _told(found: sl.Plan, t: int) -> dict[str, Any]:
 
 
 def _by_rounds(found: sl.Plan) -> Any:
-    """The bound of a plan without a horizon, at a few numbers of rounds; of a doubling plan also who plays then."""
+    """The bound of a plan without a horizon, at a few numbers of rounds."""
     rows = []
     for t in SHOWN:
         told = _told(found, t)
-        notes = [] if found.stages is None else [f"{found.stage_of(t).realization} plays"]
-        notes += [] if told["certified"] else ["not certified yet"]
+        notes = [] if told["certified"] else ["not certified yet"]
         notes += [] if told["informative"] else ["vacuous: not below t"]
         rows.append((f"{t:,}", f"{told['value']:,.1f}", f"{told['value'] / t:.3g}", ", ".join(notes)))
     return columns("After t rounds", (">t", ">regret at most", ">per round", ""), rows)

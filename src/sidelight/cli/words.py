@@ -30,10 +30,8 @@ def plan_rows(plan: sl.Plan) -> list[tuple[str, str]]:
     """Blocks, realization and the plain numbers among a plan's parameters."""
     from sidelight.planning.meanings import numbers_of
 
-    staged = plan.stages is not None  # partition and choices are those of round 1 only
-    rows = [("partition", "every stage its own" if staged else _blocks(plan.partition))]
-    rows.append(("realization", plan.realization))
-    kinds = [] if staged else sorted(set(plan.choices))
+    rows = [("partition", _blocks(plan.partition)), ("realization", plan.realization)]
+    kinds = sorted(set(plan.choices))
     if kinds and kinds != [plan.realization]:
         rows.append(("blocks play", ", ".join(kinds[:6]) + (", …" if len(kinds) > 6 else "")))
     numbers = numbers_of(plan.parameters)

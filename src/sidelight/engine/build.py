@@ -97,7 +97,7 @@ def build_memory(
     adaptive = np.asarray(tuning.adaptive, dtype=np.float64)[slots.block_order]
     spread = np.asarray(tuning.spread, dtype=np.float64)[slots.block_order]
     if rule is not None:
-        tuned = _tuned(tuning, slots, first_numbers(rule, n) if tuned is None else tuned)
+        tuned = _tuned(tuning, slots, first_numbers(rule) if tuned is None else tuned)
         store["scalars"][RATE] = (1.0 - rule.order if rule.order < 1.0 else 1.0) / tuned[BETA]
         spread = np.where(spreads, tuned[STRENGTH], 0.0)
         direction = fixed / prices.weak_strength(rule.first, rule.weak)

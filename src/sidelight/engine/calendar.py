@@ -13,9 +13,8 @@ import numpy as np
 
 from sidelight.engine._numba.jit import inlined
 
-FREE, OPEN, LOST, REACHED, WIDTH, N_COUNTS = range(6)
-"""Calendar.counts: the first free record, decisions that are open, those answered when nobody could learn any more,
-the round that comes next; and how many numbers are kept of a draw."""
+FREE, OPEN, WIDTH, N_COUNTS = range(4)
+"""Calendar.counts: the first free record, decisions that are open; and how many numbers are kept of a draw."""
 
 NONE = -1
 
@@ -36,7 +35,7 @@ class Calendar(NamedTuple):
     @property
     def unanswered(self) -> int:
         """Decisions from which nothing was learnt so far."""
-        return int(self.counts[OPEN] + self.counts[LOST])
+        return int(self.counts[OPEN])
 
 
 def make_calendar(delays: np.ndarray, rounds: int, width: int) -> Calendar:
@@ -71,7 +70,6 @@ def enter(calendar, t, drawn):
     record = calendar.counts[FREE]
     calendar.counts[FREE] = calendar.link[record]
     calendar.counts[OPEN] += 1
-    calendar.counts[REACHED] = t + 1
     calendar.round[record] = t
     calendar.drawn[record] = drawn
     calendar.link[record] = NONE

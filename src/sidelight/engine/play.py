@@ -4,7 +4,7 @@ import math
 
 from sidelight.engine._numba.jit import inlined, internal, kernel, noinline
 from sidelight.engine._numba.pointers import pointer, prefetch
-from sidelight.engine.calendar import LOST, NONE, WIDTH, enter, take
+from sidelight.engine.calendar import NONE, WIDTH, enter, take
 from sidelight.engine.fields import (
     ALL_OTHERS,
     EVERYTHING,
@@ -38,7 +38,6 @@ from sidelight.engine.round.prefetch import (
 from sidelight.engine.round.reveals import works
 from sidelight.engine.round.round import ask, predicted_slot
 from sidelight.engine.round.settle import count_paid, count_round
-from sidelight.engine.self_tuning.numbers import FALLEN
 from sidelight.engine.simplex.store import POWER_BUCKETS, first_of
 
 
@@ -131,8 +130,6 @@ def learn_coins(machine, state, store, slot, means, word, losses):
 def play(memory, world, function, key, first, last, cost, losses, plays):
     """Play rounds first..last and return `cost` plus what they cost; NaN if a loss is outside [0, 1].
 
-    Fewer rounds, where a self-tuning plan has to fall back on another: the memory counts them.
-
     A round costs the mean of its arm where that is known, else its loss. Adding to the cost so far makes the sum
     independent of where a game is split into calls.
 
@@ -187,53 +184,40 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
             learn(machine, state, store, slot, revealed)
         if plays.size > 0:  # only now: its memory, asked for above, has had time to come
             counts[arm] += 1
-        if machine.self_tunes and state.tuned[FALLEN] != 0.0:
-            break
     return cost
 
 
 @kernel()
-def play_late(memory, world, function, key, first, last, cost, losses, plays, calendar, forgotten):
-    """`play` where losses are heard of when the calendar says so; those before round `forgotten` teach nothing.
-
-    Where a plan has to fall back, the calendar says which round comes next, and keeps what else was due.
-    """
+def play_late(memory, world, function, key, first, last, cost, losses, plays, calendar):
+    """`play` where losses are heard of when the calendar says so."""
     machine, state, store = opened(memory)
     revealed = pointer(losses, 0, losses.size)
     width, size = calendar.counts[WIDTH], calendar.kept.size
-    for t in range(first - 1, last):
-        if t >= first:  # before that, nothing is due but what was left when the plan fell back
-            slot = ask(machine, state, store)
-            arm = arm_at(machine, slot)
-            cost += cost_of(world, function, t, arm)
-            if plays.size > 0:
-                plays[arm] += 1
-            record = enter(
-                calendar, t, arm
-            )  # slots may be others when it is heard of, if the plan falls back
-            calendar.learnt[record] = int(state.round)
-            note(machine, state, store, slot, pointer(calendar.kept, record * width, size))
+    for t in range(first, last):
+        slot = ask(machine, state, store)
+        arm = arm_at(machine, slot)
+        cost += cost_of(world, function, t, arm)
+        if plays.size > 0:
+            plays[arm] += 1
+        record = enter(calendar, t, arm)
+        calendar.learnt[record] = int(state.round)
+        note(machine, state, store, slot, pointer(calendar.kept, record * width, size))
         record = take(calendar, t)
         while record != NONE:
             decided = calendar.round[record]
-            if decided < forgotten:
-                calendar.counts[LOST] += 1
-            else:
-                played = int(machine.slot_of[int(calendar.drawn[record])])
-                word = round_word(key, decided)
-                for i in range(list_revealed(machine, state, played)):
-                    if not works(machine, word, played, state.targets[i]):
-                        revealed[i] = 0.0
-                        continue
-                    loss = loss_of(world, function, word, decided, arm_at(machine, state.targets[i]))
-                    if not 0.0 <= loss <= 1.0:
-                        return math.nan
-                    revealed[i] = loss
-                kept = pointer(calendar.kept, record * width, size)
-                moved = calendar.learnt[record] != int(state.round)
-                learn_late(machine, state, store, played, revealed, kept, moved)
-                if machine.self_tunes and state.tuned[FALLEN] != 0.0:
-                    return cost
+            played = int(machine.slot_of[int(calendar.drawn[record])])
+            word = round_word(key, decided)
+            for i in range(list_revealed(machine, state, played)):
+                if not works(machine, word, played, state.targets[i]):
+                    revealed[i] = 0.0
+                    continue
+                loss = loss_of(world, function, word, decided, arm_at(machine, state.targets[i]))
+                if not 0.0 <= loss <= 1.0:
+                    return math.nan
+                revealed[i] = loss
+            kept = pointer(calendar.kept, record * width, size)
+            moved = calendar.learnt[record] != int(state.round)
+            learn_late(machine, state, store, played, revealed, kept, moved)
             record = take(calendar, t)
     return cost
 

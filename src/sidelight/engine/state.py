@@ -22,9 +22,7 @@ import numpy.typing as npt
 from sidelight.engine.build import block_order, build_memory, coordinate_groups, laid_out
 from sidelight.engine.fields import Memory, looked_into, views
 from sidelight.engine.round import round as engine
-from sidelight.engine.self_tuning.begin import first_numbers
-from sidelight.engine.self_tuning.fall import N_HANDED, hand_over, take_over
-from sidelight.engine.self_tuning.numbers import BETA, CHARGED, CHECK, CHOSEN, LEADER, RELIEF, TARGET
+from sidelight.engine.self_tuning.numbers import LEADER, RELIEF
 from sidelight.engine.simplex.store import HELD, N_SCALARS, PAID, RATE, SHIFT
 
 if TYPE_CHECKING:
@@ -127,21 +125,6 @@ def rebuilt(graph: FeedbackGraph, tuning: Tuning, rates: Rates | None, state: Le
     if m == n and n > 1:  # where everything is revealed, the arm that is put aside should be a likely one
         now.dominant = float(np.argmin(store.key[:m]))
     return memory
-
-
-def fallen_back(graph: FeedbackGraph, tuning: Tuning, base: Tuning, memory: Memory) -> Memory:
-    """The engine that plays `base` from where `memory` has come to with `tuning`, which tunes itself."""
-    state, rule = learnt(memory, tuning), base.self_tuning
-    if rule is None:  # fixed rates keep no accounts: sums say what they need
-        return rebuilt(graph, base, None, state._replace(tuned=np.zeros(0)))
-    handed = np.zeros(N_HANDED)
-    hand_over(memory, handed)
-    tuned = first_numbers(rule, graph.n_arms)
-    tuned[[BETA, TARGET, CHOSEN]] = state.tuned[TARGET]
-    tuned[CHARGED], tuned[LEADER], tuned[CHECK] = state.tuned[CHARGED], state.tuned[LEADER], state.round
-    after = rebuilt(graph, base, None, state._replace(tuned=tuned))
-    take_over(after, handed)
-    return after
 
 
 def scale_rates(memory: Memory, tuning: Tuning, by: Rates) -> None:

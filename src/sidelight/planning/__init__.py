@@ -1,7 +1,6 @@
 """Plans: potentials, realizations, bounds, and the planner that picks among them."""
 
 from sidelight.planning.anytime import curve_from_dict
-from sidelight.planning.anytime.doubling import Doubling
 from sidelight.planning.anytime.strong import StrongAnytimeBound
 from sidelight.planning.anytime.weak import AnytimeBound
 from sidelight.planning.bounds.bound import Bound, BoundCurve, Condition
@@ -24,7 +23,6 @@ __all__ = [
     "Comparison",
     "Condition",
     "Considered",
-    "Doubling",
     "Plan",
     "Potential",
     "Schedule",

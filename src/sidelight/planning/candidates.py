@@ -180,10 +180,6 @@ class Best(Candidate):
         """Of the best one."""
         return self.at(T).conditions(T)
 
-    def per_round(self, T: float) -> float | None:
-        """Of the best one."""
-        return self.at(T).per_round(T)
-
     def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
         """Of the best one."""
         return self.at(T).tune(T)

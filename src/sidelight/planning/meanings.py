@@ -13,8 +13,6 @@ MEANINGS = {
     "c": "share of each round's cost that is spent on a higher temperature",
     "beta_1": "least temperature, which keeps the distribution of play wide",
     "start": "temperature of the first round",
-    "base_s": "order that it falls back on where the losses use up the budget",
-    "base_price": "what a round costs at most at the fixed rates that it falls back on if the budget is used up",
     "delta": "weight of the cover",
     "strong": "what a round costs at most, times about the temperature",
     "alpha": "local exploration of each block",

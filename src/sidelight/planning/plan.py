@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sidelight import _html
 from sidelight._check import checked_horizon, checked_path
@@ -16,7 +16,7 @@ from sidelight.partition import Partition
 from sidelight.planning.bounds.bound import Bound, BoundCurve, Condition, bound_at
 from sidelight.planning.bounds.delays import delayed
 from sidelight.planning.bounds.delays import nothing_proved as nothing_proved_late
-from sidelight.planning.bounds.high_probability import high_probability, nothing_proved
+from sidelight.planning.bounds.high_probability import high_probability
 from sidelight.planning.cliques import CliqueCover, clique_cover
 from sidelight.planning.meanings import blocks_of, numbers_of
 from sidelight.planning.tuning import Tuning
@@ -34,20 +34,11 @@ class Considered(NamedTuple):
     certified: bool
 
 
-class Stages(Protocol):
-    """Plans that are played one after another."""
-
-    def stage_of(self, t: int) -> Plan:
-        """The plan of round t."""
-        ...
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan:
     """How to play `graph`, for `horizon` rounds or any number of them, and what regret that keeps below.
 
-    Made by `plan`. `choices` says how each weak block plays, in the order of `partition.weak`. With `stages`, plans
-    are played one after another; partition, choices and tuning are then those of round 1.
+    Made by `plan`. `choices` says how each weak block plays, in the order of `partition.weak`.
     """
 
     graph: FeedbackGraph
@@ -59,8 +50,6 @@ class Plan:
     curve: BoundCurve  # the bound as a function of the number of rounds
     tuning: Tuning
     considered: tuple[Considered, ...] = ()
-    stages: Stages | None = None
-    base: Plan | None = None  # a self-tuning plan goes on as this one before its budget is spent
     note: str = ""  # what a reader of the summary should know besides
 
     def policy(
@@ -119,18 +108,12 @@ class Plan:
         """
         T = checked_horizon(t, "t")
         if delay is not None:
-            if confidence is not None or self.stages is not None:
-                raise nothing_proved_late("confidence and delay at once" if confidence else "plans in stages")
+            if confidence is not None:
+                raise nothing_proved_late("confidence and delay at once")
             return delayed(self.graph, self.tuning, T, delay)
         if confidence is None:
             return self.curve.at(T)
-        if self.stages is not None:
-            raise nothing_proved("plans that are played one after another")
         return high_probability(self.graph, self.tuning, T, confidence)
-
-    def stage_of(self, t: int) -> Plan:
-        """What is played in round t: the plan itself, unless it plays one plan after another."""
-        return self if self.stages is None else self.stages.stage_of(t)
 
     @cached_property
     def evidence(self) -> CliqueCover:
@@ -147,7 +130,7 @@ class Plan:
         rounds = "any number of rounds" if self.horizon is None else f"{self.horizon:,} rounds"
         lines = [
             f"{self.realization} plan for {self.graph.n_arms:,} arms and {rounds}",
-            "every stage has its own blocks" if self.stages is not None else blocks_of(self.partition),
+            blocks_of(self.partition),
             *(f"  {name} = {value}" + f"  {meaning}" * bool(meaning) for name, value, meaning in numbers),
             self.curve.summary(),
             self.note,
@@ -174,9 +157,8 @@ class Plan:
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         rounds = "any number of rounds" if self.horizon is None else f"{self.horizon:,} rounds"
-        blocks = "every stage its own" if self.stages is not None else blocks_of(self.partition)
         rows: list[tuple[str, object]] = [
-            ("blocks", blocks),
+            ("blocks", blocks_of(self.partition)),
             *(
                 (f"{name} = {value}", meaning or "a parameter")
                 for name, value, meaning in numbers_of(self.parameters)
@@ -263,10 +245,6 @@ class Candidate(ABC):
     def floor(self, T: float) -> float:
         """No more than the bound at T, quickly."""
         return 0.0
-
-    def per_round(self, T: float) -> float | None:
-        """What each round costs at most, from whatever point of one simplex; None where that is not known."""
-        return None
 
     def score(self, horizon: int) -> tuple[float, bool]:
         """Value of the bound at `horizon` and whether it is certified: `bound` without its thresholds."""

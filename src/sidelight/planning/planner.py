@@ -10,7 +10,6 @@ from sidelight.errors import InfeasibleRequest, InvalidOption
 from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
 from sidelight.partition import Partition, natural
 from sidelight.planning.anytime.choice import anytime
-from sidelight.planning.anytime.doubling import DOUBLING, doubling
 from sidelight.planning.bounds.high_probability import checked_confidence
 from sidelight.planning.candidates import (
     Realization,
@@ -24,7 +23,7 @@ from sidelight.planning.minimised.confident import Confident
 from sidelight.planning.minimised.uniform import UNIFORM, UniformCandidate
 from sidelight.planning.plan import Candidate, Plan
 from sidelight.planning.search.local_search import search as searched_partition
-from sidelight.planning.self_tuning.budget import tuned_plan
+from sidelight.planning.self_tuning.budget import SLACK, tuned_plan
 from sidelight.planning.self_tuning.plans import (
     SELF_TUNING,
     Order,
@@ -52,16 +51,16 @@ def plan(
     search: float | None = None,
     s: float | str | None = None,
     c: float | None = None,
-    premium: float = 0.0,
+    slack: float = SLACK,
     confidence: float | None = None,
 ) -> Plan:
     """Find how to play a graph, with a certified bound on the regret.
 
     `g` is a graph, a family such as "cycle:10", or a graph file. Without a `horizon` the plan is for any number of
     rounds, and tunes itself to the losses it meets. With one, every plan below is considered. The smallest certified
-    bound among them is the budget of a self-tuning plan, which stays below it on every run (or 3 above it, where it
-    needs them to play freely from the start). Where no self-tuning plan can keep to the budget, the plan with the
-    smallest bound is played as it is, and its summary says so.
+    bound among them, and `slack` beside, is the budget of a self-tuning plan, which stays below it on every run.
+    Where no self-tuning plan can keep to the budget, the plan with the smallest bound is played as it is, and its
+    summary says so.
 
     Without a `partition` the natural ones are tried: single, components, corrupted, singletons and hypercube, where
     they exist. A partition that is given is played at fixed rates.
@@ -75,20 +74,21 @@ def plan(
         "flat"          one simplex for all arms, no partition needed
         "fixed"         the best of all these; where no bound is below T it learns anyway, and calls its bound vacuous
         "self-tuning"   one simplex that buys its temperature and explores as cheaply as it can, inside the smallest
-                        bound of all or, where it cannot keep to that, inside its own
-        "auto"          "self-tuning" where it keeps to the smallest bound, else "fixed"
+                        bound of all and its slack or, where it cannot keep to that, inside its own
+        "auto"          "self-tuning" where it keeps to that budget, else "fixed"
         "uniform"       every arm alike, whatever is seen: R ≤ (1 − 1/N)·T
 
     or, with a partition, a mapping from every weak block to "clustered", "adaptive" or "interpolated".
     With `search`, a number of seconds, the partition that `partitions.search` finds is tried as well, so the
     bound is never larger than without.
     Without a horizon "auto" is "self-tuning", whose bound is a function of the round: about 1.35 times that of a
-    known horizon and the same order on weakly observable graphs, 1.55 times on others. Two more for comparison:
-    "anytime", a flat plan with rates that fall, and "doubling", plans for 1, 2, 4, … rounds one after another.
+    known horizon and the same order on weakly observable graphs, 1.55 times on others. "anytime", a flat plan with
+    rates that fall, is for comparison.
 
     Self-tuning plans take `s`, the order of their entropy (a number, or "bound" for the smallest bound; by default ½
-    or near it), `c`, the share of all costs that buys temperature (½), and, with a horizon, a `premium`: the budget
-    is larger by that fraction, and the plan freer.
+    or near it), `c`, the share of all costs that buys temperature (½), and, with a horizon, `slack`: by that fraction
+    the budget exceeds the smallest bound. With more the plan is freer, with 0 its bound is the smallest, and it may
+    have to play at fixed rates.
 
     With a `confidence` such as 0.99 the plan is the one whose bound is smallest *with that probability*,
     `plan.bound_at(horizon, confidence)`: entropy and a constant cover of all arms. Its bound on the expected regret
@@ -105,9 +105,9 @@ def plan(
     """
     g = graph_of(g, "plan")
     T = None if horizon is None else checked_horizon(horizon)
-    options = _checked_options(T, realization, s, c, premium)
+    options = _checked_options(T, realization, s, c, slack)
     if confidence is not None:
-        others = (partition, search, s, c, premium or None)
+        others = (partition, search, s, c, None if slack == SLACK else slack)
         alone = realization == "auto" and all(other is None for other in others)
         return Confident(Solved(g), checked_confidence(confidence)).plan(
             _confident_horizon(confidence, T, alone)
@@ -134,7 +134,7 @@ def plan(
             candidates += candidates_of(solved.blocks("searched", found), _weighed_as(realization))
     if realization == SELF_TUNING or (realization == "auto" and partition is None):
         forced = realization == SELF_TUNING or options.order is not None
-        return tuned_plan(solved, candidates, T, options.order, options.share, options.premium, forced=forced)
+        return tuned_plan(solved, candidates, T, options.order, options.share, options.slack, forced=forced)
     return best_of(candidates, T)
 
 
@@ -174,19 +174,13 @@ class _Options(NamedTuple):
 
     order: Order
     share: float
-    premium: float
+    slack: float
 
 
 def _any_rounds(
     solved: Solved, partition: Partition | None, realization: Realization, options: _Options
 ) -> Plan:
-    """Plans without a horizon: self-tuning, with rates that fall, or doubling."""
-    if realization == DOUBLING:
-        if partition is not None:
-            raise InvalidOption(
-                "a doubling plan chooses a partition for every horizon; leave the partition out"
-            )
-        return doubling(solved.graph)
+    """Plans without a horizon: self-tuning, or with rates that fall."""
     _check_one_block(partition)
     if realization in ("auto", SELF_TUNING) and solved.graph.n_arms > 1:
         return self_tuning(solved, options.order, options.share)
@@ -197,15 +191,15 @@ def _any_rounds(
 
 
 def _checked_options(
-    T: int | None, realization: Realization, s: object, c: object, premium: object
+    T: int | None, realization: Realization, s: object, c: object, slack: object
 ) -> _Options:
     given = [f"{name}={value!r}" for name, value in (("s", s), ("c", c)) if value is not None]
-    extra = checked_number("premium", premium, 0.0)
-    given += [f"premium={premium!r}"] if extra > 0 else []
+    extra = checked_number("slack", slack, 0.0)
+    given += [f"slack={slack!r}"] if extra != SLACK else []
     if given and realization not in ("auto", SELF_TUNING):
         raise InvalidOption(f"{given[0]} is for self-tuning plans: realization={SELF_TUNING!r}")
-    if extra > 0 and T is None:
-        raise InvalidOption(f"premium={premium!r} raises the budget of a horizon, and there is none")
+    if extra != SLACK and T is None:
+        raise InvalidOption(f"slack={slack!r} raises the budget of a horizon, and there is none")
     return _Options(checked_order(s), checked_share(c), extra)
 
 
@@ -222,7 +216,7 @@ def _confident_horizon(confidence: float, T: int | None, alone: bool) -> int:
 
 
 def _check_rounds(realization: Realization) -> None:
-    known = ("auto", "flat", ANYTIME, DOUBLING, SELF_TUNING)
+    known = ("auto", "flat", ANYTIME, SELF_TUNING)
     if realization == UNIFORM:
         raise InvalidOption(
             "uniform play learns nothing at any number of rounds: sl.baselines.uniform(g) is it without a horizon,"
@@ -245,7 +239,7 @@ def _check_realization(realization: object, partition: Partition | None) -> None
             raise InvalidOption(
                 "a realization for each block needs the partition it speaks of: pass partition="
             )
-    elif realization in (ANYTIME, DOUBLING):
+    elif realization == ANYTIME:
         raise InvalidOption(
             f"{realization!r} is for plans for any number of rounds; leave the horizon out (horizon=None)"
         )

@@ -83,7 +83,6 @@ UNKNOWN_SHARE = -1.0
 class ChangingPolicy(Policy):
     """A self-tuning plan, every round on a graph of its own."""
 
-    stage: Plan  # what is played: the plan, or what it has fallen back on
     state: State
     changes_compiled = True
 
@@ -162,7 +161,7 @@ class ChangingPolicy(Policy):
 
     @cached_property
     def _own(self) -> Explored:
-        return own_graph(self.stage)
+        return own_graph(self.plan)
 
     def for_changes(self) -> ChangingPolicy:
         """A copy: it is ready as it is."""
@@ -258,10 +257,10 @@ class ChangingPolicy(Policy):
         return self.state.words
 
     def _twin(self) -> ChangingPolicy:
-        return _resumed(self.plan, self.stage, self.state, self._kept)
+        return _resumed(self.plan, self.state, self._kept)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self.plan, self.stage, self.state, self._kept, self._progress)
+        return _unpickled, (self.plan, self.state, self._kept, self._progress)
 
     def _frozen(self) -> Arrays:
         return self.state._asdict()
@@ -273,12 +272,12 @@ class ChangingPolicy(Policy):
         last = self._open.get(self._made)
         if last is not None and last.kept is None:
             self._note_last()
-        return changing_contents(self.plan, self.stage, self.state)
+        return changing_contents(self.plan, self.state)
 
     @classmethod
     def _loaded(cls, contents: Contents) -> ChangingPolicy:
-        plan, stage, state, decisions = read_changing(contents)
-        made = _resumed(plan, stage, state)
+        plan, state, decisions = read_changing(contents)
+        made = _resumed(plan, state)
         made._resume(decisions.progress())
         return made
 
@@ -288,7 +287,7 @@ class ChangingPolicy(Policy):
 
 def check_changes(policy: PlanPolicy) -> None:
     """Refuse plans whose proof is for one graph, or whose rounds would take too long."""
-    if policy.stage.tuning.self_tuning is None or policy.plan.stages is not None:
+    if policy.plan.tuning.self_tuning is None:
         policy._refuse_graph()
     if policy.graph.n_arms > MOST_ARMS:
         raise InfeasibleRequest(
@@ -300,9 +299,9 @@ def check_changes(policy: PlanPolicy) -> None:
 def take_over(policy: PlanPolicy) -> None:
     """Make a plan's policy play densely from now on, with everything that it has learnt."""
     check_changes(policy)
-    plan, stage, n = policy.plan, policy.stage, policy.graph.n_arms
-    rule = stage.tuning.self_tuning
-    found = learnt(policy.memory, stage.tuning)
+    plan, n = policy.plan, policy.graph.n_arms
+    rule = plan.tuning.self_tuning
+    found = learnt(policy.memory, plan.tuning)
     state = new_state(np.array([getattr(rule, name) for name in RULE], dtype=np.float64), n, found.words)
     state.sums[:] = found.arm_sums
     numbers, tuned = state.numbers, found.tuned
@@ -312,7 +311,7 @@ def take_over(policy: PlanPolicy) -> None:
     ]
     numbers[[PAID, LEAST]] = found.arm_paid[0], found.arm_least[0]
     numbers[EXPLORED] = found.totals[ENGINE_EXPLORED]
-    own, X, Z = own_graph(stage), policy.inside_probabilities, policy.probabilities
+    own, X, Z = own_graph(plan), policy.inside_probabilities, policy.probabilities
     for draw in policy._open.values():
         if draw.kept is None or draw.version == policy._version:
             kept = np.concatenate([np.zeros(N_KEPT), X, Z, np.zeros(n)])
@@ -327,7 +326,7 @@ def take_over(policy: PlanPolicy) -> None:
     for name in vars(policy).keys() - vars(blank).keys():
         del vars(policy)[name]
     policy.__class__ = ChangingPolicy  # type: ignore[assignment]
-    _begin(policy, stage, state)  # type: ignore[arg-type]
+    _begin(policy, state)  # type: ignore[arg-type]
 
 
 def _of_engine(reveals: Ints, n: int, kept: Floats) -> Floats:
@@ -342,26 +341,24 @@ def _of_engine(reveals: Ints, n: int, kept: Floats) -> Floats:
     return found
 
 
-def _begin(policy: ChangingPolicy, stage: Plan, state: State) -> None:
-    policy.stage, policy.state = stage, state
+def _begin(policy: ChangingPolicy, state: State) -> None:
+    policy.state = state
     with interrupts_kept():
         loop.start(state)
 
 
-def _resumed(plan: Plan, stage: Plan, state: State, kept: Floats | None = None) -> ChangingPolicy:
+def _resumed(plan: Plan, state: State, kept: Floats | None = None) -> ChangingPolicy:
     """A policy that has come as far as `state`, and shares nothing with it."""
     made = object.__new__(ChangingPolicy)
     Policy.__init__(made, plan)
-    _begin(made, stage, State(*(array.copy() for array in state)))
+    _begin(made, State(*(array.copy() for array in state)))
     if kept is not None:
         made._kept[:] = kept
     return made
 
 
-def _unpickled(
-    plan: Plan, stage: Plan, state: State, kept: Floats, progress: dict[str, Any]
-) -> ChangingPolicy:
-    made = _resumed(plan, stage, state, kept)
+def _unpickled(plan: Plan, state: State, kept: Floats, progress: dict[str, Any]) -> ChangingPolicy:
+    made = _resumed(plan, state, kept)
     made._resume(progress)
     return made
 

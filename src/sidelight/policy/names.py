@@ -22,9 +22,7 @@ def _planned(realization: str) -> Make:
 _MAKERS: dict[str, Make] = {
     **{name: _planned(name) for name in ("auto", *REALIZATIONS) if name != "self-tuning"},
     "self_tuning": lambda graph, horizon: plan(graph, None, realization="self-tuning"),
-    "premium": lambda graph, horizon: plan(graph, horizon, premium=0.1),
     "anytime": lambda graph, horizon: plan(graph, None, realization="anytime"),
-    "doubling": lambda graph, horizon: plan(graph, None, realization="doubling"),
     **{name: getattr(baselines, name) for name in baselines.__all__},
     **{rule.name: rule for rule in RULES},
 }
@@ -65,9 +63,8 @@ def _applies(name: str, graph: FeedbackGraph, horizon: int) -> bool:
 def make(name: str, graph: FeedbackGraph, horizon: int) -> Playable:
     """The plan or rule of this name for `graph` and `horizon`, ready to be simulated.
 
-    "self_tuning", "anytime" and "doubling" know no horizon: simulating them needs `horizon=`. "premium" is the
-    self-tuning plan whose budget for the horizon is a tenth larger. A baseline that does not apply to the graph says
-    why.
+    "self_tuning" and "anytime" know no horizon: simulating them needs `horizon=`. A baseline that does not apply to
+    the graph says why.
 
     >>> import sidelight as sl
     >>> make("flat", sl.families.cycle(6), 1000).realization

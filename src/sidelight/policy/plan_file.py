@@ -4,14 +4,12 @@
     digest                         SHA-256 of all the rest, as of saved policies
     horizon, realization, choices, parameters, bound, blocks, considered, note      as `Plan.to_dict` says them
     graph                          what its maker called the graph, where that is known; a name, and no more
-    base                           the same of what a plan falls back on, or null
-    arrays                         "graph.*", "tuning.*" and "base.tuning.*": the arrays of graph and tunings
+    arrays                         "graph.*" and "tuning.*": the arrays of graph and tuning
 
 An array is {"type", "shape", "values"}, its values one after another; "fill" stands for values that are all the same,
 and infinite numbers are "inf" and "-inf". Nothing is believed: every array must come out as it would be saved, the
-bound must follow from its terms, and up to 100,000 arms `check_certificate` proves it from the tuning again. A
-doubling plan plans its stages when they begin, so its file holds the graph and no tuning. Why it is so:
-docs/decisions/0015.
+bound must follow from its terms, and up to 100,000 arms `check_certificate` proves it from the tuning again. Why
+it is so: docs/decisions/0015.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ from sidelight._version import __version__
 from sidelight.errors import SavedStateError, SidelightError
 from sidelight.graph import FeedbackGraph
 from sidelight.planning import Considered, Plan
-from sidelight.planning.anytime.doubling import DOUBLING, doubling
+from sidelight.policy.older_files import STAGED
 from sidelight.policy.saved import Contents, digest, finite_json, no_number
 from sidelight.policy.saved_plan import plan_members, read_plan_itself
 
@@ -62,9 +60,7 @@ def save(plan: Plan, path: Path) -> None:
 
 def text_of(plan: Plan, graph: str = "") -> str:
     """The file, a key on each line; `graph` is what its graph is called."""
-    about, members = (
-        ({"plan": None, "base": None}, {}) if plan.stages is not None else plan_members(plan, plan)
-    )
+    _, members = plan_members(plan)
     arrays = {f"graph.{name}": array for name, array in plan.graph.to_arrays().items()} | members
     header = {
         "format": FORMAT,
@@ -73,7 +69,6 @@ def text_of(plan: Plan, graph: str = "") -> str:
         **({"graph": graph} if graph else {}),
         **plan.to_dict(),
         "note": plan.note,
-        "base": about.get("base"),
     }
     header["digest"] = digest(header, arrays)
     lines = {**header, "arrays": {name: _encoded(array) for name, array in arrays.items()}}
@@ -237,15 +232,13 @@ def _number(value: object, dtype: np.dtype[Any], refuse: Any) -> Any:
 def _plan(contents: Contents) -> Plan:
     about = contents.header
     contents.graph = contents.rebuilt("graph.", FeedbackGraph.from_arrays)
-    if about.get("realization") == DOUBLING:
-        made = doubling(contents.graph)
-    else:
-        said = {name: about.get(name) for name in DESCRIBED}
-        contents.header = {"plan": said} | (
-            {} if about.get("base") is None else {"base": about["base"], "fallen": False}
-        )
-        made, _ = read_plan_itself(contents)
-        contents.header = about
+    if about.get("realization") == "doubling":
+        contents.refuse(STAGED)
+    said = {name: about.get(name) for name in DESCRIBED}
+    contents.header = {"plan": said, "base": about.pop("base", None)}
+    made = read_plan_itself(contents)
+    contents.header = about | said
+    about = contents.header
     made = replace(made, considered=_considered(contents), note=contents.text("note"))
     expected = json.loads(_dumped({**made.to_dict(), "note": made.note}))
     for name, value in expected.items():
@@ -255,7 +248,7 @@ def _plan(contents: Contents) -> Plan:
         contents.text("graph").isprintable() and 0 < len(about["graph"]) <= MOST_NAME
     ):
         contents.refuse(f"graph must be a name of 1 to {MOST_NAME} characters, got {about['graph']!r:.50}")
-    known = {"format", "version", "sidelight", "graph", "digest", "base", *expected}
+    known = {"format", "version", "sidelight", "graph", "digest", *expected}
     if unknown := sorted(set(about) - known):
         contents.refuse(f"{unknown[0]!s:.50} has no meaning here")
     contents.finish()

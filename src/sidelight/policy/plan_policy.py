@@ -16,25 +16,25 @@ from sidelight._types import Floats, Ints
 from sidelight.engine import certificate
 from sidelight.engine._numba.entry import entry
 from sidelight.engine.build import TooManyEdges, block_order, build_memory
-from sidelight.engine.calendar import REACHED, Calendar
+from sidelight.engine.calendar import Calendar
 from sidelight.engine.fields import duplicate, looked_into, refreeze, views
 from sidelight.engine.play import play, play_late
 from sidelight.engine.round import late
 from sidelight.engine.round import round as engine
-from sidelight.engine.self_tuning.numbers import CHARGED, FALLEN, PURCHASED
-from sidelight.engine.state import Learnt, fallen_back, learnt, rebuilt
+from sidelight.engine.self_tuning.numbers import CHARGED, PURCHASED
+from sidelight.engine.state import Learnt, learnt, rebuilt
 from sidelight.errors import InfeasibleRequest
 from sidelight.log.unit import Unit
 from sidelight.planning.minimised.uniform import UNIFORM
 from sidelight.policy import changing, saved
 from sidelight.policy.certificate import BOUGHT, LEDGER
 from sidelight.policy.decision import Draw
+from sidelight.policy.epochs import advance_epoch, rates_after, rounds_to_turn, uniform_terms
 from sidelight.policy.graphs import checked_graph, checked_shown, not_kept
 from sidelight.policy.policy import PLAIN, Policy, seed_or_fresh
 from sidelight.policy.saved import LEAST_DRAWN
 from sidelight.policy.saved_plan import plan_contents, read_plan
 from sidelight.policy.snapshot import overwrite
-from sidelight.policy.stages import FinishedStages, advance_epoch, rates_after, rounds_to_turn, uniform_terms
 
 if TYPE_CHECKING:
     from sidelight.engine.fields import Memory
@@ -50,7 +50,7 @@ def _built(graph: FeedbackGraph, tuning: Tuning, seed: int | np.random.SeedSeque
 
 
 class PlanPolicy(Policy):
-    """A plan being played by the engine, one stage after another where it has several."""
+    """A plan being played by the engine."""
 
     def __init__(
         self,
@@ -62,9 +62,7 @@ class PlanPolicy(Policy):
     ) -> None:
         stated = losses is not None or rewards is not None
         super().__init__(plan, Unit.of(losses, rewards) if stated else PLAIN)
-        self.stage = plan.stage_of(1)
-        self.finished = FinishedStages.none()
-        self._begin(_built(plan.graph, self.stage.tuning, seed_or_fresh(seed)))
+        self._begin(_built(plan.graph, plan.tuning, seed_or_fresh(seed)))
 
     def _begin(self, memory: Memory, state: Learnt | None = None) -> None:
         self.memory = memory
@@ -72,8 +70,7 @@ class PlanPolicy(Policy):
         self._rebuilt_at = self._version  # … and nothing has moved since
         refreeze(memory)  # edges are read-only wherever memory comes from
         self._numbers = looked_into(memory)[1]
-        self._tuned = views(memory)["tuned"]
-        self._turns = self.plan.stages is not None or self.stage.tuning.schedule is not None
+        self._turns = self.plan.tuning.schedule is not None
         for kept in (
             "_ask_once",
             "_tell_once",
@@ -88,9 +85,7 @@ class PlanPolicy(Policy):
         return int(self._ask_once(self.memory))
 
     def _tell(self, values: Floats) -> bool:
-        heard = bool(self._tell_once(self.memory, values, self.scratch))
-        self._fall_if_due()
-        return heard
+        return bool(self._tell_once(self.memory, values, self.scratch))
 
     def _note(self, arm: int) -> Floats:
         kept = np.empty(late.N_KEPT + late.PER_ARM * self._degrees[arm])
@@ -105,51 +100,19 @@ class PlanPolicy(Policy):
             self._numbers.pending = draw.arm
             heard = bool(self._tell_once(self.memory, values, self.scratch))
             self._numbers.pending = -1.0  # also where it was refused
-            self._fall_if_due()
             return heard
         return self._observe_once(self.memory, draw.arm, values, draw.kept)
 
     def _seen(self, kept: Floats, reveals: Ints) -> Floats:
         return kept[late.N_KEPT :: late.PER_ARM].copy()
 
-    def _fall_if_due(self) -> bool:
-        """Go on as the base where the budget asks for it; was that so?"""
-        if self.stage.base is None or not self._tuned[FALLEN]:
-            return False
-        base = self.stage.base
-        memory = fallen_back(self.graph, self.stage.tuning, base.tuning, self.memory)
-        self.stage = base
-        self._begin(memory)
-        return True
-
     def _turn(self) -> bool:
-        """Move on to the rates of the next round, or to the next stage; did anything change? In most rounds not."""
-        if self.plan.stages is None:
-            return advance_epoch(self.memory, self.stage.tuning, self._made)
-        if self._until_turn > 0:
-            return False
-        # This stage is over: begin the next, on the same random stream. What it still waits for is not waited for.
-        self.finished = self.finished.with_stage(self.stage, self.memory)
-        self.stage = self.plan.stage_of(self.finished.rounds + 1)
-        memory = _built(self.graph, self.stage.tuning, 0)
-        memory.words[:] = self.memory.words
-        self._begin(memory)
-        return True
+        """Move on to the rates of the next round; did anything change? In most rounds not."""
+        return advance_epoch(self.memory, self.plan.tuning, self._made)
 
     @property
     def _late(self) -> int:  # type: ignore[override]
         return int(self._numbers.late)
-
-    @property
-    def _forgotten(self) -> int:  # type: ignore[override]
-        return self.finished.rounds
-
-    @property
-    def _until_turn(self) -> int:
-        """Rounds that may be played before `_turn` must be called."""
-        if self.plan.stages is None:
-            return rounds_to_turn(self.stage.tuning, self._made)
-        return self.finished.rounds + int(self.stage.bound.horizon) - self._made
 
     def _kept_size(self, degree: int) -> int:
         return late.N_KEPT + late.PER_ARM * degree
@@ -165,27 +128,19 @@ class PlanPolicy(Policy):
         plays: Any,
         calendar: Calendar | None,
     ) -> float:
-        began = first - self._made  # the round of the environment in which decision 1 was made
         while True:
-            end = min(last, first + self._until_turn)
+            end = min(last, first + rounds_to_turn(self.plan.tuning, self._made))
             before = self._numbers.round
             about = (self.memory, world, function, key, first, end, cost, self.scratch, plays)
-            if calendar is None:
-                cost = float(play(*about))
-            else:
-                cost = float(play_late(*about, calendar, began + self._forgotten))
+            cost = float(play(*about) if calendar is None else play_late(*about, calendar))
             if math.isnan(cost):  # a round that could not be played to its end
                 self._made += int(self._numbers.round - before)
                 return cost
-            if first < end:  # fewer were played, if it has to fall back
-                played = int(self._numbers.round - before)
-                end = first + played if calendar is None else int(calendar.counts[REACHED])
             self._made += end - first
-            fallen = self._fall_if_due()
-            if first < end and not fallen:
+            if first < end:
                 self._turn()
             first = end
-            if first >= last and not fallen:  # … and then more may be due
+            if first >= last:
                 return cost
 
     # -- graphs that change -----------------------------------------------------------------------------
@@ -233,10 +188,10 @@ class PlanPolicy(Policy):
     @property
     def block_probabilities(self) -> Floats:
         """Y: the distribution over the blocks of the partition, before exploration."""
-        ordered = np.empty(len(self.stage.partition.blocks))
+        ordered = np.empty(len(self.plan.partition.blocks))
         engine.fill_blocks(self.memory, ordered)
         out = np.empty_like(ordered)
-        out[block_order(self.stage.tuning)] = ordered
+        out[block_order(self.plan.tuning)] = ordered
         return out
 
     @property
@@ -250,12 +205,12 @@ class PlanPolicy(Policy):
         """(4,) the ledger as an array."""
         parts = np.empty(4)
         engine.ledger(self.memory, arm, parts)
-        return parts + self.finished.ledgers[arm] if self.finished.rounds else parts
+        return parts
 
     @property
     def _certified(self) -> tuple[str, ...]:  # type: ignore[override]
         """What a round costs by its charge is proved for rounds that are learnt from at once; sums tell of any."""
-        bought = self.stage.tuning.self_tuning is not None and not self._late
+        bought = self.plan.tuning.self_tuning is not None and not self._late
         return BOUGHT if bought else LEDGER
 
     def certificate_parts(self, arm: int | None) -> Floats:
@@ -263,19 +218,14 @@ class PlanPolicy(Policy):
         if self._certified is BOUGHT:
             tuned = views(self.memory)["tuned"]
             return tuned[[PURCHASED, CHARGED]] * min(int(self._numbers.round), 1)  # no rounds, no regret
-        uniform = self.stage.realization == UNIFORM
+        uniform = self.plan.realization == UNIFORM
         parts = uniform_terms(self.memory) if uniform else np.empty(4)
         if arm is not None:
             if not uniform:
                 certificate.certify_arm(self.memory, arm, parts)
-            return parts + self.finished.certificates[arm] if self.finished.rounds else parts
-        if self.finished.rounds == 0:
-            if not uniform:
-                certificate.certify_worst(self.memory, parts, np.empty(4))
-            return parts
-        every = self.finished.with_stage(self.stage, self.memory).certificates
-        worst: Floats = every[np.argmax(every.sum(axis=1))]
-        return worst
+        elif not uniform:
+            certificate.certify_worst(self.memory, parts, np.empty(4))
+        return parts
 
     # -- copies and files -------------------------------------------------------------------------------
 
@@ -306,43 +256,32 @@ class PlanPolicy(Policy):
 
     def _twin(self) -> PlanPolicy:
         memory = duplicate(self.memory, self.memory.words.copy())
-        twin = self._resumed(self.plan, self.stage, self.finished, memory, self._rebuilt_from)
+        twin = self._resumed(self.plan, memory, self._rebuilt_from)
         twin._rebuilt_at = self._rebuilt_at
         return twin
 
     @classmethod
-    def _resumed(
-        cls, plan: Plan, stage: Plan, finished: FinishedStages, memory: Memory, state: Learnt | None
-    ) -> PlanPolicy:
+    def _resumed(cls, plan: Plan, memory: Memory, state: Learnt | None) -> PlanPolicy:
         """A policy that has come as far as `memory`."""
         made = object.__new__(cls)
         Policy.__init__(made, plan)
-        made.stage, made.finished = stage, finished
         made._begin(memory, state)
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        state = (self.plan, self.stage, self.finished, self.memory, self._rebuilt_from)
+        state = (self.plan, self.memory, self._rebuilt_from)
         return _unpickled, (state, self._progress, self._rebuilt_at)
 
     def _frozen(self) -> Arrays:
-        first = self.plan.stage_of(self.finished.rounds + 1)
         return {
             "floats": self.memory.floats,
             "ints": self.memory.ints,
             "words": self.memory.words,
             "fixed": _fixed(self.memory),
-            "finished": np.array([self.finished.rounds]),
-            "ledgers": self.finished.ledgers,
-            "certificates": self.finished.certificates,
-            "fallen": np.array([len(_bases(first)) - len(_bases(self.stage))]),
         }
 
     def _thaw(self, arrays: Arrays) -> None:
-        rounds, fallen = (int(arrays.pop(name).item()) for name in ("finished", "fallen"))
-        finished = FinishedStages(rounds, arrays.pop("ledgers"), arrays.pop("certificates"))
-        self.stage, self.finished = _bases(self.plan.stage_of(rounds + 1))[fallen], finished
-        memory = _built(self.graph, self.stage.tuning, 0)
+        memory = _built(self.graph, self.plan.tuning, 0)
         if not np.array_equal(arrays.pop("fixed"), _fixed(memory)):
             raise ValueError("it is of another plan")
         overwrite({"floats": memory.floats, "ints": memory.ints, "words": memory.words}, arrays)
@@ -355,27 +294,22 @@ class PlanPolicy(Policy):
         if state is not None and self._rebuilt_at == self._version:
             state = state._replace(pending=pending, words=self._words.copy())
         else:
-            state = learnt(self.memory, self.stage.tuning)._replace(pending=pending)
-            rates = rates_after(self.stage.tuning, self._made - (last is not None))
-            self._begin(rebuilt(self.graph, self.stage.tuning, rates, state), state)
-        return plan_contents(self.plan, self.stage, self.finished, state)
+            state = learnt(self.memory, self.plan.tuning)._replace(pending=pending)
+            rates = rates_after(self.plan.tuning, self._made - (last is not None))
+            self._begin(rebuilt(self.graph, self.plan.tuning, rates, state), state)
+        return plan_contents(self.plan, state)
 
     @classmethod
     def _loaded(cls, contents: saved.Contents) -> PlanPolicy:
-        plan, stage, finished, state, decisions = read_plan(contents)
-        rates = rates_after(stage.tuning, decisions.made - (decisions.made in decisions.draws))
-        made = cls._resumed(plan, stage, finished, rebuilt(plan.graph, stage.tuning, rates, state), state)
+        plan, state, decisions = read_plan(contents)
+        rates = rates_after(plan.tuning, decisions.made - (decisions.made in decisions.draws))
+        made = cls._resumed(plan, rebuilt(plan.graph, plan.tuning, rates, state), state)
         if not made._numbers.gamma <= 1.0:
             contents.refuse(f"{made._numbers.gamma:g} of all plays explore")
         if state.pending >= 0 and made.probabilities[state.pending] < LEAST_DRAWN:
             contents.refuse(f"arm {state.pending} is pending, which is never drawn from these sums")
         made._resume(decisions.progress())
         return made
-
-
-def _bases(plan: Plan) -> list[Plan]:
-    """A plan, and what it may fall back on, one after another."""
-    return [plan] if plan.base is None else [plan, *_bases(plan.base)]
 
 
 def _fixed(memory: Memory) -> npt.NDArray[np.uint8]:

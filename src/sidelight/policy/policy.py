@@ -98,7 +98,6 @@ class Policy(ABC):
 
     changes_compiled = False  # does `play` know graphs that change?
     _late = 0  # answers that came after others
-    _forgotten = 0  # answers to decisions up to this one come too late to be learnt from
     _turns = False  # is there anything to do for `_turn`?
     _remembered = 0  # of the graph, in `_rows`
 
@@ -408,10 +407,6 @@ class Policy(ABC):
         """Learn from losses; False, and no change, if one is outside [0, 1]."""
         if draw.kept is None:
             learnt = self._tell(values)
-        elif number <= self._forgotten:
-            learnt = in_range(values)
-            self._lost += learnt
-            return learnt
         else:
             if self._asked and self._open[self._asked].kept is None:
                 if not in_range(values):

@@ -292,6 +292,11 @@ class Contents:
         about |= {name: self.header.get(name) for name in fields}
         return digest(about, {name: each for name, each in self._arrays.items() if name.startswith(prefixes)})
 
+    @property
+    def members(self) -> Arrays:
+        """All arrays that were not taken yet, to be brought up to date."""
+        return self._arrays
+
     def skip(self, prefixes: tuple[str, ...]) -> None:
         """The members whose names begin so have been read before."""
         self._arrays = {name: each for name, each in self._arrays.items() if not name.startswith(prefixes)}

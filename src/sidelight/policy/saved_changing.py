@@ -49,19 +49,19 @@ if TYPE_CHECKING:
     from sidelight.policy.saved import Contents, Decisions
 
 
-def changing_contents(plan: Plan, stage: Plan, state: State) -> tuple[dict[str, Any], Arrays]:
-    """Header and members of a policy in this state, which plays `stage`: the plan or its base."""
-    about, arrays = plan_members(plan, stage)
+def changing_contents(plan: Plan, state: State) -> tuple[dict[str, Any], Arrays]:
+    """Header and members of a policy in this state."""
+    about, arrays = plan_members(plan)
     numbers = state.numbers
     members = {"numbers": numbers, "sums": state.sums} | turn_arrays(int(numbers[ROUND]), -1, state.words)
     arrays |= {f"state.{name}": array for name, array in members.items()}
     return about | {"kind": "changing"}, arrays
 
 
-def read_changing(contents: Contents) -> tuple[Plan, Plan, State, Decisions]:
-    """The plan of the file and what is played of it, where it stands, and decisions; all checked."""
-    plan, stage = read_plan_itself(contents)
-    rule = stage.tuning.self_tuning
+def read_changing(contents: Contents) -> tuple[Plan, State, Decisions]:
+    """The plan of the file, where it stands, and decisions; all checked."""
+    plan = read_plan_itself(contents)
+    rule = plan.tuning.self_tuning
     if rule is None:
         contents.refuse("only plans that tune themselves play on graphs that change")
     n = plan.graph.n_arms
@@ -72,7 +72,7 @@ def read_changing(contents: Contents) -> tuple[Plan, Plan, State, Decisions]:
     if pending >= 0:
         contents.refuse("no arm can be pending that is not among the open decisions")
     _check(contents, state, rounds)
-    return plan, stage, state, _decisions(contents, plan, state)
+    return plan, state, _decisions(contents, plan, state)
 
 
 def _check(contents: Contents, state: State, rounds: int) -> None:

@@ -1,20 +1,13 @@
 """What a file holds of a plan being played.
 
-    header        plan: horizon, realization, choices, parameters and bound
-    tuning.*      the arrays of `sidelight.planning.Tuning`
-    base.*        what a plan falls back on: its tuning; the header has `base`, as `plan`, and whether it has `fallen`
-    state.*       where it stands, and what it has learnt (`sidelight.engine.state`); `state.tuned` where a plan tunes
-                  itself
-
-A plan that plays several plans one after another is saved with that of its present stage: under `plan` stands the
-stage, tuning.* is its tuning, `stages` says which sequence it belongs to, and there are
-
-    finished.*    ledgers and certificates of the finished stages, four numbers for every arm; none in the first
+header        plan: horizon, realization, choices, parameters and bound
+tuning.*      the arrays of `sidelight.planning.Tuning`
+state.*       where it stands, and what it has learnt (`sidelight.engine.state`); `state.tuned` where a plan tunes
+              itself
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
@@ -31,8 +24,6 @@ from sidelight.engine.self_tuning.numbers import (
     CHARGED,
     CHECK,
     CHOSEN,
-    FALLEN,
-    FLOOR,
     FREE,
     KEPT,
     LEADER,
@@ -48,14 +39,12 @@ from sidelight.engine.self_tuning.numbers import (
     TARGET,
     UNSPENT,
 )
-from sidelight.engine.self_tuning.retune import RESERVE
 from sidelight.engine.state import BLOCK_LEAST, BLOCK_PAID, EXPLORED, N_TOTALS, Learnt
 from sidelight.partition import Partition
 from sidelight.planning import Plan, Tuning, check_certificate, curve_from_dict
-from sidelight.planning.anytime.doubling import DOUBLING, resumed
 from sidelight.planning.tuning import MOST_EXPLORATION
+from sidelight.policy.older_files import modernised
 from sidelight.policy.saved import LEAST_DRAWN, MOST_SUM, finite_json, is_share, turn_arrays
-from sidelight.policy.stages import FinishedStages
 
 if TYPE_CHECKING:
     from sidelight._types import Floats
@@ -66,10 +55,7 @@ if TYPE_CHECKING:
 CHECKED_ARMS = 100_000
 """Up to so many arms the bound of a plan is proved again when it is loaded: in 0.2 s; a million would take ten."""
 
-WITHOUT_BASE = N_TUNED - 2
-"""So many numbers of self-tuning are kept of plans that fall back on nothing: FLOOR and FALLEN are 1 and 0 there."""
-
-TUNING, BASE = "tuning.", "base.tuning."
+TUNING = "tuning."
 """How the names of members begin that tell how a plan is played."""
 
 _PROVED: WeakValueDictionary[str, Plan] = WeakValueDictionary()
@@ -78,86 +64,61 @@ _PROVED: WeakValueDictionary[str, Plan] = WeakValueDictionary()
 _LEARNT = ("arm_sums", "arm_least", "arm_paid", "block_sums", "totals")
 
 
-def plan_contents(
-    plan: Plan, stage: Plan, finished: FinishedStages, state: Learnt
-) -> tuple[dict[str, Any], Arrays]:
-    """Header and members of a policy that plays `stage` of `plan`, which is the plan itself if it has no stages."""
-    about, arrays = plan_members(plan if plan.stages is None else stage, stage)
-    about |= {"kind": "plan", "stages": None if plan.stages is None else plan.realization}
+def plan_contents(plan: Plan, state: Learnt) -> tuple[dict[str, Any], Arrays]:
+    """Header and members of a policy that plays `plan`."""
+    about, arrays = plan_members(plan)
+    about |= {"kind": "plan"}
     learnt = {name: getattr(state, name) for name in _LEARNT}
     if state.tuned.size:
-        learnt["tuned"] = state.tuned if stage.base is not None else state.tuned[:WITHOUT_BASE]
+        learnt["tuned"] = state.tuned
     learnt |= turn_arrays(state.round, state.pending, state.words)
     arrays |= {f"state.{name}": array for name, array in learnt.items()}
-    if plan.stages is not None:
-        arrays |= {"finished.ledgers": finished.ledgers, "finished.certificates": finished.certificates}
     return about, arrays
 
 
-def plan_members(plan: Plan, stage: Plan) -> tuple[dict[str, Any], Arrays]:
-    """What the header says of a plan, of which `stage` is played: it or its base; and the members with its tuning."""
-    about: dict[str, Any] = {"plan": _described(plan)}
-    arrays = {f"tuning.{name}": array for name, array in plan.tuning.to_arrays().items()}
-    if plan.base is not None:
-        about |= {"base": _described(plan.base), "fallen": stage is plan.base}
-        arrays |= {f"base.tuning.{name}": array for name, array in plan.base.tuning.to_arrays().items()}
-    return about, arrays
-
-
-def _described(plan: Plan) -> dict[str, Any]:
-    return {
+def plan_members(plan: Plan) -> tuple[dict[str, Any], Arrays]:
+    """What the header says of a plan, and the members with its tuning."""
+    about = {
         "horizon": plan.horizon,
         "realization": plan.realization,
         "choices": list(plan.choices),
         "parameters": plan.parameters,
         "bound": plan.curve.to_dict(),
     }
+    return {"plan": about}, {f"tuning.{name}": array for name, array in plan.tuning.to_arrays().items()}
 
 
-def read_plan(contents: Contents) -> tuple[Plan, Plan, FinishedStages, Learnt, Decisions]:
-    """The plan of the file, its present stage, finished stages, what was learnt and decisions; all checked."""
-    plan, stage = read_plan_itself(contents)
-    state = _learnt(contents, stage.tuning, tuned=plan.tuning.self_tuning is not None)
-    finished = FinishedStages.none()
-    if contents.header.get("stages") is not None:
-        plan, finished = _stages(contents, stage)
-    decisions = _decisions(contents, stage, finished, state)
+def read_plan(contents: Contents) -> tuple[Plan, Learnt, Decisions]:
+    """The plan of the file, what was learnt and decisions; all checked."""
+    plan = read_plan_itself(contents)
+    state = _learnt(contents, plan.tuning)
+    decisions = _decisions(contents, state)
     contents.finish()
-    return plan, stage, finished, state._replace(late=decisions.late), decisions
+    return plan, state._replace(late=decisions.late), decisions
 
 
-def read_plan_itself(contents: Contents) -> tuple[Plan, Plan]:
-    """The plan in the header, and what is played of it: itself, or its base."""
-    key = contents.fingerprint(("plan", "base"), (TUNING, BASE))
+def read_plan_itself(contents: Contents) -> Plan:
+    """The plan in the header."""
+    modernised(contents)
+    key = contents.fingerprint(("plan",), (TUNING,))
     plan = _PROVED.get(key)
     if plan is None:
         plan = _PROVED[key] = _proved(contents)
     else:
-        contents.skip((TUNING, BASE))
-    for tuning in (plan.tuning, *(() if plan.base is None else (plan.base.tuning,))):
-        _check_memory(contents, tuning)
-    if plan.base is None:
-        return plan, plan
-    fallen = contents.header.get("fallen")
-    if not isinstance(fallen, bool):
-        contents.refuse(f"a plan has fallen back or not, got {fallen!r:.50}")
-    return plan, plan.base if fallen else plan
+        contents.skip((TUNING,))
+    _check_memory(contents, plan.tuning)
+    return plan
 
 
 def _proved(contents: Contents) -> Plan:
     tuning = contents.rebuilt(TUNING, Tuning.from_arrays)
     _check_memory(contents, tuning)
     plan = _plan(contents, tuning)
-    rule = tuning.self_tuning
-    if (rule is not None and rule.based) != ("base" in contents.header):
-        contents.refuse("a rule that falls back on something comes with it, and others with nothing")
-    if "base" in contents.header:
-        plan = _with_base(contents, plan)
     _check_claim(contents, plan)
     return plan
 
 
-def _decisions(contents: Contents, stage: Plan, finished: FinishedStages, state: Learnt) -> Decisions:
+def _decisions(contents: Contents, state: Learnt) -> Decisions:
     """Decisions made and open, which must be as many as were learnt from, lost and left."""
 
     def check(arm: int, kept: Floats, graph: FeedbackGraph) -> bool:
@@ -170,22 +131,19 @@ def _decisions(contents: Contents, stage: Plan, finished: FinishedStages, state:
         )
 
     found = contents.decisions(
-        finished.rounds + state.round,
+        state.round,
         state.pending,
         lambda degree: late.N_KEPT + late.PER_ARM * degree,
         check,
     )
     learnt = found.made - found.lost - len(found.draws)
-    if learnt < state.round or (learnt > state.round and finished.rounds == 0):
+    if learnt != state.round:
         contents.refuse(f"{learnt} of {found.made} decisions were answered, {state.round} learnt from")
-    here = found.made - finished.rounds - (found.made in found.draws)
-    if here < state.round or (stage.horizon is not None and finished.rounds and here >= stage.horizon):
-        contents.refuse(f"{here} decisions were made in a stage that learnt from {state.round}")
     return found
 
 
-def _plan(contents: Contents, tuning: Tuning, section: str = "plan") -> Plan:
-    graph, about = contents.graph, contents.section(section)
+def _plan(contents: Contents, tuning: Tuning) -> Plan:
+    graph, about = contents.graph, contents.section("plan")
     tuning.check_graph(graph)
     if not finite_json(about):
         contents.refuse("some numbers of the plan are not finite")
@@ -228,19 +186,6 @@ def _check_memory(contents: Contents, tuning: Tuning) -> None:
         )
 
 
-def _with_base(contents: Contents, plan: Plan) -> Plan:
-    """The plan with what it falls back on."""
-    base = _plan(contents, contents.rebuilt(BASE, Tuning.from_arrays), "base")
-    rule, other = plan.tuning.self_tuning, base.tuning.self_tuning
-    if rule is None or base.horizon != plan.horizon or (other is None) != (rule.base_price > 0):
-        contents.refuse(
-            "a plan that tunes itself falls back on one for as many rounds, of the kind that it knows of"
-        )
-    if other is None and (base.tuning.n_blocks > 1 or base.tuning.schedule is not None):
-        contents.refuse("fixed rates that a plan falls back on are those of one block")
-    return replace(plan, base=base)
-
-
 def _check_claim(contents: Contents, plan: Plan) -> None:
     """What is called certified follows from the tuning; a bound that is not promises nothing."""
     if plan.graph.n_arms > CHECKED_ARMS or (plan.horizon is not None and not plan.bound.certified):
@@ -251,8 +196,8 @@ def _check_claim(contents: Contents, plan: Plan) -> None:
         contents.refuse(f"the tuning does not prove its bound, {failing[0]}")
 
 
-def _learnt(contents: Contents, tuning: Tuning, *, tuned: bool) -> Learnt:
-    """What was learnt with `tuning`, by a plan that has tuned itself or not."""
+def _learnt(contents: Contents, tuning: Tuning) -> Learnt:
+    """What was learnt with `tuning`."""
     m, n = tuning.n_blocks, tuning.n_arms
     rounds, pending, words = contents.turn(n)
     shapes = {"arm_sums": (n,), "totals": (N_TOTALS,)}
@@ -268,7 +213,7 @@ def _learnt(contents: Contents, tuning: Tuning, *, tuned: bool) -> Learnt:
     if state.totals[BLOCK_LEAST] < 0 or state.totals[BLOCK_PAID] < 0:
         contents.refuse("what was paid cannot be negative")
     most, extra = MOST_EXPLORATION * (1 + 1e-9), 0.0
-    if tuned:  # what is kept on the leader costs what that loses
+    if tuning.self_tuning is not None:  # what is kept on the leader costs what that loses
         most, extra = 1.0 + 1e-9, float(rounds + state.arm_least.max() + state.arm_sums.max())
     if not -most * state.totals[BLOCK_PAID] - extra <= state.totals[EXPLORED] <= most * rounds + extra:
         contents.refuse("exploration cost what no plan may explore")
@@ -283,38 +228,19 @@ def _learnt(contents: Contents, tuning: Tuning, *, tuned: bool) -> Learnt:
 
 def _tuned(contents: Contents, rule: SelfTuning, n: int, rounds: int) -> Floats:
     """Where self-tuning stands: nothing that play cannot reach."""
-    based = rule.based
-    tuned = contents.floats("state.tuned", (N_TUNED if based else WITHOUT_BASE,), least=-MOST_SUM)
-    if not based:
-        tuned = np.append(tuned, [1.0, 0.0])
+    tuned = contents.floats("state.tuned", (N_TUNED,), least=-MOST_SUM)
     if rounds == 0:
-        if not np.array_equal(tuned, first_numbers(rule, n)):
+        if not np.array_equal(tuned, first_numbers(rule)):
             contents.refuse("state.tuned is not where self-tuning begins, after no rounds")
         return tuned
     more = 1.0 + 1e-9
     largest = rule.first * more * (rounds + 1.0) ** 2 + rule.share * rounds / rule.diameter
     left = rule.horizon - rounds
     affordable = True
-    if based:
-        largest = max(largest, 4.0 * more * rule.start)
-    elif rule.horizon:  # β may be raised to where the budget lasts
+    if rule.horizon:  # β may be raised to where the budget lasts
         largest = max(largest, more * rule.cost_to_go(rule.first, rule.horizon)[1])
-    betas = [tuned[i] for i in (BETA, FREE, CHOSEN, *(() if based else (TARGET,)))]
-    allowed, reference = tuned[MOST], 1.0 + SLACK
-    if based:
-        needed, _ = (
-            rule.cost_to_fall(tuned[BETA], left, n, tuned[TARGET])
-            if left > 0 and tuned[BETA] > 0
-            else (0.0, 0.0)
-        )
-        spent = tuned[PURCHASED] + tuned[CHARGED] + needed
-        affordable = left <= 0 or contents.late > 0 or spent <= rule.budget * more
-        if left > 0 and contents.late == 0:
-            allowed, reference = (
-                rule.budget - spent + 1e-6 * rule.budget,
-                rule.reference(tuned[TARGET]) * more,
-            )
-    elif left > 0 and rule.first <= more * tuned[BETA]:
+    betas = [tuned[i] for i in (BETA, FREE, CHOSEN, TARGET)]
+    if left > 0 and rule.first <= more * tuned[BETA]:
         known = (rule.diameter, *rule.costs, tuned[TARGET])
         needed, _ = prices.cost_to_go(tuned[BETA], left, *known)
         affordable = contents.late > 0 or tuned[PURCHASED] + tuned[CHARGED] + needed <= rule.budget * more
@@ -327,28 +253,14 @@ def _tuned(contents: Contents, rule: SelfTuning, n: int, rounds: int) -> Floats:
         "charges": 0.0 <= tuned[CHARGED] <= rounds * more,
         "money": 0.0 <= tuned[UNSPENT] <= rule.play_share * tuned[CHARGED] * more and tuned[LIMIT] >= 0.0,
         "the budget": affordable,
-        "the allowance": -1e-6 - owed <= tuned[ALLOWANCE] <= min(tuned[MOST], allowed)
-        and 0.0 <= tuned[REFERENCE] <= reference,
+        "the allowance": -1e-6 - owed <= tuned[ALLOWANCE] <= tuned[MOST]
+        and 0.0 <= tuned[REFERENCE] <= 1.0 + SLACK,
         "the price": tuned[SAFE] in (0.0, 1.0) and 0.0 <= tuned[PRICE] <= 1.0,
         "a safe round": tuned[SAFE] == 0.0
         or (rule.price(tuned[BETA]) <= tuned[PRICE] * more and tuned[PRICE] <= tuned[REFERENCE] * more),
         "the next choice": tuned[CHECK] > 0.0,
-        "the base": tuned[FLOOR] in (1.0, RESERVE) and tuned[FALLEN] == 0.0 and tuned[TARGET] > 0.0,
     }
     wrong = [name for name, holds in conditions.items() if not holds]
     if wrong:
         contents.refuse(f"self-tuning cannot have come to where state.tuned says it is: {', '.join(wrong)}")
     return tuned
-
-
-def _stages(contents: Contents, stage: Plan) -> tuple[Plan, FinishedStages]:
-    """The saved stage is played to its end as it was saved; later ones are planned when they begin."""
-    kind, length = contents.text("stages"), stage.horizon or 0
-    if kind != DOUBLING or length.bit_count() != 1:
-        contents.refuse(f"a stage of {kind!r} has 1, 2, 4, … rounds, got one of {length} rounds")
-    shape = (stage.graph.n_arms if length > 1 else 0, 4)
-    terms = {
-        name: contents.floats(f"finished.{name}", shape, least=-MOST_SUM)
-        for name in ("ledgers", "certificates")
-    }
-    return resumed(stage), FinishedStages(length - 1, **terms)

@@ -233,7 +233,6 @@ def halves(t, arm):
 GAMES = {
     "learning": lambda: (sl.plan("cycle:6", 600), "gap:0.3"),
     "fixed, in buckets": lambda: (sl.plan("mab:40", 600, realization="fixed"), "switching:50,0.4"),
-    "doubling": lambda: (sl.plan("cycle:6", None, realization="doubling"), "gap:0.3"),
     "rates that fall": lambda: (sl.plan("corrupted_mab:12,3", None, realization="anytime"), "gap:0.3"),
     "a rule": lambda: (sl.baselines.ts_n(sl.families.mab(4)), "gap:0.3"),
     "losses from Python": lambda: (sl.plan("cycle:6", 600), sl.environments.function(halves, 6)),

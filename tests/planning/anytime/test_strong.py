@@ -196,17 +196,6 @@ def test_never_above_the_bandit_bound_that_it_replaces(n):
 
 
 @each
-def test_never_above_doubling(name):
-    """From where the bound is half of t, at the beginning and the end of stages; before, those are uniform play."""
-    made, doubled = planned(name), sl.plan(GRAPHS[name], None, realization="doubling")
-    for t in sorted(
-        {2**k + j for k in range(24) for j in (-1, 0, 2**k // 16)} | {10**j for j in range(1, 9)}
-    ):
-        if t and made.curve.value_at(t) <= t / 2:
-            assert made.bound_at(t).value <= doubled.bound_at(t).value
-
-
-@each
 def test_the_tuning_is_a_minimum(name):
     bound = planned(name).curve
     for change in ({"eta": 0.97}, {"eta": 1.03}, {"gamma": 0.95}, {"gamma": 1.05}):

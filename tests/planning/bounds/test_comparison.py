@@ -11,7 +11,6 @@ import pytest
 
 import sidelight as sl
 from sidelight.analysis import minimax, observability
-from sidelight.engine.constants import ROOM
 from sidelight.errors import InvalidGraph, InvalidOption, UnobservableGraph, WeightsIgnored
 from sidelight.graph import FeedbackGraph, families, read_graph
 from sidelight.planning import compare_bounds
@@ -19,6 +18,7 @@ from sidelight.planning.bounds import lower
 from sidelight.planning.cliques import clique_cover
 from sidelight.planning.exploration import dominating_set
 from sidelight.planning.minimised.strong import OneSimplex, Strong
+from sidelight.planning.self_tuning.budget import SLACK
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data" / "graphs"
 
@@ -51,7 +51,7 @@ def check(g, horizon):
     assert [row.name for row in found.ahead] == []
     for row in found.upper:
         if row.certified and row.learns:
-            assert found.auto.value <= row.value * (1 + 1e-12) + 2 * ROOM
+            assert found.auto.value <= (1 + SLACK) * row.value * (1 + 1e-12)
     assert found.floor.value <= found.best.value * (1 + 1e-9)
     assert found.best.ratio == pytest.approx(1)
     return found

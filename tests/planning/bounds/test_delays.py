@@ -31,10 +31,9 @@ def blocks(graph):
     [
         (lambda: sl.plan(sl.families.cycle(6), 1000), "tune themselves"),
         (lambda: blocks(sl.families.bicliques([4, 4])), "two levels"),
-        (lambda: sl.plan(sl.families.cycle(6), realization="doubling"), "stages"),
         (lambda: sl.baselines.exp3(sl.families.mab(4), 1000), "does not reach every arm"),
     ],
-    ids=["self-tuning", "two levels", "stages", "no exploration"],
+    ids=["self-tuning", "two levels", "no exploration"],
 )
 def test_where_nothing_is_proved(plan, why):
     with pytest.raises(sl.InfeasibleRequest, match=f"late is proved for .*{why}.*certificate"):

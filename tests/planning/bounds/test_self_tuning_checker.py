@@ -53,8 +53,7 @@ def test_a_cover_that_leaves_arms_out_is_found():
 def test_budgets_that_are_too_small_or_for_other_rounds_are_found():
     made = sl.plan(sl.families.cycle(12), 5_000, realization="self-tuning")
     rule = made.tuning.self_tuning
-    assert made.base is not None
-    for changes, name in (({"budget": 0.99 * rule.budget}, "falling back"), ({"horizon": 4_999}, "horizon")):
+    for changes, name in (({"budget": 0.99 * rule.budget}, "cost to go"), ({"horizon": 4_999}, "horizon")):
         tuning = replace(made.tuning, self_tuning=replace(rule, **changes))
         assert any(name in found for found in failing(replace(made, tuning=tuning)))
     generous = replace(made.tuning, self_tuning=replace(rule, budget=1.01 * rule.budget))

@@ -75,7 +75,7 @@ def test_the_cover_is_chosen_by_the_whole_curve():
 @pytest.mark.parametrize("horizon", [20, 3_000, 10**6])
 def test_budgets_are_the_smallest_bound_and_pass_the_check(name, horizon):
     g = GRAPHS[name]
-    made, fixed = tuned(g, horizon), sl.plan(g, horizon, realization="fixed")
+    made, fixed = tuned(g, horizon, slack=0), sl.plan(g, horizon, realization="fixed")
     rule = made.tuning.self_tuning
     assert rule.horizon == horizon
     assert made.bound.value == pytest.approx(rule.budget, rel=1e-12)
@@ -86,16 +86,14 @@ def test_budgets_are_the_smallest_bound_and_pass_the_check(name, horizon):
     assert made.bound.informative == (made.bound.value < horizon)
 
 
-def test_a_premium_buys_an_order_nearer_to_a_half():
-    g = F.revealing_action(20)  # where order ½ has nothing to fall back on (test_fallback.py)
-    without, little, much = (tuned(g, 30_000, premium=x) for x in (0.0, 0.1, 0.8))
-    for made, premium in ((little, 0.1), (much, 0.8)):
-        assert made.bound.value == pytest.approx(
-            (1 + premium) * made.bound.terms["smallest bound"], rel=1e-12
-        )
-        assert made.bound.terms["premium"] == pytest.approx(
-            premium * made.bound.terms["smallest bound"], rel=1e-9
-        )
+def test_slack_buys_an_order_nearer_to_a_half():
+    g = F.revealing_action(20)
+    without, little, much = (tuned(g, 30_000, slack=x) for x in (0.0, 0.1, 0.8))
+    assert little.bound == sl.plan(g, 30_000).bound
+    for made, slack in ((little, 0.1), (much, 0.8)):
+        smallest = made.bound.terms["smallest bound"]
+        assert made.bound.value == pytest.approx((1 + slack) * smallest, rel=1e-12)
+        assert made.bound.terms["slack"] == pytest.approx(slack * smallest, rel=1e-9)
     orders = [made.parameters["s"] for made in (without, little, much)]
     assert orders == sorted(orders, reverse=True)
     assert orders[0] > orders[-1] == 0.5
@@ -105,7 +103,19 @@ def test_an_order_asked_for_is_played_inside_its_own_budget_where_it_must():
     made, best = tuned(GRAPHS["cycle"], 30_000, s=0.5), tuned(GRAPHS["cycle"], 30_000)
     assert made.parameters["s"] == 0.5
     assert made.bound.value > best.bound.value
-    assert tuned(GRAPHS["cycle"], 30_000, s="bound", premium=0.5).parameters["s"] == best.base.parameters["s"]
+    least = tuned(GRAPHS["cycle"], 30_000, slack=0)
+    assert tuned(GRAPHS["cycle"], 30_000, s="bound", slack=0.5).parameters["s"] == least.parameters["s"]
+
+
+def test_fixed_rates_play_where_no_order_keeps_to_the_budget():
+    g = GRAPHS["bandit"]
+    made, fixed = sl.plan(g, 30_000, slack=0), sl.plan(g, 30_000, realization="fixed")
+    assert made.realization == fixed.realization != "self-tuning"
+    assert made.bound == fixed.bound
+    enough = float(made.note.split("slack=")[1].split()[0])
+    assert "fixed rates" in made.note
+    assert sl.plan(g, 30_000, slack=enough).realization == "self-tuning"
+    assert sl.plan(g, 30_000, slack=0.9 * enough).realization == fixed.realization
 
 
 def test_relabelling_changes_no_bound():
@@ -128,9 +138,9 @@ def test_one_arm_needs_no_tuning():
     ("options", "message"),
     [
         ({"s": 1.5}, "s=1.5"), ({"s": "best"}, "best"), ({"s": True}, "True"), ({"c": 0}, "c=0"), ({"c": 2}, "c=2"),
-        ({"c": "half"}, "half"), ({"horizon": 10, "premium": -0.1}, "-0.1"), ({"premium": 0.1}, "none"),
+        ({"c": "half"}, "half"), ({"horizon": 10, "slack": -0.1}, "-0.1"), ({"slack": 0.2}, "none"),
         ({"realization": "flat", "s": 0.5}, "self-tuning"),
-        ({"realization": "flat", "horizon": 9, "premium": 1}, "self-tuning"),
+        ({"realization": "flat", "horizon": 9, "slack": 1}, "self-tuning"),
     ],
 )  # fmt: skip
 def test_options_are_checked(options, message):

@@ -13,7 +13,6 @@ from sidelight.engine.self_tuning.numbers import (
     BETA,
     CHECK,
     CHOSEN,
-    FLOOR,
     FREE,
     HIGH,
     LIMIT,
@@ -45,44 +44,31 @@ SMALL = 1_000
 def rule_numbers(rule: SelfTuning, n_arms: int, n_edges: int) -> Floats:
     """machine.rule."""
     pause = max(LEAST_PAUSE, (n_arms + n_edges) // (8 if n_arms <= SMALL else 2))
-    return np.array([*(float(getattr(rule, name)) for name in RULE), float(pause), *rule.falling])
+    return np.array([*(float(getattr(rule, name)) for name in RULE), float(pause)])
 
 
-def first_numbers(rule: SelfTuning, n_arms: int) -> Floats:
+def first_numbers(rule: SelfTuning) -> Floats:
     """state.tuned at round one, which is played safe; the rule is applied after it.
 
     With a horizon at the β at which the budget lasts for all rounds, without at the first.
     """
     given = (rule.order, rule.weak, rule.beside, rule.strong, rule.lean)
     beta = rule.first
-    if rule.base_order > 0.0 or rule.base_price > 0.0:
-        beta = rule.start
-    elif rule.horizon > 0:
+    if rule.horizon > 0:
         _, beta = prices.cost_to_go(rule.first, rule.horizon, rule.diameter, *given, rule.first)
     price = prices.price(beta, *given)
     tuned = np.zeros(N_TUNED)
     tuned[[BETA, CHOSEN, TARGET]] = beta
     tuned[FREE] = rule.first
     tuned[STRENGTH] = prices.safe_strength(beta, *given)
-    tuned[SCALE] = tuned[SAFE] = tuned[CHECK] = tuned[FLOOR] = 1.0
+    tuned[SCALE] = tuned[SAFE] = tuned[CHECK] = 1.0
     tuned[PURCHASED] = beta * rule.diameter
     floor = (1.0 + rule.patience) * rule.first - rule.first
     tuned[RISE] = UNBOUNDED if rule.horizon > 0 else floor * rule.diameter / rule.share
     tuned[LIMIT] = rule.patience * rule.first * rule.diameter
     tuned[PRICE] = price
     tuned[LOW], tuned[HIGH] = -1.0, 2.0
-    if rule.base_order > 0.0:
-        base = (rule.base_weak, rule.base_beside, rule.base_strong, rule.base_lean)
-        about = (rule.order, rule.diameter, n_arms, rule.base_order, rule.base_diameter, *base)
-        falling, tuned[TARGET] = prices.cost_to_fall(beta, rule.horizon, *about, 0.0)
-        tuned[ALLOWANCE] = rule.budget - tuned[PURCHASED] - falling
-        tuned[REFERENCE] = prices.price(tuned[TARGET], rule.base_order, *base)
-        tuned[MOST] = UNBOUNDED
-    elif rule.base_price > 0.0:
-        falling = prices.fallen_from(beta, rule.start, rule.falling, 0) + rule.horizon * rule.base_price
-        tuned[ALLOWANCE] = rule.budget - tuned[PURCHASED] - falling
-        tuned[REFERENCE], tuned[MOST] = rule.base_price, UNBOUNDED
-    elif rule.horizon > 0:
+    if rule.horizon > 0:
         tuned[ALLOWANCE] = max(rule.budget - tuned[PURCHASED] - rule.horizon * price, 0.0)
         tuned[REFERENCE], tuned[MOST] = price, UNBOUNDED
     else:

@@ -14,7 +14,6 @@ from sidelight.engine.self_tuning.numbers import (
     BETA,
     CHARGED,
     CHECK,
-    FLOOR,
     HIGH,
     LEADER,
     LIMIT,
@@ -152,7 +151,7 @@ def is_due(state, store):
     tuned = state.tuned
     if tuned[UNSPENT] > tuned[LIMIT] or state.round >= tuned[CHECK]:
         return True
-    if tuned[CHARGED] > tuned[RISE] or (tuned[SAFE] == 0.0 and tuned[ALLOWANCE] < tuned[FLOOR]):
+    if tuned[CHARGED] > tuned[RISE] or (tuned[SAFE] == 0.0 and tuned[ALLOWANCE] < 1.0):
         return True
     x = value(store, 0, 1 + int(tuned[LEADER]))
     return not tuned[LOW] <= x <= tuned[HIGH] or state.gamma > MOST_EXPLORED

@@ -13,14 +13,6 @@ RULE = (
     "patience",
     "horizon",
     "budget",
-    "start",
-    "base_order",
-    "base_diameter",
-    "base_weak",
-    "base_beside",
-    "base_strong",
-    "base_lean",
-    "base_price",
 )
 """The first of machine.rule, by the names of `planning.self_tuning.rule.SelfTuning`."""
 (
@@ -36,19 +28,9 @@ RULE = (
     PATIENCE,
     HORIZON,
     BUDGET,
-    START,
-    BASE_ORDER,
-    BASE_DIAMETER,
-    BASE_WEAK,
-    BASE_BESIDE,
-    BASE_STRONG,
-    BASE_LEAN,
-    BASE_PRICE,
     PAUSE,
-    FALLING,
-) = range(22)
-# BASE_ORDER: 0 where there is no other rule to fall back on, BASE_PRICE: 0 where there are no fixed rates; PAUSE:
-# rounds between two choices, at least; FALLING: from here on the table of `prices.fallen_from`, for fixed rates
+) = range(13)
+# PAUSE: rounds between two choices, at least
 
 # state.tuned
 (
@@ -74,10 +56,8 @@ RULE = (
     LOW,  # the choice holds while X_I stays between these …
     HIGH,
     CHECK,  # … and fewer rounds than this are over
-    FLOOR,  # an allowance below this is looked at
-    FALLEN,  # 1 if the plan must go on as the one it falls back on
-) = range(24)
-N_TUNED = 24
+) = range(22)
+N_TUNED = 22
 
 # state.surveyed: what `money.survey` found
 (

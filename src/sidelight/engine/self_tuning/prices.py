@@ -5,14 +5,9 @@ exploration g adds up to; `beside`, `strong` and `lean` say what self-loops and 
 (`planning.self_tuning.rule`). Proofs: docs/theory/self-tuning.md.
 """
 
-from collections.abc import Sequence
-from math import exp, expm1, inf, log, log2, pow, sqrt
+from math import inf, pow, sqrt
 
 GOLDEN = (sqrt(5.0) - 1.0) / 2.0
-LEAST, LARGER = 1e-9, 4
-"""Temperatures of the base: from here on, and how many above the one that is best from there are tried."""
-PER_OCTAVE, OCTAVES_BELOW, N_FALLING = 4, 4, 56
-"""What falling back on fixed rates costs is tabulated: at β = 0, then from so many octaves below the start on."""
 
 
 def weak_price(beta: float, order: float, weak: float, beside: float) -> float:
@@ -87,81 +82,3 @@ def cost_to_go(
             if found < value:
                 value, target = found, other
     return value, target
-
-
-def crossing(
-    base: float,
-    base_order: float,
-    base_diameter: float,
-    beta: float,
-    order: float,
-    diameter: float,
-    arms: float,
-) -> float:
-    """No less than max_x base·H'(x) − β·H(x) over distributions of so many arms, H' of the larger order: Lemma 5.
-
-    An arm adds φ(x) = base·h'(x) − β·h(x), convex from 0 on and concave beyond. Under its concave hull all arms are
-    alike, or have what maximises φ(x)/x.
-    """
-    x = exp(log(beta * base_order / (base * order)) / (base_order - order))
-    if x <= 1.0 / arms:
-        return base * base_diameter - beta * diameter
-    if x >= 1.0:
-        return 0.0
-    lost = -log(x)
-    height = (
-        lost if base_order == 1.0 else expm1((1.0 - base_order) * lost) / (base_order * (1.0 - base_order))
-    )
-    return max(base * height - beta * expm1((1.0 - order) * lost) / (order * (1.0 - order)), 0.0)
-
-
-def cost_to_fall(
-    beta: float,
-    rounds: float,
-    order: float,
-    diameter: float,
-    arms: float,
-    base_order: float,
-    base_diameter: float,
-    base_weak: float,
-    base_beside: float,
-    base_strong: float,
-    base_lean: float,
-    known: float,
-) -> tuple[float, float]:
-    """(value, target): what so many rounds cost at most that go on with the base, at temperature `target`.
-
-    `known`, unless 0, is tried as well: with the last target a round less costs less by its price.
-    """
-    _, first = cost_to_go(
-        LEAST, rounds, base_diameter, base_order, base_weak, base_beside, base_strong, base_lean, known
-    )
-    first = max(first, 0.5 * base_weak)  # below, a round may cost all it can
-    value, target = inf, first
-    for k in range(LARGER + (1 if known > 0.0 else 0)):
-        base = known if k == LARGER else first * (1.0 + 0.25 * k)
-        found = crossing(base, base_order, base_diameter, beta, order, diameter, arms)
-        found += rounds * price(base, base_order, base_weak, base_beside, base_strong, base_lean)
-        if found < value:
-            value, target = found, base
-    return value, target
-
-
-def tabulated_at(start: float, k: int) -> float:
-    """The k-th temperature of the table, k = 0, …, N_FALLING − 1."""
-    return 0.0 if k == 0 else start * pow(2.0, (k - 1.0) / PER_OCTAVE - OCTAVES_BELOW)
-
-
-def fallen_from(beta: float, start: float, table: Sequence[float], first: int) -> float:
-    """What going on with fixed rates costs at most beside their rounds, K(β), from `table` behind `first`.
-
-    K is a maximum of functions that are linear in β and fall: chords lie above it, and it falls behind the table.
-    """
-    k = 0
-    if beta > tabulated_at(start, 1):
-        k = 1 + int(PER_OCTAVE * (log2(beta / start) + OCTAVES_BELOW))
-    if k >= N_FALLING - 1:
-        return table[first + N_FALLING - 1]
-    low, high = tabulated_at(start, k), tabulated_at(start, k + 1)
-    share = min(max((beta - low) / (high - low), 0.0), 1.0)
-    return (1.0 - share) * table[first + k] + share * table[first + k + 1]

@@ -29,13 +29,6 @@ from sidelight.engine.self_tuning.money import survey
 from sidelight.engine.self_tuning.numbers import (
     ALLOWANCE,
     AT,
-    BASE_BESIDE,
-    BASE_DIAMETER,
-    BASE_LEAN,
-    BASE_ORDER,
-    BASE_PRICE,
-    BASE_STRONG,
-    BASE_WEAK,
     BESIDE,
     BETA,
     BUDGET,
@@ -44,10 +37,7 @@ from sidelight.engine.self_tuning.numbers import (
     CHOSEN,
     DIAMETER,
     ENTROPY,
-    FALLEN,
-    FALLING,
     FIRST,
-    FLOOR,
     FREE,
     HIGH,
     HORIZON,
@@ -71,7 +61,6 @@ from sidelight.engine.self_tuning.numbers import (
     SAFE,
     SCALE,
     SHARE,
-    START,
     STRENGTH,
     STRONG,
     TARGET,
@@ -91,10 +80,6 @@ also_compiled(
     prices.price,
     prices.safe_strength,
     prices.cost_to_go,
-    prices.crossing,
-    prices.cost_to_fall,
-    prices.tabulated_at,
-    prices.fallen_from,
 )
 
 MOVED = 1.2
@@ -135,9 +120,7 @@ def retune(machine, state, store):
     buy(machine, state, store)
     left = rule[HORIZON] - state.round
     beta = tuned[FREE]
-    if left > 0.0 and (rule[BASE_ORDER] > 0.0 or rule[BASE_PRICE] > 0.0):
-        beta = keep_back(machine, state, store, worth, left)
-    elif left > 0.0:
+    if left > 0.0:
         beta = hold(machine, state, store, worth, left)
     elif left == 0.0:
         # The certificate of all rounds needs no purchase after the last, and the budget has none.
@@ -174,29 +157,6 @@ def cost_to_go(rule, beta, left, known):
     return prices.cost_to_go(
         beta, left, rule[DIAMETER], rule[ORDER], rule[WEAK], rule[BESIDE], rule[STRONG], rule[LEAN], known
     )
-
-
-@inlined()
-def base_price(rule, beta):
-    """What a round of the base at β costs at most."""
-    if rule[BASE_PRICE] > 0.0:
-        return rule[BASE_PRICE]
-    return prices.price(
-        beta, rule[BASE_ORDER], rule[BASE_WEAK], rule[BASE_BESIDE], rule[BASE_STRONG], rule[BASE_LEAN]
-    )
-
-
-@internal()
-def cost_to_fall(machine, beta, left, known):
-    """(value, target) of the rounds left, if the base takes over at β."""
-    noinline()
-    rule = machine.rule
-    if rule[BASE_PRICE] > 0.0:  # fixed rates have no temperature of their own
-        return prices.fallen_from(beta, rule[START], rule, FALLING) + left * rule[BASE_PRICE], known
-    return prices.cost_to_fall(
-        beta, left, rule[ORDER], rule[DIAMETER], float(machine.n_arms), rule[BASE_ORDER], rule[BASE_DIAMETER],
-        rule[BASE_WEAK], rule[BASE_BESIDE], rule[BASE_STRONG], rule[BASE_LEAN], known,
-    )  # fmt: skip
 
 
 # -- β ------------------------------------------------------------------------------------------------
@@ -273,74 +233,6 @@ def hold(machine, state, store, worth, left):
     tuned[TARGET] = known
     tuned[REFERENCE] = price(rule, known)
     return beta
-
-
-@internal()
-def keep_back(machine, state, store, worth, left):
-    """`hold` where the rounds left are affordable because there is a base to fall back on.
-
-    Rounds until the next look may cost what the base would and what was saved, but for a reserve. Sets allowance and
-    reference, and whether the base has to take over.
-    """
-    noinline()
-    tuned, rule, found = state.tuned, machine.rule, state.surveyed
-    if state.late > 0.0:  # then nothing is promised but what the sums certify
-        tuned[ALLOWANCE] = UNBOUNDED
-        tuned[SAFE] = 0.0
-        return tuned[FREE]
-    budget = rule[BUDGET] - (tuned[PURCHASED] + tuned[CHARGED] - worth)
-    ahead = min(max(rule[PAUSE], 0.1 * state.round), left)
-    # Where falling back leaves most; on fixed rates, if nothing is learnt any more: to come back there from a lower
-    # temperature costs something, which must be kept.
-    stays = left if rule[BASE_PRICE] > 0.0 else 0.0
-    near, far, most = tuned[FREE], tuned[BETA], -math.inf
-    for k in range(4):
-        trial = tuned[BETA] if k == 0 else rule[START] * 2.0 ** (k - 1)
-        survey(machine, state, store, trial)
-        rest = budget - found[WORTH] - cost_to_fall(machine, trial, left, tuned[TARGET])[0]
-        if stays > 0.0:
-            rest -= stays * max(calm_cost(machine, state) - rule[BASE_PRICE], 0.0)
-        if rest > most:
-            far, most = trial, rest
-    beta, fits = far, False
-    for turn in range(HALVINGS + 1):
-        trial = near if turn == 0 else math.sqrt(near * far)
-        survey(machine, state, store, trial)
-        whole, aim = cost_to_fall(machine, trial, left, tuned[TARGET])
-        needed = RESERVE + ahead * max(calm_cost(machine, state) - base_price(rule, aim), 0.0)
-        if found[WORTH] + whole + needed <= budget and (stays == 0.0 or needed <= most):
-            beta, fits, far = trial, True, trial
-            if turn == 0:
-                break
-        else:
-            near = trial
-    survey(machine, state, store, beta)
-    whole, aim = cost_to_fall(machine, beta, left, tuned[TARGET])
-    tuned[ALLOWANCE] = budget - found[WORTH] - whole
-    tuned[FLOOR] = RESERVE if fits else 1.0
-    tuned[SAFE] = 0.0
-    tuned[FALLEN] = 1.0 if tuned[ALLOWANCE] < 1.0 else 0.0
-    tuned[TARGET] = aim
-    tuned[REFERENCE] = base_price(rule, aim)
-    return beta
-
-
-@internal()
-def calm_cost(machine, state):
-    """What a round costs that plays the point surveyed last as it is."""
-    noinline()
-    n, trial, s, beta = machine.n_arms, state.trial, machine.rule[ORDER], state.surveyed[AT]
-    leader = int(state.surveyed[LIKELIEST])
-    roots, seen = offset(trial, n), offset(trial, 2 * n)
-    see(machine, trial, 1.0, seen)
-    whole = others = largest = 0.0
-    for i in range(n):
-        if i != leader:
-            whole += pays(s, trial[i], roots[i], beta * seen[i])
-            others += trial[i] * roots[i]
-            largest = max(largest, roots[i])
-    plain = pays(s, trial[leader], roots[leader], beta * seen[leader])
-    return whole + min(plain, shifted(s, others, largest, beta * seen[leader]))
 
 
 @inlined()

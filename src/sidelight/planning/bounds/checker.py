@@ -20,8 +20,7 @@ from sidelight.graph import FeedbackGraph
 from sidelight.graph.failing import loop_probability
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.bounds.independent_sets import independence, is_symmetric, mutual_independence
-from sidelight.planning.bounds.self_tuning_checker import crossings, self_tuning_conditions
-from sidelight.planning.self_tuning.rule import SelfTuning
+from sidelight.planning.bounds.self_tuning_checker import self_tuning_conditions
 from sidelight.planning.tuning import EXACT_SPREAD, LAZY_FACTOR, Tuning
 
 if TYPE_CHECKING:
@@ -48,10 +47,6 @@ def check_certificate(plan: Plan) -> tuple[Condition, ...]:
     """
     if not isinstance(getattr(plan, "tuning", None), Tuning):
         raise InvalidOption(f"check_certificate needs a Plan, got {type(plan).__name__}")
-    if plan.stages is not None:
-        raise InvalidOption(
-            "a doubling plan plays many plans: check plan.stage_of(t), t = 1, 2, 4, 8, …, instead"
-        )
     facts = _Facts(plan.graph, plan.tuning)
     listed = [*_blocks_agree(plan, facts), *facts.conditions()]
     if facts.n == 1:
@@ -59,11 +54,7 @@ def check_certificate(plan: Plan) -> tuple[Condition, ...]:
         return (*listed, _at_most("one arm, computed ≤ claimed", 0.0, claimed))
     if plan.tuning.self_tuning is not None:
         listed += self_tuning_conditions(plan, plan.tuning.self_tuning, facts.fixed)
-        if plan.base is not None:
-            listed.append(Condition("bases on another graph", float(plan.base.graph != plan.graph), 0.0))
-            if plan.base.tuning.self_tuning is None and plan.tuning.self_tuning.base_price > 0:
-                listed += _fixed_base(plan.base, plan.tuning.self_tuning)
-        return (*listed, *(() if plan.base is None else check_certificate(plan.base)))
+        return tuple(listed)
     if plan.horizon is None:
         return (*listed, _every_round(facts, plan))
     T, schedules = float(plan.horizon), 0.0 if plan.tuning.schedule is None else 1.0
@@ -412,25 +403,6 @@ def _totals(facts: _Facts, T: float, plan: Plan) -> Iterator[Total]:
             for cost in _costs(facts, groups, plan):
                 yield size + T * cost(groups, 1.0), []
     yield inf, [Condition("groups of arms that nothing makes visible", 1.0, 0.0)]
-
-
-def _fixed_base(base: Plan, rule: SelfTuning) -> list[Condition]:
-    """What a rule believes of the fixed rates that it falls back on: docs/theory/self-tuning.md, section 7."""
-    facts = _Facts(base.graph, base.tuning)
-    groups = _groups(facts.arms(0), base.tuning.inner_power, base.tuning.inner_rate)
-    if facts.m > 1 or base.tuning.schedule is not None or base.horizon != rule.horizon:
-        return [Condition("what is fallen back on is no plan with fixed rates for as many rounds", 1.0, 0.0)]
-    found = min((cost(groups, 1.0) for cost in _costs(facts, groups, base)), default=inf)
-    kinds = [(len(group.arms), group.h, 1 / group.eta) for group in groups]
-    corner = min(group.corner for group in groups)
-    computed = crossings(kinds, corner, rule)
-    over = float((computed - rule.falling).max())
-    return [
-        _at_most("a round at fixed rates, computed ≤ claimed", found, rule.base_price),
-        Condition(
-            "falling back on fixed rates, most above what is claimed", over, ACCURACY * float(computed[0])
-        ),
-    ]
 
 
 def _still(n: int, rate: float, T: float) -> float:

@@ -131,9 +131,9 @@ class Comparison:
     def ahead(self) -> tuple[Row, ...]:
         """Certified upper bounds of play that learns, smaller than the auto plan's: should be empty.
 
-        The few rounds' worth of room that it may take besides the smallest bound do not count.
+        The slack that it has besides the smallest bound does not count.
         """
-        most = self.plan.bound.value - self.plan.bound.terms.get("room", 0.0)
+        most = self.plan.bound.value - self.plan.bound.terms.get("slack", 0.0)
         rivals = (row for row in self.upper if row.certified and row.learns)
         return tuple(
             row for row in rivals if row.value is not None and not Condition(row.name, most, row.value).holds

@@ -54,18 +54,11 @@ def self_tuning_conditions(plan: Plan, rule: SelfTuning, fixed: Floats) -> Itera
     if rule.strong < inf:
         found = min(_strong(plan, rule, covered, r) for r in levels(g))
         yield _at_most("price on strongly observable graphs", found, rule.strong)
-    lost = rule.based != (plan.base is not None)
-    yield Condition("rules with a base that the plan has not, or the other way round", float(lost), 0.0)
     if plan.horizon is not None:
         yield Condition("rounds of another horizon", float(abs(rule.horizon - plan.horizon)), 0.0)
         yield _at_most("budget ≤ claimed bound", rule.budget, plan.curve.value_at(plan.horizon))
-        if plan.base is None:
-            found = _needed(rule, rule.first, lambda beta: (beta - rule.first) * rule.diameter)
-            yield _at_most(
-                "β₁·D + cost to go ≤ budget", found + rule.first * rule.diameter, rule.budget - ROOM
-            )
-        else:
-            yield from _base_conditions(plan.base, rule, n)
+        found = rule.first * rule.diameter + _needed(rule)
+        yield _at_most("β₁·D + cost to go ≤ budget", found, rule.budget - ROOM)
     else:
         yield Condition("budgets without a horizon", float(rule.horizon), 0.0)
         yield _every_round(rule, plan.curve.value_at)
@@ -139,91 +132,6 @@ def _price(rule: SelfTuning, beta: float) -> float:
     return min(1.0, best, rule.strong / room if room > 0 and rule.strong < inf else inf)
 
 
-def _base_conditions(plan: Plan, rule: SelfTuning, n: int) -> Iterator[Condition]:
-    """What `rule` falls back on is affordable from the start; how that is played is checked on its own."""
-    yield _at_most("β₁ ≤ start", rule.first, rule.start)
-    if not rule.based:  # and nothing more is known of it
-        return
-    base = plan.tuning.self_tuning
-    if base is None and rule.base_price > 0:
-        found = (
-            rule.falling[4 * 4 + 1] + rule.horizon * rule.base_price
-        )  # the table begins four octaves below, …
-        name = "start·D + cost of falling back on fixed rates ≤ budget"
-        yield _at_most(name, rule.start * rule.diameter + found, rule.budget - ROOM)
-        return
-    if base is None or base.based or rule.base_price > 0:
-        yield Condition("plans to fall back on that are of another kind", 1.0, 0.0)
-        return
-    claimed = (base.order, base.diameter, *base.costs[1:], float(base.horizon), base.budget)
-    told = (*rule.base, float(rule.horizon), rule.budget)
-    yield Condition(
-        "numbers of another base", float(sum(a != b for a, b in zip(claimed, told, strict=True))), 0.0
-    )
-    yield _at_most("order of the base above that of play", rule.order, base.order * (1 - ACCURACY))
-    found = _needed(base, base.first, lambda beta: _crossing(base, beta, rule, n))
-    name = "start·D + cost of falling back ≤ budget"
-    yield _at_most(name, rule.start * rule.diameter + found, rule.budget - ROOM)
-
-
-def _crossing(base: SelfTuning, beta: float, rule: SelfTuning, n: int) -> float:
-    """max_x β·H'(x) − start·H(x): arms are 0 or alike, so it is that of φ(x)/x over 1/n ≤ x ≤ 1 (Lemma 5).
-
-    Derivatives are −β·x^{s'−2}/s' and start·x^{s−2}/s, alike at one x only: the largest is there or at an end.
-    """
-
-    def value(y: float) -> float:
-        heights = (-y if s == 1 else expm1((s - 1) * y) / (s * (1 - s)) for s in (base.order, rule.order))
-        return beta * next(heights) - rule.start * next(heights)
-
-    alike = log(rule.start * base.order / (beta * rule.order)) / (base.order - rule.order)
-    return max(value(y) for y in (0.0, -log(n), min(0.0, max(alike, -log(n)))))
-
-
-def crossings(kinds: list[tuple[int, float, float]], corner: float, rule: SelfTuning) -> Floats:
-    """What falling back costs at the temperatures of a rule's table; `kinds` are (arms, order, weight) of potentials.
-
-    max_x Σφ(x) − β·h(x) is at most λ + Σ max_x φ(x) − β·h(x) − λx for any λ. An arm's part is convex, then concave,
-    or the other way round: its largest value is at an end, or where the slope vanishes on the concave side.
-    """
-    s, k = rule.order, np.arange(len(rule.falling))
-    betas = np.where(k == 0, 0.0, rule.start * 2.0 ** ((k - 1) / 4 - 4))  # … four to an octave
-
-    def power(order: float, y: Floats, *, slope: bool = False) -> Floats:
-        """x^s/(s(1−s)) or −x·ln x at x = e^y, or its slope."""
-        if order == 1:
-            return -(y + 1) if slope else -y * np.exp(y)
-        return np.exp((order - slope) * y) / ((1 - order) * (1 if slope else order))
-
-    linear = 0.0 if s == 1 else 1 / (s * (1 - s))
-
-    def top(order: float, b: float, lam: Floats) -> tuple[Floats, Floats]:
-        low, high = np.full(betas.shape, -80.0), np.zeros(betas.shape)
-        if order != s:
-            with np.errstate(divide="ignore"):
-                turn = np.clip(np.log(betas / b) / (order - s), -80.0, 0.0)
-            low, high = (turn, high) if order > s else (low, turn)
-        for _ in range(45):
-            y = (low + high) / 2
-            rising = b * power(order, y, slope=True) - betas * (power(s, y, slope=True) - linear) > lam
-            low, high = np.where(rising, y, low), np.where(rising, high, y)
-        tried = [(low + high) / 2, np.zeros(betas.shape)]
-        values = [
-            b * power(order, y) - betas * (power(s, y) - linear * np.exp(y)) - lam * np.exp(y) for y in tried
-        ]
-        best = np.where(values[0] >= values[1], *np.exp(tried))
-        return np.maximum(np.maximum(*values), 0.0), np.where(np.maximum(*values) > 0, best, 0.0)
-
-    size = 64 * sum(count * b for count, _, b in kinds) + 8 * betas
-    low, high = -size, size
-    for _ in range(60):
-        lam = (low + high) / 2
-        mass = sum(count * top(order, b, lam)[1] for count, order, b in kinds)
-        low, high = np.where(mass > 1, lam, low), np.where(mass > 1, high, lam)
-    found = high + sum(count * top(order, b, high)[0] for count, order, b in kinds) - corner
-    return np.asarray(found)
-
-
 def _least(value: Callable[[float], float], end: float) -> float:
     """Where a function of 0..end is smallest: the best of a grid, then halves of its step around that."""
     u, step = min((end * k / 480 for k in range(481)), key=value), end / 960
@@ -232,12 +140,12 @@ def _least(value: Callable[[float], float], end: float) -> float:
     return u
 
 
-def _needed(rule: SelfTuning, least: float, cost: Callable[[float], float]) -> float:
-    """The least cost(β) + T·price(β) over β ≥ `least` that a search finds."""
+def _needed(rule: SelfTuning) -> float:
+    """The least (β − β₁)·D + T·price(β) over β ≥ β₁ that a search finds."""
 
     def value(u: float) -> float:
-        beta = least * exp(abs(u))
-        return cost(beta) + rule.horizon * _price(rule, beta)
+        beta = rule.first * exp(abs(u))
+        return (beta - rule.first) * rule.diameter + rule.horizon * _price(rule, beta)
 
     return value(_least(value, 60.0))
 

@@ -177,7 +177,6 @@ class FlatCandidate(MinimisedCandidate):
     """
 
     problem: Flat
-    one_simplex = True
 
     def __init__(self, partition: Partition, cover: Cover, shifted: Longs) -> None:
         g, W, name = partition.graph, cover.covered, "shifted" if shifted.size else "covered"

@@ -77,14 +77,6 @@ class MinimisedCandidate(Candidate, ABC):
     """A candidate whose bound is a problem's at its smallest, checked against its closed form."""
 
     problem: Problem[Any]
-    one_simplex = False  # are its terms but for the diameters those of single rounds, wherever these begin?
-
-    def per_round(self, T: float) -> float | None:
-        """All terms but the diameters."""
-        if not self.one_simplex:
-            return None
-        terms = self.terms(T)
-        return sum(term for name, term in terms.items() if not name.startswith("diameter")) / T
 
     def terms(self, T: float) -> dict[str, float]:
         """The problem's, at the best parameters."""

@@ -94,7 +94,6 @@ class WatchedCandidate(MinimisedCandidate):
     """One simplex under the entropy, exploration in proportion to a cover."""
 
     problem: Watched
-    one_simplex = True
 
     def __init__(self, partition: Partition, covers: list[PartialCover]) -> None:
         super().__init__(

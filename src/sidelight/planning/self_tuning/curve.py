@@ -15,7 +15,7 @@ from sidelight.engine.constants import GROWTH, ROOM, SLACK
 from sidelight.engine.self_tuning.prices import strong_price, weak_price
 from sidelight.errors import InvalidOption
 from sidelight.planning.bounds.bound import NEVER, Bound, Condition, ShownCurve, below_trivial, first
-from sidelight.planning.self_tuning.rule import BASE, OWN, SelfTuning
+from sidelight.planning.self_tuning.rule import OWN, SelfTuning
 
 THEOREM = "Self-tuning plan, Theorem 2 of docs/theory/self-tuning.md"
 
@@ -220,7 +220,7 @@ class SelfTuningBound(ShownCurve):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, ready for JSON, None for ∞; the bound follows from them."""
-        numbers = {name: getattr(self.rule, name) for name in (*OWN, *BASE)}
+        numbers = {name: getattr(self.rule, name) for name in OWN}
         return {self.KIND: {name: None if x == inf else x for name, x in numbers.items()}}
 
     @classmethod

@@ -108,6 +108,4 @@ def parameters(cover: Covered, rule: SelfTuning) -> dict[str, Any]:
     """The numbers of a rule that its reader may want."""
     delta = float(cover.domination(rule.order).value)
     named = {"s": rule.order, "c": rule.share, "beta_1": rule.first, "delta": delta}
-    named |= {"start": rule.start, "base_s": rule.base_order} if rule.base_order > 0 else {}
-    named |= {"start": rule.start, "base_price": rule.base_price} if rule.base_price > 0 else {}
     return named | ({"strong": rule.strong} if rule.strong < inf else {}) | {"cover": cover.name}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +14,11 @@ from sidelight.errors import InvalidOption
 if TYPE_CHECKING:
     from sidelight._types import Floats
 
-BASE = ("start", "base_order", "base_diameter", "base_weak", "base_beside", "base_strong", "base_lean")
-"""What a rule has to know of the one it falls back on."""
-
 OWN = (
     "order", "share", "diameter", "first", "weak", "beside", "strong", "lean", "patience", "play_share", "horizon",
     "budget",
 )  # fmt: skip
-"""What it has to know in any case."""
+"""Its numbers in the order in which they are saved."""
 
 MOST = 1e100
 """Numbers of a rule are below this, so that sums and products of a few stay finite."""
@@ -53,15 +49,6 @@ class SelfTuning:
     play_share: float = 0.25  # c' ≤ c: how much of every cost buys temperature beyond that
     horizon: int = 0  # 0: any number of rounds
     budget: float = inf
-    start: float = 0.0  # the β of round 1, where there is something to fall back on: …
-    base_order: float = 0.0  # … a rule of this order, 0 for none, with these numbers
-    base_diameter: float = 0.0
-    base_weak: float = 0.0
-    base_beside: float = 0.0
-    base_strong: float = inf
-    base_lean: float = 0.0
-    base_price: float = 0.0  # … or a plan with fixed rates whose rounds cost at most this, 0 for none, …
-    falling: tuple[float, ...] = ()  # … and what falling back on it costs beside, by β (`prices.fallen_from`)
 
     def __post_init__(self) -> None:
         if not 0 < self.order <= 1:
@@ -92,46 +79,8 @@ class SelfTuning:
             raise InvalidOption(
                 f"a budget goes with a horizon, and only with one, got {self.budget!r} for {self.horizon!r} rounds"
             )
-        if self.base_order != 0:
-            self._check_base()
-        if self.base_price != 0 or self.falling:
-            self._check_fixed_base()
         if self.first * self.diameter < self.share * (1 - 1e-9):
             raise InvalidOption(f"first = {self.first!r} is below share/diameter: caps would bind")
-
-    def _check_base(self) -> None:
-        if not self.order < self.base_order <= 1 or self.horizon == 0:
-            raise InvalidOption(
-                f"a rule falls back on one of larger order at a horizon, got {self.base_order!r} after {self.order!r}"
-            )
-        for name in ("start", "base_diameter", "base_weak"):
-            if not 0 < getattr(self, name) < MOST:
-                raise InvalidOption(
-                    f"{name} must be positive and below {MOST:g}, got {getattr(self, name)!r}"
-                )
-        if not (0 <= self.base_beside < MOST and 0 <= self.base_lean < MOST and self.base_strong > 0):
-            raise InvalidOption(f"no prices of a base: {self.base!r}")
-
-    def _check_fixed_base(self) -> None:
-        if self.base_order != 0 or self.horizon == 0 or not 0 < self.start < MOST:
-            raise InvalidOption(
-                "a rule falls back on another or on fixed rates, at a horizon and from a start"
-            )
-        if not 0 < self.base_price <= 1:
-            raise InvalidOption(
-                f"a round of fixed rates costs more than 0 and at most 1, got {self.base_price!r}"
-            )
-        if len(self.falling) != prices.N_FALLING or not all(0 <= cost < MOST for cost in self.falling):
-            raise InvalidOption(
-                f"falling back is tabulated at {prices.N_FALLING} temperatures, 0 or positive"
-            )
-        if any(before < after for before, after in pairwise(self.falling)):
-            raise InvalidOption("falling back costs less at a higher temperature")
-
-    @property
-    def based(self) -> bool:
-        """Is there something to fall back on?"""
-        return self.base_order > 0 or self.base_price > 0
 
     @property
     def costs(self) -> tuple[float, float, float, float, float]:
@@ -155,45 +104,16 @@ class SelfTuning:
         """What so many rounds from β on cost at most, and the β at which they are played then."""
         return prices.cost_to_go(beta, rounds, self.diameter, *self.costs, beta)
 
-    @property
-    def base(self) -> tuple[float, float, float, float, float, float]:
-        """What `prices` asks for of the rule that this one falls back on; its order is 0 if there is none."""
-        return (
-            self.base_order,
-            self.base_diameter,
-            self.base_weak,
-            self.base_beside,
-            self.base_strong,
-            self.base_lean,
-        )
-
-    def cost_to_fall(self, beta: float, rounds: float, arms: int, known: float = 0.0) -> tuple[float, float]:
-        """What so many rounds cost at most if the base is fallen back on at β, and its temperature then, if any."""
-        if self.base_price > 0:
-            return prices.fallen_from(beta, self.start, self.falling, 0) + rounds * self.base_price, known
-        return prices.cost_to_fall(beta, rounds, self.order, self.diameter, arms, *self.base, known)
-
-    def reference(self, target: float) -> float:
-        """What a round of the base costs at most, at temperature `target` if it has one."""
-        return self.base_price or prices.price(target, self.base_order, *self.base[2:])
-
     def to_array(self) -> Floats:
-        """All numbers in the order of the fields; those of the base only if there is one, of fixed rates likewise."""
-        numbers = np.array([getattr(self, name) for name in (*OWN, *BASE)], dtype=np.float64)
-        if self.base_price > 0:
-            return np.concatenate([numbers, [self.base_price], self.falling])
-        return numbers if self.base_order > 0 else numbers[: len(OWN)]
+        """All numbers in the order of the fields."""
+        return np.array([getattr(self, name) for name in OWN], dtype=np.float64)
 
     @classmethod
     def from_array(cls, numbers: Floats) -> SelfTuning:
         """The rule that `to_array` wrote."""
-        names, more = (*OWN, *BASE), 1 + prices.N_FALLING
-        if numbers.shape not in ((len(OWN),), (len(names),), (len(names) + more,)):
-            raise InvalidOption(f"a self-tuning rule is {len(names)} numbers, got {numbers.shape}")
-        known: dict[str, Any] = dict(zip(names, numbers.tolist(), strict=False))
-        if numbers.size > len(names):
-            price, *falling = numbers[len(names) :].tolist()
-            known |= {"base_price": price, "falling": tuple(falling)}
+        if numbers.shape != (len(OWN),):
+            raise InvalidOption(f"a self-tuning rule is {len(OWN)} numbers, got {numbers.shape}")
+        known: dict[str, Any] = dict(zip(OWN, numbers.tolist(), strict=True))
         if not isfinite(known["horizon"]) or known["horizon"] != int(known["horizon"]):
             raise InvalidOption(f"a horizon is a whole number of rounds, got {known['horizon']!r}")
         return cls(**known | {"horizon": int(known["horizon"])})

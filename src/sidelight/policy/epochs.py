@@ -3,30 +3,24 @@
 Inside an epoch nothing changes, so rounds run at full speed. Between two epochs every sum is scaled to its new
 rate, exploration to its new size, and the points that belong to them are found afresh, in O(n). There are
 about 16·log t epochs in t rounds.
-
-A doubling plan starts anew instead: each of its stages is a plan of its own, and `FinishedStages` keep what finished
-stages owe.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sidelight._check import MOST_ROUNDS
 from sidelight._types import Floats
-from sidelight.engine import certificate
 from sidelight.engine.fields import Memory, switch, views
 from sidelight.engine.round import round as engine
 from sidelight.engine.state import Rates, scale_rates
 from sidelight.planning.baselines.rules import uniform_bound
-from sidelight.planning.minimised.uniform import UNIFORM
 from sidelight.planning.schedule import epoch_start, next_epoch
 
 if TYPE_CHECKING:
-    from sidelight.planning import Plan, Tuning
+    from sidelight.planning import Tuning
 
 
 def rounds_to_turn(tuning: Tuning, done: int) -> int:
@@ -59,33 +53,3 @@ def uniform_terms(memory: Memory) -> Floats:
     """
     rounds = float(views(memory)["round"])
     return np.array([0.0, uniform_bound(switch(memory, "n_arms"), rounds), 0.0, 0.0])
-
-
-@dataclass(frozen=True, eq=False)
-class FinishedStages:
-    """Finished stages: their rounds, and the four terms of ledger and certificate against every arm.
-
-    A stage lasts for as many decisions as it was planned for. What is answered after its end teaches nobody anything:
-    its sums are gone. Such a round counts as one that was cancelled.
-    """
-
-    rounds: int
-    ledgers: Floats  # (n, 4); empty while nothing is finished
-    certificates: Floats  # (n, 4)
-
-    @classmethod
-    def none(cls) -> FinishedStages:
-        """Before the first stage ends."""
-        return cls(0, np.zeros((0, 4)), np.zeros((0, 4)))
-
-    def with_stage(self, stage: Plan, memory: Memory) -> FinishedStages:
-        """This and what is in `memory`, which plays `stage`."""
-        n = switch(memory, "n_arms")
-        ledgers, certificates = np.empty((n, 4)), np.empty((n, 4))
-        certificate.fill_terms(memory, ledgers.ravel(), certificates.ravel())
-        if stage.realization == UNIFORM:
-            certificates[:] = uniform_terms(memory)
-        if self.rounds:
-            ledgers += self.ledgers
-            certificates += self.certificates
-        return FinishedStages(self.rounds + int(stage.bound.horizon), ledgers, certificates)
