@@ -5,9 +5,8 @@ import pytest
 from observable_graphs import observable
 
 import sidelight as sl
-from sidelight.engine.constants import ROOM
 from sidelight.graph import FeedbackGraph
-from sidelight.planning.self_tuning.budget import SMALL
+from sidelight.planning.self_tuning.budget import SLACK
 
 HORIZONS = (100, 10**4, 10**6)
 TOLERANCE = 1e-9
@@ -54,11 +53,11 @@ def test_an_edge_or_a_loop_never_raises_the_bound(batch):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_auto_promises_the_smallest_bound_and_some_room(seed):
+def test_auto_promises_the_smallest_bound_and_some_slack(seed):
     A, _ = small(seed)
     for horizon in HORIZONS:
         least = bound(A, horizon)
-        allowed = least + min(2 * ROOM, SMALL * least)
+        allowed = (1 + SLACK) * least
         assert bound(A, horizon, "auto") <= allowed * (1 + TOLERANCE)
 
 

@@ -119,7 +119,7 @@ class LazyTwin:
         if (
             self.unspent > self.limit
             or self.t >= self.check
-            or (not self.safe and self.allowance < self.alarm)
+            or (not self.safe and self.allowance < 1)
             or (not self.rule.horizon and self.floor > (1 + self.rule.patience) * self.free)
             or not self.low <= self.X[self.leader] <= self.high
             or 1 - (self.Z[self.leader] - self._gamma()[self.leader]) / self.X[self.leader] > 0.75
