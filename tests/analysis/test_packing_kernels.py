@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sidelight.analysis._packing_kernels import greedy_packing
+from sidelight.analysis._kernels import greedy_packing
 
 
 def naive_greedy(a, order, t, blocked):

@@ -1,13 +1,11 @@
 """What a feedback graph allows: observability, domination numbers, packings, each with its certificate."""
 
-from sidelight.analysis.domination.blocks import block_dominations
-from sidelight.analysis.domination.domination import Domination, fractional_domination
+from sidelight.analysis.domination.domination import Domination, block_dominations, fractional_domination
 from sidelight.analysis.domination.partial import PartialCover, lower_hull, partial_cover, partial_covers
 from sidelight.analysis.independence.number import IndependenceNumber, independence_number
-from sidelight.analysis.lower_bound import LowerBound, packing_lower_bound
 from sidelight.analysis.minimax.value import Minimax, minimax
 from sidelight.analysis.observability import Observability, observability
-from sidelight.analysis.packing import PackingSet, packing_independent_set
+from sidelight.analysis.packing import LowerBound, PackingSet, packing_independent_set, packing_lower_bound
 
 __all__ = [
     "Domination",

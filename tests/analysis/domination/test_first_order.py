@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 from sidelight.analysis import fractional_domination
 from sidelight.analysis.domination import program as solve
 from sidelight.analysis.domination.covering import covering_program, listed_program
-from sidelight.analysis.domination.exact import solve_exactly
 from sidelight.analysis.domination.first_order import Certificates, solve_first_order
+from sidelight.analysis.domination.program import solve_exactly
 from sidelight.errors import SolverError
 from sidelight.graph import FeedbackGraph
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from sidelight.analysis.domination._kernels import take_slack
+from sidelight.analysis._kernels import take_slack
 
 
 def naive_take(a, order, most, slack):

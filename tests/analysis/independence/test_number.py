@@ -15,7 +15,7 @@ import sidelight as sl
 from sidelight.analysis import independence_number
 from sidelight.analysis.independence import bounds as independence_bounds
 from sidelight.analysis.independence import number as independence
-from sidelight.analysis.independence.graph import adjacency
+from sidelight.analysis.independence.search import adjacency
 from sidelight.graph import FeedbackGraph, families
 
 

@@ -7,10 +7,15 @@ import pytest
 from brute_force import independence as brute_force
 
 from sidelight.analysis.independence import bounds as independence_bounds
-from sidelight.analysis.independence.graph import Adjacency, adjacency
-from sidelight.analysis.independence.peel import greedy_cover, greedy_set, peel_exactly
-from sidelight.analysis.independence.search import Search
-from sidelight.analysis.independence.swap import swapped
+from sidelight.analysis.independence.search import (
+    Adjacency,
+    Search,
+    adjacency,
+    greedy_cover,
+    greedy_set,
+    peel_exactly,
+    swapped,
+)
 from sidelight.graph import FeedbackGraph
 
 

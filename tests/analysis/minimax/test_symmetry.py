@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 from sidelight.analysis import minimax
 from sidelight.analysis.minimax import program as minimax_program
-from sidelight.analysis.minimax.symmetry import automorphism_generators, orbits
+from sidelight.analysis.minimax.program import automorphism_generators, orbits
 from sidelight.graph import FeedbackGraph
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from sidelight._types import Floats, Indices
-from sidelight.analysis.domination._kernels import take_slack, take_weighed_slack
+from sidelight.analysis._kernels import take_slack, take_weighed_slack
 from sidelight.analysis.domination.covering import CoveringProgram
 
 STEPS_PER_CHECK = 40

@@ -11,10 +11,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components, maxi
 from sidelight._types import Longs
 from sidelight.analysis.domination.covering import listed_program
 from sidelight.analysis.domination.program import solve_covering
-from sidelight.analysis.independence.graph import Adjacency
-from sidelight.analysis.independence.peel import greedy_cover, greedy_set
-from sidelight.analysis.independence.search import Search
-from sidelight.analysis.independence.swap import swapped
+from sidelight.analysis.independence.search import Adjacency, Search, greedy_cover, greedy_set, swapped
 
 SEARCHED_ARMS = 256
 """Largest component searched exhaustively: the depth of the search is at most this."""

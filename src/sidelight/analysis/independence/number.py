@@ -12,8 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from sidelight._types import Floats, Longs
 from sidelight.analysis.independence.bounds import bracket, proven_size
-from sidelight.analysis.independence.graph import Adjacency, adjacency
-from sidelight.analysis.independence.peel import peel_exactly
+from sidelight.analysis.independence.search import Adjacency, adjacency, peel_exactly
 from sidelight.errors import SolverError, listing
 from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
 from sidelight.graph.edges import pointers

@@ -8,8 +8,7 @@ import numpy as np
 
 from sidelight._check import checked_horizon
 from sidelight.analysis.minimax.check import adjacency, best_response, worst_regret
-from sidelight.analysis.minimax.players import Mixture, Strategy
-from sidelight.analysis.minimax.program import Method, Program, Size
+from sidelight.analysis.minimax.program import Method, Mixture, Program, Size, Strategy
 from sidelight.errors import InfeasibleRequest, SolverError
 from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
 
