@@ -1,4 +1,4 @@
-"""t-packing independent sets: arms that are hard to tell apart, how they are found, and the regret that they prove."""
+"""t-packing independent sets: arms that are hard to tell apart, how they are found, and the regret they prove."""
 
 from __future__ import annotations
 

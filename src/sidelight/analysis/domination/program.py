@@ -7,7 +7,7 @@ together certify the whole.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -203,56 +203,38 @@ def _solve_listed(program: CoveringProgram, tolerance: float | None) -> Solution
 
 
 def _solve_components(program: CoveringProgram, tolerance: float | None) -> Solution:
-    """Solve each connected component: one source suffices, all degrees are equal, or a linear program."""
-    n_s, n_t = program.n_sources, program.n_targets
+    """Solve each connected component: one source suffices, all sums are equal, or a linear program.
+
+    Sums are of what each target gets from its sources and each source gives to its targets, if all weigh 1.
+    """
+    n_s, n_t, values = program.n_sources, program.n_targets, program.row_values
     count, label = _components(program)
     source_part, target_part = label[:n_s], label[n_s:]
     targets_in = np.bincount(target_part, minlength=count)
-    low_out, high_out = _extremes(program.listed_out_degree, source_part, count)
-    low_in, high_in = _extremes(program.in_degree, target_part, count)
+    got, given = program.in_degree.astype(np.float64), program.listed_out_degree.astype(np.float64)
+    if values is not None:
+        got = np.bincount(np.repeat(np.arange(n_t), program.in_degree), weights=values, minlength=n_t)
+        given = np.bincount(program.row_indices, weights=values, minlength=n_s)
+    low_in, high_in = _extremes(got, target_part, count)
+    low_out, high_out = _extremes(given, source_part, count)
 
     weights, packing = np.zeros(n_s), np.zeros(n_t)
-    if program.row_values is not None:
-        return _solve_weighed_components(program, program.row_values, label, count, tolerance)
     single = (high_out == targets_in) & (targets_in > 0)  # a source of nothing is a component without targets
-    chosen = np.flatnonzero((program.listed_out_degree == targets_in[source_part]) & single[source_part])
-    for where, values, part in ((chosen, weights, source_part), (np.arange(n_t), packing, target_part)):
+    if values is not None:
+        single[:] = False
+    chosen = np.flatnonzero((given == targets_in[source_part]) & single[source_part])
+    for where, found, part in ((chosen, weights, source_part), (np.arange(n_t), packing, target_part)):
         which, first = np.unique(part[where], return_index=True)
-        values[where[first[single[which]]]] = 1.0
+        found[where[first[single[which]]]] = 1.0
 
-    regular = ~single & (targets_in > 0) & (low_out == high_out) & (low_in == high_in)
+    even = (high_in - low_in <= EVEN * high_in) & (high_out - low_out <= EVEN * high_out)
+    regular = ~single & (targets_in > 0) & even
     mine, theirs = regular[source_part], regular[target_part]
-    weights[mine] = 1.0 / high_in[source_part[mine]]
+    weights[mine] = 1.0 / low_in[source_part[mine]]
     packing[theirs] = 1.0 / high_out[target_part[theirs]]
 
     rules = ["one arm reveals all"] * bool(single.any()) + ["regular"] * bool(regular.any())
     hard = ~single & ~regular & (targets_in > 0)
-    if hard.any():
-        number = np.where(hard, np.cumsum(hard) - 1, -1)
-        rules += _solve_hard(
-            program, number[source_part], number[target_part], int(hard.sum()), tolerance, weights, packing
-        )
-    return Solution(weights, packing, tuple(rules))
-
-
-def _solve_weighed_components(
-    program: CoveringProgram, values: Floats, label: Indices, count: int, tolerance: float | None
-) -> Solution:
-    """Each component by a linear program, unless all sums over sources, and all over targets, are equal."""
-    n_s, n_t = program.n_sources, program.n_targets
-    source_part, target_part = label[:n_s], label[n_s:]
-    targets_in = np.bincount(target_part, minlength=count)
-    owner = np.repeat(np.arange(n_t), program.in_degree)
-    low_in, high_in = _extremes(np.bincount(owner, weights=values, minlength=n_t), target_part, count)
-    shown = np.bincount(program.row_indices, weights=values, minlength=n_s)
-    low_out, high_out = _extremes(shown, source_part, count)
-    even = (high_in - low_in <= EVEN * high_in) & (high_out - low_out <= EVEN * high_out) & (targets_in > 0)
-    weights, packing = np.zeros(n_s), np.zeros(n_t)
-    mine, theirs = even[source_part], even[target_part]
-    weights[mine] = 1.0 / low_in[source_part[mine]]
-    packing[theirs] = 1.0 / high_out[target_part[theirs]]
-    rules = ["regular"] * bool(even.any())
-    hard = ~even & (targets_in > 0)
     if hard.any():
         number = np.where(hard, np.cumsum(hard) - 1, -1)
         parts = (number[source_part], number[target_part], int(hard.sum()))
@@ -303,11 +285,9 @@ def _components(program: CoveringProgram) -> tuple[int, Indices]:
     return int(count), label
 
 
-def _extremes(values: Any, part: Indices, count: int) -> tuple[Any, Any]:
+def _extremes(values: Floats, part: Indices, count: int) -> tuple[Floats, Floats]:
     """(least, greatest) value in each part."""
-    most = np.inf if values.dtype.kind == "f" else np.iinfo(np.int64).max
-    low = np.full(count, most, dtype=values.dtype)
-    high = np.zeros(count, dtype=values.dtype)
+    low, high = np.full(count, np.inf), np.zeros(count)
     np.minimum.at(low, part, values)
     np.maximum.at(high, part, values)
     return low, high
