@@ -211,10 +211,10 @@ def _solve_components(program: CoveringProgram, tolerance: float | None) -> Solu
     count, label = _components(program)
     source_part, target_part = label[:n_s], label[n_s:]
     targets_in = np.bincount(target_part, minlength=count)
-    got, given = program.in_degree.astype(np.float64), program.listed_out_degree.astype(np.float64)
-    if values is not None:
-        got = np.bincount(np.repeat(np.arange(n_t), program.in_degree), weights=values, minlength=n_t)
-        given = np.bincount(program.row_indices, weights=values, minlength=n_s)
+    entries = np.ones(len(program.row_indices)) if values is None else values
+    owner = np.repeat(np.arange(n_t), program.in_degree)
+    got: Floats = np.bincount(owner, weights=entries, minlength=n_t).astype(np.float64)
+    given: Floats = np.bincount(program.row_indices, weights=entries, minlength=n_s).astype(np.float64)
     low_in, high_in = _extremes(got, target_part, count)
     low_out, high_out = _extremes(given, source_part, count)
 
