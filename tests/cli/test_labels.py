@@ -6,7 +6,7 @@ import json
 import pytest
 
 import sidelight as sl
-from sidelight.experiment.sweep.graphs import kept_graphs
+from sidelight.experiment.folder import kept_graphs
 
 LABELS = ("green tea", "black tea", "oolong & co", "milk <b>", "coffee, strong", "$5 soda")
 EDGES = [(0, 0), (0, 1), (1, 1), (1, 2), (2, 3), (3, 0), (3, 1), (4, 4), (4, 3), (5, 2), (2, 5)]

@@ -12,7 +12,7 @@ from cli_checks import assert_one_line, assert_usage
 import sidelight as sl
 from sidelight.cli import screen, study
 from sidelight.experiment import simulation
-from sidelight.experiment.sweep.graphs import kept_graphs
+from sidelight.experiment.folder import kept_graphs
 from sidelight.policy.names import compared
 
 QUICK = ("run", "teams:2x3", "-T", "200", "--seeds", "3", "--jobs", "1", "--no-figures")
@@ -122,9 +122,7 @@ def test_a_width_that_is_none_is_refused_before_anything_is_played(run, tmp_path
 
 def test_the_same_command_again_plays_nothing(run, played, monkeypatch):
     folder, answer = played
-    monkeypatch.setattr(
-        "sidelight.experiment.sweep.cell.simulate", lambda *_, **__: pytest.fail("played again")
-    )
+    monkeypatch.setattr("sidelight.experiment.cells.simulate", lambda *_, **__: pytest.fail("played again"))
     code, out, _ = run(*QUICK, "--policy", "auto,adaptive", "-o", folder, "--json")
     assert code == 0
     assert json.loads(out)["results"] == answer["results"]
@@ -329,7 +327,7 @@ def test_an_interrupted_run_keeps_what_is_done_and_continues(run, tmp_path, monk
             raise KeyboardInterrupt
         return real(*arguments, **options)
 
-    monkeypatch.setattr("sidelight.experiment.sweep.cell.simulate", second_is_interrupted)
+    monkeypatch.setattr("sidelight.experiment.cells.simulate", second_is_interrupted)
     code, out, err = run(*command)
     assert code == 130
     assert err.strip().splitlines()[-1] == "interrupted"

@@ -170,7 +170,7 @@ def test_results_are_short_to_look_at():
 def test_a_folder_is_continued_and_added_to(tmp_path, monkeypatch):
     arguments = ("gap:0.3", 300, 2)
     first = sl.compare("cycle:6", ["flat", "hedge"], *arguments, folder=tmp_path)
-    module, played = sys.modules["sidelight.experiment.compare"], []
+    module, played = sys.modules["sidelight.experiment.cells"], []
     real = module.simulate
 
     def simulate(*arguments, **options):

@@ -12,7 +12,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from sidelight.errors import GraphFileError, InvalidGraph, InvalidOption, WeightsIgnored
-from sidelight.experiment.sweep.graph_source import graph_digest
+from sidelight.experiment.sources import graph_digest
 from sidelight.graph import FeedbackGraph, families, read_graph, write_graph
 from sidelight.graph.failing import levels, loop_probability, sharpened
 from sidelight.graph.repair import observable_part, with_loops

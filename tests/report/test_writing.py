@@ -81,9 +81,7 @@ def test_a_folder_of_other_results_is_refused_and_stays_as_it_was(tmp_path):
 
 def test_a_written_comparison_is_continued_by_a_sweep(tmp_path, monkeypatch):
     sl.compare(*ARGUMENTS).write(tmp_path, figures=False)
-    monkeypatch.setattr(
-        "sidelight.experiment.sweep.cell.simulate", lambda *_, **__: pytest.fail("played again")
-    )
+    monkeypatch.setattr("sidelight.experiment.cells.simulate", lambda *_, **__: pytest.fail("played again"))
     graph, policies, environment, horizon, seeds = ARGUMENTS
     spec = {"policies": policies, "graphs": [graph], "environments": [environment]}
     results = sl.sweep({**spec, "horizons": [horizon], "seeds": seeds}, tmp_path, jobs=1)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sidelight.experiment.sweep.graph_source import GraphSource
+    from sidelight.experiment.sources import GraphSource
     from sidelight.graph import FeedbackGraph
     from sidelight.planning import Plan
     from sidelight.policy.plan_file import Saved
@@ -41,7 +41,7 @@ class GraphRequest:
 
     def named_family(self) -> GraphSource | None:
         """The graph as `sl.compare` and `sl.sweep` name it, where it is a family that they can make too."""
-        from sidelight.experiment.sweep.graph_source import GraphSource
+        from sidelight.experiment.sources import GraphSource
 
         if self.is_file or self.drop_unobservable:
             return None

@@ -4,6 +4,6 @@ from sidelight.experiment.compare import compare
 from sidelight.experiment.results import Absent, Cell, Results
 from sidelight.experiment.run import Run
 from sidelight.experiment.simulation import logarithmic_checkpoints, simulate
-from sidelight.experiment.sweep.spec import Spec
+from sidelight.experiment.spec import Spec
 
 __all__ = ["Absent", "Cell", "Results", "Run", "Spec", "compare", "logarithmic_checkpoints", "simulate"]

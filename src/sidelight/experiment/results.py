@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -126,7 +126,7 @@ class Results:
     @classmethod
     def read(cls, folder: str | os.PathLike[str]) -> Results:
         """What a sweep has written to `folder` so far; a damaged file is an error that names it."""
-        from sidelight.experiment.sweep.folder import read_results
+        from sidelight.experiment.folder import read_results
 
         return read_results(folder)
 
@@ -138,7 +138,7 @@ class Results:
             from sidelight.report.exports import summary_table
 
             return summary_table(self)
-        from sidelight.experiment.sweep.parquet import long_table
+        from sidelight.experiment.parquet import long_table
 
         return long_table(self.cells)
 
@@ -193,21 +193,56 @@ class Results:
         return write_results(folder, self, figures=figures, figure_width=figure_width)
 
 
+def results_of(outcomes: Sequence[Cell | Absent], **about: Any) -> Results:
+    """Outcomes in the order of their spec."""
+    return Results(
+        cells=tuple(outcome for outcome in outcomes if isinstance(outcome, Cell)),
+        absent=tuple(outcome for outcome in outcomes if isinstance(outcome, Absent)),
+        **about,
+    )
+
+
 def cell_of(run: Run, provenance: dict[str, Any] | None = None, **names: Any) -> Cell:
-    """The record of a complete run: of the cell with this id, graph, policy and environment."""
-    kept = np.isfinite(run.ledger).all()
+    """The record of the seeds that a run has finished: of the cell with this id, graph, policy and environment."""
+    done = np.isfinite(run.cost[:, -1])
+    ledger, certificate = run.ledger[done], run.certificate[done]
     bound, over = run.bound, run.plays_over
     return Cell(
         **{"horizon": int(run.checkpoints[-1])} | names,
         provenance=provenance or {},
-        seeds=run.seeds,
+        seeds=run.seeds[done],
         checkpoints=run.checkpoints,
-        regret=run.regret,
-        cost=run.cost,
-        ledger=run.ledger if kept else None,
-        certificate=run.certificate if np.isfinite(run.certificate).all() else None,
-        plays=None if run.plays is None else run.plays.sum(axis=0),
-        plays_over=None if over is None else over._replace(counts=over.counts.sum(axis=0)),
+        regret=run.regret[done],
+        cost=run.cost[done],
+        ledger=ledger if np.isfinite(ledger).all() else None,
+        certificate=certificate if np.isfinite(certificate).all() else None,
+        plays=None if run.plays is None else run.plays[done].sum(axis=0),
+        plays_over=None if over is None else over._replace(counts=over.counts[done].sum(axis=0)),
         bound=None if bound is None else bound.to_dict(),
         nanoseconds_per_round=run.nanoseconds_per_round,
+    )
+
+
+def joined(parts: Sequence[Cell], seeds: Sequence[int]) -> Cell:
+    """One record of a cell that was played in parts, with its seeds in this order."""
+    at = {int(seed): i for i, seed in enumerate(np.concatenate([part.seeds for part in parts]))}
+    order = [at[seed] for seed in seeds if seed in at]
+
+    def stacked(name: str) -> Any:
+        values = [getattr(part, name) for part in parts]
+        return None if any(value is None for value in values) else np.concatenate(values)[order]
+
+    def summed(values: list[Longs | None]) -> Any:
+        return None if any(value is None for value in values) else np.sum(values, axis=0)  # type: ignore[arg-type]
+
+    over = [part.plays_over for part in parts]
+    counts = summed([None if each is None else each.counts for each in over])
+    timed = [part for part in parts if part.nanoseconds_per_round > 0]  # not known of what a folder kept
+    spent = sum(part.nanoseconds_per_round * len(part.seeds) for part in timed)
+    return replace(
+        parts[-1],
+        **{name: stacked(name) for name in ("seeds", "regret", "cost", "ledger", "certificate")},
+        plays=summed([part.plays for part in parts]),
+        plays_over=None if counts is None or over[0] is None else over[0]._replace(counts=counts),
+        nanoseconds_per_round=spent / sum(len(part.seeds) for part in timed) if timed else float("nan"),
     )

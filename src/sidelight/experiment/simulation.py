@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import threading
@@ -11,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -25,18 +24,15 @@ from sidelight.environment import names as environments
 from sidelight.environment.base import environment_key
 from sidelight.errors import InvalidOption, PastHorizon
 from sidelight.experiment.delays import Delays
-from sidelight.experiment.kept import Kept, PlayedSeed, StoppedSeed
 from sidelight.experiment.plays import PlaysOver, kept_at
 from sidelight.experiment.run import LEDGER, Run, regret_of
 from sidelight.graph.names import GivenGraph, graph_of, named
 from sidelight.policy.own import TURNS, Make, check_several, guarded, is_own, playable
 from sidelight.policy.player import MinimalPlayer, Playable, Player, is_player
-from sidelight.policy.snapshot import restore, snapshot
 
 if TYPE_CHECKING:
     from sidelight.engine.calendar import Calendar
     from sidelight.graph import FeedbackGraph
-    from sidelight.policy.decision import Decision
 
 _Value = TypeVar("_Value")
 
@@ -45,8 +41,6 @@ CHUNK_SECONDS = 0.1
 SILENT_SECONDS = 3.0
 """No progress bar for what is over sooner."""
 MOST_COUNTED_ARMS = 100_000
-
-_log = logging.getLogger("sidelight")
 
 
 def simulate(
@@ -60,7 +54,6 @@ def simulate(
     checkpoints: Iterable[int] | None = None,
     jobs: int | None = None,
     progress: bool | None = None,
-    _kept: Kept | None = None,
 ) -> Run:
     """Play `plan` against `environment` once per seed and record its regret.
 
@@ -138,15 +131,8 @@ def simulate(
         _Task(policy, environment, seed, points, best_arm, delays, counted, over)
         for seed, best_arm in zip(chosen, best_arms, strict=True)
     ]
-    if _kept is not None:
-        for task in tasks:
-            task.keep(_kept)
     _warm_up(policy, environment, delays)
-    run = _run(policy, environment, name, tasks, points, jobs, progress, _kept.stop if _kept else None)
-    if _kept is not None:
-        for stopped in filter(None, (task.stopped() for task in tasks)):
-            _kept.stopped(stopped)
-    return run
+    return _run(policy, environment, name, tasks, points, jobs, progress)
 
 
 def _player(plan: object, graph: object, horizon: int | None) -> MinimalPlayer:
@@ -255,67 +241,16 @@ class _Task:
         self.plays = np.zeros(self.counted, dtype=np.int64)
         self.plays_over = np.full((self.over.size, self.counted), -1, dtype=np.int64)
         self.calendar: Calendar | None = None  # of a compiled game whose losses come late
-        # … and of one that is played from Python
-        self.due: dict[int, list[tuple[int, Decision, dict[str, FeedbackGraph]]]] = {}
-        self.finished: Callable[[PlayedSeed], object] = lambda played: None
-        self.begun: StoppedSeed | None = None  # where this game was stopped before
-
-    def keep(self, kept: Kept) -> None:
-        """Be as after the last round, if this seed has been played; else tell when it has, or go on with its game."""
-        played = kept.known.get(self.seed)
-        if played is not None and self._fits(played):
-            self._take(played, int(self.points[-1]))
-            return
-        self.finished = kept.finished
-        begun = kept.begun.get(self.seed)
-        if begun is not None and self._fits(begun.played) and 0 < begun.round < self.points[-1]:
-            self.begun = begun
-
-    @property
-    def played(self) -> PlayedSeed:
-        """What is recorded so far."""
-        about = (self.cost, self.ledger, self.certificate, self.plays, self.plays_over, self.seconds)
-        return PlayedSeed(self.seed, *about)
-
-    def _fits(self, played: PlayedSeed) -> bool:
-        arrays = ("cost", "ledger", "certificate", "plays", "over")
-        return all(getattr(played, name).shape == getattr(self.played, name).shape for name in arrays)
-
-    def _take(self, played: PlayedSeed, rounds: int) -> None:
-        """Be as after so many rounds."""
-        _, self.cost, self.ledger, self.certificate, self.plays, self.plays_over, self.seconds = played
-        self.round, self.next_point = rounds, int(np.searchsorted(self.points, rounds, side="right"))
-
-    def stopped(self) -> StoppedSeed | None:
-        """Where the game stands; None if nothing of it was played here, it is over, or its player cannot be kept."""
-        if self.clone is None or self.round == 0 or self.delays.any:
-            return None
-        state = snapshot(self.clone)
-        return None if state is None else StoppedSeed(self.played, self.round, self.total, state)
-
-    def _start(self) -> MinimalPlayer:
-        """The player, at round one or where it was stopped before."""
-        begun, self.begun = self.begun, None
-        clone = self.policy.copy(self.seed)
-        if begun is None:
-            return clone
-        try:
-            restore(clone, begun.state)
-        except ValueError as error:
-            _log.warning(
-                f"what was kept of the game of seed {self.seed} is not used: {error}; it begins anew"
-            )
-            return self.policy.copy(self.seed)
-        self._take(begun.played, begun.round)
-        self.total = begun.total
-        return clone
+        self.due: dict[
+            int, list[_Open]
+        ] = {}  # of a game that is played from Python: by the round that ends it
 
     def advance(self, stop: threading.Event) -> None:
         """Play to the last checkpoint, or until told to stop; runs in a thread of its own."""
         if stop.is_set() or self.next_point == self.points.size:
             return
         if self.clone is None:
-            self.clone = self._start()
+            self.clone = self.policy.copy(self.seed)
         chunk = 64
         while self.next_point < self.points.size and not stop.is_set():
             target = int(self.points[self.next_point])
@@ -338,8 +273,7 @@ class _Task:
                 self.plays_over[self.over == self.next_point] = self.plays
                 self.next_point += 1
         if self.next_point == self.points.size:
-            self.clone = None
-            self.finished(self.played)
+            self.clone = None  # its memory is free for others
 
     def _play(self, last: int) -> float:
         assert self.clone is not None
@@ -359,40 +293,36 @@ class _Task:
         return cost
 
     def _play_in_python(self, last: int) -> float:
-        assert self.clone is not None
-        cost = self.total
-        if self.delays.any or self.environment.changes is not None:
-            return self._decide_in_python(last)
-        for t in range(self.round, last):
-            arm = self.clone.ask()
-            self.clone.tell(self.environment.heard(self.seed, t, self.clone.graph, arm))
-            cost += self.environment.costs(self.seed, t, arm)
-            if self.plays.size:
-                self.plays[arm] += 1
-        return cost
-
-    def _decide_in_python(self, last: int) -> float:
-        """Decisions that are answered late, or on graphs that change."""
+        """Round by round: a loss from Python, a player of one's own, or graphs that only Python knows."""
         player: Any = self.clone
         cost, rounds = self.total, int(self.points[-1])
         delays, changes = self.delays.of(self.seed, rounds), self.environment.changes
         key = environment_key(self.seed)
         for t in range(self.round, last):
-            known: dict[str, FeedbackGraph] = {}  # with the decision, or with its losses
+            known: dict[str, FeedbackGraph] = {}  # told with the decision, or with its losses
             shown: dict[str, FeedbackGraph] = {}
+            graph = player.graph
             if changes is not None:
-                (shown if changes.after else known)["graph"] = changes.graph_at(key, t)
+                graph = (shown if changes.after else known)["graph"] = changes.graph_at(key, t)
             decision = player.decide(**known)
             cost += self.environment.costs(self.seed, t, decision.arm)
             if self.plays.size:
                 self.plays[decision.arm] += 1
             after = t + int(delays[t if delays.size > 1 else 0])
-            self.due.setdefault(after, []).append((t, decision, shown))
-            for decided, answered, then in self.due.pop(t, ()):
-                graph = player.graph if changes is None else changes.graph_at(key, decided)
-                heard = self.environment.heard(self.seed, decided, graph, answered.arm)
-                player.observe(answered, heard, **then)
+            self.due.setdefault(after, []).append(_Open(t, decision, graph, shown))
+            for each in self.due.pop(t, ()):
+                heard = self.environment.heard(self.seed, each.round, each.graph, each.decision.arm)
+                player.observe(each.decision, heard, **each.shown)
         return cost
+
+
+class _Open(NamedTuple):
+    """A decision whose losses are still to come."""
+
+    round: int
+    decision: Any
+    graph: FeedbackGraph
+    shown: dict[str, FeedbackGraph]  # what the player hears of the graph only now
 
 
 def _run(
@@ -403,9 +333,8 @@ def _run(
     points: Longs,
     jobs: int | None,
     progress: bool | None,
-    told: threading.Event | None = None,
 ) -> Run:
-    """Advance all tasks, until we are told to stop, and collect what they have, complete or not."""
+    """Advance all tasks, and collect what they have, complete or not."""
     stop = threading.Event()
     workers = checked_count("jobs", jobs) if jobs is not None else (os.cpu_count() or 1)
     with ThreadPoolExecutor(max_workers=workers) as pool:
@@ -415,7 +344,7 @@ def _run(
                 futures.append(pool.submit(task.advance, stop))
             total = sum(int(task.points[-1]) for task in tasks)
             with Progress("simulating", total, progress, after=SILENT_SECONDS) as bar:
-                _wait(futures, tasks, bar, told or threading.Event())
+                _wait(futures, tasks, bar)
         except KeyboardInterrupt:
             pass  # what is done is returned; run.complete says so
         finally:
@@ -453,9 +382,9 @@ def _per_seed(environment: Environment, seeds: list[int], compute: Callable[[int
     return [compute(seed) for seed in seeds]
 
 
-def _wait(futures: list[Future[None]], tasks: list[_Task], bar: Progress, told: threading.Event) -> None:
+def _wait(futures: list[Future[None]], tasks: list[_Task], bar: Progress) -> None:
     pending = set(futures)
-    while pending and not told.is_set():
+    while pending:
         over, pending = wait(pending, timeout=0.2, return_when=FIRST_EXCEPTION)
         if any(future.exception() is not None for future in over):
             return

@@ -8,9 +8,8 @@ from pathlib import Path
 from sidelight._check import checked_path, written
 from sidelight._files import replacing
 from sidelight.analysis import observability
+from sidelight.experiment.folder import keep_graph, write_cells
 from sidelight.experiment.results import Results
-from sidelight.experiment.sweep.folder import write_cells
-from sidelight.experiment.sweep.graphs import keep_graph
 from sidelight.planning import compare_bounds
 from sidelight.report.analysis import Analysis
 from sidelight.report.exports import summary_csv

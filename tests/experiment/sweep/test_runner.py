@@ -1,8 +1,8 @@
 """Sweeps: the same bytes on any engine, on any number of cores, after any accident."""
 
+import concurrent.futures
 import contextlib
 import json
-import multiprocessing
 import os
 import random
 import signal
@@ -18,10 +18,8 @@ from interruptible import listening
 
 import sidelight as sl
 from sidelight.engine._numba import notice
-from sidelight.experiment.kept import PlayedSeed
+from sidelight.experiment.sources import built
 from sidelight.experiment.sweep import local as workers
-from sidelight.experiment.sweep.graph_source import built
-from sidelight.experiment.sweep.pieces import Pieces
 
 SPEC = {
     "title": "Sixty cells",
@@ -37,7 +35,7 @@ SMALL = {**SPEC, "policies": ["auto", "flat"], "graphs": ["cycle:6"]}
 RUN = """
 import itertools, json, os, signal, sys, threading
 import sidelight as sl
-from sidelight.experiment.sweep.folder import ResultsFolder
+from sidelight.experiment.folder import ResultsFolder
 
 spec, folder, engine, moment, delay = sys.argv[1:]
 count, write = itertools.count(1), ResultsFolder.write
@@ -156,95 +154,71 @@ def test_an_interrupt_in_this_process(tmp_path, monkeypatch):
     assert finished(tmp_path) == 0
 
 
-def test_dead_workers_are_replaced_and_their_cells_tried_again_up_to_three_times(tmp_path, monkeypatch):
-    sl.sweep(SMALL, tmp_path / "whole", jobs=1)
-    unlucky, deadly = (sl.Spec.from_dict(SMALL).cells[i].id for i in (1, 6))
-    give, deaths = workers._Worker.give, {unlucky: 0, deadly: 0}
+DEADLY = """
+import os, signal
+from pathlib import Path
 
-    def kill(self, cell, *known):
-        if cell.id == deadly or (cell.id == unlucky and deaths[cell.id] < 1):
-            deaths[cell.id] += 1
-            self.process.kill()
-            self.process.join()
-        give(self, cell, *known)
+class Deadly:  # kills its worker, until the file is there that `once` makes
+    def __init__(self, graph, horizon, seed):
+        mark = Path(os.environ["MARK"])
+        there = mark.exists()
+        if self.once:
+            mark.touch()
+        if not there:
+            os.kill(os.getpid(), signal.SIGKILL)
+    once = False
+    def ask(self):
+        return 0
+    def tell(self, losses):
+        pass
 
-    monkeypatch.setattr(workers._Worker, "give", kill)
-    results = sl.sweep(SMALL, tmp_path / "out", jobs=2)
-    assert deaths == {unlucky: 1, deadly: 3}
-    assert not results.complete
-    (failed,) = results.absent
-    assert (failed.id, failed.status) == (deadly, "failed")
-    assert failed.reason == "its worker died 3 times, at last with exit code -9"
-    assert len(results.cells) == finished(tmp_path / "out") == 7
-    monkeypatch.undo()
-    assert sl.sweep(SMALL, tmp_path / "out", jobs=1).complete  # a failed cell is tried again
+class Unlucky(Deadly):
+    once = True
+"""
+
+
+@pytest.mark.parametrize("name", ["Deadly", "Unlucky"])
+def test_dead_workers_are_replaced_and_what_they_played_is_tried_again(tmp_path, monkeypatch, name):
+    (tmp_path / "own.py").write_text(DEADLY)
+    monkeypatch.setenv("MARK", str(tmp_path / "mark"))
+    values = {**SMALL, "policies": [f"own.py:{name}", "flat"], "environments": ["gap:0.3"]}
+    spec = sl.Spec.from_dict(values, tmp_path)
+    results = sl.sweep(spec, tmp_path / "out", jobs=2)
+    if name == "Deadly":
+        assert [cell.policy for cell in results.cells] == ["flat"] * 2
+        assert {(cell.policy, cell.status) for cell in results.absent} == {("own.py:Deadly", "failed")}
+        assert {cell.reason for cell in results.absent} == {
+            "its worker died 3 times, at last with exit code -9"
+        }
+        (tmp_path / "mark").touch()
+        assert sl.sweep(spec, tmp_path / "out", jobs=1).complete  # a failed cell is tried again
+    else:
+        assert results.complete
+    sl.sweep(spec, tmp_path / "whole", jobs=1)
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
-class FakeWorker(workers._Worker):
-    """Sends what it was made with, one after another."""
-
-    def end(self):
-        self.connection.close()
-
-
-def test_what_workers_wait_for_is_said_once(monkeypatch, caplog, tmp_path):
-    """Two workers begin, compile and finish a cell each."""
+def test_what_workers_wait_for_is_said_once(monkeypatch, caplog):
+    """Two parts, whose workers say that they compile."""
     caplog.set_level("INFO", logger="sidelight")
     monkeypatch.setattr(notice, "_unsaid", [notice.TEXT])
-    cells = sl.Spec.from_dict(SMALL).cells[:2]
+    monkeypatch.setattr(workers._Workers, "__init__", lambda self, jobs: None)
+    monkeypatch.setattr(workers._Workers, "end", lambda self: None)
 
-    def start(spec_hash):
-        here, there = multiprocessing.Pipe()
-        for message in (None, workers.COMPILING, ("done",)):
-            there.send(message)
-        kept.append(there)
-        return FakeWorker(None, here)
+    def submit(self, call, part, provenance):
+        self._compiling = threading.Event()
+        self._compiling.set()
+        future = concurrent.futures.Future()
+        future.set_result(("done", part))
+        return future
 
-    kept = []
-    monkeypatch.setattr(workers._Worker, "start", start)
-    assert list(workers.on_processes(cells, "", 2, Pieces(tmp_path))) == [("done",), ("done",)]
+    monkeypatch.setattr(workers._Workers, "submit", submit)
+    assert sorted(workers.on_processes(range(2), {}, 1)) == [("done", 0), ("done", 1)]
     assert [record.getMessage() for record in caplog.records] == [notice.TEXT]
 
 
-def test_workers_that_do_not_tell_are_waited_for_a_while(monkeypatch, tmp_path):
-    """One tells of a seed and ends, one goes on as if nothing were: both are ended, and the seed is kept."""
-    monkeypatch.setattr(workers, "STOP_SECONDS", 0.2)
-    cells, kept = sl.Spec.from_dict(SMALL).cells[:2], []
-    nothing = np.zeros(0, dtype=np.int64)
-    seed = PlayedSeed(7, np.zeros(2), np.zeros((2, 4)), np.zeros(2), nothing, nothing.reshape(0, 0), 0.5)
-
-    def start(spec_hash):
-        here, there = multiprocessing.Pipe()
-        there.send(None)
-        kept.append(there)
-        return FakeWorker(None, here)
-
-    monkeypatch.setattr(workers._Worker, "start", start)
-    pieces = Pieces(tmp_path)
-    playing = workers.on_processes(cells, "", 2, pieces)
-    give, given = workers._Worker.give, []
-
-    def interrupted(self, *about):
-        give(self, *about)
-        given.append(self)
-        if len(given) == 2:
-            kept[0].send([seed])
-            kept[0].close()
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(workers._Worker, "give", interrupted)
-    before = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        next(playing)
-    assert 0.2 <= time.monotonic() - before < 5
-    assert [list(pieces.of(cell.id)) for cell in cells] == [[7], []]
-    assert kept[1].recv()[0] == cells[1]
-    assert kept[1].recv() is None  # it was told
-
-
 def test_an_error_of_ours_fails_one_cell_and_is_tried_again(tmp_path, monkeypatch):
-    module = sys.modules["sidelight.experiment.sweep.cell"]
+    module = sys.modules["sidelight.experiment.cells"]
     simulate = module.simulate
 
     def faulty(policy, environment, seeds, horizon, **options):
@@ -368,7 +342,7 @@ def test_what_does_not_apply_is_recorded_with_the_reason_and_not_tried_again(tmp
     assert {(cell.graph, cell.status) for cell in results.absent} == {("blind.csv", "not applicable")}
     assert "5" in results.absent[0].reason  # the environment's best arm does not exist there
     assert finished(tmp_path / "out") == 4
-    monkeypatch.setattr(sys.modules["sidelight.experiment.sweep.cell"], "simulate", None)
+    monkeypatch.setattr(sys.modules["sidelight.experiment.cells"], "simulate", None)
     again = sl.sweep(spec, tmp_path / "out", jobs=1)
     assert again.absent == results.absent
     assert sl.Results.read(tmp_path / "out").absent == results.absent
@@ -416,7 +390,7 @@ def test_missing_data_fail_a_cell_and_it_is_tried_again(demand, tmp_path, monkey
             patch.delenv("SIDELIGHT_DATA")
         else:  # there when it was hashed, gone a moment later
             (losses / "dishes.csv").rename(losses / "soon.csv")
-            patch.setattr("sidelight.experiment.sweep.loss_source.LossSource.verify", lambda self: None)
+            patch.setattr("sidelight.experiment.sources.LossSource.verify", lambda self: None)
         results = sl.sweep(spec, tmp_path / "out", jobs=1)
         assert [cell.status for cell in results.absent] == ["failed"] * 2
         assert all("MissingData" in cell.reason for cell in results.absent)
@@ -441,9 +415,7 @@ def test_recorded_losses_that_go_missing_while_they_are_read(tmp_path, monkeypat
         )
         kept = file.read_bytes()
         with monkeypatch.context() as patch:
-            patch.setattr(
-                "sidelight.experiment.sweep.loss_source.LossSource.verify", lambda self, at=file: at.unlink()
-            )
+            patch.setattr("sidelight.experiment.sources.LossSource.verify", lambda self, at=file: at.unlink())
             (failed,) = sl.sweep(spec, tmp_path / f"{name}.out", jobs=1).absent
         assert failed.status == "failed"
         assert "does not exist" in failed.reason

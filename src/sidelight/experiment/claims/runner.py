@@ -16,9 +16,9 @@ from sidelight._files import digest, replacing
 from sidelight._progress import Progress
 from sidelight._version import __version__
 from sidelight.errors import InvalidOption
+from sidelight.experiment.cells import here
 from sidelight.experiment.claims import catalogue
 from sidelight.experiment.claims.claim import FAILS, VERDICTS, Claim, Outcome
-from sidelight.experiment.provenance import here
 from sidelight.policy import names as policies
 
 

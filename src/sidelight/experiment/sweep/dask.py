@@ -17,9 +17,9 @@ from typing import Any
 
 from sidelight._version import __version__
 from sidelight.errors import InvalidOption, WorkerError
-from sidelight.experiment.sweep.cell import Outcome, absent, execute
-from sidelight.experiment.sweep.graph_source import GraphSource, built
-from sidelight.experiment.sweep.spec import CellSpec
+from sidelight.experiment.cells import Outcome, Part, absent, execute
+from sidelight.experiment.sources import GraphSource, built
+from sidelight.experiment.spec import CellSpec
 from sidelight.graph import FeedbackGraph
 
 CONNECT_SECONDS = 20
@@ -27,23 +27,24 @@ LOST = "the scheduler was lost; finished cells are kept, run the sweep again to 
 
 
 def on_cluster(
-    cells: Sequence[CellSpec], spec_hash: str, address: str | None, jobs: int
+    parts: Sequence[Part], provenance: dict[str, str], address: str | None, jobs: int
 ) -> Generator[Outcome, None, None]:
-    """Cells in the order in which they finish, played at `address`, or by `jobs` workers started for this."""
+    """What came of the parts as they finish, played at `address`, or by `jobs` workers started for this."""
+    if not parts:
+        return
     distributed = _distributed()
     with contextlib.ExitStack() as held:
         held.enter_context(_quiet())
-        client = held.enter_context(_client(distributed, held, address, min(jobs, len(cells))))
-        token = secrets.token_hex(
-            4
-        )  # results of an earlier sweep that the scheduler still knows are not ours
-        graphs = _graphs(client, cells, token)
+        client = held.enter_context(_client(distributed, held, address, min(jobs, len(parts))))
+        # results of an earlier sweep that the scheduler still knows are not ours
+        token = secrets.token_hex(4)
+        graphs = _graphs(client, parts, token)
         futures: dict[str, tuple[CellSpec, Any]] = {}
         held.callback(_cancel, client, futures)
-        for cell in cells:
-            key = f"sidelight-{cell.id}-{token}"
-            graph = graphs.get(cell.graph)
-            futures[key] = (cell, client.submit(execute, cell, spec_hash, graph, key=key, pure=False))
+        for part in parts:
+            key = f"sidelight-{part.cell.id}-{part.seeds[0]}-{token}"
+            graph = graphs.get(part.cell.graph)
+            futures[key] = (part.cell, client.submit(execute, part, provenance, graph, key=key, pure=False))
         finished = distributed.as_completed([future for _, future in futures.values()], loop=client.loop)
         try:
             for future in finished:
@@ -90,10 +91,10 @@ def _client(distributed: Any, held: contextlib.ExitStack, address: str | None, j
         raise WorkerError(f"no Dask cluster at {address or 'this machine'}: {error}") from error
 
 
-def _graphs(client: Any, cells: Sequence[CellSpec], token: str) -> dict[GraphSource, Any]:
+def _graphs(client: Any, parts: Sequence[Part], token: str) -> dict[GraphSource, Any]:
     """Graphs from files as tasks of their own: unlike scattered data they outlive the worker that has them."""
     graphs = {}
-    for source in {cell.graph for cell in cells if cell.graph.path is not None}:
+    for source in {part.cell.graph for part in parts if part.cell.graph.path is not None}:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # once per graph, and meant
             key = f"sidelight-graph-{source.digest[:16]}-{token}"

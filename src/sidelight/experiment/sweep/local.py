@@ -1,220 +1,126 @@
-"""Cells on local processes: a worker that dies takes nothing with it but its own cell."""
+"""Cells on local processes: a worker that dies takes nothing with it but what it was playing."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import multiprocessing
 import os
-import queue
 import signal
 import threading
-import time
-from collections import Counter, deque
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
 from typing import Any
 
 from sidelight.engine._numba import notice
-from sidelight.engine._numba.interrupts import interrupts_kept
 from sidelight.errors import WorkerError
-from sidelight.experiment.kept import Kept, PlayedSeed, StoppedSeed
-from sidelight.experiment.results import Cell
-from sidelight.experiment.sweep.cell import Outcome, absent, execute
-from sidelight.experiment.sweep.pieces import Batch, Games, Pieces, Seeds
-from sidelight.experiment.sweep.spec import CellSpec
+from sidelight.experiment.cells import Outcome, Part, absent, execute
 
 MOST_ATTEMPTS = 3
-"""How often a cell is tried whose worker dies."""
+"""How often something is tried whose worker dies."""
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 """Workers use all cores together, hence one each."""
-
-COMPILING = "compiling"
-"""What a worker sends when its cell has to wait for kernels."""
-STOP_SECONDS = 5.0
-"""How long workers are waited for that shall tell where their games stand; another ctrl-C ends that."""
-
-Work = queue.SimpleQueue[tuple[CellSpec, Seeds, Games] | None]
+LISTEN_SECONDS = 0.5
+"""How long it takes at most until a word of the workers is passed on."""
 
 GUARD = 'a script that calls sl.sweep must do so under `if __name__ == "__main__":`, or with jobs=1'
 
 
-def in_process(cells: Sequence[CellSpec], spec_hash: str, pieces: Pieces) -> Generator[Outcome, None, None]:
-    """One cell after the other, here."""
-    for cell in cells:
-        batch = Batch(functools.partial(pieces.add, cell.id))
-        try:
-            outcome = execute(cell, spec_hash, kept=pieces.kept(cell.id, batch))
-        except KeyboardInterrupt:
-            batch.hand_on()
-            raise
-        if not isinstance(outcome, Cell):
-            batch.hand_on()
+def on_processes(
+    parts: Iterable[Part], provenance: dict[str, str], jobs: int
+) -> Generator[Outcome, None, None]:
+    """What came of the parts, in the order in which they finish; closing the iterator ends the workers."""
+    waiting, running = iter(parts), dict[Future[Outcome], Part]()
+    workers: _Workers | None = None
+    try:
+        while True:
+            for part in islice(waiting, 2 * jobs - len(running)):
+                workers = workers or _Workers(jobs)
+                running[workers.submit(execute, part, provenance)] = part
+            if workers is None or not running:
+                return
+            done, _ = wait(running, LISTEN_SECONDS, FIRST_COMPLETED)
+            workers.pass_on()
+            finished = [future for future in done if future.exception() is None]
+            for future in finished:
+                del running[future]
+                yield future.result()
+            if len(finished) < len(done):  # a worker has died, and the others with it
+                workers.end()
+                yield from _one_by_one(list(running.values()), provenance)
+                running, workers = {}, None
+    finally:
+        if workers is not None:
+            workers.end()
+
+
+def _one_by_one(parts: Iterable[Part], provenance: dict[str, str]) -> Iterator[Outcome]:
+    """Parts of which at least one has killed a worker: each by itself, so that the others do not suffer again."""
+    for part in parts:
+        code: int | None = None
+        for _ in range(MOST_ATTEMPTS - 1):
+            with contextlib.closing(_Workers(1)) as worker:
+                try:
+                    outcome: Outcome = worker.submit(execute, part, provenance).result()
+                    break
+                except BrokenProcessPool:
+                    code = worker.end()
+        else:
+            reason = f"its worker died {MOST_ATTEMPTS} times, at last with exit code {code}"
+            outcome = absent(part.cell, "failed", reason)
         yield outcome
 
 
-def on_processes(
-    cells: Sequence[CellSpec], spec_hash: str, jobs: int, pieces: Pieces
-) -> Generator[Outcome, None, None]:
-    """Cells in the order in which they finish.
+class _Workers:
+    """Processes that are deaf to ctrl-C, have one thread each, and end with this one."""
 
-    Closing the iterator ends the workers, once they have told how far their games are.
-    """
-    waiting, attempts, stillborn = deque(cells), Counter[str](), 0
-    workers = [_Worker.start(spec_hash) for _ in range(min(jobs, len(cells)))]
-    try:
-        while workers:
-            for connection in wait([worker.connection for worker in workers]):
-                worker = next(worker for worker in workers if worker.connection is connection)
-                try:
-                    message = worker.hear()  # the outcome of its cell; None: ready
-                except (EOFError, OSError):
-                    code = worker.end()
-                    workers.remove(worker)
-                    stillborn = 0 if worker.ready else stillborn + 1
-                    if stillborn >= MOST_ATTEMPTS or (stillborn and code is not None and code > 0):
-                        raise WorkerError(
-                            f"workers end (exit code {code}) before they are ready; {GUARD}"
-                        ) from None
-                    if (cell := worker.cell) is not None:
-                        attempts[cell.id] += 1
-                        if attempts[cell.id] < MOST_ATTEMPTS:
-                            waiting.appendleft(cell)
-                        else:
-                            reason = f"its worker died {MOST_ATTEMPTS} times, at last with exit code {code}"
-                            yield absent(cell, "failed", reason)
-                    if waiting:
-                        workers.append(_Worker.start(spec_hash))
-                    continue
-                if isinstance(message, str):  # COMPILING
-                    notice.say()
-                    continue
-                if isinstance(message, list):  # finished seeds of its cell
-                    if worker.cell is not None:
-                        pieces.add(worker.cell.id, message)
-                    continue
-                worker.ready, worker.cell = True, None
-                if waiting:
-                    cell = waiting.popleft()
-                    worker.give(cell, pieces.of(cell.id), pieces.games(cell.id))
-                else:
-                    worker.end()
-                    workers.remove(worker)
-                if message is not None:
-                    yield message
-    finally:
-        try:
-            _stop([worker for worker in workers if worker.cell is not None], pieces)
-        finally:
-            for worker in workers:
-                worker.end()
-
-
-def _stop(workers: list[_Worker], pieces: Pieces) -> None:
-    """Let workers end between two rounds, and take note of what they have played."""
-    for worker in workers:
-        worker.stop()
-    by_connection = {worker.connection: worker for worker in workers}
-    until = time.monotonic() + STOP_SECONDS
-    while by_connection and (left := until - time.monotonic()) > 0:
-        for connection in wait(list(by_connection), left):
-            worker = by_connection[connection]  # type: ignore[index]
-            assert worker.cell is not None
-            try:
-                message = worker.hear()
-            except (EOFError, OSError):  # that was all
-                del by_connection[worker.connection]
-                continue
-            if isinstance(message, list):
-                pieces.add(worker.cell.id, message)
-            elif isinstance(message, StoppedSeed):
-                pieces.add_game(worker.cell.id, message)
-
-
-@dataclass(eq=False)
-class _Worker:
-    process: BaseProcess
-    connection: Connection
-    cell: CellSpec | None = None
-    ready: bool = False
-
-    @classmethod
-    def start(cls, spec_hash: str) -> _Worker:
+    def __init__(self, jobs: int) -> None:
         context = multiprocessing.get_context("spawn")  # forking a process that has threads is not safe
-        here, there = context.Pipe()
-        process = context.Process(target=_serve, args=(there, spec_hash), daemon=True)
+        self._compiling = context.Event()
+        self._pool = ProcessPoolExecutor(jobs, context, _born, (self._compiling,))
         try:
-            with _one_thread(), _uninterrupted():
-                process.start()
+            self.submit(os.getpid).result()
+        except BrokenProcessPool:
+            code = self.end()
+            raise WorkerError(f"workers end (exit code {code}) before they are ready; {GUARD}") from None
         except RuntimeError as error:
             raise WorkerError(f"workers cannot be started; {GUARD}") from error
-        there.close()  # so that its death can be heard
-        return cls(process, here)
 
-    def give(self, cell: CellSpec, known: Seeds, begun: Games) -> None:
-        self.cell = cell
-        with contextlib.suppress(OSError), interrupts_kept():  # died just now: reading from it will tell
-            self.connection.send((cell, known, begun))
+    def submit(self, call: Callable[..., Any], *arguments: object) -> Future[Any]:
+        """Have it called by one of them, which may start now: hence the environment in which it does."""
+        try:
+            with _one_thread(), _uninterrupted():
+                return self._pool.submit(call, *arguments)
+        except BrokenProcessPool as error:  # one has just died: as if it had been submitted a moment earlier
+            future = Future[Any]()
+            future.set_exception(error)
+            return future
 
-    def hear(self) -> Any:
-        """The next message, whole: half of one would make nonsense of all that follow."""
-        with interrupts_kept():
-            return self.connection.recv()
-
-    def stop(self) -> None:
-        """Tell it to end between two rounds."""
-        with contextlib.suppress(OSError), interrupts_kept():
-            self.connection.send(None)
+    def pass_on(self) -> None:
+        """Say what they wait for, if they compile."""
+        if self._compiling.is_set():
+            notice.say()
 
     def end(self) -> int | None:
-        self.connection.close()
-        self.process.terminate()
-        self.process.join(5)
-        if self.process.is_alive():
-            self.process.kill()
-            self.process.join()
-        return self.process.exitcode
+        """Stop them, whatever they are doing; the exit code of the first."""
+        # Python has a public way to the processes from 3.14 on, `kill_workers`
+        processes = list((self._pool._processes or {}).values())
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.join()
+        return processes[0].exitcode if processes else None
+
+    close = end
 
 
-def _serve(connection: Connection, spec_hash: str) -> None:
-    """The life of a worker: it ends with its parent, even if that is killed."""
+def _born(compiling: Any) -> None:
+    """What a worker does first."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl-C is the parent's business
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    sending = threading.Lock()
-
-    def send(message: Outcome | list[PlayedSeed] | StoppedSeed | str | None) -> None:
-        with sending:
-            connection.send(message)
-
-    notice.leave_to(functools.partial(send, COMPILING))
-    given: Work = queue.SimpleQueue()
-    stop = threading.Event()
-    threading.Thread(target=_listen, args=(connection, given, stop), daemon=True).start()
-    send(None)
-    while (work := given.get()) is not None:
-        cell, known, begun = work
-        batch = Batch(send)
-        try:
-            outcome = execute(cell, spec_hash, kept=Kept(known, batch, begun, send, stop))
-        except KeyboardInterrupt:  # told to stop: what was played is told, then this ends
-            batch.hand_on()
-            return
-        if not isinstance(outcome, Cell) or stop.is_set():
-            batch.hand_on()
-        send(outcome)
-
-
-def _listen(connection: Connection, given: Work, stop: threading.Event) -> None:
-    """Pass on what the parent gives while a cell is being played; None, or the end of it, is an order to stop."""
-    try:
-        with contextlib.suppress(EOFError, OSError):
-            while (work := connection.recv()) is not None:
-                given.put(work)
-    finally:
-        given.put(None)
-        stop.set()
+    notice.leave_to(compiling.set)
 
 
 def _end_with_parent() -> None:

@@ -14,10 +14,8 @@ from typing import Any, NoReturn, TypeVar
 
 from sidelight._check import MOST_ROUNDS, MOST_SEEDS, checked_path, suggestion
 from sidelight.errors import SidelightError, SpecError, listing
-from sidelight.experiment.sweep.graph_source import LOOPS, GraphSource, is_file
-from sidelight.experiment.sweep.loss_source import LossSource
-from sidelight.experiment.sweep.policy_source import PolicySource
-from sidelight.experiment.sweep.spec import Spec
+from sidelight.experiment.sources import LOOPS, GraphSource, LossSource, PolicySource, is_file
+from sidelight.experiment.spec import Spec
 from sidelight.graph import FeedbackGraph
 from sidelight.policy import names as policies
 from sidelight.policy.own import is_own

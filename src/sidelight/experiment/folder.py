@@ -3,7 +3,9 @@
     manifest.json          what the sweep is: written first, never changed
     spec.toml              the spec as it was read, if it came from a file
     cells/<id>.parquet     one per finished cell
-    parts/<id>*.npz        finished seeds, and stopped games, of cells that were interrupted (`pieces`)
+    parts/<id>-*.parquet   finished seeds of cells that are not finished, each file like that of a cell
+    graphs/<digest>.npz    each graph, named after what it holds, so that the report can be written again
+    graphs/names.json      what the results call them
     timings.jsonl          one line per finished cell; the only file that differs from run to run
     .lock                  held while a sweep is writing
 
@@ -16,26 +18,29 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sidelight._check import checked_path
+from sidelight._check import checked_path, written
 from sidelight._files import digest, locked, replacing
 from sidelight._version import __version__
 from sidelight.errors import ResultsError, SpecChanged, listing
-from sidelight.experiment.results import Absent, Cell, Results
-from sidelight.experiment.sweep.graphs import kept_graphs
-from sidelight.experiment.sweep.parquet import decode, encode
-from sidelight.experiment.sweep.pieces import FOLDER as PIECES
-from sidelight.experiment.sweep.pieces import Pieces, remove
-from sidelight.experiment.sweep.spec import Spec
+from sidelight.experiment.parquet import decode, encode
+from sidelight.experiment.results import Absent, Cell, Results, joined
+from sidelight.experiment.sources import GraphSource, graph_digest
+from sidelight.experiment.spec import Spec
+from sidelight.graph import FeedbackGraph, read_graph, write_graph
 
 FORMAT = 1
 ENTRY = {"id": str, "graph": str, "policy": str, "environment": str, "horizon": int}
 """What a manifest says of each cell."""
 TEMPORARY = ".sidelight-*.tmp"  # what `replacing` leaves behind when its process is killed
-
+PARTS, GRAPHS = "parts", "graphs"
+FLUSH_SECONDS = 5.0
+"""How often finished seeds of unfinished cells reach the disk; an interrupt writes all of them."""
 
 CONTINUED = "finished cells are kept, run this again once it is put right, or give another folder"
 
@@ -51,6 +56,8 @@ class ResultsFolder:
         self.about, self.text = about, text  # the manifest, and the spec as it was read
         self.cells = self.folder / "cells"
         self._held = contextlib.ExitStack()
+        self._unwritten: dict[str, list[Cell]] = {}
+        self._flushed = time.monotonic()
 
     def __enter__(self) -> ResultsFolder:
         with _explained(self.folder, "give another folder"):
@@ -64,6 +71,7 @@ class ResultsFolder:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        self._flush()
         self._held.close()
 
     def finished(self) -> tuple[dict[str, Cell | Absent], list[str]]:
@@ -89,6 +97,34 @@ class ResultsFolder:
                     file.write(json.dumps(line) + "\n")
             with replacing(self.cells / f"{outcome.id}.parquet", pack=False) as target:
                 target.write(data)
+            self._forget(outcome.id)
+
+    def parts(self) -> dict[str, list[Cell]]:
+        """Finished seeds of unfinished cells, by id."""
+        return read_parts(self.folder)
+
+    def keep(self, part: Cell) -> None:
+        """Keep finished seeds of a cell until it is finished; where nothing can be written they are lost."""
+        self._unwritten.setdefault(part.id, []).append(part)
+        if time.monotonic() - self._flushed >= FLUSH_SECONDS:
+            self._flush()
+
+    def _flush(self) -> None:
+        unwritten, self._unwritten, self._flushed = self._unwritten, {}, time.monotonic()
+        with contextlib.suppress(OSError):  # a full disk is noticed where cells are written
+            for id, parts in unwritten.items():
+                part = joined(parts, sorted(int(seed) for each in parts for seed in each.seeds))
+                (self.folder / PARTS).mkdir(exist_ok=True)
+                with replacing(self.folder / PARTS / f"{id}-{part.seeds[0]}.parquet", pack=False) as target:
+                    target.write(encode(part))
+
+    def _forget(self, id: str) -> None:
+        """Delete the parts of a cell, and a folder that is empty without them."""
+        self._unwritten.pop(id, None)
+        for file in (self.folder / PARTS).glob(f"{id}-*.parquet"):
+            file.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # it is not empty, or was never made
+            (self.folder / PARTS).rmdir()
 
     def _adopt(self) -> None:
         """Make the folder this spec's own, or refuse to touch what is not."""
@@ -102,7 +138,7 @@ class ResultsFolder:
                 " folder, or delete this one to start anew"
             )
         for stray in (
-            file for place in ("", "cells", PIECES) for file in (self.folder / place).glob(TEMPORARY)
+            file for place in ("", "cells", PARTS) for file in (self.folder / place).glob(TEMPORARY)
         ):
             stray.unlink(missing_ok=True)
         with open(self.folder / "timings.jsonl", "ab+") as timings:
@@ -133,7 +169,7 @@ class ResultsFolder:
         for entry in stale:
             (self.cells / f"{entry['id']}.parquet").unlink()
         for entry in gone:
-            remove(self.folder / PIECES, entry["id"])
+            self._forget(entry["id"])
 
 
 def _place(entry: dict[str, Any]) -> tuple[Any, ...]:
@@ -144,7 +180,7 @@ def _place(entry: dict[str, Any]) -> tuple[Any, ...]:
 def read_results(folder: str | os.PathLike[str]) -> Results:
     """What has been written to `folder` so far, in the order of its spec; damaged files are errors."""
     root = checked_path("the folder of results", folder, ResultsError)
-    known, timings, pieces = _manifest(root), _timings(root), Pieces(root)
+    known, timings, parts = _manifest(root), _timings(root), read_parts(root)
     cells, absent = [], []
     for entry in known["cells"]:
         outcome = _read(root, entry["id"], timings)
@@ -153,24 +189,32 @@ def read_results(folder: str | os.PathLike[str]) -> Results:
         elif outcome is not None:
             absent.append(outcome)
         else:
-            id = entry["id"]
-            reason = left_undone(len(pieces.of(id)), len(known.get("seeds") or ()), pieces.count_games(id))
+            played = sum(len(part.seeds) for part in parts.get(entry["id"], ()))
+            reason = left_undone(played, len(known.get("seeds") or ()))
             absent.append(Absent(**entry, status="interrupted", reason=reason))
     provenance = {"sidelight": known["sidelight"], "spec": known["spec"], "folder": str(root)}
     return Results(tuple(cells), known["title"], provenance, tuple(absent), kept_graphs(root), known)
 
 
-def left_undone(played: int, seeds: int, stopped: int) -> str:
+def read_parts(folder: Path) -> dict[str, list[Cell]]:
+    """Finished seeds of unfinished cells, by id; files that are damaged do not count."""
+    found: dict[str, list[Cell]] = {}
+    for file in sorted((folder / PARTS).glob("*-*.parquet")):
+        with contextlib.suppress(OSError, ResultsError):
+            part = decode(file.read_bytes(), str(file))
+            if isinstance(part, Cell) and part.id == file.stem.partition("-")[0]:
+                found.setdefault(part.id, []).append(part)
+    return found
+
+
+def left_undone(played: int, seeds: int) -> str:
     """How far a cell is that has no file of its own.
 
-    >>> left_undone(3, 6, 1)
-    '3 of its 6 seeds are finished and kept, 1 was stopped and goes on from there; the same command or call continues'
+    >>> left_undone(3, 6)
+    '3 of its 6 seeds are finished and kept; the same command or call continues'
     """
-    parts = [f"{played} of its {seeds} seeds are finished and kept"] * (played > 0)
-    if stopped:
-        told = "was stopped and goes" if stopped == 1 else "were stopped and go"
-        parts.append(f"{stopped}{'' if played else f' of its {seeds} seeds'} {told} on from there")
-    return f"{', '.join(parts) or 'not played yet'}; the same command or call continues"
+    far = f"{played} of its {seeds} seeds are finished and kept" if played else "not played yet"
+    return f"{far}; the same command or call continues"
 
 
 def write_cells(folder: str | os.PathLike[str], results: Results) -> None:
@@ -314,3 +358,74 @@ def _locked(folder: Path) -> Iterator[None]:
                 f"another sweep is writing to {folder}; wait until it has ended, or give another folder"
             )
         yield
+
+
+# -- graphs -----------------------------------------------------------------------------------------------
+
+
+class Graphs(Mapping[str, FeedbackGraph]):
+    """Graphs by the names that results give them, each made when it is first asked for."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], FeedbackGraph]]) -> None:
+        self._makers, self._made = dict(makers), dict[str, FeedbackGraph]()
+
+    def __getitem__(self, name: str) -> FeedbackGraph:
+        if name not in self._made:
+            self._made[name] = self._makers[name]()
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    def __repr__(self) -> str:
+        return f"Graphs({', '.join(map(repr, self._makers))})"
+
+
+def source_in(folder: Path, name: str, graph: FeedbackGraph) -> GraphSource:
+    """The graph as a cell of `folder` names it, where `store_graph` will put it."""
+    digest = graph_digest(graph)
+    return GraphSource(name, path=_graph_file(folder, digest).absolute(), digest=digest)
+
+
+def store_graph(folder: Path, graph: FeedbackGraph) -> Path:
+    """The file with the graph, written if need be; reports do not show it before `keep_graph` names it."""
+    file = _graph_file(folder, graph_digest(graph))
+    with written(folder):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if not file.is_file():
+            write_graph(graph, file)
+    return file
+
+
+def keep_graph(folder: Path, name: str, graph: FeedbackGraph) -> None:
+    """Store the graph as what results call `name`: only in a folder that a sweep has accepted."""
+    file = store_graph(folder, graph)
+    index = file.with_name("names.json")
+    with written(folder):
+        known = _graph_names(index)
+        if known.get(name) != file.name:
+            with replacing(index, pack=False) as stream:
+                stream.write(json.dumps(known | {name: file.name}, indent=1, ensure_ascii=False).encode())
+
+
+def kept_graphs(folder: Path) -> Graphs:
+    """The stored graphs by name."""
+    place = folder / GRAPHS
+    return Graphs(
+        {name: partial(read_graph, place / file) for name, file in _graph_names(place / "names.json").items()}
+    )
+
+
+def _graph_file(folder: Path, digest: str) -> Path:
+    return folder / GRAPHS / f"{digest[:16]}.npz"
+
+
+def _graph_names(index: Path) -> dict[str, str]:
+    try:
+        names = json.loads(index.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return {str(name): str(file) for name, file in names.items()} if isinstance(names, dict) else {}

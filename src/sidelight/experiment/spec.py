@@ -22,9 +22,7 @@ from sidelight._files import digest
 from sidelight._types import Longs
 from sidelight.errors import SpecError
 from sidelight.experiment.simulation import logarithmic_checkpoints
-from sidelight.experiment.sweep.graph_source import GraphSource
-from sidelight.experiment.sweep.loss_source import LossSource
-from sidelight.experiment.sweep.policy_source import PolicySource
+from sidelight.experiment.sources import GraphSource, LossSource, PolicySource
 
 ID_FORMAT = 2
 """Raised when cells of the same content begin to mean something else; 2: the random streams of all players."""
@@ -90,7 +88,7 @@ class Spec:
     @classmethod
     def read(cls, path: str | os.PathLike[str], limit: int = 2**20) -> Spec:
         """The spec in a TOML file of at most `limit` bytes; a `SpecError` names file, key and value."""
-        from sidelight.experiment.sweep.reading import read_spec
+        from sidelight.experiment.reading import read_spec
 
         return read_spec(path, limit)
 
@@ -103,7 +101,7 @@ class Spec:
         >>> len(spec.cells)
         2
         """
-        from sidelight.experiment.sweep.reading import checked_spec
+        from sidelight.experiment.reading import checked_spec
 
         return checked_spec(values, checked_path("the folder of the spec", folder, SpecError), "the spec")
 

@@ -16,11 +16,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sidelight as sl
+from sidelight.experiment import folder as storage
+from sidelight.experiment import parquet
+from sidelight.experiment.parquet import decode, encode
 from sidelight.experiment.plays import PlaysOver
 from sidelight.experiment.results import Absent, Cell
-from sidelight.experiment.sweep import folder as storage
-from sidelight.experiment.sweep import parquet
-from sidelight.experiment.sweep.parquet import decode, encode
 from sidelight.report.page import report_html
 
 SPEC = {
@@ -272,7 +272,7 @@ def test_another_version_is_refused(folder):
 
 
 def test_cells_of_an_earlier_meaning_are_refused(folder, monkeypatch):
-    monkeypatch.setattr("sidelight.experiment.sweep.spec.ID_FORMAT", 1)
+    monkeypatch.setattr("sidelight.experiment.spec.ID_FORMAT", 1)
     with pytest.raises(sl.errors.SpecChanged, match="the same description now means other cells"):
         sl.sweep(SPEC, folder, jobs=1)
 

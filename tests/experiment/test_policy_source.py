@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import sidelight as sl
-from sidelight.experiment.sweep import policy_source
-from sidelight.experiment.sweep.policy_source import PolicySource
+from sidelight.experiment import sources
+from sidelight.experiment.sources import PolicySource
 
 SPEC = {"graphs": ["cycle:6"], "environments": ["gap:0.3"], "horizons": [150], "seeds": 2}
 FILE = """
@@ -89,21 +89,21 @@ def test_content_travels_with_a_file(file):
 
 
 def test_what_cannot_travel_is_played_here(tmp_path, monkeypatch):
-    monkeypatch.setattr(policy_source, "_shipped", lambda value: b"")
+    monkeypatch.setattr(sources, "_shipped", lambda value: b"")
     wanted = {"mine": own.Learner, "auto": "auto"}
     assert cells(swept(wanted, tmp_path, jobs=2)) == cells(sl.compare("cycle:6", wanted, "gap:0.3", 150, 2))
 
 
 def test_without_cloudpickle_importable_classes_travel(monkeypatch):
-    real = policy_source.importlib.util.find_spec
+    real = sources.importlib.util.find_spec
     monkeypatch.setattr(
-        policy_source.importlib.util, "find_spec", lambda name: None if name == "cloudpickle" else real(name)
+        sources.importlib.util, "find_spec", lambda name: None if name == "cloudpickle" else real(name)
     )
-    assert policy_source._shipped(own.Learner)
-    assert policy_source._shipped(lambda graph: None) == b""
+    assert sources._shipped(own.Learner)
+    assert sources._shipped(lambda graph: None) == b""
     monkeypatch.setattr(own.Learner, "__module__", "__main__")
     monkeypatch.delattr(sys.modules["__main__"], "__file__", raising=False)
-    assert policy_source._shipped(own.Learner) == b""
+    assert sources._shipped(own.Learner) == b""
 
 
 def test_identity_is_what_is_played(file):
@@ -153,7 +153,7 @@ def test_a_policy_for_another_graph_does_not_apply(tmp_path):
 @pytest.fixture
 def counted(monkeypatch):
     """How many cells were played."""
-    module = sys.modules["sidelight.experiment.sweep.cell"]
+    module = sys.modules["sidelight.experiment.cells"]
     real, calls = module.simulate, []
 
     def simulate(*arguments, **options):

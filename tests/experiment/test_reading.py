@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.experiment.sweep.graph_source import LOOPS, GraphSource, graph_digest
-from sidelight.experiment.sweep.loss_source import LossSource
+from sidelight.experiment.sources import LOOPS, GraphSource, LossSource, graph_digest
 
 VALID = {
     "policies": ["auto", "flat"],
@@ -111,7 +110,7 @@ def test_a_file_with_every_kind_of_graph(tmp_path):
 
 
 def test_the_example_of_the_documentation(tmp_path):
-    text = (Path(__file__).parents[3] / "docs" / "sweeps.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "sweeps.md").read_text(encoding="utf-8")
     example = text.split("```toml")[1].split("```")[0]
     (tmp_path / "roads.csv").write_text("src,dst\n0,1\n1,2\n")
     (tmp_path / "spec.toml").write_text(example, encoding="utf-8")
