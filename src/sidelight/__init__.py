@@ -28,7 +28,7 @@ _NAMES = {
     "sidelight.log": ("Log", "LogWriter"),
     "sidelight.partition": ("Partition",),
     "sidelight.planning": ("Bound", "Plan", "check_certificate", "compare_bounds", "plan"),
-    "sidelight.policy": ("Certificate", "Decision", "PayToLook", "Policy"),
+    "sidelight.policy": ("Certificate", "Decision", "Policy"),
 }  # fmt: skip
 """Where each public name is, by module."""
 
