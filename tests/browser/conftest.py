@@ -32,8 +32,7 @@ def axe():
 @pytest.fixture(scope="session")
 def studied():
     """Results of made-up runs on four graphs, and what is known about the graphs."""
-    from sidelight.report.analysis import Analysis
-    from sidelight.report.section import GraphSection
+    from sidelight.report.section import Analysis, GraphSection
 
     sections, cells = {}, []
     for name in GRAPHS:

@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from browsing import DESKTOP, PHONE, serving, visiting
+from browsing import DESKTOP, PHONE, visiting
 from finished_cells import cell, curve_cell, results
 
 import sidelight as sl
-from sidelight.report import assets
-from sidelight.report.page import report_html, write_report
+from sidelight.report.page import write_report
 from sidelight.report.section import GraphSection
 from sidelight.report.text import number
 
@@ -453,19 +452,6 @@ def test_ten_thousand_arms(browser, tmp_path):
 
 
 # -- where and how it is opened ---------------------------------------------------------------------------
-
-
-def test_a_server_needs_no_inline_code(browser, studied, tmp_path):
-    (tmp_path / "assets").mkdir()
-    for name in (*assets.STYLES, *assets.SCRIPTS):
-        (tmp_path / "assets" / name).write_text(assets.text(name), encoding="utf-8")
-    (tmp_path / "index.html").write_text(report_html(*studied, prefix="assets/"), encoding="utf-8")
-    policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:"
-    with serving(tmp_path, policy) as address, visiting(browser, f"{address}/index.html") as visit:
-        visit.page.click("#show-certificates")
-        visit.settle()
-        assert text(visit, "#round-shown") == "1,000"
-        assert visit.errors == []
 
 
 def test_without_scripts_the_tables_remain(browser, report):

@@ -4,26 +4,26 @@ import re
 
 import pytest
 
-from sidelight.report import assets
+from sidelight.report import template
 from sidelight.report.style import COLOURS, PARTS
 
 
 def test_colours_are_those_of_the_figures():
-    light = assets.text("page.css").split("@media")[0]
+    light = template.asset("page.css").split("@media")[0]
     for letter, colours in (("c", COLOURS), ("p", PARTS)):
         found = re.findall(rf"--{letter}(\d): (#\w{{6}})", light)
         assert [colour for _, colour in sorted(found)] == list(colours)
 
 
 def test_dark_has_a_value_for_every_colour():
-    light, dark = assets.text("page.css").split("@media (prefers-color-scheme: dark)")[:2]
+    light, dark = template.asset("page.css").split("@media (prefers-color-scheme: dark)")[:2]
     names = set(re.findall(r"(--[\w]+):", light))
     assert names - {"--colour"} == set(re.findall(r"(--[\w]+):", dark.split("* {")[0]))
 
 
-@pytest.mark.parametrize("name", assets.SCRIPTS)
+@pytest.mark.parametrize("name", template.SCRIPTS)
 def test_scripts_can_stand_in_a_page(name):
-    text = assets.text(name)
+    text = template.asset(name)
     assert "</script" not in text.lower()
     assert "\r" not in text
     if name != "uplot.js":
@@ -32,11 +32,11 @@ def test_scripts_can_stand_in_a_page(name):
 
 
 def test_what_is_not_ours_has_its_licence():
-    assert "v1.6.32" in assets.text("uplot.js")[:100]
-    assert "MIT License" in assets.text("uplot.LICENSE")
-    assert "Leon Sorokin" in assets.text("uplot.LICENSE")
+    assert "v1.6.32" in template.asset("uplot.js")[:100]
+    assert "MIT License" in template.asset("uplot.LICENSE")
+    assert "Leon Sorokin" in template.asset("uplot.LICENSE")
 
 
 def test_links_are_escaped():
-    head, scripts = assets.linked('"><b>')
+    head, scripts = template.linked('"><b>')
     assert "<b>" not in head + scripts

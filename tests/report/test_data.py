@@ -11,7 +11,9 @@ from finished_cells import bound, cell, curve_cell, final_cell, results
 import sidelight as sl
 from sidelight.experiment.plays import PlaysOver
 from sidelight.report import data as module
-from sidelight.report.data import page_data, revealed_runs
+from sidelight.report import encoding
+from sidelight.report.data import page_data
+from sidelight.report.encoding import LARGEST_SHADE, SHADES_PER_OCTAVE, revealed_runs, shaded
 from sidelight.report.groups import groups_of, scalings_of
 from sidelight.report.section import GraphSection
 from sidelight.report.style import stroke_numbers
@@ -50,7 +52,7 @@ def test_curves_seeds_and_ledgers_are_those_of_the_cell():
 def shares_of(shades):
     """What `S.shares` of core.js makes of them."""
     shades = np.asarray(shades, dtype=float)
-    return np.where(shades > 0, 2.0 ** ((shades - module.LARGEST_SHADE) / module.SHADES_PER_OCTAVE), 0.0)
+    return np.where(shades > 0, 2.0 ** ((shades - LARGEST_SHADE) / SHADES_PER_OCTAVE), 0.0)
 
 
 def test_plays_before_the_end_are_those_of_the_checkpoints():
@@ -69,13 +71,13 @@ def test_plays_before_the_end_are_those_of_the_checkpoints():
 
 def test_shares_have_the_same_shades_in_every_size():
     counts = np.array([[0, 1, 10**9, 0], [0, 0, 0, 7], [0, 0, 0, 0], [1, 1, 1, 1]])
-    shades = module.shaded(counts)
-    assert shades[1].tolist() == [0, 0, 0, module.LARGEST_SHADE]
+    shades = shaded(counts)
+    assert shades[1].tolist() == [0, 0, 0, LARGEST_SHADE]
     assert not shades[2].any()
     np.testing.assert_allclose(shares_of(shades[0]), counts[0] / counts[0].sum(), rtol=2e-4)
-    assert module.shaded(np.array([[1, 10**15]]))[0].tolist() == [
+    assert shaded(np.array([[1, 10**15]]))[0].tolist() == [
         1,
-        module.LARGEST_SHADE,
+        LARGEST_SHADE,
     ]  # the least that is some
 
 
@@ -197,11 +199,11 @@ def test_graphs_have_places_blocks_exploration_and_edges():
 
 def test_graphs_that_are_too_large_are_left_out(monkeypatch):
     g = GraphSection(sl.families.parse("random:40,0.2,1"))
-    monkeypatch.setattr(module, "MOST_RUNS", 3)
+    monkeypatch.setattr(encoding, "MOST_RUNS", 3)
     graph = found(cell(graph="g"), graphs={"g": g})["graphs"]["g"]
     assert "x" in graph
     assert "runs" not in graph
-    monkeypatch.setattr(module, "MOST_ARMS_PLACED", 3)
+    monkeypatch.setattr(encoding, "MOST_ARMS_PLACED", 3)
     assert found(cell(graph="g"), graphs={"g": g})["graphs"]["g"] == {"arms": 40, "edges": g.graph.n_edges}
 
 

@@ -4,14 +4,11 @@ import pytest
 from finished_cells import cell, eight, final_cell, results
 
 import sidelight as sl
-from sidelight.report.album import Album
-from sidelight.report.drawing import draw_all
+from sidelight.report.drawing import Album, draw_all
 from sidelight.report.figures.graph import graph_figure
-from sidelight.report.figures.ledger import ledger_figure
+from sidelight.report.figures.ledger import ledger_figure, timing_figure
 from sidelight.report.figures.plays import plays_figure
-from sidelight.report.figures.regret import regret_figure
-from sidelight.report.figures.scaling import scaling_figure
-from sidelight.report.figures.timing import timing_figure
+from sidelight.report.figures.regret import regret_figure, scaling_figure
 from sidelight.report.groups import groups_of, scalings_of
 from sidelight.report.section import GraphSection
 from sidelight.report.style import checked_width

@@ -3,8 +3,8 @@
 import numpy as np
 from finished_cells import bound, cell, results
 
-from sidelight.report.finding import finding
 from sidelight.report.groups import groups_of
+from sidelight.report.sentences import finding
 
 
 def found(*cells):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sidelight.report.latex_text import escaped, foreign
+from sidelight.report.latex import escaped, foreign
 
 NASTY = r"100%_of {all} & $x^2$ ~ #1 \end{tabular} <b> |" + "\n\t\0"
 

@@ -3,7 +3,7 @@
 from finished_cells import cell, results
 
 from sidelight.report.groups import groups_of
-from sidelight.report.leaderboard import leaderboard
+from sidelight.report.tables import leaderboard
 
 
 def lines(*cells):

@@ -12,7 +12,7 @@ from finished_cells import cell, curve_cell, results
 import sidelight as sl
 from sidelight.report import drawing
 from sidelight.report import page as module
-from sidelight.report.page import report_html, write_report
+from sidelight.report.page import write_report
 from sidelight.report.section import GraphSection
 
 VOID = {"meta", "img", "br", "link", "hr", "input"}
@@ -177,16 +177,6 @@ def test_names_cannot_inject_anything(tmp_path):
     assert EVIL in parsed.text
     assert parsed.data["title"] == parsed.data["policies"][0]["name"] == EVIL
     assert parsed.data["graphs"][EVIL]["labels"] == [EVIL, "b"]
-
-
-def test_a_server_links_the_same_files():
-    parsed = Page(report_html(results(curve_cell()), prefix="assets/"))
-    assert [named["href"] for named in parsed.named("link")] == ["assets/uplot.css", "assets/page.css"]
-    scripts = [named["src"] for named in parsed.named("script") if "src" in named]
-    assert scripts[0] == "assets/uplot.js"
-    assert scripts[-1] == "assets/explorer.js"
-    assert not parsed.styles
-    assert [named.get("type") for named, _ in parsed.scripts] == ["application/json"]
 
 
 def test_without_files_there_is_only_the_page(tmp_path):

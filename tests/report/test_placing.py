@@ -5,8 +5,8 @@ import pytest
 from scipy.spatial import cKDTree
 
 import sidelight as sl
-from sidelight.report import placing
-from sidelight.report.placing import packed_layout
+from sidelight.report.figures import layout as placing
+from sidelight.report.figures.layout import packed_layout
 
 
 @pytest.mark.parametrize("spec", ["cycle:500", "cliques:40x10", "full:300", "random:400,0.02,3", "mab:200"])

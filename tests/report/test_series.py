@@ -5,8 +5,7 @@ import pytest
 from drawn_figures import group
 from finished_cells import bound, cell, curve_cell, final_cell, results
 
-from sidelight.report.groups import scalings_of
-from sidelight.report.series import regret_curves, scaling_curves, scaling_exponent
+from sidelight.report.groups import regret_curves, scaling_curves, scaling_exponent, scalings_of
 
 
 def test_curves_hold_means_intervals_and_bounds():

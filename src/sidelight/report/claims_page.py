@@ -11,10 +11,9 @@ from sidelight._check import checked_path
 from sidelight._files import replacing
 from sidelight.errors import InvalidOption
 from sidelight.experiment.claims import BEATEN, FAILS, HOLDS, INCONCLUSIVE
-from sidelight.report import assets
-from sidelight.report.album import FOLDER, Album, Picture
+from sidelight.report.drawing import FOLDER, Album, Picture
 from sidelight.report.figures.claim import claim_figure
-from sidelight.report.template import write_page
+from sidelight.report.template import inlined, write_page
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -102,7 +101,7 @@ def _picture(album: Album, outcome: Outcome) -> Picture:
 
 def _content(reproduction: Reproduction, pictures: dict[str, Picture]) -> dict[str, Any]:
     return {
-        "head": assets.inlined(styles=("page.css",), scripts=())[0],
+        "head": inlined(styles=("page.css",), scripts=())[0],
         "reproduction": reproduction,
         "groups": list(dict.fromkeys(outcome.group for outcome in reproduction.outcomes)),
         "pictures": pictures,

@@ -8,29 +8,21 @@ Nothing here is computed anew but means and intervals.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight import _json
-from sidelight._types import Floats, Longs
+from sidelight._types import Longs
 from sidelight.experiment.results import Cell, Results
 from sidelight.experiment.run import LEDGER
 from sidelight.experiment.statistics import mean_band
-from sidelight.graph import FeedbackGraph
-from sidelight.partition import Partition
-from sidelight.planning import Plan
-from sidelight.report.figures.layout import block_layout, layout
-from sidelight.report.groups import Group, Scaling
+from sidelight.report.encoding import MOST_GRAPH_NUMBERS, Budget, graph_data, packed, shaded
+from sidelight.report.groups import Group, Scaling, scaling_curves
 from sidelight.report.latex import results_latex
-from sidelight.report.placing import packed_layout
 from sidelight.report.section import GraphSection
 from sidelight.report.sentences import bound_status
-from sidelight.report.series import scaling_curves
 from sidelight.report.style import stroke_numbers
 from sidelight.report.tables import results_rows
 
@@ -40,22 +32,6 @@ MOST_NUMBERS = 400_000
 MOST_PLAYS = 60_000
 MOST_PLAYS_OVER = 150_000
 """Of shares at the end, and of shares before it: four and two bytes each."""
-SHADES_PER_OCTAVE, LARGEST_SHADE = 2048, 2**16 - 1
-"""All plays are the largest shade, half of them so many less, none are 0: rounding moves a share by 0.02 %."""
-MOST_ARMS_PLACED = 20_000
-MOST_ARMS_LAID_OUT = 150
-MOST_RUNS = 150_000
-"""Of consecutive arms that are revealed: a graph with more is shown without its edges."""
-MOST_GRAPH_NUMBERS = 600_000
-
-
-def packed(values: npt.ArrayLike, kind: str = "<f4") -> str:
-    """An array as base64 of its little-endian numbers.
-
-    >>> packed([1.0, -2.0])
-    'AACAPwAAAMA='
-    """
-    return base64.b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode("ascii")
 
 
 def page_data(
@@ -95,32 +71,7 @@ def page_data(
     return found
 
 
-class Budget:
-    """How much may still be stored."""
-
-    def __init__(self, most: int) -> None:
-        self.left = most
-
-    def takes(self, count: int) -> bool:
-        """Is there room for `count` numbers? If so they are spent."""
-        fits = count <= self.left
-        self.left -= count if fits else 0
-        return fits
-
-
 # -- plays ------------------------------------------------------------------------------------------------
-
-
-def shaded(counts: Longs) -> npt.NDArray[np.uint16]:
-    """Shares of all plays of each row in 16 bits, as `S.shares` of core.js reads them.
-
-    >>> shaded(np.array([[0, 1, 1, 2]])).tolist()
-    [[0, 61439, 61439, 63487]]
-    """
-    shares = counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1)
-    octaves = np.log2(shares, out=np.zeros(shares.shape), where=shares > 0)
-    shades = np.maximum(np.rint(LARGEST_SHADE + SHADES_PER_OCTAVE * octaves), 1)
-    return np.where(shares > 0, shades, 0).astype(np.uint16)
 
 
 class _Plays:
@@ -128,21 +79,19 @@ class _Plays:
 
     def __init__(self, groups: tuple[Group, ...], stride: int) -> None:
         self.end, self.over = Budget(MOST_PLAYS), Budget(MOST_PLAYS_OVER)
-        self.stride, self.thinned = stride, 1
+        self.stride = stride
         cells = [cell for group in groups for cell in group.cells if cell.plays_over is not None]
-        while self._numbers(cells) > MOST_PLAYS_OVER and self.thinned < 1024:
-            self.thinned += 1
-
-    def _numbers(self, cells: list[Cell]) -> int:
-        return sum(
-            self._before_the_end(cell).size * cell.plays.size for cell in cells if cell.plays is not None
+        sizes = [(cell, cell.plays.size) for cell in cells if cell.plays is not None]
+        self.step = _least_step(
+            lambda step: sum(self._before_the_end(cell, step).size * arms for cell, arms in sizes),
+            MOST_PLAYS_OVER,
         )
 
-    def _before_the_end(self, cell: Cell) -> Longs:
+    def _before_the_end(self, cell: Cell, step: int) -> Longs:
         """Positions in `cell.plays_over`; where that has all checkpoints, some of those that ledgers have."""
         assert cell.plays_over is not None
         count = cell.plays_over.rounds.size
-        step = self.thinned * (self.stride if count == cell.checkpoints.size else 1)
+        step *= self.stride if count == cell.checkpoints.size else 1
         return np.arange((count - 1) % step, count - 1, step)
 
     def of(self, cell: Cell, grid: Callable[[Longs], int], curved: bool) -> dict[str, Any]:
@@ -158,7 +107,7 @@ class _Plays:
             return found
         found["plays"] = packed(shares)
         if cell.plays_over is not None and curved:
-            at = self._before_the_end(cell)
+            at = self._before_the_end(cell, self.step)
             if at.size and self.over.takes(at.size * shares.size):
                 rounds, counts = cell.plays_over
                 found["plays_over"] = {
@@ -188,10 +137,12 @@ def _stride(groups: tuple[Group, ...], left: int) -> int:
         for group in groups
         for cell in group.cells
     ]
-    stride = 1
-    while sum(rows * -(-points // stride) for rows, points in sizes) > left and stride < 1024:
-        stride += 1
-    return stride
+    return _least_step(lambda step: sum(rows * -(-points // step) for rows, points in sizes), left)
+
+
+def _least_step(numbers: Callable[[int], int], most: int) -> int:
+    """Every which checkpoint can be kept such that at most so many numbers are stored; 1,024 if even that is more."""
+    return next((step for step in range(1, 1024) if numbers(step) <= most), 1024)
 
 
 def _comparison(
@@ -245,73 +196,6 @@ def _cell(cell: Cell, names: list[str], grid: Callable[[Longs], int], stride: in
             "regret": packed(cell.regret[:, kept]),
         }
     return found
-
-
-# -- graphs -----------------------------------------------------------------------------------------------
-
-
-def graph_data(
-    graph: FeedbackGraph,
-    partition: Partition | None = None,
-    plan: Plan | None = None,
-    takes: Callable[[int], bool] = lambda numbers: True,
-) -> dict[str, Any]:
-    """Positions, blocks, exploration and edges, as far as they fit."""
-    found: dict[str, Any] = {"arms": graph.n_arms, "edges": graph.n_edges}
-    if graph.n_arms > MOST_ARMS_PLACED or not takes(5 * graph.n_arms):
-        return found
-    starts, lengths, offsets = revealed_runs(graph)
-    kind = "<u2" if graph.n_arms <= 2**16 - 1 else "<u4"
-    at = _positions(graph, partition)
-    found |= {
-        "x": packed(at[:, 0]),
-        "y": packed(-at[:, 1]),  # downwards, as screens have it
-        "loop": packed(graph.has_loop, "u1"),
-        "universal": graph.universal.tolist(),
-        "labels": None if graph.labels is None else list(graph.labels),
-    }
-    if partition is not None:
-        found["block"] = packed(partition.block_of, "<u4")
-        found["blocks"] = partition.n_blocks
-    if plan is not None:
-        sizes = plan.tuning.sizes[plan.tuning.block_of]
-        found["exploration"] = packed(plan.tuning.exploration(graph, 1.0 / sizes))
-    if starts.size <= MOST_RUNS and takes(starts.size):
-        found["runs"] = {
-            "bytes": 2 if kind == "<u2" else 4,
-            "offsets": packed(offsets, "<u4"),
-            "starts": packed(starts, kind),
-            "lengths": packed(lengths, kind),
-        }
-    return found
-
-
-def _positions(graph: FeedbackGraph, partition: Partition | None) -> Floats:
-    if graph.n_arms > MOST_ARMS_LAID_OUT:
-        return packed_layout(graph, partition)
-    return _laid_out(graph, partition)
-
-
-@lru_cache(maxsize=64)
-def _laid_out(graph: FeedbackGraph, partition: Partition | None) -> Floats:
-    """Remembered: it takes up to a tenth of a second, and everyone who watches a policy asks for the same."""
-    return layout(graph) if partition is None else block_layout(partition)
-
-
-def revealed_runs(graph: FeedbackGraph) -> tuple[Longs, Longs, Longs]:
-    """What each arm reveals, as runs of consecutive arms: starts, lengths, and where each arm's runs begin.
-
-    Arms that everyone reveals are left out. Runs keep cliques and full feedback small.
-    """
-    sources, targets = graph.out_sources, graph.out_indices.astype(np.int64)
-    if targets.size == 0:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(graph.n_arms + 1, np.int64)
-    fresh = np.ones(targets.size, dtype=bool)
-    fresh[1:] = (np.diff(targets) != 1) | (np.diff(sources) != 0)
-    first = np.flatnonzero(fresh)
-    lengths = np.diff(np.append(first, targets.size))
-    offsets = np.searchsorted(sources[first], np.arange(graph.n_arms + 1))
-    return targets[first], lengths.astype(np.int64), offsets.astype(np.int64)
 
 
 # -- growth -----------------------------------------------------------------------------------------------

@@ -1,4 +1,7 @@
-"""The page of finished results: one file that needs no network, and figures for papers beside it. Nothing is run."""
+"""The page of finished results: one file that needs no network, and figures for papers beside it. Nothing is run.
+
+A whole folder of results has cells, graphs and tables too, as `sidelight run` leaves it.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +9,24 @@ import json
 from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sidelight._check import checked_path
+from sidelight._check import checked_path, written
+from sidelight._files import replacing
 from sidelight._version import __version__
 from sidelight.experiment.results import Results
 from sidelight.experiment.statistics import LEAST_SEEDS
+from sidelight.experiment.folder import keep_graph, write_cells
 from sidelight.graph import FeedbackGraph
-from sidelight.report import assets
 from sidelight.report.data import page_data
-from sidelight.report.finding import finding
 from sidelight.report.groups import Group, groups_of, scalings_of
-from sidelight.report.leaderboard import leaderboard
-from sidelight.report.section import GraphSection
-from sidelight.report.sentences import bounds_sentence, most_played, verdict
+from sidelight.report.latex import results_latex
+from sidelight.report.section import GraphSection, sections
+from sidelight.report.sentences import bounds_sentence, finding, most_played, verdict
 from sidelight.report.style import PAGE, checked_width, stroke_numbers
-from sidelight.report.tables import bounds_rows, result_row, result_texts
-from sidelight.report.template import embedded, rendered, write_page
+from sidelight.report.tables import bounds_rows, leaderboard, result_row, result_texts, summary_csv
+from sidelight.report.template import embedded, inlined, write_page
 from sidelight.report.text import counted, number
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
 
 MOST_LABELS = 60
 """More labels than these are not listed, but still found on the graph."""
@@ -54,46 +54,31 @@ def write_report(
     """
     folder = checked_path("the folder of a report", folder)
     sections = dict(graphs or {})
+    width = checked_width(figure_width)
+    folder.mkdir(parents=True, exist_ok=True)
     drawn: list[Any] = []
     if files:
-        from sidelight.report import drawing
-        from sidelight.report.album import Album
+        from sidelight.report.drawing import Album, draw_all
 
-        width = checked_width(figure_width)
-        folder.mkdir(parents=True, exist_ok=True)
-        album, groups, scalings = (
-            Album(folder, ("png", "pdf")),
-            groups_of(results),
-            _scalings(results, sections),
-        )
-        drawn = list(drawing.draw_all(album, groups, sections, scalings, width))
-    folder.mkdir(parents=True, exist_ok=True)
-    write_page(folder / "report.html", "report.html.j2", _content(results, sections, assets.inlined(), drawn))
+        album, scalings = Album(folder, ("png", "pdf")), _scalings(results, sections)
+        drawn = list(draw_all(album, groups_of(results), sections, scalings, width))
+    write_page(folder / "report.html", "report.html.j2", _content(results, sections, drawn))
     return folder / "report.html"
-
-
-def report_html(
-    results: Results, graphs: Mapping[str, GraphSection] | None = None, *, prefix: str | None = None
-) -> str:
-    """The page as text: complete in itself, or with `prefix` for a server that has the assets below it."""
-    parts = assets.inlined() if prefix is None else assets.linked(prefix)
-    return rendered("report.html.j2", _content(results, dict(graphs or {}), parts, []))
 
 
 def _scalings(results: Results, sections: Mapping[str, GraphSection]) -> Any:
     return scalings_of(results, {name: section.graph.n_arms for name, section in sections.items()})
 
 
-def _content(
-    results: Results, sections: dict[str, GraphSection], parts: tuple[Markup, Markup], drawn: list[Any]
-) -> dict[str, Any]:
+def _content(results: Results, sections: dict[str, GraphSection], drawn: list[Any]) -> dict[str, Any]:
+    head, scripts = inlined()
     groups = groups_of(results)
     anchors = [f"comparison-{k}" for k in range(1, len(groups) + 1)]
     policies = list(dict.fromkeys(cell.policy for cell in results.cells))
     data = page_data(results, groups, sections, _scalings(results, sections))
     return {
-        "head": parts[0],
-        "scripts": parts[1],
+        "head": head,
+        "scripts": scripts,
         "title": results.title or "Regret report",
         "summary": _summary(results, groups),
         "finding": finding(groups),
@@ -198,3 +183,38 @@ def _provenance(results: Results) -> Iterator[tuple[str, str]]:
 
 def _plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
+
+
+# -- folders ------------------------------------------------------------------------------------------------
+
+TABLES = {"table.csv": summary_csv, "table.tex": results_latex}
+"""Small files beside the page, for other programs and for papers."""
+
+
+def write_results(
+    folder: str | PathLike[str],
+    results: Results,
+    *,
+    figures: bool = True,
+    figure_width: str | float = "double",
+) -> Path:
+    """Cells, graphs, page, tables and figures of `results`; the path of the page.
+
+    Results that were played into this folder are there already; a folder of others is refused.
+    """
+    place = checked_path("the folder of results", folder)
+    if not _is(place, results.provenance.get("folder")):
+        write_cells(place, results)
+    for name, graph in results.graphs.items():
+        keep_graph(place, name, graph)
+    with written(place):
+        page = write_report(place, results, sections(results), files=figures, figure_width=figure_width)
+        for file, made in TABLES.items():
+            with replacing(place / file, pack=False) as stream:
+                stream.write(made(results).encode())
+    return page
+
+
+def _is(place: Path, folder: object) -> bool:
+    """Were the results played into this folder, or read from it?"""
+    return isinstance(folder, str) and place.resolve() == Path(folder).resolve()

@@ -10,8 +10,7 @@ from typing import Any
 
 from sidelight._check import checked_path
 from sidelight._version import __version__
-from sidelight.report import assets
-from sidelight.report.template import embedded, rendered, write_page
+from sidelight.report.template import embedded, inlined, linked, rendered, write_page
 
 STYLES = ("uplot.css", "page.css", "policies.css")
 SCRIPTS = ("uplot.js", "core.js", "chart.js", "graph.js", "policies.js")
@@ -22,8 +21,8 @@ TEMPLATE = "policies.html.j2"
 class StoredPolicies:
     """Policies as they stood, in plain values.
 
-    Each has its `graph` (`report.data.graph_data`), its `state` as a service tells it, and `certificates`, a list of
-    [round, value] over the rounds before.
+    Each has its `graph` (`report.encoding.graph_data`), its `state` as a service tells it, and `certificates`, a list
+    of [round, value] over the rounds before.
     """
 
     where: str
@@ -35,14 +34,14 @@ class StoredPolicies:
 
 def served_html(prefix: str, scripts: Iterable[str]) -> str:
     """The page for a server that has the assets below `prefix`, and with them the `scripts` that tell it news."""
-    head, code = assets.linked(prefix, STYLES, (*SCRIPTS, *scripts))
+    head, code = linked(prefix, STYLES, (*SCRIPTS, *scripts))
     return rendered(TEMPLATE, {"head": head, "scripts": code, "store": None})
 
 
 def write_policies_page(path: str | PathLike[str], store: StoredPolicies) -> Path:
     """Write the page as one file that needs no other."""
     file = checked_path("the file of the page", path)
-    head, code = assets.inlined(STYLES, (*SCRIPTS, "stored.js"))
+    head, code = inlined(STYLES, (*SCRIPTS, "stored.js"))
     data = embedded({"time": store.time, "more": store.more, "policies": store.policies})
     write_page(
         file,

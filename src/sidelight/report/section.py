@@ -1,13 +1,30 @@
-"""What a page needs to know about one graph; computed by the caller, since a report runs nothing."""
+"""What a page needs to know about one graph: its analysis in words and its bounds.
+
+Computed by the caller, since a report runs nothing.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
+from sidelight.analysis import (
+    Domination,
+    IndependenceNumber,
+    Observability,
+    PackingSet,
+    fractional_domination,
+    independence_number,
+    observability,
+    packing_independent_set,
+)
 from sidelight.errors import InvalidOption
+from sidelight.experiment.results import Results
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.names import names
 from sidelight.partition import Partition
-from sidelight.planning import Comparison, Plan
+from sidelight.planning import Comparison, Plan, compare_bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,3 +72,75 @@ class GraphSection:
     def at(self, horizon: int) -> Comparison | None:
         """The bounds at this horizon, if they were computed."""
         return next((found for found in self.comparisons if found.horizon == horizon), None)
+
+
+class Analysis(NamedTuple):
+    """What a graph allows."""
+
+    graph: FeedbackGraph
+    observability: Observability
+    domination: Domination
+    independence: IndependenceNumber
+    packings: list[PackingSet]  # of the greatest rate, and of t = 1 where that is another set
+
+    @classmethod
+    def of(cls, graph: FeedbackGraph) -> Analysis:
+        """Everything about an observable graph."""
+        best, single = packing_independent_set(graph), packing_independent_set(graph, t=1)
+        packings = [best] if best.t == 1 and len(best.arms) >= len(single.arms) else [best, single]
+        return cls(
+            graph,
+            observability(graph),
+            fractional_domination(graph),
+            independence_number(graph),
+            [packing for packing in packings if len(packing.arms)],  # none without a loop-less arm
+        )
+
+    def rows(self, written: Callable[[str], str] = str) -> Iterator[tuple[str, str]]:
+        """For a table, with labels of arms as they are `written` there."""
+        g, seen, domination, alpha = self[:4]
+        yield "arms, edges", f"{g.n_arms:,}, {g.n_edges:,}"
+        growth = {"strong": "√T", "weak": "T^⅔"}[seen.graph]
+        yield "class", f"{seen.graph}ly observable: regret grows like {growth}"
+        yield "strong, weak arms", f"{len(seen.strong):,}, {len(seen.weak):,}"
+        gap = f"certified within {domination.gap:.2g}, at least {domination.lower:.6g}"
+        yield "fractional domination δ*", f"{domination.value:.6g} ({'exact' if domination.exact else gap})"
+        between = f"between {alpha.lower:,} and {alpha.upper:,}"
+        yield "independence number α", f"{alpha.lower:,} (exact)" if alpha.exact else between
+        for found in self.packings:
+            size = f"{len(found.arms):,} {'arm' if len(found.arms) == 1 else 'arms'}"
+            size += "" if g.labels is None else f" ({written(names(g, found.arms.tolist()))})"
+            rate = f"rate {found.rate:.4g}{', exact' if found.exact else ''}"
+            yield "packing set", f"{size}, at most {found.t} revealed at once ({rate})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+
+        def fields(value: Any, *names: str) -> dict[str, Any]:
+            return {name: getattr(value, name) for name in names}
+
+        def with_labels(found: dict[str, Any]) -> dict[str, Any]:
+            labels = self.graph.labels
+            return found if labels is None else found | {"labels": [labels[arm] for arm in found["arms"]]}
+
+        seen = {kind: len(getattr(self.observability, kind)) for kind in ("strong", "weak", "unobservable")}
+        return {
+            "observability": seen,
+            "domination": fields(self.domination, "value", "lower", "gap", "exact", "method"),
+            "independence": with_labels(fields(self.independence, "lower", "upper", "exact", "arms")),
+            "packings": [with_labels(fields(found, "arms", "t", "rate", "exact")) for found in self.packings],
+        }
+
+
+def sections(results: Results) -> dict[str, GraphSection]:
+    """Every graph of the results with its bounds at every horizon that was played."""
+
+    def section(name: str) -> GraphSection:
+        graph = results.graphs[name]
+        horizons = sorted({cell.horizon for cell in results.cells if cell.graph == name})
+        if not horizons or observability(graph).graph == "unobservable":
+            return GraphSection(graph)
+        facts = tuple(Analysis.of(graph).rows())
+        return GraphSection.of(*(compare_bounds(graph, horizon) for horizon in horizons), facts=facts)
+
+    return {name: section(name) for name in results.graphs}

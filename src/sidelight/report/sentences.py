@@ -1,4 +1,4 @@
-"""What a group of cells shows, in plain sentences: who lost least, by how much, and what the bounds say."""
+"""What cells show, in plain sentences: who lost least, by how much, and what the bounds say."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from sidelight.experiment.statistics import (
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.names import named
 from sidelight.planning import Comparison
-from sidelight.report.groups import Group
-from sidelight.report.series import final_regret, growth_of
+from sidelight.report.groups import Group, final_regret, growth_of
 from sidelight.report.text import counted, listed, number, spread
 
 LINEAR = 0.97
@@ -66,11 +65,12 @@ def _least(group: Group) -> list[str]:
     nothing = "" if best[0].regret[:, -1].any() else ", up to the rounding of sums,"
     amount = f"{measured(best[0])}{nothing} over {counted(len(best[0].seeds), 'seed')}"
     played = f"{names_of(best)} played alike and" if len(best) > 1 else best[0].policy
-    have = "have" if len(best) > 1 else "has"
     if not rivals:
-        return [f"{played} {have} a mean regret of {amount}."]
+        return [f"{played} {_have(best)} a mean regret of {amount}."]
     second = rivals[0].cells
-    least = f"{played} {have} the least mean regret: {amount}; next {'are' if len(second) > 1 else 'is'}"
+    least = (
+        f"{played} {_have(best)} the least mean regret: {amount}; next {'are' if len(second) > 1 else 'is'}"
+    )
     return [f"{least} {names_of(second)} with {measured(second[0])}.", *_noise(best[0], rivals)]
 
 
@@ -79,6 +79,16 @@ class Duel(NamedTuple):
 
     cells: list[Cell]
     difference: PairedDifference | None  # None for want of a common seed
+
+    @property
+    def close(self) -> bool:
+        """Is the difference within noise, of several seeds?"""
+        return self.difference is not None and self.difference.n_seeds > 1 and not self.difference.decided
+
+    @property
+    def clear(self) -> bool:
+        """Is it beyond noise?"""
+        return self.difference is not None and self.difference.decided
 
 
 def duels(group: Group) -> tuple[list[Cell], list[Duel]]:
@@ -102,13 +112,12 @@ def _pairs(rivals: Sized) -> int:
 
 
 def _noise(best: Cell, rivals: list[Duel]) -> list[str]:
-    found = [(cells, d) for cells, d in rivals if d is not None]
     apart = [cell for cells, d in rivals if d is None for cell in cells]
     sentences = []
-    if any(difference.n_seeds < 2 for _, difference in found):
+    if any(d is not None and d.n_seeds < 2 for _, d in rivals):
         sentences.append("With a single seed, nothing tells these differences from noise.")
-    close = [cell for cells, d in found for cell in cells if d.n_seeds > 1 and not d.decided]
-    clear = [f"{names_of(cells)} by {_interval(d)}" for cells, d in found if d.decided]
+    close = [cell for duel in rivals if duel.close for cell in duel.cells]
+    clear = [f"{names_of(cells)} by {_interval(d)}" for cells, d in rivals if d is not None and d.decided]
     pairs = _pairs(rivals)
     how = "95 % interval" if pairs == 1 else f"95 % intervals for all {pairs} pairs together"
     if close:
@@ -145,10 +154,15 @@ def _growth(group: Group) -> list[str]:
     return sentences
 
 
+def _by_status(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
+    found: dict[str, list[Cell]] = {}
+    for cell in cells:
+        found.setdefault(bound_status(cell), []).append(cell)
+    return found
+
+
 def _bounds(group: Group) -> list[str]:
-    by_status: dict[str, list[Cell]] = {}
-    for cell in group.cells:
-        by_status.setdefault(bound_status(cell), []).append(cell)
+    by_status = _by_status(group.cells)
     names = {status: names_of(cells) for status, cells in by_status.items()}
     used = ", ".join(
         f"{_share(cells[0])} ({names_of(cells)})" for cells in _alike(by_status.get("holds", []))
@@ -265,6 +279,100 @@ def _share(cell: Cell) -> str:
     return f"{share:.1%}" if abs(share) < 0.1 else f"{share:.0%}"
 
 
+def _have(cells: list[Cell]) -> str:
+    return "have" if len(cells) > 1 else "has"
+
+
 def names_of(cells: list[Cell]) -> str:
     """The policies of some cells in a sentence."""
     return listed([cell.policy for cell in cells])
+
+
+# -- the finding of a page ----------------------------------------------------------------------------------
+
+
+def finding(groups: tuple[Group, ...]) -> str:
+    """One sentence about all comparisons."""
+    if not groups:
+        return "Nothing has been played to the end yet."
+    return _of_one(groups[0]) if len(groups) == 1 else _of_many(groups)
+
+
+def _of_one(group: Group) -> str:
+    best, rivals = duels(group)
+    where = f"after {counted(group.horizon, 'round')} on {group.graph} against {group.environment}"
+    text = f"{names_of(best)} {_have(best)} a mean regret of {measured(best[0])} {where}"
+    if rivals:
+        second = rivals[0].cells
+        more = _times_as_much(second[0], best[0])
+        text += f", the least of {len(group.cells)}; {names_of(second)}, next, {_have(second)} {more}"
+        if not rivals[0].clear:
+            text += ", which is within noise" if rivals[0].close else ", from too few seeds"
+    return f"{text}. {_all_bounds(group.cells, best[0])}"
+
+
+def _times_as_much(cell: Cell, least: Cell) -> str:
+    """How much larger a regret is: as a multiple where both are positive."""
+    more, less = float(cell.mean[-1]), float(least.mean[-1])
+    return f"{more / less:.3g} times as much" if less > 0 else f"{number(more - less)} more"
+
+
+def _of_many(groups: tuple[Group, ...]) -> str:
+    wins: dict[str, int] = {}
+    clear: dict[str, int] = {}
+    for group in groups:
+        best, rivals = duels(group)
+        alone = all(duel.clear for duel in rivals)
+        for cell in best:
+            wins[cell.policy] = wins.get(cell.policy, 0) + 1
+            clear[cell.policy] = clear.get(cell.policy, 0) + bool(rivals and alone)
+    most = max(wins.values())
+    first = [policy for policy, count in wins.items() if count == most]
+    have = "has" if len(first) == 1 else "each have"
+    text = f"{listed(first)} {have} the least mean regret in {most:,} of {len(groups):,} comparisons"
+    if len(first) == 1:
+        text += f", beyond noise in {clear[first[0]]:,}"
+        if next_best := _next_best(groups, first[0]):
+            text += f"; {next_best}"
+    cells = [cell for group in groups for cell in group.cells]
+    return f"{text}. {_all_bounds(cells)}"
+
+
+def _next_best(groups: tuple[Group, ...], winner: str) -> str:
+    """The policy closest to the winner over all games that both played, as a geometric mean of ratios."""
+    logs: dict[str, list[float]] = {}
+    for group in groups:
+        final = {cell.policy: float(cell.mean[-1]) for cell in group.cells}
+        if final.get(winner, 0.0) > 0:
+            for policy, regret in final.items():
+                if policy != winner and regret > 0:
+                    logs.setdefault(policy, []).append(float(np.log(regret / final[winner])))
+    full = {policy: values for policy, values in logs.items() if 2 * len(values) >= len(groups)}
+    if not full:
+        return ""
+    policy = min(full, key=lambda name: float(np.mean(full[name])))
+    ratio = float(np.exp(np.mean(full[policy])))
+    return f"{policy}, next, has {ratio:.3g} times as much (geometric mean of {len(full[policy]):,})"
+
+
+def _all_bounds(cells: Iterable[Cell], winner: Cell | None = None) -> str:
+    """Do the certified bounds hold?"""
+    by_status = _by_status(cells)
+    broken, open_ = by_status.get("exceeded", []), by_status.get("undecided", [])
+    kept = len(by_status.get("holds", []))
+    if broken:
+        return f"A certified bound is EXCEEDED by {listed(sorted({cell.policy for cell in broken}))}."
+    if winner is not None and bound_status(winner) == "holds":
+        assert winner.bound is not None
+        value = float(winner.bound["value"])
+        share = final_regret(winner)[0] / max(value, 1e-300)
+        others = {1: "", 2: ", and so does the other"}.get(kept, f", and so do the other {kept - 1:,}")
+        return f"Its certified bound, {number(value)}, holds with {share:.0%} of it used{others}."
+    if open_:
+        names = listed(sorted({cell.policy for cell in open_}))
+        return f"Whether bounds hold is undecided for {names}: too few seeds."
+    if kept:
+        return f"All {kept:,} certified bounds hold." if kept > 1 else "The one certified bound holds."
+    if "vacuous" in by_status:
+        return "No bound says anything yet: all that are certified are vacuous at this horizon."
+    return "No certified bound is known for what was played."

@@ -1,21 +1,28 @@
-"""Results and bounds as plain rows, for JSON and the page; results also as a table for the terminal."""
+"""Results and bounds as plain rows, for pages, terminals and other programs; the leaderboard."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sidelight import _json
 from sidelight.experiment.results import Cell, Results
 from sidelight.graph import FeedbackGraph
 from sidelight.planning import Comparison
-from sidelight.report.groups import groups_of
-from sidelight.report.sentences import bound_status
-from sidelight.report.series import final_regret, growth_of
-from sidelight.report.text import number, spread
+from sidelight.report.groups import Group, final_regret, groups_of, growth_of
+from sidelight.report.sentences import bound_status, duels
+from sidelight.report.text import half_width, number, spread
 
 if TYPE_CHECKING:
+    import pyarrow
     from rich.table import Table
+
+
+LEAST_LETTERS = 12
+"""Of a policy's name that are on one line, however narrow the terminal."""
 
 
 def results_rows(results: Results, graphs: Mapping[str, FeedbackGraph] | None = None) -> list[dict[str, Any]]:
@@ -79,13 +86,18 @@ def results_table(results: Results) -> Table:
     common = [("", "", "T = ")[at] + heads[0][at] for at in range(3) if not differ[at]]
     title = ", ".join(dict.fromkeys(word for word in (results.title, *common) if word))
     table = Table(title=Text(title) if title else None, title_justify="left")
+    letters = min(max((len(cell.policy) for cell in results.cells), default=0), LEAST_LETTERS)
     for name, shown in zip(("graph", "environment", "T", "policy"), (*differ, True), strict=True):
         if shown:
             table.add_column(
-                name, justify="right" if name == "T" else "left", overflow="fold", no_wrap=name == "T"
+                name,
+                justify="right" if name == "T" else "left",
+                overflow="fold",
+                no_wrap=name == "T",
+                min_width=letters if name == "policy" else None,
             )
     for name in ("regret", "grows as", "certificate", "bound", "status", "ns/round"):
-        table.add_column(name, justify="left" if name == "status" else "right", no_wrap=True)
+        table.add_column(name, justify="left" if name == "status" else "right", no_wrap=name != "status")
     for group, head in zip(groups, heads, strict=True):
         least = group.ranked[0]
         words = [word for word, shown in zip(head, differ, strict=True) if shown]
@@ -114,3 +126,91 @@ def bounds_rows(comparison: Comparison) -> list[dict[str, Any]]:
     """A dict of plain values for each bound, as `Row.to_dict` with its status and whether it beats the plan."""
     ahead = comparison.ahead
     return [{**row.to_dict(), "status": row.status, "beats_plan": row in ahead} for row in comparison.rows]
+
+
+# -- leaderboard --------------------------------------------------------------------------------------------
+
+
+SHADES = (1.05, 1.5, 3.0, 10.0)
+"""Multiples of the least regret from which a cell is shaded less."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One policy in one comparison."""
+
+    policy: str
+    regret: str  # mean
+    half: str  # half of its 95 % interval, empty for a single seed
+    ratio: str  # to the least of the comparison, empty where that is not positive
+    shade: int  # 0 for the least, up to 4
+    best: bool
+    close: bool  # within noise of the best
+
+
+@dataclass(frozen=True)
+class Line:
+    """One comparison."""
+
+    anchor: str
+    graph: str
+    environment: str
+    horizon: int
+    entries: dict[str, Entry]  # by policy; those that did not play are missing
+
+
+def leaderboard(groups: tuple[Group, ...], anchors: list[str]) -> list[Line]:
+    """A line for each comparison, in the order of the results."""
+    return [
+        Line(anchor, group.graph, group.environment, group.horizon, _entries(group))
+        for group, anchor in zip(groups, anchors, strict=True)
+    ]
+
+
+def _entries(group: Group) -> dict[str, Entry]:
+    best, rivals = duels(group)
+    least = float(best[0].mean[-1])
+    first = {cell.policy for cell in best}
+    close = {cell.policy for duel in rivals if duel.close for cell in duel.cells}
+    return {
+        cell.policy: _entry(cell, least, cell.policy in first, cell.policy in close) for cell in group.cells
+    }
+
+
+def _entry(cell: Cell, least: float, best: bool, close: bool) -> Entry:
+    mean, _, high = final_regret(cell)
+    half = "" if high != high else half_width(mean, high - mean)
+    ratio = mean / least if least > 0 else None
+    shade = 0 if best else len(SHADES) if ratio is None else sum(ratio > limit for limit in SHADES)
+    text = "" if ratio is None else "1×" if best else f"{number(ratio)}×"
+    return Entry(cell.policy, number(mean), half, text, shade, best, close)
+
+
+# -- for other programs -------------------------------------------------------------------------------------
+
+
+COLUMNS = {
+    "id": "string", "graph": "string", "environment": "string", "horizon": "int64", "policy": "string",
+    "seeds": "int64", "regret": "float64", "regret_low": "float64", "regret_high": "float64",
+    "exponent": "float64", "exponent_low": "float64", "exponent_high": "float64", "growth": "string",
+    "certificate": "float64", "bound": "float64", "bound_status": "string", "most_played": "int64",
+    "most_played_label": "string", "most_played_share": "float64", "nanoseconds_per_round": "float64",
+}  # fmt: skip
+"""Of a summary, in order, with the type that each has in Arrow."""
+
+
+def summary_table(results: Results) -> pyarrow.Table:
+    """A row per cell: regret at the horizon with its 95 % interval, growth, certificate, bound, plays, time."""
+    import pyarrow as pa
+
+    schema = pa.schema({name: pa.type_for_alias(kind) for name, kind in COLUMNS.items()})
+    return pa.Table.from_pylist(results_rows(results, results.graphs), schema=schema)
+
+
+def summary_csv(results: Results) -> str:
+    """The same as comma-separated text, numbers in full."""
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n", extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(results_rows(results, results.graphs))
+    return stream.getvalue()

@@ -16,7 +16,7 @@ import msgspec
 
 from sidelight._check import suggestion
 from sidelight.errors import InvalidOption, PastHorizon, SidelightError
-from sidelight.report.data import MOST_GRAPH_NUMBERS, Budget
+from sidelight.report.encoding import MOST_GRAPH_NUMBERS, Budget
 from sidelight.report.policies_page import StoredPolicies
 from sidelight.service import telling
 from sidelight.service.events import PolicyRow

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from sidelight.report import assets, policies_page
+from sidelight.report import policies_page, template
 
 HEADERS = {
     "content-security-policy": (
@@ -37,5 +37,5 @@ def asset(name: str) -> tuple[str, str] | None:
     """A script or style sheet and its type; None if there is none of this name."""
     if name not in OWN and name not in SHARED:
         return None
-    kind = assets.TYPES[name.rsplit(".", 1)[1]]
-    return (text(name) if name in OWN else assets.text(name)), kind
+    kind = template.TYPES[name.rsplit(".", 1)[1]]
+    return (text(name) if name in OWN else template.asset(name)), kind

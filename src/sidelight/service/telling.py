@@ -24,7 +24,7 @@ MOST_BOUNDS = 40
 
 def graph(served: Served, takes: Callable[[int], bool] = lambda numbers: True) -> dict[str, Any]:
     """The graph as pages draw it, and what the plan has promised so far."""
-    from sidelight.report.data import graph_data
+    from sidelight.report.encoding import graph_data
 
     policy, plan = served.policy, served.policy.plan
     found = graph_data(policy.graph, plan.partition, plan, takes)
@@ -56,7 +56,7 @@ def state(served: Served, recent: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _packed(values: Any) -> str:
-    from sidelight.report.data import packed
+    from sidelight.report.encoding import packed
 
     return packed(values)
 

@@ -4,10 +4,9 @@ import pytest
 from drawn_figures import group, texts_outside
 from finished_cells import curve_cell, eight
 
-from sidelight.report.figures.ledger import ledger_figure
+from sidelight.report.figures.ledger import ledger_figure, timing_figure
 from sidelight.report.figures.plays import plays_figure
 from sidelight.report.figures.regret import regret_figure
-from sidelight.report.figures.timing import timing_figure
 
 CASES = {
     "short": lambda: [curve_cell(horizon=100, seeds=1)],

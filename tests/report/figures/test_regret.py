@@ -7,7 +7,7 @@ from drawn_figures import group, overlapping, tick_labels
 from finished_cells import bound, curve_cell, eight
 
 from sidelight.report.figures.regret import regret_figure
-from sidelight.report.series import regret_curves
+from sidelight.report.groups import regret_curves
 from sidelight.report.style import strokes
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from finished_cells import bound, final_cell, results
 
-from sidelight.report.figures.scaling import scaling_figure
+from sidelight.report.figures.regret import scaling_figure
 from sidelight.report.groups import scalings_of
 
 

@@ -4,7 +4,7 @@ import pytest
 from drawn_figures import group
 from finished_cells import curve_cell
 
-from sidelight.report.figures.timing import timing_figure
+from sidelight.report.figures.ledger import timing_figure
 
 
 @pytest.mark.parametrize(("times", "scale"), [((100.0, 200.0), "linear"), ((100.0, 1e6), "log")])

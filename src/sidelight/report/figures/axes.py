@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-    from sidelight.report.series import Curve
+    from sidelight.report.groups import Curve
     from sidelight.report.style import Stroke
 
 LINE_HEIGHT = 0.155

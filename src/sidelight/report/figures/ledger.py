@@ -1,4 +1,4 @@
-"""Where the regret came from: the four parts that theory bounds one by one."""
+"""Bars for every policy: where its regret came from, in the four parts that theory bounds, and what a round costs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sidelight.experiment.results import Cell
 from sidelight.experiment.run import LEDGER
 from sidelight.report.figures.axes import log_axis, name_rows, thousands
 from sidelight.report.groups import Group
-from sidelight.report.style import INK, NARROW, PAGE, PARTS, new_figure, styled
-from sidelight.report.text import short
+from sidelight.report.style import COLUMN, INK, NARROW, PAGE, PARTS, new_figure, strokes, styled
+from sidelight.report.text import number, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,3 +86,27 @@ def stacked(parts: Floats) -> Floats:
     up, down = np.maximum(parts, 0), np.minimum(parts, 0)
     starts: Floats = np.where(parts >= 0, np.cumsum(up, axis=0) - up, np.cumsum(down, axis=0) - down)
     return starts
+
+
+@styled()
+def timing_figure(group: Group, *, width: float = PAGE) -> Figure | None:
+    """Nanoseconds of processor time per round, a bar per policy; None where no time was taken."""
+    timed = [cell for cell in group.cells if 0 < cell.nanoseconds_per_round < np.inf]
+    if not timed:
+        return None
+    figure = new_figure(min(width, 1.6 * COLUMN), 0.8 + 0.22 * len(timed))
+    axes = figure.subplots()
+    looks = strokes(group.policies)
+    times = np.array([cell.nanoseconds_per_round for cell in timed])
+    if times.max() > 30 * times.min():
+        log_axis(axes, "x", times.min() / 3, 2.5 * times.max())
+    else:
+        axes.set_xlim(0, 1.2 * times.max())
+        thousands(axes.xaxis)
+    bars = axes.barh(
+        range(len(timed)), times, height=0.62, color=[looks[cell.policy].colour for cell in timed]
+    )
+    axes.bar_label(bars, [number(float(time)) for time in times], padding=3, fontsize=7)
+    name_rows(axes, [short(cell.policy) for cell in timed], room=0.9)
+    axes.set_xlabel("nanoseconds per round")
+    return figure
