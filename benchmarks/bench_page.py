@@ -23,9 +23,8 @@ from browsing import DESKTOP, PHONE, chromium, launched, visiting
 from finished_cells import bound, curve_cell, results
 
 import sidelight as sl
-from sidelight.report.analysis import Analysis
 from sidelight.report.page import write_report
-from sidelight.report.section import GraphSection
+from sidelight.report.section import Analysis, GraphSection
 
 GRAPHS = ("cycle:12", "teams:4x3", "cliques:5x4", "mab:10")
 POLICIES = (

@@ -9,10 +9,9 @@ from sidelight.environment import names as environments
 from sidelight.experiment.results import Results, cell_of
 from sidelight.policy import names as policies
 from sidelight.report.figures.graph import graph_figure
-from sidelight.report.figures.ledger import ledger_figure
+from sidelight.report.figures.ledger import ledger_figure, timing_figure
 from sidelight.report.figures.plays import plays_figure
 from sidelight.report.figures.regret import regret_figure
-from sidelight.report.figures.timing import timing_figure
 from sidelight.report.groups import groups_of
 from sidelight.report.style import save_figure
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from sidelight.cli import complete
+from sidelight.cli import names
 from sidelight.cli.main import COMMANDS, main
 from sidelight.policy import names as registry
 
@@ -75,13 +75,13 @@ def test_options_and_their_choices(offered):
 
 
 def test_names_are_remembered_until_sources_change(monkeypatch, tmp_path):
-    first = complete.remembered()
+    first = names.remembered()
     assert first["policies"] == [*registry.names(), "FILE.py:NAME", "PLAN.json"]
-    monkeypatch.setattr(complete, "known", lambda: pytest.fail("asked again"))
-    assert complete.remembered() == first
-    monkeypatch.setattr(complete, "_stamp", lambda: "changed")
-    monkeypatch.setattr(complete, "known", lambda: {**first, "policies": ["new"]})
-    assert complete.remembered()["policies"] == ["new"]
+    monkeypatch.setattr(names, "known", lambda: pytest.fail("asked again"))
+    assert names.remembered() == first
+    monkeypatch.setattr(names, "_stamp", lambda: "changed")
+    monkeypatch.setattr(names, "known", lambda: {**first, "policies": ["new"]})
+    assert names.remembered()["policies"] == ["new"]
     (kept,) = (tmp_path / "cache" / "sidelight").iterdir()
     assert json.loads(kept.read_text())["stamp"] == "changed"
 
@@ -91,22 +91,22 @@ def test_a_damaged_memory_is_replaced(tmp_path, text):
     cache = tmp_path / "cache" / "sidelight" / "names.json"
     cache.parent.mkdir(parents=True)
     cache.write_text(text)
-    assert complete.remembered() == complete.known()
+    assert names.remembered() == names.known()
     assert json.loads(cache.read_text())["policies"] == [*registry.names(), "FILE.py:NAME", "PLAN.json"]
 
 
 def test_an_unwritable_memory_does_no_harm(monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/none")
-    assert complete.remembered() == complete.known()
+    assert names.remembered() == names.known()
 
 
 def test_a_broken_library_offers_nothing(monkeypatch):
-    monkeypatch.setattr(complete, "remembered", lambda: 1 / 0)
-    assert complete.environment(None, None, "") == []
+    monkeypatch.setattr(names, "remembered", lambda: 1 / 0)
+    assert names.environment(None, None, "") == []
 
 
 def test_policies_complete_after_a_comma():
-    found = [item.value for item in complete.policies(None, None, "auto,fl")]
+    found = [item.value for item in names.policies(None, None, "auto,fl")]
     assert found == ["auto,flat"]
 
 

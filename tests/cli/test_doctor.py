@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from sidelight.cli import health
+from sidelight.cli import doctor
 
 
 def found(run, *arguments):
@@ -43,7 +43,7 @@ def test_here_everything_works(run):
 
 
 def test_every_requirement_is_looked_at():
-    names = [name for name, _ in health.requirements()]
+    names = [name for name, _ in doctor.requirements()]
     assert {"numpy", "scipy", "numba", "click", "rich", "matplotlib"} <= set(names)
     assert "pytest" not in names
 
@@ -65,7 +65,7 @@ def test_a_missing_requirement_is_broken(run, monkeypatch):
 
 
 def test_a_requirement_that_is_too_old(run, monkeypatch):
-    monkeypatch.setattr(health, "requirements", lambda: [("numpy", "99.1")])
+    monkeypatch.setattr(doctor, "requirements", lambda: [("numpy", "99.1")])
     code, findings = found(run, "--no-run")
     assert code == 3
     assert "pip install 'numpy>=99.1'" in findings["numpy"]["detail"]
@@ -103,17 +103,17 @@ def test_an_unwritable_folder_is_a_note(run, monkeypatch):
 
 @pytest.mark.parametrize(("older", "newer"), [("1.9", "1.10"), ("8.1.7", "8.2"), ("2.0.0rc1", "2.1")])
 def test_versions_are_compared_as_numbers(older, newer):
-    assert health._order(older) < health._order(newer)
+    assert doctor._order(older) < doctor._order(newer)
 
 
 def test_a_place_for_the_service(tmp_path, monkeypatch):
-    from sidelight.cli import health
+    from sidelight.cli import doctor
 
     pytest.importorskip("uvicorn")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    found = {finding.name: finding for finding in health.service()}["service"]
+    found = {finding.name: finding for finding in doctor.service()}["service"]
     assert found.state == "ok"
-    monkeypatch.setattr(health, "_can_write", lambda folder: False)
-    found = {finding.name: finding for finding in health.service()}["service"]
+    monkeypatch.setattr(doctor, "_can_write", lambda folder: False)
+    found = {finding.name: finding for finding in doctor.service()}["service"]
     assert found.state == "note"
     assert "--store" in found.detail

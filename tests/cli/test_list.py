@@ -5,9 +5,12 @@ import json
 import pytest
 from cli_checks import assert_usage
 
+import sidelight as sl
+from sidelight._formats import ENDINGS
 from sidelight.environment import names as environments
 from sidelight.experiment import claims
 from sidelight.graph import families
+from sidelight.planning import REALIZATIONS
 from sidelight.policy import names as policies
 
 EXPECTED = {
@@ -15,6 +18,9 @@ EXPECTED = {
     "policies": [*policies.names(), "FILE.py:NAME", "PLAN.json"],
     "environments": list(environments.usages()),
     "claims": list(claims.names()),
+    "realizations": ["auto", *REALIZATIONS, "anytime"],
+    "partitions": [name for name in dir(sl.partitions) if not name.startswith("search")],
+    "formats": list(ENDINGS),
 }
 
 

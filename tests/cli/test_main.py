@@ -87,7 +87,7 @@ def test_a_mistake_of_our_own_is_one_line_too(run, monkeypatch):
     def mistaken(*_, **__):
         raise KeyError("forgotten")
 
-    monkeypatch.setattr("sidelight.cli.complete.known", mistaken)
+    monkeypatch.setattr("sidelight.cli.names.known", mistaken)
     code, out, err = run("list")
     assert (code, out) == (4, "")
     assert_one_line(err)
@@ -101,7 +101,7 @@ def test_too_little_memory_is_no_mistake_of_ours(run, monkeypatch):
     def greedy(*_, **__):
         raise MemoryError("Unable to allocate 1.00 TiB")
 
-    monkeypatch.setattr("sidelight.cli.complete.known", greedy)
+    monkeypatch.setattr("sidelight.cli.names.known", greedy)
     code, _, err = run("list")
     assert code == 1
     assert_one_line(err)

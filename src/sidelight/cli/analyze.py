@@ -24,7 +24,7 @@ def command(graph: GraphRequest, horizon: int, as_json: bool) -> None:
     """Say what a graph allows: how its arms can be observed, its domination number δ*, its independence number α,
     packing sets, and every upper and lower bound that is known for its regret in T rounds."""
     import sidelight as sl
-    from sidelight.report.analysis import Analysis
+    from sidelight.report.section import Analysis
 
     loaded = graph.load()
     comparison = sl.compare_bounds(loaded.graph, horizon)

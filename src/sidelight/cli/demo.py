@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import click
 
-from sidelight.cli import complete, options
+from sidelight.cli import names, options
 from sidelight.cli.files import writable_folder, written
+from sidelight.cli.plan import bound_rows, plan_rows
 from sidelight.cli.screen import emit, emit_json, facts, safe
-from sidelight.cli.words import bound_rows, plan_rows
 from sidelight.errors import InvalidOption
 
 RIVALS = ("exp3g", "chlz21", "ftl", "uniform")
@@ -26,7 +26,7 @@ ENVIRONMENT = "gap:0.3"
     default="teams:4x3",
     show_default=True,
     metavar="FAMILY",
-    shell_complete=complete.graph,
+    shell_complete=names.graph,
     help="A family such as cycle:12.",
 )
 @options.horizon(default=20_000, show_default=True)
@@ -41,9 +41,8 @@ def command(spec: str, horizon: int, runs: int, seed: int, output: str, as_json:
     if seed < 0:
         raise InvalidOption(f"--seed must not be negative, got {seed}")
     import sidelight as sl
-    from sidelight.report.analysis import Analysis
     from sidelight.report.page import write_report
-    from sidelight.report.section import GraphSection
+    from sidelight.report.section import Analysis, GraphSection
     from sidelight.report.tables import results_rows, results_table
 
     graph = sl.families.parse(spec)

@@ -1,12 +1,23 @@
-"""`sidelight doctor`: is this installation able to do its work?"""
+"""`sidelight doctor`: is this installation able to do its work? One function for each check."""
 
 from __future__ import annotations
 
+import os
+import platform
+import re
+import shutil
+import sys
+import tempfile
+import time
 from collections.abc import Iterator
+from importlib import import_module, metadata
+from importlib import util as import_util
+from pathlib import Path
 from typing import NamedTuple
 
 import click
 
+from sidelight._version import __version__
 from sidelight.cli import options
 from sidelight.cli.screen import columns, emit, emit_json, safe
 
@@ -46,18 +57,212 @@ def command(ctx: click.Context, no_run: bool, as_json: bool) -> None:
 
 def findings(run: bool = True) -> Iterator[Finding]:
     """Every check in turn; one that fails in an unforeseen way counts as broken and stops no other."""
-    from sidelight.cli import health
-
     checks = (
-        health.python,
-        health.packages,
-        health.machine,
-        health.kernels,
-        health.service,
-        health.permissions,
+        python,
+        packages,
+        machine,
+        kernels,
+        service,
+        permissions,
     )
-    for check in (*checks, health.self_check) if run else checks:
+    for check in (*checks, self_check) if run else checks:
         try:
             yield from check()
         except Exception as error:
             yield Finding(check.__name__.replace("_", " "), "broken", f"{type(error).__name__}: {error}")
+
+
+# -- checks -------------------------------------------------------------------------------------------------
+
+
+OLDEST_PYTHON = (3, 11)
+OLDEST_SQLITE, SOUND_WAL = [3, 35], [3, 51, 3]
+SCARCE_MEMORY = 1 << 30
+SCARCE_DISK = 200 << 20
+
+EXTRAS = {
+    "distributed": "cluster",
+    "httpx": "client",
+    "msgspec": "service",
+    "starlette": "service",
+    "uvicorn": "service",
+    "psycopg": "postgres",
+}
+"""Optional packages and the extra that brings each."""
+
+
+def python() -> Iterator[Finding]:
+    """The interpreter and where the library is."""
+    state = "ok" if sys.version_info >= OLDEST_PYTHON else "broken"
+    yield Finding("python", state, f"{platform.python_version()} ({sys.executable}), needs 3.11 or newer")
+    yield Finding("sidelight", "ok", f"{__version__} in {Path(__file__).parents[1]}")
+
+
+def packages() -> Iterator[Finding]:
+    """Every package that the library requires, importable and not too old; optional ones with how to get them."""
+    for name, least in requirements():
+        yield _package(name, least)
+    for name, extra in EXTRAS.items():
+        found = _package(name, "")
+        if found.state == "ok":
+            yield found._replace(detail=f"{found.detail} (extra {extra!r})")
+        else:
+            yield Finding(name, "note", f"{found.detail}; optional: pip install 'sidelight[{extra}]'")
+
+
+def requirements() -> list[tuple[str, str]]:
+    """(package, least version) of everything that the installed library declares as required."""
+    declared = metadata.requires("sidelight") or []
+    plain = [line for line in declared if "extra ==" not in line]
+    found = [re.match(r"([A-Za-z0-9._-]+)\s*(?:>=\s*([0-9.]+))?", line) for line in plain]
+    return [(match[1], match[2] or "") for match in found if match]
+
+
+def _package(name: str, least: str) -> Finding:
+    try:
+        import_module(name)
+        version = metadata.version(name)
+    except Exception as error:  # a broken binary raises all kinds
+        missing = isinstance(error, ModuleNotFoundError) and error.name == name
+        return Finding(name, "broken", "not installed" if missing else f"{type(error).__name__}: {error}")
+    if least and _order(version) < _order(least):
+        return Finding(name, "broken", f"{version} is too old: pip install '{name}>={least}'")
+    return Finding(name, "ok", version)
+
+
+def _order(version: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", version)[:3]]
+
+
+def machine() -> Iterator[Finding]:
+    """Cores and memory that this process may use."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    yield Finding("cores", "ok", f"{cores} ({platform.machine()}, {platform.system()})")
+    memory = _memory()
+    if memory is None:
+        yield Finding("memory", "note", "unknown on this system")
+        return
+    total, free = memory
+    state = "ok" if free >= SCARCE_MEMORY else "note"
+    yield Finding("memory", state, f"{_gigabytes(total)}, {_gigabytes(free)} free")
+
+
+def _memory() -> tuple[int, int] | None:
+    """(total, free) bytes; within a container, what the container may use."""
+    try:
+        page = os.sysconf("SC_PAGE_SIZE")
+        total, free = page * os.sysconf("SC_PHYS_PAGES"), page * os.sysconf("SC_AVPHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
+    try:
+        listed = Path("/proc/meminfo").read_text()
+        available = re.search(r"MemAvailable:\s*(\d+) kB", listed)
+        free = int(available[1]) << 10 if available else free
+        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
+    except (OSError, ValueError):  # no container, or one without a limit ("max")
+        return total, free
+    return min(total, limit), max(min(free, limit - used), 0)
+
+
+def kernels() -> Iterator[Finding]:
+    """Where compiled kernels are kept, and whether those of the simulation are there."""
+    from numba.core import config
+
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+        yield Finding("kernels", "note", "NUMBA_DISABLE_JIT is set: everything runs interpreted, very slowly")
+        return
+    from sidelight.engine._numba.cache import folders
+
+    compiled = any(list(folder.glob("*.play-*")) for folder in folders())
+    detail = "compiled" if compiled else "not compiled yet: first runs wait for it, or `sidelight warmup`"
+    yield Finding("kernels", "ok" if compiled else "note", detail)
+    folder = folders()[-1].parent if folders() else Path()
+    if _can_write(folder):
+        yield Finding("kernel cache", "ok", str(folder))
+    else:
+        hint = "set SIDELIGHT_CACHE_DIR to a folder of yours, or every process compiles anew"
+        yield Finding("kernel cache", "note", f"{folder} cannot be written; {hint}")
+
+
+def service() -> Iterator[Finding]:
+    """What the decision service would run on: its embedded store, and where data lie."""
+    import sqlite3
+
+    version = sqlite3.sqlite_version
+    state = "ok" if _order(version) >= OLDEST_SQLITE else "broken"
+    detail = f"{version}, needs 3.35 or newer"
+    if _order(version) < SOUND_WAL:  # needs two writers on one file, and the service is the only one
+        detail += "; a rare fault of its log was fixed in 3.51.3: let no other program write to a store"
+    yield Finding("sqlite", state, detail)
+    if any(import_util.find_spec(name) is None for name in ("msgspec", "starlette", "uvicorn")):
+        return
+    from sidelight.service.store.opening import default_path
+
+    path = default_path()
+    detail = (
+        f"{path}, {path.stat().st_size / (1 << 20):,.1f} MiB"
+        if path.exists()
+        else f"would keep its data in {path}"
+    )
+    nearest = next(folder for folder in path.parents if folder.exists())  # it makes the others
+    if _can_write(nearest) and (not path.exists() or os.access(path, os.W_OK)):
+        yield Finding("service", "ok", detail)
+    else:
+        yield Finding("service", "note", f"{detail}, which cannot be written: name another with --store")
+
+
+def permissions() -> Iterator[Finding]:
+    """May results be written here, and temporary files anywhere?"""
+    here = Path.cwd()
+    free = shutil.disk_usage(here).free
+    if _can_write(here):
+        state = "ok" if free >= SCARCE_DISK else "note"
+        yield Finding("this folder", state, f"{here}, {_gigabytes(free)} free")
+    else:
+        yield Finding("this folder", "note", f"{here} cannot be written: name another with -o")
+    temporary = tempfile.gettempdir()  # raises where there is none
+    free = shutil.disk_usage(temporary).free
+    yield Finding("temporary files", "ok", f"{temporary}, {_gigabytes(free)} free")
+
+
+def self_check() -> Iterator[Finding]:
+    """Plan, verify and play a small graph; compiled simulation and ask/tell must agree."""
+    import numpy as np
+
+    import sidelight as sl
+
+    start = time.perf_counter()
+    graph = sl.families.cycle(6)
+    if not sl.fractional_domination(graph).verify(graph):
+        raise AssertionError("the certificate of δ* does not hold")
+    plan = sl.plan(graph, horizon=1000)
+    failing = [check.name for check in sl.check_certificate(plan) if not check.holds]
+    if failing:
+        raise AssertionError(f"the certificate of the plan does not hold: {', '.join(failing)}")
+    coins = sl.environments.bernoulli(np.array([0.5, 0.5, 0.2, 0.5, 0.5, 0.5]))
+    run = sl.simulate(plan, coins, seeds=[7], progress=False)
+    policy, plays = plan.policy(seed=7), np.zeros(6, dtype=np.int64)
+    for t in range(1000):
+        arm = policy.ask()
+        plays[arm] += 1
+        policy.tell(coins.losses(7, t, graph.out_neighbors(arm)))
+    if run.plays is None or not np.array_equal(run.plays[0], plays):
+        raise AssertionError("a simulated run and the same run by ask and tell played different arms")
+    seconds = time.perf_counter() - start
+    regret = f"regret {run.regret[0, -1]:,.0f} of at most {plan.bound.value:,.0f}"
+    yield Finding(
+        "self-check", "ok", f"planned, verified and played 1,000 rounds twice, {regret} ({seconds:.1f} s)"
+    )
+
+
+def _can_write(folder: Path) -> bool:
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".sidelight-"):
+            return True
+    except OSError:
+        return False
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / (1 << 30):,.1f} GB"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sidelight.cli import complete, options
+from sidelight.cli import names, options
 from sidelight.cli.screen import columns, emit, emit_json, safe
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ INTERVALS = ("martingale", "bernstein", "bootstrap")
     type=click.Choice(METHODS),
     default="dr",
     show_default=True,
-    shell_complete=complete.offered(METHODS),
+    shell_complete=names.offered(METHODS),
     help="Estimator: doubly robust, inverse probabilities, or these self-normalised.",
 )
 @click.option(
@@ -41,7 +41,7 @@ INTERVALS = ("martingale", "bernstein", "bootstrap")
     type=click.Choice(INTERVALS),
     default="martingale",
     show_default=True,
-    shell_complete=complete.offered(INTERVALS),
+    shell_complete=names.offered(INTERVALS),
     help="The first holds for any log, the second for independent rounds, the third roughly.",
 )
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence of the intervals.")

@@ -1,9 +1,10 @@
-"""Where commands write: refused at once when it cannot be, whole or not at all when it can."""
+"""What commands need: places to write, refused at once when it cannot be, and packages that only some of them use."""
 
 from __future__ import annotations
 
 import os
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 from sidelight._check import reason
@@ -48,3 +49,15 @@ def _try(folder: Path) -> None:
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".sidelight-") as probe:
         probe.write(b"\n")
         probe.flush()
+
+
+def needs(extra: str, *packages: str) -> None:
+    """Refuse, with the way out, where a package of an extra is missing."""
+    from sidelight.errors import InvalidOption
+
+    missing = [package for package in packages if find_spec(package) is None]
+    if missing:
+        raise InvalidOption(
+            f"this command needs {', '.join(missing)}, which a plain installation leaves out:"
+            f" pip install 'sidelight[{extra}]'"
+        )

@@ -87,7 +87,7 @@ def _store(place: str) -> str | None:
 
 
 def _policies(store: str, policy: str | None, output: Path | None) -> tuple[Path, bool]:
-    from sidelight.cli.extras import needs
+    from sidelight.cli.files import needs
 
     needs("service", "msgspec")
 
@@ -110,7 +110,7 @@ def _claims(folder: Path) -> tuple[Path, bool] | None:
 def _report(folder: Path, output: Path | None) -> tuple[Path, bool]:
     import sidelight as sl
     from sidelight.report.page import write_report
-    from sidelight.report.writing import sections
+    from sidelight.report.section import sections
 
     results = sl.Results.read(folder)
     place = folder if output is None else output

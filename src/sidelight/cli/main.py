@@ -24,14 +24,16 @@ from sidelight._version import __version__
 from sidelight.cli.screen import give_up_output
 from sidelight.errors import SidelightError
 
-COMMANDS = (
-    "demo", "analyze", "plan", "run", "sweep", "look", "report", "new", "evaluate", "reproduce",
-    "serve", "policies", "list", "doctor", "warmup", "completion",
-)  # fmt: skip
+COMMANDS = {
+    "demo": "demo", "analyze": "analyze", "plan": "plan", "run": "run", "sweep": "study", "look": "look",
+    "report": "study", "new": "new", "evaluate": "evaluate", "reproduce": "reproduce", "serve": "serve",
+    "policies": "policies", "list": "listing", "doctor": "doctor", "warmup": "warmup", "completion": "listing",
+}  # fmt: skip
+"""Each command and its module, where it is `command`, or SWEEP_command and so on if others are there too."""
 
 
 class _Commands(click.Group):
-    """Commands live in modules of their name, imported when they are asked for."""
+    """Modules of commands are imported when they are asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -39,7 +41,9 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"sidelight.cli.{cmd_name}").command
+        home = COMMANDS[cmd_name]
+        name = "command" if home == cmd_name else f"{cmd_name}_command"
+        command: click.Command = getattr(import_module(f"sidelight.cli.{home}"), name)
         return command
 
     def resolve_command(
@@ -47,7 +51,7 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
-            ctx.fail(f"unknown command {name!r}; {suggestion(name, COMMANDS, 'commands')}")
+            ctx.fail(f"unknown command {name!r}; {suggestion(name, tuple(COMMANDS), 'commands')}")
         return super().resolve_command(ctx, args)
 
 

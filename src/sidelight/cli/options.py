@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from sidelight.cli import complete
+from sidelight.cli import names
 from sidelight.cli.graphs import GraphRequest
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -77,7 +77,7 @@ def figures(command: Callable[..., Any]) -> Callable[..., Any]:
             default="double",
             show_default=True,
             metavar="WIDTH",
-            shell_complete=complete.offered(("single", "double")),
+            shell_complete=names.offered(("single", "double")),
             help="Of those files: single or double, the columns of a paper, or inches.",
         ),
     )
@@ -117,7 +117,7 @@ def takes_graph(command: Callable[..., Any]) -> Callable[..., Any]:
         )
 
     options = (
-        click.argument("graph", metavar="GRAPH", shell_complete=complete.graph),
+        click.argument("graph", metavar="GRAPH", shell_complete=names.graph),
         click.option("--undirected", is_flag=True, help="Every edge reveals both ways."),
         click.option("--add-loops", is_flag=True, help="Every arm reveals itself too."),
         click.option(

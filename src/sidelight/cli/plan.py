@@ -9,23 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sidelight.cli import complete, options
+from sidelight.cli import names, options
 from sidelight.cli.files import writable_file, write_file
 from sidelight.cli.screen import columns, emit, emit_json, facts, safe
-from sidelight.cli.words import bound_rows, plan_rows
 
 if TYPE_CHECKING:
     import sidelight as sl
     from sidelight.cli.graphs import GraphRequest, LoadedGraph
     from sidelight.planning import Condition
 
-REALIZATIONS = (
-    "auto", "adaptive", "anytime", "clustered", "fixed", "flat", "hybrid", "interpolated",
-    "self-tuning", "uniform",
-)  # fmt: skip
-PARTITIONS = (
-    "communities", "components", "corrupted", "hypercube", "single", "singletons", "strongly_connected",
-)  # fmt: skip
 SHOWN = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8)
 """Rounds at which the bound of a plan without a horizon is shown."""
 
@@ -44,11 +36,11 @@ def _order(text: str) -> float | str:
 @click.option("--anytime", is_flag=True, help="Any number of rounds: what leaving --horizon out means.")
 @click.option(
     "--realization",
-    type=click.Choice(REALIZATIONS),
     default="auto",
     show_default=True,
     metavar="NAME",
-    help=f"How it is played: {', '.join(REALIZATIONS)} (anytime without --horizon).",
+    shell_complete=names.offered("realizations"),
+    help="How it is played, such as self-tuning or clustered; `sidelight list realizations` shows them all.",
 )
 @click.option(
     "--order",
@@ -81,8 +73,9 @@ def _order(text: str) -> float | str:
 @click.option(
     "--partition",
     metavar="NAME|FILE",
-    shell_complete=complete.offered(PARTITIONS, files=True),
-    help=f"The blocks: {', '.join(PARTITIONS)}, or a JSON file with a list of blocks or a plan.",
+    shell_complete=names.offered("partitions", files=True),
+    help="The blocks: single, components or another name that `sidelight list partitions` shows, or a JSON file with"
+    " a list of blocks or a plan.",
 )
 @click.option(
     "--search", type=float, metavar="SECONDS", help="Also search for a better partition for so long."
@@ -225,13 +218,15 @@ def _partition(g: sl.FeedbackGraph, text: str) -> sl.Partition:
     """A natural partition by name, or the blocks in a file."""
     import sidelight as sl
     from sidelight.errors import InvalidOption
+    from sidelight.partition import natural
 
-    if text in PARTITIONS:
-        found: sl.Partition = getattr(sl.partitions, text)(g)
+    if text in natural.__all__:
+        found: sl.Partition = getattr(natural, text)(g)
         return found
     file = Path(text)
     if not file.is_file():
-        raise InvalidOption(f"{text!r} is neither a file nor a partition; known are {', '.join(PARTITIONS)}")
+        known = ", ".join(natural.__all__)
+        raise InvalidOption(f"{text!r} is neither a file nor a partition; known are {known}")
     try:
         saved = json.loads(file.read_text())
     except (ValueError, OSError, RecursionError) as error:
@@ -240,3 +235,41 @@ def _partition(g: sl.FeedbackGraph, text: str) -> sl.Partition:
     if not isinstance(blocks, list) or not all(isinstance(block, list) for block in blocks):
         raise InvalidOption(f"{file} holds no list of blocks such as [[0, 1], [2, 3]], and no plan")
     return sl.Partition(g, blocks)
+
+
+# -- bounds and plans in words ------------------------------------------------------------------------------
+
+
+def bound_rows(bound: sl.Bound) -> list[tuple[str, str]]:
+    """A bound with its terms and conditions."""
+    from sidelight.planning.bounds.bound import NEVER
+
+    rows = [("regret at most", f"{bound.value:,.1f}  ({safe(bound.theorem)})")]
+    rows += [(f"  {name}", f"{value:,.1f}") for name, value in bound.terms.items()]
+    for condition in bound.conditions:
+        mark = "holds" if condition.holds else "[red]fails[/red]"
+        rows.append((f"  {safe(condition.name)}", f"{mark}, slack {condition.slack:.3g}"))
+    certified = "yes" if bound.certified else f"[red]no[/red], valid from T = {bound.valid_from:,}"
+    never = bound.informative_from >= NEVER
+    since = "never: it is of order T" if never else f"T = {bound.informative_from:,}"
+    since += f"; [red]vacuous[/red] at T = {bound.horizon:,}" if bound.vacuous else ""
+    return [*rows, ("certified", certified), ("informative from", since)]
+
+
+def plan_rows(plan: sl.Plan) -> list[tuple[str, str]]:
+    """Blocks, realization and the plain numbers among a plan's parameters."""
+    from sidelight.planning.meanings import numbers_of
+
+    rows = [("partition", _blocks(plan.partition)), ("realization", plan.realization)]
+    kinds = sorted(set(plan.choices))
+    if kinds and kinds != [plan.realization]:
+        rows.append(("blocks play", ", ".join(kinds[:6]) + (", …" if len(kinds) > 6 else "")))
+    numbers = numbers_of(plan.parameters)
+    return rows + [(name, f"{value}  ({meaning})" if meaning else value) for name, value, meaning in numbers]
+
+
+def _blocks(partition: sl.Partition) -> str:
+    sizes = [str(size) for size in partition.sizes[:12]] + ["…"] * (len(partition.sizes) > 12)
+    many = len(partition.blocks) > 1
+    start = f"{len(partition.blocks):,} blocks of sizes" if many else "one block of size"
+    return f"{start} {', '.join(sizes)}"

@@ -26,7 +26,7 @@ def asks(call: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(call)
     def connected(url: str, token: str | None, **rest: Any) -> Any:
-        from sidelight.cli.extras import needs
+        from sidelight.cli.files import needs
 
         needs("client", "httpx")
         from sidelight.client import Client

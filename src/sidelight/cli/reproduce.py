@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from sidelight.cli import complete, options
+from sidelight.cli import names, options
 from sidelight.cli.files import writable_folder
 from sidelight.cli.screen import emit, emit_json, safe
 
@@ -13,7 +13,7 @@ REFUTED = 3
 
 
 @click.command(short_help="Measure whether the claims of the theory hold.")
-@click.argument("claims", nargs=-1, metavar="[CLAIM]...", shell_complete=complete.claim)
+@click.argument("claims", nargs=-1, metavar="[CLAIM]...", shell_complete=names.claim)
 @click.option("--quick", is_flag=True, help="Sizes for minutes instead of an hour.")
 @click.option("--fresh", is_flag=True, help="Measure again what DIR holds already.")
 @options.out_folder("Folder for outcomes and a page; an unfinished reproduction there is continued.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sidelight.cli import complete, options
+from sidelight.cli import names, options
 from sidelight.cli.files import writable_folder
 from sidelight.errors import InvalidOption
 
@@ -29,7 +29,7 @@ CALLED = {"policies": "--policy", "environments": "--env", "seeds.count": "--see
     "policies",
     multiple=True,
     metavar="NAME|FILE.py:NAME|PLAN.json,...",
-    shell_complete=complete.policies,
+    shell_complete=names.policies,
     help="What to play, also a class or function of your own in a file, or a saved plan; several with commas or by "
     "repeating the option.  [default: the plan, if GRAPH is one, else self_tuning, auto and the baselines that apply "
     "to the graph]",
@@ -41,7 +41,7 @@ CALLED = {"policies": "--policy", "environments": "--env", "seeds.count": "--see
     default=("gap",),
     show_default=True,
     metavar="NAME[:...]",
-    shell_complete=complete.environment,
+    shell_complete=names.environment,
     help="Where losses come from; may be repeated.",
 )
 @options.counted("--seeds", 20, "N", "Runs of each policy.")

@@ -12,7 +12,7 @@ import click
 from sidelight._json import text
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
     from rich.table import Table
 
 WIDTH = 118
@@ -38,8 +38,18 @@ def emit(*parts: RenderableType) -> None:
     console = Console(highlight=False, width=width)
     with console.capture() as captured:
         for part in parts:
-            console.print(part, soft_wrap=isinstance(part, str))
+            console.print(_fitted(console, part), soft_wrap=isinstance(part, str))
     write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+
+
+def _fitted(console: Console, part: RenderableType) -> RenderableType:
+    """A table with its frame, or without where the terminal is too narrow for that."""
+    from rich.table import Table
+
+    wide = console.options.update(max_width=1_000)
+    if isinstance(part, Table) and console.measure(part, options=wide).maximum > console.width:
+        part.box, part.collapse_padding, part.pad_edge = None, True, False
+    return part
 
 
 def _columns() -> int:

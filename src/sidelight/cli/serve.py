@@ -55,7 +55,7 @@ def command(
     """
     from dataclasses import replace
 
-    from sidelight.cli.extras import needs
+    from sidelight.cli.files import needs
 
     needs("service", "msgspec", "starlette", "uvicorn")
 

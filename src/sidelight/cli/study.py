@@ -1,4 +1,7 @@
-"""How `run`, `sweep`, `report` and `demo` end: a report in the folder, a table on the screen, an exit code."""
+"""`sidelight sweep` and `sidelight report`, and how they, `run` and `demo` end.
+
+A report in the folder, a table on the screen, an exit code.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sidelight.cli import names, options
+from sidelight.cli.files import writable_folder
 from sidelight.cli.screen import emit, emit_json, safe
 from sidelight.errors import InfeasibleRequest
 
@@ -95,3 +100,62 @@ def leave(folder: Path, results: sl.Results) -> None:
         raise InfeasibleRequest(
             f"no policy applies: {results.absent[0].reason}" if results.absent else "nothing was asked for"
         )
+
+
+@click.command(short_help="Play all combinations that a spec file names.")
+@click.argument("spec", metavar="SPEC.toml", type=click.Path())
+@options.out_folder(
+    "Folder for results, report.html and figures; an unfinished sweep there is continued.", required=True
+)
+@click.option(
+    "--engine",
+    default="local",
+    show_default=True,
+    metavar="ENGINE",
+    shell_complete=names.offered(("local", "dask", "dask://", "tcp://")),
+    help="local, dask (a cluster started here), or the address of a scheduler, dask://host:port.",
+)
+@options.jobs
+@options.figures
+@options.quiet
+@options.as_json
+def sweep_command(
+    spec: str, output: str, engine: str, jobs: int | None, figures: float | None, quiet: bool, as_json: bool
+) -> None:
+    """Play all combinations of policies, graphs, environments and horizons that a TOML file names; each is one cell
+    of the results and one parquet file.
+
+    Run again, it continues where it stopped, however that was, and plays what the spec has more by then. It refuses a
+    folder with results that the spec does not ask for.
+
+    \b
+    policies = ["auto", "flat", "mine.py:Greedy"]
+    graphs = ["cycle:12", "teams:4x3", {file = "sees.csv", undirected = true}]
+    environments = ["gap:0.2", "switching"]
+    horizons = [1000, 10000]
+    seeds = 20
+    """
+    import sidelight as sl
+
+    read = sl.Spec.read(spec)
+    folder = writable_folder(output)
+    results = sl.sweep(read, folder, engine=engine, jobs=jobs, progress=False if quiet else None)
+    finish(folder, results, figures=figures, as_json=as_json, quiet=quiet)
+    leave(folder, results)
+
+
+@click.command(short_help="Write the report of stored results again.")
+@click.argument("folder", metavar="DIR", type=click.Path())
+@options.figures
+@options.quiet
+@options.as_json
+def report_command(folder: str, figures: float | None, quiet: bool, as_json: bool) -> None:
+    """Write DIR/report.html and its table again, from what run or sweep has stored in DIR. Nothing is played."""
+    import sidelight as sl
+
+    place = Path(folder)
+    results = sl.Results.read(place)
+    finish(place, results, figures=figures, as_json=as_json, quiet=quiet)
+    if not results.cells:
+        why = f": {results.absent[0].policy}: {results.absent[0].reason}" if results.absent else ""
+        raise InfeasibleRequest(f"no report was written, {place} holds no finished policy{why}")

@@ -135,7 +135,7 @@ class Results:
     def to_arrow(self, summary: bool = False) -> pyarrow.Table:
         """One row per cell, seed and checkpoint; with `summary`, one per cell: what tables and pages show of it."""
         if summary:
-            from sidelight.report.exports import summary_table
+            from sidelight.report.tables import summary_table
 
             return summary_table(self)
         from sidelight.experiment.parquet import long_table
@@ -188,7 +188,7 @@ class Results:
         `Results.read` and `sidelight report` understand the folder. One that holds other results is refused
         (`SpecChanged`). Returns the path of report.html.
         """
-        from sidelight.report.writing import write_results
+        from sidelight.report.page import write_results
 
         return write_results(folder, self, figures=figures, figure_width=figure_width)
 

@@ -1,7 +1,7 @@
-"""What the shell may offer for an argument. Names come from the library and are remembered between keystrokes.
+"""Names that arguments may have, as the shell offers them.
 
-The library takes a second to load, too long for a key; so its names are kept in the user's cache folder until a
-source file changes. Completion never fails: where nothing is known, nothing is offered.
+They come from the library, which takes a second to load, too long for a key; so they are kept in the user's cache
+folder until a source file changes. Completion never fails: where nothing is known, nothing is offered.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Offer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
-KINDS = ("families", "policies", "environments", "claims")
+KINDS = ("families", "policies", "environments", "claims", "realizations", "partitions", "formats")
 
 
 def offered(names: str | tuple[str, ...], files: bool = False, several: bool = False) -> Offer:
@@ -31,9 +31,7 @@ def offered(names: str | tuple[str, ...], files: bool = False, several: bool = F
         from click.shell_completion import CompletionItem
 
         found: dict[str, str] = {}
-        with contextlib.suppress(
-            Exception
-        ):  # a broken installation must not print tracebacks into the prompt
+        with contextlib.suppress(Exception):  # no traceback of a broken installation in the prompt
             if isinstance(names, str):  # FILE.py:FUNCTION is nothing to type
                 found = {_typed(usage): usage for usage in remembered()[names] if usage[0].islower()}
             else:
@@ -57,10 +55,13 @@ policies = offered("policies", several=True)
 
 
 def known() -> dict[str, list[str]]:
-    """Usages of families and environments, names of policies and claims, as `sidelight list` prints them."""
+    """Usages of families and environments, names of all else, as `sidelight list` prints them."""
+    from sidelight._formats import ENDINGS
     from sidelight.environment import names as environments
     from sidelight.experiment import claims
     from sidelight.graph import families
+    from sidelight.partition import natural
+    from sidelight.planning.planner import ANYTIME, REALIZATIONS
     from sidelight.policy import names as policies
 
     return {
@@ -68,6 +69,9 @@ def known() -> dict[str, list[str]]:
         "policies": [*policies.names(), "FILE.py:NAME", "PLAN.json"],
         "environments": list(environments.usages()),
         "claims": list(claims.names()),
+        "realizations": ["auto", *REALIZATIONS, ANYTIME],
+        "partitions": list(natural.__all__),
+        "formats": list(ENDINGS),
     }
 
 
@@ -90,7 +94,7 @@ def remembered() -> dict[str, list[str]]:
 def _stamp() -> str:
     """Changes when a source file of the library does."""
     home = Path(__file__).parents[1]
-    folders = ("policy", "environment", "experiment/claims", "graph")
+    folders = ("policy", "environment", "experiment/claims", "graph", "partition", "planning")
     sources = [source for folder in folders for source in (home / folder).rglob("*.py")]
     newest = max(source.stat().st_mtime_ns for source in sources)
     return f"{home} {len(sources)} {newest}"
