@@ -14,9 +14,9 @@ from typing import Any
 from sidelight._check import checked_path, written
 from sidelight._files import replacing
 from sidelight._version import __version__
+from sidelight.experiment.folder import keep_graph, write_cells
 from sidelight.experiment.results import Results
 from sidelight.experiment.statistics import LEAST_SEEDS
-from sidelight.experiment.folder import keep_graph, write_cells
 from sidelight.graph import FeedbackGraph
 from sidelight.report.data import page_data
 from sidelight.report.groups import Group, groups_of, scalings_of
