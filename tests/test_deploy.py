@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from sidelight.service.store.opening import make_store
+from sidelight.service.store.base import make_store
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"

@@ -15,10 +15,10 @@ from benchmarks.service.load import Connection, ask, run
 from benchmarks.service.serving import How, Process
 
 from sidelight.policy import Policy
+from sidelight.service.access import Limits
 from sidelight.service.events import Kind, read_decided, read_observed
-from sidelight.service.limits import Limits
 from sidelight.service.served import Served
-from sidelight.service.store.opening import make_store
+from sidelight.service.store.base import make_store
 
 GRAPH = "cycle:20"
 

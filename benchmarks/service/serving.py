@@ -17,7 +17,7 @@ from typing import Any
 
 from sidelight.errors import SidelightError
 from sidelight.service import server
-from sidelight.service.limits import Limits
+from sidelight.service.access import Limits
 from sidelight.service.server import Settings
 from sidelight.service.service import Service
 from sidelight.service.store.base import Store

@@ -18,11 +18,11 @@ from benchmarks.service.load import Connection, Measured, ask, loaded, run
 from benchmarks.service.serving import ADMIN, Process
 
 import sidelight as sl
+from sidelight.service.access import Limits
 from sidelight.service.events import PolicyRow
-from sidelight.service.limits import Limits
 from sidelight.service.messages import Observation
 from sidelight.service.served import Served
-from sidelight.service.store.opening import make_store
+from sidelight.service.store.base import make_store
 
 GRAPH = "cycle:20"
 

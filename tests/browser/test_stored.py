@@ -6,7 +6,7 @@ from browsing import DESKTOP, PHONE, visiting
 from serving import running
 
 from sidelight.report.policies_page import write_policies_page
-from sidelight.service.looking import stored_policies
+from sidelight.service.page import stored_policies
 
 LINE = {"n": 4, "edges": [[0, 0], [0, 1], [1, 0], [1, 2], [2, 1], [2, 3], [3, 2]]}
 LABELS = ["tea", "milk", "rum", "</script><b>gin</b>"]

@@ -96,21 +96,16 @@ WRONG = [
 @pytest.mark.parametrize(("ask", "message"), WRONG, ids=[message for _, message in WRONG])
 def test_wrong_arguments_are_refused_before_anything_is_sent(ask, message):
     sent = []
-
-    def note(call):
-        sent.append(call)
-
-    async def note_async(call):
-        sent.append(call)
+    transport = httpx.MockTransport(lambda request: sent.append(request))
 
     async def main() -> None:
         async with AsyncClient("http://127.0.0.1:9") as client:
-            client.send = note_async
+            client._http = httpx.AsyncClient(transport=transport)
             with pytest.raises(InvalidOption, match=message):
                 await ask(client.policy("p"))
 
     with Client("http://127.0.0.1:9") as client:
-        client.send = note
+        client._http = httpx.Client(transport=transport)
         with pytest.raises(InvalidOption, match=message):
             ask(client.policy("p"))
     asyncio.run(main())
@@ -155,10 +150,32 @@ class Series:
 
 
 def test_a_series_is_read_by_its_index():
-    (call,) = calls.observe("p", [(1, Series([0.25, 0.75], [4, 3]))])
+    call = next(calls.observe("p", [(1, Series([0.25, 0.75], [4, 3]))]))
     assert call.json == {"observations": [{"decision": 1, "losses": {"4": 0.25, "3": 0.75}}]}
     with pytest.raises(InvalidOption, match=r"named twice in \[3, 3\]"):
-        calls.observe("p", [(1, Series([0.25, 0.75], [3, 3]))])
+        next(calls.observe("p", [(1, Series([0.25, 0.75], [3, 3]))]))
+
+
+def test_tries_and_pauses_without_a_connection():
+    """What the clients drive: errors and 503 are tried again after longer and longer pauses, then told."""
+    steps, pauses = calls.steps(calls.read("/v1/tokens"), "http://somewhere", 5), []
+    assert next(steps).url == "/v1/tokens"
+    answers = [
+        httpx.ReadError("lost"),
+        httpx.Response(503),
+        httpx.Response(200, headers={"Retry-After": "9"}),
+    ]
+    for answer in answers:
+        pauses.append(steps.send(answer))
+        assert steps.send(None).url == "/v1/tokens"
+    assert 0.05 <= pauses[0] <= 0.1 <= pauses[1] <= 0.2 < 4.5 <= pauses[2] <= 9.0
+    with pytest.raises(StopIteration) as done:
+        steps.send(httpx.Response(200, json={"tokens": []}))
+    assert done.value.value == {"tokens": []}
+    steps = calls.steps(calls.delete("/v1/policies/p"), "http://somewhere", 1)
+    next(steps)
+    with pytest.raises(ServiceError, match="http://somewhere cannot be reached: lost"):
+        steps.send(httpx.ReadError("lost"))
 
 
 def test_no_service():
@@ -223,9 +240,10 @@ def test_a_creation_that_outlasts_the_client(service, monkeypatch):
             Client(str(service.http.base_url), ADMIN, tries=1).create("p", "cycle:6")
         threading.Timer(1.0, release.set).start()
         impatient.tries = 40
-        call = calls.create("q", "cycle:6", {})
-        assert impatient.send(call).json()["name"] == "q"
-        assert impatient.send(call).json()["name"] == "q"
+        (call,) = calls.create("q", "cycle:6", {})
+        for _ in range(2):  # the same request twice, with the same key
+            impatient.run(each for each in (call,))
+        assert impatient.policy("q").show()["name"] == "q"
     assert len(begun) == 2
 
 
@@ -254,7 +272,7 @@ def test_many_at_once(service):
 @pytest.mark.parametrize("told", [[5], [(1,)], ["ab"]])
 def test_answers_come_in_pairs(told):
     with pytest.raises(InvalidOption, match="in pairs"):
-        calls.observe("p", told)
+        next(calls.observe("p", told))
 
 
 def test_names_are_texts():

@@ -11,8 +11,8 @@ from serving import ADMIN, Clock, replayed, running
 import sidelight as sl
 from sidelight.client import Client
 from sidelight.errors import StoreError
+from sidelight.service.access import Limits
 from sidelight.service.events import Kind
-from sidelight.service.limits import Limits
 from sidelight.service.served import Served
 
 
@@ -281,9 +281,9 @@ def test_exported_and_brought_elsewhere(store, sqlite, tmp_path):
             b"".join(lines[:-1]),
             data[: len(data) // 2],
             b"".join(lines[:8] + lines[9:]),
-            b"".join([lines[0].replace(b'"version": 1', b'"version": 2'), *lines[1:]]),
+            b"".join([lines[0].replace(b'"version":1', b'"version":2'), *lines[1:]]),
             data + b"{}\n",
-            data.replace(b'"snapshot": 0', b'"snapshot": 1'),
+            data.replace(b'"snapshot":0', b'"snapshot":1'),
         ):
             answer = post("/v1/policies/wrong/import", content=wrong)
             assert (answer.status_code, answer.json()["error"]["code"]) == (422, "invalid_export"), (

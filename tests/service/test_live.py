@@ -13,8 +13,8 @@ import pytest
 from serving import ADMIN, running
 
 import sidelight as sl
-from sidelight.service import live, telling
-from sidelight.service.limits import Limits
+from sidelight.service import live, page
+from sidelight.service.access import Limits
 
 
 @contextmanager
@@ -161,8 +161,8 @@ def test_so_many_and_no_more(sqlite):
 
 
 def test_a_large_policy_is_told_by_its_most_probable_arms(service, monkeypatch):
-    monkeypatch.setattr(telling, "MOST_ARMS", 5)
-    monkeypatch.setattr(telling, "MOST_BARS", 2)
+    monkeypatch.setattr(page, "MOST_ARMS", 5)
+    monkeypatch.setattr(page, "MOST_BARS", 2)
     service.create(graph="cycle:6")
     with streamed(service, "/v1/policies/p/stream") as found:
         told = until(found, "policy")

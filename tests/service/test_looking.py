@@ -12,9 +12,9 @@ from serving import Clock, running
 
 import sidelight as sl
 from sidelight.errors import InvalidOption, StoreError
-from sidelight.service import looking, telling
-from sidelight.service.looking import stored_policies
-from sidelight.service.store.opening import make_store, reading
+from sidelight.service import page
+from sidelight.service.page import stored_policies
+from sidelight.service.store.base import make_store, reading
 
 LINE = {"n": 3, "edges": [[0, 0], [0, 1], [1, 0], [1, 2], [2, 1]], "labels": ["tea", "milk", "rum"]}
 
@@ -89,11 +89,11 @@ def test_a_long_log_is_read_from_its_last_snapshot(sqlite, monkeypatch):
         service.create("p")
         play(service, "p", 25)
         known = shown(service, "p")
-    monkeypatch.setattr(looking, "MOST_EVENTS", 10)
+    monkeypatch.setattr(page, "MOST_EVENTS", 10)
     (found,) = stored_policies(sqlite).policies
     assert found["state"]["policy"] == known
     assert found["certificates"] == []  # it was stopped gracefully: nothing is left to replay
-    monkeypatch.setattr(looking, "MOST_GRAPH_NUMBERS", 10)
+    monkeypatch.setattr(page, "MOST_GRAPH_NUMBERS", 10)
     (found,) = stored_policies(sqlite).policies
     assert (found["graph"]["arms"], found["state"]["probabilities"]) == (6, None)
     assert "x" not in found["graph"]
@@ -179,7 +179,7 @@ def test_so_many_and_no_more(sqlite, monkeypatch):
     with running(sqlite) as service:
         for name in ("a", "b", "c"):
             service.create(name)
-    monkeypatch.setattr(telling, "MOST_LISTED", 2)
+    monkeypatch.setattr(page, "MOST_LISTED", 2)
     found = stored_policies(sqlite)
     assert (len(found.policies), found.more) == (2, True)
     assert len(stored_policies(sqlite, "c").policies) == 1

@@ -11,8 +11,7 @@ from serving import ADMIN, Process, running
 
 from sidelight.errors import StoreError
 from sidelight.service.events import Write
-from sidelight.service.store.base import OwnedElsewhere
-from sidelight.service.store.opening import make_store
+from sidelight.service.store.base import OwnedElsewhere, make_store
 
 
 def test_each_policy_has_one_owner(postgres):

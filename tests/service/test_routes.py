@@ -9,7 +9,7 @@ import pytest
 from serving import running
 
 import sidelight as sl
-from sidelight.service.limits import Bucket, Limits
+from sidelight.service.access import Bucket, Limits
 
 SQUARE = {"n": 4, "edges": [[0, 1], [1, 0], [2, 3], [3, 2]]}
 LABELLED = {**SQUARE, "labels": ["a", "b", "2", "d"]}
@@ -283,16 +283,16 @@ def test_figures(service):
     shown = service.show()
     text = service.http.get("/metrics").text
     figures = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
-    assert figures['sidelight_policy_decided_total{policy="p"}'] == "4"
-    assert figures['sidelight_policy_open{policy="p"}'] == "1"
-    assert figures['sidelight_policy_expired_total{policy="p"}'] == "3"
+    assert figures['sidelight_policy_decided_total{policy="p"}'] == "4.0"
+    assert figures['sidelight_policy_open{policy="p"}'] == "1.0"
+    assert figures['sidelight_policy_expired_total{policy="p"}'] == "3.0"
     assert float(figures['sidelight_policy_certificate{policy="p"}']) == shown["certificate"]["value"]
     assert float(figures['sidelight_policy_entropy{policy="p"}']) == shown["entropy"]
     route = 'method="POST",route="/v1/policies/{name}/decisions",status="201"'
-    assert figures[f"sidelight_requests_total{{{route}}}"] == "2"
-    assert figures["sidelight_open_decisions"] == "1"
+    assert figures[f"sidelight_requests_total{{{route}}}"] == "2.0"
+    assert figures["sidelight_open_decisions"] == "1.0"
     public = service.http.get("/metrics", headers={"Authorization": ""}).text
-    assert "sidelight_open_decisions 1" in public
+    assert "sidelight_open_decisions 1.0" in public
     assert '"p"' not in public
 
 

@@ -8,7 +8,7 @@ import pytest
 from serving import ADMIN, running
 
 from sidelight.errors import InvalidOption
-from sidelight.service.tokens import Tokens, new_token
+from sidelight.service.access import Tokens, new_token
 
 OBSERVATION = {"observations": [{"decision": 1, "losses": [0.5, 0.5]}]}
 ROUTES = [

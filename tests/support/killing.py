@@ -10,7 +10,7 @@ import time
 import httpx
 from serving import ADMIN, Process, replayed
 
-from sidelight.service.store.opening import make_store
+from sidelight.service.store.base import make_store
 
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """Without certificates, which take longer to read than a service takes to start."""

@@ -22,13 +22,12 @@ import pytest
 import uvicorn
 
 from sidelight.policy import Policy
+from sidelight.service.access import Limits
 from sidelight.service.app import create_app
 from sidelight.service.events import Kind, read_decided, read_observed
-from sidelight.service.limits import Limits
 from sidelight.service.server import Settings, bound, ending_streams, run
 from sidelight.service.service import Service
-from sidelight.service.store.base import Store
-from sidelight.service.store.opening import make_store
+from sidelight.service.store.base import Store, make_store
 
 ADMIN = "an-admin-token-for-tests"
 

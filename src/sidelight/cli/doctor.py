@@ -86,6 +86,7 @@ EXTRAS = {
     "msgspec": "service",
     "starlette": "service",
     "uvicorn": "service",
+    "prometheus_client": "service",
     "psycopg": "postgres",
 }
 """Optional packages and the extra that brings each."""
@@ -197,7 +198,7 @@ def service() -> Iterator[Finding]:
     yield Finding("sqlite", state, detail)
     if any(import_util.find_spec(name) is None for name in ("msgspec", "starlette", "uvicorn")):
         return
-    from sidelight.service.store.opening import default_path
+    from sidelight.service.store.base import default_path
 
     path = default_path()
     detail = (

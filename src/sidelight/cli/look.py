@@ -74,7 +74,7 @@ def _store(place: str) -> str | None:
     """The address of the store that is meant: an address, a file, or what a service has left in a folder."""
     if "://" in place or Path(place).is_file():
         return place
-    from sidelight.service.store.opening import FILE
+    from sidelight.service.store.base import FILE
 
     held = Path(place) / FILE
     if held.is_file() and not (Path(place) / "manifest.json").is_file():
@@ -92,7 +92,7 @@ def _policies(store: str, policy: str | None, output: Path | None) -> tuple[Path
     needs("service", "msgspec")
 
     from sidelight.report.policies_page import write_policies_page
-    from sidelight.service.looking import stored_policies
+    from sidelight.service.page import stored_policies
 
     found = stored_policies(store, policy)
     folder = Path() if output is None else output

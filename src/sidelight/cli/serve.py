@@ -57,9 +57,9 @@ def command(
 
     from sidelight.cli.files import needs
 
-    needs("service", "msgspec", "starlette", "uvicorn")
+    needs("service", "msgspec", "starlette", "uvicorn", "prometheus_client")
 
-    from sidelight.service.limits import Limits
+    from sidelight.service.access import Limits
     from sidelight.service.server import Settings, run
     from sidelight.service.service import environment_token
 

@@ -7,9 +7,9 @@
 ...     prices.observe(decision, {arm: reward_of(arm) for arm in decision.reveals})
 """
 
-from sidelight.client.answers import Decision as Decision
-from sidelight.client.answers import Observed as Observed
-from sidelight.client.asynchronous import AsyncClient as AsyncClient
-from sidelight.client.asynchronous import AsyncRemotePolicy as AsyncRemotePolicy
-from sidelight.client.synchronous import Client as Client
-from sidelight.client.synchronous import RemotePolicy as RemotePolicy
+from sidelight.client.calls import Decision as Decision
+from sidelight.client.calls import Observed as Observed
+from sidelight.client.clients import AsyncClient as AsyncClient
+from sidelight.client.clients import AsyncRemotePolicy as AsyncRemotePolicy
+from sidelight.client.clients import Client as Client
+from sidelight.client.clients import RemotePolicy as RemotePolicy

@@ -1,4 +1,7 @@
-"""Requests as data, and what both clients do with them: what to send, when to send it again, what an answer means.
+"""What both clients do, without doing it: an operation yields the requests it takes and returns what they mean.
+
+`steps` adds the tries: it yields requests to be sent and seconds to be waited, and is sent answers, or the errors in
+their place. Whoever drives it needs a connection and a clock, and nothing else.
 
 Everything may be sent again: decisions carry an Idempotency-Key, which the service answers the same way twice, and an
 observation that it knows already it counts as repeated.
@@ -9,14 +12,13 @@ from __future__ import annotations
 import random
 import re
 import secrets
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Generator, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from sidelight._check import checked_count, is_whole
-from sidelight.client.answers import Decision
 from sidelight.errors import InvalidOption, ServiceError
 
 if TYPE_CHECKING:
@@ -46,18 +48,130 @@ _NOT_IN_TOKENS = re.compile(r"[^\x21-\x7e]")
 
 
 @dataclass(frozen=True)
+class Decision:
+    """An arm to be played, what that reveals, and how likely each of these was to be seen."""
+
+    id: int
+    round: int
+    arm: int
+    label: str
+    reveals: list[int]
+    seen: list[float]
+
+
+class Observed(NamedTuple):
+    """Observations that were new, and those that the service knew."""
+
+    accepted: int
+    repeated: int
+
+
+@dataclass(frozen=True)
 class Call:
-    """One request."""
+    """One request, with the names that httpx has for its parts."""
 
     method: str
-    path: str
+    url: str
     json: Any = None
-    query: Mapping[str, str] = field(default_factory=dict)
+    params: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     content: bytes | None = None
 
 
-def create(name: str, graph: FeedbackGraph | str, options: Mapping[str, Any]) -> Call:
+Result = TypeVar("Result")
+Operation = Generator[Call, "httpx.Response", Result]
+"""Yields requests, is sent their answers, returns what they mean."""
+
+
+# -- tries --------------------------------------------------------------------------------------------------
+
+
+def steps(
+    operation: Operation[Result], url: str, tries: int
+) -> Generator[Call | float, httpx.Response | Exception | None, Result]:
+    """An operation step by step: a request to be sent, or seconds to be waited before the next one."""
+    try:
+        call = next(operation)
+        while True:
+            call = operation.send((yield from _answered(call, url, tries)))
+    except StopIteration as done:
+        result: Result = done.value
+        return result
+
+
+def _answered(
+    call: Call, url: str, tries: int
+) -> Generator[Call | float, httpx.Response | Exception | None, httpx.Response]:
+    """The answer to one request, which is sent as often as it takes."""
+    for attempt in range(1, tries + 1):
+        found = yield call
+        assert found is not None  # a request has an answer or an error, only a pause has none
+        if not isinstance(found, Exception):
+            if attempt == tries or not _again(found):
+                return _checked(found)
+        elif attempt == tries:
+            why = f"the service at {url} cannot be reached: {found or type(found).__name__}"
+            raise ServiceError(why) from found
+        yield _wait(attempt, found)
+    raise ServiceError(f"nothing was sent to {url}: tries={tries}")
+
+
+def _again(answer: httpx.Response) -> bool:
+    """Whether a later try may be answered better."""
+    return answer.status_code in AGAIN or "retry-after" in answer.headers
+
+
+def _wait(attempt: int, found: httpx.Response | Exception) -> float:
+    """Seconds before the next try: as the service says, else twice as long each time, and not all at once."""
+    stated = "" if isinstance(found, Exception) else found.headers.get("retry-after", "")
+    least = float(stated) if stated.isdigit() else 0.0
+    return min(random.uniform(0.5, 1.0) * max(least, 0.05 * 2.0**attempt), LONGEST_WAIT)
+
+
+def _checked(answer: httpx.Response) -> httpx.Response:
+    """The answer, or the error that it is."""
+    if answer.is_success:
+        return answer
+    try:
+        about = answer.json()["error"]
+        message, code = f"{about['message']} (HTTP {answer.status_code})", about["code"]
+    except (ValueError, KeyError, TypeError):
+        about, message, code = None, f"{answer.url} answered {answer.status_code}", ""
+    raise ServiceError(message, answer.status_code, code, about)
+
+
+# -- operations ---------------------------------------------------------------------------------------------
+
+
+def read(path: str, **params: str) -> Operation[Any]:
+    """GET, and the JSON of the answer."""
+    answer = yield Call("GET", path, params=params)
+    return answer.json()
+
+
+def fetch(path: str, **params: str) -> Operation[bytes]:
+    """GET, and the bytes of the answer."""
+    answer = yield Call("GET", path, params=params)
+    return answer.content
+
+
+def post(path: str, body: Any) -> Operation[Any]:
+    """POST, and the JSON of the answer."""
+    answer = yield Call("POST", path, body)
+    return answer.json()
+
+
+def upload(path: str, content: bytes) -> Operation[None]:
+    """POST of a file."""
+    yield Call("POST", path, content=content)
+
+
+def delete(path: str) -> Operation[None]:
+    """DELETE."""
+    yield Call("DELETE", path)
+
+
+def create(name: str, graph: FeedbackGraph | str, options: Mapping[str, Any]) -> Operation[None]:
     """POST /v1/policies."""
     from sidelight.graph import FeedbackGraph
 
@@ -78,29 +192,32 @@ def create(name: str, graph: FeedbackGraph | str, options: Mapping[str, Any]) ->
         "graph": described,
         **{key: value for key, value in given.items() if value is not None},
     }
-    return Call("POST", "/v1/policies", body, headers=_key(None))
+    yield Call("POST", "/v1/policies", body, headers=_key(None))
 
 
-def decide(name: str, count: int | None, key: str | None) -> Call:
+def decide(name: str, count: int | None, key: str | None) -> Operation[list[Decision]]:
     """POST …/decisions, with a key of its own unless one is given."""
     count = 1 if count is None else checked_count("count", count)
-    return Call("POST", f"{policy(name)}/decisions", {"count": count}, headers=_key(key))
+    answer = yield Call("POST", f"{policy(name)}/decisions", {"count": count}, headers=_key(key))
+    return [Decision(**made) for made in answer.json()["decisions"]]
 
 
-def observe(name: str, told: Iterable[tuple[Decision | int, Losses]]) -> list[Call]:
+def observe(name: str, told: Iterable[tuple[Decision | int, Losses]]) -> Operation[Observed]:
     """POST …/observations, as many as it takes."""
     items = [
         {"decision": _number(decision), "losses": _losses(losses)} for decision, losses in map(_pair, told)
     ]
-    return [
-        Call("POST", f"{policy(name)}/observations", {"observations": items[at : at + MANY]})
-        for at in range(0, len(items), MANY)
-    ]
+    accepted = repeated = 0
+    for at in range(0, len(items), MANY):
+        answer = yield Call("POST", f"{policy(name)}/observations", {"observations": items[at : at + MANY]})
+        found = Observed(**answer.json())
+        accepted, repeated = accepted + found.accepted, repeated + found.repeated
+    return Observed(accepted, repeated)
 
 
-def cancel(name: str, decision: Decision | int) -> Call:
+def cancel(name: str, decision: Decision | int) -> Operation[None]:
     """DELETE …/decisions/{number}."""
-    return Call("DELETE", f"{policy(name)}/decisions/{_number(decision)}")
+    return delete(f"{policy(name)}/decisions/{_number(decision)}")
 
 
 def policy(name: str) -> str:
@@ -183,6 +300,9 @@ def _key(key: object) -> dict[str, str]:
     return {"Idempotency-Key": key}
 
 
+# -- connections ---------------------------------------------------------------------------------------------
+
+
 def http_library() -> Any:
     """httpx, or how to get it."""
     try:
@@ -224,33 +344,3 @@ def headers(token: object) -> dict[str, str]:
             " copy it again as it was shown"
         )
     return {"Authorization": f"Bearer {token}"}
-
-
-def again(answer: httpx.Response) -> bool:
-    """Whether a later try may be answered better."""
-    return answer.status_code in AGAIN or "retry-after" in answer.headers
-
-
-def wait(attempt: int, answer: httpx.Response | None) -> float:
-    """Seconds before the next try: as the service says, else twice as long each time, and not all at once."""
-    stated = answer.headers.get("retry-after", "") if answer is not None else ""
-    least = float(stated) if stated.isdigit() else 0.0
-    spread: float = random.uniform(0.5, 1.0) * 0.1 * 2.0**attempt
-    return min(max(least * random.uniform(0.5, 1.0) if answer is not None else 0.0, spread), LONGEST_WAIT)
-
-
-def checked(answer: httpx.Response) -> httpx.Response:
-    """The answer, or the error that it is."""
-    if answer.is_success:
-        return answer
-    try:
-        about = answer.json()["error"]
-        message, code = f"{about['message']} (HTTP {answer.status_code})", about["code"]
-    except (ValueError, KeyError, TypeError):
-        about, message, code = None, f"{answer.url} answered {answer.status_code}", ""
-    raise ServiceError(message, answer.status_code, code, about)
-
-
-def unreachable(url: object, error: Exception) -> ServiceError:
-    """No answer, after all tries."""
-    return ServiceError(f"the service at {url} cannot be reached: {error or type(error).__name__}")

@@ -44,6 +44,15 @@ def aligned(graph: FeedbackGraph, degree: int, arm: int, losses: object) -> Floa
     return values
 
 
+def told_of(graph: FeedbackGraph, unit: Unit, arm: int, losses: object) -> Floats:
+    """What `arm` revealed as it was told, in the order of `graph.out_neighbors(arm)`; refuses what a policy would."""
+    told = aligned(graph, int(graph.out_degree[arm]), arm, losses)
+    values = told if unit == Unit() else as_losses(unit, told)
+    if not in_range(values if graph.certain else heard(values)):
+        raise out_of_range(graph, arm, unit, told)
+    return told
+
+
 def cannot_fail(graph: FeedbackGraph, arm: int, missing: list[int]) -> InvalidFeedback:
     """The error where a reveal is said to have failed that never does."""
     return InvalidFeedback(

@@ -10,7 +10,7 @@ import sys
 import time
 import traceback
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from itertools import count
 from typing import Any
 
@@ -19,8 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sidelight.errors import StoreError
-from sidelight.service import messages
-from sidelight.service.problems import Problem, store_failed
+from sidelight.service.messages import Problem, encode, store_failed
 from sidelight.service.service import Service
 from sidelight.service.store.base import OwnedElsewhere
 
@@ -38,8 +37,8 @@ _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 class Edge:
     """The outermost layer of the application."""
 
-    def __init__(self, service: Service, router: Any, templates: dict[Any, str]) -> None:
-        self.service, self.router, self.templates = service, router, templates
+    def __init__(self, service: Service, router: Any) -> None:
+        self.service, self.router = service, router
         self.access_log = False
         self._numbers = count(1)
         self._client: Any = None  # to other processes, where there are any
@@ -100,8 +99,9 @@ class Edge:
             await answer(scope, receive, sending)
         finally:
             seconds = (answered or time.perf_counter()) - began
-            route = self.templates.get(scope.get("endpoint"), "none")
-            self.service.metrics.note(scope["method"] if route != "none" else "any", route, status, seconds)
+            endpoint = scope.get("endpoint")
+            method, route = (scope["method"], endpoint.route.path) if endpoint else ("any", "none")
+            self.service.metrics.note(method, route, status, seconds)
             if self.access_log or status >= 500 or seconds > SLOW:
                 self._log(scope, name.decode(), status, seconds)
 
@@ -136,78 +136,73 @@ class Edge:
         if not isinstance(error, Problem):
             log.error("a mistake of our own", extra={"data": {"request": name, "error": _trace(error)}})
             error = Problem(500, "internal", "a mistake of the service, which its log describes")
-        body = error.body()
-        body["error"]["request_id"] = name
         if error.retry_after is not None:
             headers["retry-after"] = str(math.ceil(error.retry_after))
         if error.status == 401:
             headers["www-authenticate"] = "Bearer"
         if error.status == 413:
             headers["connection"] = "close"
-        return Response(messages.encode(body), error.status, headers, media_type="application/json")
+        return Response(encode(error.body(name)), error.status, headers, media_type="application/json")
 
     # -- other processes -------------------------------------------------------------------------------
 
     async def forwarded(self, request: Request, address: str, path: str | None = None) -> Response:
-        """The answer of the process that serves the policy; one hop, or 503."""
-        import httpx
-
-        if not address or FORWARDED in request.headers:
-            raise _unreachable()
-        if self._client is None:
-            self._client = httpx.AsyncClient(timeout=30.0, trust_env=False)
-        headers = {key: request.headers[key] for key in PASSED_ON if key in request.headers}
-        body = request.scope.get("sidelight.body")
-        if path is None and body is None:
-            body = await request.body()
-        url = f"{address}{path or request.url.path}"
-        if path is None and request.url.query:
-            url += f"?{request.url.query}"
-        method = request.method if path is None else "GET"
-        try:
-            answer = await self._client.request(
-                method, url, content=None if path else body, headers={**headers, FORWARDED: "1"}
-            )
-        except httpx.HTTPError:
-            self.service.policies.owner_lost(address)
-            raise _unreachable() from None
+        """The answer of the process that serves the policy, about `path` if that is another: one hop, or 503."""
+        if path is None:
+            body = request.scope.get("sidelight.body")
+            asked = (request.method, _target(request), await request.body() if body is None else body)
+        else:
+            asked = ("GET", path, b"")
+        async with self._asked(request, address, *asked) as answer:
+            content = await answer.aread()
         kept = {
             key: answer.headers[key]
             for key in ("retry-after", "content-disposition")
             if key in answer.headers
         }
-        return Response(
-            answer.content, answer.status_code, kept, media_type=answer.headers.get("content-type")
-        )
+        return Response(content, answer.status_code, kept, media_type=answer.headers.get("content-type"))
 
     async def passed_on(self, request: Request, address: str) -> AsyncIterator[bytes]:
         """What the process that serves the policy streams, as it comes."""
-        import httpx
-
-        if not address or FORWARDED in request.headers:
-            raise _unreachable()
-        headers = {key: request.headers[key] for key in PASSED_ON if key in request.headers}
         stack = AsyncExitStack()
-        timeout = httpx.Timeout(30.0, read=60.0)  # a stream is never quiet for so long
-        client = await stack.enter_async_context(httpx.AsyncClient(timeout=timeout, trust_env=False))
-        try:
-            url = f"{address}{request.url.path}"
-            asked = client.stream("GET", url, headers={**headers, FORWARDED: "1"})
-            answer = await stack.enter_async_context(asked)
-            if answer.status_code != 200:
-                raise _unreachable()
-        except (httpx.HTTPError, Problem):
+        answer = await stack.enter_async_context(self._asked(request, address, "GET", _target(request), b""))
+        if answer.status_code != 200:
             await stack.aclose()
-            self.service.policies.owner_lost(address)
-            raise _unreachable() from None
+            raise _unreachable()
 
         async def pieces() -> AsyncIterator[bytes]:
-            async with stack:
-                with suppress(httpx.HTTPError):  # it has ended: whoever watches asks again
+            with suppress(Problem):  # it has ended: whoever watches asks again
+                async with stack:
                     async for piece in answer.aiter_raw():
                         yield piece
 
         return pieces()
+
+    @asynccontextmanager
+    async def _asked(
+        self, request: Request, address: str, method: str, target: str, body: bytes
+    ) -> AsyncIterator[Any]:
+        """The answer of another process as it begins, to what is asked in the name of `request`."""
+        import httpx
+
+        if not address or FORWARDED in request.headers:
+            raise _unreachable()
+        if self._client is None:
+            limits = httpx.Limits(max_connections=None)  # streams hold theirs, and are never quiet for 30 s
+            self._client = httpx.AsyncClient(timeout=30.0, limits=limits, trust_env=False)
+        headers = {key: request.headers[key] for key in PASSED_ON if key in request.headers}
+        try:
+            async with self._client.stream(
+                method, f"{address}{target}", content=body, headers={**headers, FORWARDED: "1"}
+            ) as answer:
+                yield answer
+        except httpx.HTTPError:
+            self.service.policies.owner_lost(address)
+            raise _unreachable() from None
+
+
+def _target(request: Request) -> str:
+    return request.url.path + (f"?{request.url.query}" if request.url.query else "")
 
 
 def _unreachable() -> Problem:

@@ -1,4 +1,10 @@
-"""A policy as a file that another service takes in: everything that is known about it, one JSON object a line.
+"""What leaves the service, and comes back: the log of a policy, and the whole of it as a file.
+
+The log is for off-policy evaluation: the long format of `sl.Log`, of all decisions that were answered. Those that are
+open, cancelled or expired revealed nothing that is known; they are left out, which is right as long as what is
+answered does not depend on what was drawn.
+
+An export is everything that is known about a policy, one JSON object a line:
 
     {"format": "sidelight-export", "version": 1, "sidelight": …, "name": …, "about": …}
     {"snapshot": seq, "check": …, "about": …, "data": base64 of `Policy.to_bytes`}                 the oldest first
@@ -10,51 +16,124 @@ A file that was cut off has no end; one that was altered does not fit its checks
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
-from collections.abc import Iterable, Iterator
-from typing import IO, Any, NamedTuple
+import tempfile
+from collections.abc import Iterator
+from typing import IO, Annotated, Any, NamedTuple, cast
+
+import msgspec
+from msgspec import Meta, Struct
 
 from sidelight._version import __version__
-from sidelight.service.events import Event, PolicyRow, Snapshot, is_intact
-from sidelight.service.problems import Problem
+from sidelight.log.files import KEY, described
+from sidelight.policy import Policy
+from sidelight.service.events import Event, PolicyRow, Snapshot, is_intact, read_decided, read_observed
+from sidelight.service.messages import Problem, encode
 from sidelight.service.store.base import Store
+
+COLUMNS = ("decision_id", "round", "arm", "probability", "revealed", "value", "seen", "rows", "told_at")
+IN_MEMORY = 1 << 24
+
+
+def json_lines(store: Store, number: int, policy: Policy) -> Iterator[bytes]:
+    """One JSON object for each revealed arm, page by page."""
+    names = _names(policy)
+    encoder = msgspec.json.Encoder()
+    for page in store.history(number):
+        yield b"".join(
+            encoder.encode(dict(zip(names, row, strict=True))) + b"\n" for row in _rows(page, policy)
+        )
+
+
+def parquet(store: Store, number: int, policy: Policy) -> IO[bytes]:
+    """A parquet file that `sl.Log.read` understands, in memory or, if it is large, in a temporary file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    labels = policy.graph.labels
+    arms = pa.int64() if labels is None else pa.string()
+    whole, real = pa.int64(), pa.float64()
+    kinds = (whole, whole, arms, real, arms, real, real, whole, real)
+    about = described(policy.unit, policy.graph.n_arms, labels)
+    schema = pa.schema(list(zip(_names(policy), kinds, strict=True)), metadata={KEY: about.encode()})
+    spool = cast(IO[bytes], tempfile.SpooledTemporaryFile(max_size=IN_MEMORY))  # noqa: SIM115 - the reader closes it
+    with pq.ParquetWriter(spool, schema, compression="zstd", write_page_checksum=True) as writer:
+        for page in store.history(number):
+            columns = list(zip(*_rows(page, policy), strict=True))
+            arrays = [pa.array(column, type=kind) for column, kind in zip(columns, kinds, strict=True)]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+    spool.seek(0)
+    return spool
+
+
+def _names(policy: Policy) -> list[str]:
+    return [policy.unit.column if name == "value" else name for name in COLUMNS]
+
+
+def _rows(page: list[tuple[int, bytes, bytes, float]], policy: Policy) -> Iterator[tuple[Any, ...]]:
+    graph = policy.graph
+    names: Any = graph.labels or range(graph.n_arms)
+    for number, decided, observed, time in page:
+        known, (_, values) = read_decided(decided), read_observed(observed)
+        told = zip(graph.out_neighbors(known.arm).tolist(), values.tolist(), known.seen.tolist(), strict=True)
+        shown = [row for row in told if row[1] == row[1]]  # NaN: the reveal failed
+        head = (number, number, names[known.arm], known.probability)
+        if not shown:
+            yield (*head, None, None, None, 0, time)
+        for arm, value, seen in shown:
+            yield (*head, names[arm], value, seen, len(shown), time)
+
+
+# -- whole policies -----------------------------------------------------------------------------------------
 
 FORMAT, VERSION = "sidelight-export", 1
 LONGEST_LINE = 1 << 28
+MANY = 1_000
+"""Lines that are handed over at once."""
+
+Count = Annotated[int, Meta(ge=0, le=2**62)]
+Byte = Annotated[int, Meta(ge=0, le=255)]
+
+
+class Line(Struct, omit_defaults=True):
+    """One line of an export; which fields it has says of which kind it is."""
+
+    format: Any = None
+    version: Any = None
+    sidelight: Any = None
+    name: Any = None
+    about: Any = None
+    snapshot: Count | None = None
+    data: bytes = b""
+    event: tuple[Count, Byte, Count, float, bytes | None, bytes, Count] | None = None
+    end: Count | None = None
+    check: Count | None = None
+
+
+_read_line = msgspec.json.Decoder(Line).decode
 
 
 def exported(store: Store, row: PolicyRow, last: int) -> Iterator[bytes]:
     """The lines of a policy up to event `last`, while it may go on."""
-    head = {
-        "format": FORMAT,
-        "version": VERSION,
-        "sidelight": __version__,
-        "name": row.name,
-        "about": row.about,
-    }
-    yield _line(head)
-    for snapshot in sorted(
-        (each for each in store.snapshots(row.id) if each.seq <= last), key=lambda each: each.seq
-    ):
-        data = base64.b64encode(snapshot.data).decode()
-        yield _line(
-            {"snapshot": snapshot.seq, "check": snapshot.check, "about": snapshot.about, "data": data}
-        )
+    yield _written(Line(FORMAT, VERSION, __version__, row.name, row.about))
+    kept = [each for each in store.snapshots(row.id) if each.seq <= last]
+    for snapshot in sorted(kept, key=lambda each: each.seq):
+        about, data = snapshot.about, snapshot.data
+        yield _written(Line(snapshot=snapshot.seq, check=snapshot.check, about=about, data=data))
     count = check = 0
     lines: list[bytes] = []
     for event in store.events(row.id):
         if event.seq > last:
             break
-        key = None if event.key is None else base64.b64encode(event.key).decode()
-        body = base64.b64encode(event.body).decode()
-        lines.append(_line({"event": [*event[1:5], key, body, event.check]}))
+        lines.append(_written(Line(event=event[1:])))
         count, check = event.seq, event.check
-        if len(lines) >= 1_000:
+        if len(lines) >= MANY:
             yield b"".join(lines)
             lines.clear()
-    yield b"".join([*lines, _line({"end": count, "check": check})])
+    yield b"".join([*lines, _written(Line(end=count, check=check))])
+
+
+def _written(line: Line) -> bytes:
+    return encode(line) + b"\n"
 
 
 class Import(NamedTuple):
@@ -66,47 +145,27 @@ class Import(NamedTuple):
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """In order."""
-        self.file.seek(0)
-        for line in self.file:
-            found = json.loads(line)
-            if "event" in found and found["event"][0] > after:
-                yield _event(found["event"])
+        for line in _lines(self.file):
+            if line.event is not None and line.event[0] > after:
+                yield Event(0, *line.event)
 
 
 def read_export(file: IO[bytes]) -> Import:
     """Check an export from the first line to the last; 422 says what is wrong."""
-    try:
-        return _read(file)
-    except Problem:
-        raise
-    except (ValueError, KeyError, TypeError, RecursionError, binascii.Error) as error:
-        raise _refused(f"{type(error).__name__}: {error!s:.200}") from None
-
-
-def _read(file: IO[bytes]) -> Import:
-    file.seek(0)
-    head: dict[str, Any] | None = None
+    head: Line | None = None
     snapshots: list[Snapshot] = []
     seq = check = 0
-    ended = False
     checks = {0: 0}
+    ended = False
     for line in _lines(file):
-        found = json.loads(line)
-        if not isinstance(found, dict) or ended:
-            raise _refused("there is something after its end" if ended else "a line is no object")
+        if ended:
+            raise _refused("there is something after its end")
         if head is None:
-            head = found
-            if head.get("format") != FORMAT:
-                raise _refused("its first line does not say that it is one")
-            if head.get("version") != VERSION:
-                raise _refused(f"it has version {head.get('version')!r:.20}, this Sidelight reads {VERSION}")
-        elif "snapshot" in found:
-            data = base64.b64decode(found["data"], validate=True)
-            snapshots.append(
-                Snapshot(0, int(found["snapshot"]), int(found["check"]), str(found["about"]), data)
-            )
-        elif "event" in found:
-            event = _event(found["event"])
+            head = _checked_head(line)
+        elif line.snapshot is not None:
+            snapshots.append(Snapshot(0, line.snapshot, line.check or 0, str(line.about), line.data))
+        elif line.event is not None:
+            event = Event(0, *line.event)
             if event.seq != seq + 1 or not is_intact(event, check):
                 raise _refused(f"event {seq + 1} is missing or altered")
             seq, check = event.seq, event.check
@@ -114,45 +173,37 @@ def _read(file: IO[bytes]) -> Import:
                 checks[seq] = check
         else:
             ended = True
-            if (found["end"], found["check"]) != (seq, check):
-                raise _refused(f"it says that it has {found['end']!r:.20} events, {seq} are there")
+            if (line.end, line.check) != (seq, check):
+                raise _refused(f"it says that it has {line.end} events, {seq} are there")
     if head is None or not ended:
         raise _refused("it is cut off: its last line is missing")
     if not snapshots or any(checks.get(each.seq) != each.check for each in snapshots):
         raise _refused("its snapshots do not fit its events")
-    about = head["about"]
-    if not isinstance(about, dict) or not isinstance(about.get("created"), int | float):
+    return Import(head.about, snapshots, file)
+
+
+def _checked_head(head: Line) -> Line:
+    if head.format != FORMAT:
+        raise _refused("its first line does not say that it is one")
+    if head.version != VERSION:
+        raise _refused(f"it has version {head.version!r:.20}, this Sidelight reads {VERSION}")
+    if not isinstance(head.about, dict) or not isinstance(head.about.get("created"), int | float):
         raise _refused("its first line does not say how it was made")
-    expires = about.get("expires")
+    expires = head.about.get("expires")
     if expires is not None and not (isinstance(expires, int | float) and 0 < expires <= 1e10):
         raise _refused(f"it expires after {expires!r:.20}")
-    return Import(about, snapshots, file)
+    return head
 
 
-def _lines(file: IO[bytes]) -> Iterable[bytes]:
+def _lines(file: IO[bytes]) -> Iterator[Line]:
+    file.seek(0)
     while line := file.readline(LONGEST_LINE):
         if len(line) >= LONGEST_LINE:
             raise _refused("a line is too long")
-        yield line
-
-
-def _event(fields: list[Any]) -> Event:
-    seq, kind, decision, time, key, body, check = fields
-    known = None if key is None else base64.b64decode(key, validate=True)
-    return Event(
-        0,
-        int(seq),
-        int(kind),
-        int(decision),
-        float(time),
-        known,
-        base64.b64decode(body, validate=True),
-        int(check),
-    )
-
-
-def _line(value: dict[str, Any]) -> bytes:
-    return json.dumps(value).encode() + b"\n"
+        try:
+            yield _read_line(line)
+        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+            raise _refused(f"{type(error).__name__}: {error!s:.200}") from None
 
 
 def _refused(why: str) -> Problem:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import StreamingResponse
 
-from sidelight.service import messages, telling
-from sidelight.service.problems import Problem
+from sidelight.service import messages, page
+from sidelight.service.messages import Problem
+from sidelight.service.page import MOST_LISTED
 from sidelight.service.store.base import OwnedElsewhere
-from sidelight.service.telling import MOST_LISTED
 
 if TYPE_CHECKING:
     from sidelight.service.service import Service
@@ -78,11 +78,11 @@ async def policy_events(service: Service, name: str, may: May) -> AsyncIterator[
             if served is None or served.failed or told != (served.row.id, served.seq):
                 served = await service.policies.look(name)
                 if told is None or told[0] != served.row.id:
-                    yield _event("graph", await asyncio.to_thread(telling.graph, served))
+                    yield _event("graph", await asyncio.to_thread(page.graph, served))
                 told = (served.row.id, served.seq)
-                recent = await service.policies.reading(telling.recent, service.store, served)
+                recent = await service.policies.reading(page.recent, service.store, served)
                 began = time.thread_time()
-                news = _event("policy", telling.state(served, recent) | _health(service))
+                news = _event("policy", page.state(served, recent) | _health(service))
                 pause = _pause(service, time.thread_time() - began)
                 yield news
                 quiet = 0.0

@@ -1,16 +1,23 @@
-"""From a request to a policy: graph, plan, policy, and everything compiled that it will need."""
+"""Where a policy comes from: planned for a request, or restored from the store; and compiled before it is asked."""
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
+
 import numpy as np
 
-from sidelight.errors import SidelightError
+from sidelight.errors import SavedStateError, SidelightError, StoreError
 from sidelight.graph import FeedbackGraph, families
 from sidelight.planning import plan
 from sidelight.policy import PlanPolicy, Policy
-from sidelight.service.limits import Limits
-from sidelight.service.messages import Graph, NewPolicy
-from sidelight.service.problems import Problem
+from sidelight.service.access import Limits
+from sidelight.service.events import PolicyRow
+from sidelight.service.messages import Graph, NewPolicy, Problem, unknown_policy
+from sidelight.service.served import SNAPSHOT_EVERY, Served
+from sidelight.service.store.base import Store
+
+log = logging.getLogger("sidelight.service")
 
 
 def make_policy(request: NewPolicy, limits: Limits) -> Policy:
@@ -74,6 +81,31 @@ def _check_size(arms: int, edges: int, limits: Limits) -> None:
             f"the graph has {arms:,} arms and {edges:,} edges;"
             f" at most {limits.arms:,} and {limits.edges:,} are allowed",
         )
+
+
+def restored(
+    store: Store,
+    row: PolicyRow,
+    limits: Limits,
+    snapshot_every: int = SNAPSHOT_EVERY,
+    watch: Callable[[Served], None] | None = None,
+) -> Served:
+    """The policy as it stands in the store: its newest snapshot that is in order, and the events since.
+
+    `watch` sees it after every event that is replayed.
+    """
+    why: Exception = StoreError(f"policy {row.name!r} has no snapshot: the store is damaged")
+    for snapshot in store.snapshots(row.id):
+        try:
+            events = store.events(row.id, snapshot.seq)
+            return Served.restored(row, snapshot, events, limits, snapshot_every, watch)
+        except SavedStateError as error:  # an older one, and more events, lead to the same state
+            log.error("a snapshot is damaged", extra={"data": {"policy": row.name, "error": str(error)}})
+            why = error
+    left = store.row(row.name)
+    if left is None or left.id != row.id:  # removed meanwhile
+        raise unknown_policy(row.name)
+    raise why
 
 
 def kernels_of(policy: Policy) -> str:

@@ -1,11 +1,13 @@
-"""Requests and answers of the service, as JSON has them. Fields that are not listed here are refused."""
+"""Requests, answers and refusals of the service, as JSON has them. Fields that are not listed here are refused."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct
+
+from sidelight.errors import SidelightError
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 SCOPES = ("read", "decide", "observe", "admin")
@@ -190,6 +192,9 @@ class TokenList(Struct):
     tokens: list[Token]
 
 
+# -- refusals -----------------------------------------------------------------------------------------------
+
+
 class ErrorDetail(Struct):
     """What is wrong; other fields name the item, the decision and the value."""
 
@@ -203,7 +208,65 @@ class ErrorDetail(Struct):
 class Error(Struct):
     """Every answer that is not 2xx."""
 
-    error: ErrorDetail = field()
+    error: ErrorDetail
 
+
+class Problem(SidelightError):
+    """What a request is refused with: a status, a code for programs and a sentence for people.
+
+    `about` names the item, the decision and the value where there is one.
+    """
+
+    def __init__(
+        self, status: int, code: str, message: str, retry_after: float | None = None, **about: Any
+    ) -> None:
+        super().__init__(message)
+        self.status, self.code, self.retry_after, self.about = status, code, retry_after, about
+
+    def body(self, request: str) -> dict[str, Any]:
+        """The JSON of the answer to the request of this id."""
+        return {"error": {"code": self.code, "message": str(self), **self.about, "request_id": request}}
+
+
+def unknown_policy(name: str) -> Problem:
+    """404."""
+    return Problem(404, "unknown_policy", f"there is no policy {name!r}")
+
+
+def store_failed(error: object) -> Problem:
+    """503: nothing of this request is kept, and it may be sent again."""
+    why = f"nothing of this request was stored: {error}; it may be sent again"
+    return Problem(503, "store_failed", why, retry_after=1.0)
+
+
+# -- as JSON ------------------------------------------------------------------------------------------------
 
 encode = msgspec.json.Encoder(order=None).encode
+
+EXAMPLES: dict[type, Any] = {
+    NewPolicy: {
+        "name": "prices",
+        "graph": {"n": 4, "edges": [[0, 1], [1, 0], [2, 3], [3, 2]], "labels": ["5", "10", "20", "40"]},
+        "rewards": [0, 40],
+        "seed": 7,
+        "expires": 86400,
+    },
+    Decide: {"count": 1},
+    Decisions: {
+        "decisions": [{"id": 1, "round": 1, "arm": 2, "label": "20", "reveals": [3], "seen": [0.25]}]
+    },
+    Observe: {"observations": [{"decision": 1, "losses": {"3": 0.2}}]},
+    Observed: {"accepted": 1, "repeated": 0},
+    Cancelled: {"decision": 1, "repeated": False},
+    NewToken: {"scopes": ["decide", "observe"], "policy": "prices", "note": "the shop"},
+    Error: {
+        "error": {
+            "code": "answered_differently",
+            "message": "observation 0: decision 1 was answered before, by other values",
+            "item": 0,
+            "decision": 1,
+            "request_id": "5f2a-1c",
+        }
+    },
+}
+"""For the OpenAPI document, which shows them; tests send them."""

@@ -10,15 +10,16 @@ import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from functools import partial
+from typing import IO, Any, TypeVar
 
 from sidelight.errors import SavedStateError, SidelightError, StoreError
 from sidelight.service import messages
+from sidelight.service.access import Limits
 from sidelight.service.events import PolicyRow
-from sidelight.service.limits import Limits
-from sidelight.service.loading import restored
-from sidelight.service.making import kernels_of, make_policy, warm
-from sidelight.service.problems import Problem, store_failed, unknown_policy
+from sidelight.service.exports import read_export
+from sidelight.service.making import kernels_of, make_policy, restored, warm
+from sidelight.service.messages import Problem, store_failed, unknown_policy
 from sidelight.service.served import SNAPSHOT_EVERY, Served
 from sidelight.service.store.base import NameTaken, OwnedElsewhere, Store
 from sidelight.service.writer import Writer
@@ -50,7 +51,7 @@ class Policies:
         self._loading: dict[str, asyncio.Future[Served]] = {}
         self._left: dict[
             str, Served
-        ] = {}  # dropped: what they have written must settle before they are loaded
+        ] = {}  # dropped: what they wrote must settle before they are loaded again
         self._creating: dict[str, tuple[str | None, asyncio.Event]] = {}  # by whose key, and when it is over
         self._elsewhere: dict[str, tuple[str, float]] = {}  # owners, and until when that is believed
         self._workers = ThreadPoolExecutor(2, "sidelight-load")
@@ -69,8 +70,13 @@ class Policies:
         loading = self._loading.get(name)
         if loading is None:
             loading = self._loading[name] = asyncio.ensure_future(self._loaded(name))
-            loading.add_done_callback(_forgotten(self._loading, name))
+            loading.add_done_callback(partial(self._loading_over, name))
         return await asyncio.shield(loading)
+
+    def _loading_over(self, name: str, loading: asyncio.Future[Served]) -> None:
+        self._loading.pop(name, None)
+        if not loading.cancelled():
+            loading.exception()  # nobody may be waiting for it, and that is no mistake
 
     async def _loaded(self, name: str) -> Served:
         before = self.served.pop(name, None) or self._left.pop(name, None)
@@ -113,8 +119,15 @@ class Policies:
             if not self.store.remote:
                 return read(*arguments)
             return await asyncio.get_running_loop().run_in_executor(self._workers, read, *arguments)
-        except OwnedElsewhere:
-            raise
+        except StoreError as error:
+            raise store_failed(error) from error
+
+    async def writing(self, write: Callable[..., Any], *arguments: Any) -> Any:
+        """What the writer does in a transaction of its own."""
+        try:
+            return await self.writer.run(write, *arguments)
+        except NameTaken as error:
+            raise Problem(409, "name_taken", str(error)) from None
         except StoreError as error:
             raise store_failed(error) from error
 
@@ -203,7 +216,8 @@ class Policies:
             answer.set_result(made)
             return made
         except BaseException as error:
-            answer.set_exception(store_failed("the request was broken off") if _is_end(error) else error)
+            ended = not isinstance(error, Exception)  # the task was cancelled, not refused
+            answer.set_exception(store_failed("the request was broken off") if ended else error)
             answer.exception()  # nobody may be waiting, and that is no mistake
             raise
         finally:
@@ -266,17 +280,28 @@ class Policies:
                 "key": digest,
             }
             served = Served(PolicyRow(0, name, about), policy, self.limits, self.snapshot_every)
-            try:
-                row = await self.writer.run(self.store.create, name, about, [served.first_snapshot()])
-                served.row = await self.writer.run(self.store.own, row)
-            except NameTaken:
-                raise Problem(409, "name_taken", f"there is a policy {name!r} already") from None
-            except StoreError as error:
-                raise store_failed(error) from error
+            row = await self.writing(self.store.create, name, about, [served.snapshot_now()])
+            served.row = await self.writing(self.store.own, row)
             self.served[name] = served
             self.count += 1
         log.info("policy created", extra={"data": {"policy": name, "arms": policy.graph.n_arms}})
         return served
+
+    async def bring(self, name: str, file: IO[bytes]) -> Served:
+        """Store what another service has exported, as a new policy."""
+        found = await asyncio.to_thread(read_export, file)
+        async with self.reserved(name):
+            last = found.snapshots[-1]
+            row = PolicyRow(0, name, found.about)
+            try:  # whether it can be played on is seen before it is stored
+                await asyncio.to_thread(
+                    lambda: Served.restored(row, last, found.events(last.seq), self.limits)
+                )
+            except (SidelightError, ValueError, KeyError, TypeError) as error:
+                raise Problem(422, "invalid_export", f"this policy cannot be played on: {error}") from None
+            await self.writing(self.store.create, name, found.about, found.snapshots, found.events())
+            self.count += 1
+        return await self.get(name)
 
     @asynccontextmanager
     async def reserved(self, name: str, key: str | None = None) -> AsyncIterator[None]:
@@ -303,10 +328,10 @@ class Policies:
             served.failed = served.removed = True  # nothing of it is written any more
             self.served.pop(name, None)
             try:
-                await self.writer.run(self.store.remove, served.row)
-            except StoreError as error:
+                await self.writing(self.store.remove, served.row)
+            except Problem:
                 served.removed = False
-                raise store_failed(error) from error
+                raise
             self.count -= 1
         log.info("policy removed", extra={"data": {"policy": name}})
 
@@ -360,19 +385,3 @@ class Policies:
                 )
         self._workers.shutdown(wait=False, cancel_futures=True)
         self._planner.shutdown(wait=False, cancel_futures=True)
-
-
-def _is_end(error: BaseException) -> bool:
-    """Is this the end of a task rather than a failure?"""
-    return not isinstance(error, Exception)
-
-
-def _forgotten(waiting: dict[Any, asyncio.Future[Any]], name: Any) -> Callable[[asyncio.Future[Any]], None]:
-    """Take what is done off a list; nobody may be waiting for its error, and that is no mistake."""
-
-    def forget(done: asyncio.Future[Any]) -> None:
-        waiting.pop(name, None)
-        if not done.cancelled():
-            done.exception()
-
-    return forget

@@ -18,11 +18,12 @@ import numpy as np
 from sidelight._types import Floats
 from sidelight._version import __version__
 from sidelight.errors import InvalidFeedback, StoreError
-from sidelight.log.unit import Unit
 from sidelight.policy import Policy
-from sidelight.policy.feedback import aligned, as_losses, heard, in_range, out_of_range
+from sidelight.policy.feedback import told_of
 from sidelight.service import messages
+from sidelight.service.access import Limits
 from sidelight.service.events import (
+    ENDS,
     Event,
     Kind,
     PolicyRow,
@@ -35,20 +36,14 @@ from sidelight.service.events import (
     read_decided,
     read_observed,
 )
-from sidelight.service.limits import Limits
-from sidelight.service.problems import Problem
+from sidelight.service.messages import Problem
 
 SNAPSHOT_EVERY = 10_000
 """Events. A start replays at most so many for a policy, which takes a fraction of a second."""
 
 
-@dataclass(slots=True)
-class Counts:
-    """Decisions by how they ended."""
-
-    answered: int = 0
-    cancelled: int = 0
-    expired: int = 0
+Ends = Mapping[int, tuple[int, bytes]]
+"""How decisions have ended: kind and body of the event that closed each."""
 
 
 @dataclass(eq=False)
@@ -63,19 +58,16 @@ class Served:
     check: int = 0
     clock: float = 0.0  # the time of the last event: it never goes back
     snapshot_seq: int = 0
-    open: dict[int, tuple[int, float]] = field(default_factory=dict)  # decision: its arm, when it was made
-    counts: Counts = field(default_factory=Counts)
-    ended: dict[int, tuple[int, bytes, int]] = field(
-        default_factory=dict
-    )  # kind, body, seq: not on the disk yet
-    durable: int = 0  # events up to this one are on the disk
+    open: dict[int, float] = field(default_factory=dict)  # decision: when it was made
+    counts: dict[Kind, int] = field(default_factory=lambda: dict.fromkeys(ENDS, 0))  # decisions by their end
+    ended: dict[int, Event] = field(default_factory=dict)  # by decision: not on the disk yet
     requests: dict[bytes, asyncio.Future[Any]] = field(default_factory=dict)  # keys that are being worked on
     outgoing: list[Event] = field(default_factory=list)
     snapshot: Snapshot | None = None  # outgoing
     stored: asyncio.Future[None] | None = None  # the last that was handed to the writer
-    stored_seq: int = 0  # … and its last event
+    stored_seq: int = 0  # the last event of that
     failed: bool = False  # it is ahead of the disk: to be loaded again
-    removed: bool = False  # … or gone, as far as those are concerned who still hold it
+    removed: bool = False  # it is gone, as far as those are concerned who still hold it
 
     def __post_init__(self) -> None:
         self.expires: float | None = self.row.about.get("expires")
@@ -107,80 +99,71 @@ class Served:
             probability = float(self.policy.probabilities[decision.arm])
             body = decided_body(decision.arm, 0 if index else count, probability, decision.seen)
             self._note(Kind.DECIDED, decision.id, body, None if index else key)
-            self.open[decision.id] = (decision.arm, self.clock)
-            made.append(
-                messages.Decision(
-                    decision.id,
-                    decision.round,
-                    decision.arm,
-                    decision.label,
-                    decision.reveals.tolist(),
-                    decision.seen.tolist(),
-                )
-            )
+            self.open[decision.id] = self.clock
+            made.append(self._shown(decision.id, decision.arm, decision.seen))
         return made
 
     def decided_before(self, found: Sequence[tuple[int, bytes]]) -> list[messages.Decision]:
         """The answer to a request that was answered before, from its events."""
-        return [
-            self._shown(number, read_decided(body).arm, read_decided(body).seen) for number, body in found
-        ]
+        made = [(number, read_decided(body)) for number, body in found]
+        return [self._shown(number, known.arm, known.seen) for number, known in made]
 
     def closed(self, decisions: Iterable[int]) -> list[int]:
         """Those that have ended, and how is not known here."""
         made = self.made
-        return [
-            number
-            for number in decisions
-            if 1 <= number <= made and number not in self.open and number not in self.ended
-        ]
+        return [n for n in decisions if 1 <= n <= made and n not in self.open and n not in self.ended]
 
-    def observe(
-        self, items: Sequence[messages.Observation], ends: Mapping[int, tuple[int, bytes]], now: float
-    ) -> messages.Observed:
+    def observe(self, items: Sequence[messages.Observation], ends: Ends, now: float) -> messages.Observed:
         """Learn from answers, all or none; `ends` tells how closed decisions have ended."""
         self.expire(now)
-        new: dict[int, Floats] = {}
+        new: dict[int, tuple[int, Floats]] = {}  # by decision: its arm, what it revealed
         repeated = 0
         for at, item in enumerate(items):
             number = item.decision
-            held = self.open.get(number)
-            arm, before = (held[0], new.get(number)) if held else self._answered(at, number, ends)
-            values = self._values(at, number, arm, item.losses)
-            if before is None:
-                new[number] = values
-            elif before.tobytes() == values.tobytes():
-                repeated += 1
-            else:
-                raise Problem(
-                    409,
-                    "answered_differently",
-                    f"observation {at}: decision {number} was answered before, by other values",
-                    item=at,
-                    decision=number,
-                )
-        for number, values in new.items():
+            try:
+                if number in self.open:
+                    arm, before = self.policy.decision(number).arm, new.get(number, (0, None))[1]
+                else:
+                    arm, before = read_observed(self._answer_of(number, ends))
+                values = told_of(self.policy.graph, self.policy.unit, arm, self._by_arm(item.losses))
+                if before is None:
+                    new[number] = (arm, values)
+                elif before.tobytes() == values.tobytes():
+                    repeated += 1
+                else:
+                    why = f"decision {number} was answered before, by other values"
+                    raise Problem(409, "answered_differently", why)
+            except (Problem, InvalidFeedback) as error:
+                raise _about_item(at, number, error) from None
+        for number, (arm, values) in new.items():
             self.policy.observe(number, values)
-            arm, _ = self.open.pop(number)
-            self.counts.answered += 1
-            body = observed_body(arm, values)
-            self._note(Kind.OBSERVED, number, body)
-            self.ended[number] = (Kind.OBSERVED, body, self.seq)
+            self._end(number, Kind.OBSERVED, observed_body(arm, values))
         return messages.Observed(len(new), repeated)
 
-    def cancel(self, number: int, ends: Mapping[int, tuple[int, bytes]], now: float) -> messages.Cancelled:
+    def _answer_of(self, number: int, ends: Ends) -> bytes:
+        """What was told of a closed decision, or why nothing is."""
+        kind, body = self._end_of(number, ends, status=422)
+        if kind == Kind.OBSERVED:
+            return body
+        how = "expired" if kind == Kind.EXPIRED else "cancelled"
+        raise Problem(409, how, f"decision {number} was {how} before; nothing is learnt from it any more")
+
+    def _end_of(self, number: int, ends: Ends, status: int) -> tuple[int, bytes]:
+        """The kind and body of what closed a decision; refused with `status` where there is no such decision."""
+        if not 1 <= number <= self.made:
+            why = f"decision {number} does not exist: this policy has made {self.made:,}"
+            raise Problem(status, "unknown_decision", why, decision=number)
+        event = self.ended.get(number)
+        return ends[number] if event is None else (event.kind, event.body)
+
+    def cancel(self, number: int, ends: Ends, now: float) -> messages.Cancelled:
         """Give a decision up; again is no mistake."""
         self.expire(now)
         if number in self.open:
+            self.policy.cancel(number)
             self._end(number, Kind.CANCELLED)
-            self.counts.cancelled += 1
             return messages.Cancelled(number, False)
-        if not 1 <= number <= self.made:
-            raise Problem(
-                404, "unknown_decision", f"decision {number} does not exist: this policy has made {self.made:,}",
-                decision=number,
-            )  # fmt: skip
-        kind = (self.ended.get(number) or ends[number])[0]
+        kind, _ = self._end_of(number, ends, status=404)
         if kind == Kind.OBSERVED:
             raise Problem(409, "answered", f"decision {number} was answered before", decision=number)
         return messages.Cancelled(number, True)
@@ -192,28 +175,31 @@ class Served:
             return 0
         due = []
         self._due = self.clock + self.expires
-        for number, (_, time) in self.open.items():  # in the order of their times
+        for number, time in self.open.items():  # in the order of their times
             if time + self.expires > self.clock:
                 self._due = time + self.expires
                 break
             due.append(number)
         for number in due:
+            self.policy.cancel(number)
             self._end(number, Kind.EXPIRED)
-            self.counts.expired += 1
         return len(due)
-
-    def _end(self, number: int, kind: Kind) -> None:
-        self.policy.cancel(number)
-        del self.open[number]
-        self._note(kind, number, b"")
-        self.ended[number] = (kind, b"", self.seq)
 
     # -- events ----------------------------------------------------------------------------------------
 
-    def _note(self, kind: int, decision: int, body: bytes, key: bytes | None = None) -> None:
-        self.seq += 1
-        self.check = checksum(self.check, self.seq, kind, decision, self.clock, key, body)
-        self.outgoing.append(Event(self.row.id, self.seq, kind, decision, self.clock, key, body, self.check))
+    def _note(self, kind: Kind, decision: int, body: bytes, key: bytes | None = None) -> Event:
+        seq, clock = self.seq + 1, self.clock
+        check = checksum(self.check, seq, kind, decision, clock, key, body)
+        event = Event(self.row.id, seq, kind, decision, clock, key, body, check)
+        self.outgoing.append(event)
+        self.seq, self.check = seq, check
+        return event
+
+    def _end(self, number: int, kind: Kind, body: bytes = b"") -> None:
+        """A decision is closed."""
+        del self.open[number]
+        self.counts[kind] += 1
+        self.ended[number] = self._note(kind, number, body)
 
     def taken(self) -> Write | None:
         """What is to be written, with a snapshot where one is due."""
@@ -227,28 +213,28 @@ class Served:
 
     def committed(self, seq: int) -> None:
         """Events up to `seq` are on the disk, and found there."""
-        self.durable = max(self.durable, seq)
         while self.ended:
-            number = next(iter(self.ended))
-            if self.ended[number][2] > self.durable:
+            number, event = next(iter(self.ended.items()))
+            if event.seq > seq:
                 return
             del self.ended[number]
 
     def save(self) -> None:
         """Make a snapshot, which is an event: the policy goes on as one that is loaded from it."""
-        data = self.policy.to_bytes()
+        made = self.snapshot_now()
         self._note(Kind.SAVED, 0, b"")
         self.snapshot_seq = self.seq
-        self.snapshot = Snapshot(self.row.id, self.seq, self.check, self._about(), data)
+        self.snapshot = made._replace(seq=self.seq, check=self.check)
 
-    def _about(self) -> str:
-        times = [time for _, time in self.open.values()]
-        counts = [self.counts.answered, self.counts.cancelled, self.counts.expired]
-        return json.dumps({"clock": self.clock, "times": times, "counts": counts, "sidelight": __version__})
-
-    def first_snapshot(self) -> Snapshot:
-        """Of a policy that has just been made."""
-        return Snapshot(self.row.id, 0, 0, self._about(), self.policy.to_bytes())
+    def snapshot_now(self) -> Snapshot:
+        """The policy as it stands, and what the service knows besides."""
+        about = {
+            "clock": self.clock,
+            "times": list(self.open.values()),
+            "counts": [self.counts[kind] for kind in ENDS],
+            "sidelight": __version__,
+        }
+        return Snapshot(self.row.id, self.seq, self.check, json.dumps(about), self.policy.to_bytes())
 
     # -- from the store --------------------------------------------------------------------------------
 
@@ -267,15 +253,13 @@ class Served:
         policy = Policy.from_bytes(snapshot.data, f"the snapshot {snapshot.seq} of policy {row.name!r}")
         made = cls(row, policy, limits, snapshot_every, snapshot.seq, snapshot.check, about["clock"])
         made.snapshot_seq = snapshot.seq
-        made.counts = Counts(*about["counts"])
-        open_now = policy.open
-        if len(open_now) != len(about["times"]):
+        made.counts = dict(zip(ENDS, about["counts"], strict=True))
+        numbers = [decision.id for decision in policy.open]
+        if len(numbers) != len(about["times"]):
             raise StoreError(
                 f"the snapshot {snapshot.seq} of policy {row.name!r} is damaged: open decisions differ"
             )
-        made.open = {
-            decision.id: (decision.arm, time) for decision, time in zip(open_now, about["times"], strict=True)
-        }
+        made.open = dict(zip(numbers, about["times"], strict=True))
         for event in events:
             made._replay(event)
             if watch is not None:
@@ -298,16 +282,14 @@ class Served:
                     f" {decision.arm}, the log says {known.arm}. Another version of Sidelight wrote it, or another"
                     " kind of processor: start that one once and stop it gracefully, which saves a snapshot"
                 )
-            self.open[number] = (decision.arm, event.time)
-        elif event.kind == Kind.OBSERVED:
-            self.policy.observe(number, read_observed(event.body)[1])
+            self.open[number] = event.time
+        elif event.kind in ENDS:
+            if event.kind == Kind.OBSERVED:
+                self.policy.observe(number, read_observed(event.body)[1])
+            else:
+                self.policy.cancel(number)
             del self.open[number]
-            self.counts.answered += 1
-        elif event.kind in (Kind.CANCELLED, Kind.EXPIRED):
-            self.policy.cancel(number)
-            del self.open[number]
-            self.counts.cancelled += event.kind == Kind.CANCELLED
-            self.counts.expired += event.kind == Kind.EXPIRED
+            self.counts[Kind(event.kind)] += 1
         elif event.kind == Kind.SAVED:
             self.policy.to_bytes()
             self.snapshot_seq = event.seq
@@ -318,23 +300,6 @@ class Served:
         self.seq, self.check, self.clock = event.seq, event.check, max(self.clock, event.time)
 
     # -- what is told ----------------------------------------------------------------------------------
-
-    def _values(
-        self, at: int, number: int, arm: int, losses: dict[str, float | None] | list[float | None]
-    ) -> Floats:
-        """The values of what a decision revealed, or why they are none."""
-        graph, unit = self.policy.graph, self.policy.unit
-        try:
-            told = aligned(graph, int(graph.out_degree[arm]), arm, self._by_arm(losses))
-            values = told if unit == _PLAIN else as_losses(unit, told)
-            if not in_range(values if graph.certain else heard(values)):
-                raise out_of_range(graph, arm, unit, told)
-        except InvalidFeedback as error:
-            raise Problem(
-                422, "invalid_observation", f"observation {at}, of decision {number}: {error}",
-                item=at, decision=number,
-            ) from None  # fmt: skip
-        return told
 
     def _by_arm(self, losses: dict[str, float | None] | list[float | None]) -> Any:
         """Keys as arms: by label where arms have labels, else by number; what is neither stays as it is."""
@@ -352,23 +317,6 @@ class Served:
         if self._arms is not None and key in self._arms:
             return self._arms[key]
         return int(key) if key.isascii() and key.isdigit() and len(key) < 10 else key
-
-    def _answered(self, at: int, number: int, ends: Mapping[int, tuple[int, bytes]]) -> tuple[int, Floats]:
-        """The arm of a closed decision and what it revealed, or why there is none."""
-        if not 1 <= number <= self.made:
-            raise Problem(
-                422, "unknown_decision",
-                f"observation {at}: decision {number} does not exist: this policy has made {self.made:,}",
-                item=at, decision=number,
-            )  # fmt: skip
-        kind, body = (self.ended.get(number) or ends[number])[:2]
-        if kind == Kind.OBSERVED:
-            return read_observed(body)
-        how = "expired" if kind == Kind.EXPIRED else "cancelled"
-        raise Problem(
-            409, how, f"observation {at}: decision {number} was {how} before; nothing is learnt from it any more",
-            item=at, decision=number,
-        )  # fmt: skip
 
     # -- looking ---------------------------------------------------------------------------------------
 
@@ -397,8 +345,8 @@ class Served:
             decided=self.made,
             round=policy.round,
             open=len(self.open),
-            cancelled=self.counts.cancelled,
-            expired=self.counts.expired,
+            cancelled=self.counts[Kind.CANCELLED],
+            expired=self.counts[Kind.EXPIRED],
             certificate=messages.Certificate(
                 _finite(certificate.value),
                 certificate.round,
@@ -429,4 +377,9 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-_PLAIN = Unit()
+def _about_item(at: int, number: int, error: Problem | InvalidFeedback) -> Problem:
+    """What is wrong with one of many observations."""
+    if isinstance(error, InvalidFeedback):
+        why = f"observation {at}, of decision {number}: {error}"
+        return Problem(422, "invalid_observation", why, item=at, decision=number)
+    return Problem(error.status, error.code, f"observation {at}: {error}", item=at, decision=number)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sidelight.errors import ServiceError, SidelightError
-from sidelight.service.limits import Limits
+from sidelight.service.access import Limits
 from sidelight.service.served import SNAPSHOT_EVERY
 from sidelight.service.service import Service
 
@@ -42,7 +42,7 @@ def run(settings: Settings, announce: Callable[[Service, str], None]) -> None:
 
     from sidelight.service.app import create_app
     from sidelight.service.edge import log_to_stderr
-    from sidelight.service.store.opening import make_store
+    from sidelight.service.store.base import make_store
 
     listening = bound(settings.host, settings.port)
     host, port = listening.getsockname()[:2]

@@ -10,15 +10,14 @@ import secrets
 import time
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 from sidelight.errors import PastHorizon, StoreError
-from sidelight.service.limits import MEBIBYTE, Limits, Rates
+from sidelight.service.access import MEBIBYTE, Limits, Rates, Tokens, new_token
+from sidelight.service.messages import Problem
 from sidelight.service.metrics import Metrics
 from sidelight.service.policies import Policies
 from sidelight.service.served import SNAPSHOT_EVERY
-from sidelight.service.store.base import Store
-from sidelight.service.tokens import Tokens, new_token
+from sidelight.service.store.base import Store, TokenRow
 from sidelight.service.writer import MOST_WRITES, Writer
 
 log = logging.getLogger("sidelight.service")
@@ -87,12 +86,25 @@ class Service:
         await asyncio.to_thread(self.store.close)
         log.info("stopped", extra={"data": {"events": self.writer.written, "commits": self.writer.commits}})
 
+    # -- tokens ----------------------------------------------------------------------------------------
+
+    async def add_token(self, scopes: list[str], policy: str | None, note: str) -> tuple[TokenRow, str]:
+        """A new token as it is stored, and what it is shown as, once."""
+        if len(self.tokens.rows) >= self.limits.tokens:
+            raise Problem(429, "too_many_tokens", f"at most {self.limits.tokens:,} tokens are allowed")
+        row, token = new_token(scopes, policy, note, self.clock())
+        await self.policies.writing(self.store.add_token, row)
+        self.tokens.rows[row.id] = row
+        return row, token
+
     async def add_admin_token(self, note: str) -> str:
         """A token that may do everything."""
-        row, token = new_token(["admin"], None, note, self.clock())
-        await self.writer.run(self.store.add_token, row)
-        self.tokens.rows[row.id] = row
-        return token
+        return (await self.add_token(["admin"], None, note))[1]
+
+    async def remove_token(self, row: TokenRow) -> None:
+        """The token is good no longer."""
+        await self.policies.writing(self.store.remove_token, row.id)
+        self.tokens.rows.pop(row.id, None)
 
     # -- beside requests -------------------------------------------------------------------------------
 
@@ -138,8 +150,3 @@ class Service:
 def environment_token() -> str | None:
     """SIDELIGHT_ADMIN_TOKEN, None where it is not set."""
     return os.environ.get("SIDELIGHT_ADMIN_TOKEN") or None
-
-
-def described(service: Service) -> dict[str, Any]:
-    """What `sidelight serve --json` prints when it begins."""
-    return {**service.store.details, "policies": service.policies.count, "admin_token": service.admin_token}

@@ -1,4 +1,6 @@
-"""What a store must do. Both stores speak SQL, nearly the same: what differs is how they connect, lock and fail.
+"""What a store does, and which one an address means.
+
+Both stores speak SQL, nearly the same: what differs is how they connect, lock and fail.
 
 Threads: `open`, `close` and everything under "writing" is called by one thread at a time, which owns the writing
 connection. What is under "reading" may be called by any thread.
@@ -7,13 +9,17 @@ connection. What is under "reading" may be called by any thread.
 from __future__ import annotations
 
 import json
+import os
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
+from urllib.parse import unquote, urlsplit
 
-from sidelight.errors import StoreError
-from sidelight.service.events import Event, PolicyRow, Snapshot, Write, read_decided
+from sidelight.errors import InvalidOption, StoreError
+from sidelight.service.events import ENDS, Event, Kind, PolicyRow, Snapshot, Write, read_decided
 
 FORMAT = 1
 """Of the tables. Raise it with a migration."""
@@ -23,6 +29,12 @@ PAGE = 5_000
 
 KEPT_SNAPSHOTS = 2
 """The last, and one before it in case it is damaged."""
+
+FILE = "service.sqlite"
+"""What the file of an embedded store is called unless told otherwise."""
+
+_ENDED = f"kind IN ({', '.join(str(int(kind)) for kind in ENDS)})"
+"""An event that closes a decision; the index on these is used only where a query says the same."""
 
 
 class TokenRow(NamedTuple):
@@ -56,6 +68,12 @@ class Cursor(Protocol):
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> Any:
         """One statement for many rows."""
+
+    def fetchone(self) -> Any:
+        """The next row, None if there is none."""
+
+    def fetchall(self) -> list[Any]:
+        """All rows that are left."""
 
 
 class Store(ABC):
@@ -192,8 +210,7 @@ class Store(ABC):
             return {}
         marks = ", ".join("?" * len(decisions))
         sql = self._sql(
-            "SELECT decision, kind, body FROM events"
-            f" WHERE policy = ? AND decision IN ({marks}) AND kind IN (2, 3, 4)"
+            f"SELECT decision, kind, body FROM events WHERE policy = ? AND decision IN ({marks}) AND {_ENDED}"
         )
         return {
             decision: (kind, bytes(body)) for decision, kind, body in self._read(sql, (policy, *decisions))
@@ -203,8 +220,8 @@ class Store(ABC):
         """Pages of (decision, its body, body and time of its answer), of answered ones in the order of rounds."""
         sql = self._sql(
             "SELECT d.seq, d.decision, d.body, o.body, o.time FROM events d JOIN events o"
-            " ON o.policy = d.policy AND o.decision = d.decision AND o.kind IN (2, 3, 4) AND o.kind = 2"
-            f" WHERE d.policy = ? AND d.kind = 1 AND d.seq > ? ORDER BY d.seq LIMIT {PAGE}"
+            f" ON o.policy = d.policy AND o.decision = d.decision AND o.{_ENDED} AND o.kind = {Kind.OBSERVED:d}"
+            f" WHERE d.policy = ? AND d.kind = {Kind.DECIDED:d} AND d.seq > ? ORDER BY d.seq LIMIT {PAGE}"
         )
         after = 0
         while page := self._read(sql, (policy, after)):
@@ -240,11 +257,11 @@ class Store(ABC):
         """A new policy with its first snapshot, and with all its events where it comes from elsewhere."""
         with self._transaction() as cursor:
             cursor.execute(self._sql("SELECT id FROM policies WHERE name = ?"), (name,))
-            if cursor.fetchone() is not None:  # type: ignore[attr-defined]
+            if cursor.fetchone() is not None:
                 raise NameTaken(f"there is a policy {name!r} already")
             sql = self._sql("INSERT INTO policies (name, about, epoch) VALUES (?, ?, 0) RETURNING id")
             cursor.execute(sql, (name, json.dumps(about)))
-            number = int(cursor.fetchone()[0])  # type: ignore[attr-defined]
+            number = int(cursor.fetchone()[0])
             for snapshot in snapshots:
                 self._insert_snapshot(cursor, snapshot._replace(policy=number))
             page: list[Event] = []
@@ -318,7 +335,7 @@ class Store(ABC):
         for statement in schema(types):
             cursor.execute(statement)
         cursor.execute("SELECT value FROM facts WHERE name = 'format'")
-        found = cursor.fetchone()  # type: ignore[attr-defined]
+        found = cursor.fetchone()
         if found is None:
             cursor.execute(self._sql("INSERT INTO facts (name, value) VALUES ('format', ?)"), (str(FORMAT),))
         else:
@@ -347,10 +364,8 @@ def schema(types: Mapping[str, str]) -> Iterator[str]:
         f" decision {number} NOT NULL, time {real} NOT NULL, key {data}, body {data} NOT NULL, chk {number} NOT NULL,"
         f" PRIMARY KEY (policy, seq)){clustered}"
     )
-    yield ("CREATE UNIQUE INDEX IF NOT EXISTS events_key ON events (policy, key) WHERE key IS NOT NULL")
-    yield (
-        "CREATE UNIQUE INDEX IF NOT EXISTS events_end ON events (policy, decision) WHERE kind IN (2, 3, 4)"
-    )
+    yield "CREATE UNIQUE INDEX IF NOT EXISTS events_key ON events (policy, key) WHERE key IS NOT NULL"
+    yield f"CREATE UNIQUE INDEX IF NOT EXISTS events_end ON events (policy, decision) WHERE {_ENDED}"
     yield (
         f"CREATE TABLE IF NOT EXISTS snapshots (policy {number} NOT NULL, seq {number} NOT NULL,"
         f" chk {number} NOT NULL, about TEXT NOT NULL, data {data} NOT NULL, PRIMARY KEY (policy, seq))"
@@ -368,3 +383,59 @@ def _policy(found: tuple[Any, ...]) -> PolicyRow:
 
 def _bytes(value: Any) -> bytes | None:
     return None if value is None else bytes(value)
+
+
+# -- addresses -----------------------------------------------------------------------------------------------
+
+
+def default_path() -> Path:
+    """Where data lie unless told otherwise: the user's folder for data of programs."""
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Application Support"
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return base / "sidelight" / FILE
+
+
+def make_store(address: str | None, here: str = "") -> Store:
+    """The store of an address: sqlite:///relative.db, sqlite:////absolute/path.db, postgresql://…, or a plain path.
+
+    `here` is where other processes that share the store reach this one.
+    """
+    from sidelight.service.store.sqlite import SqliteStore
+
+    if address is None:
+        return SqliteStore(default_path())
+    scheme = urlsplit(address).scheme if "://" in address else ""
+    if scheme in ("postgresql", "postgres"):
+        from sidelight.service.store.postgres import PostgresStore
+
+        return PostgresStore(address, here)
+    if scheme == "sqlite":
+        path = unquote(address.removeprefix("sqlite://"))
+        if not path.startswith("/") or len(path) < 2:
+            raise InvalidOption(
+                f"{address!r} names no file: write sqlite:///service.db or sqlite:////data/service.db"
+            )
+        return SqliteStore(path[1:])
+    if scheme or not address:
+        raise InvalidOption(f"{address!r} is no store: use sqlite:///FILE or postgresql://USER@HOST/DATABASE")
+    return SqliteStore(address)
+
+
+@contextmanager
+def reading(address: str) -> Iterator[Store]:
+    """The store of an address to be read alone, also while a service runs on it."""
+    store = make_store(address)
+    try:
+        store.open_to_read()
+        try:
+            yield store
+        except StoreError:
+            store.check_settled()  # which says more than what it has led to
+            raise
+        store.check_settled()
+    finally:
+        store.close()

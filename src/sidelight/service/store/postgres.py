@@ -171,7 +171,7 @@ class PostgresStore(Store):
         """Take a policy that nobody alive owns, or that is ours already."""
         with self._transaction() as cursor:
             cursor.execute("SELECT epoch, owner FROM policies WHERE id = %s FOR UPDATE", (row.id,))
-            found = cursor.fetchone()  # type: ignore[attr-defined]
+            found = cursor.fetchone()
             if found is None:
                 raise StoreError(f"policy {row.name!r} was removed")
             epoch, owner = found
@@ -190,11 +190,11 @@ class PostgresStore(Store):
     def _living(self, cursor: Cursor, owner: int) -> str | None:
         """Where a process that holds its lock is reached; None if it does not hold it any more."""
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", (LOCKS, owner))
-        if cursor.fetchone()[0]:  # type: ignore[attr-defined]
+        if cursor.fetchone()[0]:
             cursor.execute("DELETE FROM owners WHERE id = %s", (owner,))
             return None
         cursor.execute("SELECT address FROM owners WHERE id = %s", (owner,))
-        found = cursor.fetchone()  # type: ignore[attr-defined]
+        found = cursor.fetchone()
         return "" if found is None else str(found[0])
 
     def _fence(self, cursor: Cursor, writes: Sequence[Write]) -> None:
@@ -202,7 +202,7 @@ class PostgresStore(Store):
         cursor.execute(
             "SELECT id, epoch, owner FROM policies WHERE id = ANY(%s) ORDER BY id FOR SHARE", (list(wanted),)
         )
-        found = {number: (epoch, owner) for number, epoch, owner in cursor.fetchall()}  # type: ignore[attr-defined]
+        found = {number: (epoch, owner) for number, epoch, owner in cursor.fetchall()}
         for number, epoch in wanted.items():
             if found.get(number) != (epoch, str(self.instance)):
                 raise StoreError("another process has taken this policy over")

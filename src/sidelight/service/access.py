@@ -1,4 +1,4 @@
-"""Who may do what. Tokens are random, shown once and stored as digests.
+"""Who may do what, and how much of it. Tokens are random, shown once and stored as digests.
 
 A token reads `sl_ID_SECRET`. The id finds its row; the secret, 256 random bits, is compared by its SHA-256 in
 constant time. A slow hash is for passwords, which can be guessed: nobody guesses 256 bits, and every request pays for
@@ -12,17 +12,20 @@ import hmac
 import logging
 import re
 import secrets
+import time
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sidelight.errors import InvalidOption
-from sidelight.service.messages import NAME, SCOPES
-from sidelight.service.problems import Problem
+from sidelight.service.messages import NAME, SCOPES, Problem
 from sidelight.service.store.base import TokenRow
+
+log = logging.getLogger("sidelight.service")
+
+MEBIBYTE = 1 << 20
 
 FEW_CHARACTERS = 16
 """A token that is set by hand and shorter than this is worth a warning."""
-
-log = logging.getLogger("sidelight.service")
 
 _TOKEN = re.compile(r"sl_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
 
@@ -101,3 +104,69 @@ def _bearer(header: str | None) -> str | None:
 
 def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode(errors="surrogatepass")).digest()
+
+
+# -- how much, and how often ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Sizes and rates of one service; what exceeds them is refused before it costs anything."""
+
+    body: int = MEBIBYTE  # bytes of a request
+    graph_body: int = 32 * MEBIBYTE  # of one that makes a policy
+    import_body: int = 1024 * MEBIBYTE  # of one that brings a policy from elsewhere
+    arms: int = 100_000
+    edges: int = 2_000_000
+    label: int = 200  # characters
+    policies: int = 10_000
+    tokens: int = 10_000
+    open: int = 200_000  # decisions of one policy that wait for an answer
+    count: int = 1_000  # decisions, or observations, of one request
+    streams: int = 64  # that are open at once, of all who watch
+    waiting: int = 10_000  # requests that wait for the disk
+    rate: float = 20_000.0  # requests a second, for each token
+    failures: float = 10.0  # refused tokens a second, for each address
+
+
+@dataclass
+class Bucket:
+    """A token bucket: `rate` a second, and twice that, or one, at once."""
+
+    rate: float
+    left: float = 0.0
+    filled: float = 0.0
+
+    def take(self, now: float) -> float:
+        """0 if there was one left, else the seconds until there is."""
+        most = max(2.0 * self.rate, 1.0)
+        self.left = min(most, self.left + (now - self.filled) * self.rate) if self.filled else most
+        self.filled = now
+        if self.left >= 1.0:
+            self.left -= 1.0
+            return 0.0
+        return (1.0 - self.left) / self.rate
+
+
+@dataclass
+class Rates:
+    """Buckets by name, of which those that are full again are forgotten."""
+
+    rate: float
+    buckets: dict[str, Bucket] = field(default_factory=dict)
+
+    def check(self, name: str) -> None:
+        """Take one, or refuse with 429."""
+        if self.rate <= 0.0:
+            return
+        now = time.monotonic()
+        bucket = self.buckets.get(name)
+        if bucket is None:
+            if len(self.buckets) >= 10_000:
+                self.buckets = {key: old for key, old in self.buckets.items() if now - old.filled < 2.0}
+            bucket = self.buckets[name] = Bucket(self.rate)
+        wait = bucket.take(now)
+        if wait:
+            raise Problem(
+                429, "too_many_requests", f"more than {self.rate:g} requests a second", retry_after=wait
+            )

@@ -1,0 +1,281 @@
+"""The clients: one that waits for answers, and one for programs that do other things meanwhile.
+
+What they send and what answers mean is in `calls.py`; here is how it gets there and back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterable, Iterator
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, overload
+
+from sidelight.client import calls
+from sidelight.client.calls import Decision, Observed, Operation, Result
+
+if TYPE_CHECKING:
+    import httpx
+
+    from sidelight.graph import FeedbackGraph
+    from sidelight.log import Log
+
+
+class Client:
+    """The service at `url`. Requests that get no answer are sent again, which changes nothing twice."""
+
+    def __init__(self, url: str, token: str | None = None, *, timeout: float = 30.0, tries: int = 8) -> None:
+        self.url, self.tries = calls.address(url), tries
+        headers = calls.headers(token)
+        self._http = calls.http_library().Client(base_url=self.url, headers=headers, timeout=timeout)
+
+    def run(self, operation: Operation[Result]) -> Result:
+        """The result of an operation, whose requests are sent as often as it takes."""
+        steps = calls.steps(operation, self.url, self.tries)
+        answer: httpx.Response | Exception | None = None
+        try:
+            while True:
+                step = steps.send(answer)
+                if isinstance(step, float):
+                    time.sleep(step)
+                    answer = None
+                else:
+                    answer = self._sent(step)
+        except StopIteration as done:
+            result: Result = done.value
+            return result
+
+    def _sent(self, call: calls.Call) -> httpx.Response | Exception:
+        try:
+            answer: httpx.Response = self._http.request(**vars(call))
+        except calls.http_library().TransportError as error:
+            return error  # type: ignore[no-any-return]
+        return answer
+
+    # -- policies --------------------------------------------------------------------------------------
+
+    def create(
+        self,
+        name: str,
+        graph: FeedbackGraph | str,
+        *,
+        horizon: int | None = None,
+        rewards: tuple[float, float] | None = None,
+        losses: tuple[float, float] | None = None,
+        seed: int | None = None,
+        expires: float | None = None,
+    ) -> RemotePolicy:
+        """A new policy for a graph, or for a family such as "cycle:12"."""
+        options = {"horizon": horizon, "rewards": rewards, "losses": losses, "seed": seed, "expires": expires}
+        self.run(calls.create(name, graph, options))
+        return RemotePolicy(self, name)
+
+    def policy(self, name: str) -> RemotePolicy:
+        """A policy that exists; nothing is asked yet."""
+        return RemotePolicy(self, name)
+
+    def policies(self) -> Iterator[dict[str, Any]]:
+        """All policies as they stand, in the order of their names."""
+        after: str | None = ""
+        while after is not None:
+            page = self.run(calls.read("/v1/policies", after=after))
+            yield from page["policies"]
+            after = page["next"]
+
+    def bring(self, name: str, path: str | PathLike[str]) -> RemotePolicy:
+        """Import what `export` has written, under this name."""
+        self.run(calls.upload(f"{calls.policy(name)}/import", Path(path).read_bytes()))
+        return RemotePolicy(self, name)
+
+    # -- tokens ----------------------------------------------------------------------------------------
+
+    def create_token(
+        self, scopes: Iterable[str], policy: str | None = None, note: str = ""
+    ) -> dict[str, Any]:
+        """A new token; its `token` is shown this once."""
+        body = {"scopes": list(scopes), "policy": policy, "note": note}
+        made: dict[str, Any] = self.run(calls.post("/v1/tokens", body))
+        return made
+
+    def tokens(self) -> list[dict[str, Any]]:
+        """All tokens, without their secrets."""
+        found: list[dict[str, Any]] = self.run(calls.read("/v1/tokens"))["tokens"]
+        return found
+
+    def revoke(self, token: str) -> None:
+        """The token of this id is good no longer."""
+        self.run(calls.delete(f"/v1/tokens/{token}"))
+
+    # -- ends ------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class RemotePolicy:
+    """A policy behind the service: decide, observe, cancel."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        self.client, self.name = client, name
+
+    @overload
+    def decide(self, *, key: str | None = None) -> Decision: ...
+    @overload
+    def decide(self, *, count: int, key: str | None = None) -> list[Decision]: ...
+    def decide(self, *, count: int | None = None, key: str | None = None) -> Decision | list[Decision]:
+        """The next arm to play, or the next `count` of them; the same `key` gives the same ones again."""
+        made = self.client.run(calls.decide(self.name, count, key))
+        return made[0] if count is None else made
+
+    def observe(self, decision: Decision | int, losses: calls.Losses) -> Observed:
+        """Report what a decision revealed: {arm or label: value}, or values in the order of `reveals`."""
+        return self.observe_all([(decision, losses)])
+
+    def observe_all(self, told: Iterable[tuple[Decision | int, calls.Losses]]) -> Observed:
+        """Report what many decisions revealed."""
+        return self.client.run(calls.observe(self.name, told))
+
+    def cancel(self, decision: Decision | int) -> None:
+        """Nothing will come for this decision."""
+        self.client.run(calls.cancel(self.name, decision))
+
+    def show(self) -> dict[str, Any]:
+        """The policy as it stands: round, open, probabilities, certificate, bound."""
+        found: dict[str, Any] = self.client.run(calls.read(calls.policy(self.name)))
+        return found
+
+    def log(self) -> Log:
+        """Everything that was answered, for `sl.evaluate`."""
+        import tempfile
+
+        from sidelight.log import Log
+
+        content = self.client.run(calls.fetch(f"{calls.policy(self.name)}/log", format="parquet"))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "log.parquet"
+            path.write_bytes(content)
+            return Log.read(path)
+
+    def export(self, path: str | PathLike[str]) -> None:
+        """Write everything about the policy to a file, whole or not at all."""
+        from sidelight._files import replacing
+
+        content = self.client.run(calls.fetch(f"{calls.policy(self.name)}/export"))
+        with replacing(Path(path), pack=False) as stream:
+            stream.write(content)
+
+    def remove(self) -> None:
+        """Delete the policy and all its events."""
+        self.client.run(calls.delete(calls.policy(self.name)))
+
+
+class AsyncClient:
+    """The service at `url`; `Client` with `await`."""
+
+    def __init__(self, url: str, token: str | None = None, *, timeout: float = 30.0, tries: int = 8) -> None:
+        self.url, self.tries = calls.address(url), tries
+        headers = calls.headers(token)
+        self._http = calls.http_library().AsyncClient(base_url=self.url, headers=headers, timeout=timeout)
+
+    async def run(self, operation: Operation[Result]) -> Result:
+        """The result of an operation, whose requests are sent as often as it takes."""
+        steps = calls.steps(operation, self.url, self.tries)
+        answer: httpx.Response | Exception | None = None
+        try:
+            while True:
+                step = steps.send(answer)
+                if isinstance(step, float):
+                    await asyncio.sleep(step)
+                    answer = None
+                else:
+                    answer = await self._sent(step)
+        except StopIteration as done:
+            result: Result = done.value
+            return result
+
+    async def _sent(self, call: calls.Call) -> httpx.Response | Exception:
+        try:
+            answer: httpx.Response = await self._http.request(**vars(call))
+        except calls.http_library().TransportError as error:
+            return error  # type: ignore[no-any-return]
+        return answer
+
+    async def create(
+        self,
+        name: str,
+        graph: FeedbackGraph | str,
+        *,
+        horizon: int | None = None,
+        rewards: tuple[float, float] | None = None,
+        losses: tuple[float, float] | None = None,
+        seed: int | None = None,
+        expires: float | None = None,
+    ) -> AsyncRemotePolicy:
+        """A new policy for a graph, or for a family such as "cycle:12"."""
+        options = {"horizon": horizon, "rewards": rewards, "losses": losses, "seed": seed, "expires": expires}
+        await self.run(calls.create(name, graph, options))
+        return AsyncRemotePolicy(self, name)
+
+    def policy(self, name: str) -> AsyncRemotePolicy:
+        """A policy that exists; nothing is asked yet."""
+        return AsyncRemotePolicy(self, name)
+
+    async def policies(self) -> AsyncIterator[dict[str, Any]]:
+        """All policies as they stand, in the order of their names."""
+        after: str | None = ""
+        while after is not None:
+            page = await self.run(calls.read("/v1/policies", after=after))
+            for found in page["policies"]:
+                yield found
+            after = page["next"]
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+class AsyncRemotePolicy:
+    """A policy behind the service: decide, observe, cancel."""
+
+    def __init__(self, client: AsyncClient, name: str) -> None:
+        self.client, self.name = client, name
+
+    @overload
+    async def decide(self, *, key: str | None = None) -> Decision: ...
+    @overload
+    async def decide(self, *, count: int, key: str | None = None) -> list[Decision]: ...
+    async def decide(self, *, count: int | None = None, key: str | None = None) -> Decision | list[Decision]:
+        """The next arm to play, or the next `count` of them; the same `key` gives the same ones again."""
+        made = await self.client.run(calls.decide(self.name, count, key))
+        return made[0] if count is None else made
+
+    async def observe(self, decision: Decision | int, losses: calls.Losses) -> Observed:
+        """Report what a decision revealed: {arm or label: value}, or values in the order of `reveals`."""
+        return await self.observe_all([(decision, losses)])
+
+    async def observe_all(self, told: Iterable[tuple[Decision | int, calls.Losses]]) -> Observed:
+        """Report what many decisions revealed."""
+        return await self.client.run(calls.observe(self.name, told))
+
+    async def cancel(self, decision: Decision | int) -> None:
+        """Nothing will come for this decision."""
+        await self.client.run(calls.cancel(self.name, decision))
+
+    async def show(self) -> dict[str, Any]:
+        """The policy as it stands: round, open, probabilities, certificate, bound."""
+        found: dict[str, Any] = await self.client.run(calls.read(calls.policy(self.name)))
+        return found
