@@ -8,6 +8,7 @@ import pytest
 from serving import ADMIN, running
 
 from sidelight.errors import InvalidOption
+from sidelight.service import app
 from sidelight.service.access import Tokens, new_token
 
 OBSERVATION = {"observations": [{"decision": 1, "losses": [0.5, 0.5]}]}
@@ -66,6 +67,31 @@ def test_scopes_and_policies(service):
     assert {each["policy"] for each in seen} == {"mine"}
     foreign = next(t["id"] for t in service.http.get("/v1/tokens").json()["tokens"] if t["policy"] is None)
     assert service.http.delete(f"/v1/tokens/{foreign}", headers=bearer(one["admin"])).status_code == 404
+
+
+@pytest.mark.parametrize("route", app.ROUTES, ids=lambda route: route.operation)
+def test_every_route_needs_its_scope(guarded, route):
+    """By the table: nobody without a token, nobody with all scopes but the one; the rest is open to all."""
+    service, lacking = guarded
+    path = route.path.format(name="p", id="1", file="none.js")
+    stranger = service.http.request(route.method, path, headers=bearer("nobody"))
+    assert (stranger.status_code in (401, 429)) == (route.scope is not None)
+    if route.scope is not None:
+        refused = service.http.request(route.method, path, headers=bearer(lacking[route.scope]))
+        assert (refused.status_code, refused.json()["error"]["code"]) == (403, "forbidden")
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory):
+    """A service with a policy, and tokens that lack one scope each."""
+    scopes = ("read", "decide", "observe", "admin")
+    with running(tmp_path_factory.mktemp("guarded") / "service.db") as service:
+        service.create()
+        lacking = {}
+        for scope in scopes:
+            others = [other for other in scopes if other not in (scope, "admin")]
+            lacking[scope] = service.http.post("/v1/tokens", json={"scopes": others}).json()["token"]
+        yield service, lacking
 
 
 def test_nobody_gets_in_without(service):
