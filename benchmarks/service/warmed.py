@@ -14,7 +14,7 @@ for name in (
     "filelock",
     "logging.config",
     "uvicorn",
-    "uvicorn.lifespan.on",
+    "uvicorn.lifespan.off",
     "uvicorn.protocols.http.auto",
     "uvicorn.protocols.websockets.auto",
     "uvloop",

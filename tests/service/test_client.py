@@ -158,7 +158,7 @@ def test_a_series_is_read_by_its_index():
 
 def test_tries_and_pauses_without_a_connection():
     """What the clients drive: errors and 503 are tried again after longer and longer pauses, then told."""
-    steps, pauses = calls.steps(calls.read("/v1/tokens"), "http://somewhere", 5), []
+    steps, pauses = calls.steps(calls.ask("GET", "/v1/tokens"), "http://somewhere", 5), []
     assert next(steps).url == "/v1/tokens"
     answers = [
         httpx.ReadError("lost"),
@@ -171,8 +171,8 @@ def test_tries_and_pauses_without_a_connection():
     assert 0.05 <= pauses[0] <= 0.1 <= pauses[1] <= 0.2 < 4.5 <= pauses[2] <= 9.0
     with pytest.raises(StopIteration) as done:
         steps.send(httpx.Response(200, json={"tokens": []}))
-    assert done.value.value == {"tokens": []}
-    steps = calls.steps(calls.delete("/v1/policies/p"), "http://somewhere", 1)
+    assert done.value.value.json() == {"tokens": []}
+    steps = calls.steps(calls.ask("DELETE", "/v1/policies/p"), "http://somewhere", 1)
     next(steps)
     with pytest.raises(ServiceError, match="http://somewhere cannot be reached: lost"):
         steps.send(httpx.ReadError("lost"))

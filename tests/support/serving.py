@@ -8,9 +8,8 @@ import os
 import socket
 import sys
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing import forkserver
@@ -19,13 +18,11 @@ from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 
 from sidelight.policy import Policy
 from sidelight.service.access import Limits
-from sidelight.service.app import create_app
 from sidelight.service.events import Kind, read_decided, read_observed
-from sidelight.service.server import Settings, bound, ending_streams, run
+from sidelight.service.server import Server, Settings, bound, run
 from sidelight.service.service import Service
 from sidelight.service.store.base import Store, make_store
 
@@ -79,25 +76,15 @@ def running(
     opened = store if isinstance(store, Store) else make_store(str(store))
     service = Service(opened, limits, environment=ADMIN, clock=clock, **settings)
     listening = bound("127.0.0.1", 0)
-    config = uvicorn.Config(create_app(service), lifespan="on", log_config=None, access_log=False)
-    server = ending_streams(uvicorn.Server(config), service)
-    began = threading.Event()
-    start, failed = service.start, []
+    began, failed = threading.Event(), []
+    server = Server(service, began.set)
 
-    async def started() -> None:
+    def serve() -> None:
         try:
-            await start()
+            asyncio.run(server.serve_all(listening))
         except BaseException as error:
             failed.append(error)
             began.set()
-            raise
-        asyncio.get_running_loop().call_later(0.0, began.set)
-
-    service.start = started  # type: ignore[method-assign]
-
-    def serve() -> None:
-        with suppress(SystemExit):  # how uvicorn says that the application did not start
-            server.run(sockets=[listening])
 
     thread = threading.Thread(target=serve)
     thread.start()
@@ -106,8 +93,6 @@ def running(
         if failed:
             raise failed[0]
         base = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        while not server.started:
-            time.sleep(0.005)
         with httpx.Client(base_url=base, headers={"Authorization": f"Bearer {ADMIN}"}, timeout=60) as http:
             yield Running(http, service, clock)
     finally:

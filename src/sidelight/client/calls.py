@@ -143,32 +143,9 @@ def _checked(answer: httpx.Response) -> httpx.Response:
 # -- operations ---------------------------------------------------------------------------------------------
 
 
-def read(path: str, **params: str) -> Operation[Any]:
-    """GET, and the JSON of the answer."""
-    answer = yield Call("GET", path, params=params)
-    return answer.json()
-
-
-def fetch(path: str, **params: str) -> Operation[bytes]:
-    """GET, and the bytes of the answer."""
-    answer = yield Call("GET", path, params=params)
-    return answer.content
-
-
-def post(path: str, body: Any) -> Operation[Any]:
-    """POST, and the JSON of the answer."""
-    answer = yield Call("POST", path, body)
-    return answer.json()
-
-
-def upload(path: str, content: bytes) -> Operation[None]:
-    """POST of a file."""
-    yield Call("POST", path, content=content)
-
-
-def delete(path: str) -> Operation[None]:
-    """DELETE."""
-    yield Call("DELETE", path)
+def ask(method: str, path: str, **parts: Any) -> Operation[httpx.Response]:
+    """One request, and its answer as it is."""
+    return (yield Call(method, path, **parts))
 
 
 def create(name: str, graph: FeedbackGraph | str, options: Mapping[str, Any]) -> Operation[None]:
@@ -217,7 +194,7 @@ def observe(name: str, told: Iterable[tuple[Decision | int, Losses]]) -> Operati
 
 def cancel(name: str, decision: Decision | int) -> Operation[None]:
     """DELETE …/decisions/{number}."""
-    return delete(f"{policy(name)}/decisions/{_number(decision)}")
+    yield Call("DELETE", f"{policy(name)}/decisions/{_number(decision)}")
 
 
 def policy(name: str) -> str:

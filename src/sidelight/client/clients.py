@@ -36,22 +36,17 @@ class Client:
         answer: httpx.Response | Exception | None = None
         try:
             while True:
-                step = steps.send(answer)
+                step, answer = steps.send(answer), None
                 if isinstance(step, float):
                     time.sleep(step)
-                    answer = None
-                else:
-                    answer = self._sent(step)
+                    continue
+                try:
+                    answer = self._http.request(**vars(step))
+                except calls.http_library().TransportError as error:
+                    answer = error
         except StopIteration as done:
             result: Result = done.value
             return result
-
-    def _sent(self, call: calls.Call) -> httpx.Response | Exception:
-        try:
-            answer: httpx.Response = self._http.request(**vars(call))
-        except calls.http_library().TransportError as error:
-            return error  # type: ignore[no-any-return]
-        return answer
 
     # -- policies --------------------------------------------------------------------------------------
 
@@ -79,13 +74,14 @@ class Client:
         """All policies as they stand, in the order of their names."""
         after: str | None = ""
         while after is not None:
-            page = self.run(calls.read("/v1/policies", after=after))
+            page = self.run(calls.ask("GET", "/v1/policies", params={"after": after})).json()
             yield from page["policies"]
             after = page["next"]
 
     def bring(self, name: str, path: str | PathLike[str]) -> RemotePolicy:
         """Import what `export` has written, under this name."""
-        self.run(calls.upload(f"{calls.policy(name)}/import", Path(path).read_bytes()))
+        data = Path(path).read_bytes()
+        self.run(calls.ask("POST", f"{calls.policy(name)}/import", content=data))
         return RemotePolicy(self, name)
 
     # -- tokens ----------------------------------------------------------------------------------------
@@ -95,17 +91,17 @@ class Client:
     ) -> dict[str, Any]:
         """A new token; its `token` is shown this once."""
         body = {"scopes": list(scopes), "policy": policy, "note": note}
-        made: dict[str, Any] = self.run(calls.post("/v1/tokens", body))
+        made: dict[str, Any] = self.run(calls.ask("POST", "/v1/tokens", json=body)).json()
         return made
 
     def tokens(self) -> list[dict[str, Any]]:
         """All tokens, without their secrets."""
-        found: list[dict[str, Any]] = self.run(calls.read("/v1/tokens"))["tokens"]
+        found: list[dict[str, Any]] = self.run(calls.ask("GET", "/v1/tokens")).json()["tokens"]
         return found
 
     def revoke(self, token: str) -> None:
         """The token of this id is good no longer."""
-        self.run(calls.delete(f"/v1/tokens/{token}"))
+        self.run(calls.ask("DELETE", f"/v1/tokens/{token}"))
 
     # -- ends ------------------------------------------------------------------------------------------
 
@@ -149,7 +145,7 @@ class RemotePolicy:
 
     def show(self) -> dict[str, Any]:
         """The policy as it stands: round, open, probabilities, certificate, bound."""
-        found: dict[str, Any] = self.client.run(calls.read(calls.policy(self.name)))
+        found: dict[str, Any] = self.client.run(calls.ask("GET", calls.policy(self.name))).json()
         return found
 
     def log(self) -> Log:
@@ -158,23 +154,24 @@ class RemotePolicy:
 
         from sidelight.log import Log
 
-        content = self.client.run(calls.fetch(f"{calls.policy(self.name)}/log", format="parquet"))
+        path = f"{calls.policy(self.name)}/log"
+        answer = self.client.run(calls.ask("GET", path, params={"format": "parquet"}))
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "log.parquet"
-            path.write_bytes(content)
-            return Log.read(path)
+            file = Path(folder) / "log.parquet"
+            file.write_bytes(answer.content)
+            return Log.read(file)
 
     def export(self, path: str | PathLike[str]) -> None:
         """Write everything about the policy to a file, whole or not at all."""
         from sidelight._files import replacing
 
-        content = self.client.run(calls.fetch(f"{calls.policy(self.name)}/export"))
+        answer = self.client.run(calls.ask("GET", f"{calls.policy(self.name)}/export"))
         with replacing(Path(path), pack=False) as stream:
-            stream.write(content)
+            stream.write(answer.content)
 
     def remove(self) -> None:
         """Delete the policy and all its events."""
-        self.client.run(calls.delete(calls.policy(self.name)))
+        self.client.run(calls.ask("DELETE", calls.policy(self.name)))
 
 
 class AsyncClient:
@@ -191,22 +188,17 @@ class AsyncClient:
         answer: httpx.Response | Exception | None = None
         try:
             while True:
-                step = steps.send(answer)
+                step, answer = steps.send(answer), None
                 if isinstance(step, float):
                     await asyncio.sleep(step)
-                    answer = None
-                else:
-                    answer = await self._sent(step)
+                    continue
+                try:
+                    answer = await self._http.request(**vars(step))
+                except calls.http_library().TransportError as error:
+                    answer = error
         except StopIteration as done:
             result: Result = done.value
             return result
-
-    async def _sent(self, call: calls.Call) -> httpx.Response | Exception:
-        try:
-            answer: httpx.Response = await self._http.request(**vars(call))
-        except calls.http_library().TransportError as error:
-            return error  # type: ignore[no-any-return]
-        return answer
 
     async def create(
         self,
@@ -232,7 +224,8 @@ class AsyncClient:
         """All policies as they stand, in the order of their names."""
         after: str | None = ""
         while after is not None:
-            page = await self.run(calls.read("/v1/policies", after=after))
+            answer = await self.run(calls.ask("GET", "/v1/policies", params={"after": after}))
+            page = answer.json()
             for found in page["policies"]:
                 yield found
             after = page["next"]
@@ -277,5 +270,6 @@ class AsyncRemotePolicy:
 
     async def show(self) -> dict[str, Any]:
         """The policy as it stands: round, open, probabilities, certificate, bound."""
-        found: dict[str, Any] = await self.client.run(calls.read(calls.policy(self.name)))
+        answer = await self.client.run(calls.ask("GET", calls.policy(self.name)))
+        found: dict[str, Any] = answer.json()
         return found

@@ -13,37 +13,11 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route as Path
 from starlette.routing import Router
 
-from sidelight.service import exports, live, routes
+from sidelight.service import exports, live, messages, routes
 from sidelight.service import page as pages
 from sidelight.service.edge import Edge
-from sidelight.service.messages import (
-    Cancelled,
-    Decide,
-    Decisions,
-    NewPolicy,
-    NewToken,
-    Observe,
-    Observed,
-    OpenList,
-    PolicyAnswer,
-    PolicyList,
-    Problem,
-    Token,
-    TokenList,
-    encode,
-)
-from sidelight.service.routes import (
-    EVENTS,
-    HTML,
-    JSON,
-    LINES,
-    PARQUET,
-    TEXT,
-    Call,
-    Endpoint,
-    Route,
-    decision_number,
-)
+from sidelight.service.messages import Problem
+from sidelight.service.routes import JSON, LINES, PARQUET, Call, Route
 from sidelight.service.service import Service
 from sidelight.service.store.base import OwnedElsewhere, TokenRow
 
@@ -52,8 +26,8 @@ PAGE = 100
 
 
 def create_app(service: Service) -> Edge:
-    """The service as an ASGI application; its lifespan starts and stops the service."""
-    paths = [Path(route.path, Endpoint(route, service), methods=[route.method]) for route in ROUTES]
+    """The service as an ASGI application; whoever runs it starts and stops the service (`server.Server`)."""
+    paths = [Path(route.path, routes.Endpoint(route, service), methods=[route.method]) for route in ROUTES]
     return Edge(service, Router(paths, redirect_slashes=False, default=_nowhere))
 
 
@@ -64,14 +38,14 @@ async def _nowhere(scope: Any, receive: Any, send: Any) -> None:
 # -- policies -----------------------------------------------------------------------------------------------
 
 
-async def create_policy(call: Call) -> PolicyAnswer:
+async def create_policy(call: Call) -> messages.PolicyAnswer:
     """Plan for a graph, and begin."""
-    wanted: NewPolicy = call.body
+    wanted: messages.NewPolicy = call.body
     call.check_scope("admin", wanted.name)
     return (await call.service.policies.create(wanted, call.key)).answer()
 
 
-async def list_policies(call: Call) -> PolicyList:
+async def list_policies(call: Call) -> messages.PolicyList:
     """Policies in the order of their names."""
     after, limit = call.query.get("after", ""), call.query.get("limit", PAGE)
     if call.whose is not None:
@@ -85,7 +59,7 @@ async def list_policies(call: Call) -> PolicyList:
         except Problem as problem:
             if problem.status != 404:  # it was removed meanwhile
                 raise
-    return PolicyList(shown, names[limit - 1] if len(names) > limit else None)
+    return messages.PolicyList(shown, names[limit - 1] if len(names) > limit else None)
 
 
 async def _ready(call: Call, name: str) -> live.Answer:
@@ -94,12 +68,12 @@ async def _ready(call: Call, name: str) -> live.Answer:
         return partial((await call.service.policies.look(name)).answer, probabilities=False)
     except OwnedElsewhere as elsewhere:
         answer = await call.edge.forwarded(call.request, elsewhere.address, f"/v1/policies/{name}")
-        found = msgspec.json.decode(answer.body, type=PolicyAnswer)
+        found = msgspec.json.decode(answer.body, type=messages.PolicyAnswer)
         found.probabilities = found.labels = None
         return lambda: found
 
 
-async def show_policy(call: Call) -> PolicyAnswer:
+async def show_policy(call: Call) -> messages.PolicyAnswer:
     """A policy as it stands."""
     return (await call.service.policies.look(call.name)).answer()
 
@@ -112,24 +86,24 @@ async def remove_policy(call: Call) -> None:
 # -- decisions ----------------------------------------------------------------------------------------------
 
 
-async def decide(call: Call) -> Decisions:
+async def decide(call: Call) -> messages.Decisions:
     """Make decisions: which arms to play."""
-    return Decisions(await call.service.policies.decide(call.name, call.body.count, call.key))
+    return messages.Decisions(await call.service.policies.decide(call.name, call.body.count, call.key))
 
 
-async def observe(call: Call) -> Observed:
+async def observe(call: Call) -> messages.Observed:
     """Tell what decisions revealed. All observations of a request are taken, or none. The same one again counts as
     repeated.
     """
     return await call.service.policies.observe(call.name, call.body.observations)
 
 
-async def cancel(call: Call) -> Cancelled:
+async def cancel(call: Call) -> messages.Cancelled:
     """Give a decision up: nothing will come."""
-    return await call.service.policies.cancel(call.name, decision_number(call.path("id")))
+    return await call.service.policies.cancel(call.name, routes.decision_number(call.path("id")))
 
 
-async def list_open_decisions(call: Call) -> OpenList:
+async def list_open_decisions(call: Call) -> messages.OpenList:
     """Decisions that wait for an answer."""
     served = await call.service.policies.look(call.name)
     return served.open_decisions(call.query.get("after", 0), call.query.get("limit", PAGE))
@@ -146,7 +120,7 @@ async def watch_policy(call: Call) -> Response:
     live.check_room(service)
     try:
         await service.policies.look(call.name)
-        events = live.policy_events(service, call.name, _may_read(call, call.name))
+        events = live.events(live.OnePolicy(service, call.name), _may_read(call, call.name))
     except OwnedElsewhere as elsewhere:
         passed_on = await call.edge.passed_on(call.request, elsewhere.address)
         events = live.until_ending(service, passed_on)
@@ -158,10 +132,8 @@ async def watch_policies(call: Call) -> Response:
     have moved on, and the names of those that are gone; `alive` otherwise.
     """
     live.check_room(call.service)
-    may = _may_read(call, call.whose)
-    return live.EventStream(
-        call.service, live.list_events(call.service, call.whose, may, partial(_ready, call))
-    )
+    look = live.AllPolicies(call.service, call.whose, partial(_ready, call))
+    return live.EventStream(call.service, live.events(look, _may_read(call, call.whose)))
 
 
 def _may_read(call: Call, policy: str | None) -> live.May:
@@ -200,7 +172,7 @@ async def export_policy(call: Call) -> Response:
     return StreamingResponse(_streamed(lines), media_type=LINES, headers=_as_file(f"{call.name}.sidelight"))
 
 
-async def import_policy(call: Call) -> PolicyAnswer:
+async def import_policy(call: Call) -> messages.PolicyAnswer:
     """What another service has exported, under this name."""
     with tempfile.SpooledTemporaryFile(max_size=1 << 24) as spool:
         async for chunk in call.chunks(call.service.limits.import_body):
@@ -227,18 +199,18 @@ async def _streamed(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
 # -- tokens -------------------------------------------------------------------------------------------------
 
 
-async def create_token(call: Call) -> Token:
+async def create_token(call: Call) -> messages.Token:
     """A new token, shown this once."""
-    wanted: NewToken = call.body
+    wanted: messages.NewToken = call.body
     call.check_scope("admin", wanted.policy)
     row, token = await call.service.add_token(wanted.scopes, wanted.policy, wanted.note)
     return _shown(row, token)
 
 
-async def list_tokens(call: Call) -> TokenList:
+async def list_tokens(call: Call) -> messages.TokenList:
     """All tokens, without their secrets."""
     rows = call.service.tokens.rows.values()
-    return TokenList([_shown(row) for row in rows if call.whose in (None, row.policy)])
+    return messages.TokenList([_shown(row) for row in rows if call.whose in (None, row.policy)])
 
 
 async def remove_token(call: Call) -> None:
@@ -249,8 +221,8 @@ async def remove_token(call: Call) -> None:
     await call.service.remove_token(row)
 
 
-def _shown(row: TokenRow, token: str | None = None) -> Token:
-    return Token(row.id, list(row.scopes), row.policy, row.note, row.created, token)
+def _shown(row: TokenRow, token: str | None = None) -> messages.Token:
+    return messages.Token(row.id, list(row.scopes), row.policy, row.note, row.created, token)
 
 
 # -- about the service --------------------------------------------------------------------------------------
@@ -260,20 +232,20 @@ async def health(call: Call) -> Response:
     """Is the service alive and able to store anything?"""
     ailments = call.service.ailments()
     body = {"status": "failing" if ailments else "ok", "problems": ailments}
-    return Response(encode(body), 503 if ailments else 200, media_type=JSON)
+    return Response(messages.encode(body), 503 if ailments else 200, media_type=JSON)
 
 
 async def readiness(call: Call) -> Response:
     """May requests be sent here?"""
     ready = call.service.ready and not call.service.ailments()
-    return Response(encode({"ready": ready}), 200 if ready else 503, media_type=JSON)
+    return Response(messages.encode({"ready": ready}), 200 if ready else 503, media_type=JSON)
 
 
 async def metrics(call: Call) -> Response:
     """Figures for Prometheus; those of policies need a token that may read them."""
     caller = call.service.tokens.caller(call.request.headers.get("authorization"))
     text = call.service.metrics.text(call.service, caller)
-    return Response(text, media_type=f"{TEXT}; version=0.0.4; charset=utf-8")
+    return Response(text, media_type=f"{routes.TEXT}; version=0.0.4; charset=utf-8")
 
 
 async def openapi(call: Call) -> dict[str, Any]:
@@ -288,7 +260,7 @@ def _document() -> dict[str, Any]:
 
 async def page(call: Call) -> Response:
     """The page."""
-    return Response(pages.html(), media_type=f"{HTML}; charset=utf-8", headers=pages.HEADERS)
+    return Response(pages.html(), media_type=f"{routes.HTML}; charset=utf-8", headers=pages.HEADERS)
 
 
 async def asset(call: Call) -> Response:
@@ -302,43 +274,44 @@ async def asset(call: Call) -> Response:
 
 # -- the table ----------------------------------------------------------------------------------------------
 
-_POLICY, _ONE = "/v1/policies/{name}", (routes.NAME,)
-_ALWAYS = (401, 403, 429)
-_READ = (*_ALWAYS, 404, 422, 503)
+_POLICY = "/v1/policies/{name}"
+_ALWAYS = (401, 403, 422, 429)
+_READ = (*_ALWAYS, 404, 503)
 _WRITE = (*_READ, 400, 409, 413)
+_MADE = (*_ALWAYS, 400, 409, 413, 503)
 
 ROUTES = (
-    Route("POST", f"{_POLICY}/decisions", decide, "decide", takes=Decide, gives=Decisions, status=201,
-          refuses=_WRITE, parameters=(routes.NAME, routes.KEY)),
-    Route("POST", f"{_POLICY}/observations", observe, "observe", takes=Observe, gives=Observed, refuses=_WRITE,
-          parameters=_ONE),
-    Route("DELETE", f"{_POLICY}/decisions/{{id}}", cancel, "observe", gives=Cancelled, refuses=(*_READ, 409),
-          parameters=(routes.NAME, routes.DECISION)),
-    Route("GET", f"{_POLICY}/decisions", list_open_decisions, "read", gives=OpenList, refuses=_READ,
-          parameters=(routes.NAME, routes.AFTER_DECISION, routes.LIMIT)),
-    Route("GET", _POLICY, show_policy, "read", gives=PolicyAnswer, refuses=_READ, parameters=_ONE),
-    Route("DELETE", _POLICY, remove_policy, "admin", status=204, refuses=(*_READ, 409), parameters=_ONE),
-    Route("GET", f"{_POLICY}/stream", watch_policy, "read", gives=EVENTS, refuses=_READ, parameters=_ONE),
-    Route("GET", f"{_POLICY}/log", read_log, "read", gives=(LINES, PARQUET), refuses=_READ,
-          parameters=(routes.NAME, routes.FORMAT)),
-    Route("GET", f"{_POLICY}/export", export_policy, "admin", gives=LINES, refuses=_READ, parameters=_ONE),
-    Route("POST", f"{_POLICY}/import", import_policy, "admin", takes=LINES, gives=PolicyAnswer, status=201,
-          refuses=_WRITE, parameters=_ONE),
-    Route("POST", "/v1/policies", create_policy, "admin", takes=NewPolicy, gives=PolicyAnswer, status=201,
-          refuses=(*_ALWAYS, 400, 409, 413, 422, 503), parameters=(routes.KEY,), limit="graph_body"),
-    Route("GET", "/v1/policies", list_policies, "read", gives=PolicyList, refuses=(*_ALWAYS, 422, 503),
-          parameters=(routes.AFTER_NAME, routes.LIMIT)),
-    Route("GET", "/v1/stream", watch_policies, "read", gives=EVENTS, refuses=(*_ALWAYS, 422, 503)),
-    Route("POST", "/v1/tokens", create_token, "admin", takes=NewToken, gives=Token, status=201,
-          refuses=(*_ALWAYS, 400, 413, 422, 503)),
-    Route("GET", "/v1/tokens", list_tokens, "admin", gives=TokenList, refuses=(*_ALWAYS, 422)),
-    Route("DELETE", "/v1/tokens/{id}", remove_token, "admin", status=204, refuses=(*_ALWAYS, 404, 422, 503),
-          parameters=(routes.TOKEN,)),
+    Route("POST", f"{_POLICY}/decisions", decide, "decide",
+          takes=messages.Decide, gives=messages.Decisions, status=201, refuses=_WRITE, parameters=(routes.KEY,)),
+    Route("POST", f"{_POLICY}/observations", observe, "observe",
+          takes=messages.Observe, gives=messages.Observed, refuses=_WRITE),
+    Route("DELETE", f"{_POLICY}/decisions/{{id}}", cancel, "observe",
+          gives=messages.Cancelled, refuses=(*_READ, 409), parameters=(routes.DECISION,)),
+    Route("GET", f"{_POLICY}/decisions", list_open_decisions, "read",
+          gives=messages.OpenList, refuses=_READ, parameters=(routes.AFTER_DECISION, routes.LIMIT)),
+    Route("GET", _POLICY, show_policy, "read", gives=messages.PolicyAnswer, refuses=_READ),
+    Route("DELETE", _POLICY, remove_policy, "admin", status=204, refuses=(*_READ, 409)),
+    Route("GET", f"{_POLICY}/stream", watch_policy, "read", gives=routes.EVENTS, refuses=_READ),
+    Route("GET", f"{_POLICY}/log", read_log, "read",
+          gives=(LINES, PARQUET), refuses=_READ, parameters=(routes.FORMAT,)),
+    Route("GET", f"{_POLICY}/export", export_policy, "admin", gives=LINES, refuses=_READ),
+    Route("POST", f"{_POLICY}/import", import_policy, "admin",
+          takes=LINES, gives=messages.PolicyAnswer, status=201, refuses=_WRITE),
+    Route("POST", "/v1/policies", create_policy, "admin", takes=messages.NewPolicy, limit="graph_body",
+          gives=messages.PolicyAnswer, status=201, refuses=_MADE, parameters=(routes.KEY,)),
+    Route("GET", "/v1/policies", list_policies, "read",
+          gives=messages.PolicyList, refuses=(*_ALWAYS, 503), parameters=(routes.AFTER_NAME, routes.LIMIT)),
+    Route("GET", "/v1/stream", watch_policies, "read", gives=routes.EVENTS, refuses=(*_ALWAYS, 503)),
+    Route("POST", "/v1/tokens", create_token, "admin",
+          takes=messages.NewToken, gives=messages.Token, status=201, refuses=_MADE),
+    Route("GET", "/v1/tokens", list_tokens, "admin", gives=messages.TokenList, refuses=_ALWAYS),
+    Route("DELETE", "/v1/tokens/{id}", remove_token, "admin",
+          status=204, refuses=_READ, parameters=(routes.TOKEN,)),
     Route("GET", "/healthz", health, gives=JSON, refuses=(503,)),
     Route("GET", "/readyz", readiness, gives=JSON, refuses=(503,)),
-    Route("GET", "/metrics", metrics, gives=TEXT, optional_token=True),
+    Route("GET", "/metrics", metrics, gives=routes.TEXT, optional_token=True),
     Route("GET", "/openapi.json", openapi, gives=JSON),
-    Route("GET", "/", page, gives=HTML),
-    Route("GET", "/assets/{file}", asset, gives=TEXT, described=False),
+    Route("GET", "/", page, gives=routes.HTML),
+    Route("GET", "/assets/{file}", asset, gives=routes.TEXT, described=False),
 )  # fmt: skip
 """All routes, those first that are asked most."""

@@ -45,27 +45,16 @@ class Edge:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """ASGI."""
-        if scope["type"] == "lifespan":
-            await self._lifespan(receive, send)
-        elif scope["type"] == "http":
+        if scope["type"] == "http":
             await self._http(scope, receive, send)
         else:  # a websocket, which nobody here answers
             await receive()
             await send({"type": "websocket.close", "code": 1000})
 
-    async def _lifespan(self, receive: Any, send: Any) -> None:
-        await receive()
-        try:
-            await self.service.start()
-        except Exception as error:
-            await send({"type": "lifespan.startup.failed", "message": str(error)})
-            raise
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
-        await self.service.stop()
+    async def close(self) -> None:
+        """Let go of connections to other processes."""
         if self._client is not None:
             await self._client.aclose()
-        await send({"type": "lifespan.shutdown.complete"})
 
     async def _http(self, scope: Any, receive: Any, send: Any) -> None:
         began = time.perf_counter()

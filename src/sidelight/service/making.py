@@ -10,7 +10,7 @@ import numpy as np
 from sidelight.errors import SavedStateError, SidelightError, StoreError
 from sidelight.graph import FeedbackGraph, families
 from sidelight.planning import plan
-from sidelight.policy import PlanPolicy, Policy
+from sidelight.policy import Policy
 from sidelight.service.access import Limits
 from sidelight.service.events import PolicyRow
 from sidelight.service.messages import Graph, NewPolicy, Problem, unknown_policy
@@ -106,11 +106,6 @@ def restored(
     if left is None or left.id != row.id:  # removed meanwhile
         raise unknown_policy(row.name)
     raise why
-
-
-def kernels_of(policy: Policy) -> str:
-    """The kind of kernels that a policy needs: those of one kind compile once for all policies."""
-    return type(policy.memory).__name__ if isinstance(policy, PlanPolicy) else type(policy).__name__
 
 
 def warm(policy: Policy) -> None:

@@ -18,7 +18,7 @@ from sidelight.service import messages
 from sidelight.service.access import Limits
 from sidelight.service.events import PolicyRow
 from sidelight.service.exports import read_export
-from sidelight.service.making import kernels_of, make_policy, restored, warm
+from sidelight.service.making import make_policy, restored, warm
 from sidelight.service.messages import Problem, store_failed, unknown_policy
 from sidelight.service.served import SNAPSHOT_EVERY, Served
 from sidelight.service.store.base import NameTaken, OwnedElsewhere, Store
@@ -158,19 +158,17 @@ class Policies:
         write = served.taken()
         if write is not None:
             served.stored = self.writer.submit(write, served)
-            served.stored_seq = write.events[-1].seq
 
     async def settled(self, served: Served) -> None:
         """Wait until everything that was applied to a policy so far is on the disk."""
-        stored, seq = served.stored, served.stored_seq
-        if stored is None or stored.done():
+        stored = served.stored
+        if stored is None or (stored.done() and stored.exception() is None):
             return
         try:
-            await stored
+            await asyncio.shield(stored)  # others wait for it too, whatever becomes of this request
         except StoreError as error:
             self.drop(served)
             raise store_failed(error) from error
-        served.committed(seq)
 
     async def look(self, name: str) -> Served:
         """A policy to be read: what is due has expired, and everything it shows is on the disk."""
@@ -229,26 +227,26 @@ class Policies:
             raise Problem(
                 422, "too_large", f"at most {self.limits.count:,} observations a request, got {len(items):,}"
             )
-        served = await self.get(name)
-        numbers = [item.decision for item in items]
-        ends = await self._ends(served, numbers)
-        found = self._apply(served, served.observe, items, ends, self.clock())
+        served, now = await self.get(name), self.clock()
+        ends = await self._ends(served, [item.decision for item in items], now)
+        found = self._apply(served, served.observe, items, ends, now)
         await self.settled(served)
         return found
 
     async def cancel(self, name: str, decision: int) -> messages.Cancelled:
         """Give a decision up."""
-        served = await self.get(name)
-        ends = await self._ends(served, [decision])
-        found = self._apply(served, served.cancel, decision, ends, self.clock())
+        served, now = await self.get(name), self.clock()
+        ends = await self._ends(served, [decision], now)
+        found = self._apply(served, served.cancel, decision, ends, now)
         await self.settled(served)
         return found
 
-    async def _ends(self, served: Served, numbers: list[int]) -> dict[int, tuple[int, bytes]]:
-        """How those of the decisions have ended that are closed: what is on the disk stays as it is."""
-        served.expire(self.clock())
+    async def _ends(self, served: Served, numbers: list[int], now: float) -> dict[int, tuple[int, bytes]]:
+        """How those of the decisions have ended that are closed, at `now` or before: it is on the disk."""
+        self._apply(served, served.expire, now)
         found: dict[int, tuple[int, bytes]] = {}
         while unknown := [number for number in served.closed(numbers) if number not in found]:
+            await self.settled(served)
             found |= await self.reading(self.store.find_ends, served.row.id, unknown)
         return found
 
@@ -276,7 +274,6 @@ class Policies:
                 "arms": policy.graph.n_arms,
                 "horizon": request.horizon,
                 "realization": policy.plan.realization,
-                "kernels": kernels_of(policy),
                 "key": digest,
             }
             served = Served(PolicyRow(0, name, about), policy, self.limits, self.snapshot_every)
@@ -334,16 +331,6 @@ class Policies:
                 raise
             self.count -= 1
         log.info("policy removed", extra={"data": {"policy": name}})
-
-    async def prepare(self) -> None:
-        """Load one policy of each kind, so that its kernels are compiled before anybody asks for one."""
-        rows = await asyncio.get_running_loop().run_in_executor(self._workers, self.store.rows)
-        kinds: dict[str, str] = {}
-        for row in rows:
-            kinds.setdefault(str(row.about.get("kernels")), row.name)
-        for name in kinds.values():
-            with contextlib.suppress(SidelightError):  # who asks for it is told
-                await self.get(name)
 
     async def watch(self) -> None:
         """Load, one by one, the policies in which something may expire: a rule that nobody waits for."""

@@ -44,6 +44,12 @@ class Parameter:
     schema: dict[str, Any]
     read: Callable[[str], Any] = str
 
+    def described(self) -> dict[str, Any]:
+        """As the document has it."""
+        required = self.where == "path"
+        about = {"description": self.about, "schema": self.schema}
+        return {"name": self.name, "in": self.where, "required": required, **about}
+
 
 @dataclass(frozen=True)
 class Route:
@@ -57,7 +63,7 @@ class Route:
     gives: type | str | tuple[str, ...] | None = None  # the message in the answer, or its media types
     status: int = 200
     refuses: tuple[int, ...] = ()
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[Parameter, ...] = ()  # besides the name of the policy in the path
     limit: str = "body"  # which of `Limits` the body may reach
     optional_token: bool = False  # it tells more to whoever has one
     described: bool = True  # in the document
@@ -292,17 +298,9 @@ def _operation(route: Route) -> dict[str, Any]:
     }
     if route.scope is not None:
         found["description"] = f"Needs a token with the scope `{route.scope}`."
-    if route.parameters:
-        found["parameters"] = [
-            {
-                "name": each.name,
-                "in": each.where,
-                "required": each.where == "path",
-                "description": each.about,
-                "schema": each.schema,
-            }
-            for each in route.parameters
-        ]
+    parameters = ((NAME,) if "{name}" in route.path else ()) + route.parameters
+    if parameters:
+        found["parameters"] = [each.described() for each in parameters]
     if route.takes is not None:
         fields = msgspec.structs.fields(route.takes) if isinstance(route.takes, type) else ()
         needed = not fields or any(each.required for each in fields)

@@ -60,12 +60,10 @@ class Served:
     snapshot_seq: int = 0
     open: dict[int, float] = field(default_factory=dict)  # decision: when it was made
     counts: dict[Kind, int] = field(default_factory=lambda: dict.fromkeys(ENDS, 0))  # decisions by their end
-    ended: dict[int, Event] = field(default_factory=dict)  # by decision: not on the disk yet
     requests: dict[bytes, asyncio.Future[Any]] = field(default_factory=dict)  # keys that are being worked on
     outgoing: list[Event] = field(default_factory=list)
     snapshot: Snapshot | None = None  # outgoing
     stored: asyncio.Future[None] | None = None  # the last that was handed to the writer
-    stored_seq: int = 0  # the last event of that
     failed: bool = False  # it is ahead of the disk: to be loaded again
     removed: bool = False  # it is gone, as far as those are concerned who still hold it
 
@@ -109,9 +107,9 @@ class Served:
         return [self._shown(number, known.arm, known.seen) for number, known in made]
 
     def closed(self, decisions: Iterable[int]) -> list[int]:
-        """Those that have ended, and how is not known here."""
+        """Those of them that have ended; how, only the store knows."""
         made = self.made
-        return [n for n in decisions if 1 <= n <= made and n not in self.open and n not in self.ended]
+        return [number for number in decisions if 1 <= number <= made and number not in self.open]
 
     def observe(self, items: Sequence[messages.Observation], ends: Ends, now: float) -> messages.Observed:
         """Learn from answers, all or none; `ends` tells how closed decisions have ended."""
@@ -153,8 +151,7 @@ class Served:
         if not 1 <= number <= self.made:
             why = f"decision {number} does not exist: this policy has made {self.made:,}"
             raise Problem(status, "unknown_decision", why, decision=number)
-        event = self.ended.get(number)
-        return ends[number] if event is None else (event.kind, event.body)
+        return ends[number]
 
     def cancel(self, number: int, ends: Ends, now: float) -> messages.Cancelled:
         """Give a decision up; again is no mistake."""
@@ -187,19 +184,16 @@ class Served:
 
     # -- events ----------------------------------------------------------------------------------------
 
-    def _note(self, kind: Kind, decision: int, body: bytes, key: bytes | None = None) -> Event:
-        seq, clock = self.seq + 1, self.clock
-        check = checksum(self.check, seq, kind, decision, clock, key, body)
-        event = Event(self.row.id, seq, kind, decision, clock, key, body, check)
-        self.outgoing.append(event)
-        self.seq, self.check = seq, check
-        return event
+    def _note(self, kind: Kind, decision: int, body: bytes, key: bytes | None = None) -> None:
+        self.seq += 1
+        self.check = checksum(self.check, self.seq, kind, decision, self.clock, key, body)
+        self.outgoing.append(Event(self.row.id, self.seq, kind, decision, self.clock, key, body, self.check))
 
     def _end(self, number: int, kind: Kind, body: bytes = b"") -> None:
         """A decision is closed."""
         del self.open[number]
         self.counts[kind] += 1
-        self.ended[number] = self._note(kind, number, body)
+        self._note(kind, number, body)
 
     def taken(self) -> Write | None:
         """What is to be written, with a snapshot where one is due."""
@@ -210,14 +204,6 @@ class Served:
         events, self.outgoing = self.outgoing, []
         snapshot, self.snapshot = self.snapshot, None
         return Write(self.row.id, self.row.epoch, events, snapshot)
-
-    def committed(self, seq: int) -> None:
-        """Events up to `seq` are on the disk, and found there."""
-        while self.ended:
-            number, event = next(iter(self.ended.items()))
-            if event.seq > seq:
-                return
-            del self.ended[number]
 
     def save(self) -> None:
         """Make a snapshot, which is an event: the policy goes on as one that is loaded from it."""

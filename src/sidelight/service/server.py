@@ -12,10 +12,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from sidelight.errors import ServiceError, SidelightError
+import uvicorn
+
+from sidelight.errors import ServiceError
+from sidelight.graph import families
+from sidelight.planning import plan
 from sidelight.service.access import Limits
+from sidelight.service.app import create_app
+from sidelight.service.edge import log_to_stderr
+from sidelight.service.making import warm
 from sidelight.service.served import SNAPSHOT_EVERY
 from sidelight.service.service import Service
+from sidelight.service.store.base import make_store
 
 GRACE = 30
 """Seconds that requests under way have when the service is told to stop."""
@@ -38,12 +46,6 @@ class Settings:
 
 def run(settings: Settings, announce: Callable[[Service, str], None]) -> None:
     """Serve until a signal says otherwise; `announce` is called when the port is open."""
-    import uvicorn
-
-    from sidelight.service.app import create_app
-    from sidelight.service.edge import log_to_stderr
-    from sidelight.service.store.base import make_store
-
     listening = bound(settings.host, settings.port)
     host, port = listening.getsockname()[:2]
     address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
@@ -53,28 +55,19 @@ def run(settings: Settings, announce: Callable[[Service, str], None]) -> None:
         environment=settings.environment,
         snapshot_every=settings.snapshot_every,
     )
-    app = create_app(service)
-    app.access_log = settings.access_log
-    config = uvicorn.Config(
-        app,
-        lifespan="on",
-        access_log=False,
-        log_config=None,
-        log_level=logging.WARNING,
-        server_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=GRACE,
-        limit_concurrency=None,
-        h11_max_incomplete_event_size=65_536,
-        backlog=2048,
-    )
+    server = Server(service, lambda: announce(service, address), access_log=settings.access_log)
+
+    async def prepare() -> None:
+        await asyncio.to_thread(warm_kernels)
+        if settings.new_admin_token:
+            service.admin_token = await service.add_admin_token("made by --new-admin-token")
+
     gc.set_threshold(50_000, 20, 100)  # open decisions are many small objects, and none of them is in a cycle
     undo = log_to_stderr()
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # what it knows is said once, by us
     try:
-        with _runner() as runner:
-            server = ending_streams(drained_by_signals(uvicorn.Server(config)), service)
-            runner.run(_serve(server, service, listening, settings, announce, address))
+        with _runner() as runner, server.signals():
+            runner.run(server.serve_all(listening, prepare))
     finally:
         undo()
         listening.close()
@@ -89,72 +82,69 @@ def _runner() -> asyncio.Runner:
     return asyncio.Runner(loop_factory=uvloop.new_event_loop)
 
 
-def drained_by_signals(server: Any) -> Any:
-    """The server, stopping gracefully at the first signal and at once at the second; then the command has succeeded.
+async def _nothing() -> None:
+    pass
 
-    uvicorn would raise the signal again once it has drained, and end as if it had been killed.
-    """
+
+class Server(uvicorn.Server):
+    """A service on a socket, from its start to its end; `announce` is called when the port is open."""
+
+    def __init__(self, service: Service, announce: Callable[[], None], *, access_log: bool = False) -> None:
+        self.service, self.announce, self.edge = service, announce, create_app(service)
+        self.edge.access_log = access_log
+        super().__init__(
+            uvicorn.Config(
+                self.edge,
+                lifespan="off",
+                access_log=False,
+                log_config=None,
+                log_level=logging.WARNING,
+                server_header=False,
+                proxy_headers=False,
+                timeout_graceful_shutdown=GRACE,
+                h11_max_incomplete_event_size=65_536,
+            )
+        )
+
+    async def serve_all(self, listening: socket.socket, prepare: Callable[[], Any] = _nothing) -> None:
+        """Start the service, `prepare`, serve until it is told to stop, and stop the service."""
+        await self.service.start()
+        try:
+            await prepare()
+            await self.serve(sockets=[listening])
+            if not self.started:
+                raise ServiceError("the service could not be started; its log says why")
+        finally:
+            if not self.force_exit:
+                await self.service.stop()
+                await self.edge.close()
 
     @contextlib.contextmanager
-    def captured() -> Iterator[None]:
+    def signals(self) -> Iterator[None]:
+        """Stop gracefully at the first signal and at once at the second; then the command has succeeded."""
         handled = (signal.SIGINT, signal.SIGTERM)
-        before = {number: signal.signal(number, server.handle_exit) for number in handled}
+        before = {number: signal.signal(number, self.handle_exit) for number in handled}
         try:
             yield
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    server.capture_signals = captured
-    return server
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Not as uvicorn does: once it has drained it would raise the signal again, and end as if killed."""
+        yield
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Open the port, and say so."""
+        await super().startup(sockets)
+        if self.started:
+            self.announce()
 
-def ending_streams(server: Any, service: Service) -> Any:
-    """The server, telling streams to end before it waits for what is under way: they would go on for ever."""
-    shutdown = server.shutdown
-
-    async def ending(sockets: Any = None) -> None:
-        service.ending.set()
-        await shutdown(sockets=sockets)
-
-    server.shutdown = ending
-    return server
-
-
-async def _serve(
-    server: Any,
-    service: Service,
-    listening: socket.socket,
-    settings: Settings,
-    announce: Callable[[Service, str], None],
-    address: str,
-) -> None:
-    start, failed = service.start, []
-
-    async def prepared() -> None:
-        try:
-            await start()
-            await asyncio.to_thread(warm_kernels)
-            await service.policies.prepare()
-            if settings.new_admin_token:
-                service.admin_token = await service.add_admin_token("made by --new-admin-token")
-        except SidelightError as error:
-            failed.append(error)
-            raise
-
-    async def opened(sockets: Any = None) -> None:
-        await startup(sockets=sockets)
-        if server.started:
-            announce(service, address)
-
-    service.start = prepared  # type: ignore[method-assign]
-    startup, server.startup = server.startup, opened
-    with contextlib.suppress(SystemExit):  # how uvicorn says that the service did not start
-        await server.serve(sockets=[listening])
-    if failed:
-        raise failed[0]
-    if not server.started:
-        raise ServiceError("the service could not be started; its log says why")
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Tell streams to end before waiting for what is under way: they would go on for ever."""
+        self.service.ending.set()
+        await super().shutdown(sockets)
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -173,8 +163,4 @@ def bound(host: str, port: int) -> socket.socket:
 
 def warm_kernels() -> None:
     """Compile, or read from the cache, what the default plan needs: no first request waits for that."""
-    from sidelight.graph import families
-    from sidelight.planning import plan
-    from sidelight.service.making import warm
-
     warm(plan(families.cycle(4)).policy(seed=0))
