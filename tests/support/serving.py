@@ -93,7 +93,7 @@ def running(
         if failed:
             raise failed[0]
         base = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        with httpx.Client(base_url=base, headers={"Authorization": f"Bearer {ADMIN}"}, timeout=60) as http:
+        with httpx.Client(base_url=base, headers={"Authorization": f"Bearer {ADMIN}"}, timeout=300) as http:
             yield Running(http, service, clock)
     finally:
         server.should_exit = True

@@ -120,7 +120,7 @@ async def watch_policy(call: Call) -> Response:
     live.check_room(service)
     try:
         await service.policies.look(call.name)
-        events = live.events(live.OnePolicy(service, call.name), _may_read(call, call.name))
+        events = live.policy_events(service, call.name, _may_read(call, call.name))
     except OwnedElsewhere as elsewhere:
         passed_on = await call.edge.passed_on(call.request, elsewhere.address)
         events = live.until_ending(service, passed_on)
@@ -132,8 +132,8 @@ async def watch_policies(call: Call) -> Response:
     have moved on, and the names of those that are gone; `alive` otherwise.
     """
     live.check_room(call.service)
-    look = live.AllPolicies(call.service, call.whose, partial(_ready, call))
-    return live.EventStream(call.service, live.events(look, _may_read(call, call.whose)))
+    may, ready = _may_read(call, call.whose), partial(_ready, call)
+    return live.EventStream(call.service, live.list_events(call.service, call.whose, may, ready))
 
 
 def _may_read(call: Call, policy: str | None) -> live.May:

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import StreamingResponse
@@ -66,142 +64,79 @@ def check_room(service: Service) -> None:
         )
 
 
-# -- what is told -------------------------------------------------------------------------------------------
-
-
-class Look(ABC):
-    """What a stream shows, looked at again and again."""
-
-    over = False  # there is nothing more to tell
-
-    def __init__(self, service: Service) -> None:
-        self.service = service
-        self.spent = 0.0  # seconds of the processor for what the last look has found
-
-    @abstractmethod
-    async def news(self) -> list[bytes]:
-        """The events since the last look."""
-
-    @contextmanager
-    def working(self) -> Iterator[None]:
-        """Count the time that is spent in here, where nothing waits: this thread also works for others."""
-        began = time.thread_time()
-        yield
-        self.spent += time.thread_time() - began
-
-    def health(self) -> dict[str, Any]:
-        """Of the service, which every event tells."""
-        return {"time": self.service.clock(), "problems": self.service.ailments()}
-
-
-class OnePolicy(Look):
-    """`graph` once, `policy` whenever it has moved on, `gone` at its end."""
-
-    def __init__(self, service: Service, name: str) -> None:
-        super().__init__(service)
-        self.name = name
-        self.told: tuple[int, int] | None = None  # which policy of this name, and how far
-
-    async def news(self) -> list[bytes]:
-        """What has happened to it."""
-        policies, found = self.service.policies, []
-        served = policies.served.get(self.name)
-        if served is not None and not served.failed and self.told == (served.row.id, served.seq):
-            return []
-        try:
-            served = await policies.look(self.name)
-            if self.told is None or self.told[0] != served.row.id:
-                found.append(_event("graph", await asyncio.to_thread(page.graph, served)))
-            self.told = (served.row.id, served.seq)
-            recent = await policies.reading(page.recent, self.service.store, served)
-            with self.working():
-                found.append(_event("policy", page.state(served, recent) | self.health()))
-        except (Problem, OwnedElsewhere) as error:  # removed, or another process serves it: ask again
-            removed = isinstance(error, Problem) and error.status == 404
-            found = [_event("gone", {"removed": removed, "message": str(error)})]
-            self.over = True
-        return found
-
-
-class AllPolicies(Look):
-    """`policies`: first all of them, or the one that is `whose`, then those that have moved on or are gone."""
-
-    def __init__(
-        self, service: Service, whose: str | None, ready: Callable[[str], Awaitable[Answer]]
-    ) -> None:
-        super().__init__(service)
-        self.whose, self.ready = whose, ready
-        self.told: dict[str, tuple[int, int]] = {}
-        self.names: list[str] = []
-        self.due = 0.0  # when names are to be looked up
-        self.first = True
-
-    async def news(self) -> list[bytes]:
-        """What is new, has moved on or is gone."""
-        changed: list[messages.PolicyAnswer] = []
-        shown = list(self.told)
-        try:
-            await self._look_up_names()
-            shown = self.names[:MOST_LISTED]
-            for name in shown:
-                if self.told.get(name) != self._stand(name) and (answer := await self._answer(name)):
-                    with self.working():
-                        changed.append(answer())
-                    self.told[name] = self._stand(name)
-        except Problem:  # the store cannot be read just now, and requests are told so
-            shown = list(self.told)
-        gone = [name for name in self.told if name not in shown]
-        for name in gone:
-            del self.told[name]
-        if not (changed or gone or self.first):
-            return []
-        self.first = False
-        more = len(self.names) > MOST_LISTED
-        with self.working():
-            return [_event("policies", {"policies": changed, "gone": gone, "more": more, **self.health()})]
-
-    async def _look_up_names(self) -> None:
-        now = time.monotonic()
-        if now >= self.due:
-            self.due = now + NAMES_EVERY
-            whose, names = self.whose, self.service.policies.names
-            self.names = [whose] if whose is not None else await names("", MOST_LISTED + 1)
-
-    def _stand(self, name: str) -> tuple[int, int]:
-        """Changes when the policy has: how far it is, or, where that is not known here, when names are looked up."""
-        served = self.service.policies.served.get(name)
-        return (-1, int(1000 * self.due)) if served is None else (served.row.id, served.seq)
-
-    async def _answer(self, name: str) -> Answer | None:
-        try:
-            return await self.ready(name)
-        except Problem:  # removed meanwhile, or its owner cannot be reached: the next look may find it
-            return None
-
-
-def _event(name: str, data: Any) -> bytes:
-    return b"event: %s\ndata: %s\n\n" % (name.encode(), messages.encode(data))
-
-
-# -- when it is told ----------------------------------------------------------------------------------------
-
-
-async def events(look: Look, may: May) -> AsyncIterator[bytes]:
-    """The news of one look after another, and `alive` where there are none, as long as the caller may read them."""
+async def policy_events(service: Service, name: str, may: May) -> AsyncIterator[bytes]:
+    """`graph` once, `policy` whenever it has moved on, `alive` where it does not; `gone` at its end."""
+    told: tuple[int, int] | None = None  # which policy of this name, and how far
     quiet = 0.0
     while may():
-        look.spent = 0.0
-        news = await look.news()
-        if not news and quiet >= LONGEST:
-            news = [_event("alive", look.health())]
-        if news:
-            quiet = 0.0
-        for each in news:
-            yield each
-        pause = _pause(look.service, look.spent)
-        quiet += pause
-        if look.over or await _ends(look.service, pause):
+        pause = EVERY
+        try:
+            served = service.policies.served.get(name)
+            if served is None or served.failed or told != (served.row.id, served.seq):
+                served = await service.policies.look(name)
+                if told is None or told[0] != served.row.id:
+                    yield _event("graph", await asyncio.to_thread(page.graph, served))
+                told = (served.row.id, served.seq)
+                recent = await service.policies.reading(page.recent, service.store, served)
+                began = time.thread_time()
+                news = _event("policy", page.state(served, recent) | _health(service))
+                pause = _pause(service, time.thread_time() - began)
+                yield news
+                quiet = 0.0
+        except (Problem, OwnedElsewhere) as error:  # removed, or another process serves it: ask again
+            gone = isinstance(error, Problem) and error.status == 404
+            yield _event("gone", {"removed": gone, "message": str(error)})
             return
+        if quiet >= LONGEST:
+            yield _event("alive", _health(service))
+            quiet = 0.0
+        quiet += pause
+        if await _ends(service, pause):
+            return
+
+
+async def list_events(
+    service: Service, whose: str | None, may: May, ready: Callable[[str], Awaitable[Answer]]
+) -> AsyncIterator[bytes]:
+    """`policies`: first all of them, then those that have moved on or are gone; `alive` where none is."""
+    told: dict[str, tuple[int, int]] = {}
+    names: list[str] = []
+    due, quiet, first = 0.0, 0.0, True
+    while may():
+        spent, now = 0.0, time.monotonic()
+        try:
+            if now >= due:
+                due = now + NAMES_EVERY
+                names = [whose] if whose is not None else await service.policies.names("", MOST_LISTED + 1)
+            changed, shown = [], names[:MOST_LISTED]
+            for name in shown:
+                if told.get(name) != _stand(service, name, due) and (answer := await _asked(ready, name)):
+                    began = time.thread_time()  # not sooner: while this waited, the thread worked for others
+                    changed.append(answer())
+                    spent += time.thread_time() - began
+                    told[name] = _stand(service, name, due)
+        except Problem:  # the store cannot be read just now, and requests are told so
+            changed, shown = [], list(told)
+        gone = [name for name in told if name not in shown]
+        for name in gone:
+            del told[name]
+        if changed or gone or first:
+            about = {"policies": changed, "gone": gone, "more": len(names) > MOST_LISTED, **_health(service)}
+            began = time.thread_time()
+            news = _event("policies", about)
+            spent += time.thread_time() - began
+            yield news
+            quiet, first = 0.0, False
+        elif quiet >= LONGEST:
+            yield _event("alive", _health(service))
+            quiet = 0.0
+        pause = _pause(service, spent)
+        quiet += pause
+        if await _ends(service, pause):
+            return
+
+
+# -- when ---------------------------------------------------------------------------------------------------
 
 
 def _pause(service: Service, spent: float) -> float:
@@ -234,3 +169,27 @@ async def _ends(service: Service, seconds: float) -> bool:
     except TimeoutError:
         return False
     return True
+
+
+def _stand(service: Service, name: str, due: float) -> tuple[int, int]:
+    """Changes when the policy has: how far it is, or, where that is not known here, whenever names are looked up."""
+    served = service.policies.served.get(name)
+    return (-1, int(1000 * due)) if served is None else (served.row.id, served.seq)
+
+
+async def _asked(ready: Callable[[str], Awaitable[Answer]], name: str) -> Answer | None:
+    try:
+        return await ready(name)
+    except Problem:  # removed meanwhile, or its owner cannot be reached: the next look may find it
+        return None
+
+
+# -- what ---------------------------------------------------------------------------------------------------
+
+
+def _event(name: str, data: Any) -> bytes:
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), messages.encode(data))
+
+
+def _health(service: Service) -> dict[str, Any]:
+    return {"time": service.clock(), "problems": service.ailments()}

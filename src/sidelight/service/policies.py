@@ -159,6 +159,12 @@ class Policies:
         if write is not None:
             served.stored = self.writer.submit(write, served)
 
+    async def _changed(self, served: Served, action: Callable[..., Result], *arguments: Any) -> Result:
+        """Change a policy, and wait until that is on the disk."""
+        result = self._apply(served, action, *arguments)
+        await self.settled(served)
+        return result
+
     async def settled(self, served: Served) -> None:
         """Wait until everything that was applied to a policy so far is on the disk."""
         stored = served.stored
@@ -173,8 +179,7 @@ class Policies:
     async def look(self, name: str) -> Served:
         """A policy to be read: what is due has expired, and everything it shows is on the disk."""
         served = await self.get(name)
-        self._apply(served, served.expire, self.clock())
-        await self.settled(served)
+        await self._changed(served, served.expire, self.clock())
         return served
 
     async def decide(self, name: str, count: int, key: str | None) -> list[messages.Decision]:
@@ -185,9 +190,7 @@ class Policies:
             )
         served = await self.get(name)
         if key is None:
-            made = self._apply(served, served.decide, count, None, self.clock())
-            await self.settled(served)
-            return made
+            return await self._changed(served, served.decide, count, None, self.clock())
         digest = hashlib.blake2b(key.encode(), digest_size=16).digest()
         first = served.requests.get(digest)
         made = await (
@@ -209,8 +212,7 @@ class Policies:
             if found:
                 made = served.decided_before(found)
             else:
-                made = self._apply(served, served.decide, count, key, self.clock())
-                await self.settled(served)
+                made = await self._changed(served, served.decide, count, key, self.clock())
             answer.set_result(made)
             return made
         except BaseException as error:
@@ -229,17 +231,13 @@ class Policies:
             )
         served, now = await self.get(name), self.clock()
         ends = await self._ends(served, [item.decision for item in items], now)
-        found = self._apply(served, served.observe, items, ends, now)
-        await self.settled(served)
-        return found
+        return await self._changed(served, served.observe, items, ends, now)
 
     async def cancel(self, name: str, decision: int) -> messages.Cancelled:
         """Give a decision up."""
         served, now = await self.get(name), self.clock()
         ends = await self._ends(served, [decision], now)
-        found = self._apply(served, served.cancel, decision, ends, now)
-        await self.settled(served)
-        return found
+        return await self._changed(served, served.cancel, decision, ends, now)
 
     async def _ends(self, served: Served, numbers: list[int], now: float) -> dict[int, tuple[int, bytes]]:
         """How those of the decisions have ended that are closed, at `now` or before: it is on the disk."""
