@@ -144,7 +144,8 @@ class Endpoint:
         call = Call(self.service, Request(scope, receive))
         if self.route.scope is not None:
             self._authorize(call, self.route.scope)
-            self._read_query(call)
+            if scope["query_string"]:
+                self._read_query(call)
         if self._has_key:
             self._read_key(call)
         if self._decoder is not None:

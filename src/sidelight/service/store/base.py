@@ -1,6 +1,6 @@
 """What a store does, and which one an address means.
 
-Both stores speak SQL, nearly the same: what differs is how they connect, lock and fail.
+Both stores speak SQL, nearly the same (values are marked by ?): what differs is how they connect, lock and fail.
 
 Threads: `open`, `close` and everything under "writing" is called by one thread at a time, which owns the writing
 connection. What is under "reading" may be called by any thread.
@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from sidelight.errors import InvalidOption, StoreError
@@ -60,26 +60,9 @@ class NameTaken(StoreError):
     """A policy of this name exists."""
 
 
-class Cursor(Protocol):
-    """What the writing thread needs of a transaction."""
-
-    def execute(self, sql: str, values: Sequence[Any] = (), /) -> Any:
-        """One statement."""
-
-    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> Any:
-        """One statement for many rows."""
-
-    def fetchone(self) -> Any:
-        """The next row, None if there is none."""
-
-    def fetchall(self) -> list[Any]:
-        """All rows that are left."""
-
-
 class Store(ABC):
     """Events, snapshots, policies and tokens."""
 
-    mark = "?"  # how a value is written in SQL
     remote = False  # is a read worth a thread?
     where: str  # for messages, without secrets
 
@@ -123,14 +106,14 @@ class Store(ABC):
         """All rows of a query, on a connection for reading."""
 
     @abstractmethod
-    def _transaction(self) -> AbstractContextManager[Cursor]:
+    def _transaction(self) -> AbstractContextManager[Any]:
         """A transaction on the writing connection: committed to the disk at the end, or rolled back."""
 
     def own(self, row: PolicyRow) -> PolicyRow:
         """Take a policy over, or raise `OwnedElsewhere`; the row comes back with its epoch. Writing thread."""
         return row
 
-    def _fence(self, cursor: Cursor, writes: Sequence[Write]) -> None:
+    def _fence(self, cursor: Any, writes: Sequence[Write]) -> None:
         """Refuse to write for policies that another process has taken over."""
         del cursor, writes
 
@@ -154,7 +137,7 @@ class Store(ABC):
 
     def names(self, after: str, limit: int) -> list[str]:
         """Names in order, from the one that follows `after`."""
-        sql = self._sql("SELECT name FROM policies WHERE name > ? ORDER BY name LIMIT ?")
+        sql = "SELECT name FROM policies WHERE name > ? ORDER BY name LIMIT ?"
         return [name for (name,) in self._read(sql, (after, limit))]
 
     def count(self) -> int:
@@ -163,20 +146,20 @@ class Store(ABC):
 
     def row(self, name: str) -> PolicyRow | None:
         """One policy."""
-        found = self._read(self._sql("SELECT id, name, about, epoch FROM policies WHERE name = ?"), (name,))
+        found = self._read("SELECT id, name, about, epoch FROM policies WHERE name = ?", (name,))
         return _policy(found[0]) if found else None
 
     def snapshots(self, policy: int) -> Iterator[Snapshot]:
         """The newest first; one that is damaged says so when it is used."""
-        sql = self._sql("SELECT seq FROM snapshots WHERE policy = ? ORDER BY seq DESC")
+        sql = "SELECT seq FROM snapshots WHERE policy = ? ORDER BY seq DESC"
         for (seq,) in self._read(sql, (policy,)):
-            one = self._sql("SELECT chk, about, data FROM snapshots WHERE policy = ? AND seq = ?")
+            one = "SELECT chk, about, data FROM snapshots WHERE policy = ? AND seq = ?"
             for check, about, data in self._read(one, (policy, seq)):
                 yield Snapshot(policy, seq, check, about, bytes(data))
 
     def events(self, policy: int, after: int = 0) -> Iterator[Event]:
         """In order, page by page: what is committed meanwhile is seen."""
-        sql = self._sql(
+        sql = (
             "SELECT seq, kind, decision, time, key, body, chk FROM events"
             f" WHERE policy = ? AND seq > ? ORDER BY seq LIMIT {PAGE}"
         )
@@ -189,19 +172,17 @@ class Store(ABC):
 
     def last(self, policy: int) -> int:
         """The number of the last event, 0 if there is none."""
-        sql = self._sql("SELECT COALESCE(MAX(seq), 0) FROM events WHERE policy = ?")
+        sql = "SELECT COALESCE(MAX(seq), 0) FROM events WHERE policy = ?"
         return int(self._read(sql, (policy,))[0][0])
 
     def find_key(self, policy: int, key: bytes) -> list[tuple[int, bytes]]:
         """(decision, body) of the decisions that were made for a request with this key, none if there was none."""
-        sql = self._sql("SELECT seq, body FROM events WHERE policy = ? AND key = ?")
+        sql = "SELECT seq, body FROM events WHERE policy = ? AND key = ?"
         found = self._read(sql, (policy, key))
         if not found:
             return []
         seq, count = found[0][0], read_decided(bytes(found[0][1])).wanted
-        sql = self._sql(
-            "SELECT decision, body FROM events WHERE policy = ? AND seq >= ? AND seq < ? ORDER BY seq"
-        )
+        sql = "SELECT decision, body FROM events WHERE policy = ? AND seq >= ? AND seq < ? ORDER BY seq"
         return [(decision, bytes(body)) for decision, body in self._read(sql, (policy, seq, seq + count))]
 
     def find_ends(self, policy: int, decisions: Sequence[int]) -> dict[int, tuple[int, bytes]]:
@@ -209,7 +190,7 @@ class Store(ABC):
         if not decisions:
             return {}
         marks = ", ".join("?" * len(decisions))
-        sql = self._sql(
+        sql = (
             f"SELECT decision, kind, body FROM events WHERE policy = ? AND decision IN ({marks}) AND {_ENDED}"
         )
         return {
@@ -218,7 +199,7 @@ class Store(ABC):
 
     def history(self, policy: int) -> Iterator[list[tuple[int, bytes, bytes, float]]]:
         """Pages of (decision, its body, body and time of its answer), of answered ones in the order of rounds."""
-        sql = self._sql(
+        sql = (
             "SELECT d.seq, d.decision, d.body, o.body, o.time FROM events d JOIN events o"
             f" ON o.policy = d.policy AND o.decision = d.decision AND o.{_ENDED} AND o.kind = {Kind.OBSERVED:d}"
             f" WHERE d.policy = ? AND d.kind = {Kind.DECIDED:d} AND d.seq > ? ORDER BY d.seq LIMIT {PAGE}"
@@ -256,10 +237,10 @@ class Store(ABC):
     ) -> PolicyRow:
         """A new policy with its first snapshot, and with all its events where it comes from elsewhere."""
         with self._transaction() as cursor:
-            cursor.execute(self._sql("SELECT id FROM policies WHERE name = ?"), (name,))
+            cursor.execute("SELECT id FROM policies WHERE name = ?", (name,))
             if cursor.fetchone() is not None:
                 raise NameTaken(f"there is a policy {name!r} already")
-            sql = self._sql("INSERT INTO policies (name, about, epoch) VALUES (?, ?, 0) RETURNING id")
+            sql = "INSERT INTO policies (name, about, epoch) VALUES (?, ?, 0) RETURNING id"
             cursor.execute(sql, (name, json.dumps(about)))
             number = int(cursor.fetchone()[0])
             for snapshot in snapshots:
@@ -278,25 +259,23 @@ class Store(ABC):
         with self._transaction() as cursor:
             self._fence(cursor, [Write(row.id, row.epoch, ())])
             for table in ("events", "snapshots"):
-                cursor.execute(self._sql(f"DELETE FROM {table} WHERE policy = ?"), (row.id,))
-            cursor.execute(self._sql("DELETE FROM policies WHERE id = ?"), (row.id,))
-            cursor.execute(self._sql("DELETE FROM tokens WHERE policy = ?"), (row.name,))
+                cursor.execute(f"DELETE FROM {table} WHERE policy = ?", (row.id,))
+            cursor.execute("DELETE FROM policies WHERE id = ?", (row.id,))
+            cursor.execute("DELETE FROM tokens WHERE policy = ?", (row.name,))
 
     def add_token(self, token: TokenRow) -> None:
         """A token, or the one of the same id anew."""
         with self._transaction() as cursor:
-            cursor.execute(self._sql("DELETE FROM tokens WHERE id = ?"), (token.id,))
+            cursor.execute("DELETE FROM tokens WHERE id = ?", (token.id,))
             cursor.execute(
-                self._sql(
-                    "INSERT INTO tokens (id, digest, scopes, policy, note, created) VALUES (?, ?, ?, ?, ?, ?)"
-                ),
+                "INSERT INTO tokens (id, digest, scopes, policy, note, created) VALUES (?, ?, ?, ?, ?, ?)",
                 (token.id, token.digest, " ".join(token.scopes), token.policy, token.note, token.created),
             )
 
     def remove_token(self, name: str) -> None:
         """A token is good no longer."""
         with self._transaction() as cursor:
-            cursor.execute(self._sql("DELETE FROM tokens WHERE id = ?"), (name,))
+            cursor.execute("DELETE FROM tokens WHERE id = ?", (name,))
 
     def probe(self) -> None:
         """Write something, to see whether that works again."""
@@ -305,39 +284,36 @@ class Store(ABC):
 
     # -- shared by both --------------------------------------------------------------------------------
 
-    def _sql(self, text: str) -> str:
-        return text if self.mark == "?" else text.replace("?", self.mark)
-
-    def _insert(self, cursor: Cursor, events: Sequence[Event]) -> None:
+    def _insert(self, cursor: Any, events: Sequence[Event]) -> None:
         if events:
             cursor.executemany(
-                self._sql(
+                (
                     "INSERT INTO events (policy, seq, kind, decision, time, key, body, chk)"
                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
                 ),
                 events,
             )
 
-    def _insert_snapshot(self, cursor: Cursor, snapshot: Snapshot) -> None:
+    def _insert_snapshot(self, cursor: Any, snapshot: Snapshot) -> None:
         policy, seq, check, about, data = snapshot
         cursor.execute(
-            self._sql("INSERT INTO snapshots (policy, seq, chk, about, data) VALUES (?, ?, ?, ?, ?)"),
+            "INSERT INTO snapshots (policy, seq, chk, about, data) VALUES (?, ?, ?, ?, ?)",
             (policy, seq, check, about, data),
         )
-        kept = self._sql(
+        kept = (
             "DELETE FROM snapshots WHERE policy = ? AND seq > 0 AND seq NOT IN"
             f" (SELECT seq FROM snapshots WHERE policy = ? ORDER BY seq DESC LIMIT {KEPT_SNAPSHOTS})"
         )
         cursor.execute(kept, (policy, policy))
 
-    def _migrate(self, cursor: Cursor, types: Mapping[str, str]) -> None:
+    def _migrate(self, cursor: Any, types: Mapping[str, str]) -> None:
         """Make the tables, or bring those of an older version up to date."""
         for statement in schema(types):
             cursor.execute(statement)
         cursor.execute("SELECT value FROM facts WHERE name = 'format'")
         found = cursor.fetchone()
         if found is None:
-            cursor.execute(self._sql("INSERT INTO facts (name, value) VALUES ('format', ?)"), (str(FORMAT),))
+            cursor.execute("INSERT INTO facts (name, value) VALUES ('format', ?)", (str(FORMAT),))
         else:
             self._check_format(found[0])
 

@@ -13,12 +13,13 @@ import contextlib
 import secrets
 import threading
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from sidelight.errors import InvalidOption, StoreError
 from sidelight.service.events import PolicyRow, Write
-from sidelight.service.store.base import Cursor, OwnedElsewhere, Store
+from sidelight.service.store.base import OwnedElsewhere, Store
 
 TYPES = {
     "number": "BIGINT",
@@ -43,7 +44,6 @@ KEEPALIVE = (
 class PostgresStore(Store):
     """A database that other processes may share; `here` is where they reach this one."""
 
-    mark = "%s"
     remote = True
 
     def __init__(self, url: str, here: str = "") -> None:
@@ -80,7 +80,7 @@ class PostgresStore(Store):
         self._writing = self._connected(autocommit=True)
         with self._transaction() as cursor:
             cursor.execute(
-                "SELECT pg_advisory_xact_lock(%s, 0)", (LOCKS,)
+                "SELECT pg_advisory_xact_lock(?, 0)", (LOCKS,)
             )  # two that start at once make one set
             self._migrate(cursor, TYPES)
             cursor.execute(
@@ -89,9 +89,9 @@ class PostgresStore(Store):
             )
         with self._understood():
             self.instance = secrets.randbelow(2**31 - 1) + 1
-            self._writing.execute("SELECT pg_advisory_lock(%s, %s)", (LOCKS, self.instance))
+            self._writing.execute("SELECT pg_advisory_lock(?, ?)", (LOCKS, self.instance))
             self._writing.execute(
-                "INSERT INTO owners (id, address) VALUES (%s, %s)", (self.instance, self.here)
+                "INSERT INTO owners (id, address) VALUES (?, ?)", (self.instance, self.here)
             )
 
     def _connected(self, autocommit: bool) -> Any:
@@ -105,6 +105,7 @@ class PostgresStore(Store):
                 keepalives_interval=1,
                 keepalives_count=3,
                 application_name="sidelight",
+                cursor_factory=_cursor_class(),
             )
             if self._reads_only:
                 made.execute("SET default_transaction_read_only = on")
@@ -119,9 +120,9 @@ class PostgresStore(Store):
         if self._writing is not None and not self._writing.closed:
             with contextlib.suppress(self._psycopg.Error):
                 self._writing.execute(
-                    "UPDATE policies SET owner = NULL WHERE owner = %s", (str(self.instance),)
+                    "UPDATE policies SET owner = NULL WHERE owner = ?", (str(self.instance),)
                 )
-                self._writing.execute("DELETE FROM owners WHERE id = %s", (self.instance,))
+                self._writing.execute("DELETE FROM owners WHERE id = ?", (self.instance,))
         for connection in (*self._readers, self._writing):
             if connection is not None:
                 with contextlib.suppress(self._psycopg.Error):
@@ -149,7 +150,7 @@ class PostgresStore(Store):
         raise AssertionError("unreachable")
 
     @contextlib.contextmanager
-    def _transaction(self) -> Iterator[Cursor]:
+    def _transaction(self) -> Iterator[Any]:
         if self._closed:
             raise StoreError(f"{self.where} is closed")
         if self._writing is None or self._writing.closed or self._writing.broken:
@@ -170,7 +171,7 @@ class PostgresStore(Store):
     def own(self, row: PolicyRow) -> PolicyRow:
         """Take a policy that nobody alive owns, or that is ours already."""
         with self._transaction() as cursor:
-            cursor.execute("SELECT epoch, owner FROM policies WHERE id = %s FOR UPDATE", (row.id,))
+            cursor.execute("SELECT epoch, owner FROM policies WHERE id = ? FOR UPDATE", (row.id,))
             found = cursor.fetchone()
             if found is None:
                 raise StoreError(f"policy {row.name!r} was removed")
@@ -182,25 +183,25 @@ class PostgresStore(Store):
             if owner != str(self.instance):
                 epoch += 1
                 cursor.execute(
-                    "UPDATE policies SET owner = %s, epoch = %s WHERE id = %s",
+                    "UPDATE policies SET owner = ?, epoch = ? WHERE id = ?",
                     (str(self.instance), epoch, row.id),
                 )
         return row._replace(epoch=epoch)
 
-    def _living(self, cursor: Cursor, owner: int) -> str | None:
+    def _living(self, cursor: Any, owner: int) -> str | None:
         """Where a process that holds its lock is reached; None if it does not hold it any more."""
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", (LOCKS, owner))
+        cursor.execute("SELECT pg_try_advisory_xact_lock(?, ?)", (LOCKS, owner))
         if cursor.fetchone()[0]:
-            cursor.execute("DELETE FROM owners WHERE id = %s", (owner,))
+            cursor.execute("DELETE FROM owners WHERE id = ?", (owner,))
             return None
-        cursor.execute("SELECT address FROM owners WHERE id = %s", (owner,))
+        cursor.execute("SELECT address FROM owners WHERE id = ?", (owner,))
         found = cursor.fetchone()
         return "" if found is None else str(found[0])
 
-    def _fence(self, cursor: Cursor, writes: Sequence[Write]) -> None:
+    def _fence(self, cursor: Any, writes: Sequence[Write]) -> None:
         wanted = {write.policy: write.epoch for write in writes}
         cursor.execute(
-            "SELECT id, epoch, owner FROM policies WHERE id = ANY(%s) ORDER BY id FOR SHARE", (list(wanted),)
+            "SELECT id, epoch, owner FROM policies WHERE id = ANY(?) ORDER BY id FOR SHARE", (list(wanted),)
         )
         found = {number: (epoch, owner) for number, epoch, owner in cursor.fetchall()}
         for number, epoch in wanted.items():
@@ -214,6 +215,21 @@ class PostgresStore(Store):
         if self._writing is not None:
             found["postgresql"] = str(self._writing.info.server_version)
         return found
+
+
+@cache
+def _cursor_class() -> type:
+    """Cursors that take SQL as the embedded store does: psycopg marks values by %s."""
+    import psycopg
+
+    class Cursor(psycopg.Cursor[Any]):
+        def execute(self, query: Any, *rest: Any, **named: Any) -> Any:
+            return super().execute(query.replace("?", "%s"), *rest, **named)
+
+        def executemany(self, query: Any, *rest: Any, **named: Any) -> Any:
+            return super().executemany(query.replace("?", "%s"), *rest, **named)
+
+    return Cursor
 
 
 def _without_password(url: str) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 
 from sidelight.errors import StoreError
 from sidelight.service.events import Event
-from sidelight.service.store.base import Cursor, Store
+from sidelight.service.store.base import Store
 
 TYPES = {
     "number": "INTEGER",
@@ -162,7 +162,7 @@ class SqliteStore(Store):
             return connection.execute(sql, values).fetchall()
 
     @contextlib.contextmanager
-    def _transaction(self) -> Iterator[Cursor]:
+    def _transaction(self) -> Iterator[Any]:
         if self._writing is None:
             raise StoreError(f"{self.path} is closed")
         cursor = self._writing.cursor()
@@ -195,7 +195,7 @@ class SqliteStore(Store):
             }
             raise StoreError(f"{self.path}: {reasons.get(code, 'the store failed')} ({error})") from error
 
-    def _insert(self, cursor: Cursor, events: Sequence[Event]) -> None:
+    def _insert(self, cursor: Any, events: Sequence[Event]) -> None:
         for at in range(0, len(events), ROWS):
             rows = events[at : at + ROWS]
             cursor.execute(_inserting(len(rows)), [value for row in rows for value in row])
