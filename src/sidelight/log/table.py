@@ -77,7 +77,7 @@ class _Reader:
         shown = revealed != NOTHING
         value = self._numbers(unit.column, shown)
         self._within(unit.column, value, shown, unit.low, unit.high, f"in [{unit.low:g}, {unit.high:g}]")
-        probability = self._optional_numbers("probability")
+        probability = self._numbers("probability")
         self._within("probability", probability, ~np.isnan(probability), 0.0, 1.0, "in (0, 1]", above=True)
         seen = self._seen(arm, revealed, probability, shown)
         round_ = self._round()
@@ -114,7 +114,7 @@ class _Reader:
             revealed=frozen(revealed[kept_rows], np.int64),
             value=frozen(value[kept_rows], np.float64),
             seen=frozen(seen[kept_rows], np.float64),
-            n_arms=self._arm_count(n_arms, names, arm, revealed),
+            n_arms=len(names) if names else n_arms or int(max(arm.max(), revealed.max())) + 1,
             unit=unit,
             labels=names,
             version=version,
@@ -158,33 +158,22 @@ class _Reader:
             f"{self.where}row {row}, column {name!r} must be {wanted}, got {self._entry(name, row)!r}"
         )
 
-    def _numbers(self, name: str, needed: Bools) -> Floats:
-        """A column as numbers; NaN, allowed only where the value is not needed, stands for missing ones."""
-        values = self._optional_numbers(name)
-        missing = needed & np.isnan(values)
-        if missing.any():
-            raise self._refuse(
-                int(np.argmax(missing)), name, "a number; leave the row out if it was not revealed"
-            )
-        return values
-
-    def _optional_numbers(self, name: str) -> Floats:
-        """The same where every value may be missing."""
-        if name not in self.columns:
-            return np.full(self.rows, np.nan)
-        column = self.columns[name]
+    def _numbers(self, name: str, needed: Bools | None = None) -> Floats:
+        """A column as numbers, NaN where it is missing, which it must not be where it is `needed`."""
+        column = self.columns.get(name, np.full(self.rows, np.nan))
         if column.dtype.kind in "iuf":
-            return column.astype(np.float64)
-        values = np.full(self.rows, np.nan)
-        for row, entry in enumerate(column.tolist()):
-            if entry is None or entry == "":
-                continue
-            if isinstance(entry, bool):
-                raise self._refuse(row, name, "a number")
-            try:
+            values = column.astype(np.float64)
+        else:
+            values = np.full(self.rows, np.nan)
+            for row, entry in enumerate(column.tolist()):
+                if entry is None or entry == "":
+                    continue
+                if not _is_number(entry):
+                    raise self._refuse(row, name, "a number")
                 values[row] = float(entry)
-            except (TypeError, ValueError):
-                raise self._refuse(row, name, "a number") from None
+        if needed is not None and (missing := needed & np.isnan(values)).any():
+            row = int(np.argmax(missing))
+            raise self._refuse(row, name, "a number; leave the row out if it was not revealed")
         return values
 
     def _within(
@@ -261,7 +250,7 @@ class _Reader:
         if column.dtype.kind == "M":
             times: Floats = column.astype("datetime64[us]").astype(np.int64) / 1e6
             return np.where(np.isnat(column), np.nan, times)
-        return self._optional_numbers("told_at")
+        return self._numbers("told_at")
 
     # -- arms -------------------------------------------------------------------------------------------
 
@@ -297,7 +286,7 @@ class _Reader:
 
     def _arm_numbers(self, name: str, n_arms: int | None) -> Longs:
         most = MAX_ARMS if n_arms is None else checked_count("n_arms", n_arms)
-        values = self._optional_numbers(name)
+        values = self._numbers(name)
         missing = np.isnan(values)
         if name == "revealed":
             values[missing] = NOTHING
@@ -309,13 +298,6 @@ class _Reader:
                 int(np.argmax(wrong)), name, f"an arm 0..{most - 1}" if n_arms else "an arm number from 0 on"
             )
         return values.astype(np.int64)
-
-    def _arm_count(
-        self, n_arms: int | None, labels: tuple[str, ...] | None, arm: Longs, revealed: Longs
-    ) -> int:
-        if labels is not None:
-            return len(labels)
-        return n_arms if n_arms is not None else int(max(arm.max(), revealed.max())) + 1
 
     # -- decisions --------------------------------------------------------------------------------------
 
@@ -386,16 +368,8 @@ def to_arrow(log: Log) -> pyarrow.Table:
     at[~empty] = np.arange(log.n_rows)
 
     def arms(numbers: Longs, missing: Bools | None = None) -> Any:
-        if log.labels is None:
-            return pa.array(numbers, mask=missing)
-        gone = np.zeros(len(numbers), dtype=bool) if missing is None else missing
-        return pa.array(
-            [
-                None if no else log.labels[arm]
-                for arm, no in zip(numbers.tolist(), gone.tolist(), strict=True)
-            ],
-            type=pa.string(),
-        )
+        listed = pa.array(numbers, mask=missing)
+        return listed if log.labels is None else pa.array(log.labels, type=pa.string()).take(listed)
 
     def of_rows(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         found: npt.NDArray[Any] = np.append(values, values.dtype.type(0))[at]

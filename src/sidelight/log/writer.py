@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from sidelight._check import checked_count, is_whole
 from sidelight._files import replacing
@@ -24,30 +24,6 @@ PART = 10_000
 """Decisions of one parquet part, unless told otherwise."""
 SLACK = 1e-9
 """By how much rounding may take a sum of probabilities above one."""
-
-
-class LoggedDecision(Protocol):
-    """What a log needs to know about a decision."""
-
-    @property
-    def id(self) -> Any:
-        """Which it is."""
-
-    @property
-    def round(self) -> int:
-        """When it was taken."""
-
-    @property
-    def arm(self) -> int:
-        """What was played."""
-
-    @property
-    def reveals(self) -> Any:
-        """The arms that it reveals."""
-
-    @property
-    def seen(self) -> Any:
-        """With which probability each of them was to be seen."""
 
 
 class LogWriter:
@@ -112,13 +88,13 @@ class LogWriter:
 
     def write(
         self,
-        decision: LoggedDecision,
+        decision: Any,
         values: Mapping[Any, float | None] | Iterable[float | None],
         *,
         probability: float = float("nan"),
         told_at: float | None = None,
     ) -> None:
-        """Append a decision of a policy with what it revealed, by arm or label, or in the order of `reveals`.
+        """Append a `Decision` of a policy with what it revealed, by arm or label, or in the order of `reveals`.
 
         An arm that is left out or None was not revealed, where reveals may fail.
         """
