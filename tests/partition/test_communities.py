@@ -8,7 +8,7 @@ from sidelight.analysis import observability
 from sidelight.errors import UnobservableGraph
 from sidelight.graph import FeedbackGraph, families
 from sidelight.partition import Partition, legality_violations
-from sidelight.partition.communities import mended
+from sidelight.partition.natural import mended
 
 
 def test_cliques_with_a_few_links_are_their_communities():

@@ -28,7 +28,7 @@ from sidelight.environment.tables import Table, read_table
 from sidelight.errors import InvalidOption, MissingData, WeightsIgnored
 from sidelight.graph import FeedbackGraph, families, read_graph
 from sidelight.graph.building import from_pairs, pairs
-from sidelight.graph.files.nodes import nodes_paths
+from sidelight.graph.files.csv import nodes_paths
 
 __all__ = ["Dataset", "dataset", "dataset_names"]
 

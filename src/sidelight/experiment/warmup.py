@@ -145,7 +145,7 @@ def _read() -> None:
 
     from sidelight.analysis import fractional_domination, packing_independent_set
     from sidelight.graph import families, read_graph, write_graph
-    from sidelight.partition.communities import louvain
+    from sidelight.partition.natural import louvain
 
     graph = families.parse("random:30,0.2,1:loops")
     with tempfile.TemporaryDirectory() as folder:

@@ -20,7 +20,7 @@ from sidelight._formats import ENDINGS, FORMATS, Format, format_of
 from sidelight.errors import GraphFileError, InvalidGraph, WeightsIgnored
 from sidelight.graph.edges import Edges, checked_arm_count, refuse_outside
 from sidelight.graph.feedback_graph import MAX_MATERIALIZED_EDGES, FeedbackGraph
-from sidelight.graph.files.nodes import read_nodes, write_nodes
+from sidelight.graph.files.csv import read_nodes, write_nodes
 from sidelight.graph.files.shared import Options, agreed_arm_count, plausible_arm_count
 
 __all__ = ["read_graph", "write_graph"]
