@@ -18,7 +18,7 @@ from benchmarks.regret.entry import Entry, read, write
 from benchmarks.regret.tables import BASELINES, GAPS, OLD, OURS, POSITIVE, tables
 
 import sidelight as sl
-from sidelight.environment.datasets import VARIABLE, data_folder
+from sidelight.environment.data import VARIABLE, data_folder
 from sidelight.errors import MissingData, WeightsIgnored
 from sidelight.policy import names
 

@@ -6,7 +6,7 @@ import pytest
 
 import sidelight as sl
 from sidelight._check import checked_path
-from sidelight.environment.datasets import data_folder
+from sidelight.environment.data import data_folder
 from sidelight.errors import (
     GraphFileError,
     InvalidOption,

@@ -1,11 +1,11 @@
-"""What an environment promises, and the random numbers and sums that environments share."""
+"""What an environment promises, and the checks, random numbers and sums that environments share."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +14,11 @@ from sidelight._types import Bools, Floats, Longs
 from sidelight.engine.losses import World, no_function
 from sidelight.engine.random import fill_hashed_units
 from sidelight.engine.round.reveals import fill_edge_units
+from sidelight.errors import InvalidOption
 from sidelight.graph.changes import Changes
 
 if TYPE_CHECKING:
     from sidelight.graph import FeedbackGraph
-
-__all__ = ["Environment"]
 
 
 class Environment(ABC):
@@ -116,3 +115,55 @@ def running_totals(rounds: Longs, n_arms: int, add: Callable[[int, int, Floats],
         reached = int(rounds[index])
         out[index] = sums
     return out
+
+
+Array = TypeVar("Array", bound=npt.NDArray[Any])
+
+
+def checked_numbers(values: npt.ArrayLike, what: str) -> Floats:
+    """`values` as an array of floats."""
+    try:
+        return np.asarray(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise InvalidOption(f"{what} must be numbers, got {values!r} ({error})") from None
+
+
+def flat_numbers(values: npt.ArrayLike, what: str) -> Floats:
+    """A flat, non-empty array of floats of its own."""
+    numbers = checked_numbers(values, what).copy()
+    if numbers.ndim != 1 or numbers.size == 0:
+        raise InvalidOption(f"{what} must be a flat, non-empty sequence, got shape {numbers.shape}")
+    return numbers
+
+
+def checked_arms(values: Any, n_arms: int, what: str) -> Longs:
+    """A non-empty list of indices in 0..n_arms−1, repetitions allowed."""
+    arms = np.asarray(values)
+    whole = arms.ndim == 1 and arms.size > 0 and arms.dtype.kind in "iu"
+    if not (whole and arms.min() >= 0 and arms.max() < n_arms):
+        raise InvalidOption(f"{what} must be whole numbers in 0..{n_arms - 1}, got {values!r}")
+    return arms.astype(np.int64)
+
+
+def checked_unit_table(values: npt.ArrayLike, what: str) -> Floats:
+    """A read-only (rows, n) array of numbers in [0, 1], or an error naming the first that is not."""
+    table = checked_numbers(values, what)
+    if table.ndim != 2 or table.size == 0:
+        raise InvalidOption(f"{what} must be a non-empty matrix (rows, arms), got shape {table.shape}")
+    rows = max(1, 10**6 // table.shape[1])
+    for first in range(0, len(table), rows):  # in pieces: the table may be a memory map
+        piece = table[first : first + rows]
+        inside = (piece >= 0.0) & (piece <= 1.0)
+        if not inside.all():
+            row, arm = np.argwhere(~inside)[0]
+            raise InvalidOption(
+                f"{what}: row {first + row}, arm {arm} must be in [0, 1], got {piece[row, arm]}"
+            )
+    return frozen(table)
+
+
+def frozen(values: Array) -> Array:
+    """A read-only view: the kernels are compiled for one kind of array only."""
+    view = np.asarray(values).view()
+    view.flags.writeable = False
+    return view  # type: ignore[return-value]

@@ -13,15 +13,14 @@ from sidelight._check import checked_count, checked_number
 from sidelight._types import Bools, Floats, Longs, frozen
 from sidelight.engine import losses as engine
 from sidelight.engine.graphs import Sequence as Order
-from sidelight.environment.base import Environment, environment_key
-from sidelight.environment.checks import checked_arms, flat_numbers
-from sidelight.environment.coins import bernoulli
+from sidelight.environment.base import Environment, checked_arms, environment_key, flat_numbers
+from sidelight.environment.means import bernoulli
 from sidelight.environment.names import GAP, Written, spelled
 from sidelight.errors import InvalidGraph, InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.changes import Changes
 
-__all__ = ["Changing", "changing", "online"]
+__all__ = ["changing", "online"]
 
 Shown = Literal["before", "after"]
 

@@ -18,12 +18,11 @@ from sidelight._check import checked_count, checked_path
 from sidelight._types import Floats, Longs
 from sidelight.engine.losses import FUNCTION, World
 from sidelight.engine.play import total_losses
-from sidelight.environment.base import Environment, running_totals
-from sidelight.environment.checks import frozen
+from sidelight.environment.base import Environment, frozen, running_totals
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 
-__all__ = ["Function", "function"]
+__all__ = ["function"]
 
 Loss = Callable[[int, int], float]
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from sidelight._check import checked_count, checked_horizon, checked_number, checked_seed
 from sidelight._types import Longs
-from sidelight.environment.checks import checked_arms
-from sidelight.environment.coins import Coins
+from sidelight.environment.base import checked_arms
+from sidelight.environment.means import Coins
 from sidelight.environment.names import Written, spelled, whole
 from sidelight.errors import InfeasibleRequest, InvalidOption
 from sidelight.graph import FeedbackGraph

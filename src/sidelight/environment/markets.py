@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._types import Bools, Floats, Longs
+from sidelight.environment.base import flat_numbers
 from sidelight.environment.changing import Changing, changing
-from sidelight.environment.checks import flat_numbers
 from sidelight.environment.names import Written, spelled, whole
-from sidelight.environment.replay import Matrix
+from sidelight.environment.tables import Matrix
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 

@@ -10,14 +10,11 @@ import numpy as np
 
 from sidelight._check import suggestion
 from sidelight._types import Floats
-from sidelight.environment.base import Environment
-from sidelight.environment.checks import checked_arms
+from sidelight.environment.base import Environment, checked_arms
 from sidelight.environment.function import own_environment
 from sidelight.errors import InvalidOption, SidelightError
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.building import read_number
-
-__all__ = ["parse", "usages"]
 
 GAP = 0.2
 """By how much the best arm is better, unless the text says otherwise."""

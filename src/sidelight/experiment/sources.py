@@ -23,7 +23,7 @@ from sidelight._files import digest, file_digest
 from sidelight._formats import ENDINGS
 from sidelight.environment import Environment
 from sidelight.environment import names as environments
-from sidelight.environment.datasets import dataset_files
+from sidelight.environment.data import dataset_files
 from sidelight.errors import InvalidOption, ResultsError
 from sidelight.graph import FeedbackGraph, families, read_graph
 from sidelight.graph.repair import with_loops

@@ -20,17 +20,15 @@ import numpy as np
 from sidelight._check import checked_count, checked_path
 from sidelight._types import Floats
 from sidelight.environment.base import Environment
-from sidelight.environment.coins import Coins
+from sidelight.environment.means import Coins
 from sidelight.environment.names import Written, spelled
-from sidelight.environment.newsvendor import newsvendor
-from sidelight.environment.replay import Matrix
-from sidelight.environment.tables import Table, read_table
+from sidelight.environment.tables import Matrix, Table, newsvendor, read_table
 from sidelight.errors import InvalidOption, MissingData, WeightsIgnored
 from sidelight.graph import FeedbackGraph, families, read_graph
 from sidelight.graph.building import from_pairs, pairs
 from sidelight.graph.files.csv import nodes_paths
 
-__all__ = ["Dataset", "dataset", "dataset_names"]
+__all__ = ["dataset", "dataset_names"]
 
 VARIABLE = "SIDELIGHT_DATA"
 """Environment variable that names the folder of data sets."""
