@@ -79,7 +79,7 @@ def test_large_graphs_are_described_only():
 def test_plans_and_bounds(graph):
     plan = sl.plan(graph, 10_000)
     assert f"{plan.bound.value:,.1f}" in shown(plan).text
-    assert f"{len(plan.considered)} considered" in shown(plan).text
+    assert f"{len(plan.details.considered)} considered" in shown(plan).text
     page = shown(plan.bound)
     for name, value in plan.bound.terms.items():
         assert name in page.text

@@ -18,7 +18,7 @@ EXPECTED = {
     "policies": [*policies.names(), "FILE.py:NAME", "PLAN.json"],
     "environments": list(environments.usages()),
     "claims": list(claims.names()),
-    "realizations": ["auto", *REALIZATIONS, "anytime"],
+    "realizations": list(REALIZATIONS),
     "partitions": [name for name in dir(sl.partitions) if not name.startswith("search")],
     "formats": list(ENDINGS),
 }

@@ -6,9 +6,6 @@ import pytest
 from cli_checks import assert_one_line, assert_usage
 
 import sidelight as sl
-from sidelight.cli import plan as command
-from sidelight.planning import REALIZATIONS
-from sidelight.planning.planner import ANYTIME
 
 
 def answer(run, *arguments):
@@ -26,13 +23,6 @@ def test_json_is_the_plan_with_its_graph_and_its_checks(run):
     assert found.pop("graph")["source"] == "teams:4x3"
     assert found.pop("version") == sl.__version__
     assert found == json.loads(json.dumps(plan.to_dict()))
-
-
-def test_what_may_be_named_is_what_the_library_knows():
-    """The command repeats the names, since importing the library takes longer than `--help`."""
-    assert sorted(command.REALIZATIONS) == sorted(["auto", ANYTIME, *REALIZATIONS])
-    ready_made = {name for name in dir(sl.partitions) if not name.startswith("_")}
-    assert set(command.PARTITIONS) == ready_made - {"search", "searched", "Search"}
 
 
 def test_a_vacuous_bound_is_called_so(run):
@@ -53,12 +43,12 @@ def test_the_tables_say_why(run):
     for word in ("Plan for teams:4x3, 100,000 rounds", "certified", "inequalities hold", "Considered"):
         assert word in out
     weighed = out.partition("Considered")[2]
-    for other in plan.considered:
+    for other in plan.details.considered:
         assert f"{other.value:,.1f}" in weighed
     assert weighed.splitlines()[2].split()[:2] == ["single", "interpolated"]  # the smallest bound comes first
     assert f"{plan.bound.terms['smallest bound']:,.1f}" in weighed.splitlines()[2]
     assert "the smallest bound is" in out  # … and a note says why it is not the plan's own
-    assert plan.note.endswith("larger, so that the plan can tune itself to the losses it meets")
+    assert plan.details.note.endswith("larger, so that the plan can tune itself to the losses it meets")
 
 
 def test_a_plan_for_any_number_of_rounds(run):
@@ -125,7 +115,7 @@ def test_a_horizon_or_none(run):
 
 def test_options_of_self_tuning_plans(run):
     found = answer(run, "cycle:20", "-T", 30_000, "--slack", 0.2, "--share", 0.25)
-    made = sl.plan(sl.families.cycle(20), 30_000, slack=0.2, c=0.25)
+    made = sl.plan(sl.families.cycle(20), 30_000, slack=0.2, share=0.25)
     assert found["bound"] == made.bound.to_dict()
     assert found["parameters"] == made.parameters
     assert answer(run, "cycle:20", "-s", 0.7)["parameters"]["s"] == 0.7

@@ -28,7 +28,7 @@ from sidelight.policy.graphs import other_graph, own_graph, packed, unknown_grap
 
 def begun(graph, s):
     """A state at round one, graphs to be played on, and the twin."""
-    plan = sl.plan(graph, realization="self-tuning", s=s)
+    plan = sl.plan(graph, realization="self-tuning", order=s)
     rule, n = plan.tuning.self_tuning, graph.n_arms
     drawn = np.random.default_rng(3).random((2, n, n)) < 0.4
     kinds = [sl.FeedbackGraph.from_adjacency(A) for A in drawn]

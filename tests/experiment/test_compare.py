@@ -57,7 +57,7 @@ def test_graphs_plans_and_environments_of_ones_own(tmp_path):
 
 def test_two_lambdas_are_two_policies_and_a_text_is_a_list_of_one():
     """Nothing is known of a lambda but that it is itself."""
-    makers = [lambda graph, horizon, c=c: sl.plan(graph, horizon, c=c) for c in (0.3, 0.6)]
+    makers = [lambda graph, horizon, c=c: sl.plan(graph, horizon, share=c) for c in (0.3, 0.6)]
     results = sl.compare("cycle:5", dict(zip("ab", makers, strict=True)), "gap", 50, 2)
     assert [cell.policy for cell in results.cells] == ["a", "b"]
     with pytest.raises(sl.errors.SpecError, match=r"'a' and 'b'.*leave one out"):

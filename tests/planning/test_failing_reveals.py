@@ -139,7 +139,7 @@ def test_a_larger_probability_raises_no_bound(seed):
     for s in (0.5, 1.0):
         for T in (1000, 10**6):
             before, after = (
-                sl.plan(graph, T, realization="self-tuning", s=s).bound.value for graph in (g, better)
+                sl.plan(graph, T, realization="self-tuning", order=s).bound.value for graph in (g, better)
             )
             assert after <= before * (1 + 1e-9)
     before, after = (sl.plan(graph, 10**5).bound.value for graph in (g, better))
@@ -151,7 +151,7 @@ def test_bounds_grow_as_classes_say():
     weak = sl.families.lossy_probe(6, 0.5)
     for g, power in (strong, 1 / 2), (weak, 2 / 3):
         assert sl.plan(g).curve.exponent == power
-    half, whole = (sl.plan(sl.families.faulty(sl.families.cycle(6), p), 10**6, s=1.0) for p in (0.5, 1.0))
+    half, whole = (sl.plan(sl.families.faulty(sl.families.cycle(6), p), 10**6, order=1.0) for p in (0.5, 1.0))
     # δ* doubles, and the bound grows like its cube root
     assert half.bound.value == pytest.approx(2 ** (1 / 3) * whole.bound.value, rel=2e-3)
 

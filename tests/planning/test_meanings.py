@@ -25,8 +25,10 @@ def test_blocks_by_kind():
 
 def test_a_note_says_why_the_bound_is_not_the_smallest():
     plan = sl.plan("cycle:10", 2000)
-    smallest = min(each.value for each in plan.considered)
+    smallest = min(each.value for each in plan.details.considered)
     assert plan.bound.terms["smallest bound"] == pytest.approx(smallest)
-    assert f"the smallest bound is {smallest:,.1f} (interpolated, single, with fixed rates)" in plan.note
-    assert plan.note in str(plan)
-    assert sl.plan("cycle:10", 2000, realization="fixed").note == ""
+    assert (
+        f"the smallest bound is {smallest:,.1f} (interpolated, single, with fixed rates)" in plan.details.note
+    )
+    assert plan.details.note in str(plan)
+    assert sl.plan("cycle:10", 2000, realization="fixed").details.note == ""

@@ -99,7 +99,9 @@ def test_tuning_agrees_with_the_twin(instance, realization):
     elif realization == "adaptive":
         expected = naive.adaptive_parameters(twin, T, weights, tuning.parent)
     else:
-        entropy = [int(k) for k, choice in zip(p.weak, made.choices, strict=True) if choice == "clustered"]
+        entropy = [
+            int(k) for k, choice in zip(p.weak, made.details.choices, strict=True) if choice == "clustered"
+        ]
         expected = naive.hybrid_parameters(twin, T, weights, tuning.parent, entropy)
     assert_allclose(tuning.global_exploration, expected.gamma_constant, rtol=1e-12, atol=1e-300)
     assert_allclose(tuning.local_exploration, expected.gamma_local, rtol=1e-12, atol=1e-300)
@@ -125,7 +127,7 @@ def test_what_the_proofs_need_of_exploration(instance, realization):
     tuning, p, g = made.tuning, made.partition, made.graph
     for inner in inner_points(made, np.random.default_rng(11)):
         gamma = tuning.exploration(made.graph, inner)
-        for k, step, choice in zip(p.weak, made.parameters["eta_blocks"], made.choices, strict=True):
+        for k, step, choice in zip(p.weak, made.parameters["eta_blocks"], made.details.choices, strict=True):
             inside = set(p.blocks[k].tolist())
             for arm in p.blocks[k]:
                 seen = sum(gamma[j] for j in g.in_neighbors(int(arm)) if int(j) in inside)
@@ -161,19 +163,21 @@ def test_summary_and_dict(instance, realization):
 @pytest.mark.parametrize("horizon", [10, 10**4, 10**8])
 def test_auto_is_the_best_considered(instance, horizon):
     made = make_plan(graph_of(instance), horizon)
-    certified = [c.value for c in made.considered if c.certified]
-    best = min(certified or [c.value for c in made.considered])
+    certified = [c.value for c in made.details.considered if c.certified]
+    best = min(certified or [c.value for c in made.details.considered])
     smallest = made.bound.value - made.bound.terms.get("slack", 0.0)
     assert smallest == pytest.approx(best, rel=1e-11)
     assert made.bound.value <= 1.1 * smallest * (1 + 1e-11)
     assert made.bound.certified == bool(certified)
-    assert len({(c.partition, c.realization) for c in made.considered}) == len(made.considered)
+    assert len({(c.partition, c.realization) for c in made.details.considered}) == len(
+        made.details.considered
+    )
     for realization in instance.realizations:
         given = planned(instance, realization, horizon)
         single = make_plan(made.graph, horizon, realization=realization)
         assert single.bound.value >= smallest * (1 - 1e-11) or not single.bound.certified
         assert single.realization == given.realization == realization
-    assert any(c.realization == "interpolated" for c in made.considered)
+    assert any(c.realization == "interpolated" for c in made.details.considered)
 
 
 def test_a_certified_plan_beats_a_smaller_uncertified_bound():
@@ -182,46 +186,48 @@ def test_a_certified_plan_beats_a_smaller_uncertified_bound():
     made = make_plan(graph, 1_000, realization="clustered")
     assert made.bound.certified
     assert made.partition == natural.components(graph)
-    assert not any(c.certified for c in made.considered if c.partition == "single")
-    assert min(c.value for c in made.considered if not c.certified) < made.bound.value
+    assert not any(c.certified for c in made.details.considered if c.partition == "single")
+    assert min(c.value for c in made.details.considered if not c.certified) < made.bound.value
     assert make_plan(graph, 2_000, realization="clustered").partition.n_blocks == 1
     nothing_holds = make_plan(graph, 300, realization="clustered")
     assert not nothing_holds.bound.certified
-    assert nothing_holds.bound.value == min(c.value for c in nothing_holds.considered)
+    assert nothing_holds.bound.value == min(c.value for c in nothing_holds.details.considered)
     assert make_plan(graph, 300).bound.certified  # minimised bounds hold at every horizon
 
 
 def test_ties_go_to_fewer_blocks_then_to_the_first_name():
     graph = FeedbackGraph.from_edges(30, both(cycle(range(30))))
     made = make_plan(graph, 10**6, realization="fixed")
-    assert [c.partition for c in made.considered] == ["single"] * 4  # components and corrupted are the same
+    assert [c.partition for c in made.details.considered] == [
+        "single"
+    ] * 4  # components and corrupted are the same
     assert made.realization == "interpolated"
     bandit = FeedbackGraph.from_edges(6, loops(range(6)))
     tie = make_plan(bandit, 10**4)
-    values = {(c.partition, c.realization): c.value for c in tie.considered}
+    values = {(c.partition, c.realization): c.value for c in tie.details.considered}
     assert values["watched", "flat"] == pytest.approx(values["singletons", "flat"], rel=1e-12)
     assert tie.partition.n_blocks == 1
 
 
 def test_natural_partitions_are_all_considered():
     cube = FeedbackGraph.from_edges(8, [(v, v ^ bit) for v in range(8) for bit in (1, 2, 4)])
-    assert {c.partition for c in make_plan(cube, 10**6, realization="fixed").considered} == {
+    assert {c.partition for c in make_plan(cube, 10**6, realization="fixed").details.considered} == {
         "single",
         "hypercube",
     }
     strong = FeedbackGraph.from_edges(3, clique(range(3)))
-    assert {c.partition for c in make_plan(strong, 10**6, realization="fixed").considered} == {
+    assert {c.partition for c in make_plan(strong, 10**6, realization="fixed").details.considered} == {
         "single",
         "singletons",
     }
     mab = FeedbackGraph.from_edges(3, loops(range(3)))
-    assert {c.partition for c in make_plan(mab, 10**6, realization="fixed").considered} == {
+    assert {c.partition for c in make_plan(mab, 10**6, realization="fixed").details.considered} == {
         "single",
         "singletons",
         "watched",
     }
     two_weak = FeedbackGraph.from_edges(6, [*loops(range(4)), (0, 4), (1, 5), (2, 3)])
-    names = {c.partition for c in make_plan(two_weak, 10**6, realization="fixed").considered}
+    names = {c.partition for c in make_plan(two_weak, 10**6, realization="fixed").details.considered}
     assert names == {"single", "components", "corrupted", "covered", "watched"}
 
 
@@ -243,12 +249,12 @@ def test_choices_by_hand():
     graph = FeedbackGraph.from_edges(87, edges)
     p = Partition(graph, [[86], [*range(6)], [*range(6, 86)]])
     auto = make_plan(graph, 10**6, p, "hybrid")
-    assert auto.choices == ("clustered", "adaptive")
-    again = make_plan(graph, 10**6, p, dict(zip(p.weak.tolist(), auto.choices, strict=True)))
+    assert auto.details.choices == ("clustered", "adaptive")
+    again = make_plan(graph, 10**6, p, dict(zip(p.weak.tolist(), auto.details.choices, strict=True)))
     assert (again.realization, again.bound.value) == ("hybrid", auto.bound.value)
     for choices in ({1: "adaptive", 2: "clustered"}, {1: "adaptive", 2: "adaptive"}):
         made = make_plan(graph, 10**6, p, choices)
-        assert made.choices == (choices[1], choices[2])
+        assert made.details.choices == (choices[1], choices[2])
         assert made.bound.value > auto.bound.value
         assert (made.tuning.adaptive > 0).tolist() == [False, *(c == "adaptive" for c in choices.values())]
         assert ((made.tuning.parent >= 0) == (made.tuning.adaptive > 0)[p.block_of]).all()
@@ -304,7 +310,10 @@ def test_accepts_whole_horizons(horizon):
 
 @pytest.mark.parametrize("realization", ["Flat", "", "Clustered", None, 3, ("clustered",)])
 def test_refuses_unknown_realizations(realization):
-    with pytest.raises(InvalidOption, match="adaptive, clustered, fixed, flat, hybrid, interpolated"):
+    with pytest.raises(
+        InvalidOption,
+        match="auto, self-tuning, fixed, flat, interpolated, clustered, adaptive, hybrid, uniform",
+    ):
         make_plan(PAIRS, 1000, realization=realization)
 
 

@@ -45,7 +45,7 @@ PLANS = {
     "cycle": lambda: sl.plan(families.cycle(6)),
     "a budget": lambda: sl.plan(families.cliques([3, 3]), 300, realization="self-tuning", slack=0.5),
     "loop-less clique": lambda: sl.plan(families.loopless_clique(5), realization="self-tuning"),
-    "entropy": lambda: sl.plan(families.revealing_action(5), realization="self-tuning", s=1.0),
+    "entropy": lambda: sl.plan(families.revealing_action(5), realization="self-tuning", order=1.0),
     "bandit": lambda: sl.plan(families.mab(4)),
     "failing": lambda: sl.plan(families.faulty(families.cycle(5), 0.6)),
     "failing entropy": lambda: sl.plan(

@@ -39,7 +39,7 @@ from sidelight.engine.fields import (
 )
 from sidelight.engine.simplex.store import ENTROPY_LIST, ENTROPY_TREE, POWER_BUCKETS, POWER_LIST
 from sidelight.graph.repair import with_loops
-from sidelight.planning import Bound, Plan
+from sidelight.planning import Bound, Details, Plan
 from sidelight.planning.bounds.bound import NEVER, Condition
 from sidelight.policy import policy as policies
 from sidelight.policy.plan_policy import PlanPolicy
@@ -49,7 +49,7 @@ def by_hand(graph, blocks, **numbers):
     """A plan with any numbers; its bound promises nothing, so it can be saved."""
     bound = Bound(500, {"nothing": 500.0}, "by hand", (Condition("proved", 1.0, 0.0),), NEVER, NEVER)
     tuning = hand_tuning(blocks, **numbers)
-    return Plan(graph, sl.Partition(graph, blocks), 500, "by hand", (), {}, bound, tuning)
+    return Plan(graph, sl.Partition(graph, blocks), 500, "by hand", {}, bound, tuning, Details(graph))
 
 
 def two_cliques(**numbers):

@@ -93,7 +93,11 @@ def test_graph_and_plan_come_back(spec, tmp_path):
     assert_array_equal(back.graph.universal, plan.graph.universal)
     assert_array_equal(back.graph.has_loop, plan.graph.has_loop)
     assert back.partition == plan.partition
-    assert (back.horizon, back.realization, back.choices) == (plan.horizon, plan.realization, plan.choices)
+    assert (back.horizon, back.realization, back.details.choices) == (
+        plan.horizon,
+        plan.realization,
+        plan.details.choices,
+    )
     assert back.parameters == plan.parameters
     assert back.bound.to_dict() == plan.bound.to_dict()
     assert_array_equal(back.policy(seed=1).probabilities, plan.policy(seed=1).probabilities)

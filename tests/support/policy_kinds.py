@@ -38,7 +38,7 @@ KINDS: dict[str, Callable[[], object]] = {
     "anytime mixed": lambda: sl.plan(families.corrupted_mab(40, 4), None, realization="anytime"),
     "self-tuning": lambda: sl.plan(families.cycle(8), realization="self-tuning"),
     "self-tuning buckets": lambda: sl.plan(families.cycle(30), realization="self-tuning"),
-    "self-tuning entropy": lambda: sl.plan(families.loopless_clique(7), realization="self-tuning", s=1.0),
+    "self-tuning entropy": lambda: sl.plan(families.loopless_clique(7), realization="self-tuning", order=1.0),
     "self-tuning budget": lambda: sl.plan(families.cliques([3, 4]), 3000, realization="self-tuning"),
     "hedge": lambda: sl.baselines.hedge(families.full(7), 1000),
     "exp3": lambda: sl.baselines.exp3(families.mab(6), 1000),

@@ -89,10 +89,7 @@ def flat_plan(g, horizon, name, owed):
     shifted = np.setdiff1d(np.flatnonzero(~g.has_loop), owed)
     way = FlatCandidate(sl.partitions.single(g), cover, shifted)
     assert way.name == name
-    tuning, parameters = way.tune(horizon)
-    return sl.Plan(
-        g, way.partition, horizon, "flat", way.choices, parameters, way.bound(horizon), tuning, ()
-    )  # fmt: skip
+    return way.plan(horizon)
 
 
 def flat_twin(plan, owed):

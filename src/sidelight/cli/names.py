@@ -57,11 +57,11 @@ policies = offered("policies", several=True)
 def known() -> dict[str, list[str]]:
     """Usages of families and environments, names of all else, as `sidelight list` prints them."""
     from sidelight._formats import ENDINGS
+    from sidelight._realizations import REALIZATIONS
     from sidelight.environment import names as environments
     from sidelight.experiment import claims
     from sidelight.graph import families
     from sidelight.partition import natural
-    from sidelight.planning.planner import ANYTIME, REALIZATIONS
     from sidelight.policy import names as policies
 
     return {
@@ -69,7 +69,7 @@ def known() -> dict[str, list[str]]:
         "policies": [*policies.names(), "FILE.py:NAME", "PLAN.json"],
         "environments": list(environments.usages()),
         "claims": list(claims.names()),
-        "realizations": ["auto", *REALIZATIONS, ANYTIME],
+        "realizations": list(REALIZATIONS),
         "partitions": list(natural.__all__),
         "formats": list(ENDINGS),
     }

@@ -104,9 +104,8 @@ def command(
 ) -> None:
     """Make a plan for T rounds with a certified bound on the regret, and list what else was considered.
 
-    The plan tunes itself to the losses it meets, inside the smallest certified bound that is known for the graph.
-    Where it needs room for that, its bound is larger by at most 6, and a note says so; where it would need more, the
-    plan with the smallest bound is played as it is.
+    The plan tunes itself to the losses it meets, inside the smallest certified bound that is known for the graph and
+    some slack. Where it cannot, the plan with the smallest bound is played as it is, and a note says so.
 
     Without --horizon the plan is for any number of rounds, and its bound is a function of the round. Where GRAPH is a
     saved plan, its graph is planned for anew, for its own horizon if neither --horizon nor --anytime is given.
@@ -131,7 +130,7 @@ def command(
         )
     given = None if partition is None else _partition(g, partition)
     make: Callable[..., sl.Plan] = sl.plan  # which options go together is for the library to say
-    tuned = {"s": order, "c": share, "slack": slack, "confidence": confidence}
+    tuned = {"order": order, "share": share, "slack": slack, "confidence": confidence}
     found = make(g, horizon, given, realization, search=search, **tuned)
     checks = _checks(found)
     answer = {
@@ -155,12 +154,12 @@ def command(
     about += [("arms, edges", f"{g.n_arms:,}, {g.n_edges:,}"), *plan_rows(found)]
     parts: list[Any] = [facts(f"Plan for {safe(loaded.source)}, {rounds}", about)]
     rows = [("anytime", found.curve.summary())] if anytime else bound_rows(found.bound)
-    rows += [("note", found.note)] if found.note else []
+    rows += [("note", found.details.note)] if found.details.note else []
     rows.append(("checked again", f"{holding} of {len(checks)} inequalities hold, by an independent check"))
     parts.append(facts("Bound", rows))
     if anytime:
         parts.append(_by_rounds(found))
-    if len(found.considered) > 1:
+    if len(found.details.considered) > 1:
         parts.append(_considered(found))
     if file is not None:
         parts.append(f"plan: {safe(str(file))}")
@@ -201,7 +200,7 @@ def _by_rounds(found: sl.Plan) -> Any:
 
 def _considered(found: sl.Plan) -> Any:
     """Everything the planner weighed, the winner first."""
-    weighed = sorted(found.considered, key=lambda other: (not other.certified, other.value))
+    weighed = sorted(found.details.considered, key=lambda other: (not other.certified, other.value))
     rows = [
         (
             other.partition,
@@ -261,7 +260,7 @@ def plan_rows(plan: sl.Plan) -> list[tuple[str, str]]:
     from sidelight.planning.meanings import numbers_of
 
     rows = [("partition", _blocks(plan.partition)), ("realization", plan.realization)]
-    kinds = sorted(set(plan.choices))
+    kinds = sorted(set(plan.details.choices))
     if kinds and kinds != [plan.realization]:
         rows.append(("blocks play", ", ".join(kinds[:6]) + (", …" if len(kinds) > 6 else "")))
     numbers = numbers_of(plan.parameters)

@@ -1,13 +1,14 @@
 """Plans: potentials, realizations, bounds, and the planner that picks among them."""
 
+from sidelight._realizations import REALIZATIONS
 from sidelight.planning.anytime import curve_from_dict
 from sidelight.planning.anytime.strong import StrongAnytimeBound
 from sidelight.planning.anytime.weak import AnytimeBound
 from sidelight.planning.bounds.bound import Bound, BoundCurve, Condition
 from sidelight.planning.bounds.checker import check_certificate
 from sidelight.planning.bounds.comparison import Comparison, compare_bounds
-from sidelight.planning.plan import Considered, Plan
-from sidelight.planning.planner import REALIZATIONS, plan
+from sidelight.planning.plan import Considered, Details, Plan
+from sidelight.planning.planner import plan
 from sidelight.planning.potentials import Potential
 from sidelight.planning.schedule import Schedule
 from sidelight.planning.self_tuning.curve import SelfTuningBound
@@ -23,6 +24,7 @@ __all__ = [
     "Comparison",
     "Condition",
     "Considered",
+    "Details",
     "Plan",
     "Potential",
     "Schedule",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -180,6 +180,10 @@ class Best(Candidate):
         """Of the best one."""
         return self.at(T).conditions(T)
 
+    def order(self, T: float) -> float | None:
+        """Of the best one."""
+        return self.at(T).order(T)
+
     def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
         """Of the best one."""
         return self.at(T).tune(T)
@@ -193,24 +197,40 @@ class Best(Candidate):
         return self.at(float(horizon)).plan(horizon, considered)
 
 
+class Weighed(NamedTuple):
+    """A candidate and what it promises for some number of rounds."""
+
+    candidate: Candidate
+    value: float
+    certified: bool
+
+    @property
+    def preference(self) -> tuple[bool, float, int, str, str]:
+        """Certified first, then the smallest bound; equal up to rounding: fewer blocks, then names."""
+        each = self.candidate
+        names = (each.partition.n_blocks, each.realization, each.name)
+        return not self.certified, float(f"{self.value:.12g}"), *names
+
+
+def weighed(candidates: Iterable[Candidate], T: int) -> list[Weighed]:
+    """What all of them promise for T rounds."""
+    return [Weighed(candidate, *candidate.score(T)) for candidate in candidates]
+
+
+def smallest(found: Sequence[Weighed]) -> Candidate:
+    """The one with the smallest certified bound."""
+    return min(found, key=lambda each: each.preference).candidate
+
+
+def considered(found: Iterable[Weighed]) -> tuple[Considered, ...]:
+    """As a plan tells it."""
+    return tuple(
+        Considered(each.candidate.name, each.candidate.realization, each.value, each.certified)
+        for each in found
+    )
+
+
 def best_of(candidates: Sequence[Candidate], T: int) -> Plan:
     """The plan for T rounds with the smallest certified bound among the candidates."""
-    best, considered = weighed(candidates, T)
-    return best.plan(T, considered)
-
-
-def weighed(candidates: Sequence[Candidate], T: int) -> tuple[Candidate, tuple[Considered, ...]]:
-    """The candidate with the smallest certified bound for T rounds, and what all of them promise."""
-    scores = [candidate.score(T) for candidate in candidates]
-    best = min(range(len(candidates)), key=lambda i: _preference(candidates[i], *scores[i]))
-    considered = tuple(
-        Considered(candidate.name, candidate.realization, value, certified)
-        for candidate, (value, certified) in zip(candidates, scores, strict=True)
-    )
-    return candidates[best], considered
-
-
-def _preference(candidate: Candidate, value: float, certified: bool) -> tuple[bool, float, int, str, str]:
-    """Certified first, then the smallest bound; equal up to rounding: fewer blocks, then names."""
-    blocks = candidate.partition.n_blocks
-    return not certified, float(f"{value:.12g}"), blocks, candidate.realization, candidate.name
+    found = weighed(candidates, T)
+    return smallest(found).plan(T, considered(found))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,23 +34,40 @@ class Considered(NamedTuple):
     certified: bool
 
 
+@dataclass(frozen=True, eq=False)
+class Details:
+    """The planner's notes on a plan: nothing of this is played."""
+
+    graph: FeedbackGraph
+    choices: tuple[str, ...] = ()  # (m2,) how each weak block plays: "clustered", "adaptive", "flat h=0.5", …
+    considered: tuple[Considered, ...] = ()  # what was weighed
+    note: str = ""  # what a reader of the summary should know besides
+
+    @cached_property
+    def evidence(self) -> CliqueCover:
+        """The cliques that prove how well arms see each other, for `check_certificate` to verify."""
+        return clique_cover(self.graph)
+
+    def evidence_at(self, r: float) -> CliqueCover:
+        """The same of the edges that reveal with probability r or more."""
+        return self.evidence if self.graph.certain else clique_cover(self.graph.at_least(r))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan:
     """How to play `graph`, for `horizon` rounds or any number of them, and what regret that keeps below.
 
-    Made by `plan`. `choices` says how each weak block plays, in the order of `partition.weak`.
+    Made by `plan`; `details` has its notes.
     """
 
     graph: FeedbackGraph
     partition: Partition
     horizon: int | None  # None: any number of rounds
     realization: str
-    choices: tuple[str, ...]  # (m2,) "clustered", "adaptive", "interpolated h=0.83" or "flat h=0.5"
     parameters: dict[str, Any]  # the paper's names: alpha, beta or b, eta, eta_loop, …
     curve: BoundCurve  # the bound as a function of the number of rounds
     tuning: Tuning
-    considered: tuple[Considered, ...] = ()
-    note: str = ""  # what a reader of the summary should know besides
+    details: Details
 
     def policy(
         self,
@@ -115,14 +132,9 @@ class Plan:
             return self.curve.at(T)
         return high_probability(self.graph, self.tuning, T, confidence)
 
-    @cached_property
-    def evidence(self) -> CliqueCover:
-        """The cliques that prove how well arms see each other, for `check_certificate` to verify."""
-        return clique_cover(self.graph)
-
-    def evidence_at(self, r: float) -> CliqueCover:
-        """The same of the edges that reveal with probability r or more."""
-        return self.evidence if self.graph.certain else clique_cover(self.graph.at_least(r))
+    def noted(self, note: str) -> Plan:
+        """The same plan with a note for whoever reads its summary."""
+        return replace(self, details=replace(self.details, note=note))
 
     def summary(self) -> str:
         """The plan for human readers."""
@@ -133,11 +145,11 @@ class Plan:
             blocks_of(self.partition),
             *(f"  {name} = {value}" + f"  {meaning}" * bool(meaning) for name, value, meaning in numbers),
             self.curve.summary(),
-            self.note,
+            self.details.note,
         ]
-        if len(self.considered) > 1:
+        if len(self.details.considered) > 1:
             lines.append("considered:")
-            for c in self.considered:
+            for c in self.details.considered:
                 status = "certified" if c.certified else "not certified"
                 lines.append(f"  {c.partition:<11} {c.realization:<12} {c.value:>14,.2f}  {status}")
         return "\n".join(line for line in lines if line)
@@ -170,7 +182,7 @@ class Plan:
             bound = self.bound
             status = ("certified" if bound.certified else "not certified") + ", vacuous" * bound.vacuous
             rows += [("regret at most", f"{bound.value:,.1f} ({status})"), ("theorem", bound.theorem)]
-        weighed = sorted(self.considered, key=lambda other: (not other.certified, other.value))
+        weighed = sorted(self.details.considered, key=lambda other: (not other.certified, other.value))
         others = _html.table(
             ("partition", "realization", ">regret at most", ""),
             [
@@ -186,7 +198,7 @@ class Plan:
         return _html.panel(
             f"{self.realization} plan for {self.graph.n_arms:,} arms and {rounds}",
             _html.facts(rows),
-            _html.note(self.note),
+            _html.note(self.details.note),
             _html.folded(f"{len(weighed)} considered", others) if len(weighed) > 1 else "",
         )
 
@@ -196,10 +208,10 @@ class Plan:
             "horizon": self.horizon,
             "realization": self.realization,
             "blocks": [block.tolist() for block in self.partition.blocks],
-            "choices": list(self.choices),
+            "choices": list(self.details.choices),
             "parameters": self.parameters,
             "bound": self.curve.to_dict(),
-            "considered": [candidate._asdict() for candidate in self.considered],
+            "considered": [candidate._asdict() for candidate in self.details.considered],
         }
 
 
@@ -242,6 +254,10 @@ class Candidate(ABC):
         """Terms of a smaller bound on the very same play, where docs/theory/price.md has one; true at every T."""
         return {}
 
+    def order(self, T: float) -> float | None:
+        """The order of the potential, where one simplex with one potential is played."""
+        return None
+
     def floor(self, T: float) -> float:
         """No more than the bound at T, quickly."""
         return 0.0
@@ -259,5 +275,5 @@ class Candidate(ABC):
         """The plan that plays it for `horizon` rounds."""
         tuning, parameters = self.tune(float(horizon))
         p = self.partition
-        about = (self.realization, self.choices, parameters, self.bound(horizon), tuning, considered)
-        return Plan(p.graph, p, horizon, *about)
+        about = (self.realization, parameters, self.bound(horizon), tuning)
+        return Plan(p.graph, p, horizon, *about, Details(p.graph, self.choices, considered))

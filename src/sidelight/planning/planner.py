@@ -6,6 +6,16 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from sidelight._check import checked_horizon, checked_number
+from sidelight._realizations import (
+    ANYTIME,
+    FAILING,
+    REALIZATIONS,
+    SELF_TUNING,
+    UNIFORM,
+    WITH_HORIZON,
+    WITHOUT_HORIZON,
+)
+from sidelight._renamed import renamed
 from sidelight.errors import InfeasibleRequest, InvalidOption
 from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
 from sidelight.partition import Partition, natural
@@ -20,47 +30,33 @@ from sidelight.planning.candidates import (
 )
 from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.confident import Confident
-from sidelight.planning.minimised.uniform import UNIFORM, UniformCandidate
+from sidelight.planning.minimised.uniform import UniformCandidate
 from sidelight.planning.plan import Candidate, Plan
 from sidelight.planning.search.local_search import search as searched_partition
 from sidelight.planning.self_tuning.budget import SLACK, tuned_plan
-from sidelight.planning.self_tuning.plans import (
-    SELF_TUNING,
-    Order,
-    checked_order,
-    checked_share,
-    self_tuning,
-)
-
-REALIZATIONS = ("adaptive", "clustered", "fixed", "flat", "hybrid", "interpolated", SELF_TUNING, UNIFORM)
-"""Realizations that `plan` knows at a horizon; "auto" is the best of those that learn."""
-
-FAILING = ("auto", SELF_TUNING)
-"""Realizations for graphs whose reveals may fail, with a horizon or without."""
-
-ANYTIME = "anytime"
-"""The realization of flat plans whose rates fall with the rounds."""
+from sidelight.planning.self_tuning.plans import Order, checked_order, checked_share, self_tuning
 
 
+@renamed(g="graph", s="order", c="share", premium="slack")
 def plan(
-    g: GivenGraph,
+    graph: GivenGraph,
     horizon: int | None = None,
     partition: Partition | None = None,
     realization: Realization = "auto",
     *,
     search: float | None = None,
-    s: float | str | None = None,
-    c: float | None = None,
+    order: float | str | None = None,
+    share: float | None = None,
     slack: float = SLACK,
     confidence: float | None = None,
 ) -> Plan:
     """Find how to play a graph, with a certified bound on the regret.
 
-    `g` is a graph, a family such as "cycle:10", or a graph file. Without a `horizon` the plan is for any number of
-    rounds, and tunes itself to the losses it meets. With one, every plan below is considered. The smallest certified
-    bound among them, and `slack` beside, is the budget of a self-tuning plan, which stays below it on every run.
-    Where no self-tuning plan can keep to the budget, the plan with the smallest bound is played as it is, and its
-    summary says so.
+    `graph` is a graph, a family such as "cycle:10", or a graph file. Without a `horizon` the plan is for any number
+    of rounds, and tunes itself to the losses it meets. With one, every plan below is considered. The smallest
+    certified bound among them, and `slack` beside, is the budget of a self-tuning plan, which stays below it on every
+    run. Where no self-tuning plan can keep to the budget, the plan with the smallest bound is played as it is, and
+    its summary says so.
 
     Without a `partition` the natural ones are tried: single, components, corrupted, singletons and hypercube, where
     they exist. A partition that is given is played at fixed rates.
@@ -85,8 +81,8 @@ def plan(
     known horizon and the same order on weakly observable graphs, 1.55 times on others. "anytime", a flat plan with
     rates that fall, is for comparison.
 
-    Self-tuning plans take `s`, the order of their entropy (a number, or "bound" for the smallest bound; by default ½
-    or near it), `c`, the share of all costs that buys temperature (½), and, with a horizon, `slack`: by that fraction
+    Self-tuning plans take `order`, that of their entropy (a number, or "bound" for the smallest bound; by default ½
+    or near it), `share`, how much of all costs buys temperature (½), and, with a horizon, `slack`: by that fraction
     the budget exceeds the smallest bound. With more the plan is freer, with 0 its bound is the smallest, and it may
     have to play at fixed rates.
 
@@ -100,36 +96,37 @@ def plan(
     >>> two_pairs = FeedbackGraph.from_edges(4, [(0, 1), (1, 0), (2, 3), (3, 2)])
     >>> plan(two_pairs, horizon=100_000, realization="clustered")
     Plan(realization='clustered', n_arms=4, n_blocks=1, horizon=100000, bound=9079.94, certified=True)
-    >>> plan(two_pairs, s=0.5).bound_at(100_000).informative
+    >>> plan(two_pairs, order=0.5).bound_at(100_000).informative
     True
     """
-    g = graph_of(g, "plan")
+    graph = graph_of(graph, "plan")
     T = None if horizon is None else checked_horizon(horizon)
-    options = _checked_options(T, realization, s, c, slack)
-    if confidence is not None:
-        others = (partition, search, s, c, None if slack == SLACK else slack)
-        alone = realization == "auto" and all(other is None for other in others)
-        return Confident(Solved(g), checked_confidence(confidence)).plan(
-            _confident_horizon(confidence, T, alone)
-        )
-    if partition is not None:
-        _check_partition(g, partition)
+    if realization == "self_tuning":  # as policies are spelled
+        realization = SELF_TUNING
+    options = _checked_options(T, realization, order, share, slack)
     seconds = None if search is None else checked_number("search", search, above=0.0)
+    if confidence is not None:
+        alone = realization == "auto" and not options.given and partition is None and search is None
+        return _confident(graph, T, confidence, alone)
+    if partition is not None:
+        _check_partition(graph, partition)
     if seconds is not None and (T is None or partition is not None or realization in ("flat", UNIFORM)):
         raise InvalidOption(
             f"search={search!r} looks for a partition at a given horizon; it goes with neither a partition,"
             ' nor horizon=None, nor realization="flat" or "uniform"'
         )
+    _check_realization(T, realization, partition)
+    _check_failing(graph, T, partition, realization, seconds)
+    if realization in (UNIFORM, "flat", SELF_TUNING) or T is None:
+        _check_one_block(partition)
+    solved = Solved(graph)
     if T is None:
-        _check_rounds(realization)
-        _check_failing(g, None, partition, realization, seconds)
-        return _any_rounds(Solved(g), partition, realization, options)
-    _check_realization(realization, partition)
-    _check_failing(g, T, partition, realization, seconds)
-    solved = Solved(g)
+        if realization in ("auto", SELF_TUNING) and graph.n_arms > 1:
+            return self_tuning(solved, options.order, options.share)
+        return anytime(solved)
     candidates = _candidates(solved, partition, realization)
     if seconds is not None:
-        found = searched_partition(g, T, budget=seconds)
+        found = searched_partition(graph, T, budget=seconds)
         if all(candidate.partition != found for candidate in candidates):
             candidates += candidates_of(solved.blocks("searched", found), _weighed_as(realization))
     if realization == SELF_TUNING or (realization == "auto" and partition is None):
@@ -145,8 +142,6 @@ def _weighed_as(realization: Realization) -> Realization:
 
 def _candidates(solved: Solved, partition: Partition | None, realization: Realization) -> list[Candidate]:
     """What `realization` leaves to choose from at a horizon."""
-    if realization in (UNIFORM, "flat", SELF_TUNING):
-        _check_one_block(partition)
     if realization == UNIFORM:
         return [UniformCandidate(natural.single(solved.graph))]
     if realization == "flat":
@@ -169,42 +164,9 @@ def _candidates(solved: Solved, partition: Partition | None, realization: Realiz
     return found
 
 
-class _Options(NamedTuple):
-    """What self-tuning plans can be told."""
-
-    order: Order
-    share: float
-    slack: float
-
-
-def _any_rounds(
-    solved: Solved, partition: Partition | None, realization: Realization, options: _Options
-) -> Plan:
-    """Plans without a horizon: self-tuning, or with rates that fall."""
-    _check_one_block(partition)
-    if realization in ("auto", SELF_TUNING) and solved.graph.n_arms > 1:
-        return self_tuning(solved, options.order, options.share)
-    return anytime(solved)
-
-
-# -- input ------------------------------------------------------------------------------------------------
-
-
-def _checked_options(
-    T: int | None, realization: Realization, s: object, c: object, slack: object
-) -> _Options:
-    given = [f"{name}={value!r}" for name, value in (("s", s), ("c", c)) if value is not None]
-    extra = checked_number("slack", slack, 0.0)
-    given += [f"slack={slack!r}"] if extra != SLACK else []
-    if given and realization not in ("auto", SELF_TUNING):
-        raise InvalidOption(f"{given[0]} is for self-tuning plans: realization={SELF_TUNING!r}")
-    if extra != SLACK and T is None:
-        raise InvalidOption(f"slack={slack!r} raises the budget of a horizon, and there is none")
-    return _Options(checked_order(s), checked_share(c), extra)
-
-
-def _confident_horizon(confidence: float, T: int | None, alone: bool) -> int:
-    """The horizon of a plan for high probability, which is one way to play."""
+def _confident(graph: FeedbackGraph, T: int | None, confidence: float, alone: bool) -> Plan:
+    """The plan for high probability, which is one way to play."""
+    level = checked_confidence(confidence)
     if not alone:
         raise InvalidOption(
             f"confidence={confidence!r} chooses how to play: leave out all options but the horizon, or ask another"
@@ -212,64 +174,92 @@ def _confident_horizon(confidence: float, T: int | None, alone: bool) -> int:
         )
     if T is None:
         raise InvalidOption(f"confidence={confidence!r} tunes a plan for one horizon: give horizon=")
-    return T
+    return Confident(Solved(graph), level).plan(T)
 
 
-def _check_rounds(realization: Realization) -> None:
-    known = ("auto", "flat", ANYTIME, SELF_TUNING)
-    if realization == UNIFORM:
-        raise InvalidOption(
-            "uniform play learns nothing at any number of rounds: sl.baselines.uniform(g) is it without a horizon,"
-            ' and realization="uniform" with one'
-        )
-    if isinstance(realization, Mapping) or (realization in REALIZATIONS and realization not in known):
-        raise InfeasibleRequest(
-            f"without a horizon there are the realizations {', '.join(known[1:])}, but not {realization!r};"
-            " give a horizon"
-        )
-    if realization not in known:
-        raise InvalidOption(
-            f"unknown realization {realization!r}; without a horizon choose from {', '.join(known)}"
-        )
+# -- input ------------------------------------------------------------------------------------------------
 
 
-def _check_realization(realization: object, partition: Partition | None) -> None:
+class _Options(NamedTuple):
+    """What self-tuning plans can be told."""
+
+    order: Order
+    share: float
+    slack: float
+    given: list[str]  # those that are not the usual ones, as they were written
+
+
+def _checked_options(
+    T: int | None, realization: Realization, order: object, share: object, slack: object
+) -> _Options:
+    usual = {"order": None, "share": None, "slack": SLACK}
+    values = {"order": order, "share": share, "slack": slack}
+    given = [f"{name}={value!r}" for name, value in values.items() if value != usual[name]]
+    found = _Options(checked_order(order), checked_share(share), checked_number("slack", slack, 0.0), given)
+    if given and realization not in ("auto", SELF_TUNING):
+        raise InvalidOption(f"{given[0]} is for self-tuning plans: realization={SELF_TUNING!r}")
+    if found.slack != SLACK and T is None:
+        raise InvalidOption(f"slack={slack!r} raises the budget of a horizon, and there is none")
+    return found
+
+
+def _check_realization(T: int | None, realization: object, partition: Partition | None) -> None:
+    """Refuse names that are none, and those that need a horizon, or none, or a partition."""
     if isinstance(realization, Mapping):
+        if T is None:
+            raise _without_horizon(realization)
         if partition is None:
             raise InvalidOption(
                 "a realization for each block needs the partition it speaks of: pass partition="
             )
-    elif realization == ANYTIME:
+        return
+    known = WITHOUT_HORIZON if T is None else WITH_HORIZON
+    if isinstance(realization, str) and realization in known:
+        return
+    if realization == ANYTIME:
         raise InvalidOption(
-            f"{realization!r} is for plans for any number of rounds; leave the horizon out (horizon=None)"
+            f"{ANYTIME!r} is for plans for any number of rounds; leave the horizon out (horizon=None)"
         )
-    elif not isinstance(realization, str) or realization not in ("auto", *REALIZATIONS):
+    if realization == UNIFORM:
         raise InvalidOption(
-            f"unknown realization {realization!r}; choose from auto, {', '.join(REALIZATIONS)},"
-            " or map every weak block to 'clustered', 'adaptive' or 'interpolated'"
+            "uniform play learns nothing at any number of rounds: sl.baselines.uniform(graph) is it without a"
+            ' horizon, and realization="uniform" with one'
         )
+    if isinstance(realization, str) and realization in REALIZATIONS:
+        raise _without_horizon(realization)
+    where = "without a horizon choose" if T is None else "choose"
+    blocks = "" if T is None else ", or map every weak block to 'clustered', 'adaptive' or 'interpolated'"
+    raise InvalidOption(f"unknown realization {realization!r}; {where} from {', '.join(known)}{blocks}")
+
+
+def _without_horizon(realization: object) -> InfeasibleRequest:
+    return InfeasibleRequest(
+        f"without a horizon there are the realizations {', '.join(WITHOUT_HORIZON[1:])}, but not {realization!r};"
+        " give a horizon"
+    )
 
 
 def _check_failing(
-    g: FeedbackGraph, T: int | None, partition: Partition | None, realization: object, search: float | None
+    graph: FeedbackGraph,
+    T: int | None,
+    partition: Partition | None,
+    realization: object,
+    search: float | None,
 ) -> None:
     """Where reveals may fail, refuse what is proved for certain ones only."""
-    if g.certain or g.n_arms == 1:
+    if graph.certain or graph.n_arms == 1:
         return
     known = (*FAILING, "fixed", "flat", UNIFORM) if T is not None else FAILING
     several = partition is not None and partition.n_blocks > 1
     if realization in known and not several and search is None:
         return
     asked = "search" if search is not None else "partitions" if several else f"realization {realization!r}"
+    r = graph.out_probability
+    failing = "none" if r is None else f"{int((r < 1).sum()):,} of {graph.n_edges:,} edges"
     raise InfeasibleRequest(
-        f"{asked} and the theorems behind it need reveals that never fail, and {_failing(g)} of this graph may;"
-        f" choose from {', '.join(known)}, or plan on g.at_least(1), the graph of the certain edges"
+        f"{asked} and the theorems behind it need reveals that never fail, and {failing} of this graph may;"
+        f" choose from {', '.join(known)}, or plan on graph.at_least(1), the graph of the certain edges"
     )
-
-
-def _failing(g: FeedbackGraph) -> str:
-    r = g.out_probability
-    return "none" if r is None else f"{int((r < 1).sum()):,} of {g.n_edges:,} edges"
 
 
 def _check_one_block(partition: Partition | None) -> None:
@@ -280,11 +270,11 @@ def _check_one_block(partition: Partition | None) -> None:
         )
 
 
-def _check_partition(g: FeedbackGraph, partition: object) -> None:
+def _check_partition(graph: FeedbackGraph, partition: object) -> None:
     if not isinstance(partition, Partition):
         raise InvalidOption(
             f"partition must be a Partition of the graph, got {type(partition).__name__}; make one of lists of arms:"
             " sl.Partition(graph, [[0, 1], [2, 3], …])"
         )
-    if partition.graph is not g and partition.graph != g:
-        raise InvalidOption(f"the partition belongs to another graph: {partition.graph!r}, not {g!r}")
+    if partition.graph is not graph and partition.graph != graph:
+        raise InvalidOption(f"the partition belongs to another graph: {partition.graph!r}, not {graph!r}")

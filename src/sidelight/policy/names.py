@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sidelight._check import suggestion
+from sidelight._realizations import ANYTIME, SELF_TUNING, WITH_HORIZON
 from sidelight.errors import InfeasibleRequest, InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.planning import baselines
-from sidelight.planning.planner import REALIZATIONS, plan
+from sidelight.planning.planner import plan
 from sidelight.policy.player import Playable
 from sidelight.policy.rules import RULES
 
@@ -20,9 +21,9 @@ def _planned(realization: str) -> Make:
 
 
 _MAKERS: dict[str, Make] = {
-    **{name: _planned(name) for name in ("auto", *REALIZATIONS) if name != "self-tuning"},
-    "self_tuning": lambda graph, horizon: plan(graph, None, realization="self-tuning"),
-    "anytime": lambda graph, horizon: plan(graph, None, realization="anytime"),
+    **{name: _planned(name) for name in WITH_HORIZON if name != SELF_TUNING},
+    "self_tuning": lambda graph, horizon: plan(graph),
+    ANYTIME: lambda graph, horizon: plan(graph, None, realization=ANYTIME),
     **{name: getattr(baselines, name) for name in baselines.__all__},
     **{rule.name: rule for rule in RULES},
 }

@@ -68,7 +68,7 @@ def text_of(plan: Plan, graph: str = "") -> str:
         "sidelight": __version__,
         **({"graph": graph} if graph else {}),
         **plan.to_dict(),
-        "note": plan.note,
+        "note": plan.details.note,
     }
     header["digest"] = digest(header, arrays)
     lines = {**header, "arrays": {name: _encoded(array) for name, array in arrays.items()}}
@@ -239,8 +239,9 @@ def _plan(contents: Contents) -> Plan:
     made = read_plan_itself(contents)
     contents.header = about | said
     about = contents.header
-    made = replace(made, considered=_considered(contents), note=contents.text("note"))
-    expected = json.loads(_dumped({**made.to_dict(), "note": made.note}))
+    details = replace(made.details, considered=_considered(contents), note=contents.text("note"))
+    made = replace(made, details=details)
+    expected = json.loads(_dumped({**made.to_dict(), "note": made.details.note}))
     for name, value in expected.items():
         if about.get(name) != value:
             contents.refuse(f"{name} is not what the plan says of itself")

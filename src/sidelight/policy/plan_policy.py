@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from sidelight._archive import Arrays
 from sidelight._files import digest
+from sidelight._realizations import UNIFORM
 from sidelight._types import Floats, Ints
 from sidelight.engine import certificate
 from sidelight.engine._numba.entry import entry
@@ -25,7 +26,6 @@ from sidelight.engine.self_tuning.numbers import CHARGED, PURCHASED
 from sidelight.engine.state import Learnt, learnt, rebuilt
 from sidelight.errors import InfeasibleRequest
 from sidelight.log.unit import Unit
-from sidelight.planning.minimised.uniform import UNIFORM
 from sidelight.policy import changing, saved
 from sidelight.policy.certificate import BOUGHT, LEDGER
 from sidelight.policy.decision import Draw

@@ -42,6 +42,7 @@ from sidelight.engine.self_tuning.numbers import (
 from sidelight.engine.state import BLOCK_LEAST, BLOCK_PAID, EXPLORED, N_TOTALS, Learnt
 from sidelight.partition import Partition
 from sidelight.planning import Plan, Tuning, check_certificate, curve_from_dict
+from sidelight.planning.plan import Details
 from sidelight.planning.tuning import MOST_EXPLORATION
 from sidelight.policy.older_files import modernised
 from sidelight.policy.saved import LEAST_DRAWN, MOST_SUM, finite_json, is_share, turn_arrays
@@ -81,7 +82,7 @@ def plan_members(plan: Plan) -> tuple[dict[str, Any], Arrays]:
     about = {
         "horizon": plan.horizon,
         "realization": plan.realization,
-        "choices": list(plan.choices),
+        "choices": list(plan.details.choices),
         "parameters": plan.parameters,
         "bound": plan.curve.to_dict(),
     }
@@ -169,10 +170,10 @@ def _plan(contents: Contents, tuning: Tuning) -> Plan:
         partition=Partition(graph, np.split(tuning.block_arms, tuning.block_start[1:-1])),
         horizon=horizon,
         realization=realization,
-        choices=tuple(choices),
         parameters=parameters,
         curve=curve,
         tuning=tuning,
+        details=Details(graph, tuple(choices)),
     )
 
 

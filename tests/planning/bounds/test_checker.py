@@ -166,8 +166,8 @@ def test_believes_no_clique_that_is_none():
     """Four cliques of three: told that one clique holds all arms, the checker proves nothing from it."""
     graph = FeedbackGraph.from_adjacency(np.kron(np.eye(4, dtype=bool), np.ones((3, 3), dtype=bool)))
     made = plan(graph, 10**4, realization="fixed")
-    assert mutual_independence(graph, made.evidence) == 4
-    honest = made.evidence
+    assert mutual_independence(graph, made.details.evidence) == 4
+    honest = made.details.evidence
     one = replace(
         honest.mutual, clique_start=np.array([0, 12]), clique_arms=np.arange(12), weights=np.ones(1)
     )
@@ -175,8 +175,8 @@ def test_believes_no_clique_that_is_none():
     for forged in (one, light):
         evidence = replace(honest, mutual=forged)
         assert mutual_independence(graph, evidence) == 12
-        trusting = replace(made)
-        trusting.__dict__["evidence"] = evidence
+        trusting = replace(made, details=replace(made.details))
+        trusting.details.__dict__["evidence"] = evidence
         assert "computed bound ≤ claimed bound" in failing(trusting)
 
 

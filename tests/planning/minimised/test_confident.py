@@ -94,7 +94,7 @@ def test_every_horizon_has_a_plan(T):
 def test_what_does_not_go_together_is_refused():
     g = sl.families.cycle(6)
     single = sl.partitions.single(g)
-    others = {"realization": "flat", "search": 1.0, "partition": single, "slack": 0.2, "s": 0.5}
+    others = {"realization": "flat", "search": 1.0, "partition": single, "slack": 0.2, "order": 0.5}
     for options in ({"horizon": None}, *({name: value} for name, value in others.items())):
         with pytest.raises(sl.InvalidOption, match=r"confidence=0\.9"):
             sl.plan(g, **({"horizon": 100} | options), confidence=0.9)

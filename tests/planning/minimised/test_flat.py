@@ -219,7 +219,7 @@ def test_loopless_strong_arms_are_covered_or_shifted():
     edges = [*universal([0, 1, 2], 8), (3, 4), (4, 3), *loops([5, 6, 7])]
     graph = FeedbackGraph.from_edges(8, edges)
     made = plan(graph, 10**8, realization="fixed")
-    names = {(c.partition, c.realization): c.value for c in made.considered}
+    names = {(c.partition, c.realization): c.value for c in made.details.considered}
     assert names["shifted", "flat"] < names["covered", "flat"]
     assert made.bound.value == pytest.approx(min(names.values()))
 

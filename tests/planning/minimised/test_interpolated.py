@@ -177,14 +177,14 @@ def test_choices_by_hand():
     graph = FeedbackGraph.from_edges(31, edges)
     p = Partition(graph, [[30], [*range(6)], [*range(6, 30)]])
     auto = plan(graph, 10**6, p, "interpolated")
-    assert [choice.split("=")[0] for choice in auto.choices] == ["interpolated h"] * 2
-    assert auto.choices[0] == "interpolated h=1"
+    assert [choice.split("=")[0] for choice in auto.details.choices] == ["interpolated h"] * 2
+    assert auto.details.choices[0] == "interpolated h=1"
     again = plan(graph, 10**6, p, {1: "interpolated", 2: "interpolated"})
     assert (again.realization, again.bound.value) == ("interpolated", auto.bound.value)
     mixed = plan(graph, 10**6, p, {1: "clustered", 2: "interpolated"})
     assert mixed.bound.value == auto.bound.value
     adaptive = plan(graph, 10**6, p, {1: "interpolated", 2: "adaptive"})
-    assert adaptive.choices[1] == "interpolated h=0.5 through parents"
+    assert adaptive.details.choices[1] == "interpolated h=0.5 through parents"
     assert adaptive.bound.value > auto.bound.value
     assert (adaptive.tuning.parent >= 0).tolist() == [6 <= v < 30 for v in range(31)]
     with pytest.raises(InvalidOption, match="got flat"):

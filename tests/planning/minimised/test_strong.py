@@ -156,7 +156,7 @@ def test_large_horizons_play_one_simplex(name):
     """At T = 10⁶ the new plan wins on each of these, and tampering with it is noticed."""
     made = plan(STRONG[name], 10**6, realization="fixed")
     assert (made.realization, made.partition.n_blocks) == ("flat", STRONG[name].n_arms)
-    assert made.bound.value == min(c.value for c in made.considered)
+    assert made.bound.value == min(c.value for c in made.details.considered)
     arrays = made.tuning.to_arrays()
     faster = Tuning.from_arrays(arrays | {"top_rate": 2 * arrays["top_rate"]})
     assert not all(c.holds for c in check_certificate(replace(made, tuning=faster)))

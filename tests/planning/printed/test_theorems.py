@@ -173,7 +173,7 @@ def test_hybrid():
     """A clique of 6 plays clustered, a directed cycle of 80 adaptive: 80·log 80 > 4·80."""
     edges = clique(range(6)) + cycle(range(6, 86))
     made = planned(86, edges, [[*range(6)], [*range(6, 86)]], "hybrid")
-    assert made.choices == ("clustered", "adaptive")
+    assert made.details.choices == ("clustered", "adaptive")
     Q = 1.2**2 + 80**2
     M = 1.2 * log(6) + 4 * 80
     expected = 3 * 2 ** (2 / 3) * (2 * Q) ** (1 / 6) * T ** (2 / 3)

@@ -353,7 +353,7 @@ def test_plan_considers_the_searched_partition():
     g = linked_bandit(3_000, 30)
     natural, made = plan(g, 10**8, realization="fixed"), plan(g, 10**8, realization="fixed", search=6)
     assert made.bound.value <= natural.bound.value * (1 + 1e-9)
-    assert any(candidate.partition == "searched" for candidate in made.considered)
+    assert any(candidate.partition == "searched" for candidate in made.details.considered)
     with pytest.raises(InvalidOption, match="search=3"):
         plan(g, 10**8, Partition(g, [np.arange(3_000)]), search=3)
     with pytest.raises(InvalidOption, match="search=3"):

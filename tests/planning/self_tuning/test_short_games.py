@@ -73,7 +73,7 @@ def outcomes(r, losses):
 @pytest.mark.parametrize("s", [None, 1.0])
 def test_regret_certificate_and_bound_are_in_order(name, horizon, s):
     g = GAMES[name]
-    made = sl.plan(g, horizon, realization="self-tuning", s=s)
+    made = sl.plan(g, horizon, realization="self-tuning", order=s)
     bound = made.bound_at(ROUNDS).value
     all_losses = [
         np.array(bits).reshape(ROUNDS, -1) for bits in product((0.0, 1.0), repeat=ROUNDS * g.n_arms)

@@ -21,8 +21,8 @@ def anytime(solved: Solved) -> Plan:
     largest, over 10², 10³, …, 10⁸ rounds; no bound counts for more than t.
 
     >>> from sidelight.graph import families
-    >>> anytime(Solved(families.loopy_star(2000))).choices, anytime(Solved(families.mab(9))).choices
-    (('flat h=1',), ('flat h=0.9331',))
+    >>> [anytime(Solved(g)).details.choices for g in (families.loopy_star(2000), families.mab(9))]
+    [('flat h=1',), ('flat h=0.9331',)]
     """
     ways = [strong_anytime(solved)] if solved.observability.graph == "strong" else []
     ways += covering_plans(solved) if solved.graph.n_arms > 1 else []

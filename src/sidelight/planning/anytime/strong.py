@@ -19,7 +19,7 @@ from sidelight.planning.bounds.bound import Bound, Condition, ShownCurve, below_
 from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.problem import Problem, Start
 from sidelight.planning.minimised.strong import OneSimplex, Strong, evenly, powers, with_ratio
-from sidelight.planning.plan import Plan
+from sidelight.planning.plan import Details, Plan
 from sidelight.planning.potentials import Potential, one_diameter
 from sidelight.planning.schedule import EPOCHS, Schedule
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
@@ -245,4 +245,5 @@ def strong_anytime(solved: Solved) -> Plan:
     parameters: dict[str, Any] = {"h": x.h, "start": bound.start, "eta": eta}
     parameters |= {"alpha_upper": float(problem.alpha)} if problem.alpha else {}
     choices = (f"flat h={x.h:.4g}",) if partition.weak.size else ()
-    return Plan(g, partition, None, "flat", choices, parameters | {"gamma_bar": gamma}, bound, tuning)
+    about = ("flat", parameters | {"gamma_bar": gamma}, bound, tuning)
+    return Plan(g, partition, None, *about, Details(g, choices))

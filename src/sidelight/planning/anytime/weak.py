@@ -17,7 +17,7 @@ from sidelight.planning.exploration import Cover, Solved
 from sidelight.planning.minimised.flat import flat_tuning
 from sidelight.planning.minimised.interpolated import one_best_h
 from sidelight.planning.minimised.price import price
-from sidelight.planning.plan import Plan
+from sidelight.planning.plan import Details, Plan
 from sidelight.planning.potentials import diameter, height
 from sidelight.planning.schedule import STRETCH, Schedule
 from sidelight.planning.tuning import MOST_EXPLORATION, lazy_factor
@@ -124,5 +124,5 @@ def _covering(partition: Partition, domination: Domination) -> Plan:
     tuning = flat_tuning(partition, Cover.of(domination, n), h, beta, (eta, eta_loop, 0.0), schedule=schedule)
     parameters: dict[str, Any] = {"h": h, "start": start, "beta": beta, "eta": eta, "delta": delta}
     parameters |= {"eta_loop": eta_loop} if n > n_cover else {}
-    choices = (f"flat h={h:.4g}",)
-    return Plan(partition.graph, partition, None, "flat", choices, parameters, bound, tuning)
+    details = Details(partition.graph, (f"flat h={h:.4g}",))
+    return Plan(partition.graph, partition, None, "flat", parameters, bound, tuning, details)

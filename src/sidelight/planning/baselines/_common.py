@@ -17,16 +17,16 @@ from sidelight.planning.exploration import Solved
 from sidelight.planning.plan import Candidate, Plan
 
 
-def checked_graph(g: object, name: str) -> FeedbackGraph:
-    """`g` as a feedback graph, or an error."""
-    if not isinstance(g, FeedbackGraph):
-        raise InvalidGraph(f"{name} needs a FeedbackGraph, got {type(g).__name__}")
-    return g
+def checked_graph(graph: object, name: str) -> FeedbackGraph:
+    """`graph` as a feedback graph, or an error."""
+    if not isinstance(graph, FeedbackGraph):
+        raise InvalidGraph(f"{name} needs a FeedbackGraph, got {type(graph).__name__}")
+    return graph
 
 
-def need_loops(g: object, name: str) -> FeedbackGraph:
+def need_loops(given: object, name: str) -> FeedbackGraph:
     """Refuse graphs in which some arm does not reveal itself."""
-    graph = checked_graph(g, name)
+    graph = checked_graph(given, name)
     lacking = np.flatnonzero(~graph.has_loop)
     if lacking.size:
         raise InfeasibleRequest(
@@ -36,9 +36,9 @@ def need_loops(g: object, name: str) -> FeedbackGraph:
     return graph
 
 
-def need_observable(g: object, name: str) -> FeedbackGraph:
+def need_observable(given: object, name: str) -> FeedbackGraph:
     """Refuse graphs with an arm that nothing reveals."""
-    graph = checked_graph(g, name)
+    graph = checked_graph(given, name)
     hidden = observability(graph).unobservable.tolist()
     if hidden:
         raise UnobservableGraph(
@@ -53,7 +53,7 @@ def needs_certain(name: str) -> InfeasibleRequest:
     """The error of what is known for reveals that never fail only."""
     return InfeasibleRequest(
         f"{name} needs reveals that never fail; use sl.plan or chlz21, which know how likely each works, or play on"
-        " g.at_least(1), the graph of the certain edges"
+        " graph.at_least(1), the graph of the certain edges"
     )
 
 
@@ -87,9 +87,9 @@ class Baseline(Candidate, ABC):
 def as_plan(algorithm: type[Baseline]) -> Callable[[FeedbackGraph, int], Plan]:
     """The algorithm as a function of graph and horizon, documented like its class."""
 
-    def planned(g: FeedbackGraph, horizon: int) -> Plan:
+    def planned(graph: FeedbackGraph, horizon: int) -> Plan:
         T = checked_horizon(horizon)
-        return algorithm(Solved(checked_graph(g, algorithm.called))).plan(T)
+        return algorithm(Solved(checked_graph(graph, algorithm.called))).plan(T)
 
     planned.__doc__ = algorithm.__doc__
     planned.__name__ = planned.__qualname__ = algorithm.called

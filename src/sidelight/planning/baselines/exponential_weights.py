@@ -311,12 +311,12 @@ exp3g_weak = as_plan(Exp3GWeak)
 exp3g_strong = as_plan(Exp3GStrong)
 
 
-def exp3g(g: FeedbackGraph, horizon: int) -> Plan:
+def exp3g(graph: FeedbackGraph, horizon: int) -> Plan:
     """`exp3g_strong` on strongly observable graphs, `exp3g_weak` on the others.
 
     >>> import sidelight as sl
     >>> sl.baselines.exp3g(sl.families.cycle(6), 1000).realization
     'exp3g_weak'
     """
-    g = need_observable(g, "exp3g")
-    return exp3g_strong(g, horizon) if observability(g).graph == "strong" else exp3g_weak(g, horizon)
+    strong = observability(need_observable(graph, "exp3g")).graph == "strong"
+    return (exp3g_strong if strong else exp3g_weak)(graph, horizon)

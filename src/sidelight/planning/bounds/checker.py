@@ -248,7 +248,7 @@ def _costs(facts: _Facts, groups: list[_Group], plan: Plan) -> Iterator[Cost]:
             yield _by_coverage(facts)
     explores_evenly = not (facts.tuning.spread.any() or facts.tuning.adaptive.any())
     if len(groups) == 1 and (universal | loops).all() and explores_evenly and facts.graph.certain:
-        yield _by_cliques(facts, plan.evidence)
+        yield _by_cliques(facts, plan.details.evidence)
 
 
 def _by_roles(facts: _Facts, groups: list[_Group], roles: tuple[str, ...]) -> Cost:

@@ -8,6 +8,7 @@ from typing import Any
 
 from sidelight import _html
 from sidelight._check import checked_horizon
+from sidelight._renamed import renamed
 from sidelight.analysis import minimax, packing_independent_set
 from sidelight.errors import InfeasibleRequest
 from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
@@ -201,7 +202,8 @@ class Comparison:
         }
 
 
-def compare_bounds(g: GivenGraph, horizon: int) -> Comparison:
+@renamed(g="graph")
+def compare_bounds(graph: GivenGraph, horizon: int) -> Comparison:
     """Every upper and lower bound on the regret that is known here, evaluated at `horizon`.
 
     Upper bounds: the paper's theorems on the natural partitions, CHLZ21, Exp3.G, EXP3, Hedge, Tsallis-INF,
@@ -212,10 +214,10 @@ def compare_bounds(g: GivenGraph, horizon: int) -> Comparison:
     >>> compare_bounds("full:8", horizon=1000).best.name
     'Hedge'
     """
-    graph, T = graph_of(g, "compare_bounds"), checked_horizon(horizon)
+    graph, T = graph_of(graph, "compare_bounds"), checked_horizon(horizon)
     solved = Solved(graph)
     candidates = list(natural_candidates(solved, "auto"))
-    chosen = tuned_plan(solved, candidates, T)  # `plan(g, T)`, without solving everything again
+    chosen = tuned_plan(solved, candidates, T)  # `plan(graph, T)`, without solving everything again
     candidates += self_tuning_candidates(solved)
     candidates += [UniformCandidate(natural.single(graph))] if graph.n_arms > 1 else []
     rows = [*_upper(solved, T, candidates, chosen), *_lower(solved, T)]

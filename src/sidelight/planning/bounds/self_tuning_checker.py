@@ -70,7 +70,7 @@ def _looped(plan: Plan, s: float, arms: Bools) -> float:
     for r in levels(g):
         likely = g.at_least(r)
         if likely.has_loop[arms].all():
-            found = min(found, float(mutual_independence(likely, plan.evidence_at(r))) ** s / r)
+            found = min(found, float(mutual_independence(likely, plan.details.evidence_at(r))) ** s / r)
     if not g.certain:
         own = np.array([g.probability(i, i) for i in np.flatnonzero(arms).tolist()])
         found = min(found, float((own ** (-1 / s)).sum()) ** s if own.all() else inf)
@@ -94,7 +94,9 @@ def _strong(plan: Plan, rule: SelfTuning, covered: Bools, r: float) -> float:
         return inf
     if not certain and not covered.all():
         return inf
-    plain, seen = (float(most(g, plan.evidence_at(r))) for most in (plain_independence, mutual_independence))
+    plain, seen = (
+        float(most(g, plan.details.evidence_at(r))) for most in (plain_independence, mutual_independence)
+    )
     explored, loops = k * rule.weak, plain**s / (2 * r)
 
     def proved(tau: float) -> float:

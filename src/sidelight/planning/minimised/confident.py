@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from math import cbrt, log, sqrt
 from typing import Any, NamedTuple
@@ -83,7 +82,7 @@ class Confident(Candidate):
         likely = high_probability(made.graph, made.tuning, horizon, self.confidence)
         says = f"with probability {self.confidence:g}: regret ≤ {likely.value:,.2f}"
         note = f"{says}{', VACUOUS' if likely.vacuous else ''} (bound_at({horizon}, confidence={self.confidence:g}))"
-        return replace(made, note=note)
+        return made.noted(note)
 
 
 @lru_cache(maxsize=8192)

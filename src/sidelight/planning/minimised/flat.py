@@ -193,6 +193,10 @@ class FlatCandidate(MinimisedCandidate):
         """The bound of the covered arms alone; what stands beside them costs something more."""
         return self.problem.floor(T)
 
+    def order(self, T: float) -> float:
+        """That of the covered arms."""
+        return float(self.problem.h)
+
     def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
         """The tuning at T and its parameters by name."""
         problem, x = self.problem, self.problem.parameters(T)

@@ -199,6 +199,10 @@ class StrongCandidate(MinimisedCandidate):
         super().__init__("singletons", "flat", partition, theorem)
         self.problem = Strong.of(cover)
 
+    def order(self, T: float) -> float:
+        """h at T."""
+        return float(self.problem.parameters(T).h)
+
     def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
         """The tuning at T and its parameters by name."""
         problem, g, x = self.problem, self.partition.graph, self.problem.parameters(T)

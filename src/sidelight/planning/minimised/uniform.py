@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sidelight._realizations import UNIFORM
 from sidelight.partition import Partition
 from sidelight.planning.baselines.rules import uniform_bound
 from sidelight.planning.bounds.bound import NEVER, Bound
@@ -13,9 +14,6 @@ from sidelight.planning.tuning import Tuning
 
 STANDSTILL = 2.0**-60
 """η·N·T: estimates are below N and add up to less than N·T, so weights change by less than rounding."""
-
-UNIFORM = "uniform"
-"""The realization of plans that do not learn."""
 
 
 class UniformCandidate(Candidate):

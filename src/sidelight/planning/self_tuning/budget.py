@@ -6,17 +6,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
+from sidelight._realizations import SELF_TUNING
 from sidelight.engine.constants import ROOM
 from sidelight.partition import natural
 from sidelight.planning.bounds.bound import NEVER, ROUNDING, Bound, Condition, below_trivial, first
-from sidelight.planning.candidates import weighed
+from sidelight.planning.candidates import considered, smallest, weighed
 from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.interpolated import one_best_h
 from sidelight.planning.plan import Candidate, Considered, Plan
 from sidelight.planning.self_tuning.observed import Covered, covers
-from sidelight.planning.self_tuning.plans import SELF_TUNING, SHARE, Order, made_plan, orders_of, parameters
+from sidelight.planning.self_tuning.plans import SHARE, Order, made_plan, orders_of, parameters
 from sidelight.planning.self_tuning.rule import SelfTuning
 from sidelight.planning.tuning import Tuning
 
@@ -98,49 +99,51 @@ def tuned_plan(
     *,
     forced: bool = False,
 ) -> Plan:
-    """Self-tuning inside the smallest bound of all `candidates`, its own included, but for some `slack`."""
-    best, _ = weighed(candidates, horizon)
-    h = best.tune(float(horizon))[1].get("h")  # where another plan on one simplex is best, so is its order
-    own = self_tuning_candidates(solved, s, c, (h,) if isinstance(h, float) else ())
-    base, considered = weighed([*candidates, *own], horizon)
-    return tuned_inside(own, base, horizon, considered, slack=slack, smallest=s == "bound", forced=forced)
+    """Self-tuning inside the smallest bound of all `candidates`, its own included, times 1 + `slack`.
 
-
-def tuned_inside(
-    candidates: Sequence[SelfTuningCandidate],
-    base: Candidate,
-    horizon: int,
-    considered: tuple[Considered, ...],
-    *,
-    slack: float = SLACK,
-    smallest: bool = False,
-    forced: bool = False,
-) -> Plan:
-    """The self-tuning plan whose budget is the bound of `base` times 1 + `slack`.
-
-    It is of order ½, or of the nearest to it whose own budget fits; if `smallest`, of the one with the least budget.
-    Where none fits, `base` is played as it is, and says so; if `forced`, the budget is raised to the least.
+    It is of order ½, or of the nearest to it whose own budget fits; if s is "bound", of the one with the least
+    budget. Where none fits, the plan with the smallest bound is played as it is, and says so; if `forced`, the budget
+    is raised to the least.
     """
-    T, promised = float(horizon), base.bound(horizon)
-    offers = [(candidate, candidate.rule(T, s)) for candidate in candidates for s in candidate.orders]
-    if not offers:
-        return base.plan(horizon, considered)
-    least = min((rule for _, rule in offers), key=_size)
+    T, found = float(horizon), weighed(candidates, horizon)
+    known = smallest(found).order(T)  # where another plan on one simplex is best, so is its order
+    own = self_tuning_candidates(solved, s, c, () if known is None else (known,))
+    found += weighed(own, horizon)
+    base, told = smallest(found), considered(found)
+    if not own:
+        return base.plan(horizon, told)
+    promised = base.bound(horizon)
+    offers = [Offer(each, each.rule(T, order)) for each in own for order in each.orders]
+    least = min(offers, key=lambda offer: offer.size).rule
     budget = (1 + slack) * promised.value
-    if budget < least.budget:
-        if not forced:
-            enough = ceil(1000 * (least.budget / promised.value - 1)) / 1000
-            note = f"fixed rates: no self-tuning plan keeps to this bound, but with slack={enough:g} one does"
-            return replace(base.plan(horizon, considered), note=note)
-        budget = least.budget
-    fitting = [(candidate, rule) for candidate, rule in offers if rule.budget <= budget]
-    if smallest:
-        fitting = [(candidate, rule) for candidate, rule in fitting if rule.order == least.order]
-    chosen, rule = min(fitting, key=lambda offer: (*_from_half(offer[1].order), _size(offer[1])))
-    rule = replace(rule, budget=budget)
+    if budget < least.budget and not forced:
+        return base.plan(horizon, told).noted(_too_little(least.budget, promised.value))
+    budget = max(budget, least.budget)
+    fitting = [offer for offer in offers if offer.rule.budget <= budget]
+    if s == "bound":
+        fitting = [offer for offer in fitting if offer.rule.order == least.order]
+    chosen = min(fitting, key=lambda offer: (*_from_half(offer.rule.order), offer.size))
+    rule = replace(chosen.rule, budget=budget)
     bound = _budgeted(base, promised, rule, slack)
-    made = made_plan(chosen.cover, rule, horizon, bound, considered)
-    return replace(made, note=_why(base, bound))
+    return made_plan(chosen.candidate.cover, rule, horizon, bound, told, _why(base, bound))
+
+
+class Offer(NamedTuple):
+    """A rule that a candidate could play, with the least budget that it keeps to."""
+
+    candidate: SelfTuningCandidate
+    rule: SelfTuning
+
+    @property
+    def size(self) -> float:
+        """The budget, rounded so that rounding decides nothing."""
+        return _size(self.rule)
+
+
+def _too_little(needed: float, smallest: float) -> str:
+    """Why fixed rates are played."""
+    enough = ceil(1000 * (needed / smallest - 1)) / 1000
+    return f"fixed rates: no self-tuning plan keeps to this bound, but with slack={enough:g} one does"
 
 
 def _budgeted(base: Candidate, promised: Bound, rule: SelfTuning, slack: float) -> Bound:

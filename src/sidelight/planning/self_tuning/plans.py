@@ -9,17 +9,16 @@ from typing import Any, Literal
 import numpy as np
 
 from sidelight._check import checked_number
+from sidelight._realizations import SELF_TUNING
 from sidelight.errors import InvalidOption
 from sidelight.partition import natural
 from sidelight.planning.bounds.bound import BoundCurve
 from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.interpolated import LARGEST_H, LEAST_H
-from sidelight.planning.plan import Considered, Plan
+from sidelight.planning.plan import Considered, Details, Plan
 from sidelight.planning.self_tuning.curve import SelfTuningBound
 from sidelight.planning.self_tuning.observed import Covered, covers
 from sidelight.planning.self_tuning.rule import SelfTuning
-
-SELF_TUNING = "self-tuning"
 
 SHARE = 0.5
 """Of every cost, so much is spent on temperature: best for the bound on weakly observable graphs."""
@@ -50,15 +49,15 @@ def checked_order(s: object) -> Order:
     if isinstance(s, str) and s == "bound":
         return "bound"
     if isinstance(s, bool) or not isinstance(s, Real) or not (LEAST_H <= float(s) <= LARGEST_H or s == 1):
-        raise InvalidOption(f's is the order of the entropy, in 1/64..63/64 or 1, or "bound", got s={s!r}')
+        raise InvalidOption(f'order is that of the entropy, in 1/64..63/64 or 1, or "bound", got order={s!r}')
     return float(s)
 
 
 def checked_share(c: object) -> float:
     """A share in 1/64..1; None for the usual one."""
-    share = SHARE if c is None else checked_number("c", c, LEAST_SHARE)
+    share = SHARE if c is None else checked_number("share", c, LEAST_SHARE)
     if share > 1:
-        raise InvalidOption(f"c is the share of all costs that buys temperature, in 1/64..1, got c={c!r}")
+        raise InvalidOption(f"share is that of all costs that buys temperature, in 1/64..1, got share={c!r}")
     return share
 
 
@@ -96,12 +95,15 @@ def made_plan(
     horizon: int | None,
     curve: BoundCurve,
     considered: tuple[Considered, ...] = (),
+    note: str = "",
 ) -> Plan:
     """The plan that plays `rule` through `cover`."""
     partition = natural.single(cover.solved.graph)
     choices = (f"{SELF_TUNING} s={rule.order:.4g}",) if partition.weak.size else ()
-    about = (SELF_TUNING, choices, parameters(cover, rule), curve, cover.tuning(rule), considered)
-    return Plan(cover.solved.graph, partition, horizon, *about)
+    about = (SELF_TUNING, parameters(cover, rule), curve, cover.tuning(rule))
+    return Plan(
+        partition.graph, partition, horizon, *about, Details(partition.graph, choices, considered, note)
+    )
 
 
 def parameters(cover: Covered, rule: SelfTuning) -> dict[str, Any]:
