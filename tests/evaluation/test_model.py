@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from recorded import record
 
 import sidelight as sl
-from sidelight.evaluation import model as module
-from sidelight.evaluation.model import FOLDS, PRIOR, model_of
+from sidelight.evaluation import rounds as module
+from sidelight.evaluation.rounds import FOLDS, PRIOR, model_of
 from sidelight.evaluation.target import Target
 
 

@@ -9,8 +9,7 @@ from enumerated_logs import GRAPHS, fixed, learning, logs
 from numpy.testing import assert_allclose
 
 import sidelight as sl
-from sidelight.evaluation.model import model_of
-from sidelight.evaluation.rounds import Weighting, terms_of
+from sidelight.evaluation.rounds import Weighting, model_of, terms_of
 from sidelight.evaluation.target import Target
 
 LOSSES = np.array([[0.2, 0.9, 0.5], [1.0, 0.1, 0.7], [0.4, 0.6, 0.0]])

@@ -14,11 +14,9 @@ from sidelight._check import checked_count, checked_number, checked_seed, checke
 from sidelight._types import Floats
 from sidelight.errors import InvalidOption, LogError, PoorOverlap, listing
 from sidelight.evaluation.intervals import Bounded, bernstein, bootstrap, lower_bound
-from sidelight.evaluation.model import Model, Named, model_of
-from sidelight.evaluation.replay import replay
 from sidelight.evaluation.result import Difference, Estimate, Evaluation, Evaluations
-from sidelight.evaluation.rounds import Terms, Weighting, at_rows, by_round, terms_of
-from sidelight.evaluation.target import Target, is_distribution
+from sidelight.evaluation.rounds import Model, Named, Terms, Weighting, at_rows, by_round, model_of, terms_of
+from sidelight.evaluation.target import Target, is_distribution, replay
 from sidelight.log import Log
 from sidelight.policy.player import Playable
 
