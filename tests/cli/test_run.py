@@ -401,7 +401,7 @@ def test_a_class_without_turns_is_refused_before_anything_is_played(run, tmp_pat
         ),
         (
             ("--policy", "greedy"),
-            "unknown policy 'greedy'; for a policy in a file of Python write greedy.py:Greedy",
+            "unknown policy 'greedy'; for a policy in a file of Python write greedy.py:NAME",
         ),
         (("--policy", "auto,"), "--policy 'auto,' lacks a name"),
         (("--policy", ""), "--policy '' lacks a name"),

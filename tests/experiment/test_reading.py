@@ -202,7 +202,7 @@ MISTAKES = {
     "graph neither": ({"graphs": [{"name": "x"}]}, "either a file or a family, got name"),
     "graph number": ({"graphs": [7]}, r"graphs\[0\]: must be a family .*got 7"),
     "named family": ({"graphs": [{"family": "cycle:6", "named": True}]}, r"graphs\[0\]\.named: unknown key"),
-    "undirected as text": ({"graphs": [{"family": "cycle:6", "undirected": "yes"}]}, "True or False, got 'yes'"),
+    "undirected as text": ({"graphs": [{"family": "cycle:6", "undirected": "yes"}]}, "true or false, got 'yes'"),
     "environment": ({"environments": ["gapp"]}, r"environments\[0\]: .*did you mean 'gap'"),
     "environment arguments": ({"environments": ["gap:much"]}, r"environments\[0\]: .*gap:much"),
     "environment nowhere": ({"environments": ["gap:0.2,9"]}, r"environments\[0\]: .*9"),
@@ -376,5 +376,5 @@ def test_a_file_is_spoken_of_in_the_words_of_toml(tmp_path):
     file.write_text(
         'policies = "auto"\ngraphs = ["cycle:5"]\nenvironments = ["gap"]\nhorizons = [9]\nseeds = 2\n'
     )
-    with pytest.raises(sl.errors.SpecError, match="policies: must be a list in brackets, got 'auto'"):
+    with pytest.raises(sl.errors.SpecError, match="policies: must be a list, got 'auto'"):
         sl.Spec.read(file)

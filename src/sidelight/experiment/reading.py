@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import tomllib
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from reprlib import Repr
@@ -58,7 +56,7 @@ def checked_spec(values: object, folder: Path, where: str, text: str = "") -> Sp
     """`values` as a spec, or an error that begins with `where`, then the key, then the value."""
     if not isinstance(values, Mapping):
         raise SpecError(f"{where} must be a table of keys and values, got {shown(values)}")
-    reader = Reader(where, TOML if text else PYTHON)
+    reader = Reader(where)
     reader.keys(values, REQUIRED, OPTIONAL)
     many = ("policies", "graphs", "environments", "horizons")
     counts = [
@@ -89,39 +87,14 @@ def shown(value: object) -> str:
     return _SHORT.repr(value)
 
 
-@dataclass(frozen=True)
-class Words:
-    """How values are written where the user is."""
-
-    text: str
-    list: str
-    flag: str
-    table: str
-    seeds: str
-    names: str
-    name: str
-
-
-TOML = Words(
-    "a text in quotes", "a list in brackets", "true or false", "a table", "{first = …, count = …}",
-    "{name = …}", 'name = "…"',
-)  # fmt: skip
-PYTHON = Words(
-    "a text", "a list", "True or False", "a dict", 'a dict {"first": …, "count": …}',
-    'give a dict such as {"mine": …, "other": …} in place of the list', '"name": "…"',
-)  # fmt: skip
-
-
 class Reader:
     """Checks of the values of a spec; every message begins with `where`, if that is given, and the key.
 
     On the command line `options` says what the keys are called there.
     """
 
-    def __init__(
-        self, where: str = "", words: Words = PYTHON, options: Mapping[str, str] | None = None
-    ) -> None:
-        self.where, self.words, self.options = where, words, options or {}
+    def __init__(self, where: str = "", options: Mapping[str, str] | None = None) -> None:
+        self.where, self.options = where, options or {}
 
     def fail(self, key: str, message: str) -> NoReturn:
         """Refuse."""
@@ -149,11 +122,11 @@ class Reader:
 
     def text(self, key: str, value: object) -> str:
         """A text."""
-        return value if isinstance(value, str) else self.refuse(key, self.words.text, value)
+        return value if isinstance(value, str) else self.refuse(key, "a text", value)
 
     def flag(self, key: str, value: object) -> bool:
         """True or false."""
-        return value if isinstance(value, bool) else self.refuse(key, self.words.flag, value)
+        return value if isinstance(value, bool) else self.refuse(key, "true or false", value)
 
     def whole(self, key: str, value: object, least: int, most: int) -> int:
         """A whole number in a range; true and false are none."""
@@ -164,7 +137,7 @@ class Reader:
     def items(self, key: str, value: object) -> Sequence[Any]:
         """A list with something in it."""
         if not isinstance(value, list | tuple):
-            self.refuse(key, self.words.list, value)
+            self.refuse(key, "a list", value)
         return value or self.fail(key, "must not be empty")
 
     def listed(self, key: str, value: object, read: Callable[[str, object], _Value]) -> tuple[_Value, ...]:
@@ -216,7 +189,8 @@ class Reader:
         self.distinct("policies", known, shown)
         for i, name in enumerate(shown):
             if name in shown[:i]:
-                self.fail(entries[i][0], f"called {name!r} like another; name them: {self.words.names}")
+                how = "give a table such as {mine: …, other: …} in place of the list"
+                self.fail(entries[i][0], f"called {name!r} like another; name them: {how}")
         return tuple(sources)
 
     def _policy_source(self, key: str, entry: object, folder: Path, name: str, kept: bool) -> PolicySource:
@@ -269,7 +243,7 @@ class Reader:
         if isinstance(value, list | tuple):
             return self.listed("seeds", value, lambda key, seed: self.whole(key, seed, 0, MOST_ROUNDS))
         if isinstance(value, bool) or not isinstance(value, int):
-            self.refuse("seeds", f"a number of seeds, a list, or {self.words.seeds}", value)
+            self.refuse("seeds", "a number of seeds, a list, or a table with first and count", value)
         return tuple(range(self.whole("seeds", value, 1, MOST_SEEDS)))
 
     def checkpoints(self, value: object, longest: int) -> int | tuple[int, ...]:
@@ -297,9 +271,7 @@ class Reader:
         for i, name in enumerate(names):
             if name in names[:i]:
                 j = names.index(name)
-                self.fail(
-                    f"graphs[{i}]", f"called {name!r} like graphs[{j}]; give it another {self.words.name}"
-                )
+                self.fail(f"graphs[{i}]", f"called {name!r} like graphs[{j}]; give it another name")
         return tuple(sources), graphs
 
     def source(self, key: str, entry: object, folder: Path) -> GraphSource:
@@ -307,7 +279,7 @@ class Reader:
         if isinstance(entry, str):
             entry = {"file" if is_file(entry) else "family": entry}
         if not isinstance(entry, Mapping):
-            self.refuse(key, f'a family such as "cycle:100", a file, or {self.words.table}', entry)
+            self.refuse(key, 'a family such as "cycle:100", a file, or a table', entry)
         if ("file" in entry) == ("family" in entry):
             self.fail(key, f"must have either a file or a family, got {listing(list(entry)) or 'neither'}")
         kind = "file" if "file" in entry else "family"
@@ -332,17 +304,11 @@ class Reader:
 def _in_file(text: str, folder: Path) -> str:
     """What to write for a policy in a file of Python whose name alone was given; "" if it is none."""
     file = text if text.lower().endswith(".py") else f"{text}.py"
-    try:
-        if file == text and not (folder / file).is_file():
-            return f"{file} does not exist; write FILE.py:NAME, the path of a Python file and a name in it"
-        body = ast.parse((folder / file).read_bytes()).body
-    except (OSError, ValueError, SyntaxError, RecursionError):
-        body = []
-        if file != text:
-            return ""
-    classes = [each.name for each in body if isinstance(each, ast.ClassDef)]
-    functions = [each.name for each in body if isinstance(each, ast.FunctionDef)]
-    return f"for a policy in a file of Python write {file}:{(classes + functions + ['NAME'])[0]}"
+    if (folder / file).is_file():
+        return f"for a policy in a file of Python write {file}:NAME, what it is called there"
+    if file == text:
+        return f"{file} does not exist; write FILE.py:NAME, the path of a Python file and a name in it"
+    return ""
 
 
 def _is_table(key: str, value: object) -> bool:
