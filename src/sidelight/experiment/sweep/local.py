@@ -77,7 +77,7 @@ class _Workers:
 
     def __init__(self, jobs: int) -> None:
         context = multiprocessing.get_context("spawn")  # forking a process that has threads is not safe
-        self._compiling = context.Event()
+        self._jobs, self._compiling = jobs, context.Event()
         self._pool = ProcessPoolExecutor(jobs, context, _born, (self._compiling,))
         try:
             self.submit(os.getpid).result()
@@ -88,9 +88,12 @@ class _Workers:
             raise WorkerError(f"workers cannot be started; {GUARD}") from error
 
     def submit(self, call: Callable[..., Any], *arguments: object) -> Future[Any]:
-        """Have it called by one of them, which may start now: hence the environment in which it does."""
+        """Have it called by one of them, which may start now."""
         try:
-            with _one_thread(), _uninterrupted():
+            with contextlib.ExitStack() as held:
+                if len(self._pool._processes or ()) < self._jobs:
+                    held.enter_context(_one_thread())
+                    held.enter_context(_uninterrupted())
                 return self._pool.submit(call, *arguments)
         except BrokenProcessPool as error:  # one has just died: as if it had been submitted a moment earlier
             future = Future[Any]()
