@@ -15,8 +15,7 @@ import sidelight.planning.search.local_search as home
 from sidelight.graph import FeedbackGraph, families
 from sidelight.partition import Partition
 from sidelight.planning import plan
-from sidelight.planning.search.exact import by_floor
-from sidelight.planning.search.local_search import searched
+from sidelight.planning.search.local_search import by_floor, searched
 
 HORIZONS = (10**4, 10**6, 10**9)
 

@@ -3,7 +3,7 @@
 import pytest
 
 import sidelight as sl
-from sidelight.planning.meanings import blocks_of, numbers_of
+from sidelight.planning.plan import blocks_of, numbers_of
 
 
 @pytest.mark.parametrize("horizon", [None, 20_000])

@@ -6,8 +6,8 @@ from instances import INSTANCES, both, clique, cycle, loops, universal
 
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
-from sidelight.planning import pruning
-from sidelight.planning.pruning import parents
+from sidelight.planning import exploration
+from sidelight.planning.exploration import parents
 
 
 def check(partition, blocks, parent):
@@ -41,7 +41,7 @@ def test_any_observable_block(n, data):
 
 @pytest.mark.parametrize("rounds", [1, 2])
 def test_stopping_early_is_still_a_pruning(rounds, monkeypatch):
-    monkeypatch.setattr(pruning, "MOST_ROUNDS", rounds)
+    monkeypatch.setattr(exploration, "MOST_VOTES", rounds)
     partition = Partition(FeedbackGraph.from_edges(50, both(cycle(range(50)))), [list(range(50))])
     check(partition, {0}, parents(partition, np.array([0])))
 

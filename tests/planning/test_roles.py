@@ -5,8 +5,8 @@ import pytest
 from observable_graphs import observable
 
 from sidelight.graph import FeedbackGraph, families
+from sidelight.planning.candidates import EVERY_SPLIT, _few, roles
 from sidelight.planning.exploration import Solved
-from sidelight.planning.roles import EVERY_SPLIT, _few, roles
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -16,7 +16,7 @@ from forced_draws import ask_for
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sidelight as sl
-from sidelight.planning.baselines.exponential_weights import CHLZ21, Exp3GWeak
+from sidelight.planning.baselines.algorithms import CHLZ21, Exp3GWeak
 from sidelight.planning.candidates import flat_candidates
 from sidelight.planning.exploration import Solved
 from sidelight.policy.certificate import LEDGER

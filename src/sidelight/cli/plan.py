@@ -257,7 +257,7 @@ def bound_rows(bound: sl.Bound) -> list[tuple[str, str]]:
 
 def plan_rows(plan: sl.Plan) -> list[tuple[str, str]]:
     """Blocks, realization and the plain numbers among a plan's parameters."""
-    from sidelight.planning.meanings import numbers_of
+    from sidelight.planning.plan import numbers_of
 
     rows = [("partition", _blocks(plan.partition)), ("realization", plan.realization)]
     kinds = sorted(set(plan.details.choices))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -18,10 +19,10 @@ from sidelight.planning.bounds.delays import delayed
 from sidelight.planning.bounds.delays import nothing_proved as nothing_proved_late
 from sidelight.planning.bounds.high_probability import high_probability
 from sidelight.planning.cliques import CliqueCover, clique_cover
-from sidelight.planning.meanings import blocks_of, numbers_of
 from sidelight.planning.tuning import Tuning
 
 if TYPE_CHECKING:
+    from sidelight.partition import Partition
     from sidelight.policy import PlanPolicy
 
 
@@ -277,3 +278,58 @@ class Candidate(ABC):
         p = self.partition
         about = (self.realization, parameters, self.bound(horizon), tuning)
         return Plan(p.graph, p, horizon, *about, Details(p.graph, self.choices, considered))
+
+
+# -- in words --------------------------------------------------------------------------------------------
+# The numbers of a plan and the kinds of its blocks in words, for whoever reads a summary.
+
+
+MEANINGS = {
+    "s": "order of the entropy",
+    "c": "share of each round's cost that is spent on a higher temperature",
+    "beta_1": "least temperature, which keeps the distribution of play wide",
+    "start": "temperature of the first round",
+    "delta": "weight of the cover",
+    "strong": "what a round costs at most, times about the temperature",
+    "alpha": "local exploration of each block",
+    "beta": "strength of the global exploration",
+    "b": "strength of the global exploration",
+    "h": "power of the potential",
+    "q": "power of the potential",
+    "eta": "rate of the potential",
+    "eta_loop": "rate of single arms with a self-loop",
+    "eta_loopless": "rate of single arms without a self-loop",
+    "extra": "exploration for arms without a self-loop",
+    "gamma_bar": "largest probability of exploring",
+    "rho": "1/(1 − gamma_bar)",
+    "exploration_scale": "factor of all exploration, below 1 where it would not fit",
+    "closed_form": "bound in closed form, which the numerical minimum must not exceed",
+}
+"""What each parameter is; names that are not here are the paper's, and stand alone."""
+
+
+def numbers_of(parameters: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """(name, value, meaning) of the plain numbers among a plan's parameters.
+
+    >>> numbers_of({"s": 0.5, "cover": "all arms"})
+    [('s', '0.5', 'order of the entropy')]
+    """
+    return [
+        (name, f"{value:.4g}", MEANINGS.get(name, ""))
+        for name, value in parameters.items()
+        if isinstance(value, float)
+    ]
+
+
+def blocks_of(partition: Partition) -> str:
+    """How many blocks there are of which kind."""
+    if partition.n_blocks == 1:
+        arms = partition.graph.n_arms
+        return "one block of a single arm" if arms == 1 else f"one block of all {arms:,} arms"
+    kinds = {
+        "of several arms": partition.weak,
+        "of one arm with a self-loop": partition.strong_loop,
+        "of one arm without a self-loop": partition.strong_loopless,
+    }
+    told = ", ".join(f"{each.size:,} {kind}" for kind, each in kinds.items() if each.size)
+    return f"{partition.n_blocks:,} blocks: {told}"

@@ -19,7 +19,7 @@ from sidelight._renamed import renamed
 from sidelight.errors import InfeasibleRequest, InvalidOption
 from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
 from sidelight.partition import Partition, natural
-from sidelight.planning.anytime.choice import anytime
+from sidelight.planning.anytime import anytime
 from sidelight.planning.bounds.high_probability import checked_confidence
 from sidelight.planning.candidates import (
     Realization,

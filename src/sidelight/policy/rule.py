@@ -13,7 +13,7 @@ from sidelight.engine.rules import N_RECORD, PER_ARM
 from sidelight.errors import InfeasibleRequest, InvalidGraph
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.names import names
-from sidelight.planning.baselines._common import needs_certain
+from sidelight.planning.baselines.algorithms import needs_certain
 from sidelight.planning.bounds.bound import bound_at
 from sidelight.planning.bounds.high_probability import checked_confidence, likely, nothing_proved
 

@@ -5,7 +5,7 @@ import pytest
 
 from sidelight.graph import FeedbackGraph, families
 from sidelight.planning import plan
-from sidelight.planning.anytime.choice import ROUNDS, anytime
+from sidelight.planning.anytime import ROUNDS, anytime
 from sidelight.planning.exploration import Solved
 
 

@@ -14,9 +14,9 @@ from sidelight.errors import InvalidOption, UnobservableGraph
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import natural
 from sidelight.planning import plan
+from sidelight.planning.candidates import roles
 from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.flat import Flat, FlatCandidate, Rates
-from sidelight.planning.roles import roles
 
 exact = settings(deadline=None, derandomize=True, max_examples=60)
 

@@ -3,7 +3,7 @@ from math import log, sqrt
 import pytest
 from scipy.optimize import minimize_scalar
 
-from sidelight.planning.printed.projection import OVERSHOOT, Projection
+from sidelight.planning.printed import OVERSHOOT, Projection
 
 T = 1e6
 # (n_S, n_N, m2, Q) by case of Theorem realized-upper-bound

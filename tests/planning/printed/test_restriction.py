@@ -7,10 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 
-from sidelight.planning.printed.adaptive import Adaptive
-from sidelight.planning.printed.clustered import Clustered
-from sidelight.planning.printed.hybrid import Hybrid
-from sidelight.planning.printed.restriction import NoWeakBlocks
+from sidelight.planning.printed import Adaptive, Clustered, Hybrid, NoWeakBlocks
 
 T = 1e6
 SIZES = np.array([2.0, 5.0, 90.0, 17.0])

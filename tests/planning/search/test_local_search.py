@@ -12,11 +12,16 @@ from sidelight.graph import FeedbackGraph, families
 from sidelight.partition import Partition, legality_violations
 from sidelight.planning import plan
 from sidelight.planning.exploration import Solved
-from sidelight.planning.search.exact import by_floor, set_partitions
-from sidelight.planning.search.floor import floors
-from sidelight.planning.search.local_search import search, searched
-from sidelight.planning.search.starts import hubs, natural_starts
-from sidelight.planning.search.state import State
+from sidelight.planning.search.local_search import (
+    State,
+    by_floor,
+    floors,
+    hubs,
+    natural_starts,
+    search,
+    searched,
+    set_partitions,
+)
 
 
 def random_graph(n, seed):

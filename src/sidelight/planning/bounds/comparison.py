@@ -13,9 +13,8 @@ from sidelight.analysis import minimax, packing_independent_set
 from sidelight.errors import InfeasibleRequest
 from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
 from sidelight.partition import natural
-from sidelight.planning.baselines import exponential_weights as known
-from sidelight.planning.baselines._common import Baseline
-from sidelight.planning.baselines.q_ftrl import QFTRL
+from sidelight.planning.baselines import algorithms as known
+from sidelight.planning.baselines.algorithms import QFTRL, Baseline
 from sidelight.planning.baselines.rules import (
     exp3_ix_bound,
     exp3_set_bound,

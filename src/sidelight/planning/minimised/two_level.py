@@ -11,12 +11,11 @@ import numpy as np
 
 from sidelight._types import Floats
 from sidelight.planning.bounds.bound import Condition
-from sidelight.planning.exploration import WeakBlocks, shared
+from sidelight.planning.exploration import WeakBlocks, parents, shared
 from sidelight.planning.minimised.interpolated import Interpolated
 from sidelight.planning.minimised.price import one_block, price
 from sidelight.planning.minimised.problem import MinimisedCandidate, Problem, Start
 from sidelight.planning.potentials import Potential, entropy_height
-from sidelight.planning.pruning import parents
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
 
 SHIFT_PEAK = 16 / (25 * sqrt(5))

@@ -1,27 +1,114 @@
-"""Exponential weights as known algorithms tune them: Hedge, EXP3, CHLZ21 and Exp3.G."""
+"""Known algorithms as candidates: tuned and bounded as their authors do."""
 
 from __future__ import annotations
 
-from math import cbrt, log, sqrt
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from math import cbrt, e, log, sqrt
 from typing import Any
 
 import numpy as np
 
+from sidelight._check import checked_horizon
 from sidelight._types import Floats, Longs
 from sidelight.analysis import observability
-from sidelight.errors import InfeasibleRequest
+from sidelight.errors import InfeasibleRequest, InvalidGraph, UnobservableGraph
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.names import names
-from sidelight.planning.baselines._common import Baseline, as_plan, need_loops, need_observable
+from sidelight.partition import natural
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.cliques import growth
-from sidelight.planning.exploration import dominating_set, revealed_by
+from sidelight.planning.exploration import Solved, dominating_set, revealed_by
 from sidelight.planning.minimised.price import price
-from sidelight.planning.minimised.strong import Strong
+from sidelight.planning.minimised.strong import Strong, q_of_ftrl
 from sidelight.planning.minimised.strong import exp3g as exp3g_tuning
-from sidelight.planning.plan import Plan
+from sidelight.planning.plan import Candidate, Plan
 from sidelight.planning.potentials import Potential
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
+
+
+def checked_graph(graph: object, name: str) -> FeedbackGraph:
+    """`graph` as a feedback graph, or an error."""
+    if not isinstance(graph, FeedbackGraph):
+        raise InvalidGraph(f"{name} needs a FeedbackGraph, got {type(graph).__name__}")
+    return graph
+
+
+def need_loops(given: object, name: str) -> FeedbackGraph:
+    """Refuse graphs in which some arm does not reveal itself."""
+    graph = checked_graph(given, name)
+    lacking = np.flatnonzero(~graph.has_loop)
+    if lacking.size:
+        raise InfeasibleRequest(
+            f"{name} needs every arm to reveal itself, but {names(graph, lacking.tolist())} do not; "
+            "use sl.plan or chlz21, which need no self-loops"
+        )
+    return graph
+
+
+def need_observable(given: object, name: str) -> FeedbackGraph:
+    """Refuse graphs with an arm that nothing reveals."""
+    graph = checked_graph(given, name)
+    hidden = observability(graph).unobservable.tolist()
+    if hidden:
+        raise UnobservableGraph(
+            f"no arm reveals {names(graph, hidden)}, so {name} cannot learn about them; add an edge into each or "
+            "leave them out",
+            hidden,
+        )
+    return graph
+
+
+def needs_certain(name: str) -> InfeasibleRequest:
+    """The error of what is known for reveals that never fail only."""
+    return InfeasibleRequest(
+        f"{name} needs reveals that never fail; use sl.plan or chlz21, which know how likely each works, or play on"
+        " graph.at_least(1), the graph of the certain edges"
+    )
+
+
+class Baseline(Candidate, ABC):
+    """A known algorithm, tuned and bounded as its authors do; its graph must be one that it can play.
+
+    `InfeasibleRequest` says why it cannot.
+    """
+
+    called: str  # as `sidelight.baselines` knows it
+    title = ""
+    formula = ""
+    flat = False  # one block of all arms, for every observable graph; else singletons, for strongly observable ones
+    may_fail = False  # is its bound proved where reveals may fail?
+
+    def __init__(self, solved: Solved) -> None:
+        if not (self.may_fail or solved.graph.certain):
+            raise needs_certain(self.called)
+        self.solved, self.graph, self.n = solved, solved.graph, solved.graph.n_arms
+        self.prepare()
+        block = self.flat and self.n > 1
+        partition = (natural.single if block else natural.singletons)(self.graph)
+        about = (self.called, partition, self.formula, (self.called,) if block else ())
+        super().__init__("single" if block else "singletons", *about)
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Refuse graphs that it cannot play, and find what depends on the graph alone."""
+
+
+def as_plan(algorithm: type[Baseline]) -> Callable[[FeedbackGraph, int], Plan]:
+    """The algorithm as a function of graph and horizon, documented like its class."""
+
+    def planned(graph: FeedbackGraph, horizon: int) -> Plan:
+        T = checked_horizon(horizon)
+        return algorithm(Solved(checked_graph(graph, algorithm.called))).plan(T)
+
+    planned.__doc__ = algorithm.__doc__
+    planned.__name__ = planned.__qualname__ = algorithm.called
+    return planned
+
+
+# -- exponential weights ---------------------------------------------------------------------------------
+# Exponential weights as known algorithms tune them: Hedge, EXP3, CHLZ21 and Exp3.G.
+
 
 ALON = "Alon, Cesa-Bianchi, Dekel & Koren 2015"
 
@@ -320,3 +407,51 @@ def exp3g(graph: FeedbackGraph, horizon: int) -> Plan:
     """
     strong = observability(need_observable(graph, "exp3g")).graph == "strong"
     return (exp3g_strong if strong else exp3g_weak)(graph, horizon)
+
+
+# -- q-FTRL ----------------------------------------------------------------------------------------------
+# q-FTRL: Tsallis entropy between EXP3's and Tsallis-INF's, chosen by the independence number.
+
+
+class QFTRL(Baseline):
+    """FTRL with ψ(x) = (1 − Σx^q)/(1−q) and η = √(2qN^{1−q}/(T(1−q)α^q)); undirected graphs with self-loops.
+
+        q = ½(1 + L/(√(L² + 4) + 2)),  L = log(N/α)
+        R ≤ 2√(eαT(2 + log(N/α)))                   Eldowa, Esposito, Cesari & Cesa-Bianchi 2023, Theorem 1
+
+    α is replaced by the certified upper bound of a clique cover: the bound grows with α, so it stays true.
+
+    >>> import sidelight as sl
+    >>> sl.baselines.q_ftrl(sl.families.mab(5), 1000).parameters["q"]
+    0.5
+    """
+
+    called, title = "q_ftrl", "q-FTRL"
+    source = "Eldowa, Esposito, Cesari & Cesa-Bianchi 2023"
+
+    def prepare(self) -> None:
+        """Refuse graphs that it cannot play."""
+        need_loops(self.graph, self.called)
+        if not self.solved.cliques.symmetric:
+            raise InfeasibleRequest(
+                "q_ftrl needs an undirected graph: some arm reveals another that does not reveal it; "
+                "use exp3_ix or exp3g, or make it undirected with graph.symmetrized() if that is meant"
+            )
+        self.alpha = self.solved.cliques.value
+        self.formula = f"2√(eαT(2 + log(N/α))), α ≤ {self.alpha}"
+
+    def terms(self, T: float) -> dict[str, float]:
+        """2√(eαT(2 + log(N/α)))."""
+        n, alpha = self.n, self.alpha
+        return {"regret": 2 * sqrt(e * alpha * T * (2 + log(n / alpha))) if n > 1 else 0.0}
+
+    def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
+        """ψ has the derivative −q/(1−q)·x^{q−1}: Tsallis-q at rate η/q."""
+        n, alpha = self.n, self.alpha
+        q = q_of_ftrl(n / alpha)
+        eta = sqrt(2 * q * n ** (1 - q) / (T * (1 - q) * alpha**q))
+        potential = Potential(q, eta / q) if n > 1 else Potential(0.5, 2.0)
+        return Tuning.singletons(n, potential), {"q": q, "eta": eta, "alpha_upper": float(alpha)}
+
+
+q_ftrl = as_plan(QFTRL)

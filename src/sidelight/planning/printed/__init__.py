@@ -1,1 +1,0 @@
-"""The theorems of the paper as printed."""
