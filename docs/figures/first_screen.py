@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import sidelight as sl
-from sidelight.report.style import COLOURS, GREY, INK, new_figure, save_figure, styled
+from sidelight.report.figures.canvas import new_figure, save_figure, styled
+from sidelight.report.style import COLOURS, GREY, INK
 
 TEAMS, HORIZON, SEEDS = [3, 3, 4], 20_000, range(20)
 NAMES = {

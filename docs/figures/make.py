@@ -8,12 +8,12 @@ import sidelight as sl
 from sidelight.environment import names as environments
 from sidelight.experiment.results import Results, cell_of
 from sidelight.policy import names as policies
+from sidelight.report.figures.canvas import save_figure
 from sidelight.report.figures.graph import graph_figure
 from sidelight.report.figures.ledger import ledger_figure, timing_figure
 from sidelight.report.figures.plays import plays_figure
 from sidelight.report.figures.regret import regret_figure
 from sidelight.report.groups import groups_of
-from sidelight.report.style import save_figure
 
 HERE = Path(__file__).parent
 GRAPH, HORIZON, SEEDS = "cycle:12", 100_000, range(20)

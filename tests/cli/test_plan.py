@@ -213,10 +213,10 @@ def test_partition_files_that_are_wrong(run, tmp_path, text):
     assert_one_line(err)
 
 
-def test_an_unknown_realization_is_wrong_usage(run):
-    code, _, err = run("plan", "cycle:6", "-T", 9, "--realization", "fancy")
-    assert code == 2
-    assert_usage(err)
+def test_an_unknown_realization_is_refused_with_those_that_are_known(run):
+    code, out, err = run("plan", "cycle:6", "-T", 9, "--realization", "fancy")
+    assert (code, out) == (1, "")
+    assert_one_line(err)
     assert "interpolated" in err
 
 

@@ -103,7 +103,7 @@ def test_figures_are_written_on_request(run, pictures, played, tmp_path):
 def test_figures_have_the_width_that_was_asked_for(run, pictures, played, tmp_path):
     from matplotlib.image import imread
 
-    from sidelight.report.style import DPI
+    from sidelight.report.figures.canvas import DPI
 
     moved = tmp_path / "moved"
     shutil.copytree(played[0], moved)

@@ -3,7 +3,7 @@
 import pytest
 
 from sidelight.report import drawing
-from sidelight.report.style import new_figure
+from sidelight.report.figures.canvas import new_figure
 
 
 @pytest.mark.parametrize(("most", "kind"), [(10**6, "svg+xml"), (10, "png")])

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib import rcParams
 
 from sidelight.report import style
+from sidelight.report.figures import canvas
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -35,20 +36,20 @@ def test_colours_differ_in_lightness_or_hue_when_colour_vision_is_weak():
 
 def test_settings_are_ours_inside_and_as_before_outside():
     before = dict(rcParams)
-    with style.styled():
+    with canvas.styled():
         assert rcParams["pdf.fonttype"] == 42
     assert dict(rcParams) == before
 
 
 def test_files_are_fit_for_print_and_reproducible(tmp_path):
-    figure = style.new_figure(style.COLUMN, 2.0)
+    figure = canvas.new_figure(style.COLUMN, 2.0)
     axes = figure.subplots()
     axes.plot([1, 2], [3, 4])
     axes.set_title("a $ in a name, and 名前")  # neither mathematics nor a glyph of the font
     for form in ("png", "pdf", "svg"):
-        style.save_figure(figure, tmp_path / f"one.{form}")
+        canvas.save_figure(figure, tmp_path / f"one.{form}")
         again = io.BytesIO()
-        style.save_figure(figure, again, form)
+        canvas.save_figure(figure, again, form)
         assert (tmp_path / f"one.{form}").read_bytes() == again.getvalue()
     png = (tmp_path / "one.png").read_bytes()
     assert png.startswith(PNG)
@@ -62,14 +63,14 @@ def test_drawing_leaves_no_global_state():
     from matplotlib import pyplot
 
     before = pyplot.get_fignums()
-    style.new_figure().subplots()
+    canvas.new_figure().subplots()
     assert pyplot.get_fignums() == before
 
 
 def test_settled_figures_stay_as_arranged():
-    figure = style.new_figure()
+    figure = canvas.new_figure()
     axes = figure.subplots()
-    style.settle(figure)
+    canvas.settle(figure)
     before = axes.get_position().bounds
     axes.set_ylabel("a label that would\nneed\nmore room")
     figure.draw_without_rendering()

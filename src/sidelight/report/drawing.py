@@ -7,19 +7,19 @@ import io
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from matplotlib.figure import Figure
 
 from sidelight._files import replacing
+from sidelight.report.figures.canvas import save_figure, settle
 from sidelight.report.figures.graph import graph_figure
 from sidelight.report.figures.ledger import ledger_figure, timing_figure
 from sidelight.report.figures.plays import plays_figure
 from sidelight.report.figures.regret import regret_figure, scaling_figure
 from sidelight.report.groups import Group, Scaling
 from sidelight.report.section import GraphSection
-from sidelight.report.style import PAGE, save_figure, settle
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from sidelight.report.style import PAGE
 
 MOST_GROUPS_DRAWN = 12
 MOST_GRAPHS_DRAWN = 12

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from sidelight.errors import InvalidOption, listing
 from sidelight.experiment.results import Cell, Results, cell_of
 from sidelight.experiment.run import Run
+from sidelight.report.figures.canvas import new_figure, styled
 from sidelight.report.figures.regret import draw_regret, regret_figure, regret_marks
 from sidelight.report.groups import Group, groups_of
-from sidelight.report.style import PAGE, new_figure, strokes, styled
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from sidelight.report.style import PAGE, strokes
 
 COLUMNS = 3
 """Panels side by side."""
@@ -72,8 +71,6 @@ def results_figure(
 @styled()
 def _panels(groups: list[Group]) -> Figure:
     """A small picture for each comparison, and one legend for all."""
-    from matplotlib.lines import Line2D
-
     columns = min(COLUMNS, len(groups))
     rows = -(-len(groups) // columns)
     looks = strokes(groups[0].policies)

@@ -1,19 +1,12 @@
-"""How every figure looks: colours, sizes, and the files it is saved as."""
+"""What curves look like, on pages and in figures: colours, dashes, widths."""
 
 from __future__ import annotations
 
-import contextlib
-import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from math import isfinite
-from os import PathLike
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sidelight.errors import InvalidOption
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 COLUMN, PAGE = 3.5, 7.2
 """Widths in inches of one column and of the text of a two-column paper."""
@@ -22,7 +15,6 @@ NARROWEST, WIDEST = 2.5, 20.0
 """Inches between which text and axes still fit each other."""
 NARROW = 5.0
 """Below this width panels stand above each other, and curves are named below them."""
-DPI = 240
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#6A3D9A", "#4D4D4D")
 """Told apart with any common colour vision, and dark enough for lines on white (Okabe and Ito, adapted)."""
@@ -46,37 +38,6 @@ PARTS = ("#0072B2", "#56B4E9", "#D55E00", "#E69F00")
 """The ledger: projection and restriction in blues, global and local exploration in oranges."""
 
 GREY, INK = "#8C8C8C", "#222222"
-_SETTINGS: dict[Any, Any] = {
-    "font.family": ["DejaVu Sans"],
-    "font.size": 8,
-    "axes.titlesize": 9,
-    "axes.labelsize": 8,
-    "axes.edgecolor": "#666666",
-    "axes.labelcolor": INK,
-    "axes.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlelocation": "left",
-    "axes.axisbelow": True,
-    "grid.color": "#E3E3E3",
-    "grid.linewidth": 0.5,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "xtick.color": "#444444",
-    "ytick.color": "#444444",
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.minor.width": 0.4,
-    "ytick.minor.width": 0.4,
-    "legend.fontsize": 7,
-    "legend.frameon": False,
-    "lines.linewidth": 1.4,
-    "text.parse_math": False,  # a dollar in a name is a dollar
-    "pdf.fonttype": 42,  # text stays text, as publishers ask
-    "ps.fonttype": 42,
-    "svg.fonttype": "path",
-    "svg.hashsalt": "sidelight",  # equal figures are equal files
-}
 
 
 def checked_width(text: str | float) -> float:
@@ -127,42 +88,3 @@ def stroke_numbers(policies: Iterable[str]) -> dict[str, tuple[int, int]]:
     free = (k for k in range(len(names) + len(COLOURS)) if k not in given.values())
     given |= {name: next(free) for name in names if name not in given}
     return {name: (k % len(COLOURS), k // len(COLOURS) % len(DASHES)) for name, k in given.items()}
-
-
-@contextlib.contextmanager
-def styled() -> Iterator[None]:
-    """Draw and save inside this block, or decorate what draws: matplotlib's settings are ours meanwhile."""
-    import matplotlib
-
-    with matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # names in any script may come
-        yield
-
-
-def new_figure(width: float = PAGE, height: float = 3.2) -> Figure:
-    """An empty figure that pyplot does not know of, and that notebooks show."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    from sidelight.report.figures.shown import ShownFigure
-
-    figure = ShownFigure(figsize=(width, height), layout="constrained", dpi=DPI)
-    FigureCanvasAgg(figure)
-    return figure
-
-
-def settle(figure: Figure) -> None:
-    """Arrange the figure once and for all: each file it is saved to would else arrange it again."""
-    with styled():
-        figure.draw_without_rendering()
-        figure.draw_without_rendering()  # names beside the axes change how wide these may be
-        figure.set_layout_engine("none")
-
-
-def save_figure(
-    figure: Figure, target: str | PathLike[str] | IO[bytes], form: str | None = None, dpi: int = DPI
-) -> None:
-    """Write the figure fit for print, to a path or an open file; `form` (png, pdf, svg) is a path's suffix."""
-    form = form or Path(str(target)).suffix.lstrip(".").lower()
-    undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}  # equal figures are equal files
-    with styled():
-        figure.savefig(target, format=form, dpi=dpi, metadata=undated.get(form))

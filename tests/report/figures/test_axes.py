@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidelight.report.figures.axes import log_axis, spread_labels
-from sidelight.report.style import new_figure
+from sidelight.report.figures.canvas import new_figure
 
 
 @settings(deadline=None, derandomize=True)

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNLocator, NullFormatter
+from scipy.optimize import isotonic_regression
 
 from sidelight._types import Floats
 from sidelight.report.text import number, power
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
-
     from sidelight.report.groups import Curve
     from sidelight.report.style import Stroke
 
@@ -28,8 +30,6 @@ MOST_DECADES = 6
 
 def log_axis(axes: Axes, which: str, low: float, high: float, least_span: float = 2.0) -> None:
     """A logarithmic axis from `low` to `high`, at least by the factor `least_span`, with few, readable ticks."""
-    from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullFormatter
-
     high = max(high, least_span * low)
     axes.set(**{f"{which}scale": "log", f"{which}lim": (low, high)})
     first, last = int(np.ceil(np.log10(low) - 1e-9)), int(np.floor(np.log10(high) + 1e-9))
@@ -59,8 +59,6 @@ def _decade(value: float) -> str:
 
 def thousands(axis: Axis, whole: bool = False) -> None:
     """Linear ticks with thousands apart, at whole numbers only if asked for."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
     axis.set_major_locator(MaxNLocator(5, integer=whole))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}".replace("-", "−")))
 
@@ -95,8 +93,6 @@ def spread_labels(wanted: Sequence[float], gap: float, low: float = 0.0, high: f
     >>> spread_labels([0.5, 0.5, 0.9], 0.1).round(3).tolist()
     [0.45, 0.55, 0.9]
     """
-    from scipy.optimize import isotonic_regression
-
     order = np.argsort(wanted, kind="stable")
     shifts = gap * np.arange(len(order))
     level = isotonic_regression(np.asarray(wanted, dtype=float)[order] - shifts).x
@@ -107,8 +103,6 @@ def spread_labels(wanted: Sequence[float], gap: float, low: float = 0.0, high: f
 
 def named_lines(curves: Sequence[Curve], looks: Mapping[str, Stroke]) -> list[Artist]:
     """Entries of a legend, where there is no room for names at the ends of curves."""
-    from matplotlib.lines import Line2D
-
     return [
         Line2D(
             [], [], color=looks[curve.policy].colour, linestyle=looks[curve.policy].dash, label=curve.label

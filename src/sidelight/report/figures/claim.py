@@ -5,12 +5,13 @@ from __future__ import annotations
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
+from matplotlib.figure import Figure
+
 from sidelight.report.figures.axes import log_axis, thousands
-from sidelight.report.style import COLOURS, GREY, INK, new_figure, styled
+from sidelight.report.figures.canvas import new_figure, styled
+from sidelight.report.style import COLOURS, GREY, INK
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from sidelight.experiment.claims import Outcome
 
 LISTED = ("random", "draw", "run")

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from sidelight._types import Floats
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
 from sidelight.report.figures.axes import log_axis, thousands
+from sidelight.report.figures.canvas import new_figure, styled
 from sidelight.report.figures.layout import block_layout, distances, layout
-from sidelight.report.style import COLOURS, DARK, GREY, INK, NARROW, PAGE, new_figure, styled
+from sidelight.report.style import COLOURS, DARK, GREY, INK, NARROW, PAGE
 from sidelight.report.text import counted, number, short
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MOST_ARMS_DRAWN = 150
 MOST_EDGES_DRAWN = 3000
@@ -97,8 +99,6 @@ def draw_graph(axes: Axes, graph: FeedbackGraph, partition: Partition | None = N
 
 def _draw_labels(axes: Axes, graph: FeedbackGraph, at: Floats, rings: Floats) -> None:
     """The label of every arm below its dot, or above or beside it if edges leave more room there."""
-    from matplotlib.patheffects import withStroke
-
     assert graph.labels is not None
     halo = [withStroke(linewidth=1.2, foreground="white")]  # an edge does not cross it out
     for arm, label in enumerate(graph.labels):
@@ -146,8 +146,6 @@ def draw_incidence(axes: Axes, partition: Partition) -> None:
 
 def _draw_edges(axes: Axes, at: Floats, edges: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> None:
     """Lines, with heads where an edge goes one way only; `sizes` are the areas of all dots."""
-    from matplotlib.collections import LineCollection, PolyCollection
-
     if not len(edges):
         return
     n = len(at)
@@ -238,8 +236,6 @@ def block_counts(partition: Partition) -> tuple[str, str]:
 
 def draw_matrix(axes: Axes, graph: FeedbackGraph, partition: Partition | None = None) -> None:
     """Which arms (rows) reveal which (columns), arms ordered by block; darker where more pairs are edges."""
-    from matplotlib.colors import LogNorm
-
     side = graph.n_arms
     shown = np.ma.masked_equal(matrix_shares(graph, partition), 0.0)
     least = float(shown.min()) if shown.count() else 1.0

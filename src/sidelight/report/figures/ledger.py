@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from sidelight._types import Floats
 from sidelight.experiment.results import Cell
 from sidelight.experiment.run import LEDGER
 from sidelight.report.figures.axes import log_axis, name_rows, thousands
+from sidelight.report.figures.canvas import new_figure, styled
 from sidelight.report.groups import Group
-from sidelight.report.style import COLUMN, INK, NARROW, PAGE, PARTS, new_figure, strokes, styled
+from sidelight.report.style import COLUMN, INK, NARROW, PAGE, PARTS, strokes
 from sidelight.report.text import number, short
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 FAR_APART = 15
 """Beyond this ratio of regrets the smaller bars could not be read: each policy gets its own unit."""

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 from sidelight._types import Longs
 from sidelight.partition import Partition
 from sidelight.report.figures.axes import log_axis, nested_widths
+from sidelight.report.figures.canvas import new_figure, styled
 from sidelight.report.groups import Group
-from sidelight.report.style import NARROW, PAGE, Stroke, new_figure, strokes, styled
+from sidelight.report.style import NARROW, PAGE, Stroke, strokes
 from sidelight.report.text import power, short
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MOST_COLUMNS = 64
 """Up to so many arms each has its own column."""
@@ -61,9 +61,6 @@ def draw_shares(
     width: float = PAGE,
 ) -> None:
     """A row per policy, a column per arm in the order of the blocks; darker is played more, on a log scale."""
-    from matplotlib.colors import LogNorm
-    from matplotlib.ticker import NullLocator
-
     plays = np.stack(list(counted.values()))
     n = plays.shape[1]
     order = np.arange(n) if partition is None else np.concatenate(partition.blocks)

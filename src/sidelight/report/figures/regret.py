@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from sidelight.report.figures.axes import label_ends, log_axis, named_lines, nested_widths
+from sidelight.report.figures.canvas import new_figure, styled
 from sidelight.report.groups import Curve, Group, Scaling, regret_curves, scaling_curves
-from sidelight.report.style import GREY, INK, NARROW, PAGE, new_figure, strokes, styled
-
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from sidelight.report.style import GREY, INK, NARROW, PAGE, strokes
 
 CERTIFICATE = (0, (1, 1.5))
 """The dots of a running certificate."""
@@ -90,9 +89,6 @@ def _has_band(curve: Curve) -> bool:
 
 def regret_marks(curves: list[Curve], floored: bool) -> list[Artist]:
     """The legend: what is drawn besides the curves, which are named at their ends."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
     marks: list[Artist] = []
     if any(map(_has_band, curves)):
         marks.append(Patch(color=GREY, alpha=0.3, linewidth=0, label="95 % interval of the mean"))
