@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sidelight._frames import to_pandas
+from sidelight._json import to_pandas
 from sidelight._types import Floats, Longs
 from sidelight.experiment.plays import PlaysOver
 from sidelight.graph import FeedbackGraph

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._frames import to_pandas
+from sidelight._json import to_pandas
 from sidelight._types import Floats, Longs
 from sidelight.errors import InvalidOption
 from sidelight.experiment.plays import PlaysOver
