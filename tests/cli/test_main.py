@@ -15,6 +15,7 @@ from interruptible import listening
 
 from sidelight import __version__
 from sidelight.cli import main as module
+from sidelight.cli import names
 from sidelight.cli.main import COMMANDS
 
 PROGRAM = [sys.executable, "-m", "sidelight"]
@@ -169,7 +170,7 @@ def test_ctrl_c_exits_with_130(tmp_path):
 def test_json_is_all_there_is_on_standard_output():
     done = subprocess.run([*PROGRAM, "list", "--json"], capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stderr) == (0, "")
-    assert set(json.loads(done.stdout)) == {"families", "policies", "environments", "claims"}
+    assert set(json.loads(done.stdout)) == set(names.KINDS)
 
 
 # -- documentation ----------------------------------------------------------------------------------------

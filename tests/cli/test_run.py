@@ -378,7 +378,7 @@ def test_a_folder_of_python_is_continued_and_one_of_ours_read_there(
     assert first["regret"] == pytest.approx(theirs.cells[0].mean[-1])
     assert (run(*command, "--policy", "auto", "-o", tmp_path / "b")[0]) == 0
     theirs.write(tmp_path / "b", figures=False)
-    monkeypatch.setattr(sys.modules["sidelight.experiment.compare"], "simulate", None)  # nothing is played
+    monkeypatch.setattr(sys.modules["sidelight.experiment.cells"], "simulate", None)  # nothing is played
     (cell,) = sl.compare(graph, ["auto"], "gap", 100, seeds=2, folder=tmp_path / "b").cells
     assert cell.id == theirs.cells[0].id
 
