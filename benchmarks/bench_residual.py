@@ -31,9 +31,13 @@ def cases():
 
 def residual(policy):
     """The largest |Σ − 1| over all distributions of a policy."""
-    inside = policy.inside_probabilities
+    inside = policy._game.inside_probabilities
     blocks = policy.plan.partition.blocks
-    sums = [policy.probabilities.sum(), policy.block_probabilities.sum(), *(inside[b].sum() for b in blocks)]
+    sums = [
+        policy.probabilities.sum(),
+        policy._game.block_probabilities.sum(),
+        *(inside[b].sum() for b in blocks),
+    ]
     return float(np.max(np.abs(np.array(sums) - 1.0)))
 
 
@@ -49,7 +53,7 @@ def main():
         nothing = np.zeros(0, dtype=np.int64)
         began = time.thread_time()
         world, function, key = environment.world, environment.function, environment_key(1)
-        play(policy.memory, world, function, key, 0, rounds, 0.0, policy.scratch, nothing)
+        play(policy._game.memory, world, function, key, 0, rounds, 0.0, policy._game.scratch, nothing)
         spent = (time.thread_time() - began) / rounds * 1e9
         found = residual(policy)
         worst = max(worst, found)

@@ -28,7 +28,7 @@ MOST_ARMS = 60
 
 def ledger_of_the_worst(policy: Policy) -> float:
     """The largest ledger over all arms."""
-    return max(float(policy.ledger_parts(arm).sum()) for arm in range(policy.graph.n_arms))
+    return max(float(policy._game.ledger(arm).sum()) for arm in range(policy.graph.n_arms))
 
 
 def main() -> None:

@@ -83,14 +83,14 @@ def engine_start(plan: sl.Plan, environment: sl.environments.Coins) -> Callable[
 
     def start(seed: int) -> Callable[[int], None]:
         clone = policy.copy(seed)
-        scratch = clone.scratch
+        scratch = clone._game.scratch
         plays = np.zeros(n if n <= MOST_COUNTED_ARMS else 0, dtype=np.int64)
         key = environment_key(seed)
         at = 0
 
         def run(rounds: int) -> None:
             nonlocal at
-            run.cost += play(clone.memory, world, function, key, at, at + rounds, 0.0, scratch, plays)
+            run.cost += play(clone._game.memory, world, function, key, at, at + rounds, 0.0, scratch, plays)
             at += rounds
 
         run.cost = 0.0

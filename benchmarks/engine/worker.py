@@ -55,7 +55,7 @@ def plan_start(plan):
     def start(seed):
         clone, key = policy.copy(seed), environment_key(seed)
         plays = np.zeros(n if n <= 100_000 else 0, dtype=np.int64)
-        return lambda rounds: clone.play(environment.world, environment.function, key, 0, rounds, 0.0, plays)
+        return lambda rounds: clone._play(environment.world, environment.function, key, 0, rounds, 0.0, plays)
 
     return described(plan), start
 

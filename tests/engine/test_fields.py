@@ -106,11 +106,11 @@ def count_up(memory):
 
 def test_scalars_are_read_and_written_by_name():
     memory = pack(*numbered())
-    before = {name: float(views(memory)[name]) for name in ("round", "gamma", "pending")}
+    before = {name: float(views(memory)[name]) for name in ("round", "gamma", "late")}
     assert count_up(memory) == 0.5 * (before["round"] + 2)
     assert views(memory)["round"] == before["round"] + 2
     assert views(memory)["gamma"] == 0.5 * (before["round"] + 2)
-    assert views(memory)["pending"] == before["pending"]
+    assert views(memory)["late"] == before["late"]
     _, state, _ = unpack(memory)
     state.round = 7.0
     assert views(memory)["round"] == 7.0

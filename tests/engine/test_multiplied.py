@@ -77,7 +77,6 @@ def test_an_arm_that_has_everything_is_seen_by_nobody():
     store.key[1:n] += 200.0
     engine.start(memory)
     for t in range(300):
-        views(memory)["pending"][()] = 0 if t % 2 else 2
         game.tell(memory, 0 if t % 2 else 2, np.ones(n))
         assert np.isfinite(game.probabilities(memory)[0]).all()
         assert np.isfinite(game.sums(memory)[0]).all()

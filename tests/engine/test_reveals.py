@@ -85,7 +85,7 @@ def test_self_tuning_plays_as_its_twin(name, order):
         assert_allclose(Z, twin.Z, rtol=0, atol=1e-9)
         arm = ask_once(memory)
         losses = 2 * means * rng.random(n) * (rng.random(n) < R[arm])  # 0 where the reveal fails
-        tell_once(memory, losses[graph.out_neighbors(arm)], np.zeros(n + 1))
+        tell_once(memory, arm, losses[graph.out_neighbors(arm)], np.zeros(n + 1))
         twin.learn(arm, losses)
     assert twin.events > (2 if INTERPRETED else 20)
     tuned_numbers = fields.views(memory)["tuned"]

@@ -62,7 +62,7 @@ def test_decisions_and_simulation_play_one_game(kind, delay):
     own = families.cycle(5) if "failing" not in kind else families.faulty(families.cycle(5), 0.6)
     plan = sl.plan(own, realization="self-tuning")
     run = sl.simulate(plan, environment, seeds=[4], horizon=T, delay=delay)
-    policy, cost, waiting = plan.policy(seed=4).for_changes(), 0.0, []
+    policy, cost, waiting = plan.policy(seed=4)._for_changes(), 0.0, []
     for t in range(T):
         graph = environment.graph_at(4, t)
         later = {"graph": graph} if "shown after" in kind else {}
@@ -114,7 +114,7 @@ def test_exp3_ix_is_compiled_and_plays_as_from_python(shown, delay):
     slow = environments.changing(
         environments.function(lambda t, arm: float(table[t, arm]), n), looped, shown=shown, period=7
     )
-    assert rule.policy(seed=1).changes_compiled
+    assert rule.policy(seed=1)._game.compiled_changes
     one, two = (
         sl.simulate(rule, each, seeds=range(4), horizon=rounds, checkpoints=range(1, rounds + 1), delay=delay)
         for each in (quick, slow)

@@ -56,7 +56,7 @@ def test_every_kind_of_memory_has_its_game():
     kinds = []
     for family, player in warmup.PLANS.values():
         plan = make(player, sl.families.parse(family), warmup.HORIZON)
-        kinds.append(type(plan.policy(seed=0).memory))
+        kinds.append(type(plan.policy(seed=0)._game.memory))
     assert kinds == list(fields.KINDS)
 
 

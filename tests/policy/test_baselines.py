@@ -117,7 +117,7 @@ def test_posterior_probabilities_follow_the_formula(spec):
 def test_posterior_probabilities_of_needles_beside_plateaus():
     """One arm seen ten million times, one never, one in between."""
     policy = sl.baselines.ts_n(sl.families.mab(3)).policy(seed=1)
-    policy.state.counts[:], policy.state.sums[:] = [1e7, 0, 100], [3e6, 0, 40]
+    policy._game.arrays.counts[:], policy._game.arrays.sums[:] = [1e7, 0, 100], [3e6, 0, 40]
     p = policy.probabilities
     assert abs(p.sum() - 1) < 1e-12
     assert p[1] == pytest.approx(0.2949, abs=0.01)  # about P(U < 0.3), the third arm rarely below both
@@ -210,12 +210,12 @@ def test_a_damaged_rule_is_refused(tmp_path):
     policy.save(path)
     header, arrays = contents(path)
     for name, value, why in [
-        ("open", np.array([17]), "state.open"),
         ("sums", np.full(4, np.nan), "state.sums"),
-        ("sums", np.full(4, 1e50), "more than the observations"),
-        ("counts", np.full(4, 10.0), "state.counts"),
-        ("counts", np.full(4, 2.5), "whole numbers"),
-        ("total", np.array([-1.0]), "state.total"),
+        ("sums", np.full(4, 1e200), "state.sums"),
+        ("counts", np.full(4, -1.0), "state.counts"),
+        ("counts", np.full(5, 1.0), "state.counts"),
+        ("numbers", np.full(2, -2.0), "state.numbers"),
+        ("others", np.zeros(1), "state.others"),
     ]:
         forge(path, header, arrays | {f"state.{name}": value})
         with pytest.raises(sl.SavedStateError, match=why):

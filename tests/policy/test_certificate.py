@@ -159,8 +159,8 @@ def exact(policy, rounds, grid=(0.0, 1.0)):
         regret, certificates, worst = np.zeros(n), np.zeros(n), 0.0
         for p, cost, after in states:
             regret += p * (cost - losses.sum(axis=0))
-            certificates += p * np.array([after.certificate_parts(arm).sum() for arm in range(n)])
-            worst += p * after.certificate_parts(None).sum()
+            certificates += p * np.array([after._game.certificate(arm)[1].sum() for arm in range(n)])
+            worst += p * after._game.certificate(None)[1].sum()
         assert sum(p for p, _, _ in states) == pytest.approx(1.0, abs=1e-12)
         yield regret, certificates, worst
 
@@ -243,7 +243,7 @@ def by_definition(plan, policy):
     """(n, 4): paid + Φ(e) − min_x [Φ(x) + ⟨S, x⟩] for every arm, on the top level and inside its block."""
     t, dense = plan.tuning, Dense(plan.graph, plan.tuning)
     rate = t.inner_rate * (1.0 if t.schedule is None else t.schedule.factors(policy.round + 1)[0])
-    arms, blocks = dense.sums(policy.memory)
+    arms, blocks = dense.sums(policy._game.memory)
     terms = np.zeros((dense.n, 4))
     for k, block in enumerate(dense.blocks):
         inside = 0.0
@@ -296,7 +296,7 @@ def test_it_is_what_the_definition_says(kind):
         play(policy, rounds, rounds)
         n = plan.graph.n_arms
         shown = range(n) if n <= 60 else range(0, n, 53)
-        found = np.array([policy.certificate_parts(arm) for arm in shown])
+        found = np.array([policy._game.certificate(arm)[1] for arm in shown])
         assert_allclose(found, by_definition(plan, policy)[list(shown)], rtol=1e-7, atol=1e-6)
         worst = policy.certificate()
         totals = [policy.certificate(arm).value for arm in range(n)]
@@ -314,13 +314,13 @@ def test_it_bounds_each_part_of_the_ledger_on_every_run(kind):
         assert policy.certificate().value == 0.0  # no rounds, no regret
         for _ in range(5):
             play(policy, 60, seed)
-            before = policy.memory.floats.copy()
+            before = policy._game.memory.floats.copy()
             for arm in range(0, plan.graph.n_arms, 1 + plan.graph.n_arms // 50):
                 ledger, terms = policy.ledger(arm), policy.certificate(arm).terms
                 assert tuple(terms) == LEDGER
                 scale = 1e-9 * (1 + sum(abs(part) for part in ledger.values()))
                 assert all(ledger[name] <= terms[name] + scale for name in LEDGER)
-            assert_array_equal(policy.memory.floats, before)
+            assert_array_equal(policy._game.memory.floats, before)
 
 
 @pytest.mark.parametrize("kind", ["flat", "flat, directed", "covered", "buckets, any power"])
@@ -335,10 +335,12 @@ def test_it_never_exceeds_the_quadratic_form(kind):
     corners = [potential(t.inner_power[[i]], t.inner_rate[[i]], np.ones(1)) for i in range(n)]
     quadratic = max(corners) - lowest
     for _ in range(400):
-        Z, X = policy.probabilities, policy.inside_probabilities
+        Z, X = policy.probabilities, policy._game.inside_probabilities
         arm, losses = policy.ask(), rng.random(n)
         guess = np.where(dense.A[arm], losses / (dense.A.T @ Z), 0.0)
-        quadratic += dense.exploration(policy.memory).sum() + 0.5 * np.sum(step * X ** (2 - h) * guess**2)
+        quadratic += dense.exploration(policy._game.memory).sum() + 0.5 * np.sum(
+            step * X ** (2 - h) * guess**2
+        )
         policy.tell(losses[plan.graph.out_neighbors(arm)])
         assert policy.certificate().value <= quadratic * (1 + 1e-9)
 

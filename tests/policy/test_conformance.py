@@ -8,8 +8,8 @@ import pytest
 from dozen import every_case
 
 import sidelight as sl
-from sidelight.policy import PlanPolicy
 from sidelight.policy import names as registry
+from sidelight.policy.plan_game import PlanGame
 from sidelight.testing import check_policy
 
 GRAPHS = [
@@ -267,19 +267,16 @@ def test_a_broken_policy_is_caught(kind):
         check(kind)
 
 
-def test_a_simulation_that_plays_something_else_is_caught():
-    class Other(PlanPolicy):
-        def play(self, world, function, key, first, last, cost, plays):
-            return super().play(world, function, np.uint64(1), first, last, cost, plays)
+def test_a_simulation_that_plays_something_else_is_caught(monkeypatch):
+    play = PlanGame.play
 
-        def copy(self, seed=None):
-            twin = super().copy(seed)
-            twin.__class__ = Other
-            return twin
+    def other(game, world, function, key, *rest):
+        return play(game, world, function, np.uint64(1), *rest)
 
+    monkeypatch.setattr(PlanGame, "play", other)
     plan = sl.plan(BANDIT, HORIZON)
     with pytest.raises(AssertionError, match="simulate p"):
-        check_policy(lambda seed: Other(plan, seed), BANDIT)
+        check_policy(plan.policy, BANDIT)
 
 
 def test_what_is_not_a_policy_is_named():

@@ -42,7 +42,7 @@ from sidelight.graph.repair import with_loops
 from sidelight.planning import Bound, Details, Plan
 from sidelight.planning.bounds.bound import NEVER, Condition
 from sidelight.policy import policy as policies
-from sidelight.policy.plan_policy import PlanPolicy
+from sidelight.policy.plan_game import PlanGame
 
 
 def by_hand(graph, blocks, **numbers):
@@ -118,7 +118,7 @@ LOOPY = with_loops(families.cliques([3, 2]))
 
 def test_the_kinds_are_of_every_kind():
     """Every shape, form and kind of exploration that the engine knows."""
-    memories = {kind: made().policy(seed=1).memory for kind, made in (PLANS | TUNED).items()}
+    memories = {kind: made().policy(seed=1)._game.memory for kind, made in (PLANS | TUNED).items()}
 
     def having(name):
         return {kind: switch(memory, name) for kind, memory in memories.items()}
@@ -173,7 +173,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(count=st.integers(1, 3))
     def decide(self, count):
-        expected = self.policy._made + 1
+        expected = self.policy._game.made + 1
         made = self.policy.decide(count=count)
         assert [d.id for d in made] == [d.round for d in made] == list(range(expected, expected + count))
         for d in made:
@@ -185,7 +185,7 @@ class Machine(RuleBasedStateMachine):
     def ask(self):
         arm = self.policy.ask()
         assert self.policy.pending == arm
-        self.twin.decide(self.policy._made, arm)
+        self.twin.decide(self.policy._game.made, arm)
 
     @precondition(lambda self: self.policy.pending is not None)
     @rule()
@@ -233,7 +233,7 @@ class Machine(RuleBasedStateMachine):
             with pytest.raises(sl.errors.TurnError, match=f"decision {number} was answered or cancelled"):
                 self.policy.observe(number, [])
         with pytest.raises(sl.errors.TurnError, match="does not exist"):
-            self.policy.cancel(self.policy._made + 1)
+            self.policy.cancel(self.policy._game.made + 1)
         if self.policy.pending is not None:
             with pytest.raises(sl.errors.TurnError, match="still to be told"):
                 self.policy.ask()
@@ -250,7 +250,7 @@ class Machine(RuleBasedStateMachine):
     @invariant()
     def agrees(self):
         policy, twin = self.policy, self.twin
-        if policy.pending is None or isinstance(policy.plan, Plan) or policy._asked < policy._made:
+        if policy.pending is None or isinstance(policy.plan, Plan) or policy._asked < policy._game.made:
             np.testing.assert_allclose(policy.probabilities, twin.Z, rtol=1e-7, atol=1e-11)
         assert [d.id for d in policy.open] == list(twin.open)
         assert policy.round == twin.made - len(twin.open)
@@ -259,9 +259,9 @@ class Machine(RuleBasedStateMachine):
         assert certificate.terms.get("unanswered", 0) >= len(twin.open)
         if isinstance(twin, PlanTwin):
             for arm in range(self.n):
-                parts = policy.ledger_parts(arm)
+                parts = policy._game.ledger(arm)
                 np.testing.assert_allclose(parts, twin.ledger(arm), rtol=1e-7, atol=1e-8)
-                assert (policy.certificate_parts(arm) >= parts - 1e-8 * (1 + abs(parts))).all()
+                assert (policy._game.certificate(arm)[1] >= parts - 1e-8 * (1 + abs(parts))).all()
 
 
 def machine_of(kind):
@@ -317,12 +317,12 @@ def arrivals(count):
 def expectation(policy, dense, events, losses):
     """E[Σ ℓ̂] of every arm and E[Σ L̂ − Σ ⟨X̃, ℓ⟩] of every block, X̃ of the draw, over every draw of these events."""
     if not events:
-        return np.concatenate(dense.sums(policy.memory))
+        return np.concatenate(dense.sums(policy._game.memory))
     (makes, index), rest = events[0], events[1:]
     if not makes:
         policy.observe(index + 1, losses[index][policy.graph.out_neighbors(policy._open[index + 1].arm)])
         return expectation(policy, dense, rest, losses)
-    Z, _, X = dense.probabilities(policy.memory)
+    Z, _, X = dense.probabilities(policy._game.memory)
     total = np.zeros(dense.n + dense.m)
     for arm, p in enumerate(Z):
         after = policy.copy()
@@ -345,15 +345,17 @@ def test_estimates_are_unbiased_in_every_order_of_arrival(name):
         np.testing.assert_allclose(found[dense.n :], 0.0, atol=1e-9, err_msg=str(events))
 
 
-def todays(policy, draw, values):
-    """What a careless `_observe` would do: divide by the probabilities of the day the losses come."""
-    return bool(policy._observe_once(policy.memory, draw.arm, values, policy._note(draw.arm)))
+def todays(game, record, losses, learn=PlanGame.learn):
+    """What a careless `learn` would do: divide by the probabilities of the day the losses come."""
+    if record.version != game.version:
+        game.note(record)
+    return learn(game, record, losses)
 
 
 @pytest.mark.parametrize("name", FAST)
 def test_with_the_probabilities_of_today_they_would_be_wrong(name, monkeypatch):
     """By a factor, where the distribution moves fast: so the test above would notice."""
-    monkeypatch.setattr(PlanPolicy, "_observe", todays)
+    monkeypatch.setattr(PlanGame, "learn", todays)
     policy, dense = fast(name)
     losses = np.random.default_rng(3).random((3, dense.n))
     ratio = np.array(
@@ -381,7 +383,7 @@ def test_one_at_a_time_decisions_are_ask_and_tell(kind):
         two.tell(losses)
         assert np.array_equal(one.probabilities, two.probabilities)
     assert one.round == two.round == 60
-    assert np.array_equal(one.ledger_parts(0), two.ledger_parts(0), equal_nan=True)
+    assert np.array_equal(one._game.ledger(0), two._game.ledger(0), equal_nan=True)
 
 
 @every_case
@@ -399,10 +401,10 @@ def test_by_what_was_kept_it_is_the_same(kind):
         two.tell(losses)
         np.testing.assert_allclose(one.probabilities, two.probabilities, rtol=1e-8, atol=1e-13)
         for arm in range(min(one.graph.n_arms, 10)):
-            np.testing.assert_allclose(one.ledger_parts(arm), two.ledger_parts(arm), rtol=1e-7, atol=1e-8)
+            np.testing.assert_allclose(one._game.ledger(arm), two._game.ledger(arm), rtol=1e-7, atol=1e-8)
     if kind in TUNED:
         assert one.certificate().terms.keys() != two.certificate().terms.keys()
-        tuned = [views(policy.memory)["tuned"] for policy in (one, two)]
+        tuned = [views(policy._game.memory)["tuned"] for policy in (one, two)]
         np.testing.assert_allclose(*tuned, rtol=1e-7, atol=1e-9)
 
 
@@ -435,7 +437,7 @@ def test_cancelled_and_open_decisions_count_in_the_certificate():
     policy = PLANS["kept mixture"]().policy(seed=1)
     a, b, _ = policy.decide(count=3)
     policy.observe(a, np.full(a.reveals.size, 0.5))
-    value = sum(policy.certificate_parts(None))
+    value = sum(policy._game.certificate(None)[1])
     policy.cancel(b)
     certificate = policy.certificate()
     assert certificate.terms["unanswered"] == 2.0  # one cancelled, one open

@@ -50,7 +50,7 @@ def test_a_million_hostile_rounds(name, pattern):
     assert np.isfinite(p).all()
     assert (p >= 0.0).all()
     assert abs(p.sum() - 1.0) <= 1e-12
-    assert abs(task_end.block_probabilities.sum() - 1.0) <= 1e-12
+    assert abs(task_end._game.block_probabilities.sum() - 1.0) <= 1e-12
 
 
 def replay_to_the_end(plan, environment):
@@ -61,7 +61,17 @@ def replay_to_the_end(plan, environment):
     policy = plan.policy(seed=3)
     plays = np.zeros(0, dtype=np.int64)
     key = environment_key(3)
-    play(policy.memory, environment.world, environment.function, key, 0, ROUNDS, 0.0, policy.scratch, plays)
+    play(
+        policy._game.memory,
+        environment.world,
+        environment.function,
+        key,
+        0,
+        ROUNDS,
+        0.0,
+        policy._game.scratch,
+        plays,
+    )
     return policy
 
 
@@ -81,20 +91,20 @@ def test_probabilities_down_to_1e_minus_300_stay_probabilities():
     smallest = 1.0
     for first in range(0, 60_000, 2_000):
         play(
-            policy.memory,
+            policy._game.memory,
             world.world,
             world.function,
             key,
             first,
             first + 2_000,
             0.0,
-            policy.scratch,
+            policy._game.scratch,
             nothing,
         )
-        inside = policy.inside_probabilities
+        inside = policy._game.inside_probabilities
         smallest = min(smallest, inside[inside > 0.0].min())
         p = policy.probabilities
         assert np.isfinite(p).all()
         assert (p >= 0.0).all()
         assert abs(p.sum() - 1.0) <= 1e-12
-    assert smallest < 1e-290 or (policy.inside_probabilities == 0.0).any()
+    assert smallest < 1e-290 or (policy._game.inside_probabilities == 0.0).any()

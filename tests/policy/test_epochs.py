@@ -61,8 +61,8 @@ def play(policy, environment, last, seed=7):
 
 
 def assert_same_state(one, other):
-    for name, view in views(one.memory, CHANGING, DERIVED, STREAM).items():
-        assert_array_equal(view, views(other.memory)[name], err_msg=name)
+    for name, view in views(one._game.memory, CHANGING, DERIVED, STREAM).items():
+        assert_array_equal(view, views(other._game.memory)[name], err_msg=name)
 
 
 def twin_of(plan):
@@ -106,7 +106,7 @@ def test_rates_and_exploration_are_those_of_the_schedule(spec):
     for last in (0, 1, 2, 16, 17, 18, 19, 20, 100, 101, 102, 333, ROUNDS):
         play(policy, environment, last)
         rate, exploration = tuning.schedule.factors(policy.round + 1)
-        machine, _, store = unpack(policy.memory)
+        machine, _, store = unpack(policy._game.memory)
         arm_at = machine.arm_at
         assert_allclose(machine.spread, tuning.spread * exploration, rtol=1e-12)
         if machine.n_fixed:
@@ -138,9 +138,9 @@ def test_what_is_played_is_the_point_of_the_sums(spec):
         if t + 1 == epoch_start(t + 1) or t % 100 == 50:
             parameters = parameters_at(tuning, t + 1)
             X = naive.solve_multiplier(parameters.arm_potential, -sums)
-            inside = policy.inside_probabilities
+            inside = policy._game.inside_probabilities
             assert_allclose(inside, X, rtol=0, atol=1e-9)
-            gamma, due = exploration(policy.memory), parameters.gamma(instance, [inside])
+            gamma, due = exploration(policy._game.memory), parameters.gamma(instance, [inside])
             assert (gamma >= due * (1 - 1e-11)).all()
             factor = LAZY_FACTOR if n > 24 else 1.0
             assert (gamma <= factor * due * (1 + 1e-11)).all()
@@ -160,13 +160,13 @@ def test_the_ledger_is_the_sum_over_rounds(spec):
     instance, _ = twin_of(plan)
     policy, expected = plan.policy(seed=4), np.zeros((n, 4))
     for t in range(150):
-        Z, X = policy.probabilities, policy.inside_probabilities
+        Z, X = policy.probabilities, policy._game.inside_probabilities
         arm = policy.ask()
         losses = environment.losses(7, t, np.arange(n))
         guess = np.where(instance.A[arm], losses / (instance.A.T @ Z), 0.0)
         expected[:, 0] += guess @ ((1 - plan.tuning.local_exploration.sum()) * X) - guess @ X
         expected[:, 1] += guess @ X - guess if n > 1 else 0.0
-        expected[:, 2] += exploration(policy.memory).sum() * (1 - guess @ X)
+        expected[:, 2] += exploration(policy._game.memory).sum() * (1 - guess @ X)
         policy.tell(losses[plan.graph.out_neighbors(arm)])
     for best in range(n):
         assert_allclose(list(policy.ledger(best).values()), expected[best], rtol=1e-8, atol=1e-7)
@@ -301,7 +301,7 @@ def test_inside_an_epoch_nothing_turns():
     play(policy, environment, 110)
     assert epoch_start(policy.round + 1) < policy.round + 1
     before = policy.copy()
-    policy._turn()
+    policy._game._turn()
     assert_same_state(policy, before)
 
 
@@ -311,7 +311,7 @@ def test_before_the_start_of_a_schedule_nothing_falls():
     start = plan.tuning.schedule.start
     policy = plan.policy(seed=1)
     play(policy, world(plan.graph.n_arms), min(start - 1, 300))
-    machine, _, _ = unpack(policy.memory)
+    machine, _, _ = unpack(policy._game.memory)
     assert_array_equal(machine.spread, plan.tuning.spread)
 
 
@@ -335,7 +335,7 @@ def test_playing_no_rounds_changes_nothing():
     for done in range(plan.curve.start + 40):
         before = policy.probabilities
         assert (
-            policy.play(environment.world, environment.function, np.uint64(1), done, done, 0.5, none) == 0.5
+            policy._play(environment.world, environment.function, np.uint64(1), done, done, 0.5, none) == 0.5
         )
         assert_array_equal(policy.probabilities, before)
         policy.ask()

@@ -90,7 +90,7 @@ PLANS = {  # every realization, every kind of block; horizon ROUNDS unless it sa
 
 
 def check_distributions(policy, g):
-    p, y = policy.probabilities, policy.block_probabilities
+    p, y = policy.probabilities, policy._game.block_probabilities
     assert (p >= 0).all()  # false for NaN
     assert (y >= 0).all()
     assert abs(p.sum() - 1) <= 1e-12

@@ -155,11 +155,11 @@ def played(game):
 @settings(deadline=None, derandomize=True, max_examples=100)
 def test_distributions_are_on_the_simplex(game):
     policy, _, _ = played(game)
-    for p in (policy.probabilities, policy.block_probabilities):
+    for p in (policy.probabilities, policy._game.block_probabilities):
         assert (p >= 0).all()
         assert abs(p.sum() - 1) <= 1e-12
     assert policy.probabilities.shape == (policy.graph.n_arms,)
-    assert policy.block_probabilities.shape == (policy.plan.partition.n_blocks,)
+    assert policy._game.block_probabilities.shape == (policy.plan.partition.n_blocks,)
 
 
 @given(games)
@@ -167,7 +167,7 @@ def test_distributions_are_on_the_simplex(game):
 def test_policy_and_twin_agree(game):
     policy, twin, _ = played(game)
     assert_allclose(policy.probabilities, twin.distribution(), rtol=1e-9, atol=1e-9)
-    assert_allclose(policy.block_probabilities, twin.Y, rtol=1e-9, atol=1e-9)
+    assert_allclose(policy._game.block_probabilities, twin.Y, rtol=1e-9, atol=1e-9)
 
 
 @given(games)
@@ -188,7 +188,7 @@ def test_exploration_is_a_floor(game):
     tuning, p = policy.plan.tuning, policy.probabilities
     assert (p >= tuning.global_exploration * (1 - 1e-12)).all()
     for k, V in enumerate(policy.plan.partition.blocks):
-        least = (1 - tuning.most_exploration) * policy.block_probabilities[k]
+        least = (1 - tuning.most_exploration) * policy._game.block_probabilities[k]
         assert p[V].sum() >= least * (1 - 1e-9)
 
 

@@ -68,8 +68,8 @@ def assert_explores_enough(policy):
     plan = policy.plan
     tuning, inside, gamma, Z = (
         plan.tuning,
-        policy.inside_probabilities,
-        exploration(policy.memory),
+        policy._game.inside_probabilities,
+        exploration(policy._game.memory),
         policy.probabilities,
     )
     factor = tuning.schedule.factors(policy.round + 1)[1] if tuning.schedule is not None else 1.0
@@ -79,11 +79,11 @@ def assert_explores_enough(policy):
     assert (held >= due * (1 - 1e-9)).all()
     assert (held <= LAZY_FACTOR * due * (1 + 1e-9)).all()
     assert gamma.sum() <= tuning.most_exploration * (1 + 1e-9)
-    assert_allclose(views(policy.memory)["gamma"], gamma.sum(), rtol=1e-12)
+    assert_allclose(views(policy._game.memory)["gamma"], gamma.sum(), rtol=1e-12)
     owner = tuning.block_of
     alpha = np.bincount(owner, weights=tuning.local_exploration)[owner]
     mixed = (1 - alpha) * inside + tuning.local_exploration
-    expected = (1 - gamma.sum()) * policy.block_probabilities[owner] * mixed + gamma
+    expected = (1 - gamma.sum()) * policy._game.block_probabilities[owner] * mixed + gamma
     assert_allclose(Z, expected, rtol=1e-10)
     assert abs(Z.sum() - 1) <= 1e-12
     seen = plan.graph.to_sparse().T @ Z
@@ -98,7 +98,7 @@ def ahead(policy, environment, first, last, seed=5):
     if policy.plan.tuning.schedule is None:
         nothing = np.zeros(0, dtype=np.int64)
         world = environment.world, environment.function, environment_key(seed)
-        policy.play(*world, first, last, 0.0, nothing)
+        policy._play(*world, first, last, 0.0, nothing)
         return
     for t in range(first, last):
         policy.tell(environment.losses(seed, t, policy.graph.out_neighbors(policy.ask())))
@@ -130,11 +130,11 @@ def test_long_games_explore_what_is_due(name):
     plan = planned(name)
     policy, environment = plan.policy(seed=2), world_of(plan)
     stretch = 100 if plan.tuning.schedule is not None else 10_000
-    refs = [views(policy.memory)["ref"].copy()]
+    refs = [views(policy._game.memory)["ref"].copy()]
     for leg in range(20):
         ahead(policy, environment, leg * stretch, (leg + 1) * stretch)
         assert_explores_enough(policy)
-        refs.append(views(policy.memory)["ref"].copy())
+        refs.append(views(policy._game.memory)["ref"].copy())
     assert policy.round == 20 * stretch
     assert any((one != other).any() for one, other in itertools.pairwise(refs[1:]))
 
@@ -150,16 +150,16 @@ def test_points_belong_to_the_sums_of_the_estimates(name):
     for t in range(301):
         if t % 100 == 0:
             rate = tuning.schedule.factors(t + 1)[0] if tuning.schedule is not None else np.ones(dense.n)
-            X = policy.inside_probabilities
+            X = policy._game.inside_probabilities
             for V in (V for V in dense.blocks if len(V) > 1):
                 potentials = [potential_of(tuning.inner_power[v], tuning.inner_rate[v] * rate[v]) for v in V]
                 assert_allclose(X[V], naive.solve_multiplier(potentials, -arms[V]), rtol=0, atol=1e-10)
             assert_allclose(
-                policy.block_probabilities, naive.solve_multiplier(top, -blocks), rtol=0, atol=1e-10
+                policy._game.block_probabilities, naive.solve_multiplier(top, -blocks), rtol=0, atol=1e-10
             )
         losses = rng.random(dense.n) * (rng.random(dense.n) < 0.7)
         arm = policy.ask()
-        guess, block_guess = dense.estimates(policy.memory, arm, losses)
+        guess, block_guess = dense.estimates(policy._game.memory, arm, losses)
         policy.tell(losses[plan.graph.out_neighbors(arm)])
         arms += guess
         blocks += block_guess
@@ -172,8 +172,8 @@ def test_estimates_are_unbiased(name):
     plan = planned(name)
     dense, policy = Dense(plan.graph, plan.tuning), plan.policy(seed=6)
     ahead(policy, world_of(plan), 0, 300)
-    assert POWER_BUCKETS in unpack(policy.memory)[2].form
-    dense.assert_unbiased(policy.memory, np.random.default_rng(7).random(dense.n), tolerance=1e-7)
+    assert POWER_BUCKETS in unpack(policy._game.memory)[2].form
+    dense.assert_unbiased(policy._game.memory, np.random.default_rng(7).random(dense.n), tolerance=1e-7)
 
 
 @pytest.mark.parametrize("name", ["cycle of 100, short", "two cycles and loops", "covered beside loops"])

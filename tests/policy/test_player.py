@@ -17,7 +17,7 @@ from policy_kinds import KINDS, playable, played, turn
 import sidelight as sl
 from sidelight.errors import PastHorizon
 from sidelight.policy import Playable, Policy
-from sidelight.policy.player import MinimalPlayer, is_player
+from sidelight.policy.player import MinimalPlayer
 
 SOME = ["auto cliques", "auto bandit buckets", "adaptive", "interpolated buckets", "anytime mixed",
         "exp3", "ts_n", "exp3_ix", "tsallis_inf", "ftl"]  # fmt: skip
@@ -32,7 +32,6 @@ def test_plans_and_rules_are_playable_and_make_players(kind):
     policy = made.policy(seed=1)
     assert isinstance(policy, Policy)
     assert isinstance(policy, MinimalPlayer)
-    assert is_player(policy)
     assert policy.plan is made
     assert policy.graph is made.graph
 

@@ -53,7 +53,7 @@ def assert_untouched(disturbed, clone, folder):
     assert disturbed.pending == clone.pending
     assert disturbed.round == clone.round
     assert_array_equal(disturbed.probabilities, clone.probabilities)
-    assert_array_equal(disturbed.block_probabilities, clone.block_probabilities)
+    assert_array_equal(disturbed._game.block_probabilities, clone._game.block_probabilities)
     assert everything(disturbed, folder) == everything(clone, folder)
     g = clone.graph
     for t in range(100, 130):
@@ -87,7 +87,7 @@ def test_one_round(g):
 def test_views_are_copies(tmp_path):
     policy, clone = (played(GRAPHS["cliques"], 5) for _ in range(2))
     policy.probabilities[:] = 7
-    policy.block_probabilities[:] = 7
+    policy._game.block_probabilities[:] = 7
     assert_untouched(policy, clone, tmp_path)
 
 
@@ -170,7 +170,7 @@ def test_policies_travel_in_the_middle_of_a_game(g, travel):
             policy.tell(losses_of(t, g.n_arms)[g.out_neighbors(policy.pending)])
         assert here.ask() == there.ask()
     assert_array_equal(here.probabilities, there.probabilities)
-    assert typeof(there.memory) == typeof(here.memory)  # so nothing is compiled a second time
+    assert typeof(there._game.memory) == typeof(here._game.memory)  # so nothing is compiled a second time
 
 
 def test_masked_losses_are_missing_ones():

@@ -14,6 +14,7 @@ from policy_kinds import losses_of
 from snapshots import snapshot
 
 import sidelight as sl
+from sidelight.log.unit import Unit
 from sidelight.policy import feedback, policy
 
 GRAPH = sl.FeedbackGraph.from_edges(
@@ -115,7 +116,7 @@ def simulated(p):
 
 
 def played(p):
-    p.play(None, None, np.uint64(0), 0, 5, 0.0, np.zeros(0, dtype=np.int64))
+    p._play(None, None, np.uint64(0), 0, 5, 0.0, np.zeros(0, dtype=np.int64))
 
 
 def logged(p, folder, action):
@@ -282,6 +283,9 @@ def test_no_refusal_is_left_out(policies, tmp_path):
         assert snapshot(faulty) == before
         tb = caught.value.__traceback__
         reached |= {(frame.filename, frame.lineno) for frame in traceback.extract_tb(tb)}
+    with pytest.raises(sl.InvalidFeedback, match="must be in") as caught:  # the service asks before it stores
+        feedback.told_of(GRAPH, Unit(), 0, np.full(3, 2.0))
+    reached |= {(frame.filename, frame.lineno) for frame in traceback.extract_tb(caught.value.__traceback__)}
     missed = [
         f"{module.__name__}:{first}"
         for module in (policy, feedback)

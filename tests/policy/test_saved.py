@@ -1,6 +1,6 @@
 """Saved policies: they continue bit for bit; every other file is refused, and runs nothing.
 
-The format is that of docs/decisions/0004-saved-policies.md, read and written here with plain NumPy and JSON.
+The format is that of docs/decisions/0043-one-state.md, read and written here with plain NumPy and JSON.
 """
 
 import json
@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from instances import CASE_IDS, CASES
 from numpy.testing import assert_allclose, assert_array_equal
+from policy_kinds import played, turn
 from saved_files import contents, digest_of, forge
 
 import sidelight as sl
@@ -58,7 +59,7 @@ def check_continuation(plan, path):
         assert (loaded.pending, loaded.round) == (policy.pending, policy.round)
         assert (loaded.pending is not None) is pending
         assert_array_equal(loaded.probabilities, policy.probabilities)
-        assert_array_equal(loaded.block_probabilities, policy.block_probabilities)
+        assert_array_equal(loaded._game.block_probabilities, policy._game.block_probabilities)
         arm = plan.graph.n_arms // 2
         assert loaded.ledger(arm) == policy.ledger(arm)
         rounds = (policy.round, policy.round + 200)
@@ -103,7 +104,7 @@ def test_graph_and_plan_come_back(spec, tmp_path):
     assert_array_equal(back.policy(seed=1).probabilities, plan.policy(seed=1).probabilities)
 
 
-def test_saving_is_repeatable_and_changes_no_more_than_rounding(tmp_path):
+def test_saving_is_repeatable_and_changes_nothing(tmp_path):
     policies = [sl.plan(sl.families.cliques([3, 4]), horizon=500).policy(seed=4) for _ in range(2)]
     for policy in policies:
         play(policy, 0, 20)
@@ -112,9 +113,56 @@ def test_saving_is_repeatable_and_changes_no_more_than_rounding(tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     sl.Policy.load(tmp_path / "a").save(tmp_path / "c")
     assert (tmp_path / "a").read_bytes() == (tmp_path / "c").read_bytes()
-    assert_allclose(policies[0].probabilities, policies[1].probabilities, rtol=1e-13)
-    assert policies[0].ledger(2) == pytest.approx(policies[1].ledger(2), rel=1e-12)
-    assert play(policies[0], 20, 50)[0] == play(policies[1], 20, 50)[0]
+    arms, likely = play(policies[0], 20, 50)
+    expected, announced = play(policies[1], 20, 50)
+    assert arms == expected
+    assert_array_equal(likely, announced)
+
+
+@pytest.mark.parametrize("kind", ["auto cliques", "auto bandit buckets", "anytime mixed", "self-tuning"])
+def test_another_version_goes_on_from_what_was_learnt(kind, tmp_path):
+    """Kernels that are others make nothing of the memory: probabilities move by rounding only."""
+    policy, path = played(kind, 90, pending=True), tmp_path / "policy"
+    policy.save(path)
+    header, arrays = contents(path)
+    rest = {name: array for name, array in arrays.items() if not name.startswith("memory.")}
+    forge(path, header | {"memory": "another", "version": 8}, rest)
+    loaded = sl.Policy.load(path)
+    assert (loaded.pending, loaded.round) == (policy.pending, policy.round)
+    assert_allclose(loaded.probabilities, policy.probabilities, rtol=1e-11)
+    assert loaded.ledger(1) == pytest.approx(policy.ledger(1), rel=1e-9, abs=1e-9)
+    for _ in range(20):  # among many arms the same draw may fall on another of them
+        turn(loaded)
+
+
+# -- files of version 7 -----------------------------------------------------------------------------------
+
+DATA = Path(__file__).parent / "data"
+KEPT = json.loads((DATA / "version7.json").read_text())
+"""What the policies of these files said of themselves, when Sidelight 0.1.0 saved them."""
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_files_of_version_7_go_on(name, tmp_path):
+    said, policy = KEPT[name], sl.Policy.load(DATA / f"version7-{name}.npz")
+    assert (policy.round, policy.pending, policy.unanswered) == (
+        said["round"],
+        said["pending"],
+        said["unanswered"],
+    )
+    assert [[d.id, d.arm] for d in policy.open] == [d[:2] for d in said["open"]]
+    for decision, (_, _, seen) in zip(policy.open, said["open"], strict=True):
+        assert_allclose(decision.seen, seen, rtol=1e-10)
+    if name != "anytime":  # what was said was the rates of the round before
+        assert_allclose(policy.probabilities, said["probabilities"], rtol=1e-9, atol=1e-12)
+    if said["certificate"] is not None:
+        assert policy.certificate().value == pytest.approx(said["certificate"], rel=1e-9)
+        assert list(policy.ledger(0).values()) == pytest.approx(said["ledger"], rel=1e-9, abs=1e-9)
+    for decision in policy.open:
+        policy.observe(decision, np.full(decision.reveals.size, 0.5))
+    play(policy, policy.round, policy.round + 20)
+    policy.save(tmp_path / "policy")
+    assert_array_equal(sl.Policy.load(tmp_path / "policy").probabilities, policy.probabilities)
 
 
 def test_paths_may_be_text_with_any_name(tmp_path):
@@ -293,18 +341,19 @@ def test_flipped_bits_everywhere(path):
 def test_the_documented_format(path, policy):
     """What is forged below without a change loads: the digest and the members are as documented."""
     header, arrays = contents(path)
-    found = [header[name] for name in ("format", "version", "sidelight", "kind", "stages")]
-    assert found == ["sidelight-policy", 7, sl.__version__, "plan", None]
+    found = [header[name] for name in ("format", "version", "sidelight", "kind", "made")]
+    assert found == ["sidelight-policy", 8, sl.__version__, "plan", 20]
     assert header["digest"] == digest_of(header, arrays)
     assert header["plan"]["horizon"] == policy.plan.horizon
     assert bytes(arrays["graph.labels_text"]).decode() == "".join(policy.graph.labels)
-    assert {name.partition(".")[0] for name in arrays} == {"graph", "tuning", "base", "state", "decisions"}
+    parts = {"graph", "tuning", "state", "memory", "decisions", "graphs"}
+    assert {name.partition(".")[0] for name in arrays} == parts
     assert all(array.dtype.kind in "biuf" for array in arrays.values())
     forge(path, header, arrays)
     assert_array_equal(sl.Policy.load(path).probabilities, policy.probabilities)
 
 
-@pytest.mark.parametrize("version", [0, 1, 2, 3, 4, 8, 99, "6", None, 1.5])
+@pytest.mark.parametrize("version", [0, 1, 2, 3, 4, 9, 99, "6", None, 1.5])
 def test_other_versions(path, version):
     header, arrays = contents(path)
     forge(path, header | {"version": version}, arrays)
@@ -330,9 +379,22 @@ def test_changed_contents_do_not_match_the_digest(path):
             sl.Policy.load(path)
 
 
+WRONG = {
+    "format": "sidelight-graph",
+    "kind": "game",
+    "plan": 3,
+    "made": -1,
+    "lost": 10**6,
+    "asked": 7,
+    "waits": True,
+    "memory": None,
+    "tuned": "beta",
+}
+
+
 def test_headers_that_are_not_what_they_should_be(path):
     header, arrays = contents(path)
-    for key in ("format", "version", "kind", "plan"):
+    for key in ("format", "version", "kind", "plan", "made", "lost", "asked", "waits", "memory", "tuned"):
         forge(path, {k: v for k, v in header.items() if k != key}, arrays)
         refuse(path)
     plan = header["plan"]
@@ -343,7 +405,7 @@ def test_headers_that_are_not_what_they_should_be(path):
     for key, value in wrong.items():
         forge(path, header | {"plan": plan | {key: value}}, arrays)
         refuse(path)
-    for key, value in {"format": "sidelight-graph", "kind": "game", "stages": "tripling", "plan": 3}.items():
+    for key, value in WRONG.items():
         forge(path, header | {key: value}, arrays)
         refuse(path)
     for raw in (b"", b"\xff\xfe", b"[1, 2]", b"3", b"{", b"[" * 100_000):
@@ -373,11 +435,15 @@ def test_missing_and_misfit_arrays(path):
     for name, array in arrays.items():
         forge(path, header, {k: v for k, v in arrays.items() if k != name})
         wrong += [f"no {name}"] * accepted(path)
-        if array.ndim and name not in ("graph.universal", "state.open"):  # one arm more fits
+        if array.ndim and name != "graph.universal":  # one arm more fits
             longer = np.append(array, array[-1:] if array.size else array.dtype.type(0))
             forge(path, header, arrays | {name: longer})
             wrong += [f"longer {name}"] * accepted(path)
-        if name.startswith(("state.", "tuning.", "decisions.")) and array.dtype.kind == "f" and array.size:
+        if (
+            name.startswith(("state.", "tuning.", "memory.", "decisions."))
+            and array.dtype.kind == "f"
+            and array.size
+        ):
             forge(path, header, arrays | {name: np.full_like(array, np.nan)})
             wrong += [f"NaN in {name}"] * accepted(path)
     assert not wrong, "accepted"
@@ -401,30 +467,51 @@ def test_arms_and_blocks_that_do_not_exist(path):
         refuse(path)
 
 
-def test_sums_that_nobody_can_have(path):
-    """Files whose digest is right, but whose numbers no game leads to."""
+def test_numbers_that_nobody_can_have(path):
+    """Files whose digest is right, but whose numbers no schema lets pass."""
     header, arrays = contents(path)
+    words = arrays["state.words"]
     forged = {
-        "an arm that does not exist": ("open", np.array([400])),
-        "two arms that were drawn last": ("open", np.array([1, 2])),
-        "negative sums": ("arm_sums", -arrays["state.arm_sums"]),
-        "sums above nothing": ("arm_sums", arrays["state.arm_sums"] + 1.0),
-        "blocks above nothing": ("block_sums", arrays["state.block_sums"] + 1.0),
-        "endless sums": ("arm_sums", np.where(arrays["state.arm_sums"] > 0, 1e308, 0.0)),
-        "more exploration than rounds": ("totals", arrays["state.totals"] + [0.0, 0.0, 1e6]),
-        "learnt in no rounds": ("round", np.array([0])),
-        "fewer than no rounds": ("round", np.array([-1])),
-        "half a round": ("round", np.array([2.5])),
-        "an even step": ("words", arrays["state.words"] + np.array([0, 1, 0, 0], dtype=np.uint64)),
-        "a draw in between": ("words", arrays["state.words"] + np.array([0, 0, 0, 1], dtype=np.uint64)),
+        "negative sums": ("state.arm_sums", arrays["state.arm_sums"] - 1.0),
+        "endless sums": ("state.arm_sums", np.where(arrays["state.arm_sums"] > 0, 1e308, 0.0)),
+        "fewer than no rounds": ("state.counts", np.array([-1, 0])),
+        "more rounds than decisions": ("state.counts", np.array([21, 0])),
+        "an even step": ("state.words", words + np.array([0, 1, 0, 0], dtype=np.uint64)),
+        "a draw in between": ("state.words", words + np.array([0, 0, 0, 1], dtype=np.uint64)),
+        "a point that is none": ("memory.scalars", arrays["memory.scalars"] + 10.0),
+        "a leader that is no arm": ("memory.leader", np.full_like(arrays["memory.leader"], 400)),
     }
     wrong = []
     for what, (name, array) in forged.items():
-        forge(path, header, arrays | {f"state.{name}": array})
-        wrong += [what] * accepted(path)
+        if arrays[name].size:
+            forge(path, header, arrays | {name: array})
+            wrong += [what] * accepted(path)
     assert not wrong, "accepted"
     forge(path, header, arrays | {"state.more": np.zeros(3)})
     refuse(path)
+
+
+def test_a_certificate_below_anything_is_refused(tmp_path):
+    path = tmp_path / "policy"
+    played("self-tuning", 20).save(path)
+    header, arrays = contents(path)
+    at = header["tuned"].index("purchased")
+    tuned = arrays["memory.tuned"].copy()
+    tuned[at] = -1e6
+    forge(path, header, arrays | {"memory.tuned": tuned})
+    with pytest.raises(sl.SavedStateError, match="certifies a regret of"):
+        sl.Policy.load(path)
+
+
+@pytest.mark.parametrize("name", ["occupant", "place", "start", "span"])
+def test_buckets_that_are_none_are_refused(name, tmp_path):
+    path = tmp_path / "policy"
+    played("fixed bandit buckets", 20).save(path)
+    header, arrays = contents(path)
+    for change in (lambda a: a + 1, lambda a: a[::-1].copy(), lambda a: np.zeros_like(a)):
+        forge(path, header, arrays | {f"memory.{name}": change(arrays[f"memory.{name}"])})
+        with pytest.raises(sl.SavedStateError, match="buckets"):
+            sl.Policy.load(path)
 
 
 class Trap:

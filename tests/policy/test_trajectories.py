@@ -66,8 +66,8 @@ def mixed_plan(name):
 
 def inner_state(policy, instance):
     """X_k of every block and Y, as the policy holds them."""
-    by_arm = policy.inside_probabilities
-    return [by_arm[V] for V in instance.blocks], policy.block_probabilities
+    by_arm = policy._game.inside_probabilities
+    return [by_arm[V] for V in instance.blocks], policy._game.block_probabilities
 
 
 def twin_of(named, plan, realization):

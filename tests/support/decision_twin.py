@@ -146,7 +146,7 @@ class TunedTwin:
 
     def __post_init__(self):
         tuning, graph = self.policy.plan.tuning, self.policy.graph
-        pause = float(views(self.policy.memory, FIXED)["rule"][PAUSE])
+        pause = float(views(self.policy._game.memory, FIXED)["rule"][PAUSE])
         self.lazy = LazyTwin(adjacency(graph), tuning.cover, tuning.load, tuning.self_tuning, pause)
 
     @property

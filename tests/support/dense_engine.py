@@ -10,7 +10,6 @@ import numpy as np
 from kernel_entries import exploration, unpack
 
 from sidelight.engine.build import block_order, build_memory
-from sidelight.engine.fields import views
 from sidelight.engine.round import round as engine
 from sidelight.engine.simplex.store import N_SCALARS, RATE, SHIFT
 from sidelight.planning import Tuning
@@ -74,8 +73,7 @@ class Dense:
 
     def tell(self, memory, arm, losses):
         """The losses of what the arm reveals."""
-        views(memory)["pending"][()] = arm
-        assert engine.tell_once(memory, losses[self.graph.out_neighbors(arm)], self.scratch)
+        assert engine.tell_once(memory, arm, losses[self.graph.out_neighbors(arm)], self.scratch)
 
     def told(self, memory, arm, losses):
         after = copy(memory)

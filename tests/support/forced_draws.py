@@ -5,13 +5,12 @@ def ask_for(policy, arm):
     """`ask`, had it drawn `arm`."""
     policy.ask()
     policy._open[policy._asked].arm = arm
-    policy._numbers.pending = arm
 
 
 def decide_on(policy, arm):
     """`decide`, had it drawn `arm`; the number of the decision."""
-    draw = policy._next_draw()
-    draw.arm = arm
-    policy._numbers.pending = arm
-    policy._note_last()
-    return policy._made
+    game = policy._game
+    record = policy._open[game.made + 1] = game.draw(None)
+    record.arm = arm
+    game.note(record)
+    return game.made

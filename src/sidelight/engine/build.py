@@ -195,7 +195,6 @@ def build_memory(
         "tuned": none if tuned is None else tuned,
         "surveyed": np.zeros(0 if rule is None else N_SURVEYED),
         "trial": np.zeros(0 if rule is None else 7 * n),
-        "pending": -1.0,
         "roots": np.zeros(m if any_adaptive else 0),
         "spreading": np.zeros(n if any_spread else 0),
         "spread_node": np.zeros(n_nodes(n) if any_spread else 0),

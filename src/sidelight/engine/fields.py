@@ -162,7 +162,6 @@ FIELDS: tuple[Field, ...] = (
         fixed_total        # the part of γ̄ that is constant
         adaptive_total     # the part of γ̄ that is adaptive
         round              # rounds learnt from
-        pending            # the arm that was drawn last and whose losses `tell_once` waits for, −1 for none
         whole              # one block: Σ_t L̂ of it
         dominant           # everything revealed: the arm that is kept out of the pass over all (see `learn_all`)
         late               # rounds that were learnt from after others (see `late`)
@@ -438,6 +437,12 @@ def duplicate(memory: Memory, words: np.ndarray) -> Memory:
     return memory._replace(ints=ints, floats=floats, words=words)
 
 
+def emptied(memory: Memory) -> Memory:
+    """Room for another state of the same plan: what changes is 0."""
+    ints, floats = aligned(memory.ints.size, INT), aligned(memory.floats.size, FLOAT)
+    return memory._replace(ints=ints, floats=floats, words=np.zeros_like(memory.words))
+
+
 def refreeze(memory: Memory) -> None:
     """Edges are read-only, which pickling forgets; kernels are compiled for arrays that are."""
     for edges in (memory.out_indptr, memory.out_indices, memory.in_indptr, memory.in_indices):
@@ -466,6 +471,13 @@ def views(memory: Memory, *kinds: int) -> dict[str, np.ndarray]:
         else:
             found[field.name] = memory.words if field.kind == STREAM else parts[field.name]
     return found
+
+
+def changing(memory: Memory) -> dict[str, np.ndarray]:
+    """All that playing changes, by name, scalars in one array; what only one round uses is not among it."""
+    parts = _parts(memory)
+    found = {field.name: parts[field.name] for field in PACKED if field.kind in (CHANGING, DERIVED)}
+    return found | {"words": memory.words}
 
 
 def _parts(memory: Memory) -> dict[str, np.ndarray]:

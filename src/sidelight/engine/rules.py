@@ -28,8 +28,7 @@ from sidelight.engine.losses import cost_of, hear
 from sidelight.engine.random import next_turn, next_unit, round_word
 
 NUMBERS = (
-    "round",  # rounds that are decided, without the pending one
-    "pending",  # the arm that was drawn last and waits to be told of, −1 for none
+    "round",  # rounds that are decided, without one whose arm waits to be told of
     "total",  # a sum of the rule's own, such as ΣQ of Exp3-IX
 )
 """RuleState.numbers."""
@@ -260,24 +259,21 @@ def start(state):
 
 
 def ask(state):
-    """Draw an arm and leave it pending."""
+    """Draw an arm; its round is not over before `tell` or `go_on`."""
     next_turn(state.words)
-    arm = choose(state)
-    numbers_of(state).pending = float(arm)
-    return arm
+    return choose(state)
 
 
-def tell(state, revealed):
-    """Learn the losses that the pending arm revealed, in order; False, and no change, if one is outside [0, 1]."""
+def tell(state, arm, revealed):
+    """Learn the losses that the arm drawn last revealed, in order; False, and no change, if one is outside [0, 1]."""
     if not all_are_losses(revealed):
         return False
-    count = list_revealed(state, int(numbers_of(state).pending))
+    count = list_revealed(state, arm)
     note(state, count, state.kept)
     count_round(state, state.kept)
     take_down(state, count, revealed)
     update(state, count, state.kept)
     weigh(state)
-    numbers_of(state).pending = -1.0
     return True
 
 
@@ -290,7 +286,6 @@ def go_on(state, record):
     """Go on to the next round without the losses of the arm that was drawn last, of which this was noted."""
     count_round(state, record)
     weigh(state)
-    numbers_of(state).pending = -1.0
 
 
 def observe(state, arm, revealed, record):

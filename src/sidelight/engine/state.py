@@ -14,16 +14,30 @@ Differences of sums matter and their size does not: kept apart, both have all th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._files import digest
+from sidelight._version import __version__
+from sidelight.engine._numba.cache import SOURCES
 from sidelight.engine.build import block_order, build_memory, coordinate_groups, laid_out
-from sidelight.engine.fields import Memory, looked_into, views
+from sidelight.engine.fields import CHANGING, FIXED, Memory, looked_into, switch, views
 from sidelight.engine.round import round as engine
-from sidelight.engine.self_tuning.numbers import LEADER, RELIEF
-from sidelight.engine.simplex.store import HELD, N_SCALARS, PAID, RATE, SHIFT
+from sidelight.engine.self_tuning.begin import first_numbers
+from sidelight.engine.self_tuning.numbers import BETA, LEADER, RELIEF
+from sidelight.engine.simplex.store import (
+    ENTROPY_TREE,
+    HELD,
+    N_BUCKETS,
+    N_SCALARS,
+    PAID,
+    POWER_BUCKETS,
+    RATE,
+    SHIFT,
+)
 
 if TYPE_CHECKING:
     from sidelight._types import Floats
@@ -32,6 +46,32 @@ if TYPE_CHECKING:
 
 BLOCK_LEAST, BLOCK_PAID, EXPLORED, N_TOTALS = range(4)
 """Learnt.totals."""
+
+TUNED = (
+    "beta",
+    "free",
+    "strength",
+    "leader",
+    "scale",
+    "relief",
+    "kept",
+    "purchased",
+    "charged",
+    "unspent",
+    "limit",
+    "rise",
+    "allowance",
+    "reference",
+    "most",
+    "safe",
+    "price",
+    "target",
+    "chosen",
+    "low",
+    "high",
+    "check",
+)
+"""Learnt.tuned by name, in the order of `self_tuning.numbers`; files say which names they have."""
 
 
 class Learnt(NamedTuple):
@@ -44,7 +84,6 @@ class Learnt(NamedTuple):
     totals: Floats  # (N_TOTALS,)
     round: int  # rounds learnt from
     late: int  # … of which so many after others
-    pending: int  # the arm that was drawn last, if it waits to be told of, else −1
     words: npt.NDArray[np.uint64]  # (4,) the random stream
     tuned: Floats  # where self-tuning stands (`self_tuning.numbers`), its leader as an arm; empty for other plans
 
@@ -90,7 +129,6 @@ def learnt(memory: Memory, tuning: Tuning) -> Learnt:
         totals=np.array([top, now.top_paid, now.exploration_cost]),
         round=int(now.round),
         late=int(now.late),
-        pending=int(now.pending),
         words=memory.words.copy(),
         tuned=tuned,
         **by_block,
@@ -119,7 +157,7 @@ def rebuilt(graph: FeedbackGraph, tuning: Tuning, rates: Rates | None, state: Le
     scalars[layout.first_group[owner], PAID] = state.arm_paid[order][owner]
     now.top_paid, now.exploration_cost = state.totals[BLOCK_PAID], state.totals[EXPLORED]
     now.whole = state.totals[BLOCK_LEAST] if m == 1 else 0.0
-    now.round, now.late, now.pending = state.round, state.late, state.pending
+    now.round, now.late = state.round, state.late
     memory.words[:] = state.words
     engine.start(memory)
     if m == n and n > 1:  # where everything is revealed, the arm that is put aside should be a likely one
@@ -143,6 +181,66 @@ def scale_rates(memory: Memory, tuning: Tuning, by: Rates) -> None:
         scalars[g, SHIFT] *= by.inner[arm]
         if len(groups) > 1:  # one multiplier for several rates (plans with epochs have one block)
             named["scale"][g] *= by.inner[arm]
+
+
+def named_tuned(tuning: Tuning, values: Mapping[str, float]) -> Floats:
+    """`Learnt.tuned` from numbers by name: what is not there is as in the first round; empty for other plans."""
+    rule = tuning.self_tuning
+    if rule is None:
+        return np.zeros(0)
+    tuned: Floats = first_numbers(rule)
+    for at, name in enumerate(TUNED):
+        tuned[at] = values.get(name, tuned[at])
+    if not 0 <= tuned[LEADER] < tuning.n_arms or tuned[LEADER] != int(tuned[LEADER]) or not tuned[BETA] > 0.0:
+        raise ValueError(f"arm {tuned[LEADER]} leads at β = {tuned[BETA]}")
+    return tuned
+
+
+# -- the memory itself ------------------------------------------------------------------------------------
+
+
+def memory_key(memory: Memory) -> str:
+    """A digest of the kernels and of where everything is: memories of one plan with equal keys are alike."""
+    return digest(SOURCES or __version__, type(memory).__name__, memory.switches, memory.layout)
+
+
+def check_sound(memory: Memory) -> None:
+    """ValueError if kernels could be led out of their arrays by memory that somebody else has written.
+
+    What they use as an index is checked, and sum trees are made anew; any other number they can live with.
+    """
+    named, now = views(memory, FIXED, CHANGING), looked_into(memory)[1]
+    n = switch(memory, "n_arms")
+    indices = [now.dominant]
+    if now.tuned.size:
+        indices.append(now.tuned[LEADER])
+    if not all(0 <= index < n and index == int(index) for index in indices):
+        raise ValueError(f"{indices} are no arms")
+    if named["leader"].size and not (named["leader"].min() >= -1 and named["leader"].max() < n):
+        raise ValueError("a leader is no arm")
+    for g in np.flatnonzero(named["form"] == POWER_BUCKETS).tolist():
+        first, end = named["origin"][2 * g : 2 * g + 2].tolist()
+        if not _are_buckets(named, first, end, int(named["extra"][g])):
+            raise ValueError(f"the coordinates of group {g} are not in buckets")
+    if switch(memory, "any_spread") or (named["form"] == ENTROPY_TREE).any():
+        engine.renew_trees(memory)
+
+
+def _are_buckets(named: Mapping[str, Any], first: int, end: int, h: int) -> bool:
+    """Is every coordinate first..end at one position, and every position in one bucket of the span?"""
+    start = named["start"][h * (N_BUCKETS + 1) : (h + 1) * (N_BUCKETS + 1)]
+    low, high = named["span"][2 * h : 2 * h + 2].tolist()
+    here, there = named["occupant"][first:end], named["place"][first:end]
+    coordinates = np.arange(first, end)
+    return bool(
+        np.array_equal(np.sort(here), coordinates)
+        and np.array_equal(there[here - first], coordinates)
+        and (np.diff(start) >= 0).all()
+        and 0 <= low <= high < N_BUCKETS
+        and start[0] == start[low] == first
+        and start[high + 1] == start[N_BUCKETS] == end
+        and named["renewed"].min() >= 0
+    )
 
 
 class _Layout:

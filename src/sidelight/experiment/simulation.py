@@ -27,8 +27,9 @@ from sidelight.experiment.delays import Delays
 from sidelight.experiment.plays import PlaysOver, kept_at
 from sidelight.experiment.run import LEDGER, Run, regret_of
 from sidelight.graph.names import GivenGraph, graph_of, named
-from sidelight.policy.own import TURNS, Make, check_several, guarded, is_own, playable
-from sidelight.policy.player import MinimalPlayer, Playable, Player, is_player
+from sidelight.policy.own import TURNS, Make, check_several, guarded, is_own, playable, ready_for_changes
+from sidelight.policy.player import MinimalPlayer, Playable
+from sidelight.policy.policy import Policy
 
 if TYPE_CHECKING:
     from sidelight.engine.calendar import Calendar
@@ -87,7 +88,7 @@ def simulate(
     (4, True)
     """
     policy = _player(plan, graph, horizon)
-    own = policy.plan.horizon if is_player(policy) else None
+    own = policy.plan.horizon if isinstance(policy, Policy) else None
     wanted: int | None = own if horizon is None else checked_horizon(horizon)
     if wanted is None:
         raise InvalidOption("this plan has no horizon of its own: say how many rounds to play, horizon=")
@@ -106,18 +107,13 @@ def simulate(
         )
     changes = environment.changes
     if changes is not None:
-        if not hasattr(policy, "for_changes"):
-            raise InvalidOption(
-                f"{type(policy).__name__} plays on one graph, and in this environment they change: it needs"
-                " for_changes, decide(graph=…) and observe(…, graph=…)"
-            )
-        policy = policy.for_changes()
+        policy = ready_for_changes(policy)
     if policy.pending is not None:
         raise InvalidOption(
             f"arm {named(policy.graph, policy.pending)} is pending: tell what it revealed before simulating"
         )
-    if is_player(policy):
-        _warn_past_horizon(policy.promised, policy.round + rounds)
+    if isinstance(policy, Policy):
+        _warn_past_horizon(policy._game.limit, policy.round + rounds)
     environment.check_horizon(rounds)
     delays = Delays.checked(delay, rounds)
     if delays.any:
@@ -150,7 +146,7 @@ def _player(plan: object, graph: object, horizon: int | None) -> MinimalPlayer:
         )
     if isinstance(plan, Playable):
         return plan.policy(seed=0)
-    if isinstance(plan, MinimalPlayer) and is_player(plan):
+    if isinstance(plan, Policy):
         return plan
     player = guarded(plan)
     if player is None:
@@ -165,10 +161,10 @@ def _player(plan: object, graph: object, horizon: int | None) -> MinimalPlayer:
     return player
 
 
-def _warn_past_horizon(promised: int | None, rounds: int) -> None:
-    if promised is not None and rounds > promised:
+def _warn_past_horizon(limit: float, rounds: int) -> None:
+    if rounds > limit:
         warnings.warn(
-            f"the plan is for {promised:,} rounds and plays {rounds:,}: its bound says nothing about the last ones",
+            f"the plan is for {int(limit):,} rounds and plays {rounds:,}: its bound says nothing about the last ones",
             PastHorizon,
             stacklevel=_to_caller(),
         )
@@ -191,23 +187,23 @@ def logarithmic_checkpoints(horizon: int, count: int = 80) -> Longs:
 
 def _warm_up(policy: MinimalPlayer, environment: Environment, delays: Delays) -> None:
     """Compile, or load from the cache, what will be called, before the clock starts; policies stay as they are."""
-    if not is_player(policy):
+    if not isinstance(policy, Policy):
         return
     with interrupts_kept():
         if environment.world is not None:  # no rounds
             nothing = np.zeros(0, dtype=np.int64)
             about = (environment.world, environment.function, np.uint64(0), 0, 0, 0.0, nothing)
             if _compiled(policy, environment):
-                late = policy.calendar(np.zeros(1, dtype=np.int64), 1) if delays.any else None
-                policy.play(*about, **_options(late, environment))
+                late = policy._game.calendar(np.zeros(1, dtype=np.int64), 1) if delays.any else None
+                policy._play(*about, **_options(late, environment))
         else:  # one round without losses, so that the user's function is not called for it
             copy = policy.copy(0)
             copy.tell(np.zeros(int(policy.graph.out_degree[copy.ask()])))
 
 
-def _compiled(player: Player, environment: Environment) -> bool:
+def _compiled(player: Policy, environment: Environment) -> bool:
     """Are many rounds at once played by kernels, where graphs change?"""
-    return environment.changes is None or player.changes_compiled
+    return environment.changes is None or player._game.compiled_changes
 
 
 def _options(calendar: Calendar | None, environment: Environment) -> dict[str, Any]:
@@ -265,10 +261,11 @@ class _Task:
                 chunk = int(min(max(chunk * CHUNK_SECONDS / spent, 64), 4 * chunk))
             if last == target:
                 self.cost[self.next_point] = self.total
-                if is_player(self.clone):
-                    self.ledger[self.next_point] = self.clone.ledger_parts(self.best_arm)
+                if isinstance(self.clone, Policy):
+                    game = self.clone._game
+                    self.ledger[self.next_point] = game.ledger(self.best_arm)
                     self.certificate[self.next_point] = (
-                        self.clone.certificate_parts(None).sum() + self.clone.unanswered
+                        game.certificate(None)[1].sum() + self.clone.unanswered
                     )
                 self.plays_over[self.over == self.next_point] = self.plays
                 self.next_point += 1
@@ -278,14 +275,14 @@ class _Task:
     def _play(self, last: int) -> float:
         assert self.clone is not None
         world = self.environment.world
-        if world is None or not is_player(self.clone) or not _compiled(self.clone, self.environment):
+        if world is None or not isinstance(self.clone, Policy) or not _compiled(self.clone, self.environment):
             return self._play_in_python(last)
         key, function = environment_key(self.seed), self.environment.function
         about: tuple[Any, ...] = (world, function, key, self.round, last, self.total, self.plays)
         if self.delays.any and self.calendar is None:
             rounds = int(self.points[-1])
-            self.calendar = self.clone.calendar(self.delays.of(self.seed, rounds), rounds)
-        cost = self.clone.play(*about, **_options(self.calendar, self.environment))
+            self.calendar = self.clone._game.calendar(self.delays.of(self.seed, rounds), rounds)
+        cost = self.clone._play(*about, **_options(self.calendar, self.environment))
         if np.isnan(cost):
             raise InvalidOption(
                 f"a loss outside [0, 1] was met in rounds {self.round}..{last - 1}; rescale the loss function"
@@ -370,7 +367,7 @@ def _run(
         if over.size
         else None,
         seconds=sum(task.seconds for task in tasks),
-        start=policy.round if is_player(policy) else 0,
+        start=policy.round if isinstance(policy, Policy) else 0,
         _resume=lambda: _run(policy, environment, name, tasks, points, jobs, progress),
     )
 

@@ -23,7 +23,7 @@ from sidelight.planning.tuning import Tuning
 
 if TYPE_CHECKING:
     from sidelight.partition import Partition
-    from sidelight.policy import PlanPolicy
+    from sidelight.policy import Policy
 
 
 class Considered(NamedTuple):
@@ -76,15 +76,15 @@ class Plan:
         *,
         losses: tuple[float, float] | None = None,
         rewards: tuple[float, float] | None = None,
-    ) -> PlanPolicy:
+    ) -> Policy:
         """A policy that plays this plan, with its own random stream.
 
         It is told losses in [0, 1], unless `losses=(low, high)` or `rewards=(low, high)` says otherwise; regret is
         then reported in that unit.
         """
-        from sidelight.policy import PlanPolicy  # the one way up: a plan is asked for its player
+        from sidelight.policy import Policy  # the one way up: a plan is asked for its player
 
-        return PlanPolicy(self, seed, losses=losses, rewards=rewards)
+        return Policy(self, seed, losses=losses, rewards=rewards)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the plan, its graph and its bound to a JSON file, whole or not at all.
@@ -98,7 +98,7 @@ class Plan:
 
     @classmethod
     def load(cls, path: str | PathLike[str], limit: int | None = None) -> Plan:
-        """The plan that `save` wrote; its bound is proved again, up to 100,000 arms.
+        """The plan that `save` wrote; `sl.check_certificate` proves its bound again for whoever doubts it.
 
         Raises SavedStateError, which names the file and the reason, for anything else. The file may take `limit`
         bytes of memory, by default 64 times its size, and 256 MiB at least.

@@ -1,8 +1,9 @@
-"""One decision, as the user sees it and as a policy keeps it until its losses come."""
+"""One decision, as the user sees it and as a game keeps it until its losses come."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import nan
 from typing import TYPE_CHECKING, cast
 
 from sidelight._types import Floats, Ints
@@ -25,12 +26,13 @@ class Decision:
     [1]
     """
 
-    id: int  # decisions of a policy are numbered from 1, so it is also …
-    round: int  # … its round
+    id: int  # decisions of a policy are numbered from 1, so this is also
+    round: int  # the round
     arm: int
     label: str  # the arm's, its number where the graph has no labels
     reveals: Ints  # the arms whose losses playing it reveals, in increasing order
     seen: Floats  # the probability, when it was decided, that each of these would be seen
+    probability: float = nan  # of the arm itself, when it was decided; NaN if an old file did not say
 
     def __repr__(self) -> str:
         return (
@@ -48,22 +50,24 @@ class _Writable:
     label: str
     reveals: Ints
     seen: Floats
+    probability: float
 
 
-def made_decision(number: int, arm: int, label: str, reveals: Ints, seen: Floats) -> Decision:
-    """Decision(number, number, arm, label, reveals, seen), which takes a frozen class four times as long."""
-    made = _Writable(number, number, arm, label, reveals, seen)
+def made_decision(
+    number: int, arm: int, label: str, reveals: Ints, seen: Floats, probability: float
+) -> Decision:
+    """Decision(number, number, …), which takes a frozen class four times as long."""
+    made = _Writable(number, number, arm, label, reveals, seen, probability)
     made.__class__ = Decision  # type: ignore[assignment]
     return cast(Decision, made)
 
 
-@dataclass(slots=True)
-class Draw:
-    """An open decision as its policy keeps it."""
+@dataclass(eq=False, slots=True)
+class Record:
+    """What a game keeps of a draw until its losses come."""
 
     arm: int
-    version: int  # of the distribution that it was drawn from
-    kept: Floats | None = (
-        None  # what learning from it will need; None while the distribution is still the same
-    )
+    version: int = 0  # of the distribution that it was drawn from
     graph: FeedbackGraph | None = None  # of its round, if that is not the policy's own
+    values: Floats | None = None  # what learning from it will need; None until the game moves on (`Game`)
+    probability: float = nan  # of the arm

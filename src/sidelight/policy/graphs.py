@@ -76,7 +76,7 @@ def not_kept() -> TurnError:
     """For a decision of which only what the plan's own graph reveals was kept."""
     return TurnError(
         "of this decision only the probabilities of what the policy's own graph reveals were kept: answer it for that"
-        " graph, or cancel it; policies that are to be told graphs afterwards begin with for_changes()"
+        " graph, or cancel it"
     )
 
 

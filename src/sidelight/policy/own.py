@@ -30,7 +30,8 @@ import sidelight
 from sidelight._check import is_whole
 from sidelight._types import Floats
 from sidelight.errors import InvalidOption, PolicyError, SidelightError
-from sidelight.policy.player import MinimalPlayer, Playable, is_player
+from sidelight.policy.player import MinimalPlayer, Playable
+from sidelight.policy.policy import Policy
 
 if TYPE_CHECKING:
     from sidelight.graph import FeedbackGraph
@@ -78,7 +79,7 @@ def playable(make: Make, name: str, graph: FeedbackGraph, horizon: int | None) -
     made = _made(make, name, graph, horizon, 0)
     if isinstance(made, Playable):
         return made
-    if is_player(made):
+    if isinstance(made, Policy):
         return made  # a policy, which plays many rounds at once; each seed starts from a copy
     if _verbs(made) is None:
         raise PolicyError(f"{name} made {_kind(made)}, which plays nothing: {TURNS}")
@@ -100,6 +101,20 @@ def check_several(player: object) -> None:
             " play at a time. Give it decide(), which returns an arm, or anything with an attribute arm, and"
             " observe(decision, losses), which is told what decide returned"
         )
+
+
+def ready_for_changes(player: Any) -> MinimalPlayer:
+    """A copy of the player that is ready for graphs that change, as it says itself."""
+    if isinstance(player, Policy):
+        return player._for_changes()
+    inner = player.plan if isinstance(player, Guarded) else player
+    if not hasattr(inner, "for_changes"):
+        raise InvalidOption(
+            f"{type(inner).__name__} plays on one graph, and in this environment they change: it needs"
+            " for_changes, decide(graph=…) and observe(…, graph=…)"
+        )
+    ready: MinimalPlayer = inner.for_changes()
+    return ready
 
 
 def takes_no_turns(make: object) -> bool:
@@ -252,9 +267,6 @@ class Guarded(_Turns):
             return Guarded(self.plan.copy(seed), seed)
         except MISTAKES as error:
             raise _blame(f"{self.realization}.copy() failed", error, self._makes) from error
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.plan, name)  # for_changes, and whatever else it has
 
 
 def _blame(what: str, error: BaseException, make: Any) -> PolicyError:

@@ -7,9 +7,9 @@
     arrays                         "graph.*" and "tuning.*": the arrays of graph and tuning
 
 An array is {"type", "shape", "values"}, its values one after another; "fill" stands for values that are all the same,
-and infinite numbers are "inf" and "-inf". Nothing is believed: every array must come out as it would be saved, the
-bound must follow from its terms, and up to 100,000 arms `check_certificate` proves it from the tuning again. Why
-it is so: docs/decisions/0015.
+and infinite numbers are "inf" and "-inf". The codec is that of saved policies (`files`), written as text: digest,
+schema, limit. `check_certificate` proves the bound again for whoever doubts it. Why it is so: docs/decisions/0015 and
+0043.
 """
 
 from __future__ import annotations
@@ -29,12 +29,10 @@ from sidelight import _files
 from sidelight._archive import Arrays
 from sidelight._check import checked_path, reason
 from sidelight._version import __version__
-from sidelight.errors import SavedStateError, SidelightError
-from sidelight.graph import FeedbackGraph
+from sidelight.errors import SavedStateError
 from sidelight.planning import Considered, Plan
-from sidelight.policy.older_files import STAGED
-from sidelight.policy.saved import Contents, digest, finite_json, no_number
-from sidelight.policy.saved_plan import plan_members, read_plan_itself
+from sidelight.policy.files import Contents, digest, parsed, plan_arrays, read_plan
+from sidelight.policy.old_files import STAGED, modernised
 
 FORMAT, VERSION = "sidelight-plan", 1
 BEGINS = re.compile(rf'\s*{{\s*"format"\s*:\s*"{FORMAT}"'.encode())
@@ -42,6 +40,18 @@ BEGINS = re.compile(rf'\s*{{\s*"format"\s*:\s*"{FORMAT}"'.encode())
 
 MOST_NAME = 200
 DESCRIBED = ("horizon", "realization", "choices", "parameters", "bound")
+KNOWN = {
+    "format",
+    "version",
+    "sidelight",
+    "digest",
+    "graph",
+    "blocks",
+    "considered",
+    "note",
+    "base",
+    *DESCRIBED,
+}
 TYPES = {name: np.dtype(name) for name in ("bool", "uint8", "int32", "int64", "float64")}
 INFINITE = {"inf": np.inf, "-inf": -np.inf}
 
@@ -60,8 +70,7 @@ def save(plan: Plan, path: Path) -> None:
 
 def text_of(plan: Plan, graph: str = "") -> str:
     """The file, a key on each line; `graph` is what its graph is called."""
-    _, members = plan_members(plan)
-    arrays = {f"graph.{name}": array for name, array in plan.graph.to_arrays().items()} | members
+    arrays = plan_arrays(plan)
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -139,19 +148,15 @@ def unpack(data: bytes, where: Path, limit: int | None = None) -> Saved:
     """`read` of the bytes of such a file; `where` names them in messages."""
     most = max(_files.LEAST_LIMIT, _files.TRUSTED_PACKING * len(data)) if limit is None else limit
     header = _header(data, where)
-    contents = _PlanContents(where, header, {}, most)
-    try:
-        contents.take(_arrays(contents, header.pop("arrays", None)))
+    arrays = _arrays(where, header.pop("arrays", None), most)
+    contents = Contents(where, header, arrays, most, "plan")
+    with contents.blamed():
         return Saved(_plan(contents), header.get("graph", ""))
-    except SavedStateError:
-        raise
-    except (SidelightError, KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
-        contents.refuse(error if isinstance(error, SidelightError) else repr(error))
 
 
 def _header(data: bytes, where: Path) -> dict[str, Any]:
     try:
-        header = json.loads(data.decode(), parse_constant=no_number)
+        header = parsed(data)
     except (ValueError, RecursionError) as error:
         if data.startswith(b"PK"):
             raise SavedStateError(
@@ -168,35 +173,23 @@ def _header(data: bytes, where: Path) -> dict[str, Any]:
     return header
 
 
-class _PlanContents(Contents):
-    """A saved plan as it is read."""
-
-    WHAT = "plan"
-
-    def take(self, arrays: Arrays) -> None:
-        """The arrays of the file, which must be those that were saved."""
-        if self.header.get("digest") != digest(self.header, arrays):
-            raise SavedStateError(f"{self.path} is damaged: its contents do not match their digest")
-        self._arrays = arrays
-
-
-def _arrays(contents: Contents, found: object) -> Arrays:
+def _arrays(where: Path, found: object, limit: int) -> Arrays:
     if not isinstance(found, dict):
-        contents.refuse("it has no arrays")
-    arrays, left = {}, contents.limit
+        raise SavedStateError(f"{where} is not a consistent saved plan: it has no arrays")
+    arrays, left = {}, limit
     for name, entry in found.items():
-        array = _decoded(contents, name, entry, left)
+        array = _decoded(where, name, entry, left)
         arrays[name], left = array, left - array.nbytes
     return arrays
 
 
-def _decoded(contents: Contents, name: str, entry: object, left: int) -> npt.NDArray[Any]:
+def _decoded(where: Path, name: str, entry: object, left: int) -> npt.NDArray[Any]:
     """One array; nothing is allocated before its size is known and within the limit."""
 
     def refuse(why: str) -> NoReturn:
-        contents.refuse(f"{name!s:.50} {why}")
+        raise SavedStateError(f"{where} is not a consistent saved plan: {name!s:.50} {why}")
 
-    if not isinstance(entry, dict) or entry.get("type") not in TYPES:
+    if not isinstance(entry, dict) or str(entry.get("type")) not in TYPES:
         refuse("is no array")
     dtype, shape = TYPES[entry["type"]], entry.get("shape")
     if not isinstance(shape, list) or len(shape) > 4 or not all(_is_length(length) for length in shape):
@@ -231,36 +224,25 @@ def _number(value: object, dtype: np.dtype[Any], refuse: Any) -> Any:
 
 def _plan(contents: Contents) -> Plan:
     about = contents.header
-    contents.graph = contents.rebuilt("graph.", FeedbackGraph.from_arrays)
     if about.get("realization") == "doubling":
         contents.refuse(STAGED)
-    said = {name: about.get(name) for name in DESCRIBED}
-    contents.header = {"plan": said, "base": about.pop("base", None)}
-    made = read_plan_itself(contents)
-    contents.header = about | said
-    about = contents.header
-    details = replace(made.details, considered=_considered(contents), note=contents.text("note"))
-    made = replace(made, details=details)
-    expected = json.loads(_dumped({**made.to_dict(), "note": made.details.note}))
-    for name, value in expected.items():
-        if about.get(name) != value:
-            contents.refuse(f"{name} is not what the plan says of itself")
-    if "graph" in about and not (
-        contents.text("graph").isprintable() and 0 < len(about["graph"]) <= MOST_NAME
-    ):
-        contents.refuse(f"graph must be a name of 1 to {MOST_NAME} characters, got {about['graph']!r:.50}")
-    known = {"format", "version", "sidelight", "graph", "digest", *expected}
-    if unknown := sorted(set(about) - known):
+    if unknown := sorted(set(about) - KNOWN):
         contents.refuse(f"{unknown[0]!s:.50} has no meaning here")
+    considered, note = _considered(contents), contents.field("note", str)
+    contents.header = {"plan": {name: about.get(name) for name in DESCRIBED}, "base": about.get("base")}
+    modernised(contents)
+    made = read_plan(contents, contents.header["plan"])
+    made = replace(made, details=replace(made.details, considered=considered, note=note))
+    name = about.get("graph", "graph")
+    if not isinstance(name, str) or not name.isprintable() or not 0 < len(name) <= MOST_NAME:
+        contents.refuse(f"graph must be a name of 1 to {MOST_NAME} characters, got {name!r:.50}")
     contents.finish()
     return made
 
 
 def _considered(contents: Contents) -> tuple[Considered, ...]:
-    found = contents.header.get("considered")
     kinds = {"partition": str, "realization": str, "value": float, "certified": bool}
-    if not isinstance(found, list) or not finite_json(found):
-        contents.refuse("considered must be a list of candidates")
+    found = contents.field("considered", list)
     for entry in found:
         if not isinstance(entry, Mapping) or {key: type(value) for key, value in entry.items()} != kinds:
             contents.refuse(f"{entry!r:.50} is no candidate that was considered")

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeGuard, runtime_checkable
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 from sidelight._types import Floats
 
 if TYPE_CHECKING:
-    from sidelight.engine.calendar import Calendar
-    from sidelight.engine.losses import World
     from sidelight.graph import FeedbackGraph
-    from sidelight.graph.changes import Changes
     from sidelight.planning import Bound
     from sidelight.policy.certificate import Certificate
+    from sidelight.policy.decision import Decision
 
 
 @runtime_checkable
@@ -69,65 +64,28 @@ class MinimalPlayer(Protocol):
 
 
 class Player(MinimalPlayer, Protocol):
-    """A player that goes through many rounds at once and accounts for them: every `Policy` of the library."""
+    """A player that takes several decisions at a time and accounts for them: a `Policy`."""
 
     @property
     def plan(self) -> Playable:
         """What it plays."""
 
     @property
-    def changes_compiled(self) -> bool:
-        """Does `play` know graphs that change?"""
-
-    @property
     def round(self) -> int:
         """Number of completed rounds."""
 
     @property
-    def unanswered(self) -> int:
-        """Decisions from which nothing was learnt."""
-
-    @property
-    def promised(self) -> int | None:
-        """Rounds that the bound speaks of; None if it speaks of any number."""
-
-    @property
     def probabilities(self) -> Floats:
-        """Distribution of the pending play, or of the next one."""
+        """Distribution of the next decision."""
 
-    def play(
-        self,
-        world: World,
-        function: Any,
-        key: np.uint64,
-        first: int,
-        last: int,
-        cost: float,
-        plays: npt.NDArray[np.int64],
-        calendar: Calendar | None = None,
-        changes: Changes | None = None,
-    ) -> float:
-        """Rounds first..last of a compiled environment; with a calendar, losses come as late as it says.
+    def decide(self) -> Decision:
+        """The next arm to play, whatever is open."""
 
-        With `changes`, where `changes_compiled`, rounds have graphs of their own.
-        """
-
-    def calendar(self, delays: npt.NDArray[np.int64], rounds: int) -> Calendar:
-        """Where it keeps open decisions meanwhile."""
-
-    def ledger_parts(self, arm: int) -> Floats:
-        """(4,) the parts of the regret against `arm`; NaN where none are kept."""
-
-    def certificate_parts(self, arm: int | None) -> Floats:
-        """The terms of the certificate; NaN where nothing is certified."""
+    def observe(self, decision: Decision | int, losses: Any) -> None:
+        """The losses that it revealed."""
 
     def certificate(self, arm: int | None = None) -> Certificate:
         """What the rounds so far certify."""
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write it to a file."""
-
-
-def is_player(player: object) -> TypeGuard[Player]:
-    """Can it do more than take turns?"""
-    return callable(getattr(player, "play", None))

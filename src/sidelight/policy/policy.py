@@ -1,50 +1,40 @@
-"""What all policies share: decisions, feedback, copies, files."""
+"""What plays: decisions, feedback, copies, files, around a game of its own."""
 
 from __future__ import annotations
 
-import io
 import secrets
 import threading
 import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
-from math import inf
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, final, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from sidelight import _html
-from sidelight._archive import Arrays
 from sidelight._check import MOST_ROUNDS, checked_count, checked_path, checked_seed
 from sidelight._types import Floats, Ints
-from sidelight.engine.calendar import Calendar, make_calendar
-from sidelight.errors import (
-    InfeasibleRequest,
-    InvalidOption,
-    LogError,
-    PastHorizon,
-    SavedStateError,
-    TurnError,
-)
+from sidelight.engine.random import seeded_words
+from sidelight.errors import InvalidOption, LogError, PastHorizon, SavedStateError, TurnError
 from sidelight.graph.names import named
 from sidelight.log.unit import Unit
-from sidelight.policy import saved
+from sidelight.policy import files, policy_file
 from sidelight.policy.certificate import LEDGER, MEANING, UNANSWERED, Certificate
-from sidelight.policy.decision import Decision, Draw, made_decision
+from sidelight.policy.decision import Decision, Record, made_decision
 from sidelight.policy.feedback import aligned, as_losses, heard, in_range, out_of_range
-from sidelight.policy.graphs import checked_graph
+from sidelight.policy.games import begun, blank_game
+from sidelight.policy.graphs import check_same, checked_graph
 from sidelight.policy.policy_log import PolicyLog
 
 if TYPE_CHECKING:
+    from sidelight.engine.calendar import Calendar
     from sidelight.engine.losses import World
     from sidelight.graph import FeedbackGraph
     from sidelight.graph.changes import Changes
     from sidelight.planning import Bound
-    from sidelight.policy.player import Playable
+    from sidelight.policy.game import Arrays, Game
 
 PLAIN = Unit()
 """Losses in [0, 1]."""
@@ -62,7 +52,24 @@ Losses: TypeAlias = (
 )
 
 
-class Policy(ABC):
+class State(NamedTuple):
+    """Where a policy stands: what copies, pickles, files and snapshots keep besides the plan.
+
+    A game's numbers and arrays, which `Game.state` lists, and what the policy itself counts.
+    """
+
+    kind: str  # of the game
+    arrays: Arrays
+    records: dict[int, Record]  # open decisions by number, as they were made
+    made: int  # decisions
+    lost: int  # of these were cancelled
+    asked: int  # the open decision that `ask` made, 0 for none
+    version: int  # of the distribution, to which those of the records are compared
+    warned: bool  # that the horizon is over
+
+
+@final
+class Policy:
     """Makes decisions, hears what they revealed, and never loses its place.
 
     Any number of decisions may be open; each is answered once, in any order, whenever its losses come. An estimate
@@ -78,135 +85,34 @@ class Policy(ABC):
     >>> policy.tell({j: 0.5 for j in policy.graph.out_neighbors(arm)})
     """
 
-    _warned = False  # that the horizon is over
+    def __init__(
+        self,
+        plan: Any,
+        seed: int | None = None,
+        *,
+        losses: tuple[float, float] | None = None,
+        rewards: tuple[float, float] | None = None,
+    ) -> None:
+        """Play a plan or a rule; `plan.policy(seed)` is the usual way here."""
+        stated = losses is not None or rewards is not None
+        unit = Unit.of(losses, rewards) if stated else PLAIN
+        chosen = secrets.randbits(64) if seed is None else checked_seed(seed)
+        self._begin(begun(plan, chosen), unit)
 
-    def __init__(self, plan: Playable, unit: Unit = PLAIN) -> None:
-        self._plan = plan
+    def _begin(self, game: Game, unit: Unit) -> None:
+        self._game = game
+        self._plan = game.plan
         self.unit = unit  # of what is told, and of regret in certificates and ledgers
         self._busy = threading.Lock()
-        self._made = 0  # decisions, by which rounds are counted
-        self._lost = (
-            0  # … of which so many were cancelled, or answered when nothing could learn from them any more
-        )
-        self._open: dict[int, Draw] = {}
+        self._open: dict[int, Record] = {}
         self._asked = 0  # the open decision that `ask` made, 0 for none
-        self._others = False  # was a graph played on that the bound does not speak of?
-        self._version = 0  # of the distribution: it grows whenever that may have moved
+        self._lost = 0  # decisions that were cancelled, or could not be answered in time
+        self._warned = False  # that the horizon is over
         self._log: PolicyLog | None = None  # belongs to this object alone: no copy and no file has it
-
-    # -- what is played, and how: for each kind of policy -----------------------------------------------
-
-    changes_compiled = False  # does `play` know graphs that change?
-    _late = 0  # answers that came after others
-    _turns = False  # is there anything to do for `_turn`?
-    _remembered = 0  # of the graph, in `_rows`
-
-    @property
-    @abstractmethod
-    def probabilities(self) -> Floats:
-        """Distribution of the pending play, or of the next one; a fresh array that sums to one."""
-
-    @abstractmethod
-    def _draw(self, graph: FeedbackGraph | None) -> int:
-        """The next arm, of a round on this graph, or on the policy's own."""
-
-    @abstractmethod
-    def _tell(self, values: Floats) -> bool:
-        """Learn from the arm that was drawn last; nothing has moved in between.
-
-        Losses are in the order of `out_neighbors`; False, and no change, if one is outside [0, 1].
-        """
-
-    @abstractmethod
-    def _note(self, arm: int) -> Floats:
-        """What learning from an arm that was drawn from the present distribution will need; changes nothing."""
-
-    @abstractmethod
-    def _pass(self, kept: Floats) -> None:
-        """The arm that was drawn last has been noted: it is not waited for."""
-
-    @abstractmethod
-    def _observe(self, draw: Draw, values: Floats) -> bool:
-        """Learn from an arm that was noted; False, and no change, if a loss is outside [0, 1]."""
-
-    def _turn(self) -> bool:
-        """A round is over, answered or followed by the next: go on to the rates of the next; do they differ?"""
-        return False
-
-    @abstractmethod
-    def _seen(self, kept: Floats, reveals: Ints) -> Floats:
-        """The probabilities of being seen, of what an arm reveals."""
-
-    @abstractmethod
-    def _kept_size(self, degree: int) -> int:
-        """How many numbers are kept of a decision that reveals so many arms."""
-
-    @abstractmethod
-    def _play(self, *arguments: Any) -> float:
-        """`play` without its checks."""
-
-    def _play_changes(self, *arguments: Any) -> float:
-        """The same on graphs that change, where that is compiled."""
-        self._refuse_graph()
-
-    @abstractmethod
-    def _twin(self) -> Self:
-        """A policy in the same state that shares nothing that changes."""
-
-    @property
-    @abstractmethod
-    def _words(self) -> npt.NDArray[np.uint64]:
-        """The random stream, to be written to."""
-
-    @abstractmethod
-    def _saved(self) -> tuple[dict[str, Any], Arrays]:
-        """What a file holds besides the graph; the policy goes on as one that is loaded from it."""
-
-    @abstractmethod
-    def _frozen(self) -> Arrays:
-        """All that playing changes, bit for bit, while no decision is open."""
-
-    @abstractmethod
-    def _thaw(self, arrays: Arrays) -> None:
-        """Be as `_frozen` has said; ValueError if that was another plan's."""
-
-    def _likely(self, graph: FeedbackGraph | None) -> Floats:
-        """The distribution of a play on this graph, or on the policy's own."""
-        return self.probabilities
-
-    def _before(self, graph: object) -> FeedbackGraph | None:
-        """The graph of the next round as `_draw` takes it, None for its own; an error if no other can be played."""
-        given = checked_graph(self.graph, graph)
-        return None if given is None else self._refuse_graph()
-
-    def _afterwards(self, draw: Draw, graph: object) -> FeedbackGraph | None:
-        """The graph of an open decision that is told with its losses, None for its own; changes nothing."""
-        given = checked_graph(self.graph, graph)
-        return None if given is None else self._refuse_graph()
-
-    def _show(self, number: int, graph: FeedbackGraph) -> None:
-        """Take note of a graph that `_afterwards` has checked; losses that it fits are learnt next."""
-        raise NotImplementedError
-
-    def _refuse_graph(self) -> NoReturn:
-        raise InfeasibleRequest(
-            f"{self._plan.realization} is proved for one graph, which all rounds have: for graphs that change play"
-            " sl.plan(graph), or sl.baselines.exp3_ix where every arm reveals itself"
-        )
-
-    def for_changes(self) -> Self:
-        """A copy that is ready to play many rounds on graphs that change; an error where nothing is proved."""
-        self._refuse_graph()
-
-    def ledger_parts(self, arm: int) -> Floats:
-        """(4,) the ledger as an array; NaN for a policy that keeps none."""
-        return np.full(len(LEDGER), np.nan)
-
-    _certified: tuple[str, ...] = LEDGER  # what the terms of the certificate are called
-
-    def certificate_parts(self, arm: int | None) -> Floats:
-        """The terms of the certificate as an array; NaN for a policy that keeps no ledger."""
-        return np.full(len(LEDGER), np.nan)
+        self._rows: dict[
+            int, Ints
+        ] = {}  # what arms reveal, of those that were played: quicker than the graph
+        self._remembered = 0  # numbers in there
 
     # -- decisions --------------------------------------------------------------------------------------
 
@@ -226,8 +132,8 @@ class Policy(ABC):
         if not self._busy.acquire(False):  # as `_enter`
             _refuse_in_use()
         try:
-            known = None if graph is None else self._before(graph)
-            if self._made + wanted > self._limit and not self._warned:
+            known = None if graph is None else self._known(graph)
+            if self._game.made + wanted > self._game.limit and not self._warned:
                 self._warn_past_horizon()
             if count is None:
                 return self._decided(known)
@@ -257,8 +163,7 @@ class Policy(ABC):
         self._enter()
         try:
             number = self._number_of(decision)
-            if self._open[number].kept is None:
-                self._note_last()
+            self._game.drop(self._open[number])
             self._close(number)
             self._lost += 1
         finally:
@@ -272,21 +177,24 @@ class Policy(ABC):
     @property
     def open(self) -> list[Decision]:
         """The decisions that are neither answered nor cancelled, as they were made."""
-        return [self._shown(number, draw) for number, draw in self._open.items()]
+        return [self._shown(number, record) for number, record in self._open.items()]
 
     def ask(self, *, graph: FeedbackGraph | None = None) -> int:
         """Draw the next arm to play; `graph` as in `decide`."""
-        self._enter()
+        if not self._busy.acquire(False):  # as `_enter`
+            _refuse_in_use()
         try:
             if self._asked:
                 asked = named(self.graph, self._open[self._asked].arm)
                 raise TurnError(f"arm {asked} is still to be told: call tell() before asking again")
-            known = None if graph is None else self._before(graph)
-            if self._made >= self._limit and not self._warned:
+            known = None if graph is None else self._known(graph)
+            game = self._game
+            if game.made >= game.limit and not self._warned:
                 self._warn_past_horizon()
-            arm = self._next_draw(known).arm
-            self._asked = self._made
-            return arm
+            record = game.draw(known)
+            self._asked = game.made
+            self._open[game.made] = record
+            return record.arm
         finally:
             self._busy.release()
 
@@ -296,7 +204,8 @@ class Policy(ABC):
         Either a mapping {arm: loss} over exactly the out-neighbours of the pending arm, or an array
         aligned with `graph.out_neighbors(arm)`; `graph`, and what failed to be revealed, as in `observe`.
         """
-        self._enter()
+        if not self._busy.acquire(False):  # as `_enter`
+            _refuse_in_use()
         try:
             if not self._asked:
                 raise TurnError("no arm is pending: call ask() before telling what it revealed")
@@ -304,54 +213,29 @@ class Policy(ABC):
         finally:
             self._busy.release()
 
-    def _next_draw(self, graph: FeedbackGraph | None = None) -> Draw:
-        """Make a decision. What it will need is noted when its distribution is about to move, not before."""
-        last = self._open.get(self._made)
-        if last is not None:
-            if last.kept is None:
-                self._note_last()
-            if self._turns:
-                self._version += self._turn()
-        likely = None if self._log is None else self._likely(graph)
-        draw = Draw(self._draw(graph), self._version, None, graph)
-        self._made += 1
-        self._open[self._made] = draw
-        if self._log is not None and likely is not None:
-            self._log.drew(self._made, float(likely[draw.arm]))
-        return draw
-
-    def _note_last(self) -> None:
-        """Keep what learning from the last decision will need."""
-        draw = self._open[self._made]
-        draw.kept = self._note(draw.arm)
-        self._pass(draw.kept)
-
     def _decided(self, graph: FeedbackGraph | None) -> Decision:
-        draw = self._next_draw(graph)
-        draw.kept = kept = self._note(draw.arm)
-        self._pass(kept)
-        return self._shown(self._made, draw)
+        game = self._game
+        record = game.draw(graph)
+        self._open[game.made] = record
+        if record.values is None:
+            game.note(record)
+        return self._shown(game.made, record)
 
-    def _shown(self, number: int, draw: Draw) -> Decision:
-        arm = draw.arm
-        kept = self._note(arm) if draw.kept is None else draw.kept
+    def _shown(self, number: int, record: Record) -> Decision:
+        arm = record.arm
+        noted = self._game.noted(record) if record.values is None else record
         labels = self._plan.graph.labels
         label = str(arm) if labels is None else labels[arm]
-        if draw.graph is not None:
-            reveals = draw.graph.out_neighbors(arm)
+        if noted.graph is not None:
+            reveals = noted.graph.out_neighbors(arm)
         elif (known := self._rows.get(arm)) is not None:
             reveals = known
         else:
             reveals = self._row(arm)
-        return made_decision(number, arm, label, reveals, self._seen(kept, reveals))
-
-    @cached_property
-    def _rows(self) -> dict[int, Ints]:
-        """What arms reveal, of those that were played: a dict is read quicker than a graph."""
-        return {}
+        return made_decision(number, arm, label, reveals, self._game.seen(noted, reveals), noted.probability)
 
     def _row(self, arm: int) -> Ints:
-        reveals = self._plan.graph.out_neighbors(arm)
+        reveals: Ints = self._plan.graph.out_neighbors(arm)
         self._remembered += reveals.size + EACH_ROW
         if self._remembered <= MOST_REMEMBERED:
             reveals.flags.writeable = False  # many decisions will have it
@@ -363,69 +247,87 @@ class Policy(ABC):
         number = decision
         if isinstance(decision, Decision):
             number = decision.id
-            draw = self._open.get(number)
-            if draw is not None and draw.arm == decision.arm:
+            record = self._open.get(number)
+            if record is not None and record.arm == decision.arm:
                 return number
         if isinstance(number, bool) or not isinstance(number, int | np.integer):
             raise InvalidOption(f"a decision is what decide() gave, or its id, got {decision!r:.50}")
-        draw = self._open.get(int(number))
-        if draw is None:
+        record = self._open.get(int(number))
+        if record is None:
             why = f"was answered or cancelled before; {len(self._open)} are open"
-            if not 1 <= number <= self._made:
-                why = f"does not exist: this policy has made {self._made:,}"
+            if not 1 <= number <= self._game.made:
+                why = f"does not exist: this policy has made {self._game.made:,}"
             raise TurnError(f"decision {number} {why}")
-        if isinstance(decision, Decision) and decision.arm != draw.arm:
+        if isinstance(decision, Decision) and decision.arm != record.arm:
             raise TurnError(
-                f"decision {number} of this policy is arm {named(self.graph, draw.arm)}, not "
+                f"decision {number} of this policy is arm {named(self.graph, record.arm)}, not "
                 f"{named(self.graph, decision.arm)}: it is another policy's"
             )
         return int(number)
 
-    def _answer(self, number: int, losses: Losses, shown: FeedbackGraph | None = None) -> None:
+    def _known(self, graph: object) -> FeedbackGraph | None:
+        """The graph of rounds that are to be decided, None for the policy's own; the game is one that can play it."""
+        given = checked_graph(self.graph, graph)
+        if given is not None:
+            self._game.check_known(given)
+            self._game = self._game.changing(self._open.values())
+        return given
+
+    def _answer(self, number: int, losses: Losses, shown: FeedbackGraph | None) -> None:
         """Learn from the losses of an open decision, and close it."""
-        draw = self._open[number]
+        record = self._open[number]
         own = self._plan.graph
-        other = None if shown is None else self._afterwards(draw, shown)
-        graph = own if draw.graph is None else draw.graph
+        graph = own if record.graph is None else record.graph
+        other = None if shown is None else self._checked_shown(record, shown)
         if other is not None:
             graph = other
-        degree = self._degrees[draw.arm] if graph is own else int(graph.out_degree[draw.arm])
-        values = told = aligned(graph, degree, draw.arm, losses)
+        degree = self._game.degrees[record.arm] if graph is own else int(graph.out_degree[record.arm])
+        values = told = aligned(graph, degree, record.arm, losses)
         if self.unit is not PLAIN and self.unit != PLAIN:
             values = as_losses(self.unit, told)
         if not graph.certain:
             values = heard(values)
-        if other is not None and in_range(values):
-            self._show(number, other)
-        if self._log is not None and in_range(values):
-            self._log.write(self._shown(number, draw), told)
-        if not self._heard(number, draw, values):
-            raise out_of_range(graph, draw.arm, self.unit, told)
+        if (other is not None or self._log is not None) and in_range(values):
+            if other is not None:
+                self._game = self._game.changing(self._open.values())
+                self._game.show(record, other)
+            if self._log is not None:
+                self._log.write(self._shown(number, record), told)
+        if not self._game.learn(record, values):
+            raise out_of_range(graph, record.arm, self.unit, told)
         self._close(number)
 
-    def _heard(self, number: int, draw: Draw, values: Floats) -> bool:
-        """Learn from losses; False, and no change, if one is outside [0, 1]."""
-        if draw.kept is None:
-            learnt = self._tell(values)
-        else:
-            if self._asked and self._open[self._asked].kept is None:
-                if not in_range(values):
-                    return False
-                self._note_last()
-            learnt = self._observe(draw, values)
-        self._version += learnt
-        return learnt
+    def _checked_shown(self, record: Record, shown: object) -> FeedbackGraph | None:
+        """The graph of an open decision that is told with its losses, None for its own; changes nothing."""
+        given = checked_graph(self.graph, shown)
+        if record.graph is not None:
+            check_same(record.graph, given)
+            return None
+        if given is not None:
+            self._game.check_shown(record, given)
+        return given
 
     def _close(self, number: int) -> None:
         del self._open[number]
-        if self._log is not None:
-            self._log.forget(number)
         if number == self._asked:
             self._asked = 0
-        if number == self._made and self._turns:
-            self._version += self._turn()
 
-    def play(
+    def _enter(self) -> None:
+        if not self._busy.acquire(False):
+            _refuse_in_use()
+
+    def _warn_past_horizon(self) -> None:
+        self._warned = True
+        warnings.warn(
+            f"this plan is for {self._plan.horizon:,} rounds, which are over: its bound says nothing about more; "
+            "plan for more rounds, or without a horizon",
+            PastHorizon,
+            stacklevel=3,
+        )
+
+    # -- many rounds: for `sl.simulate` -----------------------------------------------------------------
+
+    def _play(
         self,
         world: World,
         function: Any,
@@ -437,11 +339,11 @@ class Policy(ABC):
         calendar: Calendar | None = None,
         changes: Changes | None = None,
     ) -> float:
-        """Play rounds first..last of a compiled environment, as `ask` and `tell` would; `sl.simulate` calls this.
+        """Play rounds first..last of a compiled environment, as `ask` and `tell` would.
 
         Returns `cost` plus what the rounds cost, NaN if a loss was outside [0, 1]. `plays`, unless empty, counts
         plays by arm. With a `calendar` losses come as late as it says, and it keeps the decisions that are open;
-        with `changes` rounds have graphs of their own, which needs a policy `for_changes`.
+        with `changes` rounds have graphs of their own, which needs a policy `_for_changes`.
         No rounds, first = last, compile the loop and change nothing.
         """
         self._enter()
@@ -455,43 +357,19 @@ class Policy(ABC):
                     f"this policy writes the log {self._log.path}, which compiled rounds do not: close it, or play "
                     "on with a copy()"
                 )
-            self._version += 1
             before = 0 if calendar is None else calendar.unanswered
-            about = (world, function, key, first, last, cost, plays, calendar)
-            cost = self._play(*about) if changes is None else self._play_changes(*about, changes)
+            cost = self._game.play(world, function, key, first, last, cost, plays, calendar, changes)
             if calendar is not None:
                 self._lost += calendar.unanswered - before
             return cost
         finally:
             self._busy.release()
 
-    def calendar(self, delays: npt.NDArray[np.int64], rounds: int) -> Calendar:
-        """Where `play` keeps open decisions; the delay of every round, or one for all."""
-        return make_calendar(delays, rounds, max(self._kept_size(degree) for degree in set(self._degrees)))
-
-    @cached_property
-    def _degrees(self) -> list[int]:
-        """How many arms each arm reveals; a list is read quicker than an array."""
-        degrees: list[int] = self.graph.out_degree.tolist()
-        return degrees
-
-    def _enter(self) -> None:
-        if not self._busy.acquire(False):
-            _refuse_in_use()
-
-    @cached_property
-    def _limit(self) -> float:
-        """So many decisions are within the horizon."""
-        return inf if self.promised is None else self.promised
-
-    def _warn_past_horizon(self) -> None:
-        self._warned = True
-        warnings.warn(
-            f"this plan is for {self.promised:,} rounds, which are over: its bound says nothing about more; "
-            "plan for more rounds, or without a horizon",
-            PastHorizon,
-            stacklevel=3,
-        )
+    def _for_changes(self) -> Policy:
+        """A copy that is ready to play many rounds on graphs that change; an error where nothing is proved."""
+        ready = self.copy()
+        ready._game = ready._game.changing(ready._open.values())
+        return ready
 
     # -- looking ----------------------------------------------------------------------------------------
 
@@ -503,12 +381,13 @@ class Policy(ABC):
     @property
     def graph(self) -> FeedbackGraph:
         """What it is played on."""
-        return self._plan.graph
+        graph: FeedbackGraph = self._plan.graph
+        return graph
 
     @property
     def round(self) -> int:
         """Number of completed rounds: decisions that are no longer open."""
-        return self._made - len(self._open)
+        return self._game.made - len(self._open)
 
     @property
     def pending(self) -> int | None:
@@ -516,22 +395,26 @@ class Policy(ABC):
         return self._open[self._asked].arm if self._asked else None
 
     @property
-    def promised(self) -> int | None:
-        """Rounds that the bound speaks of, and no others; None if it speaks of any number, or there is none."""
-        return None
-
-    @property
     def rounds_left(self) -> int | None:
         """Rounds until the horizon, 0 from then on; None without a horizon."""
         horizon = self._plan.horizon
         return None if horizon is None else max(horizon - self.round, 0)
+
+    @property
+    def probabilities(self) -> Floats:
+        """Distribution of the next decision, whatever is open; a fresh array that sums to one.
+
+        `ask` leaves it as it is until something else happens: while its arm waits to be told of, it is that arm's.
+        Where graphs change, the next decision is one on the policy's own graph.
+        """
+        return self._game.probabilities()
 
     def ledger(self, arm: int | str) -> dict[str, float]:
         """The four parts of the regret against `arm`, as estimated so far (Lemma regret); NaN without a ledger.
 
         In the unit of the policy, as certificates are.
         """
-        parts = self.ledger_parts(self._checked_arm(arm)) * self.unit.width
+        parts = self._game.ledger(self._checked_arm(arm)) * self.unit.width
         return dict(zip(LEDGER, parts.tolist(), strict=True))
 
     def certificate(self, arm: int | str | None = None) -> Certificate:
@@ -546,13 +429,13 @@ class Policy(ABC):
         True
         """
         chosen = None if arm is None else self._checked_arm(arm)
-        parts = self.certificate_parts(chosen) * self.unit.width
-        terms = dict(zip(self._certified, parts.tolist(), strict=True))
+        names, parts = self._game.certificate(chosen)
+        terms = dict(zip(names, (parts * self.unit.width).tolist(), strict=True))
         if self.unanswered:
             terms[UNANSWERED] = self.unanswered * self.unit.width
         labels = self.graph.labels
         label = None if chosen is None or labels is None else labels[chosen]
-        return Certificate(self._made, chosen, terms, label)
+        return Certificate(self._game.made, chosen, terms, label)
 
     @property
     def unanswered(self) -> int:
@@ -560,8 +443,11 @@ class Policy(ABC):
         return self._lost + len(self._open)
 
     def bound_at(self, t: int) -> float | None:
-        """The plan's bound on the regret of t rounds, in the unit of the policy; None where theory has none."""
-        bound: Bound | None = self._plan.bound_at(t)
+        """The plan's bound on the regret of t rounds, in the unit of the policy; None where theory has none.
+
+        Nor is there one once graphs have changed, except where docs/theory/changing-graphs.md proves it.
+        """
+        bound: Bound | None = self._plan.bound_at(t) if self._game.proved else None
         return None if bound is None else bound.value * self.unit.width
 
     def _checked_arm(self, arm: object) -> int:
@@ -582,19 +468,26 @@ class Policy(ABC):
           0 'tea'   50.00 %
           1 'milk'  50.00 %
         """
-        likely, labels = self.probabilities, self.graph.labels
-        unit, certificate = self.unit, self.certificate()
+        labels, unit, certificate = self.graph.labels, self.unit, self.certificate()
         head = (
             f"{self.plan.realization} on {self.graph.n_arms:,} arms, {unit.kind} in [{unit.low:g}, {unit.high:g}]: "
             f"{_counted(self.round, 'round')}, {_counted(len(self._open), 'decision')} open"
         )
-        first = np.argsort(-likely, kind="stable")[: checked_count("most", most)].tolist()
-        shown = {arm: str(arm) if labels is None else f"{arm} {labels[arm]!r}" for arm in first}
-        width = max(map(len, shown.values()))
-        lines = [f"  {name:<{width}}  {100 * likely[arm]:5.2f} %" for arm, name in shown.items()]
-        rest = self.graph.n_arms - len(first)
-        lines += [f"  {f'{rest:,} others':<{width}}  {100 * (1 - likely[first].sum()):5.2f} %"] * (rest > 0)
+        first, shares, rest = self._likeliest(checked_count("most", most))
+        shown = [str(arm) if labels is None else f"{arm} {labels[arm]!r}" for arm in first]
+        width = max(map(len, shown))
+        lines = [
+            f"  {name:<{width}}  {100 * share:5.2f} %" for name, share in zip(shown, shares, strict=True)
+        ]
+        others = self.graph.n_arms - len(first)
+        lines += [f"  {f'{others:,} others':<{width}}  {100 * rest:5.2f} %"] * (others > 0)
         return "\n".join([head, *[certificate.summary()] * certificate.certified, *lines])
+
+    def _likeliest(self, most: int) -> tuple[list[int], list[float], float]:
+        """The likeliest arms, their probabilities, and that of all others."""
+        likely = self.probabilities
+        first = np.argsort(-likely, kind="stable")[:most]
+        return first.tolist(), likely[first].tolist(), float(1 - likely[first].sum())
 
     def __str__(self) -> str:
         return self.summary()
@@ -606,14 +499,12 @@ class Policy(ABC):
 
     def _repr_html_(self, most: int = 10) -> str:
         """What a notebook shows."""
-        likely, labels, unit = self.probabilities, self.graph.labels, self.unit
-        certificate = self.certificate()
-        first = np.argsort(-likely, kind="stable")[:most].tolist()
-        shares = [
-            (str(arm) if labels is None else f"{arm} {labels[arm]}", float(likely[arm])) for arm in first
-        ]
-        rest = self.graph.n_arms - len(first)
-        shares += [(f"{rest:,} others", max(0.0, float(1 - likely[first].sum())))] * (rest > 0)
+        labels, unit, certificate = self.graph.labels, self.unit, self.certificate()
+        first, likely, rest = self._likeliest(most)
+        names = [str(arm) if labels is None else f"{arm} {labels[arm]}" for arm in first]
+        shares = list(zip(names, likely, strict=True))
+        others = self.graph.n_arms - len(first)
+        shares += [(f"{others:,} others", max(0.0, rest))] * (others > 0)
         rows = [
             ("rounds", f"{self.round:,}"),
             ("open decisions", f"{len(self._open):,}" if self._open else None),
@@ -623,39 +514,47 @@ class Policy(ABC):
         title = f"Policy: {self.plan.realization} on {self.graph.n_arms:,} arms"
         return _html.panel(title, _html.facts(rows), _html.note("what it plays next"), _html.bars(shares))
 
-    # -- copies -----------------------------------------------------------------------------------------
+    # -- keeping ----------------------------------------------------------------------------------------
 
-    def copy(self, seed: int | None = None) -> Self:
+    def _state(self) -> State:
+        """Where it stands; the arrays and records are its own."""
+        game = self._game
+        counts = (game.made, self._lost, self._asked, game.version, self._warned)
+        return State(game.kind, game.state(), self._open, *counts)
+
+    def _resume(self, state: State) -> Policy:
+        """Go on from a state of the same game, which shares nothing with this policy afterwards."""
+        game = self._game
+        for name, array in game.state().items():
+            array[...] = state.arrays[name]
+        self._open = {number: replace(record) for number, record in state.records.items()}
+        self._lost, self._asked, self._warned = state.lost, state.asked, state.warned
+        game.made, game.version, game.last = state.made, state.version, self._open.get(state.made)
+        game.resume()
+        return self
+
+    @classmethod
+    def _of(cls, game: Game, unit: Unit) -> Policy:
+        """A policy at the first round of a game."""
+        made = object.__new__(cls)
+        made._begin(game, unit)
+        return made
+
+    def copy(self, seed: int | None = None) -> Policy:
         """An independent policy in the same state; with a seed, on that seed's random stream."""
-        from sidelight.engine.random import seeded_words
-
-        twin = self._twin()
-        twin._resume(self._progress)
+        twin = Policy._of(self._game.blank(), self.unit)._resume(self._state())
         if seed is not None:
-            twin._words[:] = seeded_words(checked_seed(seed))
+            twin._game.words[:] = seeded_words(checked_seed(seed))
         return twin
 
-    def __copy__(self) -> Self:
+    def __copy__(self) -> Policy:
         return self.copy()
 
-    def __deepcopy__(self, memo: object) -> Self:
+    def __deepcopy__(self, memo: object) -> Policy:
         return self.copy()
 
-    @property
-    def _progress(self) -> dict[str, Any]:
-        """Where it stands besides what it has learnt, shared with nobody."""
-        state = {
-            name: vars(self)[name] for name in ("_made", "_lost", "_asked", "_others", "_version", "unit")
-        }
-        return state | {
-            "_warned": self._warned,
-            "_open": {number: replace(draw) for number, draw in self._open.items()},
-        }
-
-    def _resume(self, progress: dict[str, Any]) -> None:
-        vars(self).update(progress)
-
-    # -- keeping ----------------------------------------------------------------------------------------
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self._plan, self.unit, self._state())
 
     def log(self, path: str | PathLike[str]) -> PolicyLog:
         """From now on append every decision to the log at `path` when it is answered; `sl.evaluate` looks back on it.
@@ -688,58 +587,36 @@ class Policy(ABC):
         self._log = None
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the policy to `path`, atomically; `sidelight.policy.saved` describes the format.
+        """Write the policy to `path`, atomically; `sidelight.policy.files` describes the format.
 
-        The policy goes on exactly as one that is loaded from the file. Compared with not saving, probabilities
-        move by rounding only, but among many arms the same draw may fall on another of them.
+        The policy is not changed, and one that is loaded goes on exactly as it does.
         """
-        file = checked_path("a saved policy", path, SavedStateError)
-        self._enter()
-        before, versions = dict(vars(self)), [draw.version for draw in self._open.values()]
-        try:
-            saved.write(file, self.graph, *self._contents())
-        except BaseException:  # nothing was saved: go on as if nobody had tried
-            vars(self).clear()
-            vars(self).update(before)
-            for draw, version in zip(self._open.values(), versions, strict=True):
-                draw.version = version
-            raise
-        finally:
-            self._busy.release()
+        policy_file.write(checked_path("a saved policy", path, SavedStateError), *self._contents())
 
     def to_bytes(self) -> bytes:
-        """What `save` writes, for those who keep policies elsewhere; the policy goes on as after `save`."""
-        stream = io.BytesIO()
-        self._enter()
-        try:
-            saved.pack(stream, self.graph, *self._contents())
-        finally:
-            self._busy.release()
-        return stream.getvalue()
+        """What `save` writes, for those who keep policies elsewhere."""
+        return policy_file.pack(*self._contents())
 
     def _contents(self) -> tuple[dict[str, Any], Arrays]:
-        if self._log is not None:
-            self._log.flush()  # the log knows all that the file does
-        for draw in self._open.values():
-            draw.version = -1  # as from the file, it is learnt from by what was kept
-        about, arrays = self._saved()
-        if self.unit != PLAIN:
-            about["unit"] = self.unit._asdict()
-        return about, arrays | saved.decision_arrays(
-            self._made, self._lost, self._asked, self._late, self._open
-        )
+        self._enter()
+        try:
+            if self._log is not None:
+                self._log.flush()  # the log knows all that the file does
+            return policy_file.contents_of(self._game, self.unit, self._state())
+        finally:
+            self._busy.release()
 
     @staticmethod
     def load(path: str | PathLike[str], *, limit: int | None = None) -> Policy:
         """Read a saved policy of any kind; it continues bit for bit, random stream included.
 
-        A file that asks for more than `limit` bytes of memory, by default for much more than its size, is refused
-        before they are allocated.
+        A file that another version of the library has written goes on from what it had learnt. A file that asks for
+        more than `limit` bytes of memory, by default for much more than its size, is refused before they are
+        allocated.
         """
         file = checked_path("a saved policy", path, SavedStateError)
-        return Policy._from(
-            saved.read(file, limit if limit is None else checked_count("limit", limit, most=MOST_ROUNDS))
-        )
+        most = limit if limit is None else checked_count("limit", limit, most=MOST_ROUNDS)
+        return _loaded(policy_file.read(file, most))
 
     @staticmethod
     def from_bytes(data: bytes, where: str = "this saved policy") -> Policy:
@@ -751,33 +628,31 @@ class Policy(ABC):
         >>> twin.ask() == policy.ask()
         True
         """
-        return Policy._from(saved.unpack(data, where))
+        return _loaded(policy_file.unpack(data, where))
 
-    @staticmethod
-    def _from(contents: saved.Contents) -> Policy:
-        from sidelight.policy.changing import ChangingPolicy
-        from sidelight.policy.plan_policy import PlanPolicy
-        from sidelight.policy.rule_policy import RulePolicy
 
-        kinds: dict[str, Callable[[saved.Contents], Policy]] = {
-            "plan": PlanPolicy._loaded,
-            "changing": ChangingPolicy._loaded,
-            "rule": RulePolicy._loaded,
-        }
-        made = contents.understood(kinds)
-        made.unit = contents.unit()
-        return made
+def _unpickled(plan: Any, unit: Unit, state: State) -> Policy:
+    return Policy._of(blank_game(state.kind, plan), unit)._resume(state)
+
+
+def _loaded(contents: files.Contents) -> Policy:
+    """The policy of a file, if it can be played on: every error on the way is the file's."""
+    with contents.blamed():
+        game, unit, state = policy_file.read_policy(contents)
+        made = Policy._of(game, unit)._resume(State(*state))
+        game.check()
+        likely, certificate = made.probabilities, made.certificate()
+        if not (likely >= 0.0).all() or not abs(likely.sum() - 1.0) < 1e-6:
+            contents.refuse("what it plays next is no distribution")
+        if certificate.value < -(1.0 + 1e-9) * game.made * unit.width:
+            contents.refuse(f"it certifies a regret of {certificate.value:g} after {game.made} rounds")
+    return made
 
 
 def _refuse_in_use() -> NoReturn:
     raise TurnError(
         "this policy is in use by another thread: use it from one at a time, or give each thread a copy()"
     )
-
-
-def seed_or_fresh(seed: object) -> int:
-    """A seed as a non-negative int; None draws one from the operating system."""
-    return secrets.randbits(64) if seed is None else checked_seed(seed)
 
 
 def _counted(count: int, noun: str) -> str:

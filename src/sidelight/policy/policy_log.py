@@ -43,17 +43,12 @@ class PolicyLog:
             version=datetime.now(UTC).isoformat(),
         )
         self._closed = closed
-        self._played: dict[int, float] = {}  # the probability of the arm of every open decision, where known
         self._written = 0  # the last decision that was written
 
     @property
     def path(self) -> Path:
         """Where it is."""
         return self._writer.path
-
-    def drew(self, number: int, probability: float) -> None:
-        """Remember how likely the arm of a decision was; nobody knows later."""
-        self._played[number] = probability
 
     def write(self, decision: Decision, values: Floats) -> None:
         """Append a decision with the values that it revealed, in the user's unit; all of it, or an error.
@@ -62,14 +57,9 @@ class PolicyLog:
         """
         if decision.id == self._written:
             return  # an interrupt came between writing and learning, and it is answered again
-        probability = self._played.get(decision.id, float("nan"))
         told = [None if value != value else value for value in values.tolist()]
-        self._writer.write(decision, told, probability=probability)
+        self._writer.write(decision, told, probability=decision.probability)
         self._written = decision.id
-
-    def forget(self, number: int) -> None:
-        """A decision is answered or cancelled."""
-        self._played.pop(number, None)
 
     def flush(self) -> None:
         """Bring everything that was written to the disk; `Policy.save` does so too."""

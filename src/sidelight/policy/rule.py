@@ -20,7 +20,7 @@ from sidelight.planning.bounds.high_probability import checked_confidence, likel
 if TYPE_CHECKING:
     from sidelight.engine.rules import Kernels, RuleState
     from sidelight.planning import Bound
-    from sidelight.policy.rule_policy import RulePolicy
+    from sidelight.policy.policy import Policy
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,9 +71,12 @@ class Rule:
         """(n,) the distribution of the next play, a fresh array."""
         return state.probabilities.copy()
 
-    def seen(self, state: RuleState, arms: Ints, kept: Floats) -> Floats:
-        """The probability that each of these arms is seen; `kept` is what the kernels keep of a draw from `state`."""
-        return kept[N_RECORD::PER_ARM].copy()
+    def drawn(self, state: RuleState, arm: int, reveals: Ints, kept: Floats) -> tuple[float, Floats]:
+        """The probability of an arm that was drawn from `state`, and that each that it reveals is seen.
+
+        `kept` is what the kernels keep of the draw.
+        """
+        return float(state.probabilities[arm]), kept[N_RECORD::PER_ARM].copy()
 
     # -- what all rules have ----------------------------------------------------------------------------
 
@@ -110,15 +113,15 @@ class Rule:
         *,
         losses: tuple[float, float] | None = None,
         rewards: tuple[float, float] | None = None,
-    ) -> RulePolicy:
+    ) -> Policy:
         """A policy that plays by this rule, with its own random stream.
 
         It is told losses in [0, 1], unless `losses=(low, high)` or `rewards=(low, high)` says otherwise; regret is
         then reported in that unit.
         """
-        from sidelight.policy.rule_policy import RulePolicy
+        from sidelight.policy.policy import Policy
 
-        return RulePolicy(self, seed, losses=losses, rewards=rewards)
+        return Policy(self, seed, losses=losses, rewards=rewards)
 
     def summary(self) -> str:
         """The rule for human readers."""
@@ -144,9 +147,16 @@ class Rule:
         }
 
 
-def certain(rule: Rule, state: RuleState) -> Floats:
-    """`probabilities` of a rule that draws nothing: 1 on the arm it will play."""
-    chosen = np.zeros(rule.graph.n_arms)
-    trial = state._replace(numbers=state.numbers.copy(), words=state.words.copy())
-    chosen[rule.kernels.ask(trial)] = 1.0
-    return chosen
+class Certain(Rule):
+    """A rule that draws nothing: it plays one arm, for sure."""
+
+    def probabilities(self, state: RuleState) -> Floats:
+        """1 on the arm that it will play."""
+        chosen = np.zeros(self.graph.n_arms)
+        trial = state._replace(numbers=state.numbers.copy(), words=state.words.copy())
+        chosen[self.kernels.ask(trial)] = 1.0
+        return chosen
+
+    def drawn(self, state: RuleState, arm: int, reveals: Ints, kept: Floats) -> tuple[float, Floats]:
+        """Everything was sure to happen."""
+        return 1.0, np.ones(reveals.size)

@@ -94,8 +94,7 @@ class Served:
         made = []
         for index in range(count):
             decision = self.policy.decide()
-            probability = float(self.policy.probabilities[decision.arm])
-            body = decided_body(decision.arm, 0 if index else count, probability, decision.seen)
+            body = decided_body(decision.arm, 0 if index else count, decision.probability, decision.seen)
             self._note(Kind.DECIDED, decision.id, body, None if index else key)
             self.open[decision.id] = self.clock
             made.append(self._shown(decision.id, decision.arm, decision.seen))

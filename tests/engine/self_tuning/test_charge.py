@@ -51,8 +51,7 @@ def charges(memory, graph):
     found = np.empty(graph.n_arms)
     for arm in range(graph.n_arms):
         one = duplicate(memory, seeded_words(0))
-        views(one)["pending"][()] = arm
-        tell_once(one, np.zeros(graph.out_degree[arm]), np.zeros(graph.n_arms + 1))
+        tell_once(one, arm, np.zeros(graph.out_degree[arm]), np.zeros(graph.n_arms + 1))
         found[arm] = views(one)["tuned"][numbers.CHARGED]
     return found
 

@@ -70,7 +70,7 @@ class Both:
         if self.against_leader:
             losses = np.where(np.arange(self.n) == Z.argmax(), 1.0, 0.01 * losses)
         before = self.number("CHARGED")
-        tell_once(self.memory, losses[self.graph.out_neighbors(arm)], np.zeros(self.n + 1))
+        tell_once(self.memory, arm, losses[self.graph.out_neighbors(arm)], np.zeros(self.n + 1))
         if self.n > LARGEST_LIST:  # the shift is bounded by what buckets know
             charge, least = self.number("CHARGED") - before, self.twin.charge_of(arm, Z)
             assert -1e-9 <= charge - least <= 0.25 * least + 0.02

@@ -7,8 +7,9 @@ place of today's. Sums, rates and points are today's: estimates join the sums wh
 
 A record has the revealed arms in increasing order:
 
-    γ̄, ĉ, κ, position            what was explored in all; of a self-tuning plan its charge, what of γ̄ it kept on the
-                                 leader, and where that is among the revealed arms, −1 if nowhere (0 for other plans)
+    γ̄, ĉ, κ, position, Z         what was explored in all; of a self-tuning plan its charge, what of γ̄ it kept on the
+                                 leader, and where that is among the revealed arms, −1 if nowhere (0 for other plans);
+                                 the probability of the arm itself
     P, X, Y of each arm          the probability of being seen, the arm's share of its block, the share of its block
 """
 
@@ -38,11 +39,11 @@ from sidelight.engine.self_tuning.retune import retune
 from sidelight.engine.simplex.point import value
 from sidelight.engine.simplex.store import PAID, RATE, SHARE, head
 
-EXPLORED, COST, ON_LEADER, POSITION, N_KEPT = range(5)
+EXPLORED, COST, ON_LEADER, POSITION, PLAYED, N_KEPT = range(6)
 SEEN, INSIDE, BLOCK, PER_ARM = range(4)
-"""Where these are in a record: four numbers of the draw, then three for every revealed arm."""
+"""Where these are in a record: five numbers of the draw, then three for every revealed arm."""
 
-draw_in = record_of("draw", ("explored", "cost", "on_leader", "position"))
+draw_in = record_of("draw", ("explored", "cost", "on_leader", "position", "played"))
 arm_in = record_of("draw_arm", ("seen", "inside", "block"))
 
 
@@ -87,6 +88,7 @@ def note(machine, state, store, slot, record):
     draw = draw_in(record, 0)
     draw.explored = state.gamma
     draw.cost = draw.on_leader = draw.position = 0.0
+    draw.played = played(machine, state, store, slot, rest)
     leader = -1
     if machine.self_tunes:
         draw.cost = estimated_cost(machine, state, store, slot)

@@ -49,8 +49,18 @@ from sidelight.engine.round.spread import renew_block_spread
 from sidelight.engine.simplex.point import root_sum, value
 from sidelight.engine.simplex.sample import draw, sample, sample_root, sample_weights
 from sidelight.engine.simplex.solve import rebuild
-from sidelight.engine.simplex.store import PAID, RATE, SHARE, SHIFT, TOTAL, head
-from sidelight.engine.simplex.tree import draw_leaf
+from sidelight.engine.simplex.store import (
+    ENTROPY_TREE,
+    PAID,
+    RATE,
+    SHARE,
+    SHIFT,
+    TOTAL,
+    end_of,
+    first_of,
+    head,
+)
+from sidelight.engine.simplex.tree import draw_leaf, renew_tree
 
 
 @internal()
@@ -147,16 +157,14 @@ def draw_explored(machine, state, store, gamma):
 
 @kernel()
 def ask_once(memory):
-    """Draw an arm and make it the pending one."""
+    """Draw an arm."""
     machine, state, store = opened(memory)
-    arm = arm_at(machine, ask(machine, state, store))
-    state.pending = arm
-    return arm
+    return arm_at(machine, ask(machine, state, store))
 
 
 @kernel()
-def tell_once(memory, revealed, losses):
-    """Learn from the losses that the pending arm revealed, in increasing order of arms.
+def tell_once(memory, arm, revealed, losses):
+    """Learn from the losses that an arm of the present distribution revealed, in increasing order of arms.
 
     Returns False, with nothing changed, if one is outside [0, 1].
 
@@ -167,10 +175,9 @@ def tell_once(memory, revealed, losses):
     for i in range(revealed.size):
         if not 0.0 <= revealed[i] <= 1.0:  # also NaN
             return False
-    slot = int(machine.slot_of[int(state.pending)])
+    slot = int(machine.slot_of[arm])
     arrange(machine, slot, revealed, losses)
     learn(machine, state, store, slot, pointer(losses, 0, losses.size))
-    state.pending = -1.0
     return True
 
 
@@ -235,6 +242,19 @@ def start(memory):
     state.fixed_total = total
     total_exploration(machine, state)
     fill_caches(machine, state, store)
+
+
+@kernel()
+def renew_trees(memory):
+    """Sum trees from their leaves, as they are after every round: for memory that somebody else has written."""
+    machine, state, store = opened(memory)
+    if machine.any_spread:
+        renew_tree(state.spreading, 0, machine.n_arms, state.spread_node, 0)
+    for j in range(machine.n_simplices):
+        for g in range(store.first_group[j], store.first_group[j + 1]):
+            if store.form[g] == ENTROPY_TREE:
+                first, end = first_of(store, g), end_of(store, g)
+                renew_tree(store.weight, first, end - first, store.node, store.extra[g])
 
 
 @inlined()

@@ -31,7 +31,7 @@ def survey(machine, state, store, beta):
         return
     n, keys = machine.n_arms, offset(store.key, 1)
     least, leader = least_of(store.key, 1, 1 + n), 0
-    while keys[leader] != least:
+    while leader < n - 1 and keys[leader] != least:
         leader += 1
     found[AT] = beta
     found[LIKELIEST] = leader

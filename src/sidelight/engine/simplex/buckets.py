@@ -83,8 +83,8 @@ def bucket_of(d, fine):
     """Index of the bucket that d belongs to; everything beyond the last edge is in the last bucket."""
     # Exponent and leading bits of the fraction of a double are the bucket: one shift instead of a logarithm.
     b = (float_bits(d) >> (52 - fine)) - (1023 << fine)
-    # No coordinate exceeds 1, so d ≥ 1 up to rounding and the slack of a solution.
-    if d < 1.0:
+    # No coordinate exceeds 1, so d ≥ 1 up to rounding and the slack of a solution; or NaN, in what strangers wrote.
+    if not d >= 1.0:
         b = 0
     return min(b, N_BUCKETS - 1)
 

@@ -164,7 +164,8 @@ def fast_power(store, h, q, d):
     # The seven leading bits of the fraction choose one of 128 parts, then the exponent is taken off.
     part = (bits >> 45) & 127
     e = bits_float((bits & 0xFFFFFFFFFFFFF) | 0x3FF0000000000000) * store.power_table[at + part] - 1.0
-    scale = store.power_table[at + 128 + part] * store.power_table[at + 256 + (bits >> 52) - 1022]
+    # d ≥ 1/2, except in what strangers wrote: then a number all the same.
+    scale = store.power_table[at + 128 + part] * store.power_table[at + 256 + max((bits >> 52) - 1022, 0)]
     return scale * nearby_power(store, h, q, e)
 
 

@@ -26,6 +26,9 @@ from sidelight.engine.simplex.store import (
 from sidelight.engine.simplex.tree import draw_leaf
 from sidelight.engine.simplex.weights import sum_weights
 
+MOST_PROPOSALS = 100_000
+"""More than a third are accepted; after so many in vain the bounds of the buckets are wrong, as in a forged file."""
+
 STRIDE = 64
 """Weights are scanned in strides of this many: a stride is added up at once, and entered only at the end."""
 
@@ -37,7 +40,7 @@ def sample_buckets(store, g, h, words):
     One uniform decides everything: where it falls among the buckets, among the members of that bucket, and within
     the member's share of the proposal, of which the lowest part, of length x, is accepted.
     """
-    while True:
+    for _ in range(MOST_PROPOSALS):
         # Exact for the present λ, however old the bounds: they only decide how many proposals are rejected.
         position, least, room, fraction = proposal(store, g, h, next_unit(words))
         if position >= 0:
@@ -45,6 +48,7 @@ def sample_buckets(store, g, h, words):
             prefetch(store.occupant, position)
             if is_accepted(store, g, position, least, room, fraction):
                 return store.occupant[position]
+    return first_of(store, g)
 
 
 @inlined(needs="buckets", gives=(0, 0.0, 0.0, 0.0))
@@ -73,7 +77,7 @@ def proposal(store, g, h, unit):
     room = least * least if store.power[g] == 2.0 else 1.0 / caps[at + b]
     target *= room
     # The remainder of the target is uniform again, given bucket and member, and serves the acceptance test.
-    index = min(int(target), end - first - 1)
+    index = max(0, min(int(target), end - first - 1))
     return first + index, least, room, target - index
 
 
@@ -94,12 +98,13 @@ def is_accepted(store, g, position, least, room, fraction):
 def sample_root_buckets(store, g, h, words):
     """A coordinate of the group with probability ∝ 1/d = x^(1−h), exactly; one uniform decides, as above."""
     multiplier = store.scalars[head(g) + LAMBDA]
-    while True:
+    for _ in range(MOST_PROPOSALS):
         position, least, fraction = root_proposal(store, g, h, next_unit(words))
         if position >= 0:
             prefetch(store.occupant, position)
             if fraction * (multiplier + store.sum_at[position]) < least:
                 return store.occupant[position]
+    return first_of(store, g)
 
 
 @inlined(needs="buckets", gives=(0, 0.0, 0.0))
@@ -121,7 +126,7 @@ def root_proposal(store, g, h, unit):
     target *= least
     if target >= end - first:
         return -1, least, 0.0
-    index = min(int(target), end - first - 1)
+    index = max(0, min(int(target), end - first - 1))
     return first + index, least, target - index
 
 

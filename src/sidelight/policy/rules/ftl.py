@@ -6,7 +6,7 @@ import math
 
 from sidelight.engine._numba.jit import internal
 from sidelight.engine.rules import note_certain, rule_kernels
-from sidelight.policy.rule import Rule, certain
+from sidelight.policy.rule import Certain
 
 
 @internal()
@@ -21,7 +21,7 @@ def choose(state):
     return best
 
 
-class ftl(Rule):
+class ftl(Certain):
     """Plays the arm of least mean observed loss; an arm never seen counts as loss 0, ties go to the lowest arm.
 
     On any graph. It never explores on purpose: regret is linear in the worst case, and an arm that does not reveal
@@ -40,4 +40,3 @@ class ftl(Rule):
     kernels = rule_kernels(name, choose, note_certain)
     needs_loops = False
     adds_losses = True
-    probabilities = certain

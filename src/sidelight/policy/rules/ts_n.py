@@ -72,7 +72,8 @@ class ts_n(Rule):
         """Integrals over the posteriors, by quadrature to about 1e−10."""
         return least_probabilities(1.0 + state.sums, 1.0 + (state.counts - state.sums))
 
-    def seen(self, state: RuleState, arms: Ints, kept: Floats) -> Floats:
+    def drawn(self, state: RuleState, arm: int, reveals: Ints, kept: Floats) -> tuple[float, Floats]:
         """From the integrals: a decision takes milliseconds, which `ask` and `tell` do without."""
         shares = self.probabilities(state)
-        return np.array([shares[self.graph.in_neighbors(arm)].sum() for arm in arms])
+        seen = [shares[self.graph.in_neighbors(each)].sum() for each in reveals]
+        return float(shares[arm]), np.array(seen)

@@ -6,7 +6,7 @@ import math
 
 from sidelight.engine._numba.jit import internal
 from sidelight.engine.rules import note_certain, numbers_of, rule_kernels
-from sidelight.policy.rule import Rule, certain
+from sidelight.policy.rule import Certain
 
 
 @internal()
@@ -22,7 +22,7 @@ def choose(state):
     return best
 
 
-class ucb_n(Rule):
+class ucb_n(Certain):
     """Plays the arm of least mean − √(2 log t/O_i), O_i its observations; arms never seen come first.
 
     For stochastic losses: regret O(log T) with a constant that depends on the gaps and on a clique cover
@@ -37,4 +37,3 @@ class ucb_n(Rule):
     name = "ucb_n"
     kernels = rule_kernels(name, choose, note_certain)
     adds_losses = True
-    probabilities = certain

@@ -1,0 +1,340 @@
+"""A self-tuning plan on graphs that change: every round looks at every arm.
+
+Sums, temperature and accounts of a self-tuning plan do not depend on the graph, and Theorem 1 holds for any sequence
+of graphs (docs/theory/changing-graphs.md). So a policy exchanges its `PlanGame` for this one when it first meets
+another graph than its own, and stays with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property, lru_cache
+from math import inf
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight._types import Floats, Ints, frozen
+from sidelight.engine._numba.entry import entry
+from sidelight.engine._numba.interrupts import interrupts_kept
+from sidelight.engine.calendar import Calendar, make_calendar
+from sidelight.engine.changing import loop
+from sidelight.engine.changing.state import (
+    AT,
+    BETA,
+    CHARGED,
+    COST,
+    DRAWN_AT,
+    EXPLORED,
+    EXTRA,
+    LATE,
+    LEAST,
+    N_KEPT,
+    ORDER,
+    OTHERS,
+    PAID,
+    PURCHASED,
+    REPAIR,
+    ROUND,
+    RULE,
+    UNSPENT,
+    new_state,
+)
+from sidelight.engine.graphs import OTHER, SAME, Graphs, Sequence
+from sidelight.engine.random import TURN
+from sidelight.engine.round import late
+from sidelight.engine.self_tuning import numbers as of_engine
+from sidelight.engine.state import EXPLORED as ENGINE_EXPLORED
+from sidelight.graph.changes import Changes
+from sidelight.policy.certificate import BOUGHT, LEDGER
+from sidelight.policy.decision import Record
+from sidelight.policy.game import Arrays, Limits
+from sidelight.policy.graphs import (
+    Explored,
+    checked_graph,
+    checked_shown,
+    not_kept,
+    other_graph,
+    own_graph,
+    packed,
+    relation,
+    unknown_graph,
+)
+
+if TYPE_CHECKING:
+    from sidelight.graph import FeedbackGraph
+    from sidelight.planning import Plan
+    from sidelight.policy.plan_game import PlanGame
+
+NOT_ALL = -1.0
+"""In place of DRAWN_AT where only what the plan's own graph reveals was kept of a draw."""
+
+MOST = 1e100
+"""More than sums of estimates can reach."""
+
+
+class DenseGame:
+    """A self-tuning plan, every round on a graph of its own; see `Game`."""
+
+    kind: ClassVar[str] = "changing"
+    compiled_changes = True
+    limit = inf  # the plan's bound speaks of its own graph
+
+    def __init__(self, plan: Plan, words: npt.NDArray[np.uint64]) -> None:
+        self.plan = plan
+        self.made = self.version = 0
+        self.last: Record | None = None
+        rule = plan.tuning.self_tuning
+        numbers = np.array([getattr(rule, name) for name in RULE], dtype=np.float64)
+        self.arrays = new_state(numbers, plan.graph.n_arms, words)
+
+    # -- turns ------------------------------------------------------------------------------------------
+
+    def draw(self, graph: FeedbackGraph | None) -> Record:
+        """The next arm; X, Z and P of all arms are kept."""
+        planned = self._planned(graph)
+        values = np.empty(self._size)
+        kind = SAME if graph is None else OTHER
+        arm = int(self._decide_once(self.arrays, planned.alone, 0, kind, values))
+        n = self.plan.graph.n_arms
+        self.last = record = Record(arm, 0, graph, values, float(values[N_KEPT + n + arm]))
+        if graph is None and planned is not self._own:
+            # Until another is shown, it is on the plan's own graph.
+            loop.reconsider(self.arrays, self._own.alone, 0, SAME, values)
+        self.made += 1
+        return record
+
+    def note(self, record: Record) -> None:
+        """Everything is kept when it is drawn."""
+
+    def noted(self, record: Record) -> Record:
+        """As it is."""
+        return record
+
+    def seen(self, record: Record, reveals: Ints) -> Floats:
+        """P of the draw."""
+        assert record.values is not None
+        found: Floats = record.values[N_KEPT + 2 * self.plan.graph.n_arms + reveals]
+        return found
+
+    def learn(self, record: Record, losses: Floats) -> bool:
+        """From what was kept."""
+        graphs = self._explored(record.graph).alone
+        learnt = bool(self._observe_once(self.arrays, graphs, 0, record.arm, losses, record.values))
+        if learnt:
+            self.drop(record)
+        return learnt
+
+    def drop(self, record: Record) -> None:
+        """Nothing waits for it."""
+        if record is self.last:
+            self.last = None
+
+    @property
+    def _size(self) -> int:
+        return N_KEPT + 3 * self.plan.graph.n_arms
+
+    # -- graphs -----------------------------------------------------------------------------------------
+
+    def changing(self, records: Iterable[Record]) -> DenseGame:
+        """It is the one."""
+        return self
+
+    def check_known(self, graph: FeedbackGraph) -> None:
+        """Any graph may be played."""
+
+    def check_shown(self, record: Record, graph: FeedbackGraph) -> None:
+        """All of its distribution must be known, and it must have been explored enough."""
+        checked_shown(self.plan.graph, graph)
+        assert record.values is not None
+        if record.values[DRAWN_AT] == NOT_ALL:
+            raise not_kept()
+
+    def show(self, record: Record, graph: FeedbackGraph) -> None:
+        """Reconsider what the round costs, and P."""
+        assert record.values is not None
+        record.graph, record.values = graph, record.values.copy()  # copies of the policy may have the same
+        kind = relation(self.plan.graph, graph)
+        loop.reconsider(self.arrays, self._explored(graph).alone, 0, kind, record.values)
+
+    def _explored(self, graph: FeedbackGraph | None) -> Explored:
+        return self._own if graph is None else other_graph(graph, self._order)
+
+    def _planned(self, graph: FeedbackGraph | None) -> Explored:
+        """What a round is planned for: its graph, or where that will be shown afterwards, what must be there."""
+        if graph is None and self.arrays.numbers[REPAIR]:
+            return unknown_graph(self.plan.graph.n_arms, self._order)
+        return self._explored(graph)
+
+    @property
+    def _order(self) -> float:
+        return float(self.arrays.rule[ORDER])
+
+    @cached_property
+    def _own(self) -> Explored:
+        return own_graph(self.plan)
+
+    # -- many rounds ------------------------------------------------------------------------------------
+
+    def play(
+        self,
+        world: Any,
+        function: Any,
+        key: np.uint64,
+        first: int,
+        last: int,
+        cost: float,
+        plays: npt.NDArray[np.int64],
+        calendar: Calendar | None,
+        changes: Changes | None,
+    ) -> float:
+        """Answered at once is a calendar of no delay; on the plan's own graph, a sequence of one."""
+        changes = _same(self.plan.graph) if changes is None else changes
+        graphs = _packed(self._own, self._order, changes)
+        calendar = self.calendar(np.zeros(1, dtype=np.int64), 1) if calendar is None else calendar
+        before = int(self.arrays.words[TURN])
+        about = (world, function, key, first, last, cost, plays, calendar)
+        cost = float(loop.play(self.arrays, graphs, changes.sequence, changes.after, *about))
+        self.made += int(self.arrays.words[TURN]) - before
+        return cost
+
+    def calendar(self, delays: npt.NDArray[np.int64], rounds: int) -> Calendar:
+        """With room for what `draw` keeps."""
+        return make_calendar(delays, rounds, self._size)
+
+    def room(self, degree: int) -> int:
+        """The same, whatever is revealed."""
+        return self._size
+
+    # -- looking ----------------------------------------------------------------------------------------
+
+    @property
+    def proved(self) -> bool:
+        """With no horizon, and while all other graphs were shown afterwards and had every edge of the plan's own."""
+        return self.plan.horizon is None and not self.arrays.numbers[OTHERS]
+
+    @cached_property
+    def degrees(self) -> list[int]:
+        """How many arms each arm reveals in the plan's own graph."""
+        degrees: list[int] = self.plan.graph.out_degree.tolist()
+        return degrees
+
+    def probabilities(self) -> Floats:
+        """Z of the next draw, on the plan's own graph."""
+        n, values = self.plan.graph.n_arms, np.empty(self._size)
+        loop.weigh(self.arrays, self._planned(None).alone, 0, values)
+        return values[N_KEPT + n : N_KEPT + 2 * n].copy()
+
+    def ledger(self, arm: int) -> Floats:
+        """One simplex: restriction and exploration."""
+        numbers = self.arrays.numbers
+        paid = numbers[PAID] - numbers[LEAST] - self.arrays.sums[arm]
+        return np.array([0.0, paid, numbers[EXPLORED], 0.0])
+
+    def certificate(self, arm: int | None) -> tuple[tuple[str, ...], Floats]:
+        """What was bought and charged, or after late answers what sums say."""
+        numbers = self.arrays.numbers
+        if numbers[LATE]:
+            return LEDGER, self.ledger(int(np.argmin(self.arrays.sums)) if arm is None else arm)
+        return BOUGHT, numbers[[PURCHASED, CHARGED]] * min(int(numbers[ROUND]), 1)  # no rounds, no regret
+
+    # -- state ------------------------------------------------------------------------------------------
+
+    @property
+    def words(self) -> npt.NDArray[np.uint64]:
+        """The random stream."""
+        return self.arrays.words
+
+    def state(self) -> Arrays:
+        """Sums, accounts and the random stream; the rest is room to work in."""
+        return {name: getattr(self.arrays, name) for name in ("numbers", "sums", "words")}
+
+    def limits(self) -> dict[str, Limits]:
+        """Sums are above the least."""
+        return {"sums": Limits(0.0, MOST), "numbers": Limits(-MOST, MOST)}
+
+    def blank(self) -> DenseGame:
+        """At round one."""
+        return DenseGame(self.plan, np.zeros_like(self.words))
+
+    def resume(self) -> None:
+        """The point follows from the sums."""
+        with interrupts_kept():
+            loop.start(self.arrays)
+
+    def check(self) -> None:
+        """A temperature must be positive."""
+        if not self.arrays.numbers[BETA] > 0.0:
+            raise ValueError(f"β is {self.arrays.numbers[BETA]}")
+
+    @cached_property
+    def _decide_once(self) -> Callable[..., int]:
+        return entry(loop.decide, self.arrays, self._own.alone, 0, 0, self.arrays.sums)
+
+    @cached_property
+    def _observe_once(self) -> Callable[..., bool]:
+        sums = self.arrays.sums
+        return entry(loop.observe, self.arrays, self._own.alone, 0, 0, sums, sums)
+
+
+# -- going on from the engine -----------------------------------------------------------------------------
+
+
+def taken_over(game: PlanGame, records: Iterable[Record]) -> DenseGame:
+    """The same game played densely from now on, with all that was learnt; open records are rewritten."""
+    found, n = game.sums(), game.plan.graph.n_arms
+    made = DenseGame(game.plan, found.words)
+    made.made, made.last = game.made, game.last
+    numbers, tuned = made.arrays.numbers, found.tuned
+    made.arrays.sums[:] = found.arm_sums
+    numbers[[ROUND, LATE]] = found.round, found.late
+    numbers[[BETA, UNSPENT, PURCHASED, CHARGED]] = tuned[
+        [of_engine.BETA, of_engine.UNSPENT, of_engine.PURCHASED, of_engine.CHARGED]
+    ]
+    numbers[[PAID, LEAST]] = found.arm_paid[0], found.arm_least[0]
+    numbers[EXPLORED] = found.totals[ENGINE_EXPLORED]
+    X, Z = game.inside_probabilities, game.probabilities()
+    for record in records:
+        if record.version == game.version:
+            record.values = np.concatenate([np.zeros(N_KEPT), X, Z, np.zeros(n)])
+            record.values[[DRAWN_AT, AT]] = found.round, numbers[BETA]
+            loop.reconsider(made.arrays, made._own.alone, 0, SAME, record.values)
+            record.probability = float(Z[record.arm])
+        else:
+            assert record.values is not None
+            record.values = _of_engine(game.plan.graph.out_neighbors(record.arm), n, record.values)
+    made.resume()
+    return made
+
+
+def _of_engine(reveals: Ints, n: int, values: Floats) -> Floats:
+    """What the engine kept of a draw that others came in between, as if exploration were all elsewhere."""
+    found = np.zeros(N_KEPT + 3 * n)
+    found[[DRAWN_AT, COST, EXTRA]] = NOT_ALL, values[late.COST], values[late.EXPLORED]
+    inside, seen = (values[late.N_KEPT + part :: late.PER_ARM] for part in (late.INSIDE, late.SEEN))
+    found[N_KEPT + reveals] = inside
+    found[N_KEPT + n + reveals] = (1.0 - values[late.EXPLORED]) * inside
+    found[N_KEPT + 2 * n + reveals] = seen
+    return found
+
+
+# -- graphs of a simulation -------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=16)
+def _packed(own: Explored, order: float, changes: Changes) -> Graphs:
+    """All that a simulation needs, for every seed: the plan's graph, what is planned for unseen, and the others."""
+    for graph in changes.graphs:
+        checked_graph(own.graph, graph)
+        if changes.after:
+            checked_shown(own.graph, graph)
+    others = [
+        own if relation(own.graph, graph) == SAME else other_graph(graph, order) for graph in changes.graphs
+    ]
+    return packed([own, unknown_graph(own.graph.n_arms, order), *others])
+
+
+@lru_cache(maxsize=16)
+def _same(graph: FeedbackGraph) -> Changes:
+    return Changes((graph,), Sequence(1, frozen([0], np.int64), frozen([], np.float64)))

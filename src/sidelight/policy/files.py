@@ -1,0 +1,246 @@
+"""The codec of saved policies and plans: a JSON header, named arrays, and a digest of both.
+
+The digest finds damage. Against strangers, who can write digests too, there is one schema: whatever is read has a
+name, a type, a shape and a range that the reader asks for, nothing may be there that nobody asked for, and nothing
+is allocated before its size is known and within a limit. So a stranger's file cannot crash, run code or leave its
+arrays; its numbers are its author's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from math import inf, isfinite
+from pathlib import Path
+from typing import Any, NoReturn, Protocol, TypeVar
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from sidelight import _files
+from sidelight._archive import Arrays
+from sidelight._check import MOST_ROUNDS
+from sidelight.errors import SavedStateError, SidelightError
+from sidelight.graph import FeedbackGraph
+from sidelight.partition import Partition
+from sidelight.planning import Details, Plan, Tuning, curve_from_dict
+from sidelight.policy.game import Limits
+
+MOST_NESTED = 40
+"""How deep a header may be nested."""
+
+ANY = Limits(-1e150, 1e150)
+"""What numbers may be unless more is known: a few of them multiplied still are numbers."""
+
+_Made = TypeVar("_Made", bound="_Arranged")
+
+
+class _Arranged(Protocol):
+    """What can be taken apart into arrays."""
+
+    def to_arrays(self) -> Arrays: ...
+
+
+def digest(header: Mapping[str, Any], arrays: Arrays) -> str:
+    """SHA-256, in hexadecimal, of everything but itself."""
+    rest = {name: value for name, value in header.items() if name != "digest"}
+    parts: list[Any] = [json.dumps(rest, sort_keys=True)]
+    for name in sorted(arrays):
+        parts += [f"{name} {arrays[name].dtype.str} {arrays[name].shape}\n", arrays[name]]
+    return _files.digest(*parts)
+
+
+def prefixed(prefix: str, arrays: Arrays) -> Arrays:
+    """The same arrays under names that begin so."""
+    return {prefix + name: array for name, array in arrays.items()}
+
+
+def parsed(data: bytes) -> Any:
+    """JSON from anywhere: ValueError where it is none, is nested deeply, or has numbers that are not finite."""
+    steps = np.frombuffer(data, dtype=np.uint8)
+    opening, closing = np.isin(steps, list(b"[{")), np.isin(steps, list(b"]}"))
+    if np.cumsum(opening.astype(np.int64) - closing).max(initial=0) > MOST_NESTED:
+        raise ValueError("it is nested too deeply")
+    return json.loads(data.decode(), parse_constant=_number, parse_float=_number)
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if not isfinite(value):
+        raise ValueError(f"{text} is not a number")
+    return value
+
+
+class Contents:
+    """A file as it is read: each member is checked when it is taken, and all must have been taken."""
+
+    def __init__(
+        self, path: Path, header: dict[str, Any], arrays: Arrays, limit: int, what: str = "policy"
+    ) -> None:
+        self.path, self.header, self.limit, self.what = path, header, limit, what
+        self.arrays = arrays
+        if header.get("digest") != digest(header, arrays):
+            raise SavedStateError(f"{path} is damaged: its contents do not match their digest")
+
+    def refuse(self, why: object) -> NoReturn:
+        """Raise the error that this file deserves."""
+        raise SavedStateError(f"{self.path} is not a consistent saved {self.what}: {why}")
+
+    @contextlib.contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Every error in here is the file's."""
+        try:
+            yield
+        except SavedStateError:
+            raise
+        except (SidelightError, KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
+            self.refuse(error if isinstance(error, SidelightError) else repr(error))
+
+    # -- the header -----------------------------------------------------------------------------------
+
+    def field(self, name: str, kind: type, fields: Mapping[str, Any] | None = None) -> Any:
+        """A field of the header, or of a part of it, that is of exactly this type."""
+        value = (self.header if fields is None else fields).get(name)
+        if type(value) is not kind:
+            self.refuse(f"{name} must be {kind.__name__}, got {value!r:.50}")
+        return value
+
+    def count(self, name: str, most: int, fields: Mapping[str, Any] | None = None) -> int:
+        """A field that is a number in 0..most."""
+        value: int = self.field(name, int, fields)
+        if not 0 <= value <= most:
+            self.refuse(f"{name} must be in 0..{most}, got {value}")
+        return value
+
+    def horizon(self, fields: Mapping[str, Any] | None = None) -> int | None:
+        """A number of rounds, or none."""
+        if (self.header if fields is None else fields).get("horizon") is None:
+            return None
+        value = self.count("horizon", MOST_ROUNDS, fields)
+        return value if value else self.refuse("the horizon is 0")
+
+    # -- arrays ---------------------------------------------------------------------------------------
+
+    def take(self, name: str, dtype: Any, shape: tuple[int, ...], limits: Limits = ANY) -> Any:
+        """The array of this name: of this type and shape, its numbers finite and within limits."""
+        array = self.arrays.pop(name, None)
+        if array is None:
+            self.refuse(f"{name} is missing")
+        if array.dtype != dtype or array.shape != shape:
+            self.refuse(
+                f"{name} must be {np.dtype(dtype)} of shape {shape}, got {array.dtype} of shape {array.shape}"
+            )
+        if array.dtype.kind in "fi" and array.size:
+            if not (limits.least <= array.min() and array.max() <= limits.most):  # also NaN
+                self.refuse(f"{name} must be in {limits.least:g}..{limits.most:g}")
+            if limits.whole and (array != np.floor(array)).any():
+                self.refuse(f"{name} must be whole numbers")
+        return array
+
+    def taken(self, prefix: str, like: Arrays, limits: Mapping[str, Limits]) -> Arrays:
+        """All arrays whose names begin so: types and shapes are those of `like`."""
+        return {
+            name: self.take(prefix + name, array.dtype, array.shape, limits.get(name, ANY))
+            for name, array in like.items()
+        }
+
+    def rebuilt(self, prefix: str, make: Callable[[Arrays], _Made]) -> _Made:
+        """What `make` makes of the arrays whose names begin so, which must be just how it would be saved."""
+        names = [name for name in self.arrays if name.startswith(prefix)]
+        given = {name.removeprefix(prefix): self.arrays.pop(name) for name in names}
+        made = make(given)
+        expected = made.to_arrays()
+        for name in given.keys() | expected.keys():
+            one, two = given.get(name), expected.get(name)
+            if one is None or two is None or one.dtype != two.dtype or not np.array_equal(one, two):
+                self.refuse(f"{prefix}{name} is not as Sidelight writes it")
+        return made
+
+    def skip(self, prefix: str) -> None:
+        """Arrays whose names begin so are of no use here."""
+        self.arrays = {name: array for name, array in self.arrays.items() if not name.startswith(prefix)}
+
+    def finish(self) -> None:
+        """Refuse arrays that nobody asked for."""
+        if self.arrays:
+            self.refuse(f"{', '.join(sorted(self.arrays)[:5])} has no meaning here")
+
+
+# -- plans ------------------------------------------------------------------------------------------------
+
+
+def plan_header(plan: Plan) -> dict[str, Any]:
+    """What a header says of a plan."""
+    return {
+        "horizon": plan.horizon,
+        "realization": plan.realization,
+        "choices": list(plan.details.choices),
+        "parameters": plan.parameters,
+        "bound": plan.curve.to_dict(),
+    }
+
+
+def plan_arrays(plan: Plan) -> Arrays:
+    """The graph and the tuning."""
+    return prefixed("graph.", plan.graph.to_arrays()) | prefixed("tuning.", plan.tuning.to_arrays())
+
+
+def read_graph(contents: Contents, prefix: str = "graph.") -> FeedbackGraph:
+    """A graph of a file."""
+    return contents.rebuilt(prefix, FeedbackGraph.from_arrays)
+
+
+_KNOWN: WeakValueDictionary[str, Plan] = WeakValueDictionary()
+"""Plans from files while somebody plays them: a thousand policies of one plan share it."""
+
+
+def read_plan(contents: Contents, about: Mapping[str, Any]) -> Plan:
+    """The plan of a file, of which its header says `about`; its bound is believed."""
+    mine = {name: array for name, array in contents.arrays.items() if name.startswith(("graph.", "tuning."))}
+    key = digest(about, mine)
+    known = _KNOWN.get(key)
+    if known is not None:
+        contents.arrays = {name: array for name, array in contents.arrays.items() if name not in mine}
+        return known
+    made = _KNOWN[key] = _read_plan(contents, about)
+    return made
+
+
+def _read_plan(contents: Contents, about: Mapping[str, Any]) -> Plan:
+    graph = read_graph(contents)
+    tuning = contents.rebuilt("tuning.", Tuning.from_arrays)
+    tuning.check_graph(graph)
+    _check_memory(contents, graph, tuning)
+    choices, horizon = contents.field("choices", list, about), contents.horizon(about)
+    if not all(isinstance(choice, str) for choice in choices):
+        contents.refuse(f"the choices of a plan are a list of names, got {choices!r:.50}")
+    rule = tuning.self_tuning
+    if rule is not None and rule.horizon != (horizon or 0):
+        contents.refuse(f"the plan is for {horizon} rounds, the budget of its rule for {rule.horizon}")
+    if rule is None and (horizon is None) != (tuning.schedule is not None):
+        contents.refuse("rates fall with the rounds where there is no horizon, and only there")
+    curve = curve_from_dict(about["bound"], horizon)
+    for t in (1, 1000, 10**9) if horizon is None else (horizon,):
+        if not 0 <= curve.at(t).value < inf:
+            contents.refuse(f"the bound after {t} rounds is {curve.at(t).value}")
+    return Plan(
+        graph=graph,
+        partition=Partition(graph, np.split(tuning.block_arms, tuning.block_start[1:-1])),
+        horizon=horizon,
+        realization=contents.field("realization", str, about),
+        details=Details(graph, tuple(choices)),
+        parameters=contents.field("parameters", dict, about),
+        curve=curve,
+        tuning=tuning,
+    )
+
+
+def _check_memory(contents: Contents, graph: FeedbackGraph, tuning: Tuning) -> None:
+    """Refuse a plan that takes much more memory to play than its file."""
+    spread = (tuning.spread > 0).any()
+    needed = 16 * int((tuning.cover > 0).sum()) * graph.universal.size if spread else 0
+    if needed > contents.limit:
+        contents.refuse(
+            f"playing it takes {needed:,} bytes of memory, more than the limit of {contents.limit:,}"
+        )

@@ -1,0 +1,351 @@
+"""A plan in play on its own graph, by the engine.
+
+Without a horizon some plans have rates that fall. Inside an epoch nothing changes, so rounds run at full speed;
+between two epochs every sum is scaled to its new rate, exploration to its new size, and the points that belong to
+them are found afresh, in O(n). There are about 16·log t epochs in t rounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight._check import MOST_ROUNDS
+from sidelight._realizations import UNIFORM
+from sidelight._types import Floats, Ints
+from sidelight.engine import certificate
+from sidelight.engine._numba.entry import entry
+from sidelight.engine.build import TooManyEdges, block_order, build_memory
+from sidelight.engine.calendar import Calendar, make_calendar
+from sidelight.engine.fields import changing, duplicate, emptied, looked_into, refreeze
+from sidelight.engine.play import play, play_late
+from sidelight.engine.round import late
+from sidelight.engine.round import round as engine
+from sidelight.engine.self_tuning.numbers import CHARGED, PURCHASED
+from sidelight.engine.state import Learnt, Rates, check_sound, learnt, memory_key, rebuilt, scale_rates
+from sidelight.errors import InfeasibleRequest
+from sidelight.planning.baselines.rules import uniform_bound
+from sidelight.planning.schedule import epoch_start, next_epoch
+from sidelight.policy.certificate import BOUGHT, LEDGER
+from sidelight.policy.decision import Record
+from sidelight.policy.feedback import in_range
+from sidelight.policy.game import Arrays, Limits, refuse_graphs
+from sidelight.policy.graphs import checked_shown, not_kept
+
+if TYPE_CHECKING:
+    from sidelight.engine.fields import Memory
+    from sidelight.graph import FeedbackGraph
+    from sidelight.graph.changes import Changes
+    from sidelight.planning import Plan, Tuning
+    from sidelight.policy.dense_game import DenseGame
+
+MOST_ARMS = 20_000
+"""On graphs that change every round looks at every arm, and an open decision keeps three numbers of each."""
+
+
+def built(plan: Plan, seed: int) -> Memory:
+    """The engine at round one of a plan."""
+    try:
+        return build_memory(plan.graph, plan.tuning, seed)
+    except TooManyEdges as error:
+        raise InfeasibleRequest(str(error)) from error
+
+
+class PlanGame:
+    """A plan on its own graph; see `Game`."""
+
+    kind: ClassVar[str] = "plan"
+    compiled_changes = False
+
+    def __init__(self, plan: Plan, memory: Memory) -> None:
+        self.plan = plan
+        self.made = self.version = 0
+        self.last: Record | None = None
+        self.limit = math.inf if plan.horizon is None else float(plan.horizon)
+        self._begin(memory)
+
+    def _begin(self, memory: Memory) -> None:
+        self.memory = memory
+        refreeze(memory)  # edges are read-only wherever memory comes from
+        self._now = looked_into(memory)[1]
+        self._falls = self.plan.tuning.schedule is not None
+
+    # -- turns ------------------------------------------------------------------------------------------
+
+    def draw(self, graph: FeedbackGraph | None) -> Record:
+        """The next arm."""
+        last = self.last
+        if last is not None:
+            if last.values is None:
+                self.note(last)
+            if self._falls:
+                self._turn()
+        self.last = record = Record(int(self._ask_once(self.memory)), self.version)
+        self.made += 1
+        return record
+
+    def note(self, record: Record) -> None:
+        """Keep γ̄, cost and the probability of the draw; P, X and Y of what it reveals (`engine.round.late`)."""
+        arm = record.arm
+        record.values = values = np.empty(late.N_KEPT + late.PER_ARM * self.degrees[arm])
+        self._note_once(self.memory, arm, values)
+        record.probability = float(values[late.PLAYED])
+
+    def noted(self, record: Record) -> Record:
+        """A copy, unless it has been noted."""
+        if record.values is None:
+            record = replace(record)
+            self.note(record)
+        return record
+
+    def seen(self, record: Record, reveals: Ints) -> Floats:
+        """P of the draw."""
+        assert record.values is not None
+        return record.values[late.N_KEPT :: late.PER_ARM].copy()
+
+    def learn(self, record: Record, losses: Floats) -> bool:
+        """From the present distribution if nothing has moved since the draw, else from what was noted."""
+        last = self.last
+        if last is not None and last.values is None and last is not record:
+            if not in_range(losses):
+                return False
+            self.note(last)
+        if record.version == self.version:  # as by what was noted, and quicker
+            learnt = bool(self._tell_once(self.memory, record.arm, losses, self.scratch))
+        else:
+            learnt = bool(self._observe_once(self.memory, record.arm, losses, record.values))
+        if learnt:
+            self.version += 1
+            self.drop(record)
+        return learnt
+
+    def drop(self, record: Record) -> None:
+        """If it was the last, the next round begins."""
+        if record is self.last:
+            self.last = None
+            if self._falls:
+                self._turn()
+
+    def _turn(self) -> None:
+        self.version += _advance_epoch(self.memory, self.plan.tuning, self.made)
+
+    # -- graphs that change -----------------------------------------------------------------------------
+
+    def changing(self, records: Iterable[Record]) -> DenseGame:
+        """What has been learnt goes on, played densely."""
+        from sidelight.policy.dense_game import taken_over
+
+        self._check_changes()
+        return taken_over(self, records)
+
+    def check_known(self, graph: FeedbackGraph) -> None:
+        """Whether there is another game to play it."""
+        self._check_changes()
+
+    def check_shown(self, record: Record, graph: FeedbackGraph) -> None:
+        """The distribution of the draw must still be known."""
+        self._check_changes()
+        checked_shown(self.plan.graph, graph)
+        if record.version != self.version:
+            raise not_kept()
+
+    def show(self, record: Record, graph: FeedbackGraph) -> None:
+        """Never: `changing` comes first."""
+        raise NotImplementedError
+
+    def _check_changes(self) -> None:
+        """Refuse plans whose proof is for one graph, or whose rounds would take too long."""
+        if self.plan.tuning.self_tuning is None:
+            refuse_graphs(self.plan)
+        if self.plan.graph.n_arms > MOST_ARMS:
+            raise InfeasibleRequest(
+                f"on graphs that change every round looks at every arm: {self.plan.graph.n_arms:,} are more than the"
+                f" {MOST_ARMS:,} that this is meant for"
+            )
+
+    # -- many rounds ------------------------------------------------------------------------------------
+
+    def play(
+        self,
+        world: Any,
+        function: Any,
+        key: np.uint64,
+        first: int,
+        last: int,
+        cost: float,
+        plays: npt.NDArray[np.int64],
+        calendar: Calendar | None,
+        changes: Changes | None,
+    ) -> float:
+        """Epoch by epoch."""
+        assert changes is None
+        while True:
+            end = min(last, first + self._until_turn)
+            before = self._now.round
+            about = (self.memory, world, function, key, first, end, cost, self.scratch, plays)
+            cost = float(play(*about) if calendar is None else play_late(*about, calendar))
+            if math.isnan(cost):  # a round that could not be played to its end
+                self.made += int(self._now.round - before)
+                return cost
+            self.made += end - first
+            if first < end and self._falls:
+                self._turn()
+            self.version += 1
+            first = end
+            if first >= last:
+                return cost
+
+    @property
+    def _until_turn(self) -> int:
+        """Rounds that may still be played in this epoch; any number if there are no epochs."""
+        return next_epoch(self.made + 1) - 1 - self.made if self._falls else MOST_ROUNDS
+
+    def calendar(self, delays: npt.NDArray[np.int64], rounds: int) -> Calendar:
+        """With room for what `note` keeps."""
+        return make_calendar(delays, rounds, self.room(int(self.plan.graph.out_degree.max())))
+
+    def room(self, degree: int) -> int:
+        """For the numbers of the draw, and of each revealed arm."""
+        return late.N_KEPT + late.PER_ARM * degree
+
+    # -- looking ----------------------------------------------------------------------------------------
+
+    proved = True
+
+    @cached_property
+    def degrees(self) -> list[int]:
+        """How many arms each arm reveals."""
+        degrees: list[int] = self.plan.graph.out_degree.tolist()
+        return degrees
+
+    def probabilities(self) -> Floats:
+        """Z, with the rates of the next draw."""
+        memory = self.memory
+        passed = self.last is not None and self.last.values is not None
+        if self._falls and passed and epoch_start(self.made + 1) == self.made + 1:
+            memory = duplicate(memory, memory.words)  # `draw` will move on to the rates of this epoch
+            _advance_epoch(memory, self.plan.tuning, self.made)
+        out = np.empty(self.plan.graph.n_arms)
+        engine.fill_probabilities(memory, out)
+        return out
+
+    @property
+    def block_probabilities(self) -> Floats:
+        """Y: the distribution over the blocks of the partition, before exploration."""
+        ordered = np.empty(len(self.plan.partition.blocks))
+        engine.fill_blocks(self.memory, ordered)
+        out = np.empty_like(ordered)
+        out[block_order(self.plan.tuning)] = ordered
+        return out
+
+    @property
+    def inside_probabilities(self) -> Floats:
+        """X: for every arm its share of its own block, before exploration."""
+        out = np.empty(self.plan.graph.n_arms)
+        engine.fill_inside(self.memory, out)
+        return out
+
+    def ledger(self, arm: int) -> Floats:
+        """(4,) the parts of the regret against `arm`, as estimated so far."""
+        parts = np.empty(len(LEDGER))
+        engine.ledger(self.memory, arm, parts)
+        return parts
+
+    def certificate(self, arm: int | None) -> tuple[tuple[str, ...], Floats]:
+        """What was bought and charged, while all rounds are learnt from at once; else what the sums say."""
+        if self.plan.tuning.self_tuning is not None and not self._now.late:
+            rounds = min(int(self._now.round), 1)  # no rounds, no regret
+            return BOUGHT, self._now.tuned[[PURCHASED, CHARGED]] * rounds
+        if self.plan.realization == UNIFORM:
+            # Its rate is all but zero, so the sums would certify next to nothing; t rounds cost at most
+            # (1 − 1/N)·t more than any arm.
+            cost = uniform_bound(self.plan.graph.n_arms, float(self._now.round))
+            return LEDGER, np.array([0.0, cost, 0.0, 0.0])
+        parts = np.empty(len(LEDGER))
+        if arm is None:
+            certificate.certify_worst(self.memory, parts, np.empty(len(LEDGER)))
+        else:
+            certificate.certify_arm(self.memory, arm, parts)
+        return LEDGER, parts
+
+    # -- state ------------------------------------------------------------------------------------------
+
+    @property
+    def words(self) -> npt.NDArray[np.uint64]:
+        """The random stream."""
+        return self.memory.words
+
+    def state(self) -> Arrays:
+        """The fields of the engine that change, by name."""
+        return changing(self.memory)
+
+    def limits(self) -> dict[str, Limits]:
+        """None: `check` looks at indices, and any other finite number only decides what is played."""
+        return {}
+
+    def blank(self) -> PlanGame:
+        """Shares what the plan fixes in memory."""
+        return PlanGame(self.plan, emptied(self.memory))
+
+    def resume(self) -> None:
+        """Nothing follows from the memory that is not in it."""
+
+    def check(self) -> None:
+        """Whatever kernels use as an index must be one."""
+        check_sound(self.memory)
+
+    @property
+    def memory_key(self) -> str:
+        """Memory with the same key, of the same plan, may be exchanged bit for bit."""
+        return memory_key(self.memory)
+
+    def sums(self) -> Learnt:
+        """What has been learnt, in loss units and by arm: what every version of the library can go on from."""
+        return learnt(self.memory, self.plan.tuning)
+
+    def go_on_from(self, sums: Learnt) -> None:
+        """Rebuild the engine from what has been learnt, after `made` draws."""
+        tuning = self.plan.tuning
+        done = self.made - (self.last is not None)
+        rates = None if tuning.schedule is None else Rates(*tuning.schedule.factors(done + 1))
+        self._begin(rebuilt(self.plan.graph, tuning, rates, sums))
+
+    @cached_property
+    def scratch(self) -> Floats:
+        """Room for the losses that one arm reveals, and one more."""
+        return np.zeros(1 + int(self.plan.graph.out_degree.max()))
+
+    @cached_property
+    def _ask_once(self) -> Callable[..., int]:
+        return entry(engine.ask_once, self.memory)
+
+    @cached_property
+    def _tell_once(self) -> Callable[..., bool]:
+        return entry(engine.tell_once, self.memory, 0, self.scratch, self.scratch)
+
+    @cached_property
+    def _note_once(self) -> Callable[..., None]:
+        return entry(late.note_once, self.memory, 0, self.scratch)
+
+    @cached_property
+    def _observe_once(self) -> Callable[..., bool]:
+        return entry(late.observe_once, self.memory, 0, self.scratch, self.scratch)
+
+
+def _advance_epoch(memory: Memory, tuning: Tuning, done: int) -> bool:
+    """Bring the numbers to those of the round after `done` rounds, if an epoch begins with it; did they change?"""
+    t = done + 1
+    if tuning.schedule is None or t == 1 or epoch_start(t) != t:
+        return False
+    (rate, exploration), (last_rate, last_exploration) = (tuning.schedule.factors(s) for s in (t, t - 1))
+    if exploration == last_exploration and np.array_equal(rate, last_rate):
+        return False
+    scale_rates(memory, tuning, Rates(rate / last_rate, exploration / last_exploration))
+    engine.start(memory)
+    return True

@@ -1,0 +1,307 @@
+"""A rule in play."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from math import inf
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight._types import Floats, Ints
+from sidelight.engine._numba.bundles import by_name
+from sidelight.engine._numba.entry import entry
+from sidelight.engine._numba.interrupts import interrupts_kept
+from sidelight.engine.calendar import Calendar, make_calendar
+from sidelight.engine.graphs import NO_GRAPHS, NO_SEQUENCE, SAME, Graphs
+from sidelight.engine.rules import ADDED, N_RECORD, NUMBERS, PER_ARM, SEEN, RuleState
+from sidelight.graph import FeedbackGraph
+from sidelight.policy.certificate import LEDGER
+from sidelight.policy.decision import Record
+from sidelight.policy.feedback import in_range
+from sidelight.policy.game import Arrays, Limits, refuse_graphs
+from sidelight.policy.graphs import Explored, checked_graph, not_kept, packed
+
+if TYPE_CHECKING:
+    from sidelight.graph.changes import Changes
+    from sidelight.policy.rule import Rule
+
+CHANGING = ("numbers", "counts", "sums", "probabilities", "words")
+"""The arrays of `RuleState` that tell where a rule stands."""
+
+MOST = 1e100
+"""More than sums of estimates can reach."""
+
+
+def _arrays_of(graph: FeedbackGraph) -> dict[str, Any]:
+    """A graph as the kernels of rules read it."""
+    names = ("out_indptr", "out_indices", "in_indptr", "in_indices", "universal")
+    return {name: getattr(graph, name) for name in names} | {"loops": graph.has_loop}
+
+
+class RuleGame:
+    """A rule in play; it has no blocks and keeps no ledger. See `Game`.
+
+    A draw that is noted has gone by: its round counts, and the distribution is that of the next one.
+    """
+
+    kind: ClassVar[str] = "rule"
+    limit = inf
+
+    def __init__(self, rule: Rule, words: npt.NDArray[np.uint64]) -> None:
+        self.plan = rule
+        self.made = self.version = 0
+        self.last: Record | None = None
+        self.others = np.zeros(1, dtype=np.bool_)  # was another graph played on than the rule's own?
+        g = rule.graph
+        n, most = g.n_arms, 1 + (g.n_arms if rule.changes_graphs else int(g.out_degree.max()))
+        self.arrays = RuleState(
+            **_arrays_of(g),
+            numbers=np.zeros(len(NUMBERS)),
+            counts=np.zeros(n),
+            sums=np.zeros(n),
+            probabilities=np.zeros(n),
+            words=words,
+            targets=np.zeros(most, dtype=np.int32),
+            losses=np.zeros(most),
+            kept=np.zeros(N_RECORD + PER_ARM * most),
+        )
+        self._numbers = by_name(NUMBERS, self.arrays.numbers)
+        with interrupts_kept():
+            rule.kernels.start(self.arrays)
+
+    # -- turns ------------------------------------------------------------------------------------------
+
+    def draw(self, graph: FeedbackGraph | None) -> Record:
+        """The next arm."""
+        if self.last is not None:
+            self.note(self.last)
+        if graph is not None:
+            self.others[0] = True
+        self.last = record = Record(int(self._ask_once(self._on(graph))), self.version, graph)
+        self.made += 1
+        return record
+
+    def note(self, record: Record) -> None:
+        """Keep P of what it reveals and what their losses are divided by; the round of the draw counts."""
+        if record.values is None:
+            self._write_down(record)
+            self._go_on_once(self.arrays, record.values)
+            self.version += 1
+
+    def noted(self, record: Record) -> Record:
+        """A copy, unless it has been noted."""
+        if record.values is None:
+            record = replace(record)
+            self._write_down(record)
+        return record
+
+    def _write_down(self, record: Record) -> None:
+        graph = self.plan.graph if record.graph is None else record.graph
+        state, reveals = self._on(record.graph), graph.out_neighbors(record.arm)
+        values = np.empty(N_RECORD + PER_ARM * reveals.size)
+        self._keep_once(state, record.arm, values)
+        record.probability, values[N_RECORD + SEEN :: PER_ARM] = self.plan.drawn(
+            state, record.arm, reveals, values
+        )
+        if self.plan.changes_graphs:  # what another graph, shown later, makes of this draw follows from these
+            values = np.concatenate([values, [self._numbers.total], state.probabilities])
+        record.values = values
+
+    def seen(self, record: Record, reveals: Ints) -> Floats:
+        """P of the draw."""
+        assert record.values is not None
+        return record.values[N_RECORD + SEEN : N_RECORD + PER_ARM * reveals.size : PER_ARM].copy()
+
+    def learn(self, record: Record, losses: Floats) -> bool:
+        """As by what was kept, from the present distribution if the draw has not gone by."""
+        last = self.last
+        if last is not None and last.values is None and last is not record:
+            if not in_range(losses):
+                return False
+            self.note(last)
+        if record.values is None:
+            learnt = bool(self._tell_once(self._on(record.graph), record.arm, losses))
+        else:
+            learnt = bool(self._observe_once(self._on(record.graph), record.arm, losses, record.values))
+        if learnt:
+            self.version += 1
+            self.last = None if record is last else last
+        return learnt
+
+    def drop(self, record: Record) -> None:
+        """Its round counts all the same."""
+        if record is self.last:
+            self.note(record)
+            self.last = None
+
+    # -- graphs that change -----------------------------------------------------------------------------
+
+    def _on(self, graph: FeedbackGraph | None) -> RuleState:
+        """The state, on the graph of a round."""
+        return self.arrays if graph is None else self.arrays._replace(**_arrays_of(graph))
+
+    def changing(self, records: Iterable[Record]) -> RuleGame:
+        """It is the one, if the rule is proved for graphs that change."""
+        if not self.plan.changes_graphs:
+            refuse_graphs(self.plan)
+        return self
+
+    def check_known(self, graph: FeedbackGraph) -> None:
+        """The rule must apply there."""
+        if not self.plan.changes_graphs:
+            refuse_graphs(self.plan)
+        replace(self.plan, graph=graph)  # an error if it does not
+
+    def check_shown(self, record: Record, graph: FeedbackGraph) -> None:
+        """The same, and the distribution of the draw must be known."""
+        self.check_known(graph)
+        if record.values is not None and record.values.size == N_RECORD + PER_ARM * self.degrees[record.arm]:
+            raise not_kept()  # from an old file
+
+    def show(self, record: Record, graph: FeedbackGraph) -> None:
+        """Write it down anew, from the distribution that it was drawn from."""
+        self.note(record)
+        assert record.values is not None
+        after = record.values[-1 - graph.n_arms :]
+        numbers = self.arrays.numbers.copy()
+        by_name(NUMBERS, numbers).total = after[0]
+        then = self._on(graph)._replace(numbers=numbers, probabilities=after[1:].copy())
+        values = np.empty(N_RECORD + PER_ARM * int(graph.out_degree[record.arm]))
+        self._keep_once(then, record.arm, values)
+        self._numbers.total += values[ADDED] - record.values[ADDED]
+        record.graph, record.values = graph, np.concatenate([values, after])
+        self.others[0] = True
+
+    # -- many rounds ------------------------------------------------------------------------------------
+
+    @property
+    def compiled_changes(self) -> bool:
+        """Wherever the rule is proved for graphs that change."""
+        return self.plan.changes_graphs
+
+    def play(
+        self,
+        world: Any,
+        function: Any,
+        key: np.uint64,
+        first: int,
+        last: int,
+        cost: float,
+        plays: npt.NDArray[np.int64],
+        calendar: Calendar | None,
+        changes: Changes | None,
+    ) -> float:
+        """Answered at once is a calendar of no delay."""
+        graphs, sequence, after = NO_GRAPHS, NO_SEQUENCE, False
+        if changes is not None:
+            graphs, sequence, after = _packed(self.plan, changes), changes.sequence, changes.after
+            self.others |= (graphs.relation != SAME).any()
+        calendar = self.calendar(np.zeros(1, dtype=np.int64), 1) if calendar is None else calendar
+        before = self._numbers.round
+        about = (world, function, key, first, last, cost, plays, calendar)
+        cost = float(self.plan.kernels.play(self.arrays, graphs, sequence, after, *about))
+        self.made += int(self._numbers.round - before)
+        self.version += 1
+        return cost
+
+    def calendar(self, delays: npt.NDArray[np.int64], rounds: int) -> Calendar:
+        """With room for what `note` keeps."""
+        g = self.plan.graph
+        return make_calendar(
+            delays, rounds, self.room(g.n_arms if self.plan.changes_graphs else int(g.out_degree.max()))
+        )
+
+    def room(self, degree: int) -> int:
+        """On graphs that change also the sum and the distribution before the draw."""
+        return N_RECORD + PER_ARM * degree + (1 + self.plan.graph.n_arms if self.plan.changes_graphs else 0)
+
+    # -- looking ----------------------------------------------------------------------------------------
+
+    @property
+    def proved(self) -> bool:
+        """On the rule's own graph."""
+        return not self.others[0]
+
+    @cached_property
+    def degrees(self) -> list[int]:
+        """How many arms each arm reveals in the rule's own graph."""
+        degrees: list[int] = self.plan.graph.out_degree.tolist()
+        return degrees
+
+    def probabilities(self) -> Floats:
+        """As the rule says."""
+        found: Floats = self.plan.probabilities(self.arrays)
+        return found
+
+    def ledger(self, arm: int) -> Floats:
+        """None is kept."""
+        return np.full(len(LEDGER), np.nan)
+
+    def certificate(self, arm: int | None) -> tuple[tuple[str, ...], Floats]:
+        """Nothing is certified."""
+        return LEDGER, np.full(len(LEDGER), np.nan)
+
+    # -- state ------------------------------------------------------------------------------------------
+
+    @property
+    def words(self) -> npt.NDArray[np.uint64]:
+        """The random stream."""
+        return self.arrays.words
+
+    def state(self) -> Arrays:
+        """Counts, sums, the distribution and the random stream; the rest is room to work in."""
+        return {name: getattr(self.arrays, name) for name in CHANGING} | {"others": self.others}
+
+    def limits(self) -> dict[str, Limits]:
+        """Counts are not negative."""
+        positive = Limits(0.0, MOST)
+        return {
+            "counts": positive,
+            "sums": positive,
+            "numbers": positive,
+            "probabilities": Limits(0.0, 1.0),
+        }
+
+    def blank(self) -> RuleGame:
+        """At round one."""
+        return RuleGame(self.plan, np.zeros_like(self.words))
+
+    def resume(self) -> None:
+        """Nothing follows from the arrays that is not in them."""
+
+    def check(self) -> None:
+        """Any counts and sums can be played on."""
+
+    @cached_property
+    def _ask_once(self) -> Callable[..., int]:
+        return entry(self.plan.kernels.ask, self.arrays)
+
+    @cached_property
+    def _tell_once(self) -> Callable[..., bool]:
+        return entry(self.plan.kernels.tell, self.arrays, 0, self.arrays.losses)
+
+    @cached_property
+    def _keep_once(self) -> Callable[..., None]:
+        return entry(self.plan.kernels.keep, self.arrays, 0, self.arrays.losses)
+
+    @cached_property
+    def _go_on_once(self) -> Callable[..., None]:
+        return entry(self.plan.kernels.go_on, self.arrays, self.arrays.losses)
+
+    @cached_property
+    def _observe_once(self) -> Callable[..., bool]:
+        return entry(self.plan.kernels.observe, self.arrays, 0, self.arrays.losses, self.arrays.losses)
+
+
+@lru_cache(maxsize=16)
+def _packed(rule: Rule, changes: Changes) -> Graphs:
+    """All graphs of a simulation, for every seed: the rule's own, then the others."""
+    for graph in changes.graphs:
+        checked_graph(rule.graph, graph)
+        replace(rule, graph=graph)  # an error if it does not apply there
+    none = np.zeros(rule.graph.n_arms)
+    return packed([Explored(graph, none, none) for graph in (rule.graph, *changes.graphs)])
