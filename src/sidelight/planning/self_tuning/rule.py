@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,6 @@ from sidelight.errors import InvalidOption
 
 if TYPE_CHECKING:
     from sidelight._types import Floats
-
-OWN = (
-    "order", "share", "diameter", "first", "weak", "beside", "strong", "lean", "patience", "play_share", "horizon",
-    "budget",
-)  # fmt: skip
-"""Its numbers in the order in which they are saved."""
 
 MOST = 1e100
 """Numbers of a rule are below this, so that sums and products of a few stay finite."""
@@ -51,30 +45,21 @@ class SelfTuning:
     budget: float = inf
 
     def __post_init__(self) -> None:
-        if not 0 < self.order <= 1:
-            raise InvalidOption(f"a self-tuning plan has an order s in (0, 1], got s={self.order!r}")
-        if not 0 < self.share <= 1:
-            raise InvalidOption(
-                f"a self-tuning plan spends a share c in (0, 1] of its costs, got c={self.share!r}"
-            )
-        if not 0 < self.play_share <= self.share:
-            raise InvalidOption(f"play_share is in (0, share], got {self.play_share!r} of {self.share!r}")
-        if not self.weak > 1 - 1e-6:
-            raise InvalidOption(f"a cover of one arm or more has weak ≥ 1, got {self.weak!r}")
-        for name in ("diameter", "first", "weak"):
-            if not 0 < getattr(self, name) < MOST:
+        most = {"order": 1.0, "share": 1.0, "play_share": self.share, "patience": 1.0}
+        for name in (*most, "diameter", "first", "weak"):
+            if not 0 < getattr(self, name) <= most.get(name, MOST):
                 raise InvalidOption(
-                    f"{name} must be positive and below {MOST:g}, got {getattr(self, name)!r}"
+                    f"{name} of a self-tuning plan is in (0, {most.get(name, MOST):g}], got {getattr(self, name)!r}"
                 )
         for name in ("beside", "lean"):
             if not 0 <= getattr(self, name) < MOST:
                 raise InvalidOption(f"{name} must be 0 or positive, got {getattr(self, name)!r}")
+        if not self.weak > 1 - 1e-6:
+            raise InvalidOption(f"a cover of one arm or more has weak ≥ 1, got {self.weak!r}")
         if not self.lean * self.weak <= self.strong or self.strong == 0:
             raise InvalidOption(
                 f"strong = {self.strong!r} must be at least lean·weak = {self.lean * self.weak!r}"
             )
-        if not 0 < self.patience <= 1:
-            raise InvalidOption(f"patience θ must be in (0, 1], got {self.patience!r}")
         if self.horizon < 0 or (self.horizon == 0) != (self.budget == inf) or not self.budget > 0:
             raise InvalidOption(
                 f"a budget goes with a horizon, and only with one, got {self.budget!r} for {self.horizon!r} rounds"
@@ -117,3 +102,7 @@ class SelfTuning:
         if not isfinite(known["horizon"]) or known["horizon"] != int(known["horizon"]):
             raise InvalidOption(f"a horizon is a whole number of rounds, got {known['horizon']!r}")
         return cls(**known | {"horizon": int(known["horizon"])})
+
+
+OWN = tuple(field.name for field in fields(SelfTuning))
+"""Its numbers in the order in which they are saved."""
