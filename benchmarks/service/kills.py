@@ -141,8 +141,6 @@ def _compared(address: str, memory: Memory, kills: int, stored_only: int) -> Out
                 values = read_observed(event.body)[1]
                 answers.setdefault(event.decision, []).append(values.tolist())
                 twin.observe(event.decision, values)
-            elif event.kind == Kind.SAVED:
-                twin.to_bytes()
         restored = Served.restored(row, newest, store.events(row.id, newest.seq), Limits())
     finally:
         store.close()

@@ -13,6 +13,10 @@ from pathlib import Path
 import pytest
 from serving import Clock, running
 
+from sidelight.service.access import Limits
+from sidelight.service.events import Kind
+from sidelight.service.served import Served
+
 DATA = Path(__file__).parent / "data"
 
 
@@ -22,6 +26,7 @@ def test_a_store_of_an_earlier_version(tmp_path, name):
     path = tmp_path / "service.db"
     path.write_bytes(gzip.decompress((DATA / f"{name}.db.gz").read_bytes()))
     with running(path, clock=Clock(1_000_002.0)) as service:
+        assert any(event.kind == Kind.SAVED for event in service.service.store.events(1))
         shown = service.show()
         for key in ("decided", "round", "open", "cancelled", "expired", "labels", "unit", "expires"):
             assert shown[key] == known[key]
@@ -35,3 +40,18 @@ def test_a_store_of_an_earlier_version(tmp_path, name):
         assert service.tell((decision["id"], [2.5]), (8, [2.5])).json() == {"accepted": 2, "repeated": 0}
     with running(path, clock=Clock(1_000_003.0)) as service:
         assert service.show()["open"] == known["open"] - 1
+
+
+def test_snapshots_that_were_events_are_skipped(sqlite):
+    """Of format 1 before saving changed nothing: the event stays in the log and its checksums, and does nothing."""
+    with running(sqlite) as service:
+        service.create()
+        service.decide(count=2)
+        served, store = service.service.policies.served["p"], service.service.store
+        served._note(Kind.SAVED, 0, b"")
+        service.decide()
+        again = Served.restored(
+            served.row, next(store.snapshots(served.row.id)), store.events(served.row.id), Limits()
+        )
+        assert (again.seq, again.check, again.open) == (served.seq, served.check, served.open)
+        assert again.policy.to_bytes() == served.policy.to_bytes()

@@ -164,8 +164,6 @@ def replayed(address: str, name: str = "p") -> Policy:
                 assert decision.seen.tobytes() == known.seen.tobytes()
             elif event.kind == Kind.OBSERVED:
                 policy.observe(event.decision, read_observed(event.body)[1])
-            elif event.kind == Kind.SAVED:
-                policy.to_bytes()
             else:
                 policy.cancel(event.decision)
         return policy

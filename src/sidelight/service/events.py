@@ -1,8 +1,6 @@
 """What happens to a policy, as the store keeps it: one event per decision made, answered or given up.
 
-The state of a policy is its last snapshot and the events since, applied in order by the same engine. Making a
-snapshot is an event too: it rebuilds the engine from its sums (`Policy.save`), so whoever replays events past it
-must do the same at the same place to arrive at the same bits.
+The state of a policy is its last snapshot and the events since, applied in order by the same engine.
 
 Every event carries a checksum of itself and of all before it. A row that was altered, lost or put elsewhere is
 noticed when it is read, which the store below need not be able to do.
@@ -28,7 +26,9 @@ class Kind(IntEnum):
     OBSERVED = 2
     CANCELLED = 3
     EXPIRED = 4
-    SAVED = 5
+    SAVED = (
+        5  # of earlier versions, in which a snapshot changed the policy: not written any more, and skipped
+    )
 
 
 ENDS = (Kind.OBSERVED, Kind.CANCELLED, Kind.EXPIRED)

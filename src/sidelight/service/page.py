@@ -118,7 +118,7 @@ def recent(store: Store, served: Served) -> list[dict[str, Any]]:
     """The last events that it has taken in, the newest first."""
     after = max(served.seq - MOST_RECENT, 0)
     found = list(islice(store.events(served.row.id, after), served.seq - after))
-    return [_described(event) for event in reversed(found)]
+    return [_described(event) for event in reversed(found) if event.kind != Kind.SAVED]
 
 
 def _described(event: Event) -> dict[str, Any]:

@@ -196,20 +196,17 @@ class Served:
 
     def taken(self) -> Write | None:
         """What is to be written, with a snapshot where one is due."""
-        if not self.outgoing:
-            return None
-        if self.seq - self.snapshot_seq >= self.snapshot_every and self.snapshot is None:
+        if self.outgoing and self.seq - self.snapshot_seq >= self.snapshot_every:
             self.save()
+        if not self.outgoing and self.snapshot is None:
+            return None
         events, self.outgoing = self.outgoing, []
         snapshot, self.snapshot = self.snapshot, None
         return Write(self.row.id, self.row.epoch, events, snapshot)
 
     def save(self) -> None:
-        """Make a snapshot, which is an event: the policy goes on as one that is loaded from it."""
-        made = self.snapshot_now()
-        self._note(Kind.SAVED, 0, b"")
-        self.snapshot_seq = self.seq
-        self.snapshot = made._replace(seq=self.seq, check=self.check)
+        """Make a snapshot, to be written with the events so far."""
+        self.snapshot, self.snapshot_seq = self.snapshot_now(), self.seq
 
     def snapshot_now(self) -> Snapshot:
         """The policy as it stands, and what the service knows besides."""
@@ -275,10 +272,7 @@ class Served:
                 self.policy.cancel(number)
             del self.open[number]
             self.counts[Kind(event.kind)] += 1
-        elif event.kind == Kind.SAVED:
-            self.policy.to_bytes()
-            self.snapshot_seq = event.seq
-        else:
+        elif event.kind != Kind.SAVED:
             raise StoreError(
                 f"event {event.seq} of policy {self.row.name!r} is of an unknown kind {event.kind}"
             )
