@@ -26,9 +26,7 @@ class Kind(IntEnum):
     OBSERVED = 2
     CANCELLED = 3
     EXPIRED = 4
-    SAVED = (
-        5  # of earlier versions, in which a snapshot changed the policy: not written any more, and skipped
-    )
+    SAVED = 5  # by versions whose snapshots changed the policy: not written any more, and skipped
 
 
 ENDS = (Kind.OBSERVED, Kind.CANCELLED, Kind.EXPIRED)
