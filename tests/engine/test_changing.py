@@ -9,20 +9,14 @@ from tuned_plans import adjacency
 import sidelight as sl
 from sidelight import families
 from sidelight._types import frozen
+from sidelight.engine._numba.bundles import by_name
 from sidelight.engine.calendar import make_calendar
-from sidelight.engine.changing import loop
-from sidelight.engine.changing.state import (
-    CHARGED,
-    LEAST,
-    N_KEPT,
-    PURCHASED,
-    RULE,
-    new_state,
-)
 from sidelight.engine.graphs import FIRST_OTHER, OTHER, SAME, Sequence
 from sidelight.engine.losses import no_function
 from sidelight.engine.random import seeded_words
 from sidelight.engine.round.reveals import fill_edge_units
+from sidelight.engine.self_tuning import changing as loop
+from sidelight.engine.self_tuning.changing import N_DRAW, NUMBERS, RULE, new_state
 from sidelight.policy.graphs import other_graph, own_graph, packed, unknown_graph
 
 
@@ -39,7 +33,7 @@ def begun(graph, s):
     records = [(adjacency(e.graph), e.cover, (e.load > 0).astype(float), e.lean) for e in explored]
     twin = ChangingTwin(records[0], rule)
     state = new_state(np.array([getattr(rule, name) for name in RULE]), n, seeded_words(4))
-    state.numbers[PURCHASED] = twin.purchased
+    by_name(NUMBERS, state.numbers).penalty = twin.purchased
     loop.start(state)
     return state, packed(explored), twin, records
 
@@ -55,8 +49,8 @@ def begun(graph, s):
 )
 def test_rounds_are_those_of_the_twin(graph, s):
     state, graphs, twin, records = begun(graph, s)
-    n = graph.n_arms
-    kept = np.zeros(N_KEPT + 3 * n)
+    n, now = graph.n_arms, by_name(NUMBERS, state.numbers)
+    kept = np.zeros(N_DRAW + 3 * n)
     for t in range(25):
         k = FIRST_OTHER + t % 2
         if t % 3:
@@ -66,17 +60,17 @@ def test_rounds_are_those_of_the_twin(graph, s):
             arm = loop.decide(state, graphs, 0, SAME, kept)
             twin.decide(t, arm)
             loop.reconsider(state, graphs, k, OTHER, kept)
-        np.testing.assert_allclose(kept[N_KEPT + n : N_KEPT + 2 * n], twin.open[t].Z, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(kept[N_DRAW + n : N_DRAW + 2 * n], twin.open[t].Z, rtol=1e-9, atol=1e-12)
         losses = losses_of(t, n)
         assert loop.observe(state, graphs, k, arm, losses[records[k][0][arm] > 0], kept)
         twin.observe(t, losses, records[k][0])
-        np.testing.assert_allclose(state.sums + state.numbers[LEAST], twin.L, rtol=1e-9)
-        np.testing.assert_allclose(state.numbers[[PURCHASED, CHARGED]], twin.certificate, rtol=1e-9)
+        np.testing.assert_allclose(state.sums + now.least, twin.L, rtol=1e-9)
+        np.testing.assert_allclose([now.penalty, now.charged], twin.certificate, rtol=1e-9)
 
 
 def test_a_bad_loss_changes_nothing():
     state, graphs, _, _ = begun(families.mab(3), 0.5)
-    kept = np.zeros(N_KEPT + 9)
+    kept = np.zeros(N_DRAW + 9)
     arm = loop.decide(state, graphs, 0, SAME, kept)
     before = state.numbers.tobytes(), state.sums.tobytes()
     for loss in (1.5, -0.1, np.nan):
@@ -94,7 +88,7 @@ def test_many_rounds_are_the_same_rounds(after, works):
     world = sl.environments.matrix(table).world
     order = frozen([0, 1, 1], np.int64)
     sequence = Sequence(2, order, frozen([], np.float64))
-    size = N_KEPT + 9
+    size = N_DRAW + 9
     calendar = make_calendar(np.array([2]), 20, size)
     plays = np.zeros(3, dtype=np.int64)
     about = (world, no_function, np.uint64(7), 0, 20, 0.0, plays, calendar)
@@ -102,7 +96,7 @@ def test_many_rounds_are_the_same_rounds(after, works):
     waiting, total = [], 0.0
     for t in range(20):
         kept, k = np.zeros(size), FIRST_OTHER + int(order[(t // 2) % 3])
-        planned = (1 if two.numbers[-2] else 0) if after else k
+        planned = (1 if by_name(NUMBERS, two.numbers).repair else 0) if after else k
         arm = loop.decide(two, graphs, planned, SAME if after else graphs.relation[k], kept)
         total += table[t, arm]
         waiting.append((t, k, arm, kept))

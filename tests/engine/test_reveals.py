@@ -12,7 +12,6 @@ import sidelight as sl
 from sidelight.engine import fields
 from sidelight.engine.build import build_memory
 from sidelight.engine.round.round import ask_once, fill_probabilities, tell_once
-from sidelight.engine.self_tuning.numbers import CHARGED, PURCHASED
 from sidelight.environment.base import environment_key
 from sidelight.graph.failing import sharpened
 from sidelight.planning.covers import loads
@@ -88,8 +87,8 @@ def test_self_tuning_plays_as_its_twin(name, order):
         tell_once(memory, arm, losses[graph.out_neighbors(arm)], np.zeros(n + 1))
         twin.learn(arm, losses)
     assert twin.events > (2 if INTERPRETED else 20)
-    tuned_numbers = fields.views(memory)["tuned"]
-    assert tuned_numbers[[PURCHASED, CHARGED]] == pytest.approx([twin.purchased, twin.charged], rel=1e-9)
+    now = fields.looked_into(memory)[1]
+    assert [now.penalty, now.charged] == pytest.approx([twin.purchased, twin.charged], rel=1e-9)
 
 
 def test_coins_have_their_odds_and_are_no_losses():

@@ -20,7 +20,6 @@ from sidelight.engine.fields import views
 from sidelight.engine.random import seeded_words
 from sidelight.engine.round import round as engine
 from sidelight.engine.round.spread import FREE_WINDOWS, LARGE
-from sidelight.engine.self_tuning import numbers as tuning_numbers
 from sidelight.engine.simplex import groups as layout
 from sidelight.engine.simplex.store import POWER_BUCKETS, POWER_LIST
 
@@ -185,7 +184,7 @@ def test_leaders_are_those_that_need_it_most(q, largest_list, monkeypatch):
     _, _, X = dense.probabilities(memory)
     t, due = dense.tuning, dense.due(X)
     for arm in range(dense.n):
-        leader = state.leader[machine.slot_of[arm]]
+        leader = state.spread_for[machine.slot_of[arm]]
         if due[arm] == 0.0:
             assert leader == -1
             continue
@@ -217,24 +216,24 @@ def test_free_rounds_of_large_graphs_let_exploration_lag_and_safe_rounds_never_d
     arms = np.arange(n)
     graph = sl.families.cycle(n)
     memory = build_memory(graph, tuned(graph, np.full(n, 0.5)), seed=1)
-    record, rng, X = views(memory)["tuned"], np.random.default_rng(0), np.empty(n)
+    now, rng, X = unpack(memory)[1], np.random.default_rng(0), np.empty(n)
     least = {0.0: 1.0, 1.0: 1.0}  # of what is held over what is due, in free and in safe rounds
     for t in range(30_000):
         if t % 5_000 == 4_999:
-            record[tuning_numbers.ALLOWANCE] = 0.0  # nothing may be spent beyond the price: rounds are safe
+            now.slack = 0.0  # nothing may be spent beyond the price: rounds are safe
         arm = int(engine.ask_once(memory))
         losses = (rng.random(2) < 0.5 - 0.3 * (graph.out_neighbors(arm) == n - 1)).astype(np.float64)
         engine.tell_once(memory, arm, losses, np.zeros(n + 1))
         if t % 25 == 0 and t > 0:
             engine.fill_inside(memory, X)
-            needs, leader = np.sqrt(X), int(record[tuning_numbers.LEADER])  # the cover sees every arm once
-            needs[leader] *= record[tuning_numbers.SCALE]
-            due = record[tuning_numbers.STRENGTH] * 0.5 * np.maximum(needs[arms - 1], needs[(arms + 1) % n])
+            needs, leader = np.sqrt(X), int(now.leader)  # the cover sees every arm once
+            needs[leader] *= now.leader_scale
+            due = now.strength * 0.5 * np.maximum(needs[arms - 1], needs[(arms + 1) % n])
             held = exploration(memory)
             assert_allclose(views(memory)["gamma"], math.fsum(held), rtol=1e-12)
-            held[leader] -= record[tuning_numbers.KEPT]
+            held[leader] -= now.on_leader
             assert (held <= kappa(2.0) * due * (1 + 1e-9) + 1e-15).all()
-            safe, ratio = record[tuning_numbers.SAFE], np.min(held[due > 0] / due[due > 0], initial=1.0)
+            safe, ratio = now.worst_case, np.min(held[due > 0] / due[due > 0], initial=1.0)
             least[safe] = min(least[safe], ratio)
     assert least[1.0] >= 1.0 - 1e-9
     # One bucket's windows, and those of the bucket above from which a member may have come

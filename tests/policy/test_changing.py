@@ -26,19 +26,8 @@ from tuned_plans import adjacency
 
 import sidelight as sl
 from sidelight import families
-from sidelight.engine.changing.state import (
-    BETA,
-    CHARGED,
-    COST,
-    LEAST,
-    N_KEPT,
-    PAID,
-    PURCHASED,
-    REPAIR,
-    ROUND,
-    UNSPENT,
-)
-from sidelight.engine.changing.state import EXPLORED as EXPLORATION
+from sidelight.engine._numba.bundles import by_name
+from sidelight.engine.self_tuning.changing import DRAW, N_DRAW, NUMBERS
 from sidelight.errors import InfeasibleRequest, InvalidFeedback, InvalidGraph, SavedStateError, TurnError
 from sidelight.graph.repair import with_loops
 from sidelight.policy.dense_game import DenseGame
@@ -99,11 +88,12 @@ def record(explored):
 
 def twin_of(policy):
     """The twin of a changing policy, as far as it has come; nothing is open."""
-    state, numbers = policy._game.arrays, policy._game.arrays.numbers
+    state = policy._game.arrays
+    now = by_name(NUMBERS, state.numbers)
     twin = ChangingTwin(record(own_graph(policy.plan)), policy.plan.tuning.self_tuning)
-    twin.L, twin.beta = state.sums + numbers[LEAST], numbers[BETA]
-    twin.purchased, twin.charged, twin.unspent = numbers[[PURCHASED, CHARGED, UNSPENT]]
-    twin.paid, twin.explored = numbers[PAID], numbers[EXPLORATION]
+    twin.L, twin.beta = state.sums + now.least, now.beta
+    twin.purchased, twin.charged, twin.unspent = now.penalty, now.charged, now.unspent
+    twin.paid, twin.explored = now.paid, now.explored
     twin.rounds, twin.late = policy.round, policy._late
     return twin
 
@@ -119,7 +109,7 @@ def begun(kind, rounds=5, seed=5):
 
 def unknown(policy):
     """What the twin plans for where the graph is to be shown: nothing special, or every strong graph."""
-    if policy._game.arrays.numbers[REPAIR]:
+    if by_name(NUMBERS, policy._game.arrays.numbers).repair:
         return record(unknown_graph(policy.graph.n_arms, policy._order)), True
     return None, False
 
@@ -146,7 +136,7 @@ def decide_on(policy, arm, graph=None):
 def distribution(policy, number):
     """Z of an open decision."""
     n = policy.graph.n_arms
-    return policy._open[number].values[N_KEPT + n : N_KEPT + 2 * n]
+    return policy._open[number].values[N_DRAW + n : N_DRAW + 2 * n]
 
 
 # -- the same game as the twin --------------------------------------------------------------------------------
@@ -172,7 +162,7 @@ def test_known_graphs_are_played_as_the_twin_does(kind):
         twin.observe(d.id, losses, revealed=revealed)
         np.testing.assert_allclose(policy._game.certificate(None)[1], twin.certificate, rtol=1e-9)
         np.testing.assert_allclose(
-            policy._game.arrays.sums + policy._game.arrays.numbers[LEAST], twin.L, rtol=1e-9
+            policy._game.arrays.sums + by_name(NUMBERS, policy._game.arrays.numbers).least, twin.L, rtol=1e-9
         )
 
 
@@ -193,7 +183,7 @@ def test_graphs_shown_afterwards_are_played_as_the_twin_does(kind):
         np.testing.assert_allclose(policy._game.certificate(None)[1], twin.certificate, rtol=1e-9)
         if t < 30 and policy.plan.horizon is None:  # every price of the plan was kept
             assert policy.bound_at(1000) == policy.plan.bound_at(1000).value
-    assert policy._game.arrays.numbers[REPAIR] == 1
+    assert by_name(NUMBERS, policy._game.arrays.numbers).repair == 1
     assert policy.bound_at(1000) is None
 
 
@@ -210,7 +200,7 @@ class Machine(RuleBasedStateMachine):
         self.policy = self.policy._for_changes()
         self.twin = twin_of(self.policy)
         for d in waiting:
-            X, Z, _ = self.policy._open[d.id].values[N_KEPT:].reshape(3, self.n)
+            X, Z, _ = self.policy._open[d.id].values[N_DRAW:].reshape(3, self.n)
             self.twin.open[d.id] = Made(
                 d.arm, self.twin.rounds, self.twin.beta, X, Z, adjacency(self.policy.graph)
             )
@@ -365,7 +355,7 @@ def test_any_order_of_events_is_what_the_twin_says(kind):
 
 
 def learnt(policy):
-    return policy._game.arrays.sums + policy._game.arrays.numbers[LEAST]
+    return policy._game.arrays.sums + by_name(NUMBERS, policy._game.arrays.numbers).least
 
 
 @pytest.mark.parametrize("shown", ["before", "after"])
@@ -569,11 +559,11 @@ def test_more_edges_never_cost_more():
     """Where the plan's own graph is there in any case, a round costs no more than it would on that alone."""
     policy = begun("bandit", 40)._for_changes()
     d = policy.decide()
-    alone = policy._open[d.id].values[COST]
+    alone = policy._open[d.id].values[DRAW.index("cost")]
     for seed in range(20):
         trial = policy.copy()
         trial._show(d.id, larger_graph(policy.graph, seed))
-        assert trial._open[d.id].values[COST] <= alone * (1 + 1e-12)
+        assert trial._open[d.id].values[DRAW.index("cost")] <= alone * (1 + 1e-12)
 
 
 # -- becoming a policy for graphs that change -----------------------------------------------------------------
@@ -589,7 +579,7 @@ def test_what_was_learnt_goes_on(kind):
     policy.cancel(61)
     d = policy.decide(graph=drawn_graph(policy.graph.n_arms, 1))
     assert isinstance(policy._game, DenseGame)
-    np.testing.assert_allclose(policy._open[d.id].values[N_KEPT : N_KEPT + X.size], X, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(policy._open[d.id].values[N_DRAW : N_DRAW + X.size], X, rtol=1e-9, atol=1e-12)
     for arm, ledger in enumerate(ledgers):
         assert policy.ledger(arm) == pytest.approx(ledger)
     now = policy.certificate().terms
@@ -690,10 +680,10 @@ def test_graphs_of_open_decisions_are_in_the_file(tmp_path):
 @pytest.mark.parametrize(
     ("member", "index", "value", "says"),
     [
-        ("state.numbers", BETA, -1.0, "β"),
-        ("state.numbers", CHARGED, -1e9, "certifies"),
+        ("state.numbers", NUMBERS.index("beta"), -1.0, "β"),
+        ("state.numbers", NUMBERS.index("charged"), -1e9, "certifies"),
         ("state.sums", 0, -1.0, "state.sums"),
-        ("decisions.values", N_KEPT + 1, -2.0, "decisions.values"),
+        ("decisions.values", N_DRAW + 1, -2.0, "decisions.values"),
         ("decisions.graphs", 0, 7, "decisions.graphs"),
         ("decisions.arms", 0, 6, "decisions.arms"),
     ],
@@ -714,7 +704,7 @@ def test_many_open_decisions_on_graphs_of_their_own_load_quickly():
     policy = begun("cycle", 10)
     for seed in range(300):
         policy.decide(graph=drawn_graph(6, seed))
-    policy._game.arrays.numbers[ROUND] = 100_000
+    by_name(NUMBERS, policy._game.arrays.numbers).round = 100_000
     policy._game.made += 100_000 - 10
     data = policy.to_bytes()
     sl.Policy.from_bytes(data)

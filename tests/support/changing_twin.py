@@ -7,9 +7,14 @@ of a round are taken on its graph, whenever that becomes known.
 from dataclasses import dataclass, field
 
 import numpy as np
-from self_tuning_twin import bought, cost, directions, entropy, money, point
+from self_tuning_twin import bought, directions, entropy, money, point, terms
 
 CLEARLY = 1 - 1e-9
+
+
+def cost(A, X, Z, beta, s):
+    """What a round costs at most that plays Z, with the bound that the engine has on the shift."""
+    return float(terms(A, X, Z, beta, s, int(X.argmax())).sum())
 
 
 def cheapest(A, cover, owed, X, beta, s, lean, only=False):

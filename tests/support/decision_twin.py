@@ -13,7 +13,6 @@ from scipy.optimize import brentq
 from tuned_plans import adjacency
 
 from sidelight.engine.fields import FIXED, views
-from sidelight.engine.self_tuning.numbers import PAUSE
 
 
 def point(power, rate, sums):
@@ -146,7 +145,7 @@ class TunedTwin:
 
     def __post_init__(self):
         tuning, graph = self.policy.plan.tuning, self.policy.graph
-        pause = float(views(self.policy._game.memory, FIXED)["rule"][PAUSE])
+        pause = float(views(self.policy._game.memory, FIXED)["pause"])
         self.lazy = LazyTwin(adjacency(graph), tuning.cover, tuning.load, tuning.self_tuning, pause)
 
     @property

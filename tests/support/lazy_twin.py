@@ -7,35 +7,11 @@ those of `self_tuning_twin`; docs/theory/self-tuning.md, section 6, has the rule
 from dataclasses import dataclass, field
 
 import numpy as np
-from self_tuning_twin import entropy, money, point, psi, psi_minus
+from self_tuning_twin import coefficients, entropy, money, point, terms
 
 from sidelight.engine.constants import GROWTH, ROOM, SLACK
 from sidelight.engine.self_tuning import prices
 from sidelight.engine.self_tuning.retune import LIKELY, NEARLY, NEARLY_STRONG
-
-
-def bounded_shift(X, leader, seen, beta, s):
-    """B̄ ≥ Σ_{i≠I} X_i ψ₋(r_i): the sum of X^{2−s}, with the largest r for all."""
-    others = np.delete(X, leader)
-    r = others.max() ** (1 - s) / (beta * seen) if seen > 0 else np.inf
-    if np.isinf(r) or (1 - s) * r >= 1:
-        return np.inf
-    return (others ** (2 - s)).sum() / (beta * seen) * (float(psi_minus(r, s)) / r if r > 0 else 0.5)
-
-
-def coefficients(A, X, Z, beta, s, leader):
-    """(N,) A_i + Z_i − X_i, the leader's with the smaller of A_I and B̄: what a round costs for each loss."""
-    P = A.T @ Z
-    with np.errstate(divide="ignore", invalid="ignore"):
-        q = np.where(P > 0, X ** (1 - s) / (beta * P), np.inf)
-    pays = np.where(P > 0, X * psi(np.where(np.isinf(q), 0.0, q), s), X)
-    pays[leader] = min(pays[leader], bounded_shift(X, leader, P[leader], beta, s))
-    return pays + Z - X
-
-
-def terms(A, X, Z, beta, s, leader):
-    """(N,) [A_i + Z_i − X_i]₊: what a round costs at most, arm by arm."""
-    return np.maximum(coefficients(A, X, Z, beta, s, leader), 0.0)
 
 
 @dataclass

@@ -25,6 +25,7 @@ from sidelight.engine.fields import (
     SEEN_BY_EDGES,
     SEEN_BY_OTHERS,
     SEEN_BY_SELF,
+    TUNED,
     Edges,
     Memory,
     pack,
@@ -35,7 +36,7 @@ from sidelight.engine.round.learn_single import TERMS
 from sidelight.engine.round.spread import LISTED
 from sidelight.engine.self_tuning import prices
 from sidelight.engine.self_tuning.begin import first_numbers, rule_numbers
-from sidelight.engine.self_tuning.numbers import BETA, LEADER, N_SURVEYED, RELIEF, SCALE, STRENGTH
+from sidelight.engine.self_tuning.point import POINT, workspace_size
 from sidelight.engine.simplex.groups import Group, make_store
 from sidelight.engine.simplex.store import ENTROPY_LIST, HELD, N_SCALARS, RATE, SHARE
 from sidelight.engine.simplex.tree import n_nodes
@@ -97,11 +98,11 @@ def build_memory(
     adaptive = np.asarray(tuning.adaptive, dtype=np.float64)[slots.block_order]
     spread = np.asarray(tuning.spread, dtype=np.float64)[slots.block_order]
     if rule is not None:
-        tuned = _tuned(tuning, slots, first_numbers(rule) if tuned is None else tuned)
-        store["scalars"][RATE] = (1.0 - rule.order if rule.order < 1.0 else 1.0) / tuned[BETA]
-        spread = np.where(spreads, tuned[STRENGTH], 0.0)
+        stands = _stands(tuning, slots, first_numbers(rule) if tuned is None else tuned)
+        store["scalars"][RATE] = (1.0 - rule.order if rule.order < 1.0 else 1.0) / stands["beta"]
+        spread = np.where(spreads, stands["strength"], 0.0)
         direction = fixed / prices.weak_strength(rule.first, rule.weak)
-        fixed = tuned[STRENGTH] * direction
+        fixed = stands["strength"] * direction
     _give_records(store, layout, slots, fixed, local)
     explored = fixed if rule is None else direction  # exploration that is chosen may be 0 for a while
     fixed_slots = np.flatnonzero(explored > 0.0)
@@ -114,8 +115,8 @@ def build_memory(
     any_spread = bool(spreads.any())
     single = is_single(graph, store, m, any_local)
     near = _near(graph, tuning, slots, spreads, tables=not single) if any_spread else _Near.none()
-    if tuned is not None and any_spread:
-        near.relief[int(tuned[LEADER])] *= tuned[SCALE]
+    if rule is not None and any_spread:
+        near.relief[int(stands["leader"])] *= stands["leader_scale"]
 
     switches: dict[str, int] = {}
     switches["n_arms"] = n
@@ -190,15 +191,13 @@ def build_memory(
         "spread": spread,
         "cover": near.cover,
         "relief": near.relief,
-        "rule": none if rule is None else rule_numbers(rule, n, graph.out_indices.size),
         "direction": none if rule is None or any_spread else direction,
-        "tuned": none if tuned is None else tuned,
-        "surveyed": np.zeros(0 if rule is None else N_SURVEYED),
-        "trial": np.zeros(0 if rule is None else 7 * n),
+        "evaluated": np.zeros(0 if rule is None else len(POINT)),
+        "workspace": np.zeros(0 if rule is None else workspace_size(n)),
         "roots": np.zeros(m if any_adaptive else 0),
         "spreading": np.zeros(n if any_spread else 0),
         "spread_node": np.zeros(n_nodes(n) if any_spread else 0),
-        "leader": np.full(n if any_spread else 0, -1, dtype=np.int32),
+        "spread_for": np.full(n if any_spread else 0, -1, dtype=np.int32),
         "mixed": np.zeros(n if switches["cached_mixture"] else 0),
         "seen_fixed": np.zeros(n if switches["cached_mixture"] or (single and fixed_slots.size) else 0),
         "terms": np.zeros(max(TERMS, int(np.diff(graph.in_indptr).max()) + 1)),
@@ -210,6 +209,8 @@ def build_memory(
         "touched": np.zeros(m, dtype=np.int32),
         "marked": np.zeros(m, dtype=np.int32),
     }
+    if rule is not None:
+        arrays |= stands | rule_numbers(rule, n, graph.out_indices.size)
     memory = pack(arrays, switches, edges, seeded_words(seed))
     with interrupts_kept():
         engine.start(memory)
@@ -353,13 +354,13 @@ def _simplices(tuning: Tuning, slots: Slots, changes: int) -> Simplices:
     )
 
 
-def _tuned(tuning: Tuning, slots: Slots, tuned: Floats) -> Floats:
-    """The numbers of self-tuning play with its leader as a slot, and what that leader is owed."""
-    tuned = tuned.copy()
-    arm = int(tuned[LEADER])
-    tuned[LEADER] = slots.slot_of[arm]
-    tuned[RELIEF] = 1.0 / tuning.load[arm] if tuning.load[arm] > 0.0 else 0.0
-    return tuned
+def _stands(tuning: Tuning, slots: Slots, tuned: Floats) -> dict[str, Any]:
+    """Where self-tuning play stands, with its leader as a slot, and what that leader is owed."""
+    stands = dict(zip(TUNED, tuned.tolist(), strict=True))
+    arm = int(stands["leader"])
+    stands["leader"] = float(slots.slot_of[arm])
+    stands["leader_relief"] = 1.0 / tuning.load[arm] if tuning.load[arm] > 0.0 else 0.0
+    return stands
 
 
 def _exponents(tuning: Tuning) -> Floats:

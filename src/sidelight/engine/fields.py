@@ -58,6 +58,60 @@ def _fields(owner: str, kind: int, dtype: Any, names: str, *, scalar: bool = Fal
 
 INT, LONG, FLOAT, WORD = np.int32, np.int64, np.float64, np.uint64
 
+_RULE = _fields(
+    "machine",
+    FIXED,
+    FLOAT,
+    """
+    order              # s, of the entropy
+    share              # c: β ≥ β_1 + c·Σ costs/D
+    play_share         # c′: this part of all costs pays for larger β
+    diameter           # D
+    first              # β_1
+    weak               # what bounds the cost of a round: see `self_tuning.prices`
+    beside
+    strong
+    lean
+    patience           # β is raised when that pays for so much of it
+    horizon            # 0 for none
+    budget             # what penalty and costs may add up to by then
+    pause              # rounds between two choices of exploration, at least
+    """,
+    scalar=True,
+)
+_TUNED = _fields(
+    "state",
+    CHANGING,
+    FLOAT,
+    """
+    beta               # β, which is played
+    free_beta          # the β that costs have paid for: the same, unless a budget holds it back
+    strength           # b: how much is explored
+    leader             # I, a slot: the likeliest when b was chosen
+    leader_scale       # exploration for the leader's sake is scaled by this: below 1 in the capped family
+    leader_relief      # relief of the leader without that
+    on_leader          # constant exploration of the leader itself, so that what is explored is taken from the others
+    penalty            # β_1·D + Σ ΔW
+    charged            # Σ ĉ
+    unspent            # costs that have not paid for a larger β yet
+    unspent_limit      # they do as soon as they exceed this
+    charged_limit      # Σ ĉ beyond which β must be raised, without a horizon
+    slack              # by how much rounds may still exceed their target costs
+    target_cost        # what a round may cost at this β
+    most_slack         # the slack never exceeds this
+    worst_case         # 1 if rounds are charged with the bound on their cost, whatever is drawn
+    worst_cost         # that bound
+    target_beta        # with a horizon: the β at which all rounds left are affordable
+    chosen_beta        # β when b was chosen
+    leader_low         # the choice holds while X_I is no less than this
+    leader_high        # and no more than this
+    next_check         # and fewer rounds than this are over
+    """,
+    scalar=True,
+)
+RULE, TUNED = (tuple(field.name for field in fields) for fields in (_RULE, _TUNED))
+"""What a self-tuning plan fixes, by the names of `planning.self_tuning.rule.SelfTuning`, and where it stands."""
+
 FIELDS: tuple[Field, ...] = (
     *_fields(
         "machine",
@@ -128,12 +182,12 @@ FIELDS: tuple[Field, ...] = (
         cover              # (n,) x*
         out_chance         # how likely each explicit edge reveals, empty where all are certain …
         in_chance          # … the same by target
-        near_gain          # r^{(1−h)/h} of the edges of `near`, empty where all are certain …
-        owed_gain          # … and of those of `owed`
-        rule               # the numbers of a self-tuning plan (see `self_tuning.numbers`) …
-        direction          # (n,) … and its constant exploration at strength 1
+        near_gain          # r^{(1−h)/h} of the edges of `near`, empty where all are certain
+        owed_gain          # and of those of `owed`
+        direction          # (n,) constant exploration of a self-tuning plan at strength 1
         """,
     ),
+    *_RULE,
     # Without a horizon these fall from epoch to epoch, as rates do, or are chosen while playing
     *_fields(
         "machine",
@@ -176,12 +230,10 @@ FIELDS: tuple[Field, ...] = (
         roots              # (m,) Σ √X_k in adaptive blocks
         spreading          # (n,) spread exploration of each slot
         spread_node        # the sum tree over it
-        tuned              # where self-tuning stands (see `self_tuning.numbers`), or empty
         """,
     ),
-    *_fields(
-        "state", CHANGING, INT, "leader  # (n,) the slot for whose sake a slot spreads as much as it does"
-    ),
+    *_fields("state", CHANGING, INT, "spread_for  # (n,) the slot for whose sake a slot spreads as it does"),
+    *_TUNED,
     *_fields(
         "state",
         SCRATCH,
@@ -190,8 +242,8 @@ FIELDS: tuple[Field, ...] = (
         block_loss         # (m,) L̂ of this round
         amounts            # what is to be added to which coordinate, this round
         terms              # probabilities of in-neighbours, before they are added up
-        surveyed           # self-tuning: a point and what is known about it …
-        trial              # (7n,) … X, X^{1−s}, seen by X, g, seen by g, is it seen by the leader?, mean loss
+        evaluated          # self-tuning: what is known about the point that was evaluated last (`point.POINT`)
+        workspace          # and room for a choice of exploration there (`point.Workspace`)
         """,
     ),
     *_fields(

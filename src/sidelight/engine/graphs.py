@@ -35,10 +35,10 @@ class Graphs(NamedTuple):
     in_chance: np.ndarray
     universal_start: np.ndarray  # (K+1,)
     universal: np.ndarray  # arms that every other arm reveals
-    everywhere: np.ndarray  # (K·n,) is it one of those?
+    seen_how: np.ndarray  # (K·n,) by edges, by all others or by all
     loops: np.ndarray  # (K·n,) does it reveal itself?
     cover: np.ndarray  # (K·n,) x*
-    load: np.ndarray  # (K·n,) c, 0 for arms that are not covered
+    relief: np.ndarray  # (K·n,) 1/c, 0 for arms that are not covered
     lean: np.ndarray  # (K,) where it is not 0, a strength of lean/β is offered too (Lemma 4)
     only: np.ndarray  # (K,) is that the only one?
     relation: np.ndarray  # (K,) what it is to the first graph
@@ -62,7 +62,7 @@ _LONG, _INT, _FLOAT, _BOOL = np.int64, np.int32, np.float64, np.bool_
 NO_GRAPHS = Graphs(
     0,
     *(_none(dtype) for dtype in (_LONG, _INT, _FLOAT, _FLOAT, _LONG, _INT, _FLOAT)),
-    *(_none(dtype) for dtype in (_LONG, _INT, _BOOL, _BOOL, _FLOAT, _FLOAT, _FLOAT, _BOOL, _LONG)),
+    *(_none(dtype) for dtype in (_LONG, _INT, _INT, _BOOL, _FLOAT, _FLOAT, _FLOAT, _BOOL, _LONG)),
 )
 """Where every round has the player's own graph."""
 NO_SEQUENCE = Sequence(1, _none(_LONG), _none(_FLOAT))
@@ -123,28 +123,6 @@ def list_revealed_in(graphs, k, arm, targets):
         arm,
         targets,
     )
-
-
-@inlined()
-def see(graphs, k, values, out):
-    """out[i] = Σ of values over the arms that reveal i in graph k, each times how likely it does."""
-    n = graphs.n_arms
-    total = 0.0
-    for i in range(n):
-        total += values[i]
-    for i in range(n):
-        if graphs.everywhere[k * n + i]:
-            out[i] = total if graphs.loops[k * n + i] else max(total - values[i], 0.0)
-        else:
-            seen = 0.0
-            first, end = graphs.in_start[k * (n + 1) + i], graphs.in_start[k * (n + 1) + i + 1]
-            if graphs.in_chance.size > 0:
-                for edge in range(first, end):
-                    seen += values[graphs.in_arms[edge]] * graphs.in_chance[edge]
-            else:
-                for edge in range(first, end):
-                    seen += values[graphs.in_arms[edge]]
-            out[i] = seen
 
 
 @inlined()

@@ -24,10 +24,9 @@ from sidelight._files import digest
 from sidelight._version import __version__
 from sidelight.engine._numba.cache import SOURCES
 from sidelight.engine.build import block_order, build_memory, coordinate_groups, laid_out
-from sidelight.engine.fields import CHANGING, FIXED, Memory, looked_into, switch, views
+from sidelight.engine.fields import CHANGING, FIXED, TUNED, Memory, looked_into, switch, views
 from sidelight.engine.round import round as engine
 from sidelight.engine.self_tuning.begin import first_numbers
-from sidelight.engine.self_tuning.numbers import BETA, LEADER, RELIEF
 from sidelight.engine.simplex.store import (
     ENTROPY_TREE,
     HELD,
@@ -47,33 +46,6 @@ if TYPE_CHECKING:
 BLOCK_LEAST, BLOCK_PAID, EXPLORED, N_TOTALS = range(4)
 """Learnt.totals."""
 
-TUNED = (
-    "beta",
-    "free",
-    "strength",
-    "leader",
-    "scale",
-    "relief",
-    "kept",
-    "purchased",
-    "charged",
-    "unspent",
-    "limit",
-    "rise",
-    "allowance",
-    "reference",
-    "most",
-    "safe",
-    "price",
-    "target",
-    "chosen",
-    "low",
-    "high",
-    "check",
-)
-"""Learnt.tuned by name, in the order of `self_tuning.numbers`; files say which names they have."""
-
-
 class Learnt(NamedTuple):
     """Everything that playing has changed; blocks and arms in the order of the tuning."""
 
@@ -85,7 +57,7 @@ class Learnt(NamedTuple):
     round: int  # rounds learnt from
     late: int  # … of which so many after others
     words: npt.NDArray[np.uint64]  # (4,) the random stream
-    tuned: Floats  # where self-tuning stands (`self_tuning.numbers`), its leader as an arm; empty for other plans
+    tuned: Floats  # where self-tuning stands (by `fields.TUNED`), its leader as an arm; empty for other plans
 
 
 class Rates(NamedTuple):
@@ -121,9 +93,10 @@ def learnt(memory: Memory, tuning: Tuning) -> Learnt:
     arm_sums = np.empty(n)
     arm_sums[layout.arm_at] = sums[m:]
     top = least[0] if m > 1 else now.whole
-    tuned = now.tuned.copy()
-    if tuned.size:
-        tuned[LEADER], tuned[RELIEF] = layout.arm_at[int(tuned[LEADER])], 0.0
+    tuned = np.zeros(0)
+    if switch(memory, "self_tunes"):
+        of_arms = {"leader": layout.arm_at[int(now.leader)], "leader_relief": 0.0}
+        tuned = np.array([of_arms.get(name, getattr(now, name)) for name in TUNED], dtype=np.float64)
     return Learnt(
         arm_sums=arm_sums,
         totals=np.array([top, now.top_paid, now.exploration_cost]),
@@ -188,12 +161,12 @@ def named_tuned(tuning: Tuning, values: Mapping[str, float]) -> Floats:
     rule = tuning.self_tuning
     if rule is None:
         return np.zeros(0)
-    tuned: Floats = first_numbers(rule)
-    for at, name in enumerate(TUNED):
-        tuned[at] = values.get(name, tuned[at])
-    if not 0 <= tuned[LEADER] < tuning.n_arms or tuned[LEADER] != int(tuned[LEADER]) or not tuned[BETA] > 0.0:
-        raise ValueError(f"arm {tuned[LEADER]} leads at β = {tuned[BETA]}")
-    return tuned
+    first = dict(zip(TUNED, first_numbers(rule).tolist(), strict=True))
+    found = {name: values.get(name, number) for name, number in first.items()}
+    leader, beta = found["leader"], found["beta"]
+    if not 0 <= leader < tuning.n_arms or leader != int(leader) or not beta > 0.0:
+        raise ValueError(f"arm {leader} leads at β = {beta}")
+    return np.array(list(found.values()))
 
 
 # -- the memory itself ------------------------------------------------------------------------------------
@@ -212,11 +185,11 @@ def check_sound(memory: Memory) -> None:
     named, now = views(memory, FIXED, CHANGING), looked_into(memory)[1]
     n = switch(memory, "n_arms")
     indices = [now.dominant]
-    if now.tuned.size:
-        indices.append(now.tuned[LEADER])
+    if switch(memory, "self_tunes"):
+        indices.append(now.leader)
     if not all(0 <= index < n and index == int(index) for index in indices):
         raise ValueError(f"{indices} are no arms")
-    if named["leader"].size and not (named["leader"].min() >= -1 and named["leader"].max() < n):
+    if named["spread_for"].size and not (named["spread_for"].min() >= -1 and named["spread_for"].max() < n):
         raise ValueError("a leader is no arm")
     for g in np.flatnonzero(named["form"] == POWER_BUCKETS).tolist():
         first, end = named["origin"][2 * g : 2 * g + 2].tolist()

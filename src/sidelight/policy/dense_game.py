@@ -16,36 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._types import Floats, Ints, frozen
+from sidelight.engine._numba.bundles import by_name
 from sidelight.engine._numba.entry import entry
 from sidelight.engine._numba.interrupts import interrupts_kept
 from sidelight.engine.calendar import Calendar, make_calendar
-from sidelight.engine.changing import loop
-from sidelight.engine.changing.state import (
-    AT,
-    BETA,
-    CHARGED,
-    COST,
-    DRAWN_AT,
-    EXPLORED,
-    EXTRA,
-    LATE,
-    LEAST,
-    N_KEPT,
-    ORDER,
-    OTHERS,
-    PAID,
-    PURCHASED,
-    REPAIR,
-    ROUND,
-    RULE,
-    UNSPENT,
-    new_state,
-)
+from sidelight.engine.fields import TUNED
 from sidelight.engine.graphs import OTHER, SAME, Graphs, Sequence
 from sidelight.engine.random import TURN
 from sidelight.engine.round import late
-from sidelight.engine.self_tuning import numbers as of_engine
-from sidelight.engine.state import EXPLORED as ENGINE_EXPLORED
+from sidelight.engine.self_tuning import changing as loop
+from sidelight.engine.self_tuning.changing import DRAW, N_DRAW, NUMBERS, RULE, new_state
+from sidelight.engine.state import EXPLORED
 from sidelight.graph.changes import Changes
 from sidelight.policy.certificate import BOUGHT, LEDGER
 from sidelight.policy.decision import Record
@@ -68,7 +49,7 @@ if TYPE_CHECKING:
     from sidelight.policy.plan_game import PlanGame
 
 NOT_ALL = -1.0
-"""In place of DRAWN_AT where only what the plan's own graph reveals was kept of a draw."""
+"""In place of `drawn_at` where only what the plan's own graph reveals was kept of a draw."""
 
 MOST = 1e100
 """More than sums of estimates can reach."""
@@ -98,7 +79,7 @@ class DenseGame:
         kind = SAME if graph is None else OTHER
         arm = int(self._decide_once(self.arrays, planned.alone, 0, kind, values))
         n = self.plan.graph.n_arms
-        self.last = record = Record(arm, 0, graph, values, float(values[N_KEPT + n + arm]))
+        self.last = record = Record(arm, 0, graph, values, float(values[N_DRAW + n + arm]))
         if graph is None and planned is not self._own:
             # Until another is shown, it is on the plan's own graph.
             loop.reconsider(self.arrays, self._own.alone, 0, SAME, values)
@@ -115,7 +96,7 @@ class DenseGame:
     def seen(self, record: Record, reveals: Ints) -> Floats:
         """P of the draw."""
         assert record.values is not None
-        found: Floats = record.values[N_KEPT + 2 * self.plan.graph.n_arms + reveals]
+        found: Floats = record.values[N_DRAW + 2 * self.plan.graph.n_arms + reveals]
         return found
 
     def learn(self, record: Record, losses: Floats) -> bool:
@@ -133,7 +114,7 @@ class DenseGame:
 
     @property
     def _size(self) -> int:
-        return N_KEPT + 3 * self.plan.graph.n_arms
+        return N_DRAW + 3 * self.plan.graph.n_arms
 
     # -- graphs -----------------------------------------------------------------------------------------
 
@@ -148,7 +129,7 @@ class DenseGame:
         """All of its distribution must be known, and it must have been explored enough."""
         checked_shown(self.plan.graph, graph)
         assert record.values is not None
-        if record.values[DRAWN_AT] == NOT_ALL:
+        if by_name(DRAW, record.values).drawn_at == NOT_ALL:
             raise not_kept()
 
     def show(self, record: Record, graph: FeedbackGraph) -> None:
@@ -163,13 +144,17 @@ class DenseGame:
 
     def _planned(self, graph: FeedbackGraph | None) -> Explored:
         """What a round is planned for: its graph, or where that will be shown afterwards, what must be there."""
-        if graph is None and self.arrays.numbers[REPAIR]:
+        if graph is None and self._now.repair:
             return unknown_graph(self.plan.graph.n_arms, self._order)
         return self._explored(graph)
 
     @property
+    def _now(self) -> Any:
+        return by_name(NUMBERS, self.arrays.numbers)
+
+    @property
     def _order(self) -> float:
-        return float(self.arrays.rule[ORDER])
+        return float(by_name(RULE, self.arrays.rule).order)
 
     @cached_property
     def _own(self) -> Explored:
@@ -212,7 +197,7 @@ class DenseGame:
     @property
     def proved(self) -> bool:
         """With no horizon, and while all other graphs were shown afterwards and had every edge of the plan's own."""
-        return self.plan.horizon is None and not self.arrays.numbers[OTHERS]
+        return self.plan.horizon is None and not self._now.others
 
     @cached_property
     def degrees(self) -> list[int]:
@@ -224,20 +209,20 @@ class DenseGame:
         """Z of the next draw, on the plan's own graph."""
         n, values = self.plan.graph.n_arms, np.empty(self._size)
         loop.weigh(self.arrays, self._planned(None).alone, 0, values)
-        return values[N_KEPT + n : N_KEPT + 2 * n].copy()
+        return values[N_DRAW + n : N_DRAW + 2 * n].copy()
 
     def ledger(self, arm: int) -> Floats:
         """One simplex: restriction and exploration."""
-        numbers = self.arrays.numbers
-        paid = numbers[PAID] - numbers[LEAST] - self.arrays.sums[arm]
-        return np.array([0.0, paid, numbers[EXPLORED], 0.0])
+        now = self._now
+        paid = now.paid - now.least - self.arrays.sums[arm]
+        return np.array([0.0, paid, now.explored, 0.0])
 
     def certificate(self, arm: int | None) -> tuple[tuple[str, ...], Floats]:
         """What was bought and charged, or after late answers what sums say."""
-        numbers = self.arrays.numbers
-        if numbers[LATE]:
+        now = self._now
+        if now.late:
             return LEDGER, self.ledger(int(np.argmin(self.arrays.sums)) if arm is None else arm)
-        return BOUGHT, numbers[[PURCHASED, CHARGED]] * min(int(numbers[ROUND]), 1)  # no rounds, no regret
+        return BOUGHT, np.array([now.penalty, now.charged]) * min(int(now.round), 1)  # no rounds, no regret
 
     # -- state ------------------------------------------------------------------------------------------
 
@@ -265,8 +250,8 @@ class DenseGame:
 
     def check(self) -> None:
         """A temperature must be positive."""
-        if not self.arrays.numbers[BETA] > 0.0:
-            raise ValueError(f"β is {self.arrays.numbers[BETA]}")
+        if not self._now.beta > 0.0:
+            raise ValueError(f"β is {self._now.beta}")
 
     @cached_property
     def _decide_once(self) -> Callable[..., int]:
@@ -286,19 +271,17 @@ def taken_over(game: PlanGame, records: Iterable[Record]) -> DenseGame:
     found, n = game.sums(), game.plan.graph.n_arms
     made = DenseGame(game.plan, found.words)
     made.made, made.last = game.made, game.last
-    numbers, tuned = made.arrays.numbers, found.tuned
+    now, tuned = made._now, by_name(TUNED, found.tuned)
     made.arrays.sums[:] = found.arm_sums
-    numbers[[ROUND, LATE]] = found.round, found.late
-    numbers[[BETA, UNSPENT, PURCHASED, CHARGED]] = tuned[
-        [of_engine.BETA, of_engine.UNSPENT, of_engine.PURCHASED, of_engine.CHARGED]
-    ]
-    numbers[[PAID, LEAST]] = found.arm_paid[0], found.arm_least[0]
-    numbers[EXPLORED] = found.totals[ENGINE_EXPLORED]
+    now.round, now.late = found.round, found.late
+    now.beta, now.unspent, now.penalty, now.charged = tuned.beta, tuned.unspent, tuned.penalty, tuned.charged
+    now.paid, now.least, now.explored = found.arm_paid[0], found.arm_least[0], found.totals[EXPLORED]
     X, Z = game.inside_probabilities, game.probabilities()
     for record in records:
         if record.version == game.version:
-            record.values = np.concatenate([np.zeros(N_KEPT), X, Z, np.zeros(n)])
-            record.values[[DRAWN_AT, AT]] = found.round, numbers[BETA]
+            record.values = np.concatenate([np.zeros(N_DRAW), X, Z, np.zeros(n)])
+            draw = by_name(DRAW, record.values)
+            draw.drawn_at, draw.beta = found.round, now.beta
             loop.reconsider(made.arrays, made._own.alone, 0, SAME, record.values)
             record.probability = float(Z[record.arm])
         else:
@@ -310,12 +293,13 @@ def taken_over(game: PlanGame, records: Iterable[Record]) -> DenseGame:
 
 def _of_engine(reveals: Ints, n: int, values: Floats) -> Floats:
     """What the engine kept of a draw that others came in between, as if exploration were all elsewhere."""
-    found = np.zeros(N_KEPT + 3 * n)
-    found[[DRAWN_AT, COST, EXTRA]] = NOT_ALL, values[late.COST], values[late.EXPLORED]
-    inside, seen = (values[late.N_KEPT + part :: late.PER_ARM] for part in (late.INSIDE, late.SEEN))
-    found[N_KEPT + reveals] = inside
-    found[N_KEPT + n + reveals] = (1.0 - values[late.EXPLORED]) * inside
-    found[N_KEPT + 2 * n + reveals] = seen
+    found = np.zeros(N_DRAW + 3 * n)
+    draw = by_name(DRAW, found)
+    draw.drawn_at, draw.cost, draw.extra = NOT_ALL, values[late.COST], values[late.EXPLORED]
+    inside, seen = (values[late.N_DRAW + part :: late.PER_ARM] for part in (late.INSIDE, late.SEEN))
+    found[N_DRAW + reveals] = inside
+    found[N_DRAW + n + reveals] = (1.0 - values[late.EXPLORED]) * inside
+    found[N_DRAW + 2 * n + reveals] = seen
     return found
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sidelight._types import Floats, frozen
+from sidelight._types import Floats, Ints, frozen
 from sidelight.analysis import fractional_domination, observability
+from sidelight.engine.fields import SEEN_BY_ALL, SEEN_BY_EDGES, SEEN_BY_OTHERS
 from sidelight.engine.graphs import MORE, OTHER, SAME, Graphs
 from sidelight.errors import InfeasibleRequest, InvalidGraph, TurnError
 from sidelight.graph import FeedbackGraph, families
@@ -161,6 +162,12 @@ def _loads(graph: FeedbackGraph, cover: Floats) -> Floats:
     return found
 
 
+def _how_seen(graph: FeedbackGraph) -> Ints:
+    """By explicit edges, or by every arm, with or without the arm itself."""
+    everywhere = np.where(graph.has_loop, SEEN_BY_ALL, SEEN_BY_OTHERS)
+    return np.where(graph.is_universal, everywhere, SEEN_BY_EDGES).astype(np.int32)
+
+
 def packed(explored: Sequence[Explored]) -> Graphs:
     """Graphs one after another, as the engine reads them."""
     graphs = [item.graph for item in explored]
@@ -198,10 +205,13 @@ def packed(explored: Sequence[Explored]) -> Graphs:
             np.concatenate([[0], np.cumsum([g.universal.size for g in graphs])]), np.int64
         ),
         universal=joined([g.universal for g in graphs], np.int32),
-        everywhere=joined([g.is_universal for g in graphs], np.bool_),
+        seen_how=joined([_how_seen(g) for g in graphs], np.int32),
         loops=joined([g.has_loop for g in graphs], np.bool_),
         cover=joined([item.cover for item in explored], np.float64),
-        load=joined([item.load for item in explored], np.float64),
+        relief=joined(
+            [np.divide(1.0, item.load, out=np.zeros(n), where=item.load > 0.0) for item in explored],
+            np.float64,
+        ),
         lean=frozen([item.lean for item in explored], np.float64),
         only=frozen([item.only for item in explored], np.bool_),
         relation=frozen([relation(graphs[0], g) for g in graphs], np.int64),

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from sidelight._archive import Arrays
+from sidelight.engine._numba.bundles import by_name
 from sidelight.engine.constants import ROOM
+from sidelight.engine.fields import TUNED
 from sidelight.engine.round import late
 from sidelight.engine.rules import N_RECORD, NUMBERS, PER_ARM
 from sidelight.engine.self_tuning.begin import first_numbers
-from sidelight.engine.self_tuning.numbers import BETA, CHARGED, N_TUNED, PURCHASED
-from sidelight.engine.state import TUNED as TUNED_NOW
 from sidelight.engine.state import Learnt, named_tuned
 from sidelight.graph import FeedbackGraph
 from sidelight.log.unit import Unit
@@ -42,8 +42,6 @@ from sidelight.policy.policy_file import (
     read_unit,
 )
 
-TUNED = TUNED_NOW[: TUNED_NOW.index("check") + 1]
-"""state.tuned of version 7."""
 
 HEAD = 4
 """Numbers of a plan's draw in decisions.kept, after which its probability was not kept."""
@@ -196,10 +194,11 @@ def _stand_alone(contents: Contents) -> None:
     budget = max(rule.budget, needed(rule))
     rounds = int(members["state.round"][0]) if "state.tuned" in members else 0
     if rounds > 0:
-        tuned = members["state.tuned"] = np.ascontiguousarray(members["state.tuned"][:N_TUNED])
-        if rounds < rule.horizon and tuned[BETA] > 0:
-            left = rule.cost_to_go(tuned[BETA], rule.horizon - rounds)[0]
-            budget = max(budget, float(tuned[PURCHASED] + tuned[CHARGED] + left + ROOM))
+        tuned = members["state.tuned"] = np.ascontiguousarray(members["state.tuned"][: len(TUNED)])
+        now = by_name(TUNED, tuned)  # in version 7 they had the same order
+        if rounds < rule.horizon and now.beta > 0:
+            left = rule.cost_to_go(now.beta, rule.horizon - rounds)[0]
+            budget = max(budget, float(now.penalty + now.charged + left + ROOM))
     alone = replace(rule, budget=budget)
     members["tuning.self_tuning"] = alone.to_array()
     if "state.tuned" in members and rounds == 0:

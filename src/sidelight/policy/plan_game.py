@@ -27,7 +27,6 @@ from sidelight.engine.fields import changing, duplicate, emptied, looked_into, r
 from sidelight.engine.play import play, play_late
 from sidelight.engine.round import late
 from sidelight.engine.round import round as engine
-from sidelight.engine.self_tuning.numbers import CHARGED, PURCHASED
 from sidelight.engine.state import Learnt, Rates, check_sound, learnt, memory_key, rebuilt, scale_rates
 from sidelight.errors import InfeasibleRequest
 from sidelight.planning.baselines.rules import uniform_bound
@@ -261,7 +260,7 @@ class PlanGame:
         """What was bought and charged, while all rounds are learnt from at once; else what the sums say."""
         if self.plan.tuning.self_tuning is not None and not self._now.late:
             rounds = min(int(self._now.round), 1)  # no rounds, no regret
-            return BOUGHT, self._now.tuned[[PURCHASED, CHARGED]] * rounds
+            return BOUGHT, np.array([self._now.penalty, self._now.charged]) * rounds
         if self.plan.realization == UNIFORM:
             # Its rate is all but zero, so the sums would certify next to nothing; t rounds cost at most
             # (1 − 1/N)·t more than any arm.

@@ -35,7 +35,8 @@ from sidelight import _files
 from sidelight._archive import ArchiveError, Arrays, read_arrays, unpack_arrays, what_is
 from sidelight._version import __version__
 from sidelight.engine.random import DRAWS, NEXT_DRAW, STEP
-from sidelight.engine.state import TUNED, Learnt, named_tuned
+from sidelight.engine.fields import TUNED
+from sidelight.engine.state import Learnt, named_tuned
 from sidelight.errors import SavedStateError
 from sidelight.graph import FeedbackGraph
 from sidelight.log.unit import Unit

@@ -3,17 +3,15 @@
 import numpy as np
 import pytest
 from kernel_entries import INTERPRETED
-from lazy_twin import terms
 from numpy.testing import assert_allclose
-from self_tuning_twin import cost, entropy, point
+from self_tuning_twin import cost, entropy, point, terms
 from tuned_plans import adjacency, tuned
 
 import sidelight as sl
 from sidelight.engine.build import build_memory
-from sidelight.engine.fields import duplicate, views
+from sidelight.engine.fields import duplicate, looked_into, views
 from sidelight.engine.random import seeded_words
 from sidelight.engine.round.round import fill_inside, fill_probabilities, start, tell_once
-from sidelight.engine.self_tuning import numbers
 from sidelight.engine.simplex.store import RATE
 
 STATES = 3 if INTERPRETED else 25
@@ -35,10 +33,10 @@ def random_state(rng, graph, order):
     L = rng.exponential(size=n) * 10.0 ** rng.uniform(-1, 2.5)
     named["scalars"][RATE] = (1 - order if order < 1 else 1.0) / beta
     named["key"][1:] = named["scalars"][RATE] * L
-    record, total = named["tuned"], n**order
-    record[numbers.BETA], record[numbers.SAFE], record[numbers.CHECK] = beta, 0.0, 1e9
-    record[numbers.LEADER], record[numbers.LIMIT] = rng.integers(n), 1e9
-    record[numbers.LOW], record[numbers.HIGH] = -1.0, 2.0
+    now, total = looked_into(memory)[1], n**order
+    now.beta, now.worst_case, now.next_check = beta, 0.0, 1e9
+    now.leader, now.unspent_limit = rng.integers(n), 1e9
+    now.leader_low, now.leader_high = -1.0, 2.0
     strength = rng.choice([0.0, 0.5, 0.01, 1e-4]) / total
     named["spread"][0] = strength
     named["fixed"] *= strength / tuned(graph, np.ones(n), order=order).self_tuning.first_strength
@@ -52,7 +50,7 @@ def charges(memory, graph):
     for arm in range(graph.n_arms):
         one = duplicate(memory, seeded_words(0))
         tell_once(one, arm, np.zeros(graph.out_degree[arm]), np.zeros(graph.n_arms + 1))
-        found[arm] = views(one)["tuned"][numbers.CHARGED]
+        found[arm] = views(one)["charged"]
     return found
 
 
@@ -82,7 +80,7 @@ def test_charges_add_up_to_the_cost_of_the_round(order):
         fill_probabilities(memory, Z)
         assert_allclose(X, point(L, beta, order), rtol=0, atol=1e-12)
         assert views(memory)["gamma"] <= 0.51
-        A, leader = adjacency(graph), int(views(memory)["tuned"][numbers.LEADER])
+        A, leader = adjacency(graph), int(views(memory)["leader"])
         charged = charges(memory, graph)
         assert (charged >= 0).all()
         assert (charged <= 1).all()
@@ -103,7 +101,7 @@ def test_large_groups_are_charged_at_least_that(n):
         X, Z = np.empty(n), np.empty(n)
         fill_inside(memory, X)
         fill_probabilities(memory, Z)
-        leader = int(views(memory)["tuned"][numbers.LEADER])
+        leader = int(views(memory)["leader"])
         least = terms(adjacency(graph), X, Z, beta, 0.5, leader)
         charged = charges(memory, graph) * Z
         assert (charged >= least - 1e-12).all()

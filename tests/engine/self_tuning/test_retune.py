@@ -11,26 +11,25 @@ from sidelight.engine.build import build_memory
 from sidelight.engine.constants import LARGEST_LIST
 from sidelight.engine.fields import views
 from sidelight.engine.round.round import ask_once, fill_inside, fill_probabilities, tell_once
-from sidelight.engine.self_tuning import numbers
 from sidelight.engine.simplex.buckets import reach
 
 ROUNDS = 60 if INTERPRETED else 1000
 SAME = {
-    "BETA": "beta",
-    "FREE": "free",
-    "STRENGTH": "b",
-    "SCALE": "scale",
-    "KEPT": "kept",
-    "LEADER": "leader",
-    "PURCHASED": "purchased",
-    "CHARGED": "charged",
-    "UNSPENT": "unspent",
-    "LIMIT": "limit",
-    "ALLOWANCE": "allowance",
-    "REFERENCE": "reference",
-    "SAFE": "safe",
-    "CHECK": "check",
-    "TARGET": "target",
+    "beta": "beta",
+    "free_beta": "free",
+    "strength": "b",
+    "leader_scale": "scale",
+    "on_leader": "kept",
+    "leader": "leader",
+    "penalty": "purchased",
+    "charged": "charged",
+    "unspent": "unspent",
+    "unspent_limit": "limit",
+    "slack": "allowance",
+    "target_cost": "reference",
+    "worst_case": "safe",
+    "next_check": "check",
+    "target_beta": "target",
 }
 
 
@@ -53,7 +52,7 @@ class Both:
         self.against_leader = False
 
     def number(self, name):
-        return views(self.memory)["tuned"][getattr(numbers, name)]
+        return float(views(self.memory)[name])
 
     def turn(self):
         Z, X = np.empty(self.n), np.empty(self.n)
@@ -69,10 +68,10 @@ class Both:
         losses = 2 * self.means * self.rng.random(self.n)  # no ties
         if self.against_leader:
             losses = np.where(np.arange(self.n) == Z.argmax(), 1.0, 0.01 * losses)
-        before = self.number("CHARGED")
+        before = self.number("charged")
         tell_once(self.memory, arm, losses[self.graph.out_neighbors(arm)], np.zeros(self.n + 1))
         if self.n > LARGEST_LIST:  # the shift is bounded by what buckets know
-            charge, least = self.number("CHARGED") - before, self.twin.charge_of(arm, Z)
+            charge, least = self.number("charged") - before, self.twin.charge_of(arm, Z)
             assert -1e-9 <= charge - least <= 0.25 * least + 0.02
             self.twin.learn(arm, losses, Z, charge)
         else:

@@ -34,7 +34,6 @@ from sidelight.engine.round.learn_single import LARGEST_ESTIMATE
 from sidelight.engine.round.probabilities import block_value, played, seen_probability
 from sidelight.engine.round.settle import settle
 from sidelight.engine.self_tuning.charge import charge, count_kept, estimated_cost, is_due
-from sidelight.engine.self_tuning.numbers import KEPT, LEADER
 from sidelight.engine.self_tuning.retune import retune
 from sidelight.engine.simplex.point import value
 from sidelight.engine.simplex.store import PAID, RATE, SHARE, head
@@ -92,9 +91,9 @@ def note(machine, state, store, slot, record):
     leader = -1
     if machine.self_tunes:
         draw.cost = estimated_cost(machine, state, store, slot)
-        draw.on_leader = state.tuned[KEPT]
+        draw.on_leader = state.on_leader
         draw.position = -1.0
-        leader = int(state.tuned[LEADER])
+        leader = int(state.leader)
     for i in range(list_revealed(machine, state, slot)):
         v = state.targets[i]
         if v == leader:

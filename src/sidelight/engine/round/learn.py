@@ -29,7 +29,6 @@ from sidelight.engine.round.learn_single import LARGEST_ESTIMATE, learn_single
 from sidelight.engine.round.probabilities import block_value, seen_by_edges, varying
 from sidelight.engine.round.settle import count_paid, count_round, move_top, settle
 from sidelight.engine.self_tuning.charge import charge, count_kept, estimated_cost, is_due, leader_sum
-from sidelight.engine.self_tuning.numbers import KEPT
 from sidelight.engine.self_tuning.retune import retune
 from sidelight.engine.simplex.point import inverse_value, value
 from sidelight.engine.simplex.store import HELD, PAID, RATE, SHARE, head
@@ -62,7 +61,7 @@ def learn(machine, state, store, slot, losses):
         learn_edges(machine, state, store, slot, losses, rest)
     count_paid(state, rest, before)
     if machine.self_tunes:
-        count_kept(state, state.tuned[KEPT], leader_sum(state, store) - leader)
+        count_kept(state, state.on_leader, leader_sum(state, store) - leader)
         if is_due(state, store):
             retune(machine, state, store)
 

@@ -10,7 +10,7 @@ g depends on every X through λ, so writing it afresh costs as much as the block
 Large ones keep an upper estimate of each g_j, exact up to the factor κ = 1/(1−ρ): coverage only needs g to be
 large enough, and the certificate pays κ. An estimate is written as κ times the present value; it is renewed
 
-* when the sum that it rests on has grown: then g_j may have fallen (`leader` is the arm that attains the maximum),
+* when the sum that it rests on has grown: then g_j may have fallen (`spread_for` is the arm that attains it),
 * when λ has fallen so far that some 1/d may have outgrown κ: that is when the bucket of i is refreshed,
   as between refreshes of its bucket d falls by at most ρ·lo_b ≤ ρ·d.
 
@@ -23,7 +23,6 @@ in `state.changed` and the nodes above them renewed together.
 
 from sidelight.engine._numba.jit import inlined, internal, noinline
 from sidelight.engine.round.indexing import end_edge, end_in_edge, first_edge, first_in_edge
-from sidelight.engine.self_tuning.numbers import KEPT, LEADER, SAFE
 from sidelight.engine.simplex.buckets import reach
 from sidelight.engine.simplex.point import root
 from sidelight.engine.simplex.store import N_BUCKETS, N_SERIES, POWER_BUCKETS, RENEWED, end_of, first_of
@@ -81,10 +80,10 @@ def owed_gain(machine, e):
 @inlined()
 def set_spread(machine, state, slot, value, leader, n):
     """Let a slot explore `value`, which `leader` needs; n slots are listed as changed so far, return how many now."""
-    if machine.self_tunes and slot == int(state.tuned[LEADER]):
-        value += state.tuned[KEPT]
+    if machine.self_tunes and slot == int(state.leader):
+        value += state.on_leader
     state.spreading[slot] = value
-    state.leader[slot] = leader
+    state.spread_for[slot] = leader
     state.changed[n] = slot
     # A refresh may change many slots: renewing the tree for a batch shares the nodes near the root.
     if n + 1 < LISTED:
@@ -145,7 +144,7 @@ def follow_sum(machine, state, store, k, g, i, margin, n):
         j = machine.in_indices[e] if machine.single else machine.owed[e]
         # The maximum was attained at i, whose X has fallen: look for the new maximum, or the estimate would
         # stay too high for ever.
-        if state.leader[j] == i:
+        if state.spread_for[j] == i:
             n = renew_spread(machine, state, store, k, g, j, margin, n)
         # Slot i may be in another bucket now, whose next refresh is further off: let the factor κ start from
         # its present value.
@@ -176,7 +175,7 @@ def renew_block_spread(machine, state, store, k, g):
     whole = bucketed and machine.n_blocks == 1
     for slot in range(machine.block_start[k], machine.block_start[k + 1]):
         if whole:
-            state.spreading[slot], state.leader[slot] = due_of(machine, store, k, g, slot, margin)
+            state.spreading[slot], state.spread_for[slot] = due_of(machine, store, k, g, slot, margin)
         elif bucketed:
             n = renew_spread(machine, state, store, k, g, slot, margin, n)
         else:
@@ -190,7 +189,7 @@ def renew_block_spread(machine, state, store, k, g):
             n = set_spread(machine, state, slot, machine.spread[k] * machine.cover[slot] * most, leader, n)
     if whole:  # every leaf has changed: one pass over each level
         if machine.self_tunes:
-            state.spreading[int(state.tuned[LEADER])] += state.tuned[KEPT]
+            state.spreading[int(state.leader)] += state.on_leader
         renew_tree(state.spreading, 0, machine.n_arms, state.spread_node, 0)
     end_listing(machine, state, n)
     # Everything is up to date now, refreshed buckets included.
@@ -227,7 +226,7 @@ def follow_spread(machine, state, store, k, g, n_added):
         size = end_of(store, g) - first_of(store, g)
         large = size > LARGE
         windows = 1
-        if large and machine.self_tunes and state.tuned[SAFE] == 0.0:
+        if large and machine.self_tunes and state.worst_case == 0.0:
             windows = FREE_WINDOWS
         row = h * (N_BUCKETS + 1)
         stale = 0

@@ -1,4 +1,4 @@
-"""Where self-tuning starts: the arrays of its numbers."""
+"""Where self-tuning starts: what the rule fixes, and where it stands at round one."""
 
 from __future__ import annotations
 
@@ -7,29 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sidelight.engine.constants import ROOM, SLACK
+from sidelight.engine.fields import RULE, TUNED
 from sidelight.engine.self_tuning import prices
-from sidelight.engine.self_tuning.numbers import (
-    ALLOWANCE,
-    BETA,
-    CHECK,
-    CHOSEN,
-    FREE,
-    HIGH,
-    LIMIT,
-    LOW,
-    MOST,
-    N_TUNED,
-    PRICE,
-    PURCHASED,
-    REFERENCE,
-    RISE,
-    RULE,
-    SAFE,
-    SCALE,
-    STRENGTH,
-    TARGET,
-    UNBOUNDED,
-)
 
 if TYPE_CHECKING:
     from sidelight._types import Floats
@@ -39,16 +18,18 @@ LEAST_PAUSE = 16
 """Rounds between two choices, at least; larger graphs wait until choosing costs less than playing."""
 SMALL = 1_000
 """Up to so many arms that is soon; on more a choice takes as long as a third of a bandit's rounds per arm."""
+UNBOUNDED = 1e99
+"""More than anything here reaches."""
 
 
-def rule_numbers(rule: SelfTuning, n_arms: int, n_edges: int) -> Floats:
-    """machine.rule."""
+def rule_numbers(rule: SelfTuning, n_arms: int, n_edges: int) -> dict[str, float]:
+    """What the rule fixes, by the names of its own fields, and how long a choice holds at least."""
     pause = max(LEAST_PAUSE, (n_arms + n_edges) // (8 if n_arms <= SMALL else 2))
-    return np.array([*(float(getattr(rule, name)) for name in RULE), float(pause)])
+    return {name: float(pause if name == "pause" else getattr(rule, name)) for name in RULE}
 
 
 def first_numbers(rule: SelfTuning) -> Floats:
-    """state.tuned at round one, which is played safe; the rule is applied after it.
+    """Where the rule stands at round one, by `TUNED`: that round is played for the worst case.
 
     With a horizon at the β at which the budget lasts for all rounds, without at the first.
     """
@@ -56,22 +37,28 @@ def first_numbers(rule: SelfTuning) -> Floats:
     beta = rule.first
     if rule.horizon > 0:
         _, beta = prices.cost_to_go(rule.first, rule.horizon, rule.diameter, *given, rule.first)
-    price = prices.price(beta, *given)
-    tuned = np.zeros(N_TUNED)
-    tuned[[BETA, CHOSEN, TARGET]] = beta
-    tuned[FREE] = rule.first
-    tuned[STRENGTH] = prices.safe_strength(beta, *given)
-    tuned[SCALE] = tuned[SAFE] = tuned[CHECK] = 1.0
-    tuned[PURCHASED] = beta * rule.diameter
+    worst_cost = prices.price(beta, *given)
+    penalty = beta * rule.diameter
     floor = (1.0 + rule.patience) * rule.first - rule.first
-    tuned[RISE] = UNBOUNDED if rule.horizon > 0 else floor * rule.diameter / rule.share
-    tuned[LIMIT] = rule.patience * rule.first * rule.diameter
-    tuned[PRICE] = price
-    tuned[LOW], tuned[HIGH] = -1.0, 2.0
+    found = dict.fromkeys(TUNED, 0.0) | {
+        "beta": beta,
+        "free_beta": rule.first,
+        "chosen_beta": beta,
+        "target_beta": beta,
+        "strength": prices.safe_strength(beta, *given),
+        "leader_scale": 1.0,
+        "leader_low": -1.0,
+        "leader_high": 2.0,
+        "next_check": 1.0,
+        "penalty": penalty,
+        "unspent_limit": rule.patience * rule.first * rule.diameter,
+        "charged_limit": UNBOUNDED if rule.horizon > 0 else floor * rule.diameter / rule.share,
+        "worst_case": 1.0,
+        "worst_cost": worst_cost,
+    }
     if rule.horizon > 0:
-        tuned[ALLOWANCE] = max(rule.budget - tuned[PURCHASED] - rule.horizon * price, 0.0)
-        tuned[REFERENCE], tuned[MOST] = price, UNBOUNDED
+        slack = max(rule.budget - penalty - rule.horizon * worst_cost, 0.0)
+        found |= {"slack": slack, "target_cost": worst_cost, "most_slack": UNBOUNDED}
     else:
-        tuned[ALLOWANCE] = tuned[MOST] = ROOM
-        tuned[REFERENCE] = (1.0 + SLACK) * price
-    return tuned
+        found |= {"slack": ROOM, "target_cost": (1.0 + SLACK) * worst_cost, "most_slack": ROOM}
+    return np.array([found[name] for name in TUNED])

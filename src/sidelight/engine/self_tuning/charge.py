@@ -9,24 +9,6 @@ import math
 from sidelight.engine._numba.jit import inlined, internal, noinline
 from sidelight.engine.round.probabilities import seen_probability, varying
 from sidelight.engine.self_tuning.costs import pays, shifted
-from sidelight.engine.self_tuning.numbers import (
-    ALLOWANCE,
-    BETA,
-    CHARGED,
-    CHECK,
-    HIGH,
-    LEADER,
-    LIMIT,
-    LOW,
-    MOST,
-    ORDER,
-    PLAY_SHARE,
-    PRICE,
-    REFERENCE,
-    RISE,
-    SAFE,
-    UNSPENT,
-)
 from sidelight.engine.simplex.moments import evaluate_buckets, inverse_power
 from sidelight.engine.simplex.point import is_entropy, root, value
 from sidelight.engine.simplex.store import (
@@ -51,19 +33,18 @@ ROUNDING = 1e-12
 def estimated_cost(machine, state, store, slot):
     """What the round in which `slot` is drawn from the present distribution is to be charged."""
     noinline()
-    tuned, rule = state.tuned, machine.rule
-    cost = tuned[PRICE]
-    if tuned[SAFE] == 0.0:
+    cost = state.worst_cost
+    if state.worst_case == 0.0:
         gamma = state.gamma
         x = value(store, 0, 1 + slot)
         explored = varying(machine, state, store, slot, 0)
         if machine.n_fixed > 0:
             explored += machine.fixed[slot]
         z = (1.0 - gamma) * x + explored
-        seen = tuned[BETA] * seen_probability(machine, state, store, slot, z, 1.0 - gamma)
-        s = rule[ORDER]
+        seen = state.beta * seen_probability(machine, state, store, slot, z, 1.0 - gamma)
+        s = machine.order
         paid = pays(s, x, root_of(store, slot), seen)
-        if slot == int(tuned[LEADER]):
+        if slot == int(state.leader):
             others, largest = beside_leader(machine, store, slot, x)
             paid = min(paid, shifted(s, others, largest, seen))
         # Z − X without cancellation
@@ -75,16 +56,15 @@ def estimated_cost(machine, state, store, slot):
 @inlined(needs="tuned")
 def charge(machine, state, cost):
     """Charge a round."""
-    tuned, rule = state.tuned, machine.rule
-    tuned[CHARGED] += cost
-    tuned[UNSPENT] += rule[PLAY_SHARE] * cost
-    tuned[ALLOWANCE] = min(tuned[ALLOWANCE] + tuned[REFERENCE] - cost, tuned[MOST])
+    state.charged += cost
+    state.unspent += machine.play_share * cost
+    state.slack = min(state.slack + state.target_cost - cost, state.most_slack)
 
 
 @inlined(needs="tuned", gives=0.0)
 def leader_sum(state, store):
     """Σ ℓ̂ of the leader."""
-    return (store.key[1 + int(state.tuned[LEADER])] - store.scalars[SHIFT]) / store.scalars[RATE]
+    return (store.key[1 + int(state.leader)] - store.scalars[SHIFT]) / store.scalars[RATE]
 
 
 @inlined()
@@ -148,10 +128,9 @@ def largest_root(store, h, coordinate):
 @inlined(needs="tuned", gives=False)
 def is_due(state, store):
     """Does the rule have to be applied afresh?"""
-    tuned = state.tuned
-    if tuned[UNSPENT] > tuned[LIMIT] or state.round >= tuned[CHECK]:
+    if state.unspent > state.unspent_limit or state.round >= state.next_check:
         return True
-    if tuned[CHARGED] > tuned[RISE] or (tuned[SAFE] == 0.0 and tuned[ALLOWANCE] < 1.0):
+    if state.charged > state.charged_limit or (state.worst_case == 0.0 and state.slack < 1.0):
         return True
-    x = value(store, 0, 1 + int(tuned[LEADER]))
-    return not tuned[LOW] <= x <= tuned[HIGH] or state.gamma > MOST_EXPLORED
+    x = value(store, 0, 1 + int(state.leader))
+    return not state.leader_low <= x <= state.leader_high or state.gamma > MOST_EXPLORED
