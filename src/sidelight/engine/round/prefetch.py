@@ -162,7 +162,7 @@ def fetch_members(machine, state, store, slot):
             prefetch(machine.in_indices, first_in_edge(machine, v))
             if machine.any_spread:
                 prefetch(state.spreading, v)
-                prefetch(state.leader, v)
+                prefetch(state.spread_for, v)
                 prefetch(machine.relief, v)
                 prefetch(machine.cover, v)
 
