@@ -5,7 +5,7 @@ And losses arrive by rising arm, whatever the order of the engine.
 
 import numpy as np
 import pytest
-from dense_engine import Dense, copy, hand_tuning
+from dense_engine import Dense, hand_tuning
 from instances import clique, cycle, loops, universal
 from kernel_entries import INTERPRETED, fill_caches, unpack
 from numpy.testing import assert_allclose, assert_array_equal
@@ -14,7 +14,6 @@ import sidelight as sl
 from sidelight.engine import build as machine
 from sidelight.engine import fields as names
 from sidelight.engine import play
-from sidelight.engine._numba.jit import kernel
 from sidelight.engine.fields import views
 from sidelight.engine.round import learn_all as learning
 from sidelight.engine.round import prefetch as ahead
@@ -199,7 +198,7 @@ def ring_in_blocks(blocks, reach=2, **fields):
     return dense(n, edges, blocks, inner=(0.0, 0.1), **fields)
 
 
-CACHED = {
+IN_BLOCKS = {
     "blocks alike": lambda: ring_in_blocks([[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]),
     "blocks that differ": lambda: ring_in_blocks(
         INTERLEAVED, global_exploration=RAGGED, local_exploration=10.0 * RAGGED
@@ -214,73 +213,27 @@ CACHED = {
         6, [*cycle(range(6)), (0, 2), (0, 3), (5, 2)], [[0, 2, 4], [1, 3, 5]], inner=(0.0, 0.1)
     ),
 }
-each_cached = pytest.mark.parametrize("make", CACHED.values(), ids=CACHED.keys())
 
 
-@pytest.mark.usefixtures("_forms")
-@each_cached
-def test_blocks_that_are_cached_learn_like_any_block(make):
-    game = make()
-    fast, slow = game.begin(4), game.begin(4)
-    assert names.switch(fast, "cached_mixture") == 1
-    slow.switches[names.SWITCHES.index("cached_mixture")] = 0
-    assert_same_play(game, fast, slow)
-
-
-@each_cached
-def test_blocks_that_are_cached_are_unbiased(make):
+@pytest.mark.parametrize("make", IN_BLOCKS.values(), ids=IN_BLOCKS.keys())
+def test_blocks_seen_along_edges_are_unbiased(make):
     game = make()
     if game.n > 12 and INTERPRETED:
         pytest.skip("ninety copies of ninety arms are for compiled kernels")
     game.assert_unbiased(game.played(ROUNDS // 10, seed=6), np.random.default_rng(7).random(game.n))
 
 
-@each_cached
-def test_what_is_cached_is_what_it_says(make):
-    """X̃, and the constant exploration of all that reveal an arm; both can be made again from the rest."""
-    game = make()
+def test_what_is_derived_is_what_it_says():
+    """The constant exploration of all that reveal an arm, which can be made again from the rest."""
+    game = SINGLE["weights"]()
     memory = game.played(ROUNDS // 10, seed=8)
     arm_at = unpack(memory)[0].arm_at
-    looked = views(memory)
-    _, _, X = game.probabilities(memory)
-    assert_allclose(looked["mixed"], game.mixed(X)[arm_at], rtol=1e-14)
-    assert_allclose(looked["seen_fixed"], (game.tuning.global_exploration @ game.A)[arm_at], rtol=1e-14)
-    kept = {name: view.copy() for name, view in views(memory, names.DERIVED).items()}
-    for name in kept:
-        looked[name][:] = np.nan
+    found = views(memory)["seen_fixed"]
+    assert_allclose(found, (game.tuning.global_exploration @ game.A)[arm_at], rtol=1e-14)
+    kept = found.copy()
+    found[:] = np.nan
     fill_caches(memory)
-    for name, array in kept.items():
-        assert_array_equal(looked[name], array)
-
-
-def test_large_blocks_are_not_cached():
-    blocks = [list(range(machine.LARGEST_CACHED)), [machine.LARGEST_CACHED + v for v in range(3)]]
-    assert names.switch(ring_in_blocks(blocks).begin(), "cached_mixture") == 1
-    blocks[0].append(blocks[1].pop())
-    memory = ring_in_blocks(blocks).begin()
-    assert names.switch(memory, "cached_mixture") == 0
-    assert views(memory)["mixed"].size == views(memory)["seen_fixed"].size == 0
-
-
-@pytest.mark.parametrize("make", [*CACHED.values(), *SINGLE.values()], ids=[*CACHED.keys(), *SINGLE.keys()])
-def test_what_will_be_drawn_is_predicted(make):
-    """Exactly, if nothing is learnt meanwhile; and looking leaves everything as it was."""
-    game = make()
-    memory = game.played(ROUNDS // 10, seed=9)
-    for _ in range(30):
-        before = copy(memory)
-        coming = [predicted(memory, rounds) for rounds in (1, 2, 3)]
-        for name, view in views(memory).items():
-            assert_array_equal(view, views(before)[name], err_msg=name)
-        arm_at = unpack(memory)[0].arm_at
-        assert [engine.ask_once(before) for _ in coming] == [arm_at[slot] for slot in coming]
-        engine.ask_once(memory)
-
-
-@kernel(cache=False)
-def predicted(memory, rounds):
-    machine, state, store = names.opened(memory)
-    return engine.predicted_slot(machine, state, store, rounds)
+    assert_array_equal(found, kept)
 
 
 def assert_same_play(game, fast, slow):
@@ -408,8 +361,8 @@ def test_slots_are_not_always_arms():
 @pytest.mark.usefixtures("_forms")
 @pytest.mark.parametrize(
     "make",
-    [*ORDERS.values(), *CACHED.values(), *(make for _, make in ALIKE.values())],
-    ids=[*ORDERS.keys(), *CACHED.keys(), *ALIKE.keys()],
+    [*ORDERS.values(), *IN_BLOCKS.values(), *(make for _, make in ALIKE.values())],
+    ids=[*ORDERS.keys(), *IN_BLOCKS.keys(), *ALIKE.keys()],
 )
 @pytest.mark.parametrize("kind", ["table", "coins"])
 def test_playing_many_rounds_is_asking_and_telling(make, kind):
@@ -451,8 +404,8 @@ def assert_played_as_told(game, kind, rounds):
 @pytest.mark.usefixtures("_forms")
 @pytest.mark.parametrize(
     "make",
-    [*ORDERS.values(), *SINGLE.values(), *CACHED.values(), *(make for _, make in ALIKE.values())],
-    ids=[*ORDERS.keys(), *SINGLE.keys(), *CACHED.keys(), *ALIKE.keys()],
+    [*ORDERS.values(), *SINGLE.values(), *IN_BLOCKS.values(), *(make for _, make in ALIKE.values())],
+    ids=[*ORDERS.keys(), *SINGLE.keys(), *IN_BLOCKS.keys(), *ALIKE.keys()],
 )
 def test_asking_for_memory_ahead_changes_nothing(make, monkeypatch):
     """Bit for bit, whatever the shape: only large graphs do it on their own."""
@@ -473,7 +426,9 @@ def test_asking_for_memory_ahead_changes_nothing(make, monkeypatch):
 
 
 @pytest.mark.skipif(not INTERPRETED, reason="only interpreted code can be listened to")
-@pytest.mark.parametrize("make", [*SINGLE.values(), *CACHED.values()], ids=[*SINGLE.keys(), *CACHED.keys()])
+@pytest.mark.parametrize(
+    "make", [*SINGLE.values(), *IN_BLOCKS.values()], ids=[*SINGLE.keys(), *IN_BLOCKS.keys()]
+)
 def test_memory_is_asked_for_where_there_is_some(make, monkeypatch):
     """Slots and members that are predicted exist: compiled code would read beside its arrays."""
     monkeypatch.setattr(machine, "FETCHED", 0)

@@ -83,7 +83,9 @@ PLANS = {
     "own block": lambda: two_cliques(
         inner=(0.0, 0.2), global_exploration=EVEN[:6], local_exploration=EVEN[:6]
     ),
-    "kept mixture": lambda: two_cycles(inner=(0.0, 0.2), global_exploration=EVEN, local_exploration=EVEN),
+    "blocks along edges": lambda: two_cycles(
+        inner=(0.0, 0.2), global_exploration=EVEN, local_exploration=EVEN
+    ),
     "two levels, adaptive": lambda: two_cycles(
         adaptive=[0.03, 0.05], parent=[1, 2, 3, 0, 5, 6, 7, 4], local_exploration=EVEN
     ),
@@ -128,7 +130,6 @@ def test_the_kinds_are_of_every_kind():
     assert max(having("n_blocks").values()) > 1
     for name in (
         "single",
-        "cached_mixture",
         "any_local",
         "n_adaptive",
         "any_spread",
@@ -409,7 +410,7 @@ def test_by_what_was_kept_it_is_the_same(kind):
         np.testing.assert_allclose(*tuned, rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["kept mixture", "self-tuning", "exp3_ix"])
+@pytest.mark.parametrize("kind", ["blocks along edges", "self-tuning", "exp3_ix"])
 def test_late_answers_after_loading_count_bit_for_bit(kind, tmp_path):
     policy, _ = begun(kind)
     n = policy.graph.n_arms
@@ -435,7 +436,7 @@ def test_late_answers_after_loading_count_bit_for_bit(kind, tmp_path):
 
 
 def test_cancelled_and_open_decisions_count_in_the_certificate():
-    policy = PLANS["kept mixture"]().policy(seed=1)
+    policy = PLANS["blocks along edges"]().policy(seed=1)
     a, b, _ = policy.decide(count=3)
     policy.observe(a, np.full(a.reveals.size, 0.5))
     value = sum(policy._game.certificate(None)[1])

@@ -52,8 +52,6 @@ FETCHED = 20_000
 """From so many arms on, the engine asks for memory ahead of using it."""
 MOST_SPREAD_EDGES = 2**31 - 1
 """Edges that spread exploration follows are numbered in 32 bits."""
-LARGEST_CACHED = 64
-"""Blocks up to this size are written out whenever they change, where edges are what they are read along."""
 
 
 class TooManyEdges(ValueError):
@@ -135,22 +133,9 @@ def build_memory(
     switches["degree"] = _common(np.diff(graph.out_indptr))
     switches["in_degree"] = _common(np.diff(graph.in_indptr))
     switches["n_simplices"] = len(layout.simplices)
-    one_root_above = layout.n_top == 1 and store["power"][0] == 2.0
-    cacheable = bool(
-        switches["plain_blocks"]
-        and one_root_above
-        and not (any_adaptive or any_spread)
-        and certain
-        and switches["n_universal"] == 0
-        and slots.sizes.max() <= LARGEST_CACHED
-        and (store["form"][layout.n_top :] == ENTROPY_LIST).all()
-    )
-    if cacheable and (seen_how == SEEN_BY_EDGES).any():
-        seen_how[seen_how == SEEN_BY_BLOCK] = SEEN_BY_EDGES  # a few more reads, and one way for all arms
     switches["seen_by"] = seen_how[0] if (seen_how == seen_how[0]).all() else -1
     switches["single"] = single
     switches["even"] = bool((explored == explored[0]).all() and (local == local[0]).all())
-    switches["cached_mixture"] = cacheable and switches["seen_by"] == SEEN_BY_EDGES
     switches["shape"] = _shape(switches, store, fixed, any_adaptive or any_spread or not certain)
     switches["fails"] = not certain
     edges = _edges(graph, slots)
@@ -198,8 +183,7 @@ def build_memory(
         "spreading": np.zeros(n if any_spread else 0),
         "spread_node": np.zeros(n_nodes(n) if any_spread else 0),
         "spread_for": np.full(n if any_spread else 0, -1, dtype=np.int32),
-        "mixed": np.zeros(n if switches["cached_mixture"] else 0),
-        "seen_fixed": np.zeros(n if switches["cached_mixture"] or (single and fixed_slots.size) else 0),
+        "seen_fixed": np.zeros(n if single and fixed_slots.size else 0),
         "terms": np.zeros(max(TERMS, int(np.diff(graph.in_indptr).max()) + 1)),
         "changed": np.zeros(max(LISTED, changes), dtype=np.int32),
         "block_loss": np.zeros(m),

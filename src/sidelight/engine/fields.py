@@ -139,7 +139,6 @@ FIELDS: tuple[Field, ...] = (
         n_simplices
         single             # one simplex over all arms, one potential, all arms seen along edges
         even               # has every slot the same constant and the same local exploration?
-        cached_mixture     # small entropy blocks under one Tsallis-½ simplex, seen along edges: X̃ is kept by slot
         fails              # may reveals fail?
         """,
     ),
@@ -262,10 +261,7 @@ FIELDS: tuple[Field, ...] = (
         "state",
         DERIVED,
         FLOAT,
-        """
-        mixed              # (n,) X̃ of each slot, where machine.cached_mixture; else empty
-        seen_fixed         # (n,) Σ of constant exploration over the in-neighbours of each slot, or empty
-        """,
+        "seen_fixed  # (n,) Σ of constant exploration over the in-neighbours of each slot, or empty",
     ),
     *_fields("state", STREAM, WORD, "words"),
     # Where scalars are: kernels know them by their own names

@@ -30,13 +30,12 @@ from sidelight.engine.round.learn_all import PIECE, add_to_piece, largest_step, 
 from sidelight.engine.round.prefetch import (
     fetch_members,
     fetch_parent,
-    fetch_revealed,
     fetch_slot,
     proposed,
     slot_of_member,
 )
 from sidelight.engine.round.reveals import works
-from sidelight.engine.round.round import ask, predicted_slot
+from sidelight.engine.round.round import ask
 from sidelight.engine.round.settle import count_paid, count_round
 from sidelight.engine.simplex.store import POWER_BUCKETS, first_of
 
@@ -145,16 +144,12 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
     proposes = machine.fetches and store.form[0] == POWER_BUCKETS and store.first_group[1] == 1
     # members that are proposed three, four and five rounds from now
     far = further = furthest = first_of(store, 0) if proposes else 0
-    soon = later = latest = -1  # slots of the next three rounds
+    soon = later = -1  # slots of the next two rounds
     for t in range(first, last):
         slot = ask(machine, state, store)
         arm = arm_at(machine, slot)
         # A pipeline over rounds: each step reads what the step before, a round or more ago, has asked for.
-        if machine.fetches and machine.cached_mixture:
-            soon, later, latest = later, latest, predicted_slot(machine, state, store, 3)
-            fetch_slot(machine, store, latest)
-            fetch_revealed(machine, table, known, soon, later)
-        elif proposes:
+        if proposes:
             soon, later = later, slot_of_member(machine, state, store, far, 2)
             far, further, furthest = further, furthest, proposed(machine, state, store, 5)
             fetch_parent(machine, store, far)
@@ -165,8 +160,7 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
                     # A block revealed as a run may lie across two cache lines.
                     prefetch(table, later + 8)
         if machine.fetches:
-            if not machine.cached_mixture:
-                fetch_slot(machine, store, slot)
+            fetch_slot(machine, store, slot)
             if plays.size > 0:
                 prefetch(counts, arm)
         # The losses of a round do not depend on the arm played or on the player's random numbers (an

@@ -4,8 +4,6 @@ On a large graph every array read at a random place is a cache miss. Where the a
 whole plan (one block, equal sizes, equal degrees), switches of the machine replace the read by arithmetic.
 """
 
-import numpy as np
-
 from sidelight.engine._numba.jit import inlined
 from sidelight.engine.fields import OWN_BLOCK, SEEN_BY_OTHERS
 
@@ -102,14 +100,6 @@ def first_slot(machine, k):
 def end_slot(machine, k):
     """One past its last slot."""
     return (k + 1) * machine.block_size if machine.block_size >= 0 else machine.block_start[k + 1]
-
-
-@inlined()
-def block_at(blocks_and_flags, per_block, slot):
-    """`block_of` for the hottest loops: by arithmetic where all blocks are alike, per_block > 0."""
-    # Multiplying is faster than dividing and vectorises; half a slot more keeps rounding from reaching the
-    # block before.
-    return np.int32((slot + 0.5) * per_block) if per_block > 0.0 else blocks_and_flags[slot] >> 1
 
 
 @inlined()

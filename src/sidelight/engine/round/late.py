@@ -29,7 +29,6 @@ from sidelight.engine.round.indexing import (
     record_of_block,
     top_group_of,
 )
-from sidelight.engine.round.learn_blocks import write_block
 from sidelight.engine.round.learn_single import LARGEST_ESTIMATE
 from sidelight.engine.round.probabilities import block_value, played, seen_probability
 from sidelight.engine.round.settle import settle
@@ -159,9 +158,6 @@ def learn_late(machine, state, store, slot, losses, record, after_others):
         n_added += 1
     if n_added > 0:
         settle(machine, state, store, n_touched, n_added)
-        if machine.cached_mixture:
-            for index in range(n_touched):
-                write_block(machine, state, store, state.touched[index])
     # The ledger of the round that was played: with the Y and the γ̄ of its draw, not those of today.
     state.top_paid = before + paid
     state.exploration_cost += draw.explored * (1.0 - paid)

@@ -24,7 +24,7 @@ from sidelight.engine.round.indexing import (
     top_group_of,
 )
 from sidelight.engine.round.learn_all import learn_all
-from sidelight.engine.round.learn_blocks import learn_block, learn_by_cached_mixture
+from sidelight.engine.round.learn_blocks import learn_block
 from sidelight.engine.round.learn_single import LARGEST_ESTIMATE, learn_single
 from sidelight.engine.round.probabilities import block_value, seen_by_edges, varying
 from sidelight.engine.round.settle import count_paid, count_round, move_top, settle
@@ -55,8 +55,6 @@ def learn(machine, state, store, slot, losses):
         learn_all(machine, state, store, losses, rest)
     elif machine.single:
         learn_single(machine, state, store, slot, losses, rest)
-    elif machine.cached_mixture:
-        learn_by_cached_mixture(machine, state, store, slot, losses, rest)
     else:
         learn_edges(machine, state, store, slot, losses, rest)
     count_paid(state, rest, before)

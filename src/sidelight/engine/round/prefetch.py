@@ -14,8 +14,6 @@ from sidelight.engine.alias import draw_evenly
 from sidelight.engine.fields import MANY_SHAPES, OWN_LOSS
 from sidelight.engine.random import coming_unit
 from sidelight.engine.round.indexing import (
-    arm_at,
-    block_at,
     block_of,
     end_edge,
     end_in_edge,
@@ -46,8 +44,6 @@ def fetch_block(machine, store, k):
     # itself.
     for ahead in range(0, min(end_slot(machine, k) - first, 32), 8):
         prefetch(store.weight, c + ahead)
-        if machine.cached_mixture:
-            continue  # what a play teaches is about other blocks
         prefetch(store.key, c + ahead)
         if machine.any_local and not machine.even:
             prefetch(machine.local, first + ahead)
@@ -58,11 +54,7 @@ def fetch_block(machine, store, k):
 @inlined()
 def fetch_slot(machine, store, slot):
     """Ask for what playing a slot will read first."""
-    if machine.cached_mixture:
-        prefetch(machine.out_indices, first_edge(machine, slot))
-        # A row of edges may lie across two lines.
-        prefetch(machine.out_indices, end_edge(machine, slot) - 1)
-    elif machine.shape == MANY_SHAPES:
+    if machine.shape == MANY_SHAPES:
         prefetch(machine.out_indices, first_edge(machine, slot))
         prefetch(machine.in_indices, first_in_edge(machine, slot))
         prefetch(store.place, machine.n_blocks + slot)
@@ -184,46 +176,3 @@ def fetch_lost(machine, state, store, n):
         v = state.targets[index]
         for e in range(first_in_edge(machine, v), end_in_edge(machine, v)):
             prefetch(values, 1 + machine.in_indices[e])
-
-
-@inlined()
-def fetch_cached(machine, state, store, n):
-    """Ask for what `learn_by_cached_mixture` will use for n targets: edges into them, then all the rest."""
-    per_block = 1.0 / machine.block_size
-    for index in range(n):
-        v = state.targets[index]
-        prefetch(machine.in_indices, first_in_edge(machine, v))
-        prefetch(machine.in_indices, end_in_edge(machine, v) - 1)
-    for index in range(n):
-        v = state.targets[index]
-        # The edges asked for above are arriving by now; what they point to is the next step.
-        for e in range(first_in_edge(machine, v), end_in_edge(machine, v)):
-            prefetch(state.mixed, machine.in_indices[e])
-        prefetch(state.seen_fixed, v)
-        prefetch(store.key, machine.n_blocks + v)
-        k = block_at(machine.block_and_flag, per_block, v)
-        prefetch(store.place, k)
-        record = head(record_of_block(machine, k))
-        prefetch(store.scalars, record)
-        prefetch(store.scalars, record + 8)
-        last = end_slot(machine, k) - 1
-        for ahead in range(first_slot(machine, k), last + 8, 8):
-            i = min(ahead, last)
-            prefetch(store.weight, machine.n_blocks + i)
-            prefetch(state.mixed, i)
-            if machine.any_local:
-                prefetch(machine.local, i)
-
-
-@inlined()
-def fetch_revealed(machine, table, known, soon, later):
-    """Ask for what `reveal` will read in the next two rounds: first which arms the slots are, then their means.
-
-    Their slots are −1 where nothing is predicted; the edges of both were asked for in earlier rounds.
-    """
-    if later >= 0 and not machine.in_order:
-        for e in range(first_edge(machine, later), end_edge(machine, later)):
-            prefetch(machine.arm_at, machine.out_indices[e])
-    if soon >= 0 and known:
-        for e in range(first_edge(machine, soon), end_edge(machine, soon)):
-            prefetch(table, arm_at(machine, machine.out_indices[e]))

@@ -3,7 +3,6 @@
 from sidelight.engine._numba.jit import inlined, loop
 from sidelight.engine.fields import SEEN_BY_ALL, SEEN_BY_BLOCK, SEEN_BY_EDGES, SEEN_BY_SELF
 from sidelight.engine.round.indexing import (
-    block_at,
     block_of,
     end_in_edge,
     first_in_edge,
@@ -114,19 +113,3 @@ def seen_probability(machine, state, store, slot, z, rest):
         if machine.n_adaptive > 0:
             whole += machine.adaptive[k] * state.roots[k]
     return whole - z
-
-
-@loop(fastmath={"contract", "reassoc", "nsz"})
-def seen_by_cached_mixture(machine, state, store, slot, rest):
-    """`seen_by_edges` where X̃ is kept by slot: one read for an arm, one for its block."""
-    multiplier = store.scalars[LAMBDA]
-    keys, mixed, edges, blocks_and_flags = store.key, state.mixed, machine.in_indices, machine.block_and_flag
-    first, end = first_in_edge(machine, slot), end_in_edge(machine, slot)
-    per_block = 1.0 / machine.block_size
-    seen = 0.0
-    for e in range(first, end):
-        u = edges[e]
-        # Y of the block from its sum: all blocks share one λ, so this stays right when other blocks move.
-        d = multiplier + keys[block_at(blocks_and_flags, per_block, u)]
-        seen += mixed[u] / (d * d)
-    return rest * seen + state.seen_fixed[slot]

@@ -18,13 +18,11 @@ or everything, but itself, whole runs of slots are revealed: then one loss for e
 Where every play reveals everything, one loss for each slot.
 """
 
-from numba import uint64
-
-from sidelight.engine._numba.jit import inlined, internal, kernel, noinline
+from sidelight.engine._numba.jit import inlined, kernel
 from sidelight.engine._numba.pointers import pointer
 from sidelight.engine.alias import draw_alias, draw_evenly
 from sidelight.engine.fields import ALL_OTHERS, EVERYTHING, OWN_BLOCK, opened
-from sidelight.engine.random import DRAWS, START, TURN, next_turn, next_unit
+from sidelight.engine.random import next_turn, next_unit
 from sidelight.engine.round.indexing import (
     arm_at,
     block_of,
@@ -41,7 +39,6 @@ from sidelight.engine.round.indexing import (
     top_group_of,
 )
 from sidelight.engine.round.learn import learn
-from sidelight.engine.round.learn_blocks import write_block
 from sidelight.engine.round.prefetch import fetch_block
 from sidelight.engine.round.probabilities import block_value, played
 from sidelight.engine.round.settle import owed_group, total_exploration
@@ -61,25 +58,6 @@ from sidelight.engine.simplex.store import (
     head,
 )
 from sidelight.engine.simplex.tree import draw_leaf, renew_tree
-
-
-@internal()
-def predicted_slot(machine, state, store, ahead):
-    """The slot that `ask` will draw `ahead` rounds from now, unless the point moves too much until then.
-
-    Used to prefetch only: a wrong prediction costs time and changes nothing.
-    """
-    noinline()
-    words = state.words
-    start, turn, draws = words[START], words[TURN], words[DRAWS]
-    # `ask` goes on to the next round itself; its random numbers depend on the round only, so they are known
-    # now.
-    words[TURN] = uint64(turn + uint64(ahead - 1))
-    slot = ask(machine, state, store)
-    # As if nothing had been drawn. START too: a round that uses up its numbers changes it.
-    words[START], words[TURN], words[DRAWS] = start, turn, draws
-    return slot
-
 
 # -- drawing an arm -----------------------------------------------------------------------------------
 
@@ -259,11 +237,8 @@ def renew_trees(memory):
 
 @inlined()
 def fill_caches(machine, state, store):
-    """What follows from the rest (`fields.DERIVED`): X̃ by slot, constant exploration of a slot's in-neighbours."""
-    if machine.cached_mixture:
-        for k in range(machine.n_blocks):
-            write_block(machine, state, store, k)
-    if machine.cached_mixture or (machine.single and machine.n_fixed > 0):
+    """What follows from the rest (`fields.DERIVED`): constant exploration of a slot's in-neighbours."""
+    if machine.single and machine.n_fixed > 0:
         for slot in range(machine.n_arms):
             seen = 0.0
             if machine.n_fixed > 0:
