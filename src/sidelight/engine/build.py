@@ -69,6 +69,13 @@ class Slots(NamedTuple):
     block_of: Ints  # (n,) slot -> engine's block
 
 
+class Parts(NamedTuple):
+    """Some of the fields of a memory, by name."""
+
+    arrays: dict[str, Any]  # and scalars
+    switches: dict[str, int]
+
+
 def build_memory(
     graph: FeedbackGraph,
     tuning: Tuning,
@@ -79,111 +86,143 @@ def build_memory(
 
     `tuned` says where a self-tuning plan stands, unless at its first round; the leader is an arm there.
     """
-    n, m = graph.n_arms, tuning.n_blocks
-    slots = laid_out(tuning)
-    spreads = tuning.spread[slots.block_order] > 0.0
-    seen_how = _how_seen(graph, slots, spreads)
-    rule = tuning.self_tuning
-    certain = graph.in_probability is None
-    if rule is not None and n <= LARGEST_LIST and certain:
-        graph = Explicit.of(graph)
-    changes = int(graph.out_degree.max())  # the most arms that one round reveals
-    layout = _simplices(tuning, slots, changes)
-    store = make_store(layout.simplices, m + n)
-
-    fixed = np.asarray(tuning.global_exploration, dtype=np.float64)[slots.arm_at]
-    local = np.asarray(tuning.local_exploration, dtype=np.float64)[slots.arm_at]
-    adaptive = np.asarray(tuning.adaptive, dtype=np.float64)[slots.block_order]
-    spread = np.asarray(tuning.spread, dtype=np.float64)[slots.block_order]
+    slots, rule = laid_out(tuning), tuning.self_tuning
+    seen_how = _how_seen(graph, slots, tuning.spread[slots.block_order] > 0.0)
+    played = graph
+    if rule is not None and graph.n_arms <= LARGEST_LIST and graph.in_probability is None:
+        played = Explicit.of(graph)
+    simplices = _simplices(tuning, slots, int(played.out_degree.max()))
+    store = make_store(simplices.simplices, tuning.n_blocks + tuning.n_arms)
+    stands = {} if rule is None else _stands(tuning, slots, first_numbers(rule) if tuned is None else tuned)
     if rule is not None:
-        stands = _stands(tuning, slots, first_numbers(rule) if tuned is None else tuned)
         store["scalars"][RATE] = (1.0 - rule.order if rule.order < 1.0 else 1.0) / stands["beta"]
-        spread = np.where(spreads, stands["strength"], 0.0)
-        direction = fixed / prices.weak_strength(rule.first, rule.weak)
-        fixed = stands["strength"] * direction
-    _give_records(store, layout, slots, fixed, local)
-    explored = fixed if rule is None else direction  # exploration that is chosen may be 0 for a while
-    fixed_slots = np.flatnonzero(explored > 0.0)
-    fixed_keep, fixed_other = alias_tables(explored[fixed_slots], np.array([0, fixed_slots.size]))
-    any_local = bool((local > 0.0).any())
-    none, no_ints = np.zeros(0), np.zeros(0, dtype=np.int32)
-    local_keep, local_other = alias_tables(local, slots.starts) if any_local else (none, no_ints)
-    any_adaptive = bool((adaptive > 0.0).any())
-    parent, child_start, child = _parents(tuning, slots) if any_adaptive else (no_ints, no_ints, no_ints)
-    any_spread = bool(spreads.any())
-    single = is_single(graph, store, m, any_local)
-    near = _near(graph, tuning, slots, spreads, tables=not single) if any_spread else _Near.none()
-    if rule is not None and any_spread:
-        near.relief[int(stands["leader"])] *= stands["leader_scale"]
+        stands |= rule_numbers(rule, played.n_arms, played.out_indices.size)
+    single = is_single(played, store, tuning.n_blocks, bool((tuning.local_exploration > 0.0).any()))
+    explored = _exploration(played, tuning, slots, stands, single)
+    _give_records(store, simplices, slots, explored)
+    laid, seen = _layout(tuning, slots, simplices), _observation(played, slots, seen_how, single)
+    switches = laid.switches | explored.switches | seen.switches
+    switches["shape"] = _shape(switches, store, explored.arrays["fixed"])
+    room = _room(played, tuning, switches)
+    arrays = store | laid.arrays | explored.arrays | seen.arrays | room | stands
+    memory = pack(arrays, switches, _edges(played, slots), seeded_words(seed))
+    with interrupts_kept():
+        engine.start(memory)
+    return memory
 
-    switches: dict[str, int] = {}
-    switches["n_arms"] = n
-    switches["n_blocks"] = m
-    switches["n_top_groups"] = layout.n_top
-    switches["n_fixed"] = fixed_slots.size
-    switches["n_adaptive"] = int((adaptive > 0.0).sum())
-    switches["n_universal"] = graph.universal.size
-    switches["any_local"] = any_local
-    switches["any_spread"] = any_spread
-    switches["self_tunes"] = rule is not None
-    switches["in_order"] = bool((slots.arm_at == np.arange(n)).all())
-    switches["singletons"] = m == n and n > 1
-    switches["plain_blocks"] = bool((slots.sizes > 1).all() and (layout.block_group >= 0).all())
-    switches["block_size"] = _common(slots.sizes)
-    switches["degree"] = _common(np.diff(graph.out_indptr))
-    switches["in_degree"] = _common(np.diff(graph.in_indptr))
-    switches["n_simplices"] = len(layout.simplices)
-    switches["seen_by"] = seen_how[0] if (seen_how == seen_how[0]).all() else -1
-    switches["single"] = single
-    switches["even"] = bool((explored == explored[0]).all() and (local == local[0]).all())
-    switches["shape"] = _shape(switches, store, fixed, any_adaptive or any_spread or not certain)
-    switches["fails"] = not certain
-    edges = _edges(graph, slots)
-    out_chance = _chances(graph.out_indptr, graph.out_probability, slots)
-    in_chance = _chances(graph.in_indptr, graph.in_probability, slots)
-    switches["fetches"] = n >= FETCHED
-    arrays = store | {
+
+def _layout(tuning: Tuning, slots: Slots, simplices: Simplices) -> Parts:
+    """Where blocks, arms and groups are."""
+    n, m = tuning.n_arms, tuning.n_blocks
+    switches = {
+        "n_arms": n,
+        "n_blocks": m,
+        "n_top_groups": simplices.n_top,
+        "n_simplices": len(simplices.simplices),
+        "in_order": bool((slots.arm_at == np.arange(n)).all()),
+        "singletons": m == n and n > 1,
+        "plain_blocks": bool((slots.sizes > 1).all() and (simplices.block_group >= 0).all()),
+        "block_size": _common(slots.sizes),
+        "self_tunes": tuning.self_tuning is not None,
+        "fetches": n >= FETCHED,
+    }
+    arrays = {
         "block_start": slots.starts,
         "arm_at": slots.arm_at,
         "slot_of": slots.slot_of,
-        "block_and_flag": 2 * slots.block_of + ((explored > 0.0) | (local > 0.0)),
-        "block_group": layout.block_group,
-        "block_simplex": layout.block_simplex,
-        "slot_group": layout.slot_group,
-        "top_group": layout.top_group,
-        "seen_how": seen_how,
-        "universal": slots.slot_of[graph.universal],
+        "block_group": simplices.block_group,
+        "block_simplex": simplices.block_simplex,
+        "slot_group": simplices.slot_group,
+        "top_group": simplices.top_group,
+    }
+    return Parts(arrays, switches)
+
+
+def _exploration(
+    graph: FeedbackGraph, tuning: Tuning, slots: Slots, stands: dict[str, float], single: bool
+) -> Parts:
+    """Exploration of every kind by slot, and tables to draw from it; `stands` is empty unless a plan tunes itself."""
+    fixed, local = (
+        np.asarray(values, dtype=np.float64)[slots.arm_at]
+        for values in (tuning.global_exploration, tuning.local_exploration)
+    )
+    adaptive, spread = tuning.adaptive[slots.block_order], tuning.spread[slots.block_order]
+    any_local, any_adaptive = bool((local > 0.0).any()), bool((adaptive > 0.0).any())
+    spreads = spread > 0.0
+    near = _near(graph, tuning, slots, spreads, tables=not single) if spreads.any() else _Near.none()
+    none, no_ints = np.zeros(0), np.zeros(0, dtype=np.int32)
+    # A plan that tunes itself may explore nothing for a while: what it can explore is the direction of strength 1.
+    direction = fixed
+    if stands:
+        spread = np.where(spreads, stands["strength"], 0.0)
+        direction = fixed / prices.weak_strength(stands["first"], stands["weak"])
+        fixed = stands["strength"] * direction
+        if spreads.any():
+            near.relief[int(stands["leader"])] *= stands["leader_scale"]
+    slots_of_it = np.flatnonzero(direction > 0.0)
+    fixed_keep, fixed_other = alias_tables(direction[slots_of_it], np.array([0, slots_of_it.size]))
+    local_keep, local_other = alias_tables(local, slots.starts) if any_local else (none, no_ints)
+    parent, child_start, child = _parents(tuning, slots) if any_adaptive else (no_ints, no_ints, no_ints)
+    switches = {
+        "n_fixed": slots_of_it.size,
+        "n_adaptive": int((adaptive > 0.0).sum()),
+        "any_local": any_local,
+        "any_spread": bool(spreads.any()),
+        "even": bool((direction == direction[0]).all() and (local == local[0]).all()),
+    }
+    arrays = near._asdict() | {
+        # The block, and whether a slot explores: both are needed together, so they share a word.
+        "block_and_flag": 2 * slots.block_of + ((direction > 0.0) | (local > 0.0)),
+        "fixed": fixed if slots_of_it.size else none,
+        "fixed_slots": slots_of_it,
+        "fixed_keep": fixed_keep,
+        "fixed_other": fixed_other,
+        "local": local if any_local else none,
+        "local_keep": local_keep,
+        "local_other": local_other,
+        "adaptive": adaptive,
+        "adaptive_blocks": np.flatnonzero(adaptive > 0.0),
         "parent": parent,
         "child_start": child_start,
         "child": child,
-        "adaptive_blocks": np.flatnonzero(adaptive > 0.0),
-        "fixed_slots": fixed_slots,
-        "fixed_other": fixed_other,
-        "local_other": local_other,
-        "near_start": near.near_start,
-        "near": near.near,
-        "owed_start": near.owed_start,
-        "owed": near.owed,
-        "near_gain": near.near_gain,
-        "owed_gain": near.owed_gain,
-        "out_chance": out_chance,
-        "in_chance": in_chance,
-        "fixed": fixed if fixed_slots.size else none,
-        "fixed_keep": fixed_keep,
-        "local": local if any_local else none,
-        "local_keep": local_keep,
-        "adaptive": adaptive,
         "spread": spread,
-        "cover": near.cover,
-        "relief": near.relief,
-        "direction": none if rule is None or any_spread else direction,
-        "evaluated": np.zeros(0 if rule is None else len(POINT)),
-        "workspace": np.zeros(0 if rule is None else workspace_size(n)),
-        "roots": np.zeros(m if any_adaptive else 0),
-        "spreading": np.zeros(n if any_spread else 0),
-        "spread_node": np.zeros(n_nodes(n) if any_spread else 0),
-        "spread_for": np.full(n if any_spread else 0, -1, dtype=np.int32),
-        "seen_fixed": np.zeros(n if single and fixed_slots.size else 0),
+        "direction": none if not stands or spreads.any() else direction,
+    }
+    return Parts(arrays, switches)
+
+
+def _observation(graph: FeedbackGraph, slots: Slots, seen_how: Ints, single: bool) -> Parts:
+    """Who reveals whom."""
+    switches = {
+        "n_universal": graph.universal.size,
+        "degree": _common(np.diff(graph.out_indptr)),
+        "in_degree": _common(np.diff(graph.in_indptr)),
+        "seen_by": _common(seen_how),
+        "single": single,
+        "fails": graph.in_probability is not None,
+    }
+    arrays = {
+        "seen_how": seen_how,
+        "universal": slots.slot_of[graph.universal],
+        "out_chance": _chances(graph.out_indptr, graph.out_probability, slots),
+        "in_chance": _chances(graph.in_indptr, graph.in_probability, slots),
+    }
+    return Parts(arrays, switches)
+
+
+def _room(graph: FeedbackGraph, tuning: Tuning, switches: dict[str, int]) -> Arrays:
+    """What is made while playing, and room to work in."""
+    n, m, changes = tuning.n_arms, tuning.n_blocks, int(graph.out_degree.max())
+    spreading = n if switches["any_spread"] else 0
+    tunes = switches["self_tunes"]
+    return {
+        "roots": np.zeros(m if switches["n_adaptive"] else 0),
+        "spreading": np.zeros(spreading),
+        "spread_node": np.zeros(n_nodes(n) if spreading else 0),
+        "spread_for": np.full(spreading, -1, dtype=np.int32),
+        "seen_fixed": np.zeros(n if switches["single"] and switches["n_fixed"] else 0),
+        "evaluated": np.zeros(len(POINT) if tunes else 0),
+        "workspace": np.zeros(workspace_size(n) if tunes else 0),
         "terms": np.zeros(max(TERMS, int(np.diff(graph.in_indptr).max()) + 1)),
         "changed": np.zeros(max(LISTED, changes), dtype=np.int32),
         "block_loss": np.zeros(m),
@@ -193,12 +232,6 @@ def build_memory(
         "touched": np.zeros(m, dtype=np.int32),
         "marked": np.zeros(m, dtype=np.int32),
     }
-    if rule is not None:
-        arrays |= stands | rule_numbers(rule, n, graph.out_indices.size)
-    memory = pack(arrays, switches, edges, seeded_words(seed))
-    with interrupts_kept():
-        engine.start(memory)
-    return memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -363,14 +396,17 @@ def _runs(power: Floats, rate: Floats, *more: Floats) -> list[tuple[int, int, fl
     return [(a, b, float(power[a]), float(rate[a])) for a, b in zip(firsts, ends, strict=True)]
 
 
-def _give_records(store: Arrays, layout: Simplices, slots: Slots, fixed: Floats, local: Floats) -> None:
-    """What the engine keeps with the first group of every block."""
-    big = np.flatnonzero(layout.block_group != -1)
-    groups = layout.block_group[big].astype(np.int64)
+def _give_records(store: Arrays, simplices: Simplices, slots: Slots, explored: Parts) -> None:
+    """What the engine keeps with the first group of every block: 1 − ᾱ, and its constant exploration."""
+    big = np.flatnonzero(simplices.block_group != -1)
+    groups = simplices.block_group[big].astype(np.int64)
     records = np.where(groups >= 0, groups, -2 - groups) * N_SCALARS
     store["scalars"][SHARE::N_SCALARS] = 1.0
-    store["scalars"][records + SHARE] = 1.0 - np.add.reduceat(local, slots.starts[:-1])[big]
-    store["scalars"][records + HELD] = np.add.reduceat(fixed, slots.starts[:-1])[big]
+    if explored.arrays["local"].size:
+        inside = np.add.reduceat(explored.arrays["local"], slots.starts[:-1])[big]
+        store["scalars"][records + SHARE] = 1.0 - inside
+    if explored.arrays["fixed"].size:
+        store["scalars"][records + HELD] = np.add.reduceat(explored.arrays["fixed"], slots.starts[:-1])[big]
 
 
 def _parents(tuning: Tuning, slots: Slots) -> tuple[Ints, Ints, Ints]:
@@ -499,11 +535,11 @@ def _how_seen(graph: FeedbackGraph, slots: Slots, spreads: Bools) -> Ints:
     return how[slots.arm_at]
 
 
-def _shape(switches: dict[str, int], store: Arrays, fixed: Floats, varies: bool) -> int:
+def _shape(switches: dict[str, int], store: Arrays, fixed: Floats) -> int:
     """What every play reveals, if that can be learnt from in one go."""
     lists = bool((store["form"] == ENTROPY_LIST).all())
     how = switches["seen_by"]
-    if varies:
+    if switches["n_adaptive"] or switches["any_spread"] or switches["fails"]:
         return MANY_SHAPES
     if how == SEEN_BY_SELF and switches["singletons"]:
         return OWN_LOSS
@@ -513,6 +549,6 @@ def _shape(switches: dict[str, int], store: Arrays, fixed: Floats, varies: bool)
     if switches["singletons"] and switches["in_order"] and switches["n_top_groups"] == 1 and lists:
         if how == SEEN_BY_ALL:
             return EVERYTHING
-        if how == SEEN_BY_OTHERS and bool((fixed == fixed[0]).all()):
+        if how == SEEN_BY_OTHERS and bool((fixed == fixed[:1]).all()):
             return ALL_OTHERS
     return MANY_SHAPES
