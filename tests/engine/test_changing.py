@@ -14,7 +14,7 @@ from sidelight.engine.calendar import make_calendar
 from sidelight.engine.graphs import FIRST_OTHER, OTHER, SAME, Sequence
 from sidelight.engine.losses import no_function
 from sidelight.engine.random import seeded_words
-from sidelight.engine.round.reveals import fill_edge_units
+from sidelight.engine.round.probabilities import fill_edge_units
 from sidelight.engine.self_tuning import changing as loop
 from sidelight.engine.self_tuning.changing import N_DRAW, NUMBERS, RULE, new_state
 from sidelight.policy.graphs import other_graph, own_graph, packed, unknown_graph

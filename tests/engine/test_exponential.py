@@ -5,7 +5,7 @@ import pytest
 from kernel_entries import exponentials, small_exponentials, tiny_exponentials
 from mpmath import mp
 
-from sidelight.engine._numba.bits import bits_float, float_bits
+from sidelight.engine._numba.pointers import bits_float, float_bits
 from sidelight.engine.exponential import SMALL, TINY
 
 

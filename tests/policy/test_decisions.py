@@ -406,7 +406,9 @@ def test_by_what_was_kept_it_is_the_same(kind):
             np.testing.assert_allclose(one._game.ledger(arm), two._game.ledger(arm), rtol=1e-7, atol=1e-8)
     if kind in TUNED:
         assert one.certificate().terms.keys() != two.certificate().terms.keys()
-        tuned = [np.array([views(policy._game.memory)[name] for name in fields.TUNED]) for policy in (one, two)]
+        tuned = [
+            np.array([views(policy._game.memory)[name] for name in fields.TUNED]) for policy in (one, two)
+        ]
         np.testing.assert_allclose(*tuned, rtol=1e-7, atol=1e-9)
 
 

@@ -18,9 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, types, uint64
 
-from sidelight.engine._numba.bits import float_bits
 from sidelight.engine._numba.jit import noinline
-from sidelight.engine._numba.pointers import pointer
+from sidelight.engine._numba.pointers import float_bits, pointer
 from sidelight.engine.random import mix
 
 N_BUCKETS = 64

@@ -5,8 +5,8 @@ a polynomial for exp(r) on |r| ≤ ln(2)/2: plain arithmetic on doubles and thei
 an array into vector instructions. The relative error is below 3e-16; arguments at or below −708 give 0.
 """
 
-from sidelight.engine._numba.bits import bits_float, float_bits
 from sidelight.engine._numba.jit import inlined
+from sidelight.engine._numba.pointers import bits_float, float_bits
 
 _LOG2E = 1.4426950408889634
 _LN2_HIGH = 0.693145751953125

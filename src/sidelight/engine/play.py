@@ -34,7 +34,7 @@ from sidelight.engine.round.prefetch import (
     proposed,
     slot_of_member,
 )
-from sidelight.engine.round.reveals import works
+from sidelight.engine.round.probabilities import works
 from sidelight.engine.round.round import ask
 from sidelight.engine.round.settle import count_paid, count_round
 from sidelight.engine.simplex.store import POWER_BUCKETS, first_of

@@ -9,8 +9,8 @@ a hash of (key, round, arm): any loss can be recomputed in any order without sto
 import numpy as np
 from numba import int64, uint64
 
-from sidelight.engine._numba.bits import bits_float
 from sidelight.engine._numba.jit import inlined, kernel
+from sidelight.engine._numba.pointers import bits_float
 
 _TO_UNIT = 2.0**-53
 NEXT_DRAW = 1 << 42  # 2²² draws in each of 2⁴² rounds, then another stream

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 BLOCK_LEAST, BLOCK_PAID, EXPLORED, N_TOTALS = range(4)
 """Learnt.totals."""
 
+
 class Learnt(NamedTuple):
     """Everything that playing has changed; blocks and arms in the order of the tuning."""
 

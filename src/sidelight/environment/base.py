@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sidelight._types import Bools, Floats, Longs
 from sidelight.engine.losses import World, no_function
 from sidelight.engine.random import fill_hashed_units
-from sidelight.engine.round.reveals import fill_edge_units
+from sidelight.engine.round.probabilities import fill_edge_units
 from sidelight.errors import InvalidOption
 from sidelight.graph.changes import Changes
 

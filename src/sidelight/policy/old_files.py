@@ -42,7 +42,6 @@ from sidelight.policy.policy_file import (
     read_unit,
 )
 
-
 HEAD = 4
 """Numbers of a plan's draw in decisions.kept, after which its probability was not kept."""
 

@@ -34,8 +34,8 @@ import numpy as np
 from sidelight import _files
 from sidelight._archive import ArchiveError, Arrays, read_arrays, unpack_arrays, what_is
 from sidelight._version import __version__
-from sidelight.engine.random import DRAWS, NEXT_DRAW, STEP
 from sidelight.engine.fields import TUNED
+from sidelight.engine.random import DRAWS, NEXT_DRAW, STEP
 from sidelight.engine.state import Learnt, named_tuned
 from sidelight.errors import SavedStateError
 from sidelight.graph import FeedbackGraph

@@ -7,6 +7,6 @@ cache       machine code kept on disk
 notice      a word while it is being made
 interrupts  ctrl-C while it is being made
 entry       calling a kernel again and again from Python
-pointers, bundles, bits   what kernels read and write through
+pointers, bundles   what kernels read and write through
 checks      the same with every index checked
 """

@@ -23,8 +23,7 @@ from sidelight.engine.round.indexing import (
     record_of_block,
     top_group_of,
 )
-from sidelight.engine.round.learn_all import learn_all
-from sidelight.engine.round.learn_blocks import learn_block
+from sidelight.engine.round.learn_all import learn_all, learn_block
 from sidelight.engine.round.learn_single import LARGEST_ESTIMATE, learn_single
 from sidelight.engine.round.probabilities import block_value, seen_by_edges, varying
 from sidelight.engine.round.settle import count_paid, count_round, move_top, settle

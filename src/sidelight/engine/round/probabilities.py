@@ -1,10 +1,19 @@
-"""How likely an arm is to be played, and to be seen: Z and P, one slot at a time."""
+"""How likely an arm is to be played, and to be seen: Z and P, one slot at a time; and reveals that may fail.
 
-from sidelight.engine._numba.jit import inlined, loop
+In a simulation a coin decides whether an edge reveals: a hash of the word of the round and of both ends of the edge,
+independent of losses and of the player's own draws. A reveal that failed is learnt from as a loss of 0: its estimate
+is 0 either way.
+"""
+
+from sidelight.engine._numba.jit import inlined, internal, kernel, loop, noinline
 from sidelight.engine.fields import SEEN_BY_ALL, SEEN_BY_BLOCK, SEEN_BY_EDGES, SEEN_BY_SELF
+from sidelight.engine.random import arm_unit, edge_word, round_word
 from sidelight.engine.round.indexing import (
+    arm_at,
     block_of,
+    end_edge,
     end_in_edge,
+    first_edge,
     first_in_edge,
     group_of,
     record_of_block,
@@ -113,3 +122,38 @@ def seen_probability(machine, state, store, slot, z, rest):
         if machine.n_adaptive > 0:
             whole += machine.adaptive[k] * state.roots[k]
     return whole - z
+
+
+@inlined(needs="failing", without=1.0)
+def reveal_chance(machine, edge):
+    """How likely an explicit out-edge reveals; 1, for nothing, where all reveals are certain."""
+    return machine.out_chance[edge] if machine.fails else 1.0
+
+
+@internal(needs="failing", without=True)
+def works(machine, word, slot, v):
+    """Does playing `slot` reveal v, an out-neighbour, in the round of this word?"""
+    noinline()
+    if not machine.fails:
+        return True
+    # Rows are in the order of arms; what is not in the row is revealed by everyone, and never fails.
+    arm = arm_at(machine, v)
+    low, high = first_edge(machine, slot), end_edge(machine, slot)
+    end = high
+    while low < high:
+        middle = (low + high) // 2
+        if arm_at(machine, machine.out_indices[middle]) < arm:
+            low = middle + 1
+        else:
+            high = middle
+    if low == end or machine.out_indices[low] != v:
+        return True
+    return arm_unit(edge_word(word, arm_at(machine, slot)), arm) < machine.out_chance[low]
+
+
+@kernel()
+def fill_edge_units(key, round_, arm, arms, out):
+    """The numbers in [0, 1) by which it is decided whether playing `arm` reveals each of `arms`: below its chance."""
+    word = edge_word(round_word(key, round_), arm)
+    for i in range(arms.size):
+        out[i] = arm_unit(word, arms[i])

@@ -13,10 +13,9 @@ from sidelight.engine._numba.jit import inlined, internal, loop, noinline
 from sidelight.engine._numba.pointers import offset, pointer
 from sidelight.engine.fields import SEEN_BY_ALL, SEEN_BY_EDGES, SEEN_BY_SELF
 from sidelight.engine.round.indexing import end_edge, end_in_edge, first_edge, first_in_edge, is_own
-from sidelight.engine.round.probabilities import chance_of
-from sidelight.engine.round.reveals import reveal_chance
+from sidelight.engine.round.probabilities import chance_of, reveal_chance
 from sidelight.engine.round.spread import end_near, first_near, near_gain
-from sidelight.engine.self_tuning.costs import pays, shifted
+from sidelight.engine.self_tuning.charge import pays, shifted
 
 STRENGTHS = 9
 """Strengths of a family, a factor of √2 apart, the third of which is that of Lemma 2 or 3."""

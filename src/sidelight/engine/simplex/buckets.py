@@ -28,8 +28,8 @@ Everything here works on one group g of a `Store`; h is its index among the buck
 
 import math
 
-from sidelight.engine._numba.bits import bits_float, float_bits
 from sidelight.engine._numba.jit import inlined, internal, noinline
+from sidelight.engine._numba.pointers import bits_float, float_bits
 from sidelight.engine.constants import LARGEST_REACH
 from sidelight.engine.simplex.moments import (
     add_moments,

@@ -5,8 +5,8 @@
 
 import math
 
-from sidelight.engine._numba.bits import bits_float, float_bits
 from sidelight.engine._numba.jit import inlined, loop, noinline
+from sidelight.engine._numba.pointers import bits_float, float_bits
 from sidelight.engine.simplex.store import (
     CARRY,
     CENTER,
