@@ -296,7 +296,7 @@ def _of_engine(reveals: Ints, n: int, values: Floats) -> Floats:
     found = np.zeros(N_DRAW + 3 * n)
     draw = by_name(DRAW, found)
     draw.drawn_at, draw.cost, draw.extra = NOT_ALL, values[late.COST], values[late.EXPLORED]
-    inside, seen = (values[late.N_DRAW + part :: late.PER_ARM] for part in (late.INSIDE, late.SEEN))
+    inside, seen = (values[late.N_KEPT + part :: late.PER_ARM] for part in (late.INSIDE, late.SEEN))
     found[N_DRAW + reveals] = inside
     found[N_DRAW + n + reveals] = (1.0 - values[late.EXPLORED]) * inside
     found[N_DRAW + 2 * n + reveals] = seen
