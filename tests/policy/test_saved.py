@@ -495,7 +495,7 @@ def test_a_certificate_below_anything_is_refused(tmp_path):
     path = tmp_path / "policy"
     played("self-tuning", 20).save(path)
     header, arrays = contents(path)
-    at = header["tuned"].index("purchased")
+    at = header["tuned"].index("penalty")
     tuned = arrays["memory.tuned"].copy()
     tuned[at] = -1e6
     forge(path, header, arrays | {"memory.tuned": tuned})
