@@ -81,6 +81,7 @@ def _read(builder, typ, value, field):
 def _cell(context, builder, typ, value, scalar):
     """Where a scalar is."""
     field, index = typ.scalars[scalar]
+    # As `field[index]` would be compiled: a name costs no more than an index.
     pointer = _read(builder, typ, value, field)
     data, _ = taken_apart(context, builder, typ.types[typ.numbers[field]], pointer)
     return cgutils.gep_inbounds(builder, data, index)
@@ -97,6 +98,7 @@ def _get(context, builder, typ, value, attr):
 def _set(context, builder, signature, args, attr):
     """Only scalars are written: where a pointer leads is fixed as long as the kernel runs."""
     typ = signature.args[0]
+    # A pointer that were replaced would still lead to the old cells in every caller.
     if attr not in typ.scalars:
         raise NotImplementedError(f"kernels do not replace {attr}, a field of {typ}")
     builder.store(args[1], _cell(context, builder, typ, args[0], attr))
@@ -148,12 +150,14 @@ def opener(
 
             found = []
             for bundle in bundles:
+                # In the frame of the calling kernel; LLVM drops the fields that nobody reads.
                 room = cgutils.alloca_once(builder, context.get_value_type(bundle).pointee)
                 for field, at in bundle.numbers.items():
                     array, number, plain = sources[field]
                     value, size = arrays[array].data, arrays[array].nitems
                     if plain:
                         value = cell(array, number)
+                    # Where a part begins is in the memory itself, so one kernel serves memories of all sizes.
                     elif number >= 0:
                         first = cell("layout", 2 * number)
                         value = builder.gep(value, [first])
@@ -204,6 +208,9 @@ def _set_in_record(context, builder, signature, args, attr):
     builder.store(args[1], cgutils.gep_inbounds(builder, args[0], signature.args[0].places[attr]))
 
 
+_RECORDS: dict[str, tuple[str, ...]] = {}
+
+
 def by_name(fields: Sequence[str], cells: Any) -> Any:
     """For Python: the cells of an array by name, read and written."""
     return _named(tuple(fields))(cells=cells)
@@ -215,7 +222,12 @@ def _named(fields: tuple[str, ...]) -> type[SimpleNamespace]:
 
 
 def record_of(name: str, fields: Sequence[str]) -> Any:
-    """A function from cells, or an array, and a place to the record that begins there: numbers by name."""
+    """A function from cells, or an array, and a place to the record that begins there: numbers by name.
+
+    No two kinds of records have one name, by which the compiler knows their types.
+    """
+    known = _RECORDS.setdefault(name, tuple(fields))
+    assert known == tuple(fields), f"there are other records called {name}: {known}"
     kind = Record(name, fields)
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return lambda cells, at: by_name(fields, cells[at : at + len(fields)])
@@ -228,6 +240,7 @@ def record_of(name: str, fields: Sequence[str]) -> Any:
                 data = make_array(given)(context, builder, args[0]).data
             else:
                 data, _ = taken_apart(context, builder, given, args[0])
+            # Only an address: names are offsets that are known when a kernel is compiled.
             return builder.gep(data, [args[1]])
 
         return kind(cells, types.intp), codegen

@@ -64,6 +64,7 @@ SOURCES = source_digest()
 def places() -> list[Path]:
     """Folders for machine code: the most wanted that can be written, after those that can only be read."""
     found = []
+    # Places that can only be read come first in the list: code may lie there already.
     for place in _wanted():
         found.append(place)
         if _writable(place):
@@ -79,6 +80,7 @@ def _wanted() -> Iterator[Path]:
     if named := os.environ.get("XDG_CACHE_HOME"):
         yield Path(named) / "sidelight" / "kernels"
     else:
+        # Containers often run as a user without one.
         with contextlib.suppress(RuntimeError):  # a user without a home
             yield Path.home() / ".cache" / "sidelight" / "kernels"
     yield from _own_temporary()
@@ -112,6 +114,7 @@ def folders() -> tuple[Path, ...]:
     """Where code of exactly this kind may be: read from each in turn, written to the first that allows it."""
     if SOURCES is None:
         return ()
+    # Code for one processor may crash on another that shares the disk.
     processor = numba.core.registry.cpu_target.target_context.codegen().magic_tuple()
     options = [(name, str(getattr(config, name, None))) for name in _OPTIONS]
     parts = (
@@ -170,6 +173,7 @@ class KernelCache(_Cache):
         function = self._function
         ours = function.__module__.partition(".")[0] == PACKAGE.name
         source = b"" if ours else Path(function.__code__.co_filename).read_bytes()
+        # Two functions of one name in a file are told apart by their lines.
         where = f"{function.__qualname__} {function.__code__.co_firstlineno} {signature}"
         return f"{function.__module__}.{function.__name__}-{hashlib.sha256(source + where.encode()).hexdigest()[:24]}"
 
@@ -187,6 +191,7 @@ class KernelCache(_Cache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a compiled function, unless the sources have changed since this process read them."""
+        # Addresses of this process are of no use to another; and code must be that of the sources it is filed under.
         if not self._enabled or data.library.has_dynamic_globals or source_digest() != SOURCES:
             return
         content = _sealed(dumps(data._reduce()))

@@ -37,6 +37,7 @@ def pointer_to(dtype: Any) -> Any:
 
 def pointing(context: Any, builder: Any, kind: Any, data: Any, size: Any) -> Any:
     """A value of such a type: to `size` cells, the first at the address `data`."""
+    # A plain pointer is its address; no instruction is added.
     if not CHECKED:
         return data
     made = cgutils.create_struct_proxy(kind)(context, builder)

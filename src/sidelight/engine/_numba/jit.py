@@ -39,6 +39,7 @@ def _jitted(
     without: Any = None,
 ) -> Callable[[Any], Any]:
     """`njit`, by one of our pipelines, with machine code kept in our own cache or not at all."""
+    # Where Numba looks otherwise than expected, its own pipeline compiles everything: slower, and right.
     if EXPECTED:
         options = options | {"pipeline_class": pipeline}
     if CHECKED:
@@ -49,6 +50,7 @@ def _jitted(
         if dispatcher is function:  # interpreted
             return function
         if kept and not function.__closure__:  # what a closure holds is not in the address
+            # Numba's own cache does not see that a callee in another file has changed.
             dispatcher._cache = KernelCache(function)
         if EXPECTED and pipeline is not Entry:
             one_signature(dispatcher)

@@ -34,6 +34,7 @@ class _OnceOptimized(JITCodeLibrary):
     """A library whose own code is linked as it is: optimising single functions first gains nothing."""
 
     def add_llvm_module(self, ll_module: Any) -> None:
+        # Numba would optimise here; the entry does it once for all.
         ll_module.data_layout = self._codegen._data_layout
         self._final_module.link_in(ll_module)
 
@@ -132,6 +133,7 @@ class EntryLibrary(_OnceOptimized):
         self._final_module.verify()
         self._finalize_final_module()
         codegen: Any = self._codegen
+        # Environments hold what a function needs to raise an error; inner ones had no address to be set at.
         for variable in self._final_module.global_variables:
             if variable.name.startswith(_ENVIRONMENT):
                 environment = lookup_environment(variable.name)
@@ -193,6 +195,7 @@ def _as_expected() -> bool:
         _FunctionCompiler: "fold_argument_types _get_implementation",
         Dispatcher: "compile get_call_template",
     }
+    # Attributes appear when a library is made: their names are in the code that makes it.
     makers = [vars(ancestor).get("__init__") for ancestor in JITCodeLibrary.__mro__]
     assigned = {name for make in makers if isinstance(make, FunctionType) for name in make.__code__.co_names}
     return all(hasattr(where, name) for where, names in used.items() for name in names.split()) and (

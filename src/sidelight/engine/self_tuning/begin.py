@@ -36,10 +36,12 @@ def first_numbers(rule: SelfTuning) -> Floats:
     given = (rule.order, rule.weak, rule.beside, rule.strong, rule.lean)
     beta = rule.first
     if rule.horizon > 0:
+        # The budget was made for this β: it is affordable for all rounds from the first on.
         _, beta = prices.cost_to_go(rule.first, rule.horizon, rule.diameter, *given, rule.first)
     worst_cost = prices.price(beta, *given)
     penalty = beta * rule.diameter
     floor = (1.0 + rule.patience) * rule.first - rule.first
+    # Scale and bounds of the leader such that nothing is out of date before the first check.
     found = dict.fromkeys(TUNED, 0.0) | {
         "beta": beta,
         "free_beta": rule.first,

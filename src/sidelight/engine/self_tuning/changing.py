@@ -81,7 +81,7 @@ DRAW = (
 N_DRAW = len(DRAW)
 
 rule_in, numbers_in, draw_in = (
-    record_of("rule", RULE),
+    record_of("fixed", RULE),
     record_of("accounts", NUMBERS),
     record_of("dense", DRAW),
 )
@@ -157,6 +157,7 @@ def choose(state, graphs, k, record):
     noinline()
     n, now, point, work = graphs.n_arms, accounts_of(state), point_in(state.point, 0), work_of(state)
     graph = one_graph(graphs, k)
+    # Sums may have been replaced since the last evaluation.
     point.beta = 0.0
     evaluate(state, now.beta)
     leader, s = int(point.leader), rule_in(state.rule, 0).order
@@ -177,6 +178,7 @@ def choose(state, graphs, k, record):
             tried = offer_strength(work, about, lean / now.beta, scale, total, tried)
     best = tried - 1 if only else cheapest(work.costs, 0, tried)
     strength = work.strengths[best]
+    # The direction of the candidate: another family may have been written last.
     total = direct(graph, work, leader, work.scales[best], 1.0) if strength > 0.0 else 0.0
     draw = draw_in(record, 0)
     draw.drawn_at = now.round
@@ -215,6 +217,7 @@ def show(state, graphs, k, record):
         work.x[i], work.g[i] = record[N_DRAW + i], record[N_DRAW + n + i]
         work.root[i] = work.x[i] ** (1.0 - s)
         work.seen_x[i] = 0.0
+        # The point that was played is in the record; today's sums are others.
         leader = i if work.x[i] > work.x[leader] else leader
     see(graph, work.g, 1.0, work.seen_g)
     for i in range(n):
@@ -267,6 +270,7 @@ def learn(state, count, record):
     noinline()
     now, draw, sums = accounts_of(state), draw_in(record, 0), state.sums
     n = sums.size
+    # What nothing can reveal counts as if it had lost 1: Lemma 1 charges X for it.
     paid, saved = draw.unseen, 0.0
     for index in range(count):
         if state.losses[index] == 0.0:
@@ -283,6 +287,7 @@ def learn(state, count, record):
     now.round += 1.0
     now.charged += draw.cost
     now.unspent += rule_in(state.rule, 0).play_share * draw.cost
+    # Differences of sums matter and their size does not: kept apart, both have all their digits.
     least = sums[0]
     for i in range(n):
         least = min(least, sums[i])
@@ -314,6 +319,7 @@ def raise_temperature(state):
     most = min(2.0 * beta, rule.first * (now.round + 1.0) ** 2)
     floor = min(rule.first + rule.share * now.charged / rule.diameter, most)
     if most > beta:
+        # To the root itself: nothing is saved by waiting, as every round evaluates the point anyway.
         after = raised_temperature(point, work_of(state), sums_of(state), money, most, EXACTLY)
         if after < floor:
             after = floor

@@ -89,6 +89,7 @@ ROUNDING = 1e-12
 def estimated_cost(machine, state, store, slot):
     """What the round in which `slot` is drawn from the present distribution is to be charged."""
     noinline()
+    # In the worst case the bound itself is charged, whatever is drawn: no estimate could exceed the budget.
     cost = state.worst_cost
     if state.worst_case == 0.0:
         gamma = state.gamma
@@ -114,6 +115,7 @@ def charge(machine, state, cost):
     """Charge a round."""
     state.charged += cost
     state.unspent += machine.play_share * cost
+    # Rounds below their target earn slack, rounds above it spend it.
     state.slack = min(state.slack + state.target_cost - cost, state.most_slack)
 
 
@@ -184,6 +186,7 @@ def largest_root(store, h, coordinate):
 @inlined(needs="tuned", gives=False)
 def is_due(state, store):
     """Does the rule have to be applied afresh?"""
+    # Reads and comparisons only: this is asked after every round.
     if state.unspent > state.unspent_limit or state.round >= state.next_check:
         return True
     if state.charged > state.charged_limit or (state.worst_case == 0.0 and state.slack < 1.0):

@@ -59,6 +59,7 @@ def one_graph(graphs, k):
     n = graphs.n_arms
     starts, arms = k * (n + 1), k * n
     first, end = graphs.universal_start[k], graphs.universal_start[k + 1]
+    # Rows of all graphs lie one after another, and their starts count from the beginning of the list.
     out_indptr = pointer(graphs.out_start, starts, starts + n + 1)
     out_indices = pointer(graphs.out_arms, 0, graphs.out_arms.size)
     cover = pointer(graphs.cover, arms, arms + n)
@@ -97,6 +98,7 @@ def see(graph, values, total, out):
     """Σ of values, times chances, over the in-neighbours of every slot; `total` is that of values over all."""
     noinline()
     for slot in range(graph.n_arms):
+        # Universal arms have no explicit edges: closed forms spare n edges each.
         how = graph.seen_by if graph.seen_by >= 0 else graph.seen_how[slot]
         seen = 0.0
         if how == SEEN_BY_EDGES:
@@ -115,6 +117,7 @@ def mark_shown(graph, work, leader):
     for i in range(graph.n_arms):
         work.shown[i] = 0.0
     begin = first_edge(graph, leader)
+    # Explicit edges, then the arms that everyone reveals, as in any row of reveals.
     n_explicit = end_edge(graph, leader) - begin
     for index in range(n_explicit + graph.n_universal):
         if index < n_explicit:
@@ -149,6 +152,7 @@ def direct(graph, work, leader, scale, margin):
                 largest, next_largest, owner = owed, largest, i
             else:
                 next_largest = max(next_largest, owed)
+        # Only arms of the cover explore, each for the arm that needs it most among those that it reveals.
         for j in range(n):
             most = 0.0
             if graph.cover[j] > 0.0:
@@ -162,6 +166,7 @@ def direct(graph, work, leader, scale, margin):
         for j in range(n):
             g[j] = graph.direction[j]
             total += g[j]
+    # Where nothing explores, strengths are 0 and what is seen is never read.
     if total > 0.0:
         see(graph, g, total, work.seen_g)
     return total
@@ -224,11 +229,13 @@ def scale_in(family, work, about):
 def offer_family(work, about, family, scale, total, tried):
     """Add the strengths of a family whose directions add up to `total`; return how many are tried then."""
     noinline()
+    # Lemma 2 balances stability against exploration at this strength; near a vertex Lemma 3 asks for another.
     top = 1.0 / math.sqrt(2.0 * about.beta * total)
     if family == 1:
         top = max(math.sqrt(about.rest) * top, max(1.0, 2.0 - 2.0 * about.order) / about.beta)
     first = tried
     for k in range(STRENGTHS):
+        # b·G ≤ ½, so that at least half of what is played is X.
         work.strengths[tried] = min(top * 2.0 ** (0.5 * (2 - k)), 0.5 / total)
         work.kept[tried], work.scales[tried] = 0.0, scale
         tried += 1
@@ -249,6 +256,7 @@ def offer_strength(work, about, strength, scale, total, tried):
 def offer_kept(work, about, scale, total, first, tried):
     """Add, around the cheapest from `first` on, some that keep a part of the leader out of what exploration takes."""
     noinline()
+    # Exploration takes from all arms in proportion to X, mostly from the leader: keeping a part there is cheaper.
     nearest = work.strengths[cheapest(work.costs, first, tried)]
     first = tried
     for k in range(6):
@@ -280,6 +288,7 @@ def compare(work, about, total, begin, end):
     noinline()
     n, strengths, kept, costs, likely = about.n_arms, work.strengths, work.kept, work.costs, work.likely
     for k in range(begin, end):
+        # Sums over pieces are added up here.
         costs[k] = likely[k] = 0.0
     # A piece of the arms at a time, which stays in the nearest cache for all strengths.
     for first in range(0, n, PIECE):
@@ -307,6 +316,7 @@ def cost_of(work, about, first, end, b, kept, total):
     points, roots = offset(work.x, first), offset(work.root, first)
     seen_point, g = offset(work.seen_x, first), offset(work.g, first)
     seen_g, shown, means = offset(work.seen_g, first), offset(work.shown, first), offset(work.mean, first)
+    # Z = (1 − γ)·X + b·g, and what is kept on the leader: its own term is corrected by `compare`.
     gamma = b * total + kept
     keep, explored, by_leader = about.beta * (1.0 - gamma), about.beta * b, about.beta * kept
     most = mean = 0.0

@@ -95,14 +95,17 @@ class Sums(NamedTuple):
 def evaluate_point(point, work, sums, beta):
     """Write X(L, β) and X^{1−s} to the workspace, and what belongs to it to `point`."""
     noinline()
+    # Retuning asks for the same β several times, from different places.
     if point.beta == beta:
         return
     n, keys = sums.n_arms, sums.keys
+    # The leader is the first arm of least sum, so that whoever is loaded from a file finds the same one.
     least, leader = least_of(keys, 0, n), 0
     while leader < n - 1 and keys[leader] != least:
         leader += 1
     point.beta = beta
     point.leader = leader
+    # Keys are rate·L with the rate of their own β: this turns them into those of the β that is asked for.
     ratio = sums.beta / beta
     q = sums.power
     if q == 0.0:
@@ -113,6 +116,7 @@ def evaluate_point(point, work, sums, beta):
         point.rest = others / (1.0 + others)
         point.lead = 0.0
         return
+    # d_I at the temperature of the simplex: near the root, and never below 1, as X_I ≤ 1.
     d = max(sums.multiplier + keys[leader], 1.0)
     for _ in range(NEWTON):
         total, slope = power_sums(keys, n, least, ratio, q, d)
@@ -123,6 +127,7 @@ def evaluate_point(point, work, sums, beta):
         # Converges quadratically: after a step this small, the next one would be lost in the rounding of the sums.
         if abs(d - before) <= LAST_STEP * d:
             break
+    # The leader is left out of the sums, and not subtracted afterwards: 1 − X_I keeps its digits near a vertex.
     others, above = write_power_point(work, keys, 0, leader, least, ratio, q, d)
     more, higher = write_power_point(work, keys, leader + 1, n, least, ratio, q, d)
     others, above = others + more, above + higher
@@ -169,6 +174,7 @@ def write_power_point(work, keys, first, end, least, ratio, q, lead):
 @inlined()
 def write_entropy_point(work, keys, n, leader, least, ratio):
     """`write_power_point` for the entropy; return Σ e^(−gap) over all but the leader, and Σ X·gap."""
+    # X^{1−s} is 1 for s = 1: formulas with it serve the entropy too.
     x, root = work.x, work.root
     others = spent = 0.0
     for i in range(n):
@@ -191,6 +197,7 @@ def raised_temperature(point, work, sums, money, most, tolerance):
     β′ is at the root, or below it where W − money ≤ (tolerance − 1)·money is close enough for a last step by chord.
     """
     noinline()
+    # The point must be at β: whoever calls has just evaluated it there.
     beta, worth = point.beta, point.worth
     after = most
     if money < (after - beta) * point.entropy:

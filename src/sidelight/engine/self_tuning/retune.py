@@ -101,10 +101,12 @@ def retune(machine, state, store):
     """Apply the rule to the present sums."""
     noinline()
     point = point_of(state)
+    # Remembered, as what follows may change both, and how to explore depends on whether it did.
     before, was_worst_case = state.beta, state.worst_case
     point.beta = 0.0  # sums have moved since
     evaluate(machine, state, store, before)
     worth = point.worth
+    # The free β is what the rule would play without a budget; a budget then decides how much of it is played.
     raise_free(machine, state, store)
     left = machine.horizon - state.round
     beta = state.free_beta
@@ -114,15 +116,18 @@ def retune(machine, state, store):
         # The certificate of all rounds needs no larger β after the last, and the budget has none.
         beta = before
     evaluate(machine, state, store, beta)
+    # Lowering β refunds what raising it has cost: the same integral of H, taken back.
     state.penalty += point.worth - worth
     if left <= 0.0:
         guard(machine, state, beta)
+    # Rates are in inverse proportion to β, so sums are scaled anew and the point is solved for once more.
     if beta != before:
         rescale(machine, state, store, beta)
     if state.worst_case != 0.0:
         play_worst_case(machine, state, store)
     elif was_worst_case != 0.0 or has_moved(machine, state):
         choose(machine, state, store)
+    # The choice holds, but exploration follows X, which has moved with β.
     elif beta != before:
         explore(machine, state, store, state.strength)
 
@@ -159,6 +164,7 @@ def raise_free(machine, state, store):
     evaluate(machine, state, store, beta)
     worth = point.worth
     if money > machine.patience * beta * point.entropy:
+        # W is nearly flat where X is near a vertex: without a cap, a little money would pay for any β.
         most = min(2.0 * beta, machine.first * (state.round + 1.0) ** 2)
         sums = Sums(machine.n_arms, offset(store.key, 1), state.beta, store.power[0], store.scalars[LAMBDA])
         work = work_of(machine, state)
@@ -186,11 +192,13 @@ def hold(machine, state, store, worth, left):
     """
     noinline()
     point = point_of(state)
+    # All that is not spent yet. W(β) is added back, as it is refunded when β moves elsewhere.
     budget = machine.budget - (state.penalty + state.charged - worth)
     _, target = cost_to_go(machine, state.beta, left, state.target_beta)
     beta, near, far = state.free_beta, state.free_beta, target
     value, known = 0.0, target
     fits = False
+    # Geometric bisection between a β that is wanted and one that is affordable.
     for turn in range(HALVINGS + 1):
         trial = near if turn == 0 else math.sqrt(near * far)
         evaluate(machine, state, store, trial)
@@ -221,6 +229,7 @@ def guard(machine, state, beta):
         state.target_cost = 1.0
         state.worst_case = 0.0
         return
+    # What earlier rounds saved may be spent later, but only so much of it: the bound adds it to the costs.
     state.most_slack = ROOM + GROWTH * state.charged
     state.target_cost = (1.0 + SLACK) * worst_cost(machine, beta)
     # Between the two nothing changes, so that play does not go back and forth.
@@ -236,6 +245,7 @@ def rescale(machine, state, store, beta):
     scalars = store.scalars
     ratio = state.beta / beta
     state.beta = beta
+    # The multiplier that was found belongs to the least sum, which is where the leader is.
     least = math.inf
     for i in range(first_of(store, 0), end_of(store, 0)):
         store.key[i] *= ratio
@@ -252,6 +262,7 @@ def rescale(machine, state, store, beta):
 @inlined()
 def has_moved(machine, state):
     """Is the last choice out of date, at the point that was evaluated last?"""
+    # Costs depend on X most of all through 1 − X_I and β: while both stay, so does the ranking of candidates.
     x = work_of(machine, state).x[int(state.leader)]
     return (
         state.round >= state.next_check
@@ -282,12 +293,14 @@ def follow(machine, state):
     point = point_of(state)
     leader = int(point.leader)
     if machine.any_spread:
+        # The last leader gets its own relief back: it was scaled while it led.
         machine.relief[int(state.leader)] = state.leader_relief
         state.leader_relief = machine.relief[leader]
     state.leader = leader
     state.leader_scale, state.on_leader = 1.0, 0.0
     state.chosen_beta = state.beta
     t = state.round
+    # A tenth of all rounds at most is played by an old choice, so choosing costs O(log T) times in all.
     state.next_check = t + math.ceil(max(machine.pause, 0.1 * t))
     rest = max(point.rest, LEAST_REST)
     state.leader_low = 1.0 - MOVED * rest
@@ -304,6 +317,7 @@ def choose(machine, state, store):
     about = candidates_at(work, machine.n_arms, machine.order, state.beta, leader, rest, likely)
     mark_shown(machine, work, leader)
     see(machine, work.x, 1.0, work.seen_x)
+    # Mean losses decide among candidates that cost nearly the same in the worst case.
     recall(machine, state, store, work)
     offer_none(work, about)
     tried = 1
@@ -315,6 +329,7 @@ def choose(machine, state, store):
             tried = offer_family(work, about, family, scale, total, tried)
             if machine.any_spread and rest > 0.0:
                 tried = offer_kept(work, about, scale, total, first, tried)
+    # The workspace has the direction of the last family only: what is played follows from strength and scale.
     best = preferred(machine, state, work, tried)
     state.leader_scale = work.scales[best]
     state.on_leader = work.kept[best]
@@ -357,11 +372,13 @@ def explore(machine, state, store, strength):
     """Explore with this strength from now on."""
     before = state.strength
     state.strength = strength
+    # Spread exploration is kept by slot, so a new strength writes all of it; from 0 to 0 nothing changes.
     if machine.any_spread and (strength > 0.0 or before > 0.0):
         machine.spread[0] = strength
         renew_block_spread(machine, state, store, 0, 0)
     elif machine.n_fixed > 0:
         total = 0.0
+        # With the entropy X^{1−s} is 1 and the direction constant: exploration is that, times its strength.
         for slot in range(machine.n_arms):
             machine.fixed[slot] = strength * machine.direction[slot]
             total += machine.fixed[slot]
