@@ -7,7 +7,7 @@ import sys
 import pytest
 from cli_checks import assert_one_line
 
-from sidelight.policy.own_file import own_from_source, own_source
+from sidelight.policy.own import own_from_source, own_source
 from sidelight.testing import check_player
 
 

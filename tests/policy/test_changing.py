@@ -41,7 +41,7 @@ PLANS = {
     "bandit": lambda: sl.plan(families.mab(4)),
     "failing": lambda: sl.plan(families.faulty(families.cycle(5), 0.6)),
     "failing entropy": lambda: sl.plan(
-        families.faulty(families.loopy_star(4), 0.5), realization="self-tuning", s=1.0
+        families.faulty(families.loopy_star(4), 0.5), realization="self-tuning", order=1.0
     ),
 }
 
@@ -94,7 +94,7 @@ def twin_of(policy):
     twin.L, twin.beta = state.sums + now.least, now.beta
     twin.purchased, twin.charged, twin.unspent = now.penalty, now.charged, now.unspent
     twin.paid, twin.explored = now.paid, now.explored
-    twin.rounds, twin.late = policy.round, policy._late
+    twin.rounds, twin.late = policy.round, now.late
     return twin
 
 
@@ -110,7 +110,7 @@ def begun(kind, rounds=5, seed=5):
 def unknown(policy):
     """What the twin plans for where the graph is to be shown: nothing special, or every strong graph."""
     if by_name(NUMBERS, policy._game.arrays.numbers).repair:
-        return record(unknown_graph(policy.graph.n_arms, policy._order)), True
+        return record(unknown_graph(policy.graph.n_arms, policy._game._order)), True
     return None, False
 
 
@@ -152,7 +152,7 @@ def test_known_graphs_are_played_as_the_twin_does(kind):
     twin = twin_of(policy)
     for t in range(60):
         graph = graphs[(t * t + t // 3) % 9]
-        explored = None if graph is policy.graph else record(other_graph(graph, policy._order))
+        explored = None if graph is policy.graph else record(other_graph(graph, policy._game._order))
         d = policy.decide(graph=graph)
         P = twin.decide(d.id, d.arm, explored)
         np.testing.assert_allclose(d.seen, P[d.reveals], rtol=1e-9, atol=1e-12)
@@ -215,7 +215,7 @@ class Machine(RuleBasedStateMachine):
 
     def explored(self, graph):
         same = graph is None or graph.content == self.policy.graph.content
-        return None if same else record(other_graph(graph, self.policy._order))
+        return None if same else record(other_graph(graph, self.policy._game._order))
 
     def note(self, number, arm, graph):
         planned, only = unknown(self.policy) if self.explored(graph) is None else (None, False)
@@ -298,7 +298,7 @@ class Machine(RuleBasedStateMachine):
             return
         policy, twin = self.policy, self.twin
         assert [d.id for d in policy.open] == list(twin.open)
-        assert policy._late == twin.late
+        assert by_name(NUMBERS, policy._game.arrays.numbers).late == twin.late
         np.testing.assert_allclose(policy._game.certificate(None)[1], twin.certificate, rtol=1e-7, atol=1e-9)
         np.testing.assert_allclose(
             [policy._game.ledger(arm).sum() for arm in range(self.n)],
@@ -562,7 +562,7 @@ def test_more_edges_never_cost_more():
     alone = policy._open[d.id].values[DRAW.index("cost")]
     for seed in range(20):
         trial = policy.copy()
-        trial._show(d.id, larger_graph(policy.graph, seed))
+        trial._game.show(trial._open[d.id], larger_graph(policy.graph, seed))
         assert trial._open[d.id].values[DRAW.index("cost")] <= alone * (1 + 1e-12)
 
 

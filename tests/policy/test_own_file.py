@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import sidelight as sl
-from sidelight.policy.own_file import own_from_source, own_source
+from sidelight.policy.own import own_from_source, own_source
 
 PLAYER = """
 import helper_of_mine

@@ -162,11 +162,11 @@ FIELDS: tuple[Field, ...] = (
         child
         adaptive_blocks    # blocks with adaptive exploration
         fixed_slots        # slots with constant exploration
-        fixed_other        # alias tables of the constant exploration
-        local_other        # (n,) and of the local one
-        near_start         # (n+1,) the slots that each slot explores for by spreading
+        fixed_other        # alias tables of the constant exploration …
+        local_other        # (n,) … and of the local one
+        near_start         # (n+1,) the slots that each slot explores for by spreading …
         near
-        owed_start         # (n+1,) the inverse of that
+        owed_start         # (n+1,) … and the inverse
         owed
         """,
     ),
@@ -179,8 +179,8 @@ FIELDS: tuple[Field, ...] = (
         local              # (n,) local exploration by slot
         local_keep         # (n,)
         cover              # (n,) x*
-        out_chance         # how likely each explicit edge reveals, empty where all are certain
-        in_chance          # the same by target
+        out_chance         # how likely each explicit edge reveals, empty where all are certain …
+        in_chance          # … the same by target
         near_gain          # r^{(1−h)/h} of the edges of `near`, empty where all are certain
         owed_gain          # and of those of `owed`
         direction          # (n,) constant exploration of a self-tuning plan at strength 1
@@ -304,8 +304,8 @@ FIELDS: tuple[Field, ...] = (
         portion            # (G,) FACTOR·SHARE, beside each other: whoever reads many groups reads little else
         multiplier         # (J,) Λ
         ref                # (H·B,) λ at the last refresh of each bucket
-        least              # (H·B,) until its next refresh, no member of the bucket has a smaller d
-        cap                # (H·B,) nor a larger x than least^(−q), which is this
+        least              # (H·B,) until its next refresh, no member of the bucket has a smaller d …
+        cap                # (H·B,) … or a larger x than least^(−q)
         moments            # (H·B·P,) A_p, laid out [group][bucket][p]
         carry              # (H·B,) what rounding took from A_0
         inverse            # (H·B,) Σ 1/(ref + s)

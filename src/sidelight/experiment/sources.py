@@ -30,8 +30,7 @@ from sidelight.graph.repair import with_loops
 from sidelight.planning import Plan
 from sidelight.policy import names as policies
 from sidelight.policy import plan_file
-from sidelight.policy.own import TURNS, is_own, playable, takes_no_turns
-from sidelight.policy.own_file import own_from_source, own_source
+from sidelight.policy.own import TURNS, is_own, own_from_source, own_source, playable, takes_no_turns
 
 LOOPS = ("unobservable", "all")
 """Which arms may be given a self-loop: those that no arm reveals, or all."""

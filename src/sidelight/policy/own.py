@@ -7,7 +7,8 @@
 
 `decide()` and `observe(decision, losses)` will do as well, and are used where a player has both: then several plays
 may be open, as they are where losses come late. `playable` turns it into what simulations play, and whatever goes
-wrong in it into a `PolicyError` that names file and line.
+wrong in it into a `PolicyError` that names file and line. `own_from_source` finds one in a file of Python,
+"FILE.py:NAME", which is run as a module of its own, once for each content.
 """
 
 from __future__ import annotations
@@ -15,19 +16,22 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
+import sys
 import sysconfig
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
 import sidelight
-from sidelight._check import is_whole
+from sidelight._check import checked_path, is_whole, suggestion
+from sidelight._files import digest
 from sidelight._types import Floats
 from sidelight.errors import InvalidOption, PolicyError, SidelightError
 from sidelight.policy.player import MinimalPlayer, Playable
@@ -271,7 +275,7 @@ class Guarded(_Turns):
 
 def _blame(what: str, error: BaseException, make: Any) -> PolicyError:
     said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return PolicyError(f"{what}: {said}{line_of(error, make)}")
+    return PolicyError(f"{what}: {said}{_line_of(error, make)}")
 
 
 class Decided(NamedTuple):
@@ -313,7 +317,7 @@ def _kind(made: object) -> str:
     return "nothing" if made is None else f"a {type(made).__name__}"
 
 
-def line_of(error: BaseException, make: object) -> str:
+def _line_of(error: BaseException, make: object) -> str:
     """Where a mistake is: the deepest line of nobody's library, else of the player's file, else that is not ours."""
     if isinstance(error, SyntaxError) and error.filename:
         return f" ({error.filename}:{error.lineno})"
@@ -341,3 +345,72 @@ def _file(made: Any) -> str | None:
 def _defined(method: Any) -> str:
     code = getattr(getattr(method, "__func__", method), "__code__", None)
     return "" if code is None else f" ({os.fspath(code.co_filename)}:{code.co_firstlineno})"
+
+
+# -- from a file of Python --------------------------------------------------------------------------------
+
+
+def own_source(path: Path, wanted: str = "FILE.py:NAME, the path of a Python file and a name in it") -> bytes:
+    """What the file holds."""
+    file = checked_path("a policy", path)
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        raise InvalidOption(f"{file} does not exist; write {wanted}") from None
+    except OSError as error:
+        raise InvalidOption(f"{file} cannot be read: {error.strerror or error}") from None
+
+
+def own_from_source(path: Path, source: bytes, name: str) -> Any:
+    """What is called `name` in the file: a class, a function, a plan or a policy. The file is run for it."""
+    found = vars(_module(path, source))
+    if name not in found:
+        offered = [key for key, value in found.items() if not key.startswith("_") and _offered(value)]
+        if not offered:
+            raise InvalidOption(f"{path} has nothing called {name!r}, nor any class or function of its own")
+        raise InvalidOption(f"{path} has nothing called {name!r}; {suggestion(name, offered, 'names')}")
+    value = found[name]
+    if not is_own(value) and not isinstance(value, Playable | MinimalPlayer):
+        raise InvalidOption(
+            f"{name} of {path} is {type(value).__name__}, not a class or function of (graph, horizon, seed), nor a"
+            " plan"
+        )
+    return value
+
+
+def _offered(value: object) -> bool:
+    return callable(value) and getattr(value, "__module__", "").startswith(_PREFIX)
+
+
+_PREFIX = "sidelight_own_"
+
+
+def _module(path: Path, source: bytes) -> ModuleType:
+    """The file as a module that Python knows, so that its classes can be copied; run when first asked for."""
+    name = f"{_PREFIX}{path.stem}_{digest(str(path), source)[:12]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    sys.modules[name] = module
+    try:
+        with _beside(path):
+            exec(compile(source, str(path), "exec"), vars(module))
+    except BaseException as error:
+        del sys.modules[name]
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        where = _line_of(error, module)
+        raise PolicyError(f"{path} cannot be run: {type(error).__name__}: {error}{where}") from error
+    return module
+
+
+@contextlib.contextmanager
+def _beside(path: Path) -> Iterator[None]:
+    """Modules in the same folder can be imported, as by `python FILE.py`."""
+    folder = str(path.absolute().parent)
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
