@@ -1,6 +1,6 @@
 """Saved policies: they continue bit for bit; every other file is refused, and runs nothing.
 
-The format is that of docs/decisions/0043-one-state.md, read and written here with plain NumPy and JSON.
+The format is that of docs/decisions/0019-one-state.md, read and written here with plain NumPy and JSON.
 """
 
 import json

@@ -9,7 +9,7 @@
 An array is {"type", "shape", "values"}, its values one after another; "fill" stands for values that are all the same,
 and infinite numbers are "inf" and "-inf". The codec is that of saved policies (`files`), written as text: digest,
 schema, limit. `check_certificate` proves the bound again for whoever doubts it. Why it is so: docs/decisions/0015 and
-0043.
+0019.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ Format, version 8. An uncompressed `.npz` archive (a zip of `.npy` arrays, reada
 
 `digest` is the SHA-256 of the header without it and of the names, types, shapes and bytes of all other members. The
 file is written to a temporary name in the same folder, flushed to disk and renamed, so a crash leaves the old file or
-the new one. Why it is so: docs/decisions/0043. Files of versions 5 to 7 are read as well (`old_files`).
+the new one. Why it is so: docs/decisions/0019. Files of versions 5 to 7 are read as well (`old_files`).
 """
 
 from __future__ import annotations
