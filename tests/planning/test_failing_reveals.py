@@ -93,7 +93,7 @@ WAYS = [
     {"horizon": 5000, "realization": "fixed"},
     {"horizon": 5000, "confidence": 0.9},
 ]
-WAYS += [{"horizon": 5000, "realization": "uniform"}, {"s": 1.0}, {"s": 0.75, "horizon": 5000}]
+WAYS += [{"horizon": 5000, "realization": "uniform"}, {"order": 1.0}, {"order": 0.75, "horizon": 5000}]
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
