@@ -23,7 +23,7 @@ CHANGING = ("numbers", "counts", "sums", "probabilities", "words")
 
 def begun(rule, graph, seed=1):
     """The kernels of a rule, and its state before the first round."""
-    return rule.kernels, rule(graph).policy(seed).state
+    return rule.kernels, rule(graph).policy(seed)._game.arrays
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_what_is_counted_is_what_the_arm_reveals(spec):
     for _ in range(30):
         before = state.counts.copy()
         arm = rules.ask(state)
-        assert rules.tell(state, np.full(graph.out_degree[arm], 0.5))
+        assert rules.tell(state, arm, np.full(graph.out_degree[arm], 0.5))
         assert_array_equal(np.flatnonzero(state.counts - before), graph.out_neighbors(arm))
 
 
@@ -80,7 +80,7 @@ def test_play_is_ask_and_tell(rule, spec, scale):
         counted[arm] += 1
         paid += means[0, arm]
         losses = [float(unit_of(key, t, i) < means[0, i]) for i in graph.out_neighbors(arm)]
-        assert rules.tell(told, np.array(losses))
+        assert rules.tell(told, arm, np.array(losses))
     assert cost == paid
     assert_array_equal(plays, counted)
     for name in CHANGING:
@@ -90,8 +90,8 @@ def test_play_is_ask_and_tell(rule, spec, scale):
 @pytest.mark.parametrize("bad", [-0.1, 1.1, np.nan, np.inf])
 def test_a_bad_loss_changes_nothing(bad):
     rules, state = begun(tsallis_inf, families.parse("mab:3"))
-    rules.ask(state)
+    arm = rules.ask(state)
     before = [getattr(state, name).copy() for name in CHANGING]
-    assert not rules.tell(state, np.array([bad]))
+    assert not rules.tell(state, arm, np.array([bad]))
     for name, kept in zip(CHANGING, before, strict=True):
         assert_array_equal(getattr(state, name), kept)
