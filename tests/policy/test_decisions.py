@@ -449,21 +449,6 @@ def test_cancelled_and_open_decisions_count_in_the_certificate():
     assert (certificate.round, policy.round) == (3, 2)
 
 
-def test_answers_to_a_stage_that_is_over_count_as_cancelled():
-    policy = PLANS["stages"]().policy(seed=1)  # of 1, 2, 4, … rounds
-    first, second, _, fourth = policy.decide(count=4)
-    before = policy.probabilities
-    policy.observe(first, np.ones(first.reveals.size))
-    policy.observe(second, np.ones(second.reveals.size))
-    assert np.array_equal(policy.probabilities, before)
-    assert policy.certificate().terms["unanswered"] == 4.0
-    policy.observe(fourth, np.ones(fourth.reveals.size))  # the stage of rounds 4 to 7 goes on
-    assert not np.array_equal(policy.probabilities, before)
-    assert policy.certificate().terms["unanswered"] == 3.0
-    with pytest.raises(sl.errors.TurnError, match="decision 2 was answered or cancelled before"):
-        policy.observe(second, np.ones(second.reveals.size))
-
-
 def test_what_a_decision_says():
     graph = sl.FeedbackGraph.from_edges(3, [(0, 1), (1, 2), (2, 0), (0, 0)], labels=["red", "green", "blue"])
     policy = sl.plan(graph, 100).policy(seed=3)

@@ -10,7 +10,8 @@ def ask_for(policy, arm):
 def decide_on(policy, arm):
     """`decide`, had it drawn `arm`; the number of the decision."""
     game = policy._game
-    record = policy._open[game.made + 1] = game.draw(None)
+    record = game.draw(None)
     record.arm = arm
+    policy._open[game.made] = record
     game.note(record)
     return game.made
