@@ -17,7 +17,6 @@ from sidelight.engine.simplex.store import HELD, N_SCALARS, RATE
 from sidelight.experiment import simulation
 from sidelight.planning import LAZY_FACTOR
 from sidelight.planning.schedule import epoch_start, next_epoch
-from sidelight.policy import epochs
 
 SPECS = [
     "cycle:6",
@@ -285,14 +284,15 @@ def test_simulating_from_a_policy_keeps_its_epoch():
 
 
 def test_rounds_left_end_with_the_epoch():
-    tuning = planned("cycle:6").tuning
-    for done in range(500):
-        left = epochs.rounds_to_turn(tuning, done)
+    game = planned("cycle:6").policy(seed=1)._game
+    for game.made in range(500):
+        left = game._until_turn
         assert left >= 1
-        assert epoch_start(done + 1) == epoch_start(done + left)
-        assert epoch_start(done + left + 1) == done + left + 1
-    fixed = sl.plan(sl.families.cycle(6), 1000, realization="fixed").tuning
-    assert epochs.rounds_to_turn(fixed, 3) == MOST_ROUNDS
+        assert epoch_start(game.made + 1) == epoch_start(game.made + left)
+        assert epoch_start(game.made + left + 1) == game.made + left + 1
+    fixed = sl.plan(sl.families.cycle(6), 1000, realization="fixed").policy(seed=1)._game
+    fixed.made = 3
+    assert fixed._until_turn == MOST_ROUNDS
 
 
 def test_inside_an_epoch_nothing_turns():
