@@ -19,6 +19,7 @@ from policy_kinds import played, turn
 from saved_files import contents, digest_of, forge
 
 import sidelight as sl
+from sidelight.engine.fields import SCALARS
 
 FAMILIES = [  # universal arms with and without loops, labels, many arms
     "full:5",
@@ -467,6 +468,14 @@ def test_arms_and_blocks_that_do_not_exist(path):
         refuse(path)
 
 
+def with_number(arrays, name, value):
+    """The scalars in the memory of a saved policy, one of them another."""
+    holder, index = SCALARS[name]
+    numbers = arrays[f"memory.{holder}"].copy()
+    numbers[index] = value
+    return f"memory.{holder}", numbers
+
+
 def test_numbers_that_nobody_can_have(path):
     """Files whose digest is right, but whose numbers no schema lets pass."""
     header, arrays = contents(path)
@@ -479,26 +488,35 @@ def test_numbers_that_nobody_can_have(path):
         "an even step": ("state.words", words + np.array([0, 1, 0, 0], dtype=np.uint64)),
         "a draw in between": ("state.words", words + np.array([0, 0, 0, 1], dtype=np.uint64)),
         "a point that is none": ("memory.scalars", arrays["memory.scalars"] + 10.0),
-        "a leader that is no arm": ("memory.leader", np.full_like(arrays["memory.leader"], 400)),
+        "exploration for no arm": ("memory.spread_for", np.full_like(arrays["memory.spread_for"], 400)),
+        "a leader that is no arm": with_number(arrays, "leader", 400.0),
+        "a leader between two arms": with_number(arrays, "leader", 0.5),
+        "an arm put aside that is none": with_number(arrays, "dominant", -1.0),
     }
     wrong = []
     for what, (name, array) in forged.items():
-        if arrays[name].size:
-            forge(path, header, arrays | {name: array})
-            wrong += [what] * accepted(path)
+        assert arrays[name].size, name
+        forge(path, header, arrays | {name: array})
+        wrong += [what] * accepted(path)
     assert not wrong, "accepted"
     forge(path, header, arrays | {"state.more": np.zeros(3)})
     refuse(path)
 
 
-def test_a_certificate_below_anything_is_refused(tmp_path):
+@pytest.mark.parametrize("kernels", ["of the file", "others"])
+def test_a_certificate_below_anything_is_refused(kernels, tmp_path):
     path = tmp_path / "policy"
     played("self-tuning", 20).save(path)
     header, arrays = contents(path)
-    at = header["tuned"].index("penalty")
-    tuned = arrays["memory.tuned"].copy()
-    tuned[at] = -1e6
-    forge(path, header, arrays | {"memory.tuned": tuned})
+    if kernels == "of the file":
+        name, forged = with_number(arrays, "penalty", -1e6)
+    else:
+        header |= {"memory": "another"}
+        name, forged = "state.tuned", arrays["state.tuned"].copy()
+        forged[header["tuned"].index("penalty")] = -1e6
+    forge(path, header, arrays)
+    assert accepted(path)
+    forge(path, header, arrays | {name: forged})
     with pytest.raises(sl.SavedStateError, match="certifies a regret of"):
         sl.Policy.load(path)
 
