@@ -236,9 +236,14 @@ class Machine(RuleBasedStateMachine):
     def ask(self, data):
         graph = data.draw(st.sampled_from([None, *self.graphs]), label="graph")
         arm = self.policy.ask(graph=graph)
-        self.note(self.policy._game.made, arm, graph)
+        number = self.policy._game.made
+        self.note(number, arm, graph)
         np.testing.assert_allclose(
-            self.policy.probabilities, self.twin.open[self.policy._game.made].Z, rtol=1e-7, atol=1e-11
+            distribution(self.policy, number), self.twin.open[number].Z, rtol=1e-7, atol=1e-11
+        )
+        # What would be decided next is on the policy's own graph, whatever this one is on.
+        np.testing.assert_allclose(
+            self.policy.probabilities, self.twin.distribution(*unknown(self.policy)), rtol=1e-7, atol=1e-11
         )
 
     @precondition(lambda self: self.policy.pending is not None)

@@ -115,7 +115,7 @@ def test_rewards_too(plan):
 
 WAYS = {
     "self-tuning": {},
-    "entropy": {"s": 1.0},
+    "entropy": {"order": 1.0},
     "budget": {"horizon": 300},
     "fixed": {"horizon": 300, "realization": "fixed"},
 }
