@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from sidelight._progress import Progress
 from sidelight._version import __version__
+from sidelight.engine._numba.interrupts import interrupts_kept
 from sidelight.errors import (
     IllegalPartition,
     InfeasibleRequest,
@@ -129,21 +130,9 @@ def collected(
         # what is settled meanwhile, because a part of it has failed or does not apply, need not be played
         outcomes = held.enter_context(contextlib.closing(play(p for p in waiting if p.cell.id not in found)))
         for outcome in outcomes:
-            cell = cells[outcome.id]
-            if isinstance(outcome, Absent):
-                found[cell.id] = outcome
-                if store is not None and outcome.status == "not applicable":
-                    store.write(outcome)
-            else:
-                played += cell.horizon * len(outcome.seeds)
-                known = parts.setdefault(cell.id, [])
-                known.append(outcome)
-                if sum(len(part.seeds) for part in known) == len(cell.seeds):
-                    found[cell.id] = joined(parts.pop(cell.id), cell.seeds)
-                    if store is not None:
-                        store.write(found[cell.id])
-                elif store is not None:
-                    store.keep(outcome)
+            # An interrupt halfway would leave a cell that counts as finished and has no file, or the reverse.
+            with interrupts_kept():
+                played += _taken(outcome, cells[outcome.id], found, parts, store)
             bar.update(played, f"{len(found)}/{len(cells)} cells")
     undone = "stopped before it was finished"
     for cell in spec.cells:
@@ -152,6 +141,30 @@ def collected(
             reason = undone if store is None else left_undone(count, len(cell.seeds))
             found[cell.id] = absent(cell, "interrupted", reason)
     return [found[cell.id] for cell in spec.cells], damaged
+
+
+def _taken(
+    outcome: Outcome,
+    cell: CellSpec,
+    found: dict[str, Outcome],
+    parts: dict[str, list[Cell]],
+    store: ResultsFolder | None,
+) -> int:
+    """Add what came of a part to finished cells or to parts of others, and to `store`; how many rounds it played."""
+    if isinstance(outcome, Absent):
+        found[cell.id] = outcome
+        if store is not None and outcome.status == "not applicable":
+            store.write(outcome)
+        return 0
+    known = parts.setdefault(cell.id, [])
+    known.append(outcome)
+    if sum(len(part.seeds) for part in known) == len(cell.seeds):
+        found[cell.id] = whole = joined(parts.pop(cell.id), cell.seeds)
+        if store is not None:
+            store.write(whole)
+    elif store is not None:
+        store.keep(outcome)
+    return cell.horizon * len(outcome.seeds)
 
 
 def absent(cell: CellSpec, status: Status, reason: str, provenance: dict[str, Any] | None = None) -> Absent:

@@ -18,6 +18,7 @@ from interruptible import listening
 
 import sidelight as sl
 from sidelight.engine._numba import notice
+from sidelight.experiment import folder as folders
 from sidelight.experiment.sources import built
 from sidelight.experiment.sweep import local as workers
 
@@ -152,6 +153,33 @@ def test_an_interrupt_in_this_process(tmp_path, monkeypatch):
     assert len(results.cells) == 0
     assert {cell.status for cell in results.absent} == {"interrupted"}
     assert finished(tmp_path) == 0
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_an_interrupt_while_a_cell_is_written(tmp_path, monkeypatch, when):
+    """It waits for the file: results have exactly the cells that the folder has."""
+    encode = folders.encode
+
+    def interrupted(outcome):
+        signal.raise_signal(signal.SIGINT)
+        return encode(outcome)
+
+    def forgetful(self, id):
+        signal.raise_signal(signal.SIGINT)
+
+    if when == "before":
+        monkeypatch.setattr(folders, "encode", interrupted)
+    else:
+        monkeypatch.setattr(folders.ResultsFolder, "_forget", forgetful)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        results = sl.sweep(SMALL, tmp_path, jobs=1)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (len(results.cells), finished(tmp_path), results.complete) == (1, 1, False)
+    assert {cell.status for cell in results.absent} == {"interrupted"}
+    monkeypatch.undo()
+    assert [cell.id for cell in sl.Results.read(tmp_path).cells] == [cell.id for cell in results.cells]
 
 
 DEADLY = """
