@@ -83,9 +83,13 @@ def test_regret_keeps_below_the_mean_certificate():
     environment = environments.changing(
         environments.bernoulli(means), [families.cycle(8), families.mab(8)], period=5
     )
-    run = sl.simulate(sl.plan(families.cycle(8)), environment, seeds=range(6), horizon=3000)
-    assert (run.regret[:, -1] < 0.5 * 0.2 * 3000).all()
-    assert run.regret[:, -1].mean() <= run.certificate[:, -1].mean()
+    run = sl.simulate(sl.plan(families.cycle(8)), environment, seeds=range(200), horizon=3000)
+    regret, certificate = run.regret[:, -1], run.certificate[:, -1]
+    error = (certificate - regret).std(ddof=1) / np.sqrt(regret.size)
+    assert regret.mean() + 4 * error <= certificate.mean()
+    # It learns: always playing a wrong arm costs four times the mean; one run in a hundred pays half of that.
+    assert regret.mean() < 0.25 * 0.2 * 3000
+    assert (regret < 0.5 * 0.2 * 3000).mean() >= 0.97
 
 
 def test_from_python_it_is_the_same_game():
