@@ -8,18 +8,14 @@ accumulated for it: minimum and payments are in the store. Proof and meaning: do
 import math
 
 from sidelight.engine._numba.jit import inlined, kernel
-from sidelight.engine._numba.pointers import pointer
 from sidelight.engine.fields import opened
 from sidelight.engine.round.indexing import (
     block_of,
-    end_slot,
-    first_slot,
     group_of,
     record_of_block,
     simplex_of,
     top_group_of,
 )
-from sidelight.engine.round.round import ledger
 from sidelight.engine.simplex.buckets import fineness, lower_end
 from sidelight.engine.simplex.moments import inverse_power, moments_of
 from sidelight.engine.simplex.point import is_entropy, root_sum
@@ -206,20 +202,3 @@ def certify_arm(memory, arm, out):
     g = group_of(machine, k, slot)
     restriction = inside_height(machine, store, k) + (corner(store, g) if g >= 0 else 0.0)
     write_terms(machine, state, store, k, top_height(machine, state, store), restriction, out)
-
-
-@kernel()
-def fill_terms(memory, ledgers, certificates):
-    """The ledger and the certificate against every arm, four numbers each, arm after arm."""
-    machine, state, store = opened(memory)
-    top = top_height(machine, state, store)
-    for k in range(machine.n_blocks):
-        # Once per block: it may cost as much as the block has arms.
-        inside = inside_height(machine, store, k)
-        for slot in range(first_slot(machine, k), end_slot(machine, k)):
-            arm = machine.arm_at[slot]
-            g = group_of(machine, k, slot)
-            restriction = inside + (corner(store, g) if g >= 0 else 0.0)
-            at = 4 * arm
-            write_terms(machine, state, store, k, top, restriction, pointer(certificates, at, at + 4))
-            ledger(memory, arm, pointer(ledgers, at, at + 4))

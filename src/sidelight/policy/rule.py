@@ -41,7 +41,6 @@ class Rule:
     likely_theorem: ClassVar[str] = ""  # the same of the bound with high probability
     needs_loops: ClassVar[bool] = True  # must every arm reveal itself?
     changes_graphs: ClassVar[bool] = False  # is it proved for graphs that change from round to round?
-    adds_losses: ClassVar[bool] = False  # are the sums those of observed losses, or else of estimates?
 
     def __post_init__(self) -> None:
         if not isinstance(self.graph, FeedbackGraph):

@@ -39,4 +39,3 @@ class ftl(Certain):
     name = "ftl"
     kernels = rule_kernels(name, choose, note_certain)
     needs_loops = False
-    adds_losses = True

@@ -66,7 +66,6 @@ class ts_n(Rule):
 
     name = "ts_n"
     kernels = rule_kernels(name, choose, note_certain)
-    adds_losses = True
 
     def probabilities(self, state: RuleState) -> Floats:
         """Integrals over the posteriors, by quadrature to about 1e−10."""

@@ -36,4 +36,3 @@ class ucb_n(Certain):
 
     name = "ucb_n"
     kernels = rule_kernels(name, choose, note_certain)
-    adds_losses = True
