@@ -240,7 +240,7 @@ def test_a_creation_that_outlasts_the_client(service, monkeypatch):
             Client(str(service.http.base_url), ADMIN, tries=1).create("p", "cycle:6")
         threading.Timer(1.0, release.set).start()
         impatient.tries = 40
-        (call,) = calls.create("q", "cycle:6", {})
+        (call,) = calls.create(None, "q", "cycle:6", {})
         for _ in range(2):  # the same request twice, with the same key
             impatient.run(each for each in (call,))
         assert impatient.policy("q").show()["name"] == "q"

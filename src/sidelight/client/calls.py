@@ -14,7 +14,7 @@ import re
 import secrets
 from collections.abc import Generator, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from math import inf, isfinite
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
@@ -148,41 +148,57 @@ def ask(method: str, path: str, **parts: Any) -> Operation[httpx.Response]:
     return (yield Call(method, path, **parts))
 
 
-def create(name: str, graph: FeedbackGraph | str, options: Mapping[str, Any]) -> Operation[None]:
-    """POST /v1/policies."""
+def read(path: str, key: str | None = None) -> Operation[Any]:
+    """GET, and the JSON of the answer, or what it has under `key`."""
+    answer = (yield Call("GET", path)).json()
+    return answer if key is None else answer[key]
+
+
+def create(
+    made: Result, name: str, graph: FeedbackGraph | str, options: Mapping[str, Any]
+) -> Operation[Result]:
+    """POST /v1/policies; returns `made`, which stands for the policy."""
     from sidelight.graph import FeedbackGraph
 
     described: Any = graph
-    if not isinstance(graph, str):
-        if not isinstance(graph, FeedbackGraph):
-            raise InvalidOption(
-                f'graph must be a FeedbackGraph, or a family such as "cycle:12", got {graph!r:.80}'
-            )
+    if isinstance(graph, FeedbackGraph):
         described = {"n": graph.n_arms, "edges": graph.edges().tolist()}
         if not graph.certain:
             described["probabilities"] = graph.edge_probabilities().tolist()
         if graph.labels is not None:
             described["labels"] = list(graph.labels)
-    given = {key: list(value) if isinstance(value, tuple) else value for key, value in options.items()}
-    body = {
-        "name": name,
-        "graph": described,
-        **{key: value for key, value in given.items() if value is not None},
-    }
-    yield Call("POST", "/v1/policies", body, headers=_key(None))
+    elif not isinstance(graph, str):
+        raise InvalidOption(
+            f'graph must be a FeedbackGraph, or a family such as "cycle:12", got {graph!r:.80}'
+        )
+    given = {key: value for key, value in options.items() if value is not None}
+    yield Call("POST", "/v1/policies", {"name": name, "graph": described, **given}, headers=_key(None))
+    return made
 
 
-def decide(name: str, count: int | None, key: str | None) -> Operation[list[Decision]]:
-    """POST …/decisions, with a key of its own unless one is given."""
-    count = 1 if count is None else checked_count("count", count)
-    answer = yield Call("POST", f"{policy(name)}/decisions", {"count": count}, headers=_key(key))
-    return [Decision(**made) for made in answer.json()["decisions"]]
+def policies() -> Operation[list[dict[str, Any]]]:
+    """GET /v1/policies, page by page."""
+    listed: list[dict[str, Any]] = []
+    after: str | None = ""
+    while after is not None:
+        page = (yield Call("GET", "/v1/policies", params={"after": after})).json()
+        listed += page["policies"]
+        after = page["next"]
+    return listed
 
 
-def observe(name: str, told: Iterable[tuple[Decision | int, Losses]]) -> Operation[Observed]:
+def decide(name: str, count: int | None, key: str | None) -> Operation[Any]:
+    """POST …/decisions, with a key of its own unless one is given; a list unless `count` is None."""
+    wanted = 1 if count is None else checked_count("count", count)
+    answer = yield Call("POST", f"{policy(name)}/decisions", {"count": wanted}, headers=_key(key))
+    decisions = [Decision(**made) for made in answer.json()["decisions"]]
+    return decisions[0] if count is None else decisions
+
+
+def observe(name: str, answers: Iterable[tuple[Decision | int, Losses]]) -> Operation[Observed]:
     """POST …/observations, as many as it takes."""
     items = [
-        {"decision": _number(decision), "losses": _losses(losses)} for decision, losses in map(_pair, told)
+        {"decision": _number(decision), "losses": _losses(losses)} for decision, losses in map(_pair, answers)
     ]
     accepted = repeated = 0
     for at in range(0, len(items), MANY):
@@ -204,10 +220,13 @@ def policy(name: str) -> str:
     return f"/v1/policies/{quote(name, safe='')}"
 
 
-def _pair(told: object) -> tuple[Any, Any]:
-    if not isinstance(told, tuple | list) or len(told) != 2:
-        raise InvalidOption(f"what was revealed is told in pairs (decision, losses), got {told!r:.80}")
-    return told[0], told[1]
+# -- arguments: the service checks what they mean, here is only whether they can be sent ----------------------
+
+
+def _pair(answer: object) -> tuple[Any, Any]:
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        raise InvalidOption(f"what was revealed is told in pairs (decision, losses), got {answer!r:.80}")
+    return answer[0], answer[1]
 
 
 def _number(decision: object) -> int:
@@ -219,35 +238,20 @@ def _number(decision: object) -> int:
 
 
 def _losses(losses: Any) -> Any:
-    if isinstance(losses, Mapping):
-        told = losses
-    elif hasattr(losses, "to_dict") and hasattr(
-        losses, "index"
-    ):  # a Series of pandas: its index names the arms
-        told = losses.to_dict()
-    elif isinstance(losses, Iterable) and not isinstance(losses, str | bytes | Set):
-        return [_loss(at, loss) for at, loss in enumerate(_items(losses))]
-    else:
-        raise _no_losses(losses)
-    read = {str(arm): _loss(arm, loss) for arm, loss in told.items()}
-    if len(read) < len(losses):
-        raise InvalidOption(
-            f"an arm is named twice in {list(losses.keys())!r:.80}; tell one loss for each arm"
-        )
-    return read
-
-
-def _items(losses: Iterable[Any]) -> Iterable[Any]:
+    if hasattr(losses, "keys"):  # a mapping, or a Series of pandas, whose index names the arms
+        by_arm = losses.to_dict() if hasattr(losses, "to_dict") else losses
+        read = {str(arm): _loss(arm, loss) for arm, loss in by_arm.items()}
+        if len(read) < len(losses):
+            names = list(losses.keys())
+            raise InvalidOption(f"an arm is named twice in {names!r:.80}; tell one loss for each arm")
+        return read
     try:
-        return iter(losses)
-    except TypeError:  # an array without dimensions
-        raise _no_losses(losses) from None
-
-
-def _no_losses(losses: object) -> InvalidOption:
-    return InvalidOption(
-        f"losses must be {{arm or label: value}}, or values in the order of `reveals`, got {losses!r:.80}"
-    )
+        if isinstance(losses, str | bytes | Set):
+            raise TypeError
+        return [_loss(at, loss) for at, loss in enumerate(losses)]
+    except TypeError:
+        why = f"{{arm or label: value}}, or values in the order of `reveals`, got {losses!r:.80}"
+        raise InvalidOption(f"losses must be {why}") from None
 
 
 def _loss(arm: object, loss: Any) -> float | None:
@@ -258,22 +262,18 @@ def _loss(arm: object, loss: Any) -> float | None:
         value = inf if isinstance(loss, str | bytes) else float(loss)
     except (TypeError, ValueError, OverflowError):
         value = inf
-    if value != value:
-        return None
-    if not isfinite(value):
-        raise InvalidOption(
-            f"losses[{arm!r}] must be a finite number, or None if the reveal failed, got {loss!r:.80}"
-        )
-    return value
+    if abs(value) == inf:
+        why = f"must be a finite number, or None if the reveal failed, got {loss!r:.80}"
+        raise InvalidOption(f"losses[{arm!r}] {why}")
+    return None if value != value else value
 
 
 def _key(key: object) -> dict[str, str]:
     if key is None:
-        return {"Idempotency-Key": secrets.token_urlsafe(18)}
+        key = secrets.token_urlsafe(18)
     if not isinstance(key, str) or not _KEY.fullmatch(key):
-        raise InvalidOption(
-            f"key must be 1 to 200 printable ASCII characters without spaces, got key={key!r:.80}"
-        )
+        why = f"1 to 200 printable ASCII characters without spaces, got key={key!r:.80}"
+        raise InvalidOption(f"key must be {why}")
     return {"Idempotency-Key": key}
 
 
@@ -309,15 +309,14 @@ def headers(token: object) -> dict[str, str]:
     if token is None:
         return {}
     if not isinstance(token, str):
+        kind = type(token).__name__
         raise InvalidOption(
-            f"token must be text such as sl_…, or None for no token, got a value of type {type(token).__name__}"
+            f"token must be text such as sl_…, or None for no token, got a value of type {kind}"
         )
-    if not token:
-        raise InvalidOption("token is '', which opens nothing; give the whole of it, or None for no token")
     wrong = _NOT_IN_TOKENS.search(token)
-    if wrong is not None:
+    if not token or wrong is not None:
+        why = "token is ''" if wrong is None else f"got {wrong[0]!r} at {wrong.start()}"
         raise InvalidOption(
-            f"token must be printable ASCII characters without spaces, got {wrong[0]!r} at {wrong.start()};"
-            " copy it again as it was shown"
+            f"a token is printable ASCII without spaces, {why}; copy it again as it was shown"
         )
     return {"Authorization": f"Bearer {token}"}

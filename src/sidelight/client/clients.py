@@ -6,12 +6,14 @@ What they send and what answers mean is in `calls.py`; here is how it gets there
 from __future__ import annotations
 
 import asyncio
+import tempfile
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, overload
 
+from sidelight._files import replacing
 from sidelight.client import calls
 from sidelight.client.calls import Decision, Observed, Operation, Result
 
@@ -20,6 +22,16 @@ if TYPE_CHECKING:
 
     from sidelight.graph import FeedbackGraph
     from sidelight.log import Log
+
+
+Arguments = ParamSpec("Arguments")
+
+
+def _awaited(
+    method: Callable[Concatenate[RemotePolicy, Arguments], Result],
+) -> Callable[Concatenate[AsyncRemotePolicy, Arguments], Awaitable[Result]]:
+    """The same method where `client.run` is awaited: it returns whatever that does."""
+    return method  # type: ignore[return-value]
 
 
 class Client:
@@ -63,8 +75,7 @@ class Client:
     ) -> RemotePolicy:
         """A new policy for a graph, or for a family such as "cycle:12"."""
         options = {"horizon": horizon, "rewards": rewards, "losses": losses, "seed": seed, "expires": expires}
-        self.run(calls.create(name, graph, options))
-        return RemotePolicy(self, name)
+        return self.run(calls.create(self.policy(name), name, graph, options))
 
     def policy(self, name: str) -> RemotePolicy:
         """A policy that exists; nothing is asked yet."""
@@ -72,17 +83,12 @@ class Client:
 
     def policies(self) -> Iterator[dict[str, Any]]:
         """All policies as they stand, in the order of their names."""
-        after: str | None = ""
-        while after is not None:
-            page = self.run(calls.ask("GET", "/v1/policies", params={"after": after})).json()
-            yield from page["policies"]
-            after = page["next"]
+        yield from self.run(calls.policies())
 
     def bring(self, name: str, path: str | PathLike[str]) -> RemotePolicy:
         """Import what `export` has written, under this name."""
-        data = Path(path).read_bytes()
-        self.run(calls.ask("POST", f"{calls.policy(name)}/import", content=data))
-        return RemotePolicy(self, name)
+        self.run(calls.ask("POST", f"{calls.policy(name)}/import", content=Path(path).read_bytes()))
+        return self.policy(name)
 
     # -- tokens ----------------------------------------------------------------------------------------
 
@@ -96,8 +102,8 @@ class Client:
 
     def tokens(self) -> list[dict[str, Any]]:
         """All tokens, without their secrets."""
-        found: list[dict[str, Any]] = self.run(calls.ask("GET", "/v1/tokens")).json()["tokens"]
-        return found
+        listed: list[dict[str, Any]] = self.run(calls.read("/v1/tokens", "tokens"))
+        return listed
 
     def revoke(self, token: str) -> None:
         """The token of this id is good no longer."""
@@ -126,32 +132,29 @@ class RemotePolicy:
     def decide(self, *, key: str | None = None) -> Decision: ...
     @overload
     def decide(self, *, count: int, key: str | None = None) -> list[Decision]: ...
-    def decide(self, *, count: int | None = None, key: str | None = None) -> Decision | list[Decision]:
+    def decide(self, *, count: int | None = None, key: str | None = None) -> Any:
         """The next arm to play, or the next `count` of them; the same `key` gives the same ones again."""
-        made = self.client.run(calls.decide(self.name, count, key))
-        return made[0] if count is None else made
+        return self.client.run(calls.decide(self.name, count, key))
 
     def observe(self, decision: Decision | int, losses: calls.Losses) -> Observed:
         """Report what a decision revealed: {arm or label: value}, or values in the order of `reveals`."""
-        return self.observe_all([(decision, losses)])
+        return self.client.run(calls.observe(self.name, [(decision, losses)]))
 
-    def observe_all(self, told: Iterable[tuple[Decision | int, calls.Losses]]) -> Observed:
+    def observe_all(self, answers: Iterable[tuple[Decision | int, calls.Losses]]) -> Observed:
         """Report what many decisions revealed."""
-        return self.client.run(calls.observe(self.name, told))
+        return self.client.run(calls.observe(self.name, answers))
 
     def cancel(self, decision: Decision | int) -> None:
         """Nothing will come for this decision."""
-        self.client.run(calls.cancel(self.name, decision))
+        return self.client.run(calls.cancel(self.name, decision))
 
     def show(self) -> dict[str, Any]:
         """The policy as it stands: round, open, probabilities, certificate, bound."""
-        found: dict[str, Any] = self.client.run(calls.ask("GET", calls.policy(self.name))).json()
-        return found
+        shown: dict[str, Any] = self.client.run(calls.read(calls.policy(self.name)))
+        return shown
 
     def log(self) -> Log:
         """Everything that was answered, for `sl.evaluate`."""
-        import tempfile
-
         from sidelight.log import Log
 
         path = f"{calls.policy(self.name)}/log"
@@ -163,8 +166,6 @@ class RemotePolicy:
 
     def export(self, path: str | PathLike[str]) -> None:
         """Write everything about the policy to a file, whole or not at all."""
-        from sidelight._files import replacing
-
         answer = self.client.run(calls.ask("GET", f"{calls.policy(self.name)}/export"))
         with replacing(Path(path), pack=False) as stream:
             stream.write(answer.content)
@@ -200,21 +201,9 @@ class AsyncClient:
             result: Result = done.value
             return result
 
-    async def create(
-        self,
-        name: str,
-        graph: FeedbackGraph | str,
-        *,
-        horizon: int | None = None,
-        rewards: tuple[float, float] | None = None,
-        losses: tuple[float, float] | None = None,
-        seed: int | None = None,
-        expires: float | None = None,
-    ) -> AsyncRemotePolicy:
-        """A new policy for a graph, or for a family such as "cycle:12"."""
-        options = {"horizon": horizon, "rewards": rewards, "losses": losses, "seed": seed, "expires": expires}
-        await self.run(calls.create(name, graph, options))
-        return AsyncRemotePolicy(self, name)
+    async def create(self, name: str, graph: FeedbackGraph | str, **options: Any) -> AsyncRemotePolicy:
+        """A new policy for a graph, or for a family such as "cycle:12", with the options of `Client.create`."""
+        return await self.run(calls.create(self.policy(name), name, graph, options))
 
     def policy(self, name: str) -> AsyncRemotePolicy:
         """A policy that exists; nothing is asked yet."""
@@ -222,13 +211,8 @@ class AsyncClient:
 
     async def policies(self) -> AsyncIterator[dict[str, Any]]:
         """All policies as they stand, in the order of their names."""
-        after: str | None = ""
-        while after is not None:
-            answer = await self.run(calls.ask("GET", "/v1/policies", params={"after": after}))
-            page = answer.json()
-            for found in page["policies"]:
-                yield found
-            after = page["next"]
+        for each in await self.run(calls.policies()):
+            yield each
 
     async def close(self) -> None:
         """Let go of the connections."""
@@ -251,25 +235,11 @@ class AsyncRemotePolicy:
     async def decide(self, *, key: str | None = None) -> Decision: ...
     @overload
     async def decide(self, *, count: int, key: str | None = None) -> list[Decision]: ...
-    async def decide(self, *, count: int | None = None, key: str | None = None) -> Decision | list[Decision]:
+    async def decide(self, *, count: int | None = None, key: str | None = None) -> Any:
         """The next arm to play, or the next `count` of them; the same `key` gives the same ones again."""
-        made = await self.client.run(calls.decide(self.name, count, key))
-        return made[0] if count is None else made
+        return await self.client.run(calls.decide(self.name, count, key))
 
-    async def observe(self, decision: Decision | int, losses: calls.Losses) -> Observed:
-        """Report what a decision revealed: {arm or label: value}, or values in the order of `reveals`."""
-        return await self.observe_all([(decision, losses)])
-
-    async def observe_all(self, told: Iterable[tuple[Decision | int, calls.Losses]]) -> Observed:
-        """Report what many decisions revealed."""
-        return await self.client.run(calls.observe(self.name, told))
-
-    async def cancel(self, decision: Decision | int) -> None:
-        """Nothing will come for this decision."""
-        await self.client.run(calls.cancel(self.name, decision))
-
-    async def show(self) -> dict[str, Any]:
-        """The policy as it stands: round, open, probabilities, certificate, bound."""
-        answer = await self.client.run(calls.ask("GET", calls.policy(self.name)))
-        found: dict[str, Any] = answer.json()
-        return found
+    observe = _awaited(RemotePolicy.observe)
+    observe_all = _awaited(RemotePolicy.observe_all)
+    cancel = _awaited(RemotePolicy.cancel)
+    show = _awaited(RemotePolicy.show)
