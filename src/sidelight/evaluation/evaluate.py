@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -84,12 +84,11 @@ def evaluate(
     opened = _opened(log)
     if not 0 < checked_number("level", level) < 1:
         raise InvalidOption(f"level must be between 0 and 1, got level={level}")
-    for name, value, known in (
-        ("method", method, ("dr", "ips", "snips")),
-        ("interval", interval, ("martingale", "bernstein", "bootstrap")),
-    ):
-        if value not in known:
-            raise InvalidOption(f"{name} must be one of {listing(known)}, got {name}={value!r}")
+    if floor is not None and not 0 < checked_number("floor", floor) <= 1:
+        raise InvalidOption(f"floor is a probability in (0, 1], got floor={floor}")
+    for name, value, kinds in (("method", method, Method), ("interval", interval, Interval)):
+        if value not in get_args(kinds):
+            raise InvalidOption(f"{name} must be one of {listing(get_args(kinds))}, got {name}={value!r}")
     values = opened.unit.to_unit_interval(opened.value)
     question = _Question(
         log=opened,
@@ -99,7 +98,7 @@ def evaluate(
         method=method,
         interval=interval,
         level=level,
-        floor=None if floor is None else _checked_floor(floor),
+        floor=floor,
         resamples=checked_count("resamples", resamples),
         seed=checked_seed(seed),
         seeds=checked_seeds(seeds),
@@ -179,7 +178,9 @@ class _Question:
         targets = Target.of(log, one), Target.of(log, other)
         error, weights = (1 - self.level) / 2, self.weighting(log.seen)
         change = np.subtract(*(at_rows(log, target)[0] for target in targets))
-        given_up = 1 - _overlaps(log, *targets)  # Σ d⁻ = Σ d⁺, per decision
+        pairs = zip(*(target.blocks(log.n_arms) for target in targets), strict=True)
+        kept = [np.minimum(a, b).sum(axis=1) for (_, _, a), (_, _, b) in pairs]  # Σ_i min(π_t(i), π'_t(i))
+        given_up = 1 - np.concatenate(kept)  # Σ d⁻ = Σ d⁺, per decision
 
         def least(change: Floats) -> float:
             gained = np.where(change > 0, change * self.values, -change * (1 - self.values))
@@ -200,19 +201,20 @@ class _Question:
         """Every estimator, in the unit of the log."""
         n, unit = self.log.n_rounds, self.log.unit
 
-        def told(value: float, deviations: Floats) -> Estimate:
+        def estimated(value: float, deviations: Floats) -> Estimate:
             error = float(deviations.std(ddof=1)) / n**0.5 if n > 1 else float("nan")
             return Estimate(unit.from_unit_interval(value), unit.width * error)
 
-        found = {
-            name: told(float(each.mean()), each) for name, each in (("dr", terms.dr), ("ips", terms.ips))
-        }
         total = float(terms.weight.mean())
         ratio = float(terms.ips.mean()) / total if total else float("nan")
-        found["snips"] = told(ratio, (terms.ips - ratio * terms.weight) / (total or 1.0))
+        methods = {
+            "dr": estimated(float(terms.dr.mean()), terms.dr),
+            "ips": estimated(float(terms.ips.mean()), terms.ips),
+            "snips": estimated(ratio, (terms.ips - ratio * terms.weight) / (total or 1.0)),
+        }
         if terms.played is not None and not self.log.only_played:
-            found["ips of played arms"] = told(float(terms.played.mean()), terms.played)
-        return found
+            methods["ips of played arms"] = estimated(float(terms.played.mean()), terms.played)
+        return methods
 
     def _interval(self, terms: Terms) -> tuple[float, float, str]:
         """Low and high on the scale of [0, 1], and what they rest on.
@@ -265,9 +267,8 @@ class _Question:
                     f"weights average {mean:.4g}, not 1: the log's probabilities of seeing arms are too small"
                 )
         if ess < FEW:
-            notes.append(
-                f"all rounds together are worth {ess:.1f} rounds of {name}: too few to conclude anything"
-            )
+            few = "too few to conclude anything"
+            notes.append(f"all rounds together are worth {ess:.1f} rounds of {name}: {few}")
         if notes:
             warnings.warn("; ".join(notes), PoorOverlap, stacklevel=4)
         return tuple(notes)
@@ -279,33 +280,12 @@ class _Question:
         chosen, _ = at_rows(self.log, target)
         wrong = (chosen > 0) & (self.log.seen < self.floor * (1 - 1e-9))
         if wrong.any():
-            row = int(np.argmax(wrong))
-            arm, round_ = (
-                self.log.name_of(int(self.log.revealed[row])),
-                self.log.round[self.log.round_of_row[row]],
-            )
+            row, log = int(np.argmax(wrong)), self.log
+            arm, seen = log.name_of(int(log.revealed[row])), log.seen[row]
             raise LogError(
-                f"floor={self.floor:g} was promised, but arm {arm} was to be seen with probability "
-                f"{self.log.seen[row]:.4g} in round {round_}"
+                f"floor={self.floor:g} was promised, but arm {arm} was to be seen with probability {seen:.4g} "
+                f"in round {log.round[log.round_of_row[row]]}"
             )
-
-
-def _overlaps(log: Log, one: Target, other: Target) -> Floats:
-    """(n,) Σ_i min(π_t(i), π'_t(i))."""
-    if one.fixed is not None and other.fixed is not None:
-        return np.full(log.n_rounds, np.minimum(one.fixed, other.fixed).sum())
-    varied = [_as_varying(target) for target in (one, other)]
-    blocks = zip(*(target.blocks(log.n_arms) for target in varied), strict=True)
-    return np.concatenate([np.minimum(a, b).sum(axis=1) for (_, _, a), (_, _, b) in blocks])
-
-
-def _as_varying(target: Target) -> Target:
-    fixed = target.fixed
-    if fixed is None:
-        return target
-    return Target(
-        target.n_rounds, None, lambda first, last: np.broadcast_to(fixed, (last - first, fixed.size))
-    )
 
 
 def _opened(log: Any) -> Log:
@@ -321,9 +301,3 @@ def _name(log: Log, target: Any) -> str:
     if isinstance(target, int | np.integer) and not isinstance(target, bool):
         return f"always {log.name_of(log.arm_of(target))}"
     return getattr(target, "realization", None) or getattr(target, "__name__", None) or "the target"
-
-
-def _checked_floor(floor: float) -> float:
-    if not 0 < checked_number("floor", floor) <= 1:
-        raise InvalidOption(f"floor is a probability in (0, 1], got floor={floor}")
-    return float(floor)

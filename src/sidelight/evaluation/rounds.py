@@ -22,7 +22,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sidelight._check import checked_number
-from sidelight._types import Floats
+from sidelight._types import Floats, Longs
 from sidelight.errors import InvalidOption
 from sidelight.evaluation.target import Target
 from sidelight.log import Log
@@ -39,12 +39,8 @@ Looks = Literal["none", "earlier", "others"]
 
 def model_of(log: Log, values: Floats, given: Any) -> Model:
     """The model of a name, or of values in the log's unit: one per arm, or one per decision and arm."""
-    if isinstance(given, str):
-        if given == "past":
-            return Past(log, values)
-        if given == "folds":
-            return Folds(log, values)
-        raise InvalidOption(f"model must be 'past', 'folds' or an array of values, got {given!r}")
+    if isinstance(given, str) and given in ("past", "folds"):
+        return Past(log, values) if given == "past" else Table.folds(log, values)
     try:
         table = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -57,59 +53,40 @@ def model_of(log: Log, values: Floats, given: Any) -> Model:
     unit = log.unit
     if not ((table >= unit.low) & (table <= unit.high)).all():
         raise InvalidOption(f"model values must be in [{unit.low:g}, {unit.high:g}], as those of the log")
-    return Given(log, np.broadcast_to(unit.to_unit_interval(table), (log.n_rounds, log.n_arms)))
+    guesses = np.atleast_2d(unit.to_unit_interval(table))
+    of_round = np.arange(log.n_rounds) if table.ndim == 2 else np.zeros(log.n_rounds, dtype=np.int64)
+    return Table(log, guesses, of_round, "none")
 
 
-class Given:
-    """A table of the user's."""
+class Table:
+    """Guesses from a table: m_t = guesses[of_round[t]]."""
 
-    looks_at: Looks = "none"
+    def __init__(self, log: Log, guesses: Floats, of_round: Longs, looks_at: Looks) -> None:
+        self.log, self.guesses, self.of_round, self.looks_at = log, guesses, of_round, looks_at
 
-    def __init__(self, log: Log, table: Floats) -> None:
-        self.log, self.table = log, table
-
-    def at_rows(self) -> Floats:
-        """(rows,) m for every revealed value."""
-        found: Floats = self.table[self.log.round_of_row, self.log.revealed]
-        return found
-
-    def expected(self, target: Target) -> Floats:
-        """(n,) Σ_i π_t(i) m_t(i)."""
-        found = np.empty(self.log.n_rounds)
-        for first, last, block in target.blocks(self.log.n_arms):
-            found[first:last] = np.einsum(
-                "ti,ti->t", np.broadcast_to(block, (last - first, block.shape[1])), self.table[first:last]
-            )
-        return found
-
-
-class Folds:
-    """Means of every arm over the decisions of the other folds; decision t is of fold t mod `FOLDS`."""
-
-    looks_at: Looks = "others"
-
-    def __init__(self, log: Log, values: Floats) -> None:
-        self.log, self.fold = log, np.arange(log.n_rounds) % FOLDS
-        at = self.fold[log.round_of_row] * log.n_arms + log.revealed
-        shape = FOLDS, log.n_arms
+    @classmethod
+    def folds(cls, log: Log, values: Floats) -> Table:
+        """Means of every arm over the decisions of the other folds; decision t is of fold t mod `FOLDS`."""
+        fold, shape = np.arange(log.n_rounds) % FOLDS, (FOLDS, log.n_arms)
+        at = fold[log.round_of_row] * log.n_arms + log.revealed
         sums = np.bincount(at, weights=values, minlength=FOLDS * log.n_arms).reshape(shape)
         counts = np.bincount(at, minlength=FOLDS * log.n_arms).reshape(shape)
         sums, counts = sums.sum(axis=0) - sums, counts.sum(axis=0) - counts
         overall = _mean(PRIOR, sums.sum(axis=1), counts.sum(axis=1))
-        self.means: Floats = _mean(overall[:, None], sums, counts)
+        return cls(log, _mean(overall[:, None], sums, counts), fold, "others")
 
     def at_rows(self) -> Floats:
         """(rows,) m for every revealed value."""
-        found: Floats = self.means[self.fold[self.log.round_of_row], self.log.revealed]
-        return found
+        guesses: Floats = self.guesses[self.of_round[self.log.round_of_row], self.log.revealed]
+        return guesses
 
     def expected(self, target: Target) -> Floats:
         """(n,) Σ_i π_t(i) m_t(i)."""
-        found = np.empty(self.log.n_rounds)
-        for first, last, block in target.blocks(self.log.n_arms):
-            by_fold = np.broadcast_to(block @ self.means.T, (last - first, FOLDS))
-            found[first:last] = by_fold[np.arange(last - first), self.fold[first:last]]
-        return found
+        parts = [
+            np.einsum("ti,ti->t", block, self.guesses[self.of_round[first:last]])
+            for first, last, block in target.blocks(self.log.n_arms)
+        ]
+        return np.concatenate(parts)
 
 
 class Past:
@@ -140,9 +117,7 @@ class Past:
             chosen = target.fixed[log.revealed]
             spread = chosen * (1 / (2 + self.counts) - 1 / (1 + self.counts))
             known = chosen * ((self.sums + self.values) / (2 + self.counts) - self.sums / (1 + self.counts))
-            lost, won = (
-                np.bincount(of_row, weights=each, minlength=log.n_rounds) for each in (spread, known)
-            )
+            lost, won = by_round(log, spread), by_round(log, known)
             expected: Floats = self.overall * (1 + _before(lost)) + _before(won)
             return expected
         found, sums, counts = np.empty(log.n_rounds), np.zeros(log.n_arms), np.zeros(log.n_arms)
@@ -170,7 +145,7 @@ def _before(changes: Any) -> Floats:
     return np.concatenate([[0.0], np.cumsum(changes)[:-1]])
 
 
-Model = Given | Folds | Past
+Model = Table | Past
 """What a doubly robust estimate needs: m for every revealed row, Σ_i π_t(i) m_t(i), and what it was fitted to."""
 
 
@@ -207,12 +182,6 @@ class Weighting:
             return self.shrinkage * seen / (self.shrinkage * seen**2 + 1)
         return 1 / (seen + (self.ix or 0.0))
 
-    def __str__(self) -> str:
-        for name, value in vars(self).items():
-            if value is not None:
-                return f"{name} {value:g}"
-        return "1/P"
-
 
 @dataclass(frozen=True, eq=False)
 class Terms:
@@ -228,13 +197,14 @@ class Terms:
 
 def at_rows(log: Log, target: Target) -> tuple[Floats, Floats]:
     """π for every revealed row, and its mean over the decisions."""
-    found, total, of_row = np.empty(log.n_rows), np.zeros(log.n_arms), log.round_of_row
+    if target.fixed is not None:
+        return target.fixed[log.revealed], target.fixed
+    chosen, total, of_row = np.empty(log.n_rows), np.zeros(log.n_arms), log.round_of_row
     for first, last, block in target.blocks(log.n_arms):
         rows = slice(log.start[first], log.start[last])
-        at = 0 if target.fixed is not None else of_row[rows] - first
-        found[rows] = block[at, log.revealed[rows]]
-        total += block.sum(axis=0) * ((last - first) / len(block))
-    return found, total / log.n_rounds
+        chosen[rows] = block[of_row[rows] - first, log.revealed[rows]]
+        total += block.sum(axis=0)
+    return chosen, total / log.n_rounds
 
 
 def by_round(log: Log, rows: Floats) -> Floats:
@@ -251,6 +221,5 @@ def terms_of(log: Log, values: Floats, target: Target, model: Model, weighting: 
     own = log.revealed == log.arm[log.round_of_row]
     played = None
     if own.sum() == log.n_rounds and not np.isnan(log.probability).any():
-        alone = chosen[own] * weighting(log.probability) * values[own]
-        played = alone
+        played = chosen[own] * weighting(log.probability) * values[own]
     return Terms(weight, ips, dr, np.maximum(weight - ips, 0.0), played, mean)

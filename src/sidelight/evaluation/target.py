@@ -39,15 +39,14 @@ class Target:
     varying: Callable[[int, int], Floats] | None = None  # (first, last) -> (last − first, n_arms)
 
     def blocks(self, n_arms: int) -> Iterator[tuple[int, int, Floats]]:
-        """(first, last, distributions of these decisions); one row for all where it is fixed."""
-        if self.varying is None:
-            assert self.fixed is not None
-            yield 0, self.n_rounds, self.fixed[None, :]
-            return
+        """(first, last, distributions of these decisions, one row each)."""
         size = max(1, BLOCK // n_arms)
         for first in range(0, self.n_rounds, size):
             last = min(first + size, self.n_rounds)
-            yield first, last, self.varying(first, last)
+            if self.varying is not None:
+                yield first, last, self.varying(first, last)
+            elif self.fixed is not None:
+                yield first, last, np.broadcast_to(self.fixed, (last - first, n_arms))
 
     @classmethod
     def of(cls, log: Log, target: Any) -> Target:
@@ -59,8 +58,12 @@ class Target:
         if isinstance(target, Mapping):
             weights = np.zeros(log.n_arms)
             for name, probability in target.items():
-                weights[log.arm_of(name)] += _number(name, probability)
-            return cls(log.n_rounds, _checked(weights[None, :], "the target")[0])
+                if not _is_number(probability):
+                    raise InvalidOption(
+                        f"the probability of arm {name!r} must be a number, got {probability!r}"
+                    )
+                weights[log.arm_of(name)] += probability
+            return cls(log.n_rounds, _checked(weights[None, :])[0])
         if hasattr(target, "ask") and hasattr(target, "probabilities"):
             raise InvalidOption(
                 "a policy in the middle of a game changes with every answer, so what it would have done is not one "
@@ -74,16 +77,12 @@ class Target:
 
 def is_distribution(log: Log, target: Mapping[Any, Any]) -> bool:
     """Is this mapping {arm or label: probability}, rather than {name: target}?"""
-
-    def known(name: object) -> bool:
-        try:
+    try:
+        for name in target:
             log.arm_of(name)
-        except InvalidOption:
-            return False
-        return True
-
-    numbers = all(isinstance(value, Real) and not isinstance(value, bool) for value in target.values())
-    return bool(target) and numbers and all(map(known, target))
+    except InvalidOption:
+        return False
+    return bool(target) and all(map(_is_number, target.values()))
 
 
 def _from_array(log: Log, target: Any) -> Target:
@@ -95,31 +94,32 @@ def _from_array(log: Log, target: Any) -> Target:
             f"decisions, a function of the round, or a plan; got {type(target).__name__}"
         ) from None
     if table.shape == (log.n_arms,):
-        return Target(log.n_rounds, _checked(table[None, :], "the target")[0])
+        return Target(log.n_rounds, _checked(table[None, :])[0])
     if table.shape != (log.n_rounds, log.n_arms):
         raise InvalidOption(
             f"an array as target has shape ({log.n_arms},) or ({log.n_rounds}, {log.n_arms}), a probability for each "
             f"arm (of each decision), got shape {table.shape}; if the log has more arms than it shows, say n_arms= "
             "when making it"
         )
-    table = _checked(table, "the target", log)
+    table = _checked(table, log)
     return Target(log.n_rounds, None, lambda first, last: table[first:last])
 
 
 def _from_function(log: Log, function: Callable[[int], Any]) -> Callable[[int, int], Floats]:
     def block(first: int, last: int) -> Floats:
-        rows = [np.asarray(function(round_), dtype=np.float64) for round_ in log.round[first:last].tolist()]
-        for row, round_ in zip(rows, log.round[first:last].tolist(), strict=True):
+        table = np.empty((last - first, log.n_arms))
+        for at, round_ in enumerate(log.round[first:last].tolist()):
+            row = np.asarray(function(round_), dtype=np.float64)
             if row.shape != (log.n_arms,):
-                raise InvalidOption(
-                    f"the target must give {log.n_arms} probabilities, got shape {row.shape} in round {round_}"
-                )
-        return _checked(np.array(rows), "the target", log, first)
+                why = f"{log.n_arms} probabilities, got shape {row.shape} in round {round_}"
+                raise InvalidOption(f"the target must give {why}")
+            table[at] = row
+        return _checked(table, log, first)
 
     return block
 
 
-def _checked(table: Floats, what: str, log: Log | None = None, first: int = 0) -> Floats:
+def _checked(table: Floats, log: Log | None = None, first: int = 0) -> Floats:
     """Rows that are distributions, scaled to sum to one exactly; else an error naming the round and the value."""
     total = table.sum(axis=1)
     wrong = ~((table >= 0).all(axis=1) & (np.abs(total - 1) <= TOLERANCE))  # also NaN
@@ -128,15 +128,13 @@ def _checked(table: Floats, what: str, log: Log | None = None, first: int = 0) -
         when = "" if log is None else f" in round {log.round[first + row]}"
         bad = np.flatnonzero(~(table[row] >= 0))
         value = f"{table[row, bad[0]]} for arm {bad[0]}" if bad.size else f"a sum of {total[row]:.6g}"
-        raise InvalidOption(f"{what} must be probabilities ≥ 0 that sum to 1{when}, got {value}")
+        raise InvalidOption(f"the target must be probabilities ≥ 0 that sum to 1{when}, got {value}")
     scaled: Floats = table / total[:, None]
     return scaled
 
 
-def _number(name: object, value: object) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise InvalidOption(f"the probability of arm {name!r} must be a number, got {value!r}")
-    return float(value)
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 # -- replay -------------------------------------------------------------------------------------------------
@@ -153,27 +151,25 @@ def replay(log: Log, name: str, plan: Playable, seeds: list[int], level: float) 
             f"{name} is a plan for {plan.horizon:,} rounds, the log has {log.n_rounds:,}; plan for as many, or "
             "without a horizon"
         )
-    values = log.unit.to_unit_interval(log.value)
+    values, unit = log.unit.to_unit_interval(log.value), log.unit
     costs = np.array([_game(log, name, plan, values, seed) for seed in seeds])
-    unit, n, count = log.unit, log.n_rounds, len(seeds)
-    mean, error = float(costs.mean()), float("nan")
-    low, high = 0.0, 1.0
-    if count > 1:
-        error = float(costs.std(ddof=1)) / count**0.5
-        half = float(stdtrit(count - 1, (1 + level) / 2)) * error
-        low, high = max(mean - half, 0.0), min(mean + half, 1.0)
+    mean, error, half = float(costs.mean()), float("nan"), 1.0
+    if len(seeds) > 1:
+        error = float(costs.std(ddof=1)) / len(seeds) ** 0.5
+        half = float(stdtrit(len(seeds) - 1, (1 + level) / 2)) * error
     estimate = unit.from_unit_interval(mean)
+    covers = "it covers the plan's own draws, the values are those of the log"
     return Evaluation(
         target=name,
         estimate=estimate,
-        low=unit.from_unit_interval(low),
-        high=unit.from_unit_interval(high),
+        low=unit.from_unit_interval(max(mean - half, 0.0)),
+        high=unit.from_unit_interval(min(mean + half, 1.0)),
         level=level,
         method="replay",
-        interval=f"Student's t over {count} replays; it covers the plan's own draws, the values are those of the log",
-        n_rounds=n,
+        interval=f"Student's t over {len(seeds)} replays; {covers}",
+        n_rounds=log.n_rounds,
         n_rows=log.n_rows,
-        ess=float(n),
+        ess=float(log.n_rounds),
         mean_weight=1.0,
         largest_weight=1.0,
         unseen=0.0,
@@ -190,9 +186,8 @@ def _game(log: Log, name: str, plan: Playable, values: Floats, seed: int) -> flo
     for t in range(log.n_rounds):
         arm = player.ask()
         rows = slice(starts[t], starts[t + 1])
-        shown, found = log.revealed[rows], values[rows]  # sorted by arm
-        reveals: Longs = graph.out_neighbors(arm).astype(np.int64)
-        needed = np.append(reveals, arm)
+        shown, losses = log.revealed[rows], values[rows]  # sorted by arm
+        needed: Longs = np.append(graph.out_neighbors(arm).astype(np.int64), arm)
         at = np.minimum(np.searchsorted(shown, needed), max(shown.size - 1, 0))
         missing = needed if shown.size == 0 else needed[shown[at] != needed]
         if missing.size:
@@ -203,7 +198,6 @@ def _game(log: Log, name: str, plan: Playable, values: Floats, seed: int) -> flo
                 "done cannot be told from such a log without assuming that values never change; evaluate a "
                 "distribution instead (for instance policy.probabilities), or simulate with sl.environments.replay"
             )
-        revealed, own = found[at[:-1]], float(found[at[-1]])
-        player.tell(1 - revealed if rewards else revealed)
-        total += own
+        player.tell(1 - losses[at[:-1]] if rewards else losses[at[:-1]])
+        total += float(losses[at[-1]])
     return total / log.n_rounds
