@@ -61,6 +61,7 @@ class _Reader:
     def __init__(self, columns: Mapping[str, Column], where: str) -> None:
         self.columns, self.where = columns, f"{where}: " if where else ""
         self.rows = len(next(iter(columns.values()))) if columns else 0
+        self.all_rows = np.ones(self.rows, dtype=bool)
 
     def log(
         self,
@@ -71,54 +72,45 @@ class _Reader:
     ) -> Log:
         unit = self._unit(losses, rewards)
         self._check_names(unit)
-        if self.rows == 0:
-            raise LogError(f"{self.where}the log has no rows: there is nothing to look back on")
         arm, revealed, names = self._arms(n_arms, labels)
         shown = revealed != NOTHING
-        value = self._numbers(unit.column, shown)
-        self._within(unit.column, value, shown, unit.low, unit.high, f"in [{unit.low:g}, {unit.high:g}]")
-        probability = self._numbers("probability")
-        self._within("probability", probability, ~np.isnan(probability), 0.0, 1.0, "in (0, 1]", above=True)
+        value = self._between(unit.column, unit.low, unit.high, shown)
+        probability = self._between("probability", 0.0, 1.0, above=True)
         seen = self._seen(arm, revealed, probability, shown)
-        round_ = self._round()
-        decision, ids = self._decisions(round_)
-        # By round, then by appearance; rows of a decision by arm.
+        round_, decision, ids = self._decisions()
         appearance = np.full(len(ids), self.rows)
         np.minimum.at(appearance, decision, np.arange(self.rows))
-        self._agree("round", round_, decision, appearance)
-        self._agree("arm", arm, decision, appearance)
-        self._agree("probability", np.nan_to_num(probability, nan=-1.0), decision, appearance)
+        self._agree("round", round_, appearance[decision])
+        self._agree("arm", arm, appearance[decision])
+        self._agree("probability", np.nan_to_num(probability, nan=-1.0), appearance[decision])
+        # By round, then by appearance; rows of a decision by arm.
+        self._check_rows(np.lexsort((revealed, decision)), decision, revealed)
+        lost = self._lost(decision, shown, appearance)
         sequence = np.lexsort((appearance, round_[appearance]))
-        place = np.empty_like(sequence)
-        place[sequence] = np.arange(len(ids))
+        sequence = sequence[sequence != lost]
+        place = np.full(len(ids), NOTHING)
+        place[sequence] = np.arange(len(sequence))
         order = np.lexsort((revealed, place[decision]))
-        self._check_rows(order, decision, revealed)
-        lost = self._lost(decision, shown, appearance, sequence)
+        order = order[shown[order] & (decision[order] != lost)]
+        counts = np.bincount(place[decision[order]], minlength=len(sequence))
         first = appearance[sequence]
-        kept_rows = order[shown[order]]
-        counts = np.bincount(place[decision[kept_rows]], minlength=len(ids))
-        if lost is not None:
-            whole = np.arange(len(ids)) != place[lost]
-            kept_rows = kept_rows[decision[kept_rows] != lost]
-            first, sequence, counts = first[whole], sequence[whole], counts[whole]
-        kept_ids = ids[sequence]
-        kept_ids.flags.writeable = False
-        told_at = self._times()[first] if "told_at" in self.columns else None
-        version = tuple(map(_text, self.columns["version"][first])) if "version" in self.columns else None
+        ids = ids[sequence]
+        ids.flags.writeable = False
+        version = self.columns.get("version")
         return Log(
-            decision_id=kept_ids,
+            decision_id=ids,
             round=frozen(round_[first], np.int64),
             arm=frozen(arm[first], np.int64),
             probability=frozen(probability[first], np.float64),
             start=frozen(np.concatenate([[0], np.cumsum(counts)]), np.int64),
-            revealed=frozen(revealed[kept_rows], np.int64),
-            value=frozen(value[kept_rows], np.float64),
-            seen=frozen(seen[kept_rows], np.float64),
+            revealed=frozen(revealed[order], np.int64),
+            value=frozen(value[order], np.float64),
+            seen=frozen(seen[order], np.float64),
             n_arms=len(names) if names else n_arms or int(max(arm.max(), revealed.max())) + 1,
             unit=unit,
             labels=names,
-            version=version,
-            told_at=None if told_at is None else frozen(told_at, np.float64),
+            version=None if version is None else tuple(map(_text, version[first])),
+            told_at=frozen(self._times()[first], np.float64) if "told_at" in self.columns else None,
         )
 
     # -- columns ----------------------------------------------------------------------------------------
@@ -126,9 +118,8 @@ class _Reader:
     def _unit(self, losses: Sequence[float] | None, rewards: Sequence[float] | None) -> Unit:
         given = {name for name in ("loss", "reward") if name in self.columns}
         if len(given) != 1:
-            raise LogError(
-                f"{self.where}a log has one column of values, loss or reward, got {listing(list(self.columns))}"
-            )
+            names = listing(list(self.columns))
+            raise LogError(f"{self.where}a log has one column of values, loss or reward, got {names}")
         unit = Unit.of(losses, rewards)
         if losses is None and rewards is None:
             return Unit("rewards" if "reward" in given else "losses")
@@ -145,18 +136,21 @@ class _Reader:
             )
         unknown = [name for name in self.columns if name not in (*COLUMNS, unit.column)]
         if unknown:
-            warnings.warn(
-                f"{self.where}the columns {listing(unknown)} are not read", ColumnsIgnored, stacklevel=5
-            )
+            told = f"{self.where}the columns {listing(unknown)} are not read"
+            warnings.warn(told, ColumnsIgnored, stacklevel=5)
+        if self.rows == 0:
+            raise LogError(f"{self.where}the log has no rows: there is nothing to look back on")
 
     def _entry(self, name: str, row: int) -> Any:
         """What the table has there, as Python shows it."""
         return self.columns[name][row : row + 1].tolist()[0]
 
-    def _refuse(self, row: int, name: str, wanted: str) -> LogError:
-        return LogError(
-            f"{self.where}row {row}, column {name!r} must be {wanted}, got {self._entry(name, row)!r}"
-        )
+    def _refuse(self, wrong: Bools, name: str, wanted: str) -> None:
+        """An error about the first row that is wrong, if one is."""
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            got = self._entry(name, row)
+            raise LogError(f"{self.where}row {row}, column {name!r} must be {wanted}, got {got!r}")
 
     def _numbers(self, name: str, needed: Bools | None = None) -> Floats:
         """A column as numbers, NaN where it is missing, which it must not be where it is `needed`."""
@@ -164,40 +158,28 @@ class _Reader:
         if column.dtype.kind in "iuf":
             values = column.astype(np.float64)
         else:
-            values = np.full(self.rows, np.nan)
-            for row, entry in enumerate(column.tolist()):
-                if entry is None or entry == "":
-                    continue
-                if not _is_number(entry):
-                    raise self._refuse(row, name, "a number")
-                values[row] = float(entry)
-        if needed is not None and (missing := needed & np.isnan(values)).any():
-            row = int(np.argmax(missing))
-            raise self._refuse(row, name, "a number; leave the row out if it was not revealed")
+            entries = [np.nan if entry in (None, "") else entry for entry in column.tolist()]
+            self._refuse(np.array([not _is_number(entry) for entry in entries]), name, "a number")
+            values = np.array([float(entry) for entry in entries])
+        if needed is not None:
+            missing = "a number; leave the row out if it was not revealed"
+            self._refuse(needed & np.isnan(values), name, missing)
         return values
 
-    def _within(
-        self,
-        name: str,
-        values: Floats,
-        needed: Bools,
-        low: float,
-        high: float,
-        wanted: str,
-        above: bool = False,
-    ) -> None:
+    def _between(
+        self, name: str, low: float, high: float, needed: Bools | None = None, above: bool = False
+    ) -> Floats:
+        """Numbers in [low, high], or above `low`; missing ones, where they are not needed, are NaN."""
+        values = self._numbers(name, needed)
         slack = 1e-9 * max(high - low, abs(low), abs(high))  # what rounding adds to a sum of probabilities
-        inside = (values > low) if above else (values >= low - slack)
-        wrong = needed & ~(inside & (values <= high + slack))
-        if wrong.any():
-            raise self._refuse(int(np.argmax(wrong)), name, wanted)
-        np.clip(values, low, high, out=values)
+        inside = ((values > low) if above else (values >= low - slack)) & (values <= high + slack)
+        checked = ~np.isnan(values) if needed is None else needed
+        self._refuse(checked & ~inside, name, f"in {'(' if above else '['}{low:g}, {high:g}]")
+        return np.clip(values, low, high)
 
     def _seen(self, arm: Longs, revealed: Longs, probability: Floats, shown: Bools) -> Floats:
         if "seen" in self.columns:
-            seen = self._numbers("seen", shown)
-            self._within("seen", seen, shown, 0.0, 1.0, "a probability in (0, 1]", above=True)
-            return seen
+            return self._between("seen", 0.0, 1.0, shown, above=True)
         if "probability" not in self.columns:
             raise LogError(
                 f"{self.where}the column 'seen' is missing: with which probability was each revealed arm to be seen? "
@@ -212,38 +194,31 @@ class _Reader:
             )
         return probability
 
-    def _round(self) -> Longs:
-        if "round" not in self.columns:
-            if "decision_id" not in self.columns:
-                return np.arange(self.rows)
-            _, first, inverse = np.unique(
-                _keys(self.columns["decision_id"]), return_index=True, return_inverse=True
-            )
-            rank = np.empty(len(first), dtype=np.int64)
-            rank[np.argsort(first)] = np.arange(len(first))
-            return rank[inverse]
-        values = self._numbers("round", np.ones(self.rows, dtype=bool))
-        wrong = ~((values == np.floor(values)) & (np.abs(values) < 2.0**53))
-        if wrong.any():
-            raise self._refuse(int(np.argmax(wrong)), "round", "a whole number")
-        return values.astype(np.int64)
-
-    def _decisions(self, round_: Longs) -> tuple[Longs, Column]:
-        """For every row its decision, and the ids of the decisions."""
-        column = round_
+    def _decisions(self) -> tuple[Longs, Longs, Column]:
+        """For every row its round and its decision, and the ids of the decisions."""
+        round_ = np.arange(self.rows)
+        keys: Column | None = None
         if "decision_id" in self.columns:
-            column = _keys(self.columns["decision_id"])
-            missing = column == "" if column.dtype.kind == "U" else np.zeros(self.rows, dtype=bool)
-            if missing.any():
-                raise self._refuse(int(np.argmax(missing)), "decision_id", "there")
-        ids, decision = np.unique(column, return_inverse=True)
+            keys = _keys(self.columns["decision_id"])
+            if keys.dtype.kind == "U":
+                self._refuse(keys == "", "decision_id", "there")
+            _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+            round_ = np.argsort(np.argsort(first))[inverse]  # in the order of appearance
+        if "round" in self.columns:
+            values = self._numbers("round", self.all_rows)
+            self._refuse(
+                ~((values == np.floor(values)) & (np.abs(values) < 2.0**53)), "round", "a whole number"
+            )
+            round_ = values.astype(np.int64)
+        keys = round_ if keys is None else keys
+        ids, decision = np.unique(keys, return_inverse=True)
         if "version" in self.columns:  # each version of a policy numbers its decisions for itself
             versions = np.array([_text(entry) for entry in self.columns["version"].tolist()])
             names, version = np.unique(versions, return_inverse=True)
             pair = decision * len(names) + version
             _, first, decision = np.unique(pair, return_index=True, return_inverse=True)
-            ids = column[first]
-        return decision.astype(np.int64), ids
+            ids = keys[first]
+        return round_, decision.astype(np.int64), ids
 
     def _times(self) -> Floats:
         column = self.columns["told_at"]
@@ -258,58 +233,47 @@ class _Reader:
         self, n_arms: int | None, labels: Sequence[str] | None
     ) -> tuple[Longs, Longs, tuple[str, ...] | None]:
         """The played and the revealed arm of every row, and the labels if arms have some."""
-        named = [name for name in ("arm", "revealed") if name in self.columns]
-        if labels is None and not any(_are_names(self.columns[name]) for name in named):
-            numbers = {name: self._arm_numbers(name, n_arms) for name in named}
+        present = [name for name in ("arm", "revealed") if name in self.columns]
+        if labels is None and not any(_are_names(self.columns[name]) for name in present):
+            numbers = {name: self._arm_numbers(name, n_arms) for name in present}
             return numbers["arm"], numbers.get("revealed", numbers["arm"]), None
         if labels is None:
-            words = {_text(entry) for name in named for entry in self.columns[name].tolist()} - {""}
-            known = tuple(sorted(words))
-        else:
-            known = tuple(str(label) for label in labels)
-            if len(set(known)) < len(known):
-                raise InvalidOption(f"labels must differ from each other, got {listing(known)}")
-        if n_arms is not None and n_arms != len(known):
-            raise InvalidOption(f"n_arms={n_arms} contradicts {len(known)} labels")
-        index = {label: arm for arm, label in enumerate(known)}
-        found = {}
-        for name in named:
-            found[name] = np.full(self.rows, NOTHING, dtype=np.int64)
-            for row, entry in enumerate(self.columns[name].tolist()):
-                arm = _labelled(entry, index)
-                if arm is None:
-                    raise self._refuse(row, name, f"one of the labels {listing(known)}")
-                if arm == NOTHING and name == "arm":
-                    raise self._refuse(row, name, "a label or an arm")
-                found[name][row] = arm
-        return found["arm"], found.get("revealed", found["arm"]), known
+            words = {_text(entry) for name in present for entry in self.columns[name].tolist()}
+            labels = sorted(words - {""})
+        names = tuple(str(label) for label in labels)
+        index = {label: arm for arm, label in enumerate(names)}
+        if len(index) < len(names):
+            raise InvalidOption(f"labels must differ from each other, got {listing(names)}")
+        if n_arms is not None and n_arms != len(names):
+            raise InvalidOption(f"n_arms={n_arms} contradicts {len(names)} labels")
+        arms = {}
+        for name in present:
+            found = [_labelled(entry, index) for entry in self.columns[name].tolist()]
+            unknown = np.array([arm is None for arm in found])
+            self._refuse(unknown, name, f"one of the labels {listing(names)}")
+            arms[name] = np.array(found, dtype=np.int64)
+        self._refuse(arms["arm"] == NOTHING, "arm", "a label or an arm")
+        return arms["arm"], arms.get("revealed", arms["arm"]), names
 
     def _arm_numbers(self, name: str, n_arms: int | None) -> Longs:
         most = MAX_ARMS if n_arms is None else checked_count("n_arms", n_arms)
         values = self._numbers(name)
-        missing = np.isnan(values)
-        if name == "revealed":
-            values[missing] = NOTHING
-        wrong = ~((values == np.floor(values)) & (values >= 0) & (values < most))
-        if name == "revealed":
-            wrong &= ~missing
-        if wrong.any():
-            raise self._refuse(
-                int(np.argmax(wrong)), name, f"an arm 0..{most - 1}" if n_arms else "an arm number from 0 on"
-            )
-        return values.astype(np.int64)
+        nothing = np.isnan(values) & (name == "revealed")
+        wrong = ~((values == np.floor(values)) & (values >= 0) & (values < most)) & ~nothing
+        self._refuse(wrong, name, f"an arm 0..{most - 1}" if n_arms else "an arm number from 0 on")
+        return np.where(nothing, NOTHING, values).astype(np.int64)
 
     # -- decisions --------------------------------------------------------------------------------------
 
-    def _agree(self, name: str, values: Column, decision: Longs, appearance: Longs) -> None:
-        wrong = values != values[appearance[decision]]
+    def _agree(self, name: str, values: Column, first: Longs) -> None:
+        """All rows of a decision have what the first of them has."""
+        wrong = values != values[first]
         if wrong.any():
             row = int(np.argmax(wrong))
-            first = int(appearance[decision[row]])
+            one, other = self._entry(name, int(first[row])), self._entry(name, row)
             raise LogError(
-                f"{self.where}rows {first} and {row} are of one decision but differ in {name!r}: "
-                f"{self._entry(name, first)!r} and {self._entry(name, row)!r}; give each decision its own "
-                "decision_id"
+                f"{self.where}rows {first[row]} and {row} are of one decision but differ in {name!r}: "
+                f"{one!r} and {other!r}; give each decision its own decision_id"
             )
 
     def _check_rows(self, order: Longs, decision: Longs, revealed: Longs) -> None:
@@ -332,19 +296,19 @@ class _Reader:
                 "tells an arm"
             )
 
-    def _lost(self, decision: Longs, shown: Bools, appearance: Longs, sequence: Longs) -> int | None:
-        """A decision whose last rows are missing at the end of the table; anywhere else that is an error."""
+    def _lost(self, decision: Longs, shown: Bools, appearance: Longs) -> int:
+        """A decision whose last rows are missing at the end of the table, or −1; anywhere else that is an error."""
         if "rows" not in self.columns:
-            return None
-        stated = self._numbers("rows", np.ones(self.rows, dtype=bool))
-        found = np.bincount(decision, weights=shown)
-        wrong = np.flatnonzero(found != stated[appearance])
+            return NOTHING
+        stated = self._numbers("rows", self.all_rows)
+        present = np.bincount(decision, weights=shown)
+        wrong = np.flatnonzero(present != stated[appearance])
         if wrong.size == 0:
-            return None
+            return NOTHING
         last = int(decision[-1])
-        if wrong.size == 1 and wrong[0] == last and found[last] < stated[-1] and len(sequence) > 1:
+        if wrong.size == 1 and wrong[0] == last and present[last] < stated[-1] and len(appearance) > 1:
             warnings.warn(
-                f"{self.where}the last decision says that it revealed {stated[-1]:g} arms, {found[last]:g} are "
+                f"{self.where}the last decision says that it revealed {stated[-1]:g} arms, {present[last]:g} are "
                 "there: it was being written when the program ended, and is left out",
                 IncompleteDecision,
                 stacklevel=5,
@@ -353,7 +317,7 @@ class _Reader:
         row = int(appearance[wrong[0]])
         raise LogError(
             f"{self.where}row {row} says that its decision revealed {stated[row]:g} arms, "
-            f"{found[wrong[0]]:g} are there: rows are missing"
+            f"{present[wrong[0]]:g} are there: rows are missing"
         )
 
 
