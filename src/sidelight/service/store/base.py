@@ -11,9 +11,10 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -33,8 +34,14 @@ KEPT_SNAPSHOTS = 2
 FILE = "service.sqlite"
 """What the file of an embedded store is called unless told otherwise."""
 
+INSERT = "INSERT INTO events (policy, seq, kind, decision, time, key, body, chk) VALUES"
+ROW = "(?, ?, ?, ?, ?, ?, ?, ?)"
+
 _ENDED = f"kind IN ({', '.join(str(int(kind)) for kind in ENDS)})"
 """An event that closes a decision; the index on these is used only where a query says the same."""
+
+
+_POLICIES = "SELECT id, name, about, epoch FROM policies"
 
 
 class TokenRow(NamedTuple):
@@ -64,7 +71,14 @@ class Store(ABC):
     """Events, snapshots, policies and tokens."""
 
     remote = False  # is a read worth a thread?
-    where: str  # for messages, without secrets
+    failure: type[Exception]  # what the database raises
+
+    def __init__(self, where: str) -> None:
+        self.where = where  # for messages, without secrets
+        self._writing: Any = None
+        self._readers: list[Any] = []
+        self._local = threading.local()  # the reading connection of each thread
+        self._closed = self._reads_only = False
 
     # -- how it connects -------------------------------------------------------------------------------
 
@@ -74,7 +88,7 @@ class Store(ABC):
 
     def open_to_read(self) -> None:
         """Connect for reading alone: nothing is locked, owned, made or migrated, and whoever serves it goes on."""
-        self._connect_to_read()
+        self._reads_only = True
         try:
             found = self._read("SELECT value FROM facts WHERE name = 'format'")
         except StoreError as error:
@@ -86,10 +100,6 @@ class Store(ABC):
         self._check_format(found[0][0])
 
     @abstractmethod
-    def _connect_to_read(self) -> None:
-        """From now on connections can only read; raises `StoreError` where there is nothing to connect to."""
-
-    @abstractmethod
     def _is_foreign(self, error: StoreError) -> bool:
         """Is this what a query meets in a database that no service has made?"""
 
@@ -97,17 +107,55 @@ class Store(ABC):
         """Raise if what was read may be no state that the store ever had."""
         return
 
-    @abstractmethod
     def close(self) -> None:
         """Let go of everything."""
+        self._closed = True
+        for connection in (*self._readers, self._writing):
+            if connection is not None:
+                with suppress(self.failure):
+                    connection.close()
+        self._readers, self._writing = [], None
 
     @abstractmethod
+    def _connected(self, to_write: bool) -> Any:
+        """A new connection."""
+
+    def _is_lost(self, connection: Any) -> bool:
+        """Has the connection ended without our doing?"""
+        return False
+
     def _read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """All rows of a query, on a connection for reading."""
+        """All rows of a query, on the reading connection of this thread; one that was lost is made once more."""
+        connection = getattr(self._local, "connection", None)
+        if connection is not None:
+            try:
+                with self._understood():
+                    return list(connection.execute(sql, values).fetchall())
+            except StoreError:
+                if not self._is_lost(connection):
+                    raise
+        if self._closed:
+            raise StoreError(f"{self.where} is closed")
+        connection = self._local.connection = self._connected(to_write=False)
+        self._readers = [each for each in self._readers if not self._is_lost(each)] + [connection]
+        with self._understood():
+            return list(connection.execute(sql, values).fetchall())
 
     @abstractmethod
     def _transaction(self) -> AbstractContextManager[Any]:
         """A transaction on the writing connection: committed to the disk at the end, or rolled back."""
+
+    @contextmanager
+    def _understood(self) -> Iterator[None]:
+        """Errors of the database as ours."""
+        try:
+            yield
+        except self.failure as error:
+            raise self._explained(error) from error
+
+    @abstractmethod
+    def _explained(self, error: Any) -> StoreError:
+        """An error of the database as ours, with what to do about it."""
 
     def own(self, row: PolicyRow) -> PolicyRow:
         """Take a policy over, or raise `OwnedElsewhere`; the row comes back with its epoch. Writing thread."""
@@ -115,7 +163,7 @@ class Store(ABC):
 
     def _fence(self, cursor: Any, writes: Sequence[Write]) -> None:
         """Refuse to write for policies that another process has taken over."""
-        del cursor, writes
+        return
 
     def free_bytes(self) -> int | None:
         """Room that is left for it; None where that is not known."""
@@ -130,10 +178,7 @@ class Store(ABC):
 
     def rows(self) -> list[PolicyRow]:
         """All policies by name."""
-        return [
-            _policy(found)
-            for found in self._read("SELECT id, name, about, epoch FROM policies ORDER BY name")
-        ]
+        return [_policy(row) for row in self._read(f"{_POLICIES} ORDER BY name")]
 
     def names(self, after: str, limit: int) -> list[str]:
         """Names in order, from the one that follows `after`."""
@@ -146,8 +191,8 @@ class Store(ABC):
 
     def row(self, name: str) -> PolicyRow | None:
         """One policy."""
-        found = self._read("SELECT id, name, about, epoch FROM policies WHERE name = ?", (name,))
-        return _policy(found[0]) if found else None
+        rows = self._read(f"{_POLICIES} WHERE name = ?", (name,))
+        return _policy(rows[0]) if rows else None
 
     def snapshots(self, policy: int) -> Iterator[Snapshot]:
         """The newest first; one that is damaged says so when it is used."""
@@ -190,12 +235,9 @@ class Store(ABC):
         if not decisions:
             return {}
         marks = ", ".join("?" * len(decisions))
-        sql = (
-            f"SELECT decision, kind, body FROM events WHERE policy = ? AND decision IN ({marks}) AND {_ENDED}"
-        )
-        return {
-            decision: (kind, bytes(body)) for decision, kind, body in self._read(sql, (policy, *decisions))
-        }
+        where = f"policy = ? AND decision IN ({marks}) AND {_ENDED}"
+        rows = self._read(f"SELECT decision, kind, body FROM events WHERE {where}", (policy, *decisions))
+        return {decision: (kind, bytes(body)) for decision, kind, body in rows}
 
     def history(self, policy: int) -> Iterator[list[tuple[int, bytes, bytes, float]]]:
         """Pages of (decision, its body, body and time of its answer), of answered ones in the order of rounds."""
@@ -286,13 +328,7 @@ class Store(ABC):
 
     def _insert(self, cursor: Any, events: Sequence[Event]) -> None:
         if events:
-            cursor.executemany(
-                (
-                    "INSERT INTO events (policy, seq, kind, decision, time, key, body, chk)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-                ),
-                events,
-            )
+            cursor.executemany(f"{INSERT} {ROW}", events)
 
     def _insert_snapshot(self, cursor: Any, snapshot: Snapshot) -> None:
         policy, seq, check, about, data = snapshot
@@ -326,10 +362,8 @@ class Store(ABC):
 
 
 def schema(types: Mapping[str, str]) -> Iterator[str]:
-    """The tables. `types` says how a store calls its numbers, bytes and keys."""
-    number, real, data, serial, clustered = (
-        types[name] for name in ("number", "real", "data", "serial", "clustered")
-    )
+    """The tables. `types` says how a store calls its numbers, reals, bytes and keys, in this order."""
+    number, real, data, serial, clustered = types.values()
     yield "CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
     yield (
         f"CREATE TABLE IF NOT EXISTS policies (id {serial}, name TEXT NOT NULL UNIQUE, about TEXT NOT NULL,"

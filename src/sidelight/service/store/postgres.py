@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-import threading
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -53,31 +52,22 @@ class PostgresStore(Store):
             raise InvalidOption(
                 "a PostgreSQL store needs psycopg, which is not installed: pip install 'sidelight[postgres]'"
             ) from error
-        self._psycopg = psycopg
+        super().__init__(_without_password(url))
+        self._psycopg, self.failure = psycopg, psycopg.Error
         self.url, self.here = url, here
-        self.where = _without_password(url)
         self.instance = 0  # of this session; another one after the connection was lost
-        self._writing: Any = None
-        self._readers: list[Any] = []
-        self._local = threading.local()
-        self._generation = 0  # readers of an older one are not used again
-        self._closed = False
-        self._reads_only = False
 
     # -- connections -----------------------------------------------------------------------------------
-
-    def open(self) -> None:
-        """Connect, make the tables, and say that this process lives."""
-        self._connect()
-
-    def _connect_to_read(self) -> None:
-        self._reads_only = True
 
     def _is_foreign(self, error: StoreError) -> bool:
         return isinstance(error.__cause__, self._psycopg.errors.UndefinedTable)
 
-    def _connect(self) -> None:
-        self._writing = self._connected(autocommit=True)
+    def _is_lost(self, connection: Any) -> bool:
+        return bool(connection.closed)
+
+    def open(self) -> None:
+        """Connect, make the tables, and say that this process lives."""
+        self._writing = self._connected(to_write=True)
         with self._transaction() as cursor:
             cursor.execute(
                 "SELECT pg_advisory_xact_lock(?, 0)", (LOCKS,)
@@ -94,11 +84,11 @@ class PostgresStore(Store):
                 "INSERT INTO owners (id, address) VALUES (?, ?)", (self.instance, self.here)
             )
 
-    def _connected(self, autocommit: bool) -> Any:
+    def _connected(self, to_write: bool) -> Any:
         with self._understood():
             made = self._psycopg.connect(
                 self.url,
-                autocommit=autocommit,
+                autocommit=True,
                 connect_timeout=5,
                 keepalives=1,
                 keepalives_idle=1,
@@ -116,55 +106,26 @@ class PostgresStore(Store):
 
     def close(self) -> None:
         """Give up all policies and close every connection."""
-        self._closed = True
         if self._writing is not None and not self._writing.closed:
             with contextlib.suppress(self._psycopg.Error):
-                self._writing.execute(
-                    "UPDATE policies SET owner = NULL WHERE owner = ?", (str(self.instance),)
-                )
+                mine = (str(self.instance),)
+                self._writing.execute("UPDATE policies SET owner = NULL WHERE owner = ?", mine)
                 self._writing.execute("DELETE FROM owners WHERE id = ?", (self.instance,))
-        for connection in (*self._readers, self._writing):
-            if connection is not None:
-                with contextlib.suppress(self._psycopg.Error):
-                    connection.close()
-        self._readers, self._writing = [], None
+        super().close()
 
     # -- statements ------------------------------------------------------------------------------------
-
-    def _read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        for last in (False, True):
-            connection = getattr(self._local, "connection", None)
-            if connection is None or connection.closed:
-                if self._closed:
-                    raise StoreError(f"{self.where} is closed")
-                connection = self._local.connection = self._connected(autocommit=True)
-                self._readers = [each for each in self._readers if not each.closed] + [connection]
-                last = True
-            try:
-                with self._understood():
-                    found: list[tuple[Any, ...]] = connection.execute(sql, values or None).fetchall()
-                    return found
-            except StoreError:
-                if last or not connection.closed:  # a connection that was lost meanwhile is made once more
-                    raise
-        raise AssertionError("unreachable")
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[Any]:
         if self._closed:
             raise StoreError(f"{self.where} is closed")
         if self._writing is None or self._writing.closed or self._writing.broken:
-            self._connect()  # with a new lock: what was owned before is to be taken over anew
+            self.open()  # with a new lock: what was owned before is to be taken over anew
         with self._understood(), self._writing.transaction(), self._writing.cursor() as cursor:
             yield cursor
 
-    @contextlib.contextmanager
-    def _understood(self) -> Iterator[None]:
-        try:
-            yield
-        except self._psycopg.Error as error:
-            said = " ".join(str(error).split()) or type(error).__name__
-            raise StoreError(f"{self.where}: {said}") from error
+    def _explained(self, error: Any) -> StoreError:
+        return StoreError(f"{self.where}: {' '.join(str(error).split()) or type(error).__name__}")
 
     # -- owners ----------------------------------------------------------------------------------------
 

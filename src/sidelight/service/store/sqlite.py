@@ -13,7 +13,6 @@ import contextlib
 import os
 import shutil
 import sqlite3
-import threading
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import Any
 
 from sidelight.errors import StoreError
 from sidelight.service.events import Event
-from sidelight.service.store.base import Store
+from sidelight.service.store.base import INSERT, ROW, Store
 
 TYPES = {
     "number": "INTEGER",
@@ -34,6 +33,14 @@ TYPES = {
 ROWS = 64
 """Events of one statement: after each, the writer waits until the other threads let it go on."""
 
+REASONS = {
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_READONLY: "it is read-only",
+    sqlite3.SQLITE_IOERR: "the disk cannot be read or written",
+    sqlite3.SQLITE_BUSY: "another program holds it locked",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
+}
+
 CHECKED_BYTES = 1 << 26
 """Files up to this size are checked page by page at every start; of larger ones, what is read is."""
 
@@ -41,15 +48,12 @@ CHECKED_BYTES = 1 << 26
 class SqliteStore(Store):
     """Everything in one file, and beside it the write-ahead log and the lock."""
 
+    failure = sqlite3.DatabaseError
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path).absolute()
-        self.where = f"sqlite:///{self.path.as_posix()}"
-        self._writing: sqlite3.Connection | None = None
-        self._readers: list[sqlite3.Connection] = []
-        self._local = threading.local()
-        self._closed = False
+        super().__init__(f"sqlite:///{self.path.as_posix()}")
         self._lock: Any = None
-        self._reads_only = False
         self._settled: os.stat_result | None = None  # of a file that nobody was writing when it was opened
 
     # -- connections -----------------------------------------------------------------------------------
@@ -61,9 +65,7 @@ class SqliteStore(Store):
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             if not self.path.exists():
-                os.close(
-                    os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600)
-                )  # what is in there is nobody else's
+                os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))  # it is nobody else's to read
             if not os.access(self.path, os.W_OK) or not os.access(self.path.parent, os.W_OK):
                 raise StoreError(
                     f"{self.path} is read-only: the service must be able to write it and its folder"
@@ -72,13 +74,12 @@ class SqliteStore(Store):
             lock.acquire(timeout=0)
             self._lock = lock
         except Timeout:
-            raise StoreError(
-                f"{self.path} is in use by another service: stop that one, or name another --store"
-            ) from None
+            why = "is in use by another service: stop that one, or name another --store"
+            raise StoreError(f"{self.path} {why}") from None
         except OSError as error:
             raise StoreError(f"{self.path} cannot be used as a store: {error.strerror or error}") from error
         try:
-            self._writing = self._connected()
+            self._writing = self._connected(to_write=True)
             with self._transaction() as cursor:
                 self._migrate(cursor, TYPES)
             if self.path.stat().st_size <= CHECKED_BYTES:
@@ -87,13 +88,14 @@ class SqliteStore(Store):
             self.close()
             raise
 
-    def _connect_to_read(self) -> None:
+    def open_to_read(self) -> None:
+        """As every store; a file without a log beside it is read as one that nobody changes."""
         if not self.path.is_file():
             what = "is a folder" if self.path.is_dir() else "does not exist"
             raise StoreError(f"{self.path} {what}: name the file of a store, as `sidelight serve` prints it")
-        self._reads_only = True
         if not self._log.exists():
             self._settled = self.path.stat()
+        super().open_to_read()
 
     @property
     def _log(self) -> Path:
@@ -111,28 +113,24 @@ class SqliteStore(Store):
         if self._log.exists() or (now.st_mtime_ns, now.st_size) != (before.st_mtime_ns, before.st_size):
             raise StoreError(f"a service was started on {self.path} while it was read: look again")
 
-    def _connected(self) -> sqlite3.Connection:
+    def _connected(self, to_write: bool) -> sqlite3.Connection:
+        how = "rwc" if not self._reads_only else "ro" if self._settled is None else "ro&immutable=1"
+        pragmas = ["trusted_schema = OFF"]
+        if not self._reads_only:
+            pragmas += ["journal_mode = WAL", "synchronous = FULL"]
+        if not to_write:
+            pragmas += ["query_only = ON"]
         with self._understood():
-            if self._reads_only:
-                how = "mode=ro" if self._settled is None else "mode=ro&immutable=1"
-                found = sqlite3.connect(
-                    f"{self.path.as_uri()}?{how}", uri=True, isolation_level=None, check_same_thread=False
-                )
-                found.execute("PRAGMA trusted_schema = OFF")
-                return found
-            made = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=5.0)
-            for pragma in ("journal_mode = WAL", "synchronous = FULL", "trusted_schema = OFF"):
+            made = sqlite3.connect(
+                f"{self.path.as_uri()}?mode={how}", uri=True, isolation_level=None, check_same_thread=False
+            )
+            for pragma in pragmas:
                 made.execute(f"PRAGMA {pragma}")
             return made
 
     def close(self) -> None:
         """Close every connection, which also moves the write-ahead log into the file, and let go of the lock."""
-        self._closed = True
-        for connection in (*self._readers, self._writing):
-            if connection is not None:
-                with contextlib.suppress(sqlite3.Error):
-                    connection.close()
-        self._readers, self._writing = [], None
+        super().close()
         if self._lock is not None:
             self._lock.release()
 
@@ -150,17 +148,6 @@ class SqliteStore(Store):
 
     # -- statements ------------------------------------------------------------------------------------
 
-    def _read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            if self._closed:
-                raise StoreError(f"{self.path} is closed")
-            connection = self._local.connection = self._connected()
-            connection.execute("PRAGMA query_only = ON")
-            self._readers.append(connection)
-        with self._understood():
-            return connection.execute(sql, values).fetchall()
-
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[Any]:
         if self._writing is None:
@@ -177,23 +164,11 @@ class SqliteStore(Store):
                         cursor.execute("ROLLBACK")
                 raise
 
-    @contextlib.contextmanager
-    def _understood(self) -> Iterator[None]:
-        """Errors of SQLite as ours, with what to do about them."""
-        try:
-            yield
-        except sqlite3.DatabaseError as error:
-            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-                raise self._damaged(error) from error
-            reasons = {
-                sqlite3.SQLITE_FULL: "the disk is full",
-                sqlite3.SQLITE_READONLY: "it is read-only",
-                sqlite3.SQLITE_IOERR: "the disk cannot be read or written",
-                sqlite3.SQLITE_BUSY: "another program holds it locked",
-                sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
-            }
-            raise StoreError(f"{self.path}: {reasons.get(code, 'the store failed')} ({error})") from error
+    def _explained(self, error: Any) -> StoreError:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return self._damaged(error)
+        return StoreError(f"{self.path}: {REASONS.get(code, 'the store failed')} ({error})")
 
     def _insert(self, cursor: Any, events: Sequence[Event]) -> None:
         for at in range(0, len(events), ROWS):
@@ -214,5 +189,4 @@ class SqliteStore(Store):
 
 @cache
 def _inserting(rows: int) -> str:
-    values = ", ".join(["(?, ?, ?, ?, ?, ?, ?, ?)"] * rows)
-    return f"INSERT INTO events (policy, seq, kind, decision, time, key, body, chk) VALUES {values}"
+    return f"{INSERT} {', '.join([ROW] * rows)}"
