@@ -215,8 +215,8 @@ def test_partition_files_that_are_wrong(run, tmp_path, text):
 
 def test_an_unknown_realization_is_refused_with_those_that_are_known(run):
     code, out, err = run("plan", "cycle:6", "-T", 9, "--realization", "fancy")
-    assert (code, out) == (1, "")
-    assert_one_line(err)
+    assert (code, out) == (2, "")
+    assert_usage(err)
     assert "interpolated" in err
 
 

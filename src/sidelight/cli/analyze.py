@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Say what a graph allows, and list every known bound.")
 @options.takes_graph
-@options.horizon(default=100_000, show_default=True)
+@options.horizon(100_000)
 @options.as_json
 def command(graph: GraphRequest, horizon: int, as_json: bool) -> None:
     """Say what a graph allows: how its arms can be observed, its domination number δ*, its independence number α,

@@ -20,21 +20,15 @@ ENVIRONMENT = "gap:0.3"
 
 
 @click.command(short_help="Analyse, plan, play and report on a built-in graph.")
-@click.option(
-    "--graph",
-    "spec",
-    default="teams:4x3",
-    show_default=True,
-    metavar="FAMILY",
-    shell_complete=names.graph,
-    help="A family such as cycle:12.",
+@options.option(
+    "--graph FAMILY", str, "A family such as cycle:12.", default="teams:4x3", shell_complete=names.graph
 )
-@options.horizon(default=20_000, show_default=True)
-@options.counted("--runs", 5, "N", "Runs of each policy.")
-@options.counted("--seed", 7, "S", "Seed of the first run.")
-@options.out_folder("Folder for the report.", default="sidelight-demo", show_default=True)
+@options.horizon(20_000)
+@options.option("--runs N", options.count, "Runs of each policy.", default=5)
+@options.option("--seed S", options.count, "Seed of the first run.", default=7)
+@options.output("DIR", "Folder for the report.", default="sidelight-demo")
 @options.as_json
-def command(spec: str, horizon: int, runs: int, seed: int, output: str, as_json: bool) -> None:
+def command(graph: str, horizon: int, runs: int, seed: int, output: str, as_json: bool) -> None:
     """Show what Sidelight does on a built-in graph: analyse it, plan, play against known algorithms, and report."""
     if runs < 1:
         raise InvalidOption(f"--runs must be at least 1, got {runs}")
@@ -45,25 +39,25 @@ def command(spec: str, horizon: int, runs: int, seed: int, output: str, as_json:
     from sidelight.report.section import Analysis, GraphSection
     from sidelight.report.tables import results_rows, results_table
 
-    graph = sl.families.parse(spec)
-    bounds = sl.compare_bounds(graph, horizon)
+    made = sl.families.parse(graph)
+    bounds = sl.compare_bounds(made, horizon)
     plan = bounds.plan  # the same as sl.plan(graph, horizon)
-    found = Analysis.of(graph)
+    analysis = Analysis.of(made)
     folder = writable_folder(output)
     players = {"self_tuning": "self_tuning", "auto": plan} | {name: name for name in RIVALS}
-    results = sl.compare(spec, players, ENVIRONMENT, horizon=horizon, seeds=range(seed, seed + runs))
+    results = sl.compare(graph, players, ENVIRONMENT, horizon=horizon, seeds=range(seed, seed + runs))
     if not results.complete:
         raise click.Abort  # interrupted: half a demo would show numbers that are not there
-    section = GraphSection.of(bounds, facts=tuple(found.rows(str)))
+    section = GraphSection.of(bounds, facts=tuple(analysis.rows(str)))
     with written(folder):
-        report = write_report(folder, results, {spec: section}, files=False)
+        report = write_report(folder, results, {graph: section}, files=False)
     if as_json:
-        sizes = {"arms": graph.n_arms, "edges": graph.n_edges, "class": found.observability.graph}
+        sizes = {"arms": made.n_arms, "edges": made.n_edges, "class": analysis.observability.graph}
         played = {"realization": plan.realization, "horizon": plan.horizon, "parameters": plan.parameters}
         emit_json(
             {
-                "graph": {"spec": spec, **sizes},
-                "domination": found.to_dict()["domination"],
+                "graph": {"spec": graph, **sizes},
+                "domination": analysis.to_dict()["domination"],
                 "partition": plan.partition.blocks,
                 "plan": played,
                 "bound": plan.bound.to_dict(),
@@ -73,7 +67,7 @@ def command(spec: str, horizon: int, runs: int, seed: int, output: str, as_json:
         )
         return
     emit(
-        facts(f"Graph {safe(spec)}", found.rows(safe)),
+        facts(f"Graph {safe(graph)}", analysis.rows(safe)),
         facts(f"Plan for T = {horizon:,}", plan_rows(plan)),
         facts("Bound", bound_rows(plan.bound)),
         results_table(replace(results, title=f"Regret of {runs} runs")),

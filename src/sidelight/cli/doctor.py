@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import re
@@ -57,14 +58,7 @@ def command(ctx: click.Context, no_run: bool, as_json: bool) -> None:
 
 def findings(run: bool = True) -> Iterator[Finding]:
     """Every check in turn; one that fails in an unforeseen way counts as broken and stops no other."""
-    checks = (
-        python,
-        packages,
-        machine,
-        kernels,
-        service,
-        permissions,
-    )
+    checks = (python, packages, machine, kernels, service, permissions)
     for check in (*checks, self_check) if run else checks:
         try:
             yield from check()
@@ -79,6 +73,7 @@ OLDEST_PYTHON = (3, 11)
 OLDEST_SQLITE, SOUND_WAL = [3, 35], [3, 51, 3]
 SCARCE_MEMORY = 1 << 30
 SCARCE_DISK = 200 << 20
+CGROUP = Path("/sys/fs/cgroup")
 
 EXTRAS = {
     "distributed": "cluster",
@@ -139,31 +134,19 @@ def machine() -> Iterator[Finding]:
     """Cores and memory that this process may use."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     yield Finding("cores", "ok", f"{cores} ({platform.machine()}, {platform.system()})")
-    memory = _memory()
-    if memory is None:
-        yield Finding("memory", "note", "unknown on this system")
-        return
-    total, free = memory
-    state = "ok" if free >= SCARCE_MEMORY else "note"
-    yield Finding("memory", state, f"{_gigabytes(total)}, {_gigabytes(free)} free")
-
-
-def _memory() -> tuple[int, int] | None:
-    """(total, free) bytes; within a container, what the container may use."""
     try:
         page = os.sysconf("SC_PAGE_SIZE")
         total, free = page * os.sysconf("SC_PHYS_PAGES"), page * os.sysconf("SC_AVPHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return None
-    try:
         listed = Path("/proc/meminfo").read_text()
-        available = re.search(r"MemAvailable:\s*(\d+) kB", listed)
-        free = int(available[1]) << 10 if available else free
-        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
-        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
-    except (OSError, ValueError):  # no container, or one without a limit ("max")
-        return total, free
-    return min(total, limit), max(min(free, limit - used), 0)
+        free = int(re.findall(r"MemAvailable:\s*(\d+) kB", listed)[0]) << 10
+    except (AttributeError, ValueError, OSError, IndexError):
+        yield Finding("memory", "note", "unknown on this system")
+        return
+    with contextlib.suppress(OSError, ValueError):  # no container, or one without a limit ("max")
+        limit, used = (int((CGROUP / f"memory.{name}").read_text()) for name in ("max", "current"))
+        total, free = min(total, limit), max(min(free, limit - used), 0)
+    state = "ok" if free >= SCARCE_MEMORY else "note"
+    yield Finding("memory", state, f"{_gigabytes(total)}, {_gigabytes(free)} free")
 
 
 def kernels() -> Iterator[Finding]:
@@ -201,11 +184,9 @@ def service() -> Iterator[Finding]:
     from sidelight.service.store.base import default_path
 
     path = default_path()
-    detail = (
-        f"{path}, {path.stat().st_size / (1 << 20):,.1f} MiB"
-        if path.exists()
-        else f"would keep its data in {path}"
-    )
+    detail = f"would keep its data in {path}"
+    if path.exists():
+        detail = f"{path}, {path.stat().st_size / (1 << 20):,.1f} MiB"
     nearest = next(folder for folder in path.parents if folder.exists())  # it makes the others
     if _can_write(nearest) and (not path.exists() or os.access(path, os.W_OK)):
         yield Finding("service", "ok", detail)
@@ -215,16 +196,13 @@ def service() -> Iterator[Finding]:
 
 def permissions() -> Iterator[Finding]:
     """May results be written here, and temporary files anywhere?"""
-    here = Path.cwd()
-    free = shutil.disk_usage(here).free
+    here, temporary = Path.cwd(), Path(tempfile.gettempdir())  # which raises where there is none
     if _can_write(here):
-        state = "ok" if free >= SCARCE_DISK else "note"
-        yield Finding("this folder", state, f"{here}, {_gigabytes(free)} free")
+        state = "ok" if shutil.disk_usage(here).free >= SCARCE_DISK else "note"
+        yield Finding("this folder", state, _room(here))
     else:
         yield Finding("this folder", "note", f"{here} cannot be written: name another with -o")
-    temporary = tempfile.gettempdir()  # raises where there is none
-    free = shutil.disk_usage(temporary).free
-    yield Finding("temporary files", "ok", f"{temporary}, {_gigabytes(free)} free")
+    yield Finding("temporary files", "ok", _room(temporary))
 
 
 def self_check() -> Iterator[Finding]:
@@ -250,11 +228,9 @@ def self_check() -> Iterator[Finding]:
         policy.tell(coins.losses(7, t, graph.out_neighbors(arm)))
     if run.plays is None or not np.array_equal(run.plays[0], plays):
         raise AssertionError("a simulated run and the same run by ask and tell played different arms")
-    seconds = time.perf_counter() - start
     regret = f"regret {run.regret[0, -1]:,.0f} of at most {plan.bound.value:,.0f}"
-    yield Finding(
-        "self-check", "ok", f"planned, verified and played 1,000 rounds twice, {regret} ({seconds:.1f} s)"
-    )
+    what = f"planned, verified and played 1,000 rounds twice, {regret} ({time.perf_counter() - start:.1f} s)"
+    yield Finding("self-check", "ok", what)
 
 
 def _can_write(folder: Path) -> bool:
@@ -263,6 +239,10 @@ def _can_write(folder: Path) -> bool:
             return True
     except OSError:
         return False
+
+
+def _room(folder: Path) -> str:
+    return f"{folder}, {_gigabytes(shutil.disk_usage(folder).free)} free"
 
 
 def _gigabytes(size: int) -> str:

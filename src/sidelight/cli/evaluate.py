@@ -6,67 +6,44 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sidelight.cli import names, options
+from sidelight.cli import options
 from sidelight.cli.screen import columns, emit, emit_json, safe
 
 if TYPE_CHECKING:
     import sidelight as sl
     from sidelight.evaluation import Evaluations
 
-METHODS = ("dr", "ips", "snips")
-INTERVALS = ("martingale", "bernstein", "bootstrap")
-
 
 @click.command(short_help="Estimate from a log what others would have cost.")
 @click.argument("log", metavar="LOG", type=click.Path())
-@click.option(
-    "--target",
-    "-t",
-    "targets",
+@options.option(
+    "--target -t TARGET",
+    str,
+    "An arm or label, 'uniform', or a distribution ARM:PROBABILITY,…; NAME=TARGET names it. Repeat to compare.",
     multiple=True,
     required=True,
-    metavar="TARGET",
-    help="An arm or label, 'uniform', or a distribution ARM:PROBABILITY,…; NAME=TARGET names it. Repeat to compare.",
 )
-@click.option(
+@options.option(
     "--method",
-    type=click.Choice(METHODS),
+    click.Choice(("dr", "ips", "snips")),
+    "Estimator: doubly robust, inverse probabilities, or these self-normalised.",
     default="dr",
-    show_default=True,
-    shell_complete=names.offered(METHODS),
-    help="Estimator: doubly robust, inverse probabilities, or these self-normalised.",
 )
-@click.option(
+@options.option(
     "--interval",
-    type=click.Choice(INTERVALS),
+    click.Choice(("martingale", "bernstein", "bootstrap")),
+    "The first holds for any log, the second for independent rounds, the third roughly.",
     default="martingale",
-    show_default=True,
-    shell_complete=names.offered(INTERVALS),
-    help="The first holds for any log, the second for independent rounds, the third roughly.",
 )
-@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence of the intervals.")
-@click.option(
-    "--floor", type=float, metavar="P", help="Every arm was to be seen with at least this probability."
-)
-@click.option("--clip", type=float, metavar="M", help="Weights are at most M.")
-@click.option(
-    "--losses", type=float, nargs=2, metavar="LOW HIGH", help="Range of losses, where the log does not say."
-)
-@click.option("--rewards", type=float, nargs=2, metavar="LOW HIGH", help="Range of rewards, likewise.")
-@click.option("--arms", type=options.count, metavar="N", help="Number of arms, where the log does not say.")
+@options.option("--level", float, "Confidence of the intervals.", default=0.95)
+@options.option("--floor P", float, "Every arm was to be seen with at least this probability.")
+@options.option("--clip M", float, "Weights are at most M.")
+@options.option("--losses LOW HIGH", float, "Range of losses, where the log does not say.", nargs=2)
+@options.option("--rewards LOW HIGH", float, "Range of rewards, likewise.", nargs=2)
+@options.option("--arms N", options.count, "Number of arms, where the log does not say.")
 @options.as_json
 def command(
-    log: str,
-    targets: tuple[str, ...],
-    method: Any,
-    interval: Any,
-    level: float,
-    floor: float | None,
-    clip: float | None,
-    losses: tuple[float, float] | None,
-    rewards: tuple[float, float] | None,
-    arms: int | None,
-    as_json: bool,
+    log: str, target: tuple[str, ...], losses: Any, rewards: Any, arms: int | None, as_json: bool, **how: Any
 ) -> None:
     """Estimate from a log of decisions what each target would have cost or earned per decision, with intervals.
 
@@ -79,8 +56,8 @@ def command(
     import sidelight as sl
 
     read = sl.Log.read(log, n_arms=arms, losses=losses, rewards=rewards)
-    wanted = dict(_named(read, text) for text in targets)
-    found = sl.evaluate(read, wanted, method=method, interval=interval, level=level, floor=floor, clip=clip)
+    wanted = dict(_named(read, text) for text in target)
+    found = sl.evaluate(read, wanted, **how)
     if as_json:
         emit_json({"log": _about(read), "targets": found.to_dict()})
         return
@@ -94,30 +71,19 @@ def _about(log: sl.Log) -> dict[str, Any]:
 
 
 def _table(log: sl.Log, found: Evaluations) -> Any:
-    others = [name for name in found.rows[0].methods if name != found.rows[0].method]
-    heads = (
-        "target",
-        f">{found.rows[0].method}",
-        ">low",
-        ">high",
-        *(f">{name}" for name in others),
-        ">worth rounds",
-    )
-    rows = [
-        [
-            safe(row.target),
-            *(f"{value:.4g}" for value in (row.estimate, row.low, row.high)),
-            *(f"{row.methods[name].value:.4g}" for name in others),
-            f"{row.ess:,.1f}",
-        ]
-        for row in found
-    ]
+    first = found.rows[0]
+    others = [name for name in first.methods if name != first.method]
+    numbers = (first.method, "low", "high", *others, "worth rounds")
+    rows = []
+    for row in found:
+        values = (row.estimate, row.low, row.high, *(row.methods[name].value for name in others))
+        rows.append([safe(row.target), *(f"{value:.4g}" for value in values), f"{row.ess:,.1f}"])
     unit = log.unit
     title = (
         f"{unit.kind.capitalize()} a round, in [{unit.low:g}, {unit.high:g}], from {log.n_rounds:,} rounds and "
         f"{log.n_rows:,} revealed values"
     )
-    return columns(title, heads, rows)
+    return columns(title, ("target", *(f">{name}" for name in numbers)), rows)
 
 
 def _named(log: sl.Log, text: str) -> tuple[str, Any]:

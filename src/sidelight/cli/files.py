@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -25,21 +27,22 @@ def writable_folder(path: str) -> Path:
 def writable_file(path: str) -> Path:
     """A place for a file, in a folder that exists, or a pipe or device."""
     file = Path(path)
-    try:
+    with _to(file):
         if is_replaced(file):
             _try(Path(os.path.realpath(file)).parent)
-    except IsADirectoryError:
-        raise InvalidOption(f"cannot write {file}: it is a folder, name a file") from None
-    except OSError as error:
-        raise InvalidOption(f"cannot write {file}: {reason(error)}") from None
     return file
 
 
 def write_file(file: Path, text: str) -> None:
     """`text` in the place of `file`, or an error and what was there before."""
+    with _to(file), replacing(file, pack=False) as stream:
+        stream.write(text.encode())
+
+
+@contextlib.contextmanager
+def _to(file: Path) -> Iterator[None]:
     try:
-        with replacing(file, pack=False) as stream:
-            stream.write(text.encode())
+        yield
     except OSError as error:
         raise InvalidOption(f"cannot write {file}: {reason(error)}") from None
 
@@ -53,8 +56,6 @@ def _try(folder: Path) -> None:
 
 def needs(extra: str, *packages: str) -> None:
     """Refuse, with the way out, where a package of an extra is missing."""
-    from sidelight.errors import InvalidOption
-
     missing = [package for package in packages if find_spec(package) is None]
     if missing:
         raise InvalidOption(

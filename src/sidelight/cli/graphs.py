@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sidelight.errors import GraphFileError, InvalidOption, UnobservableGraph
+
 if TYPE_CHECKING:
     from sidelight.experiment.sources import GraphSource
     from sidelight.graph import FeedbackGraph
@@ -53,25 +55,11 @@ class GraphRequest:
 
         Of a saved plan it is the plan's own.
         """
-        from sidelight.errors import GraphFileError, InvalidOption
-        from sidelight.graph import read_graph
         from sidelight.graph.names import names
         from sidelight.graph.repair import observable_part, with_loops
 
         saved = self._saved()
-        if saved is not None:
-            graph = saved.plan.graph
-        elif self.is_file:
-            try:
-                graph = read_graph(self.text, n_arms=self.arms, named=self.named)
-            except GraphFileError as error:
-                raise GraphFileError(_in_options(str(error))) from error
-        elif self.arms is not None or self.named is not None:
-            raise InvalidOption(
-                f"--arms, --named and --numbered are for csv files, {self.text!r} is a family"
-            )
-        else:
-            graph = self._family()
+        graph = self._read() if saved is None else saved.plan.graph
         changes: list[str] = []
         if self.undirected:
             before, graph = graph, graph.symmetrized()
@@ -83,17 +71,14 @@ class GraphRequest:
         if self.drop_unobservable:
             before, (graph, gone) = graph, observable_part(graph)
             dropped = gone.tolist()
-            changes.append(
-                f"--drop-unobservable left out {len(dropped):,} {'arm' if len(dropped) == 1 else 'arms'}"
-                + (f" ({names(before, dropped)}); the others are numbered anew" if dropped else "")
-            )
+            which = f" ({names(before, dropped)}); the others are numbered anew" if dropped else ""
+            many = f"{len(dropped):,} {'arm' if len(dropped) == 1 else 'arms'}"
+            changes.append(f"--drop-unobservable left out {many}{which}")
         _refuse_unobservable(graph)
-        name = self.text
-        if saved is not None:
-            name = saved.graph or f"graph with {graph.n_arms} arms"
-        return LoadedGraph(
-            graph, self.text, name, tuple(changes), tuple(dropped), None if saved is None else saved.plan
-        )
+        if saved is None:
+            return LoadedGraph(graph, self.text, self.text, tuple(changes), tuple(dropped))
+        name = saved.graph or f"graph with {graph.n_arms} arms"
+        return LoadedGraph(graph, self.text, name, tuple(changes), tuple(dropped), saved.plan)
 
     def _saved(self) -> Saved | None:
         if not self.text.lower().endswith(".json"):
@@ -102,10 +87,18 @@ class GraphRequest:
 
         return plan_file.read(self.text) if plan_file.is_plan(Path(self.text)) else None
 
-    def _family(self) -> FeedbackGraph:
-        from sidelight.errors import GraphFileError, InvalidOption
-        from sidelight.graph import families
+    def _read(self) -> FeedbackGraph:
+        from sidelight.graph import families, read_graph
 
+        if self.is_file:
+            try:
+                return read_graph(self.text, n_arms=self.arms, named=self.named)
+            except GraphFileError as error:
+                raise GraphFileError(_in_options(str(error))) from error
+        if self.arms is not None or self.named is not None:
+            raise InvalidOption(
+                f"--arms, --named and --numbered are for csv files, {self.text!r} is a family"
+            )
         try:
             return families.parse(self.text)
         except InvalidOption:
@@ -137,17 +130,14 @@ class LoadedGraph:
 
 
 def _refuse_unobservable(graph: FeedbackGraph) -> None:
-    import numpy as np
-
-    from sidelight.errors import UnobservableGraph
     from sidelight.graph.names import names
 
-    blind = np.flatnonzero(graph.in_degree == 0).tolist()
+    blind = (graph.in_degree == 0).nonzero()[0].tolist()
     if not blind:
         return
-    them = "it" if len(blind) == 1 else "them"
+    arms, them = ("arm", "it") if len(blind) == 1 else ("arms", "them")
     raise UnobservableGraph(
-        f"no arm reveals {'arm' if len(blind) == 1 else 'arms'} {names(graph, blind)}, so regret grows like T there;"
+        f"no arm reveals {arms} {names(graph, blind)}, so regret grows like T there;"
         f" add edges into {them}, or use --drop-unobservable to leave {them} out"
         " (also: --add-loops, --undirected)",
         blind,

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from sidelight.cli import options
-from sidelight.cli.files import written
+from sidelight.cli.files import needs, written
 from sidelight.cli.screen import emit, emit_json, safe
 from sidelight.errors import InvalidOption, MissingData
 
@@ -17,20 +17,13 @@ STORES = (".sqlite", ".sqlite3", ".db")
 
 @click.command(short_help="Open the page of stored results, or of a service's store.")
 @click.argument("place", metavar="FOLDER|STORE", type=click.Path())
-@click.option("--policy", metavar="NAME", help="The one policy of STORE to show; all without it.")
-@click.option(
-    "--browser/--no-browser", default=True, show_default=True, help="Open it, or only say where it is."
-)
-@options.out_folder("Where the page goes: FOLDER by default, of a STORE this folder.")
+@options.option("--policy NAME", str, "The one policy of STORE to show; all without it.")
+@click.option("--browser/--no-browser", default=True, help="Open it, or only say where it is.")
+@options.output("DIR", "Where the page goes: FOLDER by default, of a STORE this folder.")
 @options.quiet
 @options.as_json
 def command(
-    place: str,
-    policy: str | None,
-    browser: bool,
-    output: str | None,
-    quiet: bool,
-    as_json: bool,
+    place: str, policy: str | None, browser: bool, output: str | None, quiet: bool, as_json: bool
 ) -> None:
     """Write the page of what run, sweep or reproduce has stored in FOLDER, finished or not, and open it.
 
@@ -47,10 +40,8 @@ def command(
     if as_json:
         emit_json({"page": str(page), "complete": complete, "opened": opened})
     elif not quiet:
-        emit(
-            f"page: [bold]{safe(str(page))}[/bold]"
-            + ("" if opened or not browser else " (no browser was found)")
-        )
+        lack = "" if opened or not browser else " (no browser was found)"
+        emit(f"page: [bold]{safe(str(page))}[/bold]{lack}")
 
 
 def _written(place: str, policy: str | None, output: Path | None) -> tuple[Path, bool]:
@@ -67,7 +58,10 @@ def _written(place: str, policy: str | None, output: Path | None) -> tuple[Path,
             f"{place} holds no results and no store: name a folder that run, sweep or reproduce has written,"
             " or the file or address of a store"
         )
-    return _claims(Path(place)) or _report(Path(place), output)
+    folder = Path(place)
+    if not (folder / "manifest.json").is_file():
+        return folder / "claims.html", True  # the page that `reproduce` has written
+    return _report(folder, output)
 
 
 def _store(place: str) -> str | None:
@@ -87,10 +81,7 @@ def _store(place: str) -> str | None:
 
 
 def _policies(store: str, policy: str | None, output: Path | None) -> tuple[Path, bool]:
-    from sidelight.cli.files import needs
-
     needs("service", "msgspec")
-
     from sidelight.report.policies_page import write_policies_page
     from sidelight.service.page import stored_policies
 
@@ -99,12 +90,6 @@ def _policies(store: str, policy: str | None, output: Path | None) -> tuple[Path
     with written(folder):
         folder.mkdir(parents=True, exist_ok=True)
         return write_policies_page(folder / "policies.html", found), not (found.more or found.failed)
-
-
-def _claims(folder: Path) -> tuple[Path, bool] | None:
-    """The page that `reproduce` has written, if that is what the folder holds."""
-    page = folder / "claims.html"
-    return (page, True) if page.is_file() and not (folder / "manifest.json").is_file() else None
 
 
 def _report(folder: Path, output: Path | None) -> tuple[Path, bool]:

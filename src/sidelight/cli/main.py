@@ -57,7 +57,7 @@ class _Commands(click.Group):
 
 @click.group(
     cls=_Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110, "show_default": True},
     help=f"""Bandits with graph feedback: analyse a graph, plan with a certified bound, play, compare, report.
 
     GRAPH is a file ({", ".join(ENDINGS)}) or a family such as cycle:100 or cliques:5x20;

@@ -31,7 +31,7 @@ def command() -> None:
 
 @command.command()
 @click.argument("name")
-@click.option("--output", "-o", metavar="FILE", type=click.Path(), help="The file.  [default: NAME.py]")
+@options.output("FILE", "The file.  [default: NAME.py]")
 @options.as_json
 def policy(name: str, output: str | None, as_json: bool) -> None:
     """A policy of one's own, called NAME, that plays already: change what it asks for and what it learns.

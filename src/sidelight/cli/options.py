@@ -14,6 +14,7 @@ from sidelight.cli import names
 from sidelight.cli.graphs import GraphRequest
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def count(text: str | int) -> int:
@@ -31,6 +32,24 @@ def count(text: str | int) -> int:
     return int(number)
 
 
+def collected(gather: Callable[..., dict[str, Any]], *options: Decorator) -> Decorator:
+    """Options that are listed in this order, and handed over as what `gather` makes of them."""
+    wanted = gather.__annotations__.keys() - {"return"}
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def called(**given: Any) -> Any:
+            own = {name: given.pop(name) for name in wanted}
+            return command(**gather(**own), **given)
+
+        made: Callable[..., Any] = called
+        for option in reversed(options):
+            made = option(made)
+        return made
+
+    return decorate
+
+
 def _listening(level: int) -> Callable[[click.Context, click.Parameter, bool], bool]:
     """Turn the library's messages down to `level` where the option is given."""
 
@@ -42,92 +61,75 @@ def _listening(level: int) -> Callable[[click.Context, click.Parameter, bool], b
     return callback
 
 
+_warnings, _errors = _listening(logging.WARNING), _listening(logging.ERROR)
 as_json = click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    callback=_listening(logging.WARNING),
-    help="Print one JSON object and nothing else.",
+    "--json", "as_json", is_flag=True, callback=_warnings, help="Print one JSON object and nothing else."
 )
-quiet = click.option(
-    "--quiet", "-q", is_flag=True, callback=_listening(logging.ERROR), help="Print nothing but errors."
-)
-jobs = click.option("--jobs", "-j", type=count, metavar="N", help="Processes, all cores by default.")
+quiet = click.option("--quiet", "-q", is_flag=True, callback=_errors, help="Print nothing but errors.")
 
 
-def figures(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Whether figures are files too, and how wide: inches, or None for no files, in one argument `figures`."""
-
-    @functools.wraps(command)
-    def collected(figures: bool, figure_width: str, **rest: Any) -> Any:
-        from sidelight.report.style import checked_width
-
-        width = checked_width(figure_width)  # before anything is played
-        return command(figures=width if figures else None, **rest)
-
-    options = (
-        click.option(
-            "--figures/--no-figures",
-            default=True,
-            show_default=True,
-            help="Also write every figure as PNG and PDF.",
-        ),
-        click.option(
-            "--figure-width",
-            default="double",
-            show_default=True,
-            metavar="WIDTH",
-            shell_complete=names.offered(("single", "double")),
-            help="Of those files: single or double, the columns of a paper, or inches.",
-        ),
-    )
-    return functools.reduce(lambda made, option: option(made), reversed(options), collected)
+def option(usage: str, kind: Any, help: str, **settings: Any) -> Callable[[Command], Command]:
+    """An option by its usage: "--order -s S" says its names and what it takes."""
+    words = usage.split()
+    flags = [word for word in words if word.startswith("-")]
+    metavar = " ".join(words[len(flags) :])
+    return click.option(*flags, type=kind, metavar=metavar or None, help=help, **settings)
 
 
-def horizon(**settings: Any) -> Callable[[Command], Command]:
+jobs = option("--jobs -j N", count, "Processes, all cores by default.")
+
+
+def horizon(default: int | None = None) -> Callable[[Command], Command]:
     """--horizon T."""
-    return click.option("--horizon", "-T", type=count, metavar="T", help="Rounds to play.", **settings)
+    return option("--horizon -T T", count, "Rounds to play.", default=default)
 
 
-def counted(name: str, default: int, metavar: str, help: str) -> Callable[[Command], Command]:
-    """A number of something, such as --seeds N."""
-    return click.option(name, type=count, default=default, show_default=True, metavar=metavar, help=help)
+def output(metavar: str, help: str, **settings: Any) -> Callable[[Command], Command]:
+    """-o DIR or FILE. What is wrong with a place is reported in one line, whatever it is."""
+    return option(f"--output -o {metavar}", click.Path(), help, **settings)
 
 
-def out_folder(help: str, **settings: Any) -> Callable[[Command], Command]:
-    """-o DIR. A file in the way is reported with everything else that is wrong with a place, in one line."""
-    return click.option("--output", "-o", metavar="DIR", type=click.Path(), help=help, **settings)
+def _width(figures: bool, figure_width: str) -> dict[str, Any]:
+    from sidelight.report.style import checked_width
+
+    width = checked_width(figure_width)  # before anything is played
+    return {"figures": width if figures else None}
 
 
-def takes_graph(command: Callable[..., Any]) -> Callable[..., Any]:
-    """GRAPH and how to read and mend it, handed over as one `GraphRequest` named `graph`."""
+figures = collected(
+    _width,
+    click.option("--figures/--no-figures", default=True, help="Also write every figure as PNG and PDF."),
+    option(
+        "--figure-width WIDTH",
+        str,
+        "Of those files: single or double, the columns of a paper, or inches.",
+        default="double",
+        shell_complete=names.offered(("single", "double")),
+    ),
+)
+"""Whether figures are files too, and how wide: inches, or None for no files, in one argument `figures`."""
 
-    @functools.wraps(command)
-    def collected(
-        graph: str,
-        undirected: bool,
-        add_loops: bool,
-        drop_unobservable: bool,
-        arms: int | None,
-        named: bool | None,
-        **rest: Any,
-    ) -> Any:
-        return command(
-            graph=GraphRequest(graph, undirected, add_loops, drop_unobservable, arms, named), **rest
-        )
 
-    options = (
-        click.argument("graph", metavar="GRAPH", shell_complete=names.graph),
-        click.option("--undirected", is_flag=True, help="Every edge reveals both ways."),
-        click.option("--add-loops", is_flag=True, help="Every arm reveals itself too."),
-        click.option(
-            "--drop-unobservable",
-            is_flag=True,
-            help="Leave out arms that no arm reveals, until every arm left is revealed by one.",
-        ),
-        click.option(
-            "--arms", type=count, metavar="N", help="Number of arms, where a csv file does not tell."
-        ),
-        click.option("--named/--numbered", default=None, help="Are the ids of a csv file names or numbers?"),
-    )
-    return functools.reduce(lambda made, option: option(made), reversed(options), collected)
+def _graph(
+    graph: str,
+    undirected: bool,
+    add_loops: bool,
+    drop_unobservable: bool,
+    arms: int | None,
+    named: bool | None,
+) -> dict[str, Any]:
+    return {"graph": GraphRequest(graph, undirected, add_loops, drop_unobservable, arms, named)}
+
+
+DROPPED = "Leave out arms that no arm reveals, until every arm left is revealed by one."
+
+takes_graph = collected(
+    _graph,
+    click.argument("graph", metavar="GRAPH", shell_complete=names.graph),
+    click.option("--undirected", is_flag=True, help="Every edge reveals both ways."),
+    click.option("--add-loops", is_flag=True, help="Every arm reveals itself too."),
+    click.option("--drop-unobservable", is_flag=True, help=DROPPED),
+    option("--arms N", count, "Number of arms, where a csv file does not tell."),
+    click.option("--named/--numbered", default=None, help="Are the ids of a csv file names or numbers?"),
+)
+"""GRAPH and how to read and mend it, handed over as one `GraphRequest` named `graph`."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from sidelight._realizations import REALIZATIONS
 from sidelight.cli import names, options
 from sidelight.cli.files import writable_file, write_file
 from sidelight.cli.screen import columns, emit, emit_json, facts, safe
@@ -16,7 +16,6 @@ from sidelight.cli.screen import columns, emit, emit_json, facts, safe
 if TYPE_CHECKING:
     import sidelight as sl
     from sidelight.cli.graphs import GraphRequest, LoadedGraph
-    from sidelight.planning import Condition
 
 SHOWN = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8)
 """Rounds at which the bound of a plan without a horizon is shown."""
@@ -34,73 +33,53 @@ def _order(text: str) -> float | str:
 @options.takes_graph
 @options.horizon()
 @click.option("--anytime", is_flag=True, help="Any number of rounds: what leaving --horizon out means.")
-@click.option(
-    "--realization",
+@options.option(
+    "--realization NAME",
+    click.Choice(tuple(REALIZATIONS)),
+    "How it is played, such as self-tuning or clustered; `sidelight list realizations` shows them all.",
     default="auto",
-    show_default=True,
-    metavar="NAME",
-    shell_complete=names.offered("realizations"),
-    help="How it is played, such as self-tuning or clustered; `sidelight list realizations` shows them all.",
 )
-@click.option(
-    "--order",
-    "-s",
-    type=_order,
-    metavar="S",
-    help="Order of a self-tuning plan's entropy: a number up to 1, or 'bound' for the smallest bound.",
+@options.option(
+    "--order -s S",
+    _order,
+    "Order of a self-tuning plan's entropy: a number up to 1, or 'bound' for the smallest bound.",
 )
-@click.option(
-    "--share",
-    type=float,
-    metavar="C",
-    help="A self-tuning plan raises its temperature, and so changes more slowly, at this fraction of what its rounds"
+@options.option(
+    "--share C",
+    float,
+    "A self-tuning plan raises its temperature, and so changes more slowly, at this fraction of what its rounds"
     " cost.  [default: ½]",
 )
-@click.option(
-    "--slack",
-    type=float,
+@options.option(
+    "--slack FRACTION",
+    float,
+    "Let a self-tuning plan promise this much more than the smallest bound, for freer play.",
     default=0.1,
-    show_default=True,
-    metavar="FRACTION",
-    help="Let a self-tuning plan promise this much more than the smallest bound, for freer play.",
 )
-@click.option(
-    "--confidence",
-    type=float,
-    metavar="P",
-    help="The plan whose bound is smallest with probability P, such as 0.99; needs --horizon.",
+@options.option(
+    "--confidence P",
+    float,
+    "The plan whose bound is smallest with probability P, such as 0.99; needs --horizon.",
 )
-@click.option(
-    "--partition",
-    metavar="NAME|FILE",
+@options.option(
+    "--partition NAME|FILE",
+    str,
+    "The blocks: single, components or another name that `sidelight list partitions` shows, or a JSON file with a"
+    " list of blocks or a plan.",
     shell_complete=names.offered("partitions", files=True),
-    help="The blocks: single, components or another name that `sidelight list partitions` shows, or a JSON file with"
-    " a list of blocks or a plan.",
 )
-@click.option(
-    "--search", type=float, metavar="SECONDS", help="Also search for a better partition for so long."
-)
-@click.option(
-    "--output",
-    "-o",
-    metavar="FILE",
-    type=click.Path(),
-    help="Write the plan to a JSON file, which run plays and Plan.load reads.",
-)
+@options.option("--search SECONDS", float, "Also search for a better partition for so long.")
+@options.output("FILE", "Write the plan to a JSON file, which run plays and Plan.load reads.")
 @options.as_json
 def command(
     graph: GraphRequest,
     horizon: int | None,
     anytime: bool,
-    realization: str,
-    order: float | str | None,
-    share: float | None,
-    slack: float,
     confidence: float | None,
     partition: str | None,
-    search: float | None,
     output: str | None,
     as_json: bool,
+    **tuning: Any,
 ) -> None:
     """Make a plan for T rounds with a certified bound on the regret, and list what else was considered.
 
@@ -113,64 +92,56 @@ def command(
     if anytime and horizon is not None:
         raise click.UsageError("--anytime is for any number of rounds: leave --horizon out")
     import sidelight as sl
-    from sidelight.errors import InvalidOption
     from sidelight.policy import plan_file
 
     loaded = graph.load()
     if horizon is None and not anytime and loaded.plan is not None:
         horizon = loaded.plan.horizon
-    anytime = horizon is None
-    if anytime and confidence is not None:
+    if horizon is None and confidence is not None:
         raise click.UsageError(f"--confidence {confidence:g} tunes a plan for one horizon: give --horizon")
-    g = loaded.graph
-    file = None if output is None else writable_file(output)
-    if file is not None and file.is_file() and file.stat().st_size and not plan_file.is_plan(file):
+    file = None if output is None else _place(output)
+    blocks = None if partition is None else _partition(loaded.graph, partition)
+    # Which options go together is for the library to say.
+    plan = sl.plan(loaded.graph, horizon, blocks, confidence=confidence, **tuning)
+    checks = list(sl.check_certificate(plan))
+    if file is not None:
+        write_file(file, plan_file.text_of(plan, _called(loaded)))
+    if as_json:
+        answer = {"version": sl.__version__, "graph": loaded.to_dict(), **plan.to_dict()}
+        answer["checks"] = [check.to_dict() for check in checks]
+        if horizon is None:
+            answer["bound_at"] = [_told(plan, t) for t in SHOWN]
+        elif confidence is not None:
+            answer["likely"] = plan.bound_at(plan.bound.horizon, confidence).to_dict()
+        emit_json(answer)
+        return
+    rounds = "any number of rounds" if horizon is None else f"{plan.horizon:,} rounds"
+    about = [("changed", change) for change in loaded.changes]
+    about += [("arms, edges", f"{plan.graph.n_arms:,}, {plan.graph.n_edges:,}"), *plan_rows(plan)]
+    rows = [("anytime", plan.curve.summary())] if horizon is None else bound_rows(plan.bound)
+    rows += [("note", plan.details.note)] if plan.details.note else []
+    holding = sum(check.holds for check in checks)
+    rows.append(("checked again", f"{holding} of {len(checks)} inequalities hold, by an independent check"))
+    emit(
+        facts(f"Plan for {safe(loaded.source)}, {rounds}", about),
+        facts("Bound", rows),
+        *([_by_rounds(plan)] if horizon is None else []),
+        *([_considered(plan)] if len(plan.details.considered) > 1 else []),
+        *([] if file is None else [f"plan: {safe(str(file))}"]),
+    )
+
+
+def _place(output: str) -> Path:
+    """Where the plan goes: nothing but another plan is overwritten."""
+    from sidelight.errors import InvalidOption
+    from sidelight.policy import plan_file
+
+    file = writable_file(output)
+    if file.is_file() and file.stat().st_size and not plan_file.is_plan(file):
         raise InvalidOption(
             f"{file} is there already and is no plan: name another file with -o, or remove it first"
         )
-    given = None if partition is None else _partition(g, partition)
-    make: Callable[..., sl.Plan] = sl.plan  # which options go together is for the library to say
-    tuned = {"order": order, "share": share, "slack": slack, "confidence": confidence}
-    found = make(g, horizon, given, realization, search=search, **tuned)
-    checks = _checks(found)
-    answer = {
-        "version": sl.__version__,
-        "graph": loaded.to_dict(),
-        **found.to_dict(),
-        "checks": [check.to_dict() for check in checks],
-    }
-    if anytime:
-        answer["bound_at"] = [_told(found, t) for t in SHOWN]
-    elif confidence is not None:
-        answer["likely"] = found.bound_at(found.bound.horizon, confidence).to_dict()
-    if file is not None:
-        write_file(file, plan_file.text_of(found, _called(loaded)))
-    if as_json:
-        emit_json(answer)
-        return
-    holding = sum(check.holds for check in checks)
-    rounds = "any number of rounds" if anytime else f"{found.horizon:,} rounds"
-    about = [("changed", change) for change in loaded.changes]
-    about += [("arms, edges", f"{g.n_arms:,}, {g.n_edges:,}"), *plan_rows(found)]
-    parts: list[Any] = [facts(f"Plan for {safe(loaded.source)}, {rounds}", about)]
-    rows = [("anytime", found.curve.summary())] if anytime else bound_rows(found.bound)
-    rows += [("note", found.details.note)] if found.details.note else []
-    rows.append(("checked again", f"{holding} of {len(checks)} inequalities hold, by an independent check"))
-    parts.append(facts("Bound", rows))
-    if anytime:
-        parts.append(_by_rounds(found))
-    if len(found.details.considered) > 1:
-        parts.append(_considered(found))
-    if file is not None:
-        parts.append(f"plan: {safe(str(file))}")
-    emit(*parts)
-
-
-def _checks(found: sl.Plan) -> list[Condition]:
-    """What the bound rests on, checked again."""
-    import sidelight as sl
-
-    return list(sl.check_certificate(found))
+    return file
 
 
 def _called(loaded: LoadedGraph) -> str:
@@ -181,35 +152,29 @@ def _called(loaded: LoadedGraph) -> str:
     return name if name.isprintable() and len(name) <= MOST_NAME else ""
 
 
-def _told(found: sl.Plan, t: int) -> dict[str, Any]:
+def _told(plan: sl.Plan, t: int) -> dict[str, Any]:
     """The bound after t rounds in short."""
-    bound = found.bound_at(t)
+    bound = plan.bound_at(t)
     return {"t": t, "value": bound.value, "certified": bound.certified, "informative": bound.informative}
 
 
-def _by_rounds(found: sl.Plan) -> Any:
+def _by_rounds(plan: sl.Plan) -> Any:
     """The bound of a plan without a horizon, at a few numbers of rounds."""
     rows = []
     for t in SHOWN:
-        told = _told(found, t)
-        notes = [] if told["certified"] else ["not certified yet"]
-        notes += [] if told["informative"] else ["vacuous: not below t"]
-        rows.append((f"{t:,}", f"{told['value']:,.1f}", f"{told['value'] / t:.3g}", ", ".join(notes)))
+        bound = plan.bound_at(t)
+        notes = [] if bound.certified else ["not certified yet"]
+        notes += [] if bound.informative else ["vacuous: not below t"]
+        rows.append((f"{t:,}", f"{bound.value:,.1f}", f"{bound.value / t:.3g}", ", ".join(notes)))
     return columns("After t rounds", (">t", ">regret at most", ">per round", ""), rows)
 
 
-def _considered(found: sl.Plan) -> Any:
+def _considered(plan: sl.Plan) -> Any:
     """Everything the planner weighed, the winner first."""
-    weighed = sorted(found.details.considered, key=lambda other: (not other.certified, other.value))
-    rows = [
-        (
-            other.partition,
-            other.realization,
-            f"{other.value:,.1f}",
-            "" if other.certified else "not certified",
-        )
-        for other in weighed
-    ]
+    rows = []
+    for other in sorted(plan.details.considered, key=lambda other: (not other.certified, other.value)):
+        lack = "" if other.certified else "not certified"
+        rows.append((other.partition, other.realization, f"{other.value:,.1f}", lack))
     return columns("Considered", ("partition", "realization", ">regret at most", ""), rows)
 
 
@@ -259,16 +224,12 @@ def plan_rows(plan: sl.Plan) -> list[tuple[str, str]]:
     """Blocks, realization and the plain numbers among a plan's parameters."""
     from sidelight.planning.plan import numbers_of
 
-    rows = [("partition", _blocks(plan.partition)), ("realization", plan.realization)]
+    sizes = plan.partition.sizes
+    listed = ", ".join([*map(str, sizes[:12]), *["…"] * (len(sizes) > 12)])
+    start = f"{len(sizes):,} blocks of sizes" if len(sizes) > 1 else "one block of size"
+    rows = [("partition", f"{start} {listed}"), ("realization", plan.realization)]
     kinds = sorted(set(plan.details.choices))
     if kinds and kinds != [plan.realization]:
         rows.append(("blocks play", ", ".join(kinds[:6]) + (", …" if len(kinds) > 6 else "")))
     numbers = numbers_of(plan.parameters)
     return rows + [(name, f"{value}  ({meaning})" if meaning else value) for name, value, meaning in numbers]
-
-
-def _blocks(partition: sl.Partition) -> str:
-    sizes = [str(size) for size in partition.sizes[:12]] + ["…"] * (len(partition.sizes) > 12)
-    many = len(partition.blocks) > 1
-    start = f"{len(partition.blocks):,} blocks of sizes" if many else "one block of size"
-    return f"{start} {', '.join(sizes)}"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sidelight.cli import options
+from sidelight.cli.files import needs
 from sidelight.cli.graphs import GraphRequest
 from sidelight.cli.screen import columns, emit, emit_json, facts, safe
 
@@ -21,34 +20,24 @@ SCOPES = ("read", "decide", "observe", "admin")
 MEANING = "in expectation at least the regret"
 
 
-def asks(call: Callable[..., Any]) -> Callable[..., Any]:
-    """--url and --token, handed over as a `Client` named `service`."""
+def _connected(url: str, token: str | None) -> dict[str, Any]:
+    needs("client", "httpx")
+    from sidelight.client import Client
 
-    @functools.wraps(call)
-    def connected(url: str, token: str | None, **rest: Any) -> Any:
-        from sidelight.cli.files import needs
+    return {"service": click.get_current_context().with_resource(Client(url, token, tries=3))}
 
-        needs("client", "httpx")
-        from sidelight.client import Client
 
-        with Client(url, token, tries=3) as service:
-            return call(service=service, **rest)
-
-    given = (
-        click.option(
-            "--url",
-            envvar="SIDELIGHT_URL",
-            default="http://127.0.0.1:8383",
-            show_default=True,
-            help="Of the service.",
-        ),
-        click.option(
-            "--token",
-            envvar=["SIDELIGHT_TOKEN", "SIDELIGHT_ADMIN_TOKEN"],
-            help="Better in the environment, as SIDELIGHT_TOKEN: others do not see it there.",
-        ),
-    )
-    return functools.reduce(lambda made, option: option(made), reversed(given), connected)
+asks = options.collected(
+    _connected,
+    options.option("--url", str, "Of the service.", envvar="SIDELIGHT_URL", default="http://127.0.0.1:8383"),
+    options.option(
+        "--token",
+        str,
+        "Better in the environment, as SIDELIGHT_TOKEN: others do not see it there.",
+        envvar=["SIDELIGHT_TOKEN", "SIDELIGHT_ADMIN_TOKEN"],
+    ),
+)
+"""--url and --token, handed over as a `Client` named `service`."""
 
 
 @click.group(short_help="Manage policies and tokens of a running service.")
@@ -66,28 +55,15 @@ def command() -> None:
 @click.argument("name")
 @options.takes_graph
 @options.horizon()
-@click.option("--rewards", type=float, nargs=2, metavar="LOW HIGH", help="It is told rewards in this range.")
-@click.option("--losses", type=float, nargs=2, metavar="LOW HIGH", help="It is told losses in this range.")
-@click.option("--seed", type=options.count, help="Of its draws; by default chosen at random.")
-@click.option("--expires", type=float, metavar="SECONDS", help="Cancel what is unanswered after so long.")
+@options.option("--rewards LOW HIGH", float, "It is told rewards in this range.", nargs=2)
+@options.option("--losses LOW HIGH", float, "It is told losses in this range.", nargs=2)
+@options.option("--seed", options.count, "Of its draws; by default chosen at random.")
+@options.option("--expires SECONDS", float, "Cancel what is unanswered after so long.")
 @options.as_json
 @asks
-def create(
-    service: Client,
-    name: str,
-    graph: GraphRequest,
-    horizon: int | None,
-    rewards: tuple[float, float] | None,
-    losses: tuple[float, float] | None,
-    seed: int | None,
-    expires: float | None,
-    as_json: bool,
-) -> None:
+def create(service: Client, name: str, graph: GraphRequest, as_json: bool, **given: Any) -> None:
     """Plan for a graph and begin to play it."""
-    made = service.create(
-        name, graph.load().graph, horizon=horizon, rewards=rewards, losses=losses, seed=seed, expires=expires
-    )
-    _show(made.show(), as_json)
+    _show(service.create(name, graph.load().graph, **given).show(), as_json)
 
 
 @command.command(name="list")
@@ -100,16 +76,11 @@ def list_(service: Client, as_json: bool) -> None:
         emit_json({"policies": found})
         return
     heads = ("policy", ">arms", ">decided", ">open", ">certificate", ">bound", ">entropy")
-    rows = [
-        [
-            safe(each["name"]),
-            *(f"{each[name]:,}" for name in ("arms", "decided", "open")),
-            _number(each["certificate"]["value"]),
-            _number(each["bound"]["value"]),
-            _number(each["entropy"]),
-        ]
-        for each in found
-    ]
+    rows = []
+    for each in found:
+        counts = (f"{each[name]:,}" for name in ("arms", "decided", "open"))
+        values = (each["certificate"]["value"], each["bound"]["value"], each["entropy"])
+        rows.append([safe(each["name"]), *counts, *map(_number, values)])
     emit(columns(f"{len(found)} policies at {safe(service.url)}", heads, rows))
 
 
@@ -164,18 +135,14 @@ def tokens() -> None:
 
 
 @tokens.command(name="create")
-@click.option(
-    "--scope", "scopes", multiple=True, required=True, type=click.Choice(SCOPES), help="Repeat for more."
-)
-@click.option("--policy", metavar="NAME", help="The one policy that it is for; all without it.")
-@click.option("--note", default="", help="What it is for.")
+@options.option("--scope", click.Choice(SCOPES), "Repeat for more.", multiple=True, required=True)
+@options.option("--policy NAME", str, "The one policy that it is for; all without it.")
+@options.option("--note", str, "What it is for.", default="", show_default=False)
 @options.as_json
 @asks
-def create_token(
-    service: Client, scopes: tuple[str, ...], policy: str | None, note: str, as_json: bool
-) -> None:
+def create_token(service: Client, scope: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """A new token, printed this once."""
-    made = service.create_token(scopes, policy, note)
+    made = service.create_token(scope, **given)
     if as_json:
         emit_json(made)
         return

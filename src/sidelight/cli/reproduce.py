@@ -16,18 +16,18 @@ REFUTED = 3
 @click.argument("claims", nargs=-1, metavar="[CLAIM]...", shell_complete=names.claim)
 @click.option("--quick", is_flag=True, help="Sizes for minutes instead of an hour.")
 @click.option("--fresh", is_flag=True, help="Measure again what DIR holds already.")
-@options.out_folder("Folder for outcomes and a page; an unfinished reproduction there is continued.")
+@options.output("DIR", "Folder for outcomes and a page; an unfinished reproduction there is continued.")
 @options.quiet
 @options.as_json
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     claims: tuple[str, ...],
-    quick: bool,
-    fresh: bool,
     output: str | None,
     quiet: bool,
     as_json: bool,
+    **how: bool,
 ) -> None:
     """Measure the named claims, or all of them, and say which hold.
 
@@ -40,7 +40,7 @@ def command(
 
     find(claims)  # before a folder is made for a name that nobody knows
     folder = None if output is None else writable_folder(output)
-    found = reproduce(claims, quick=quick, folder=folder, fresh=fresh, progress=False if quiet else None)
+    found = reproduce(claims, folder=folder, progress=False if quiet else None, **how)
     page = None if folder is None else write_claims_page(found, folder)
     if as_json:
         emit_json(found.to_dict() | {"page": None if page is None else str(page)})

@@ -24,30 +24,29 @@ CALLED = {"policies": "--policy", "environments": "--env", "seeds.count": "--see
 @click.command(short_help="Play policies on one graph and report their regret.")
 @options.takes_graph
 @options.horizon()
-@click.option(
-    "--policy",
-    "policies",
-    multiple=True,
-    metavar="NAME|FILE.py:NAME|PLAN.json,...",
-    shell_complete=names.policies,
-    help="What to play, also a class or function of your own in a file, or a saved plan; several with commas or by "
+@options.option(
+    "--policy NAME|FILE.py:NAME|PLAN.json,...",
+    str,
+    "What to play, also a class or function of your own in a file, or a saved plan; several with commas or by "
     "repeating the option.  [default: the plan, if GRAPH is one, else self_tuning, auto and the baselines that apply "
     "to the graph]",
+    multiple=True,
+    shell_complete=names.policies,
 )
-@click.option(
-    "--env",
-    "environments",
+@options.option(
+    "--env NAME[:...]",
+    str,
+    "Where losses come from; may be repeated.",
     multiple=True,
     default=("gap",),
-    show_default=True,
-    metavar="NAME[:...]",
     shell_complete=names.environment,
-    help="Where losses come from; may be repeated.",
 )
-@options.counted("--seeds", 20, "N", "Runs of each policy.")
-@options.counted("--seed", 0, "S", "The first seed.")
-@options.out_folder(
-    "Folder for results, report.html and figures; what it holds already is not played again.", required=True
+@options.option("--seeds N", options.count, "Runs of each policy.", default=20)
+@options.option("--seed S", options.count, "The first seed.", default=0)
+@options.output(
+    "DIR",
+    "Folder for results, report.html and figures; what it holds already is not played again.",
+    required=True,
 )
 @options.jobs
 @options.figures
@@ -56,8 +55,8 @@ CALLED = {"policies": "--policy", "environments": "--env", "seeds.count": "--see
 def command(
     graph: GraphRequest,
     horizon: int | None,
-    policies: tuple[str, ...],
-    environments: tuple[str, ...],
+    policy: tuple[str, ...],
+    env: tuple[str, ...],
     seeds: int,
     seed: int,
     output: str,
@@ -90,7 +89,7 @@ def command(
         raise click.UsageError("Missing option '--horizon' / '-T': give the number of rounds to play.")
     reader = Reader(options=CALLED)
     rounds = reader.horizon("--horizon", wanted)
-    names = [name for listed in policies for name in listed.split(",")]
+    names = [name for listed in policy for name in listed.split(",")]
     if not all(name.strip() for name in names):
         raise InvalidOption(
             f"--policy {','.join(names)!r} lacks a name; write names with one comma between them"
@@ -105,7 +104,7 @@ def command(
     spec = sl.Spec(
         policies=sources,
         graphs=(family or source_in(Path(output), loaded.name, loaded.graph),),
-        environments=reader.environments(list(environments), Path.cwd(), [loaded.graph], [rounds]),
+        environments=reader.environments(list(env), Path.cwd(), [loaded.graph], [rounds]),
         horizons=(rounds,),
         seeds=reader.seeds({"first": seed, "count": seeds}),
         checkpoints=DEFAULT_CHECKPOINTS,

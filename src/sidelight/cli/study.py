@@ -104,16 +104,17 @@ def leave(folder: Path, results: sl.Results) -> None:
 
 @click.command(short_help="Play all combinations that a spec file names.")
 @click.argument("spec", metavar="SPEC.toml", type=click.Path())
-@options.out_folder(
-    "Folder for results, report.html and figures; an unfinished sweep there is continued.", required=True
+@options.output(
+    "DIR",
+    "Folder for results, report.html and figures; an unfinished sweep there is continued.",
+    required=True,
 )
-@click.option(
-    "--engine",
+@options.option(
+    "--engine ENGINE",
+    str,
+    "local, dask (a cluster started here), or the address of a scheduler, dask://host:port.",
     default="local",
-    show_default=True,
-    metavar="ENGINE",
     shell_complete=names.offered(("local", "dask", "dask://", "tcp://")),
-    help="local, dask (a cluster started here), or the address of a scheduler, dask://host:port.",
 )
 @options.jobs
 @options.figures
