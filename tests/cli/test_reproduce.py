@@ -63,7 +63,7 @@ def test_a_claim_known_to_be_false_is_no_surprise(run, monkeypatch):
 
 
 def test_an_interrupted_reproduction(run, monkeypatch):
-    def interrupted(sizes):
+    def interrupted(**sizes):
         raise KeyboardInterrupt
 
     monkeypatch.setitem(CLAIMS, CLAIM, replace(CLAIMS[CLAIM], measure=interrupted))

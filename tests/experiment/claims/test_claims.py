@@ -28,7 +28,6 @@ from sidelight.experiment.claims import (
     reproduce,
 )
 from sidelight.experiment.claims.measures import (
-    EXPONENT_T,
     REGRET_BOUND,
     Played,
     fitted_exponent,
@@ -82,7 +81,7 @@ ROOT = Path(__file__).parents[3]
 def constant_claim(name="toy", value=1.0, calls=None, **changes):
     """A claim that measures `value` at once, predicted to be 1."""
 
-    def measure(sizes):
+    def measure(**sizes):
         if calls is not None:
             calls.append(name)
         curve = Curve("value", "measured", (1.0, 2.0), (value, value))
@@ -200,7 +199,7 @@ def test_the_verdict_is_that_of_the_worst_check():
 @pytest.mark.parametrize(("low", "verdict"), [(1.01, BEATEN), (0.99, HOLDS)])
 def test_a_baseline_beats_only_with_its_whole_interval(low, verdict):
     claim = constant_claim()
-    evidence = replace(claim.measure({}), rivals={"other": Estimate(1.2, low, 1.5)})
+    evidence = replace(claim.measure(), rivals={"other": Estimate(1.2, low, 1.5)})
     outcome = Outcome.of(claim, evidence, True, 0.0, 0.0)
     assert outcome.verdict == verdict
     assert outcome.beaten_by == (("other",) if verdict == BEATEN else ())
@@ -339,10 +338,10 @@ def test_a_played_claim_measures_regret_and_a_wrong_exponent_fails():
     played = replace(claim, quick=small).run(quick=True)
     verdicts = {check.name: check.verdict for check in played.checks}
     assert verdicts[REGRET_BOUND] == HOLDS
-    assert verdicts[EXPONENT_T] in (HOLDS, INCONCLUSIVE)
+    assert verdicts["exponent in T, played"] in (HOLDS, INCONCLUSIVE)
     assert [row["T"] for row in played.rows] == [2_048, 8_192, 32_768]
     assert "nobody" in played.skipped
-    wrong = (Prediction.near(EXPONENT_T, 0.3, 0.05, "a wrong theory"),)
+    wrong = (Prediction.near("exponent in T, played", 0.3, 0.05, "a wrong theory"),)
     assert replace(claim, quick=small, predictions=wrong).run(quick=True).verdict == FAILS
 
 
@@ -386,7 +385,7 @@ def test_what_is_measured_again(toys, tmp_path):
 
 
 def test_an_interrupt_keeps_what_is_finished(toys, tmp_path):
-    def interrupted(sizes):
+    def interrupted(**sizes):
         raise KeyboardInterrupt
 
     whole = CLAIMS["second"]

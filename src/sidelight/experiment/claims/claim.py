@@ -75,17 +75,17 @@ class Prediction:
         """At least `low`."""
         return cls(name, low, inf, reason)
 
-    def judge(self, found: Estimate | None) -> str:
+    def judge(self, measured: Estimate | None) -> str:
         """Inside the predicted range: holds; outside: fails; partly, or not measured: inconclusive.
 
         >>> Prediction.near("slope", 1 / 3, 0.05, "").judge(Estimate(0.5, 0.45, 0.55))
         'fails'
         """
-        if found is None or isnan(found.value):
+        if measured is None or isnan(measured.value):
             return INCONCLUSIVE
-        if self.low <= found.low and found.high <= self.high:
+        if self.low <= measured.low and measured.high <= self.high:
             return HOLDS
-        return FAILS if found.high < self.low or found.low > self.high else INCONCLUSIVE
+        return FAILS if measured.high < self.low or measured.low > self.high else INCONCLUSIVE
 
     def __str__(self) -> str:
         if not isfinite(self.low):
@@ -112,20 +112,16 @@ class Curve:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What an experiment brings home; nothing in it says yet what to think of it."""
+    """What an experiment brings home; nothing in it says yet what to think of it. Plain numbers are exact."""
 
     rows: Sequence[dict[str, Any]]
-    estimates: Mapping[str, Estimate]
+    estimates: Mapping[str, Estimate | float]
     curves: Sequence[Curve] = ()
     x_label: str = ""
     y_label: str = ""
-    rivals: Mapping[str, Estimate] = field(default_factory=dict)  # our regret over theirs
+    rivals: Mapping[str, Estimate | float] = field(default_factory=dict)  # our regret over theirs
     skipped: Mapping[str, str] = field(default_factory=dict)  # rival → why it did not play
     notes: Sequence[str] = ()
-
-    def __post_init__(self) -> None:
-        for name in ("rows", "curves", "notes"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
 
 
 @dataclass(frozen=True)
@@ -138,7 +134,7 @@ class Claim:
     source: tuple[str, ...]  # labels of the paper, or sections of docs/theory
     family: str
     predictions: tuple[Prediction, ...]
-    measure: Callable[[Sizes], Evidence]
+    measure: Callable[..., Evidence]  # of the sizes, by name
     quick: Sizes = field(default_factory=dict)
     full: Sizes = field(default_factory=dict)
     known_false: bool = False  # printed somewhere, refuted here: "fails" is no news
@@ -150,7 +146,7 @@ class Claim:
     def run(self, quick: bool = True) -> Outcome:
         """Measure and judge."""
         started, busy = perf_counter(), process_time()
-        evidence = self.measure(self.sizes(quick))
+        evidence = self.measure(**self.sizes(quick))
         return Outcome.of(self, evidence, quick, perf_counter() - started, process_time() - busy)
 
 
@@ -167,21 +163,20 @@ class Claims:
         family: str,
         source: Sequence[str],
         *predictions: Prediction,
-        quick: Sizes,
-        full: Sizes | None = None,
         statement: str = "",
         known_false: bool = False,
-    ) -> Callable[[Callable[[Sizes], Evidence]], Callable[[Sizes], Evidence]]:
-        """The decorated function measures the claim; its docstring is the statement, unless that is given."""
+        **sizes: tuple[Any, Any],
+    ) -> Callable[[Callable[..., Evidence]], Callable[..., Evidence]]:
+        """The decorated function measures the claim; its docstring is the statement, unless that is given.
 
-        def listed(measure: Callable[[Sizes], Evidence]) -> Callable[[Sizes], Evidence]:
+        It is called with the `sizes` by name: the first of each in the quick experiment, the second in the full one.
+        """
+        quick, full = ({key: pair[at] for key, pair in sizes.items()} for at in (0, 1))
+
+        def listed(measure: Callable[..., Evidence]) -> Callable[..., Evidence]:
             text = " ".join((statement or measure.__doc__ or "").split())
-            sizes = quick, quick if full is None else full
-            self.listed.append(
-                Claim(
-                    name, self.group, text, tuple(source), family, predictions, measure, *sizes, known_false
-                )
-            )
+            about = (name, self.group, text, tuple(source), family, predictions)
+            self.listed.append(Claim(*about, measure, quick, full, known_false))
             return measure
 
         return listed
@@ -196,6 +191,12 @@ class Check:
     measured: str
     verdict: str
     reason: str
+
+    @classmethod
+    def of(cls, prediction: Prediction, measured: Estimate | None) -> Check:
+        """Judge what was measured."""
+        shown = "not measured" if measured is None else str(measured)
+        return cls(prediction.name, str(prediction), shown, prediction.judge(measured), prediction.reason)
 
 
 @dataclass(frozen=True)
@@ -228,37 +229,25 @@ class Outcome:
         A claim fails if one prediction does, and is inconclusive if one is; a claim that holds is "beaten by
         baseline" if some rival has less regret in the same hard environments, whatever the seeds.
         """
-        checks = []
-        for prediction in claim.predictions:
-            found = evidence.estimates.get(prediction.name)
-            measured = "not measured" if found is None else str(found)
-            verdict = prediction.judge(found)
-            checks.append(Check(prediction.name, str(prediction), measured, verdict, prediction.reason))
-        rivals = {
-            name: {"ratio": ratio.value, "low": ratio.low, "high": ratio.high, "beaten": ratio.low > 1}
-            for name, ratio in evidence.rivals.items()
-        }
-        verdicts = {check.verdict for check in checks}
-        if FAILS in verdicts:
-            verdict = FAILS
-        elif INCONCLUSIVE in verdicts or not checks:
-            verdict = INCONCLUSIVE
-        else:
-            verdict = BEATEN if any(rival["beaten"] for rival in rivals.values()) else HOLDS
-        told = {name: getattr(claim, name) for name in ("group", "statement", "source", "family")}
-        seen = {name: getattr(evidence, name) for name in ("rows", "curves", "x_label", "y_label", "notes")}
+        measured = {name: _estimate(value) for name, value in evidence.estimates.items()}
+        checks = tuple(Check.of(predicted, measured.get(predicted.name)) for predicted in claim.predictions)
+        ratios = {name: _estimate(value) for name, value in evidence.rivals.items()}
+        beaten = [name for name, ratio in ratios.items() if ratio.low > 1]
+        verdicts = {check.verdict for check in checks} or {INCONCLUSIVE}
+        worst = next((each for each in (FAILS, INCONCLUSIVE) if each in verdicts), HOLDS)
         return cls(
-            claim=claim.name,
-            quick=quick,
-            sizes=claim.sizes(quick),
-            verdict=verdict,
-            checks=tuple(checks),
-            rivals=rivals,
-            skipped=dict(evidence.skipped),
-            seconds=seconds,
-            processor_seconds=processor,
-            **told,
-            **seen,
+            *(claim.name, claim.group, claim.statement, claim.source, claim.family, quick),
+            claim.sizes(quick),
+            BEATEN if worst == HOLDS and beaten else worst,
+            checks,
+            {
+                name: {"ratio": ratio.value, "low": ratio.low, "high": ratio.high, "beaten": name in beaten}
+                for name, ratio in ratios.items()
+            },
+            dict(evidence.skipped),
+            tuple(evidence.rows),
+            tuple(evidence.curves),
+            *(evidence.x_label, evidence.y_label, tuple(evidence.notes), seconds, processor),
         )
 
     @property
@@ -277,8 +266,10 @@ class Outcome:
             fields = dict(saved)
             fields["checks"] = tuple(Check(**check) for check in fields["checks"])
             fields["curves"] = tuple(Curve(**curve) for curve in fields["curves"])
-            for name in ("source", "rows", "notes"):
-                fields[name] = tuple(fields[name])
-            return cls(**fields)
+            return cls(**fields | {name: tuple(fields[name]) for name in ("source", "rows", "notes")})
         except (KeyError, TypeError, AttributeError) as error:
             raise InvalidOption(f"not a stored outcome: {error!r}") from None
+
+
+def _estimate(value: Estimate | float) -> Estimate:
+    return value if isinstance(value, Estimate) else Estimate.exact(value)

@@ -13,26 +13,25 @@ from sidelight._types import Floats
 from sidelight.analysis import observability, packing_independent_set
 from sidelight.environment import Environment, bernoulli, gap, packing, switching
 from sidelight.errors import SidelightError
-from sidelight.experiment.claims.claim import Curve, Estimate, Evidence, Prediction, Sizes
+from sidelight.experiment.claims.claim import Claims, Curve, Estimate, Evidence, Prediction
+from sidelight.experiment.run import Run
 from sidelight.experiment.simulation import simulate
 from sidelight.experiment.statistics import BEND, resampled_means
-from sidelight.graph import FeedbackGraph
+from sidelight.graph import FeedbackGraph, families
 from sidelight.partition import Partition
 from sidelight.planning import Plan, plan
+from sidelight.planning.bounds import lower
 from sidelight.policy import names as registry
 
 Make = Callable[[FeedbackGraph, int], Plan]
 Environments = Callable[[FeedbackGraph, int], Mapping[str, Environment]]
 
-QUICK = {"horizons": (16_384, 65_536, 262_144), "seeds": 8}
-FULL = {"horizons": (16_384, 65_536, 262_144, 1_048_576, 2_097_152), "seeds": 32}
-RIVALS = {"rivals": ("chlz21", "exp3g")}
+HORIZONS = ((16_384, 65_536, 262_144), (16_384, 65_536, 262_144, 1_048_576, 2_097_152))
+"""Of the quick and of the full experiment."""
+RIVALS = ("chlz21", "exp3g")
 
-EXPONENT_T = "exponent in T, played"
-EXPONENT_T_BOUND = "exponent in T, bound"
-EXPONENT_SIZE = "exponent in the size, played"
-EXPONENT_SIZE_BOUND = "exponent in the size, bound"
 REGRET_BOUND = "regret / bound"
+AT_MOST_THE_BOUND = Prediction.most(REGRET_BOUND, 1.0, "expected regret is at most the bound")
 
 REPLICATES = 2_000
 LEVEL = 0.99
@@ -41,27 +40,14 @@ BOOTSTRAP_SEED = 20_231
 LARGEST_GAP = 0.45
 
 
+def doubled(first: int, last: int) -> tuple[int, ...]:
+    """first, 2·first, 4·first, … up to `last`."""
+    return tuple(first << k for k in range((last // first).bit_length()))
+
+
 def with_partition(partition: Callable[[FeedbackGraph], Partition], realization: str) -> Make:
     """Plans of the paper: this partition, this realization."""
     return lambda graph, T: plan(graph, T, partition=partition(graph), realization=realization)
-
-
-def growth(power: float) -> tuple[Prediction, ...]:
-    """What a theorem "R ≤ c·T^power for large T", tight on hard instances, predicts."""
-    return (
-        Prediction.near(EXPONENT_T, power, 0.07, f"regret of order T^{power:.3g} on the hardest losses"),
-        Prediction.near(EXPONENT_T_BOUND, power, 0.01, "the leading term of the bound, at T = 10¹⁴ to 10¹⁶"),
-        Prediction.most(REGRET_BOUND, 1.0, "expected regret is at most the bound"),
-    )
-
-
-def size_growth(power: float, reason: str, bound: str = "the bound at T = 10¹⁶") -> tuple[Prediction, ...]:
-    """The same for "R ≤ c·size^power"."""
-    return (
-        Prediction.near(EXPONENT_SIZE, power, 0.1, reason),
-        Prediction.near(EXPONENT_SIZE_BOUND, power, 0.02, bound),
-        Prediction.most(REGRET_BOUND, 1.0, "expected regret is at most the bound"),
-    )
 
 
 # -- hard environments: where lower bounds hide the best arm, with gaps that just cannot be seen in time ----
@@ -103,6 +89,13 @@ def strong_environments(graph: FeedbackGraph, horizon: int) -> dict[str, Environ
     }
     period = max(horizon // (2 * n), 1)
     return environments | {"switching": switching(n, period=period, arms=range(n), gap=gaps[4.0])}
+
+
+def packing_bound(graph: FeedbackGraph, T: int) -> float:
+    """What a packing set that is found quickly forces on every player, or one weakly observable arm does."""
+    found = packing_independent_set(graph, exact=False)
+    forced = lower.packing_set(len(found.arms), found.t, T) if len(found.arms) > 1 else 0.0
+    return max(forced, lower.weak_arm(T))
 
 
 # -- regret and growth rates, with bootstrap intervals ------------------------------------------------------
@@ -150,17 +143,22 @@ class Played:
         return interval(self.worst / other.worst, self.replicates / other.replicates)
 
 
+def finished(player: Any, environment: Environment, seeds: int, T: int, points: Sequence[int] = ()) -> Run:
+    """A run of so many seeds; an interrupt ends the claim, not just the run."""
+    run = simulate(player, environment, range(seeds), T, checkpoints=[*points, T], progress=False)
+    if not run.complete:
+        raise KeyboardInterrupt
+    return run
+
+
 def play(player: Any, environments: Mapping[str, Environment], seeds: int, horizon: int) -> Played:
-    """Any player in every environment, `seeds` times each. An interrupt ends the claim, not just the run."""
-    regrets = {}
-    for name, environment in environments.items():
-        run = simulate(
-            player, environment, seeds=range(seeds), horizon=horizon, checkpoints=[horizon], progress=False
-        )
-        if not run.complete:
-            raise KeyboardInterrupt
-        regrets[name] = run.regret[:, -1]
-    return Played(regrets)
+    """Any player in every environment, `seeds` times each."""
+    return Played(
+        {
+            name: finished(player, environment, seeds, horizon).regret[:, -1]
+            for name, environment in environments.items()
+        }
+    )
 
 
 def play_rivals(
@@ -194,6 +192,18 @@ def interval(value: float, replicates: Floats) -> Estimate:
     return Estimate(value, min(float(low), value), max(float(high), value))
 
 
+def ratio_of_means(above: Floats, below: Floats, rng: np.random.Generator | None = None) -> Estimate:
+    """Of two numbers of the same runs, which are drawn again together."""
+    rng = np.random.default_rng(BOOTSTRAP_SEED) if rng is None else rng
+    samples = resampled_means(np.stack([above, below], axis=1), REPLICATES, rng)
+    return interval(float(above.mean() / below.mean()), samples[:, 0] / samples[:, 1])
+
+
+def largest(estimates: Iterable[Estimate]) -> Estimate:
+    """The one of the largest value."""
+    return max(estimates, key=lambda estimate: estimate.value)
+
+
 def slope(x: Sequence[float], y: Any) -> Any:
     """Least-squares slope of log y (or of each of its rows) against log x: the exponent of y ~ x^slope.
 
@@ -202,8 +212,8 @@ def slope(x: Sequence[float], y: Any) -> Any:
     """
     logs = np.log(np.asarray(x, dtype=np.float64))
     centred = logs - logs.mean()
-    found = np.log(np.asarray(y, dtype=np.float64)) @ centred / (centred @ centred)
-    return float(found) if found.ndim == 0 else found
+    slopes = np.log(np.asarray(y, dtype=np.float64)) @ centred / (centred @ centred)
+    return float(slopes) if slopes.ndim == 0 else slopes
 
 
 def fitted_exponent(x: Sequence[float], values: Sequence[float], replicates: Sequence[Floats]) -> Estimate:
@@ -215,133 +225,167 @@ def fitted_exponent(x: Sequence[float], values: Sequence[float], replicates: Seq
     table = np.stack(replicates, axis=1)  # (REPLICATES, points)
     if min(values) <= 0 or table.min() <= 0:
         return Estimate.unknown()
-    found = interval(slope(x, values), slope(x, table))
+    exponent = interval(slope(x, values), slope(x, table))
     half = len(x) // 2  # the point in the middle belongs to both
     early, late = slice(0, len(x) - half), slice(half, len(x))
     if half == 0:
-        return found
+        return exponent
     first, second = (slope(x[part], np.asarray(values)[part]) for part in (early, late))
     change = interval(second - first, slope(x[late], table[:, late]) - slope(x[early], table[:, early]))
     bent = abs(change.value) > BEND and not change.low <= 0 <= change.high
-    return replace(found, note=f"bends {first:.2f}→{second:.2f}") if bent else found
+    return replace(exponent, note=f"bends {first:.2f}→{second:.2f}") if bent else exponent
 
 
 def worst_exponent(x: Sequence[float], played: Sequence[Played]) -> Estimate:
     """The growth rate of the worst regret."""
-    return fitted_exponent(x, [found.worst for found in played], [found.replicates for found in played])
+    return fitted_exponent(x, [each.worst for each in played], [each.replicates for each in played])
 
 
 def share_of_bound(played: Sequence[Played], bounds: Sequence[float]) -> Estimate:
     """The largest share of its bound that the worst regret takes, over the sweep."""
-    shares = [found.share_of(bound) for found, bound in zip(played, bounds, strict=True)]
-    return max(shares, key=lambda share: share.value)
+    return largest(each.share_of(bound) for each, bound in zip(played, bounds, strict=True))
 
 
-# -- shapes of experiments ----------------------------------------------------------------------------------
+# -- claims that are played ---------------------------------------------------------------------------------
 
 
-def against_horizon(
-    graph: FeedbackGraph,
+def growth_claim(
+    claims: Claims,
+    name: str,
+    family: str,
+    source: Sequence[str],
+    statement: str,
     make: Make,
-    sizes: Sizes,
-    power: float,
+    graph: Callable[..., FeedbackGraph] | None = None,
+    *,
+    power: float = 2 / 3,
+    x_label: str = "T, rounds",
+    reason: str = "",
+    bound: str = "the bound at T = 10¹⁶",
     environments: Environments = weak_environments,
-) -> Evidence:
-    """Play at growing horizons, tuned for each: exponents of regret and bound, and regret over the bound.
+    rivals: tuple[str, ...] = RIVALS,
+    seeds: tuple[int, int] = (8, 32),
+    sizes: tuple[Sequence[int], Sequence[int]] | None = None,
+    **options: Any,
+) -> None:
+    """List the claim that regret is of order T^power, or size^power if there are `sizes`, tight on hard instances.
 
-    `sizes`: horizons, seeds, rivals (who play at the longest horizon). `power` is drawn as the prediction.
+    Measured are the exponents of regret and bound, and regret over the bound. What plays is tuned for each of
+    several horizons on the graph that `family` names, unless `graph` makes it; or for each graph(size, **options) at
+    one horizon, and the bound's exponent is taken where T has outgrown the size. Rivals play the last game.
     """
-    games = {T: (graph, int(T)) for T in sizes["horizons"]}
-    far = [10**14, 10**16]
-    exponent = slope(far, [make(graph, T).bound.value for T in far])
-    return _played(
-        "T, rounds", "T", games, make, sizes, power, environments, (EXPONENT_T, EXPONENT_T_BOUND), exponent
-    )
+    what = "T" if sizes is None else "the size"
+    played_exponent, bound_exponent = f"exponent in {what}, played", f"exponent in {what}, bound"
+
+    def measure(
+        seeds: int,
+        rivals: Sequence[str],
+        horizons: Sequence[int] = (),
+        sizes: Sequence[int] = (),
+        horizon: int = 0,
+        **options: int,
+    ) -> Evidence:
+        games: dict[float, tuple[FeedbackGraph, int]]
+        if graph is not None and sizes:
+            games = {float(size): (graph(size, **options), horizon) for size in sizes}
+            far = {size: (on, 10**16) for size, (on, _) in games.items()}
+            column, y_label = x_label, f"regret after {horizon:,} rounds, worst environment"
+        else:
+            on = families.parse(family) if graph is None else graph()
+            games, far = {T: (on, T) for T in horizons}, {T: (on, T) for T in (10**14, 10**16)}
+            column, y_label = "T", "regret in the worst of the hard environments"
+        rows, played, bounds, x = [], [], [], list(games)
+        for at, (on, T) in games.items():
+            chosen, worlds = make(on, T), environments(on, T)
+            played.append(play(chosen, worlds, seeds, T))
+            bounds.append(chosen.bound.value)
+            rows.append(_row(column, at, played[-1]))
+            rows[-1] |= {"bound": bounds[-1], "certified": chosen.bound.certified}
+        others, skipped = play_rivals(rivals, on, worlds, seeds, T)
+        rows += [_row(column, x[-1], each) | {"player": name} for name, each in others.items()]
+        return Evidence(
+            rows,
+            {
+                played_exponent: worst_exponent(x, played),
+                bound_exponent: slope(list(far), [make(*game).bound.value for game in far.values()]),
+                REGRET_BOUND: share_of_bound(played, bounds),
+            },
+            (*curves(x, played, bounds, power), *rival_curves(x[-1], others)),
+            x_label,
+            y_label,
+            {name: played[-1].over(each) for name, each in others.items()},
+            skipped,
+        )
+
+    if sizes is None:
+        reason = f"regret of order T^{power:.3g} on the hardest losses"
+        bound = "the leading term of the bound, at T = 10¹⁴ to 10¹⁶"
+    games = {"horizons": HORIZONS} if sizes is None else {"sizes": sizes, "horizon": (262_144, 2_097_152)}
+    claims.add(
+        name,
+        family,
+        source,
+        Prediction.near(played_exponent, power, 0.07 if sizes is None else 0.1, reason),
+        Prediction.near(bound_exponent, power, 0.01 if sizes is None else 0.02, bound),
+        AT_MOST_THE_BOUND,
+        statement=statement,
+        seeds=seeds,
+        rivals=(rivals, rivals),
+        **games,
+        **options,
+    )(measure)
 
 
-def against_size(
-    graphs: Mapping[float, FeedbackGraph],
-    make: Make,
-    sizes: Sizes,
-    power: float,
+def _row(column: str, at: float, played: Played) -> dict[str, Any]:
+    estimate = played.estimate
+    row = {column: at, "regret": estimate.value, "low": estimate.low, "high": estimate.high}
+    return row | {"environment": played.hardest}
+
+
+def curves(
+    x: Sequence[float], played: Sequence[Played], bounds: Sequence[float], power: float
+) -> tuple[Curve, ...]:
+    """Measured regret with its band, the bound, and the predicted slope."""
+    worst = [each.estimate for each in played]
+    band = [e.low for e in worst], [e.high for e in worst]
+    measured = Curve("played", "measured", x, [e.value for e in worst], *band)
+    return measured, Curve("bound", "bound", x, bounds), predicted(x, played[-1].worst, power)
+
+
+def rival_curves(at: float, rivals: Mapping[str, Played]) -> list[Curve]:
+    """One point for every rival that played."""
+    return [Curve(name, "baseline", (at,), (each.worst,)) for name, each in rivals.items()]
+
+
+def predicted(x: Sequence[float], last: float, power: float) -> Curve:
+    """x^power through the last point."""
+    label = f"predicted slope {power:.3g}"
+    return Curve(label, "predicted", x, [last * (at / float(x[-1])) ** power for at in x])
+
+
+# -- claims that are computed -------------------------------------------------------------------------------
+
+
+Drawn = Mapping[str, tuple[str, str | float | Sequence[float]]]
+"""By the label of a curve its role, and its column in a table, its constant height or its values."""
+
+
+def table(
+    rows: Sequence[dict[str, Any]],
+    estimates: Mapping[str, Estimate | float],
+    drawn: Drawn,
     x_label: str,
-    environments: Environments = weak_environments,
+    y_label: str,
+    x: Iterable[float] | None = None,
+    **more: Any,
 ) -> Evidence:
-    """Play graphs of growing size at one horizon; the bound's exponent is taken where T has outgrown the size.
-
-    `sizes`: horizon, seeds, rivals (who play on the largest graph).
-    """
-    games = {float(size): (graph, int(sizes["horizon"])) for size, graph in graphs.items()}
-    exponent = slope(list(games), [make(graph, 10**16).bound.value for graph, _ in games.values()])
-    return _played(
-        x_label,
-        x_label,
-        games,
-        make,
-        sizes,
-        power,
-        environments,
-        (EXPONENT_SIZE, EXPONENT_SIZE_BOUND),
-        exponent,
-    )
-
-
-def _played(
-    x_label: str,
-    column: str,
-    games: Mapping[float, tuple[FeedbackGraph, int]],
-    make: Make,
-    sizes: Sizes,
-    power: float,
-    environments: Environments,
-    names: tuple[str, str],
-    exponent: float,
-) -> Evidence:
-    """Every game by the plan made for it, the last by the rivals too."""
-    rows, played, bounds = [], [], []
-    for at, (graph, T) in games.items():
-        chosen = make(graph, T)
-        worlds = environments(graph, T)
-        played.append(play(chosen, worlds, sizes["seeds"], T))
-        bounds.append(chosen.bound.value)
-        rows.append(_row(column, at, played[-1]) | {"bound": bounds[-1], "certified": chosen.bound.certified})
-    x, (graph, T) = list(games), games[list(games)[-1]]
-    rivals, skipped = play_rivals(sizes.get("rivals", ()), graph, worlds, sizes["seeds"], T)
-    rows += [_row(column, x[-1], found) | {"player": name} for name, found in rivals.items()]
-    y_label = f"regret after {T:,} rounds, worst environment"
-    return Evidence(
-        rows,
-        {
-            names[0]: worst_exponent(x, played),
-            names[1]: Estimate.exact(exponent),
-            REGRET_BOUND: share_of_bound(played, bounds),
-        },
-        (*curves(x, played, bounds, power), *rival_curves(x[-1], rivals)),
-        x_label,
-        "regret in the worst of the hard environments" if column == "T" else y_label,
-        {name: played[-1].over(found) for name, found in rivals.items()},
-        skipped,
-    )
-
-
-def formula(
-    x: Iterable[float], values: Mapping[str, Sequence[float]], power: float, x_label: str, y_label: str
-) -> Evidence:
-    """Numbers that are computed, not played: one exact slope per series, named "exponent of <series>"."""
-    at = [float(value) for value in x]
-    return Evidence(
-        [
-            {x_label: value} | {name: float(series[i]) for name, series in values.items()}
-            for i, value in enumerate(at)
-        ],
-        {f"exponent of {name}": Estimate.exact(slope(at, y)) for name, y in values.items()},
-        [
-            *(Curve(name, "measured", at, series) for name, series in values.items()),
-            predicted(at, next(iter(values.values()))[-1], power),
-        ],
-        x_label,
-        y_label,
-    )
+    """Cases in a list, some of their columns drawn."""
+    at = range(1, len(rows) + 1) if x is None else list(x)
+    lines = []
+    for label, (role, what) in drawn.items():
+        values = [row[what] for row in rows] if isinstance(what, str) else what
+        lines.append(Curve(label, role, at, [values] * len(at) if isinstance(values, float) else values))
+    return Evidence(rows, estimates, lines, x_label, y_label, **more)
 
 
 def ratios(
@@ -351,37 +395,33 @@ def ratios(
     x_label: str,
     y_label: str,
     x: Iterable[float] | None = None,
+    estimates: Mapping[str, float] | None = None,
+    **more: Any,
 ) -> Evidence:
-    """Cases in a list, each with a ratio that should be on one side of 1: its extremes, and a line at 1."""
+    """Cases with a ratio that should be on one side of 1: its extremes, and a line at 1."""
     values = [row[column] for row in rows]
-    at = range(1, len(rows) + 1) if x is None else list(x)
-    extremes = {"largest ratio": Estimate.exact(max(values)), "least ratio": Estimate.exact(min(values))}
-    lines = Curve(label, "measured", at, values), Curve("equal", "bound", at, [1.0] * len(rows))
-    return Evidence(rows, extremes, lines, x_label, y_label)
+    extremes = {"largest ratio": max(values), "least ratio": min(values)}
+    drawn: Drawn = {label: ("measured", column), "equal": ("bound", 1.0)}
+    return table(rows, extremes | dict(estimates or {}), drawn, x_label, y_label, x, **more)
 
 
-def predicted(x: Sequence[float], last: float, power: float) -> Curve:
-    """x^power through the last point."""
-    label = f"predicted slope {power:.3g}"
-    return Curve(label, "predicted", x, [last * (at / float(x[-1])) ** power for at in x])
-
-
-def curves(
-    x: Sequence[float], played: Sequence[Played], bounds: Sequence[float], power: float
-) -> tuple[Curve, ...]:
-    """Measured regret with its band, the bound, and the predicted slope."""
-    found = [each.estimate for each in played]
-    band = [e.low for e in found], [e.high for e in found]
-    measured = Curve("played", "measured", x, [e.value for e in found], *band)
-    return measured, Curve("bound", "bound", x, bounds), predicted(x, played[-1].worst, power)
-
-
-def rival_curves(at: float, rivals: Mapping[str, Played]) -> list[Curve]:
-    """One point for every rival that played."""
-    return [Curve(name, "baseline", (at,), (found.worst,)) for name, found in rivals.items()]
-
-
-def _row(column: str, at: float, found: Played) -> dict[str, Any]:
-    estimate = found.estimate
-    row = {column: at, "regret": estimate.value, "low": estimate.low, "high": estimate.high}
-    return row | {"environment": found.hardest}
+def formula(
+    x: Iterable[float],
+    values: Mapping[str, Sequence[float]],
+    power: float,
+    x_label: str,
+    y_label: str,
+    estimates: Mapping[str, float] | None = None,
+    **more: Any,
+) -> Evidence:
+    """Numbers that are computed, not played: one exact slope per series, named "exponent of <series>"."""
+    at = [float(value) for value in x]
+    rows = [
+        {x_label: value} | {name: float(series[i]) for name, series in values.items()}
+        for i, value in enumerate(at)
+    ]
+    slopes = {f"exponent of {name}": slope(at, y) for name, y in values.items()}
+    lines = [Curve(name, "measured", at, series) for name, series in values.items()]
+    lines.append(predicted(at, next(iter(values.values()))[-1], power))
+    evidence = Evidence(rows, slopes | dict(estimates or {}), lines, x_label, y_label)
+    return replace(evidence, **more) if more else evidence

@@ -7,30 +7,21 @@ from collections.abc import Iterable
 from sidelight._check import suggestion
 from sidelight.errors import InvalidOption
 from sidelight.experiment.claims.catalogue import (
-    bounded_degree,
-    corrupted,
-    hypercubes,
+    graph_families,
     lower_bounds,
     readings,
     self_tuning,
     stronger,
     two_level,
-    unions,
 )
 from sidelight.experiment.claims.claim import Claim
 
-_FILES = (
-    two_level,
-    corrupted,
-    unions,
-    bounded_degree,
-    hypercubes,
-    lower_bounds,
-    stronger,
-    self_tuning,
-    readings,
+_GROUPS = (
+    two_level.claims,
+    *(graph_families.corrupted, graph_families.unions, graph_families.bounded, graph_families.hypercubes),
+    *(lower_bounds.claims, stronger.claims, self_tuning.claims, readings.claims),
 )
-CLAIMS: dict[str, Claim] = {claim.name: claim for file in _FILES for claim in file.claims.listed}
+CLAIMS: dict[str, Claim] = {claim.name: claim for group in _GROUPS for claim in group.listed}
 
 
 def names() -> tuple[str, ...]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from math import sqrt
 
 from sidelight.analysis import PackingSet, packing_independent_set
 from sidelight.environment import Environment, packing
-from sidelight.experiment.claims.claim import Claims, Curve, Estimate, Evidence, Prediction, Sizes
+from sidelight.experiment.claims.claim import Claims, Curve, Evidence, Prediction
 from sidelight.experiment.claims.measures import (
     LARGEST_GAP,
+    doubled,
     formula,
+    packing_bound,
     play_rivals,
     predicted,
     ratios,
@@ -52,19 +54,20 @@ def _hiding_places(graph: FeedbackGraph, found: PackingSet, T: int) -> dict[str,
     Prediction.least(
         "exponent of the least regret", 2 / 3 - 0.07, "Ω(T^{2/3}) for the best of all players too"
     ),
-    quick={"n": 16, "horizons": (16_384, 131_072), "seeds": 6, "rivals": PLAYERS},
-    full={"n": 32, "horizons": (16_384, 65_536, 262_144, 1_048_576), "seeds": 16, "rivals": PLAYERS},
+    n=(16, 32),
+    horizons=((16_384, 131_072), (16_384, 65_536, 262_144, 1_048_576)),
+    seeds=(6, 16),
+    rivals=(PLAYERS, PLAYERS),
 )
-def everyone(sizes: Sizes) -> Evidence:
+def everyone(n: int, horizons: Sequence[int], seeds: int, rivals: Sequence[str]) -> Evidence:
     """Whoever plays suffers (|S|/t)^{1/3}T^{2/3} on some hiding place of the best arm in a packing set S."""
-    graph = families.cycle(sizes["n"], directed=True)
+    graph = families.cycle(n, directed=True)
     found = packing_independent_set(graph, t=1)
-    horizons = [int(T) for T in sizes["horizons"]]
     forced = [lower.packing_set(len(found.arms), found.t, T) for T in horizons]
     rows, least = [], []
     for T, bound in zip(horizons, forced, strict=True):
         worlds = _hiding_places(graph, found, T)
-        last, skipped = play_rivals(sizes["rivals"], graph, worlds, sizes["seeds"], T)
+        last, skipped = play_rivals(rivals, graph, worlds, seeds, T)
         best = min(last, key=lambda name: last[name].worst)
         rows += [
             {"T": T, "player": name, "regret": each.worst, "lower bound": bound}
@@ -98,20 +101,17 @@ def everyone(sizes: Sizes) -> Evidence:
     Prediction.near("exponent of t = 1", 1 / 3, 0.02, "(|S|/t)^{1/3}"),
     Prediction.near("t = 1 over t = 2", 2 ** (1 / 3), 0.02, "(|S|/t)^{1/3}"),
     Prediction.near("exponent in T", 2 / 3, 0.01, "T^{2/3}"),
-    quick={"members": (64, 128, 256, 512, 1024)},
-    full={"members": (64, 128, 256, 512, 1024, 2048, 4096)},
+    members=(doubled(64, 1024), doubled(64, 4096)),
 )
-def rates(sizes: Sizes) -> Evidence:
+def rates(members: Sequence[int]) -> Evidence:
     """The lower bound grows like (|S|/t)^{1/3} and like T^{2/3}."""
-    T, members = 10**14, sizes["members"]
-    forced = {f"t = {t}": [lower.packing_set(size, t, T) for size in members] for t in (1, 2)}
-    found = formula(members, forced, 1 / 3, "|S|, arms of the packing", "regret at T = 10¹⁴")
+    forced = {f"t = {t}": [lower.packing_set(size, t, 10**14) for size in members] for t in (1, 2)}
     horizons = [10**10, 10**14]
     more = {
-        "exponent in T": Estimate.exact(slope(horizons, [lower.packing_set(64, 1, T) for T in horizons])),
-        "t = 1 over t = 2": Estimate.exact(forced["t = 1"][-1] / forced["t = 2"][-1]),
+        "exponent in T": slope(horizons, [lower.packing_set(64, 1, T) for T in horizons]),
+        "t = 1 over t = 2": forced["t = 1"][-1] / forced["t = 2"][-1],
     }
-    return replace(found, estimates={**found.estimates, **more})
+    return formula(members, forced, 1 / 3, "|S|, arms of the packing", "regret at T = 10¹⁴", more)
 
 
 @claims.add(
@@ -120,17 +120,14 @@ def rates(sizes: Sizes) -> Evidence:
     ("prop:packing-lb", "thm:directed-bounded-degree"),
     Prediction.least("least ratio", 1.0, "an upper bound is at least a lower bound"),
     Prediction.most("largest ratio", 60.0, "2.39/0.30 for the cycle; log factors on dense graphs"),
-    quick={"families": WEAK_FAMILIES},
-    full={"families": (*WEAK_FAMILIES, "cycle:960", "hypercube:9", "cliques:100x3", "grid:20,20")},
+    specs=(WEAK_FAMILIES, (*WEAK_FAMILIES, "cycle:960", "hypercube:9", "cliques:100x3", "grid:20,20")),
 )
-def sandwich(sizes: Sizes) -> Evidence:
+def sandwich(specs: Sequence[str]) -> Evidence:
     """Certified upper and lower bounds never cross, and for constant degree they differ by a constant."""
     T, rows = 10**14, []
-    for spec in sizes["families"]:
+    for spec in specs:
         graph = families.parse(spec)
-        found = packing_independent_set(graph, exact=False)
-        forced = lower.packing_set(len(found.arms), found.t, T) if len(found.arms) > 1 else 0.0
-        above, below = plan(graph, T).bound.value, max(forced, lower.weak_arm(T))
+        above, below = plan(graph, T).bound.value, packing_bound(graph, T)
         rows.append({"family": spec, "upper": above, "lower": below, "upper / lower": above / below})
     y_label = "ratio of the bounds at T = 10¹⁴"
     return ratios(rows, "upper / lower", "upper / lower", "family (see the table)", y_label)

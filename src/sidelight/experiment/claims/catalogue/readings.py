@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from math import cbrt, exp, log, sqrt
 
 import numpy as np
 
 from sidelight.analysis import fractional_domination, observability
 from sidelight.errors import UnobservableGraph
-from sidelight.experiment.claims.claim import Claims, Curve, Estimate, Evidence, Prediction, Sizes
-from sidelight.experiment.claims.measures import formula, with_partition
+from sidelight.experiment.claims.claim import Claims, Evidence, Prediction
+from sidelight.experiment.claims.measures import doubled, formula, table, with_partition
 from sidelight.graph import FeedbackGraph, families
 from sidelight.partition import natural as partitions
 from sidelight.planning import plan
@@ -18,6 +18,8 @@ from sidelight.planning.bounds.bound import first
 
 claims = Claims("readings")
 READINGS = "docs/theory/readings.md"
+ONE_BLOCK, PRINTED = 3 * cbrt(2.0), 3 * cbrt(2.0) + 3 * cbrt(4.0)
+"""Constants of the adaptive theorem, without projection terms and as printed."""
 
 
 @claims.add(
@@ -27,16 +29,15 @@ READINGS = "docs/theory/readings.md"
     Prediction.most("largest W / Y", 4.0, "Lemma monotone"),
     Prediction.most("error of the formula as read", 1e-6, "W = Y/(1+2ηL'√Y)² and W = Y·exp(−ηL')"),
     Prediction.least("error of the formula as printed", 0.1, "√ and factor 2 are misprinted"),
-    quick={"draws": 400},
-    full={"draws": 5_000},
+    draws=(400, 5_000),
 )
-def monotone(sizes: Sizes) -> Evidence:
+def monotone(draws: int) -> Evidence:
     """If η·L' ≥ −1/4, one unconstrained step multiplies a coordinate by 4 at most; the printed formulas for the
     step are not its minimiser.
     """
     rng = np.random.default_rng(11)
-    rows, grows, right, printed = [], [], [], []
-    for _ in range(sizes["draws"]):
+    rows, right, printed = [], [], []
+    for _ in range(draws):
         Y, eta = float(10 ** rng.uniform(-4, 0)), float(10 ** rng.uniform(-3, 0))
         loss = float(rng.uniform(-0.25, 2.0)) / eta  # η·L' ≥ −1/4
         entropy = bool(rng.integers(2))
@@ -46,26 +47,22 @@ def monotone(sizes: Sizes) -> Evidence:
         else:
             ours = Y / (1 + 2 * eta * loss * sqrt(Y)) ** 2
             theirs = Y / (2 * eta * loss * Y + 1) ** 2
-        grows.append(W / Y)
         right.append(abs(ours / W - 1))
         printed.append(abs(theirs / W - 1))
         rows.append({"Y": Y, "η·L'": eta * loss, "entropy": entropy, "W / Y": W / Y, "printed W": theirs})
-    order = np.argsort([row["η·L'"] for row in rows])
-    x = range(1, len(rows) + 1)
-    return Evidence(
+    ordered = sorted(rows, key=lambda row: row["η·L'"])
+    return table(
         rows[:40],
         {
-            "largest W / Y": Estimate.exact(max(grows)),
-            "error of the formula as read": Estimate.exact(max(right)),
-            "error of the formula as printed": Estimate.exact(max(printed)),
+            "largest W / Y": max(row["W / Y"] for row in rows),
+            "error of the formula as read": max(right),
+            "error of the formula as printed": max(printed),
         },
-        (
-            Curve("W / Y", "measured", x, [grows[i] for i in order]),
-            Curve("at most 4", "bound", x, [4.0] * len(x)),
-        ),
+        {"W / Y": ("measured", [row["W / Y"] for row in ordered]), "at most 4": ("bound", 4.0)},
         "draw, from the smallest η·L' to the largest",
         "growth in one step",
-        notes=(f"{len(rows)} draws; the table shows the first 40.",),
+        range(1, draws + 1),
+        notes=(f"{draws} draws; the table shows the first 40.",),
     )
 
 
@@ -88,29 +85,28 @@ def _step(Y: float, eta: float, loss: float, entropy: bool) -> float:
     ("sec:union", READINGS),
     Prediction.most("error of Σ n/(n−1)", 1e-6, "equal weights are a cover and a packing"),
     Prediction("δ* / 2m at the largest n", 0.5, 0.55, "n/(n−1) → 1"),
-    quick={"sizes": (2, 3, 5, 9, 17, 33)},
-    full={"sizes": (2, 3, 5, 9, 17, 33, 65, 129)},
+    sizes=((2, 3, 5, 9, 17, 33), (2, 3, 5, 9, 17, 33, 65, 129)),
 )
-def clique_domination(sizes: Sizes) -> Evidence:
+def clique_domination(sizes: Sequence[int]) -> Evidence:
     """The fractional domination number of disjoint cliques is Σ n_k/(n_k−1), not 2m unless they are pairs."""
     rows = []
-    for n in sizes["sizes"]:
+    for n in sizes:
         delta = fractional_domination(families.cliques([n] * 5)).value
         rows.append({"n": n, "δ*": delta, "δ* / Σ n/(n−1)": delta / (5 * n / (n - 1)), "δ* / 2m": delta / 10})
-    x = sizes["sizes"]
-    return Evidence(
+    return table(
         rows,
         {
-            "error of Σ n/(n−1)": Estimate.exact(max(abs(row["δ* / Σ n/(n−1)"] - 1) for row in rows)),
-            "δ* / 2m at the largest n": Estimate.exact(rows[-1]["δ* / 2m"]),
+            "error of Σ n/(n−1)": max(abs(row["δ* / Σ n/(n−1)"] - 1) for row in rows),
+            "δ* / 2m at the largest n": rows[-1]["δ* / 2m"],
         },
-        (
-            Curve("δ*", "measured", x, [row["δ*"] for row in rows]),
-            Curve("2m as printed", "bound", x, [10.0] * len(x)),
-            Curve("Σ n/(n−1)", "predicted", x, [5 * n / (n - 1) for n in x]),
-        ),
+        {
+            "δ*": ("measured", "δ*"),
+            "2m as printed": ("bound", 10.0),
+            "Σ n/(n−1)": ("predicted", [5 * n / (n - 1) for n in sizes]),
+        },
         "n, arms in each of 5 cliques",
         "fractional domination number",
+        sizes,
     )
 
 
@@ -120,22 +116,17 @@ def clique_domination(sizes: Sizes) -> Evidence:
     ("thm:adapt-realized-upper-bound", READINGS),
     Prediction.near("constant", 3.78, 0.01, "3·2^{1/3}"),
     Prediction.near("constant as printed", 8.54, 0.01, "3·2^{1/3} + 3·2^{2/3}"),
-    quick={"arms": (8, 16, 32, 64, 128)},
-    full={"arms": (8, 16, 32, 64, 128, 256, 512, 1024)},
+    arms=(doubled(8, 128), doubled(8, 1024)),
 )
-def one_block(sizes: Sizes) -> Evidence:
+def one_block(arms: Sequence[int]) -> Evidence:
     """With a single block there is nothing to project: the adaptive constant falls from 8.54 to 3.78."""
     T, adaptive = 10**15, with_partition(partitions.single, "adaptive")
     ours = [
-        adaptive(families.cycle(n, directed=True), T).bound.value / (cbrt(n) * cbrt(T) ** 2)
-        for n in sizes["arms"]
+        adaptive(families.cycle(n, directed=True), T).bound.value / (cbrt(n) * cbrt(T) ** 2) for n in arms
     ]
-    printed = [3 * cbrt(2.0) + 3 * cbrt(4.0)] * len(ours)
-    series = {"one block": ours, "as printed": printed}
-    return replace(
-        formula(sizes["arms"], series, 0.0, "N, arms", "bound / N^{1/3}T^{2/3}"),
-        estimates={"constant": Estimate.exact(ours[-1]), "constant as printed": Estimate.exact(printed[-1])},
-    )
+    series = {"one block": ours, "as printed": [PRINTED] * len(ours)}
+    constants = {"constant": ours[-1], "constant as printed": PRINTED}
+    return formula(arms, series, 0.0, "N, arms", "bound / N^{1/3}T^{2/3}", constants)
 
 
 @claims.add(
@@ -143,10 +134,9 @@ def one_block(sizes: Sizes) -> Evidence:
     "cycle:N:directed",
     ("thm:adapt-realized-upper-bound", READINGS),
     Prediction("log N at the crossing", 46.0, 47.0, "(8.54/2.381)³ = 46.2"),
-    quick={"logs": tuple(range(2, 61, 2))},
-    full={"logs": tuple(range(2, 61))},
+    logs=(tuple(range(2, 61, 2)), tuple(range(2, 61))),
 )
-def crossover(sizes: Sizes) -> Evidence:
+def crossover(logs: Sequence[int]) -> Evidence:
     """On a directed cycle the printed bound N^{1/3}T^{2/3} beats CHLZ21's (N log N)^{1/3}T^{2/3}, constants
     included, from log N ≈ 46 on.
     """
@@ -154,27 +144,22 @@ def crossover(sizes: Sizes) -> Evidence:
     def chlz21(log_n: float) -> float:  # like the others over N^{1/3}T^{2/3}; δ* = N
         return 3 * 2 ** (-1 / 3) * cbrt(log_n)
 
-    printed, alone, logs = 3 * cbrt(2.0) + 3 * cbrt(4.0), 3 * cbrt(2.0), sizes["logs"]
     rows = [
-        {"log N": x, "printed / CHLZ21": printed / chlz21(x), "one block / CHLZ21": alone / chlz21(x)}
+        {"log N": x, "printed / CHLZ21": PRINTED / chlz21(x), "one block / CHLZ21": ONE_BLOCK / chlz21(x)}
         for x in logs
     ]
-    return Evidence(
+    return table(
         rows,
-        {"log N at the crossing": Estimate.exact(float(first(lambda x: chlz21(x) > printed)))},
-        (
-            Curve("printed bound / CHLZ21's", "measured", logs, [row["printed / CHLZ21"] for row in rows]),
-            Curve(
-                "without projection terms / CHLZ21's",
-                "baseline",
-                logs,
-                [row["one block / CHLZ21"] for row in rows],
-            ),
-            Curve("equal", "bound", logs, [1.0] * len(logs)),
-        ),
+        {"log N at the crossing": first(lambda x: chlz21(x) > PRINTED)},
+        {
+            "printed bound / CHLZ21's": ("measured", "printed / CHLZ21"),
+            "without projection terms / CHLZ21's": ("baseline", "one block / CHLZ21"),
+            "equal": ("bound", 1.0),
+        },
         "log N, directed cycle",
         "ratio of the bounds",
-        rivals={"CHLZ21's bound at N = 10⁶": Estimate.exact(printed / chlz21(log(1e6)))},
+        logs,
+        rivals={"CHLZ21's bound at N = 10⁶": PRINTED / chlz21(log(1e6))},
         notes=("N^{1/3} against (N log N)^{1/3} is an asymptotic gain: log N ≈ 46 means N ≈ 10²⁰ arms.",),
     )
 
@@ -187,28 +172,28 @@ def crossover(sizes: Sizes) -> Evidence:
     Prediction.near("exponent of weak", 2 / 3, 0.01, "T^{2/3}"),
     Prediction.near("unobservable graphs refused", 1.0, 0.0, "regret there is linear"),
     Prediction.near("classes as named", 1.0, 0.0, "observability of the three graphs"),
-    quick={"horizons": (10**12, 10**14, 10**16)},
+    horizons=((10**12, 10**14, 10**16),) * 2,
 )
-def trichotomy(sizes: Sizes) -> Evidence:
+def trichotomy(horizons: Sequence[int]) -> Evidence:
     """Strongly observable graphs allow √T, weakly observable ones T^{2/3}, and unobservable ones are refused."""
     graphs = {
         "strong": families.loopy_star(12),
         "weak": families.revealing_action(12),
         "unobservable": FeedbackGraph.from_edges(3, [(0, 0), (1, 1)]),
     }
-    bounds = {
-        name: [plan(graphs[name], T).bound.value for T in sizes["horizons"]] for name in ("strong", "weak")
-    }
+    bounds = {name: [plan(graphs[name], T).bound.value for T in horizons] for name in ("strong", "weak")}
     refused = 0.0
     try:
         plan(graphs["unobservable"], 1_000)
     except UnobservableGraph:
         refused = 1.0
     right = all(observability(graph).graph == name for name, graph in graphs.items())
-    found = formula(sizes["horizons"], bounds, 1 / 2, "T, rounds", "best bound")
-    more = {"unobservable graphs refused": Estimate.exact(refused), "classes as named": Estimate.exact(right)}
-    return replace(
-        found,
-        estimates={**found.estimates, **more},
+    return formula(
+        horizons,
+        bounds,
+        1 / 2,
+        "T, rounds",
+        "best bound",
+        {"unobservable graphs refused": refused, "classes as named": float(right)},
         notes=("Two losses that differ only in an arm that nothing reveals look the same to every player.",),
     )

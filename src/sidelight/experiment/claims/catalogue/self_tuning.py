@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,10 +11,17 @@ from sidelight._types import Floats
 from sidelight.analysis import fractional_domination
 from sidelight.environment import Environment, gap, hard
 from sidelight.errors import SidelightError
-from sidelight.experiment.claims.claim import Claims, Curve, Estimate, Evidence, Prediction, Sizes
-from sidelight.experiment.claims.measures import BOOTSTRAP_SEED, REPLICATES, interval
-from sidelight.experiment.run import Run
-from sidelight.experiment.simulation import simulate
+from sidelight.experiment.claims.claim import Claims, Curve, Estimate, Evidence, Prediction
+from sidelight.experiment.claims.measures import (
+    BOOTSTRAP_SEED,
+    REPLICATES,
+    Environments,
+    finished,
+    interval,
+    largest,
+    ratio_of_means,
+    table,
+)
 from sidelight.experiment.statistics import resampled_means
 from sidelight.graph import FeedbackGraph, families
 from sidelight.planning import plan
@@ -28,7 +36,6 @@ WEAK = (
 )  # fmt: skip
 STRONG = ("mab:20", "full:20", "loopless_clique:20", "loopy_star:20", "newsvendor:26")
 FEW = ("cycle:20", "teams:5x4", "hypercube:5", "revealing_action:20")
-QUICK, FULL = {"horizon": 10_000, "seeds": 8}, {"horizon": 100_000, "seeds": 20}
 SELF, KNOWN, FIXED, ANYTIME = "self_tuning", "self-tuning, T known", "fixed", "anytime"
 CASES = "family and environment (see the table)"
 
@@ -49,40 +56,35 @@ CASES = "family and environment (see the table)"
         "1.966 by Theorem 2, times 1.02^{2/3}·1.01^{1/3}/0.99 for being lazy and κ^{1/3} for large blocks",
     ),
     Prediction.most("known T: bound / CHLZ21 as printed", 0.64, "1.5/2.381 = 0.630"),
-    quick={"families": WEAK},
-    full={"families": (*WEAK, "cycle:400", "hypercube:9", "cliques:100x4", "grid:20,20")},
+    specs=(WEAK, (*WEAK, "cycle:400", "hypercube:9", "cliques:100x4", "grid:20,20")),
 )
-def constants(sizes: Sizes) -> Evidence:
+def constants(specs: Sequence[str]) -> Evidence:
     """Stability and exploration are not paid together: 1.5(Dδ^s)^{1/3}T^{2/3} if T is known, 1.966 if it is not."""
     T, rows = 10**15, []
-    for spec in sizes["families"]:
+    for spec in specs:
         graph = families.parse(spec)
         n, delta = graph.n_arms, fractional_domination(graph).value
         best = min(_scale(n, delta, s) for s in np.linspace(0.02, 1.0, 99)) ** (1 / 3) * T ** (2 / 3)
         half = _scale(n, delta, 0.5) ** (1 / 3) * T ** (2 / 3)
         known = plan(graph, T, realization="fixed").bound.value
         chlz21 = 3 * 2 ** (-1 / 3) * _scale(n, delta, 1.0) ** (1 / 3) * T ** (2 / 3)
-        row = {
-            "family": spec,
-            "known T": known / best,
-            "unknown T": plan(graph, realization="self-tuning").bound_at(T).value / half,
-        }
+        unknown = plan(graph, realization="self-tuning").bound_at(T).value
+        row = {"family": spec, "known T": known / best, "unknown T": unknown / half}
         rows.append(row | {"known T / CHLZ21": known / chlz21})
-    at = range(1, len(rows) + 1)
-    return Evidence(
+    return table(
         rows,
         {
             "known T: bound / (Dδ^s)^{1/3}T^{2/3}, best s": _range(rows, "known T"),
             "unknown T: bound / (Dδ^s)^{1/3}T^{2/3}, s = ½": _range(rows, "unknown T"),
             "known T: bound / CHLZ21 as printed": _range(rows, "known T / CHLZ21"),
         },
-        (
-            Curve("known T", "measured", at, [row["known T"] for row in rows]),
-            Curve("unknown T", "measured", at, [row["unknown T"] for row in rows]),
-            Curve("3/2", "predicted", at, [1.5] * len(rows)),
-            Curve("1.966", "predicted", at, [1.966] * len(rows)),
-            Curve("2.381 as printed", "bound", at, [3 * 2 ** (-1 / 3)] * len(rows)),
-        ),
+        {
+            "known T": ("measured", "known T"),
+            "unknown T": ("measured", "unknown T"),
+            "3/2": ("predicted", 1.5),
+            "1.966": ("predicted", 1.966),
+            "2.381 as printed": ("bound", 3 * 2 ** (-1 / 3)),
+        },
         "family (see the table)",
         "leading constant at T = 10¹⁵",
         notes=("Intervals are ranges over the families.",),
@@ -95,8 +97,8 @@ def _scale(n: int, delta: float, s: float) -> float:
     return float(diameter * delta**s)
 
 
-def _range(rows: Sequence[Mapping[str, object]], column: str) -> Estimate:
-    values = [float(str(row[column])) for row in rows]
+def _range(rows: Sequence[Mapping[str, Any]], column: str) -> Estimate:
+    values = [row[column] for row in rows]
     return Estimate(float(np.median(values)), min(values), max(values))
 
 
@@ -121,24 +123,22 @@ Games = dict[tuple[str, str], dict[str, Floats]]
 
 
 def _games(
-    specs: Sequence[str],
-    players: Sequence[str],
-    environments: Callable[[FeedbackGraph, int], dict[str, Environment]],
-    sizes: Sizes,
+    specs: Sequence[str], players: Sequence[str], environments: Environments, horizon: int, seeds: int
 ) -> Games:
     """Everyone who applies, on every graph, in every environment, against the same losses."""
-    T, found = int(sizes["horizon"]), {}
+    games = {}
     for spec in specs:
         graph = families.parse(spec)
-        who = {name: made for name in players if (made := _made(name, graph, T)) is not None}
-        for environment, losses in environments(graph, T).items():
-            found[spec, environment] = {
-                name: _run(player, losses, T, sizes["seeds"]).regret[:, -1] for name, player in who.items()
+        applying = {name: player for name in players if (player := _player(name, graph, horizon)) is not None}
+        for environment, losses in environments(graph, horizon).items():
+            games[spec, environment] = {
+                name: finished(player, losses, seeds, horizon).regret[:, -1]
+                for name, player in applying.items()
             }
-    return found
+    return games
 
 
-def _made(name: str, graph: FeedbackGraph, horizon: int) -> Playable | None:
+def _player(name: str, graph: FeedbackGraph, horizon: int) -> Playable | None:
     try:
         if name == KNOWN:
             return plan(graph, horizon, realization="self-tuning")
@@ -147,25 +147,15 @@ def _made(name: str, graph: FeedbackGraph, horizon: int) -> Playable | None:
         return None
 
 
-def _run(player: Playable, losses: Environment, T: int, seeds: int, checkpoints: Sequence[int] = ()) -> Run:
-    """A finished run; an interrupt ends the claim."""
-    points = [*checkpoints, T]
-    run = simulate(player, losses, range(seeds), T, checkpoints=points, progress=False)
-    if not run.complete:
-        raise KeyboardInterrupt
-    return run
-
-
-def _mean_ratio(games: Games, ours: str, theirs: str | Sequence[str], where: str = "") -> Estimate:
-    """Geometric mean of the ratio of mean regrets to those of a rival, or of the best of several in each game."""
+def _mean_ratio(games: Games, theirs: Sequence[str], where: str = "") -> Estimate:
+    """Geometric mean of the ratio of our mean regret to that of the best of these rivals in each game."""
     rng = np.random.default_rng(BOOTSTRAP_SEED)
     logs, samples = [], []
     for (_, environment), played in games.items():
-        rivals = [name for name in ([theirs] if isinstance(theirs, str) else theirs) if name in played]
+        rivals = [played[name] for name in theirs if name in played]
         if not environment.startswith(where) or not rivals:
             continue
-        rival = min(rivals, key=lambda name: float(played[name].mean()))
-        mine, other = played[ours], played[rival]
+        mine, other = played[SELF], min(rivals, key=lambda regret: float(regret.mean()))
         replicates = [resampled_means(regret, REPLICATES, rng) for regret in (mine, other)]
         if min(mine.mean(), other.mean(), *(each.min() for each in replicates)) <= 0:
             return Estimate.unknown()
@@ -176,29 +166,23 @@ def _mean_ratio(games: Games, ours: str, theirs: str | Sequence[str], where: str
     return interval(float(np.exp(np.mean(logs))), np.exp(np.mean(samples, axis=0)))
 
 
-def _share(regret: Floats, certificate: Floats) -> Estimate:
-    """Mean regret over the mean certificate of the same runs."""
-    both = np.stack([regret, certificate], axis=1)
-    samples = resampled_means(both, REPLICATES, np.random.default_rng(BOOTSTRAP_SEED))
-    return interval(float(regret.mean() / certificate.mean()), samples[:, 0] / samples[:, 1])
-
-
-def _rows(games: Games) -> list[dict[str, object]]:
-    return [
+def _compared(
+    games: Games, estimates: Mapping[str, Estimate], horizon: int, rivals: Sequence[str] = (), **more: Any
+) -> Evidence:
+    """A row for each game, and a point for each game and player."""
+    rows = [
         {"family": spec, "environment": environment}
         | {name: float(regret.mean()) for name, regret in played.items()}
         for (spec, environment), played in games.items()
     ]
-
-
-def _curves(games: Games, players: Sequence[str]) -> list[Curve]:
-    """A point for each game and player."""
     drawn = []
-    for name in players:
+    for name in dict.fromkeys(name for played in games.values() for name in played):
         at = [index for index, played in enumerate(games.values(), 1) if name in played]
         means = [float(played[name].mean()) for played in games.values() if name in played]
         drawn.append(Curve(name, "measured" if name == SELF else "baseline", at, means))
-    return drawn
+    beaten = {name: _mean_ratio(games, [name]) for name in rivals}
+    y_label = f"regret after {horizon:,} rounds"
+    return Evidence(rows, estimates, drawn, CASES, y_label, beaten, **more)
 
 
 @claims.add(
@@ -211,26 +195,21 @@ def _curves(games: Games, players: Sequence[str]) -> list[Curve]:
         "regret / fixed rates, gap 0.2", 0.4, "logarithmic regret against exploration at a fixed rate"
     ),
     Prediction.most("regret / anytime rates, gap 0.2", 0.5, "logarithmic regret against t^{2/3}"),
-    quick={"horizon": 100_000, "seeds": 6, "families": FEW, "rivals": ("exp3g", "chlz21")},
-    full={"horizon": 100_000, "seeds": 20, "families": WEAK, "rivals": ("exp3g", "chlz21")},
+    horizon=(100_000, 100_000),
+    seeds=(6, 20),
+    specs=(FEW, WEAK),
+    rivals=(("exp3g", "chlz21"),) * 2,
 )
-def weak(sizes: Sizes) -> Evidence:
+def weak(horizon: int, seeds: int, specs: Sequence[str], rivals: Sequence[str]) -> Evidence:
     """On weakly observable graphs a plan that tunes itself has much less regret than the best plans that do not."""
-    players = (SELF, FIXED, ANYTIME, *sizes["rivals"])
-    games = _games(sizes["families"], players, _both, sizes)
-    return Evidence(
-        _rows(games),
-        {
-            "regret / fixed rates": _mean_ratio(games, SELF, FIXED),
-            "regret / anytime rates": _mean_ratio(games, SELF, ANYTIME),
-            "regret / fixed rates, gap 0.2": _mean_ratio(games, SELF, FIXED, "gap 0.2"),
-            "regret / anytime rates, gap 0.2": _mean_ratio(games, SELF, ANYTIME, "gap 0.2"),
-        },
-        _curves(games, players),
-        CASES,
-        f"regret after {sizes['horizon']:,} rounds",
-        {name: _mean_ratio(games, SELF, name) for name in sizes["rivals"]},
-    )
+    games = _games(specs, (SELF, FIXED, ANYTIME, *rivals), _both, horizon, seeds)
+    estimates = {
+        "regret / fixed rates": _mean_ratio(games, [FIXED]),
+        "regret / anytime rates": _mean_ratio(games, [ANYTIME]),
+        "regret / fixed rates, gap 0.2": _mean_ratio(games, [FIXED], "gap 0.2"),
+        "regret / anytime rates, gap 0.2": _mean_ratio(games, [ANYTIME], "gap 0.2"),
+    }
+    return _compared(games, estimates, horizon, rivals)
 
 
 @claims.add(
@@ -238,21 +217,18 @@ def weak(sizes: Sizes) -> Evidence:
     "twelve families, their hard instances",
     (PAGE,),
     Prediction.most("largest regret / fixed rates", 1.2, "nearly optimal against the worst case as well"),
-    quick={"horizon": 10_000, "seeds": 32, "families": (*WEAK, *STRONG)},
-    full={"horizon": 100_000, "seeds": 40, "families": (*WEAK, *STRONG)},
+    horizon=(10_000, 100_000),
+    seeds=(32, 40),
+    specs=((*WEAK, *STRONG),) * 2,
 )
-def hardness(sizes: Sizes) -> Evidence:
+def hardness(horizon: int, seeds: int, specs: Sequence[str]) -> Evidence:
     """Where losses are as hard as lower bounds make them, tuning itself costs a plan little."""
-    games = _games(sizes["families"], (SELF, FIXED), _hard, sizes)
-    ratios = {game: _mean_ratio({game: played}, SELF, FIXED) for game, played in games.items()}
-    rows = [row | {"ratio": ratio.value} for row, ratio in zip(_rows(games), ratios.values(), strict=True)]
-    return Evidence(
-        rows,
-        {"largest regret / fixed rates": max(ratios.values(), key=lambda ratio: ratio.value)},
-        _curves(games, (SELF, FIXED)),
-        CASES,
-        f"regret after {sizes['horizon']:,} rounds",
-    )
+    games = _games(specs, (SELF, FIXED), _hard, horizon, seeds)
+    ratios = [_mean_ratio({game: played}, [FIXED]) for game, played in games.items()]
+    evidence = _compared(games, {"largest regret / fixed rates": largest(ratios)}, horizon)
+    for row, ratio in zip(evidence.rows, ratios, strict=True):
+        row["ratio"] = ratio.value
+    return evidence
 
 
 @claims.add(
@@ -260,25 +236,20 @@ def hardness(sizes: Sizes) -> Evidence:
     "five strongly observable families, gaps 0.2 and 0.05",
     (PAGE,),
     Prediction.most("regret / best certified baseline", 1.15, "geometric mean over games, the best of each"),
-    quick=QUICK | {"families": STRONG, "rivals": ("ts_n", "ucb_n")},
-    full=FULL | {"families": STRONG, "rivals": ("ts_n", "ucb_n")},
+    horizon=(10_000, 100_000),
+    seeds=(8, 20),
+    specs=(STRONG, STRONG),
+    rivals=(("ts_n", "ucb_n"),) * 2,
 )
-def strong(sizes: Sizes) -> Evidence:
+def strong(horizon: int, seeds: int, specs: Sequence[str], rivals: Sequence[str]) -> Evidence:
     """On strongly observable graphs it is about as good as the best known algorithm with a worst-case bound for
     each; algorithms for independent losses, which have no such bound, may be better still.
     """
     certified = (FIXED, ANYTIME, "exp3g", "exp3", "exp3_ix", "tsallis_inf", "q_ftrl", "hedge")
-    players = (SELF, *certified, *sizes["rivals"])
-    games = _games(sizes["families"], players, _easy, sizes)
-    return Evidence(
-        _rows(games),
-        {"regret / best certified baseline": _mean_ratio(games, SELF, certified)},
-        _curves(games, players),
-        CASES,
-        f"regret after {sizes['horizon']:,} rounds",
-        {name: _mean_ratio(games, SELF, name) for name in sizes["rivals"]},
-        notes=("A baseline counts in the games it applies to.",),
-    )
+    games = _games(specs, (SELF, *certified, *rivals), _easy, horizon, seeds)
+    best = {"regret / best certified baseline": _mean_ratio(games, certified)}
+    notes = ("A baseline counts in the games it applies to.",)
+    return _compared(games, best, horizon, rivals, notes=notes)
 
 
 @claims.add(
@@ -288,44 +259,28 @@ def strong(sizes: Sizes) -> Evidence:
     Prediction.most(
         "last decade / decade before", 2.0, "a logarithm adds the same again, t^{2/3} 4.6 times as much"
     ),
-    quick={
-        "horizon": 100_000,
-        "seeds": 8,
-        "families": ("cycle:20", "teams:5x4", "revealing_action:20", "mab:20"),
-    },
-    full={
-        "horizon": 1_000_000,
-        "seeds": 20,
-        "families": ("cycle:20", "teams:5x4", "revealing_action:20", "mab:20"),
-    },
+    horizon=(100_000, 1_000_000),
+    seeds=(8, 20),
+    specs=(("cycle:20", "teams:5x4", "revealing_action:20", "mab:20"),) * 2,
 )
-def logarithm(sizes: Sizes) -> Evidence:
+def logarithm(horizon: int, seeds: int, specs: Sequence[str]) -> Evidence:
     """Where one arm is better by a gap in every round, regret grows like log t, though nobody told the plan."""
-    T, rows, grown, lines = int(sizes["horizon"]), [], [], []
-    points = [T // 1000, T // 300, T // 100, T // 30, T // 10, T // 3]
-    for spec in sizes["families"]:
+    rows, grown, lines = [], [], []
+    points = [horizon // parts for parts in (1000, 300, 100, 30, 10, 3)]
+    for spec in specs:
         graph = families.parse(spec)
         losses = gap(graph.n_arms, best=graph.n_arms // 2, gap=0.2)
-        run = _run(plan(graph, realization="self-tuning"), losses, T, sizes["seeds"], points)
+        run = finished(plan(graph, realization="self-tuning"), losses, seeds, horizon, points)
         before, last = (run.regret[:, b] - run.regret[:, a] for a, b in ((2, 4), (4, 6)))
-        rng = np.random.default_rng(BOOTSTRAP_SEED)
-        samples = resampled_means(np.stack([before, last], axis=1), REPLICATES, rng)
-        ratio = interval(float(last.mean() / before.mean()), samples[:, 1] / samples[:, 0])
-        grown.append(ratio)
+        grown.append(ratio_of_means(last, before))
         lines.append(Curve(spec, "measured", run.checkpoints.tolist(), run.mean.tolist()))
-        rows.append(
-            {"family": spec, "regret at T/100": run.mean[2], "at T/10": run.mean[4], "at T": run.mean[-1]}
-        )
-        rows[-1] |= {"last decade / decade before": ratio.value}
+        row = {"family": spec, "regret at T/100": run.mean[2], "at T/10": run.mean[4], "at T": run.mean[-1]}
+        rows.append(row | {"last decade / decade before": grown[-1].value})
     first = lines[0]
     power = [first.y[2] * (t / first.x[2]) ** (2 / 3) for t in first.x]
-    return Evidence(
-        rows,
-        {"last decade / decade before": max(grown, key=lambda ratio: ratio.value)},
-        (*lines, Curve("t^{2/3}", "bound", first.x, power)),
-        "t, rounds",
-        "regret, gap 0.2",
-    )
+    drawn = (*lines, Curve("t^{2/3}", "bound", first.x, power))
+    estimates = {"last decade / decade before": largest(grown)}
+    return Evidence(rows, estimates, drawn, "t, rounds", "regret, gap 0.2")
 
 
 @claims.add(
@@ -335,45 +290,40 @@ def logarithm(sizes: Sizes) -> Evidence:
     Prediction.most("mean regret / mean certificate", 1.0, "Theorem 1"),
     Prediction.most("certificate / budget, any run", 1.0, "Theorem 3: the bound for T, on every run"),
     Prediction.most("certificate / bound at t, any run", 1.0, "Theorem 2, on every run"),
-    quick={"horizon": 10_000, "seeds": 48, "families": (*FEW, *STRONG[:3])},
-    full={"horizon": 100_000, "seeds": 48, "families": (*WEAK, *STRONG)},
+    horizon=(10_000, 100_000),
+    seeds=(48, 48),
+    specs=((*FEW, *STRONG[:3]), (*WEAK, *STRONG)),
 )
-def certificate(sizes: Sizes) -> Evidence:
+def certificate(horizon: int, seeds: int, specs: Sequence[str]) -> Evidence:
     """What a game certifies while it is played is never below the mean regret, and never above what was promised."""
-    T, rows, shares = int(sizes["horizon"]), [], []
-    for spec in sizes["families"]:
+    rows, shares = [], []
+    used: dict[str, list[float]] = {SELF: [], KNOWN: []}
+    for spec in specs:
         graph = families.parse(spec)
-        for name in (SELF, KNOWN):
-            player = _made(name, graph, T)
-            promised = None if player is None else player.bound_at(T)
-            assert player is not None
-            assert promised is not None
-            for environment, losses in _both(graph, T).items():
-                run = _run(player, losses, T, sizes["seeds"])
-                kept = run.certificate[:, -1]
-                shares.append(_share(run.regret[:, -1], kept))
-                row = {"family": spec, "environment": environment, "plan": name}
-                row |= {"regret": float(run.mean[-1]), "certificate": float(kept.mean())}
-                row |= {"largest": float(kept.max()), "promised": promised.value}
-                rows.append(row)
-    used = {
-        name: [row["largest"] / row["promised"] for row in rows if row["plan"] == name]
-        for name in (SELF, KNOWN)
-    }
-    at = range(1, len(rows) + 1)
-    return Evidence(
+        for name in used:
+            player = plan(graph, None if name == SELF else horizon, realization="self-tuning")
+            promised = player.bound_at(horizon).value
+            for environment, losses in _both(graph, horizon).items():
+                run = finished(player, losses, seeds, horizon)
+                certified = run.certificate[:, -1]
+                shares.append(ratio_of_means(run.regret[:, -1], certified))
+                used[name].append(float(certified.max()) / promised)
+                row: dict[str, Any] = {"family": spec, "environment": environment, "plan": name}
+                row |= {"regret": float(run.mean[-1]), "certificate": float(certified.mean())}
+                rows.append(row | {"largest": float(certified.max()), "promised": promised})
+    return table(
         rows,
         {
-            "mean regret / mean certificate": max(shares, key=lambda share: share.value),
-            "certificate / budget, any run": Estimate.exact(max(used[KNOWN])),
-            "certificate / bound at t, any run": Estimate.exact(max(used[SELF])),
+            "mean regret / mean certificate": largest(shares),
+            "certificate / budget, any run": max(used[KNOWN]),
+            "certificate / bound at t, any run": max(used[SELF]),
         },
-        (
-            Curve("regret", "measured", at, [row["regret"] for row in rows]),
-            Curve("mean certificate", "predicted", at, [row["certificate"] for row in rows]),
-            Curve("promised beforehand", "bound", at, [row["promised"] for row in rows]),
-        ),
+        {
+            "regret": ("measured", "regret"),
+            "mean certificate": ("predicted", "certificate"),
+            "promised beforehand": ("bound", "promised"),
+        },
         "family, environment and plan (see the table)",
-        f"regret after {T:,} rounds",
+        f"regret after {horizon:,} rounds",
         notes=("Each number is the largest over all games; certificates are those of single runs.",),
     )

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from math import cbrt, log
 
 import numpy as np
 
 from sidelight.analysis import fractional_domination
 from sidelight.environment import gap
-from sidelight.experiment.claims.claim import Claims, Curve, Estimate, Evidence, Prediction, Sizes
+from sidelight.experiment.claims.claim import Claims, Curve, Estimate, Evidence, Prediction
 from sidelight.experiment.claims.measures import (
-    FULL,
-    QUICK,
+    AT_MOST_THE_BOUND,
+    HORIZONS,
     REGRET_BOUND,
     curves,
+    doubled,
+    finished,
     formula,
     play,
     play_rivals,
     ratios,
     share_of_bound,
     slope,
+    table,
     weak_environments,
     worst_exponent,
 )
-from sidelight.experiment.simulation import simulate
 from sidelight.graph import FeedbackGraph, families
 from sidelight.partition import natural as partitions
 from sidelight.planning import plan
@@ -35,7 +37,10 @@ FAMILIES = (
     "corrupted_mab:30,6", "corrupted_full:20,5", "revealing_action:12", "grid:5,6",
     "bounded_in_degree:40,3,1", "random:30,0.2,3",
 )  # fmt: skip
-MORE_FAMILIES = (*FAMILIES, "cycle:400", "hypercube:9", "cliques:200x4", "grid:20,20", "random:300,0.05,3")
+SPECS = (
+    FAMILIES,
+    (*FAMILIES, "cycle:400", "hypercube:9", "cliques:200x4", "grid:20,20", "random:300,0.05,3"),
+)
 
 
 @claims.add(
@@ -44,14 +49,13 @@ MORE_FAMILIES = (*FAMILIES, "cycle:400", "hypercube:9", "cliques:200x4", "grid:2
     ("docs/theory/interpolated.md",),
     Prediction.least("least Σ g_j / X_i^{1−h}", 1 - 1e-9, "Lemma 1 (a), up to rounding"),
     Prediction.most("largest Σ g_j / δ^h", 1 + 1e-6, "Lemma 1 (b), up to the tolerance of the LP"),
-    quick={"graphs": 100},
-    full={"graphs": 2_000},
+    graphs=(100, 2_000),
 )
-def lemma(sizes: Sizes) -> Evidence:
+def lemma(graphs: int) -> Evidence:
     """Exploration g_j = max w_ji·X_i^{1−h} covers every arm as X_i^{1−h} needs and costs δ^h at most."""
     rng = np.random.default_rng(7)
-    rows, seen, spent = [], [], []
-    for seed in range(sizes["graphs"]):
+    rows = []
+    for seed in range(graphs):
         n = int(rng.integers(3, 30))
         graph = families.bounded_in_degree(n, int(rng.integers(1, n)), seed)
         x = fractional_domination(graph).weights
@@ -61,23 +65,20 @@ def lemma(sizes: Sizes) -> Evidence:
             X = rng.dirichlet(np.full(n, rng.choice([0.05, 0.3, 1.0, 10.0])))
             powers = np.ones(n) if h == 1.0 else X ** (1 - h)
             g = x * (A * (powers / load)).max(axis=1)
-            seen.append(float(np.min((A.T @ g + 1e-12) / (powers + 1e-12))))
-            spent.append(float(g.sum() / x.sum() ** h))
-            rows.append({"n": n, "h": h, "least (a)": seen[-1], "(b)": spent[-1]})
-    at = range(1, len(rows) + 1)
-    return Evidence(
+            covered = float(np.min((A.T @ g + 1e-12) / (powers + 1e-12)))
+            rows.append({"n": n, "h": h, "least (a)": covered, "(b)": float(g.sum() / x.sum() ** h)})
+    covered_by, spent = ([row[name] for row in rows] for name in ("least (a)", "(b)"))
+    return table(
         rows[:40],
+        {"least Σ g_j / X_i^{1−h}": min(covered_by), "largest Σ g_j / δ^h": max(spent)},
         {
-            "least Σ g_j / X_i^{1−h}": Estimate.exact(min(seen)),
-            "largest Σ g_j / δ^h": Estimate.exact(max(spent)),
+            "(a) least coverage": ("measured", covered_by),
+            "(b) share of δ^h spent": ("baseline", spent),
+            "both meet at 1": ("bound", 1.0),
         },
-        (
-            Curve("(a) least coverage", "measured", at, seen),
-            Curve("(b) share of δ^h spent", "baseline", at, spent),
-            Curve("both meet at 1", "bound", at, [1.0] * len(at)),
-        ),
         "random graph, h and X",
         "(a) must stay above 1, (b) below",
+        range(1, len(rows) + 1),
         notes=(f"{len(rows)} draws; the table shows the first 40.",),
     )
 
@@ -88,13 +89,12 @@ def lemma(sizes: Sizes) -> Evidence:
     ("docs/theory/interpolated.md", "docs/theory/tight-constants.md"),
     Prediction.most("largest ratio", 1 + 1e-9, "h = 1 is clustered, h = ½ at most adaptive"),
     Prediction.most("least ratio", 0.95, "a real gain somewhere"),
-    quick={"families": FAMILIES},
-    full={"families": MORE_FAMILIES},
+    specs=SPECS,
 )
-def never_worse(sizes: Sizes) -> Evidence:
+def never_worse(specs: Sequence[str]) -> Evidence:
     """Interpolated blocks have a bound at most that of the better printed realization of the same partition."""
     T, rows = 10**12, []
-    for spec in sizes["families"]:
+    for spec in specs:
         graph = families.parse(spec)
         for name in ("single", "components", "corrupted"):
             partition = getattr(partitions, name)(graph)
@@ -121,14 +121,13 @@ def _cycle_and_pairs(n: int) -> FeedbackGraph:
     Prediction.near("exponent of weighted projection", 1 / 3, 0.04, "(Σδ)^{1/3}, Σδ = 3n"),
     Prediction.near("exponent of printed projection", 1 / 2, 0.04, "(m·Σδ²)^{1/6}, m = n+1"),
     Prediction.most("largest weighted / printed", 1 + 1e-9, "(Σδ)² ≤ m·Σδ²"),
-    quick={"arms": (32, 64, 128, 256, 512)},
-    full={"arms": (32, 64, 128, 256, 512, 1024, 2048)},
+    arms=(doubled(32, 512), doubled(32, 2048)),
 )
-def weighted(sizes: Sizes) -> Evidence:
+def weighted(arms: Sequence[int]) -> Evidence:
     """Rates weighted by δ_k turn (m·Σδ²)^{1/6} of the projection into (Σδ)^{1/3}."""
     T = 10**15
     ours, printed = [], []
-    for n in sizes["arms"]:
+    for n in arms:
         graph = _cycle_and_pairs(n)
         blocks = partitions.components(graph)
         old = plan(graph, T, blocks, "clustered").bound.terms
@@ -137,9 +136,8 @@ def weighted(sizes: Sizes) -> Evidence:
         ours.append(new["projection"] + new["local exploration"])
     series = {"weighted projection": ours, "printed projection": printed}
     x_label = "n, arms of the cycle beside n isolated edges"
-    found = formula(sizes["arms"], series, 1 / 3, x_label, "projection terms at T = 10¹⁵")
-    worst = Estimate.exact(max(new / old for new, old in zip(ours, printed, strict=True)))
-    return replace(found, estimates={**found.estimates, "largest weighted / printed": worst})
+    worst = {"largest weighted / printed": max(new / old for new, old in zip(ours, printed, strict=True))}
+    return formula(arms, series, 1 / 3, x_label, "projection terms at T = 10¹⁵", worst)
 
 
 @claims.add(
@@ -147,13 +145,12 @@ def weighted(sizes: Sizes) -> Evidence:
     "eleven families",
     ("docs/theory/flat.md",),
     Prediction.most("largest ratio", 1.0, "min_h D_h(N)δ*^h ≤ 4δ*(1 + log(N/δ*))"),
-    quick={"families": FAMILIES},
-    full={"families": MORE_FAMILIES},
+    specs=SPECS,
 )
-def flat(sizes: Sizes) -> Evidence:
+def flat(specs: Sequence[str]) -> Evidence:
     """One block, no partition: at most 2.39(δ*(1 + log(N/δ*)))^{1/3}T^{2/3} on every observable graph."""
     T, rows = 10**12, []
-    for spec in sizes["families"]:
+    for spec in specs:
         graph = families.parse(spec)
         delta = fractional_domination(graph).value
         claimed = 2.39 * cbrt(delta * (1 + log(graph.n_arms / delta))) * cbrt(T) ** 2
@@ -168,41 +165,43 @@ def flat(sizes: Sizes) -> Evidence:
     "corrupted_mab:20,1, four gaps of the corrupted arm",
     ("docs/theory/flat.md",),
     Prediction.most("flat / paper", 1.0, "smaller exploration, one simplex"),
-    Prediction.most(REGRET_BOUND, 1.0, "expected regret is at most the bound"),
+    AT_MOST_THE_BOUND,
     Prediction.near("exponent of the bound in N", 0.0, 0.02, "√(NT) is of lower order at T = 10¹⁶"),
-    quick={"horizon": 20_000, "seeds": 48, "rivals": ("exp3g", "chlz21")},
-    full={"horizon": 20_000, "seeds": 2_000, "rivals": ("exp3g", "chlz21")},
+    horizon=(20_000, 20_000),
+    seeds=(48, 2_000),
+    rivals=(("exp3g", "chlz21"),) * 2,
 )
-def strong_arms(sizes: Sizes) -> Evidence:
+def strong_arms(horizon: int, seeds: int, rivals: Sequence[str]) -> Evidence:
     """One simplex with Tsallis coordinates for weak and −√x for self-loop arms owes no exploration to the latter:
     less regret than the paper's two-level plan on the 1-corrupted bandit.
     """
-    T, seeds = int(sizes["horizon"]), sizes["seeds"]
     graph, x = families.corrupted_mab(20, 1), (0.05, 0.1, 0.2, 0.4)
     worlds = {f"gap {width:g}": gap(20, best=19, gap=width) for width in x}
-    chosen = plan(graph, T, realization="flat")
-    ours = play(chosen, worlds, seeds, T)
-    theirs = play(plan(graph, T, partitions.corrupted(graph), "adaptive"), worlds, seeds, T)
-    rivals, skipped = play_rivals(sizes["rivals"], graph, worlds, seeds, T)
-    everyone = {"flat": ours, "paper, adaptive": theirs} | rivals
-    others = {name: found for name, found in everyone.items() if name != "flat"}
-    arms, far = [16, 64, 256], 10**16
-    bounds = [plan(families.corrupted_mab(n, 1), far, realization="flat").bound.value for n in arms]
+    chosen = plan(graph, horizon, realization="flat")
+    ours = play(chosen, worlds, seeds, horizon)
+    theirs = play(plan(graph, horizon, partitions.corrupted(graph), "adaptive"), worlds, seeds, horizon)
+    baselines, skipped = play_rivals(rivals, graph, worlds, seeds, horizon)
+    others = {"paper, adaptive": theirs} | baselines
+    arms = [16, 64, 256]
+    bounds = [plan(families.corrupted_mab(n, 1), 10**16, realization="flat").bound.value for n in arms]
     return Evidence(
-        [{"player": name, "regret": found.worst} | found.means for name, found in everyone.items()],
+        [
+            {"player": name, "regret": each.worst} | each.means
+            for name, each in ({"flat": ours} | others).items()
+        ],
         {
             "flat / paper": ours.over(theirs),
             REGRET_BOUND: ours.share_of(chosen.bound.value),
-            "exponent of the bound in N": Estimate.exact(slope(arms, bounds)),
+            "exponent of the bound in N": slope(arms, bounds),
         },
         (
             Curve("flat with strong arms", "measured", x, list(ours.means.values())),
-            *(Curve(name, "baseline", x, list(found.means.values())) for name, found in others.items()),
+            *(Curve(name, "baseline", x, list(each.means.values())) for name, each in others.items()),
             Curve("flat bound", "bound", x, [chosen.bound.value] * len(x)),
         ),
         "gap of the corrupted arm",
-        f"regret after {T:,} rounds",
-        {name: ours.over(found) for name, found in rivals.items()},
+        f"regret after {horizon:,} rounds",
+        {name: ours.over(each) for name, each in baselines.items()},
         skipped,
     )
 
@@ -214,24 +213,24 @@ def strong_arms(sizes: Sizes) -> Evidence:
     Prediction.near("anytime bound / bound at known T", 1.966 / 1.5, 0.05, "constants 1.966 and 3/2"),
     Prediction.most(REGRET_BOUND, 1.0, "expected regret is at most the bound at every t"),
     Prediction.near("exponent in t, played", 2 / 3, 0.07, "T^{2/3}"),
-    quick=QUICK,
-    full=FULL,
+    horizons=HORIZONS,
+    seeds=(8, 32),
 )
-def anytime(sizes: Sizes) -> Evidence:
+def anytime(horizons: Sequence[int], seeds: int) -> Evidence:
     """Rates that follow the round give one bound for all t, at 1.966/1.5 = 1.31 times the price of knowing T."""
-    graph, horizons, far = families.cycle(16), [int(T) for T in sizes["horizons"]], 10**16
+    graph, far = families.cycle(16), 10**16
     chosen = plan(graph, None, realization="anytime")
     known = [plan(graph, T, realization="flat").bound.value for T in (*horizons, far)]
     own = [chosen.bound_at(T).value for T in (*horizons, far)]
     price = own.pop() / known.pop()
-    played = [play(chosen, weak_environments(graph, T), sizes["seeds"], T) for T in horizons]
+    played = [play(chosen, weak_environments(graph, T), seeds, T) for T in horizons]
     return Evidence(
         [
             {"t": T, "regret": found.worst, "anytime bound": mine, "bound at known T": theirs}
             for T, found, mine, theirs in zip(horizons, played, own, known, strict=True)
         ],
         {
-            "anytime bound / bound at known T": Estimate.exact(price),
+            "anytime bound / bound at known T": price,
             REGRET_BOUND: share_of_bound(played, own),
             "exponent in t, played": worst_exponent(horizons, played),
         },
@@ -247,13 +246,12 @@ def anytime(sizes: Sizes) -> Evidence:
     ("docs/theory/tight-constants.md",),
     Prediction.most("largest ratio", 1 + 1e-9, "the printed parameters are feasible"),
     Prediction.most("least ratio", 0.9, "a real gain somewhere"),
-    quick={"families": FAMILIES},
-    full={"families": MORE_FAMILIES},
+    specs=SPECS,
 )
-def tight(sizes: Sizes) -> Evidence:
+def tight(specs: Sequence[str]) -> Evidence:
     """Minimising the right-hand side at T is never worse than the printed constants where these are certified."""
     rows = []
-    for spec in sizes["families"]:
+    for spec in specs:
         graph = families.parse(spec)
         for T in (10**3, 10**5, 10**8, 10**12):
             printed = [plan(graph, T, realization=way).bound for way in ("clustered", "adaptive", "hybrid")]
@@ -271,49 +269,47 @@ def tight(sizes: Sizes) -> Evidence:
     ("docs/theory/interpolated.md", "prop:osmd"),
     Prediction.most("certificate / a priori", 1.0, "Σ X/P ≤ 1/β in every round"),
     Prediction.most("mean regret / mean certificate", 1.0, "Proposition osmd"),
-    quick={"n": 50, "horizon": 5_000, "seeds": 3},
-    full={"n": 50, "horizon": 50_000, "seeds": 10},
+    n=(50, 50),
+    horizon=(5_000, 50_000),
+    seeds=(3, 10),
 )
-def certificate(sizes: Sizes) -> Evidence:
+def certificate(n: int, horizon: int, seeds: int) -> Evidence:
     """What is added up while playing, log N/η + Σ[γ̄ + (η/2)Σ X/P], is a smaller certificate than the bound."""
-    n, T = int(sizes["n"]), int(sizes["horizon"])
     graph = families.cycle(n)
-    chosen = plan(graph, T, partitions.single(graph), "clustered")
+    chosen = plan(graph, horizon, partitions.single(graph), "clustered")
     explored = chosen.tuning.global_exploration
     gamma, eta = float(explored.sum()), float(chosen.parameters["eta_blocks"][0])
     seen_by = graph.to_sparse().toarray().T.astype(float)
     world = gap(n, best=n // 2, gap=0.1)
-    proofs, regrets = [], []
-    for seed in range(sizes["seeds"]):
+    regret = finished(chosen, world, seeds, horizon).regret[:, -1]
+    rows = []
+    for seed in range(seeds):
         policy, stability = chosen.policy(seed), 0.0
-        for t in range(T):
+        for t in range(horizon):
             Z = policy.probabilities
             X = (Z - explored) / (1 - gamma)
             stability += float((X / (seen_by @ Z)).sum())
             arm = policy.ask()
             policy.tell(world.losses(seed, t, graph.out_neighbors(arm)))
-        proofs.append(log(n) / eta + gamma * T + eta / 2 * stability)
-        run = simulate(chosen, world, seeds=[seed], checkpoints=[T], progress=False)
-        regrets.append(float(run.regret[0, -1]))
-    bound, at = chosen.bound.value, range(1, len(proofs) + 1)
-    shares = np.array(proofs) / bound
-    return Evidence(
-        [
-            {"seed": seed, "regret": regret, "certificate": proof, "a priori": bound}
-            for seed, (regret, proof) in enumerate(zip(regrets, proofs, strict=True))
-        ],
+        row = {"seed": seed, "regret": float(regret[seed])}
+        row["certificate"] = log(n) / eta + gamma * horizon + eta / 2 * stability
+        rows.append(row | {"a priori": chosen.bound.value})
+    proofs = np.array([row["certificate"] for row in rows])
+    shares = proofs / chosen.bound.value
+    return table(
+        rows,
         {
             "certificate / a priori": Estimate(
                 float(shares.mean()), float(shares.min()), float(shares.max())
             ),
-            "mean regret / mean certificate": Estimate.exact(float(np.mean(regrets) / np.mean(proofs))),
+            "mean regret / mean certificate": float(regret.mean() / proofs.mean()),
         },
-        (
-            Curve("regret", "measured", at, regrets),
-            Curve("a-posteriori certificate", "predicted", at, proofs),
-            Curve("a-priori bound", "bound", at, [bound] * len(at)),
-        ),
+        {
+            "regret": ("measured", "regret"),
+            "a-posteriori certificate": ("predicted", "certificate"),
+            "a-priori bound": ("bound", "a priori"),
+        },
         "run",
-        f"regret after {T:,} rounds",
+        f"regret after {horizon:,} rounds",
         notes=("The interval of the first number is the range over the runs.",),
     )

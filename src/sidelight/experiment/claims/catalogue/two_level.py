@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from sidelight.experiment.claims.claim import Claims, Curve, Evidence, Prediction, Sizes
+from sidelight.experiment.claims.claim import Claims, Evidence, Prediction
 from sidelight.experiment.claims.measures import (
     BOOTSTRAP_SEED,
-    FULL,
-    QUICK,
     REPLICATES,
-    Environments,
-    Make,
-    against_horizon,
-    growth,
+    finished,
+    growth_claim,
     interval,
+    ratio_of_means,
     strong_environments,
+    table,
     weak_environments,
     with_partition,
 )
 from sidelight.experiment.run import LEDGER
-from sidelight.experiment.simulation import simulate
 from sidelight.experiment.statistics import resampled_means
 from sidelight.graph import FeedbackGraph, families
 from sidelight.partition import natural as partitions
@@ -33,38 +29,28 @@ claims = Claims("two-level algorithm")
 LEDGER_COVERS = "regret / sum of the ledger"
 PARTS_COVERED = "largest part of the ledger / its terms in the bound"
 PROJECTION = (
-    "projection of weak blocks",
-    "self-loop arms",
-    "loop-less arms",
-    "loop-less shift on weak blocks",
-)
+    "projection of weak blocks", "self-loop arms", "loop-less arms", "loop-less shift on weak blocks"
+)  # fmt: skip
 """The terms of a bound for the top level."""
+LEMMAS = (
+    "thm:decomp-informal", "thm:general regret", "prop:osmd", "lem:regret", "lem:regretY", "lem:regretX",
+    "lem:realized-regretY", "lem:realized-regretX", "lem:adapt-realized-regretX",
+)  # fmt: skip
 
 
 @claims.add(
     "decomposition",
     "cliques:4x4 and corrupted_mab:12,4",
-    (
-        *(
-            "thm:decomp-informal",
-            "thm:general regret",
-            "prop:osmd",
-            "lem:regret",
-            "lem:regretY",
-            "lem:regretX",
-        ),
-        *("lem:realized-regretY", "lem:realized-regretX", "lem:adapt-realized-regretX"),
-    ),
+    LEMMAS,
     Prediction.most(LEDGER_COVERS, 1.0, "Lemma regret: the four parts cover the regret"),
     Prediction.most(
         PARTS_COVERED,
         1 + 1e-9,
         "the lemmas bound the expectation of each part; constant exploration meets its term, up to rounding",
     ),
-    quick={"seeds": 16},
-    full={"seeds": 1_000},
+    seeds=(16, 1_000),
 )
-def decomposition(sizes: Sizes) -> Evidence:
+def decomposition(seeds: int) -> Evidence:
     """Regret is at most the sum of four parts: regret of the projection, regret inside the block of the best arm,
     global and local exploration; and each part stays below its own term of the bound.
     """
@@ -76,35 +62,26 @@ def decomposition(sizes: Sizes) -> Evidence:
         for realization in ("clustered", "adaptive"):
             chosen = plan(graph, T, split(graph), realization)
             terms = chosen.bound.terms
-            granted = [
-                sum(terms.get(name, 0.0) for name in PROJECTION),
-                *(terms[name] for name in LEDGER[1:]),
-            ]
+            projection = sum(terms.get(name, 0.0) for name in PROJECTION)
+            granted = [projection, *(terms[name] for name in LEDGER[1:])]
             for name, environment in weak_environments(graph, T, (1.0,)).items():
-                run = simulate(
-                    chosen, environment, seeds=range(sizes["seeds"]), checkpoints=[T], progress=False
-                )
-                if not run.complete:
-                    raise KeyboardInterrupt
+                run = finished(chosen, environment, seeds, T)
                 ledger, regret = run.ledger[:, -1], run.regret[:, -1]
-                both = np.column_stack([regret, ledger.sum(axis=1)])
-                means, drawn = both.mean(axis=0), resampled_means(both, REPLICATES, rng)
-                sums.append(interval(float(means[0] / means[1]), drawn[:, 0] / drawn[:, 1]))
+                sums.append(ratio_of_means(regret, ledger.sum(axis=1), rng))
                 for value, cap in zip(ledger.T, granted, strict=True):
                     drawn = resampled_means(value, REPLICATES, rng)
                     parts.append(interval(float(value.mean()) / cap, drawn / cap))
-                row = {"plan": f"{spec}, {realization}", "environment": name, "regret": float(means[0])}
+                row = {"plan": f"{spec}, {realization}", "environment": name, "regret": float(regret.mean())}
                 row |= dict(zip(LEDGER, ledger.mean(axis=0).tolist(), strict=True))
                 rows.append(row | {"bound": chosen.bound.value})
-    at = range(1, len(rows) + 1)
-    return Evidence(
+    return table(
         rows,
         {LEDGER_COVERS: max(sums, key=lambda e: e.high), PARTS_COVERED: max(parts, key=lambda e: e.high)},
-        (
-            Curve("regret", "measured", at, [row["regret"] for row in rows]),
-            Curve("sum of the ledger", "predicted", at, [sum(row[name] for name in LEDGER) for row in rows]),
-            Curve("bound", "bound", at, [row["bound"] for row in rows]),
-        ),
+        {
+            "regret": ("measured", "regret"),
+            "sum of the ledger": ("predicted", [sum(row[name] for name in LEDGER) for row in rows]),
+            "bound": ("bound", "bound"),
+        },
         "instance (see the table)",
         "regret",
         notes=("Both ratios are the largest over all plans and environments.",),
@@ -112,24 +89,6 @@ def decomposition(sizes: Sizes) -> Evidence:
 
 
 # -- the cases of the theorems ------------------------------------------------------------------------------
-
-
-def _theorem(
-    name: str,
-    family: str,
-    source: str,
-    statement: str,
-    graph: Callable[[], FeedbackGraph],
-    make: Make,
-    power: float = 2 / 3,
-    rivals: tuple[str, ...] = ("chlz21", "exp3g"),
-    environments: Environments = weak_environments,
-    seeds: int = 8,
-) -> None:
-    """A claim about growth in T; more seeds where runs differ much."""
-    quick, full = QUICK | {"rivals": rivals, "seeds": seeds}, FULL | {"rivals": rivals, "seeds": 4 * seeds}
-    added = claims.add(name, family, (source,), *growth(power), quick=quick, full=full, statement=statement)
-    added(lambda sizes: against_horizon(graph(), make, sizes, power, environments))
 
 
 def loops_and_loopless(n_loop: int, n_loopless: int, n_pairs: int = 0) -> FeedbackGraph:
@@ -142,58 +101,37 @@ def loops_and_loopless(n_loop: int, n_loopless: int, n_pairs: int = 0) -> Feedba
     return FeedbackGraph.from_edges(n, edges)
 
 
-_theorem(
-    "clustered-self-loops",
-    "mab:10",
-    "thm:realized-upper-bound",
+CLUSTERED, ADAPTIVE = ("thm:realized-upper-bound",), ("thm:adapt-realized-upper-bound",)
+
+growth_claim(
+    claims, "clustered-self-loops", "mab:10", CLUSTERED,
     "Case 1: with self-loop arms only, regret is at most 2√(2NT).",
-    lambda: families.mab(10),
-    with_partition(partitions.singletons, "clustered"),
-    power=1 / 2,
-    rivals=("exp3", "tsallis_inf"),
-    environments=strong_environments,
-    seeds=64,
-)
-_theorem(
-    "clustered-strong",
-    "4 self-loop arms and 4 loop-less arms that every other arm reveals",
-    "thm:realized-upper-bound",
+    with_partition(partitions.singletons, "clustered"), power=1 / 2, rivals=("exp3", "tsallis_inf"),
+    environments=strong_environments, seeds=(64, 256),
+)  # fmt: skip
+growth_claim(
+    claims, "clustered-strong", "4 self-loop arms and 4 loop-less arms that every other arm reveals", CLUSTERED,
     "Case 2: with loop-less arms that all others reveal as well, regret is still of order √T.",
-    lambda: loops_and_loopless(4, 4),
-    with_partition(partitions.singletons, "clustered"),
-    power=1 / 2,
-    rivals=("exp3g",),
-    environments=strong_environments,
-)
-_theorem(
-    "clustered-weak",
-    "cliques:4x4, one block per clique",
-    "thm:realized-upper-bound",
+    with_partition(partitions.singletons, "clustered"), lambda: loops_and_loopless(4, 4), power=1 / 2,
+    rivals=("exp3g",), environments=strong_environments,
+)  # fmt: skip
+growth_claim(
+    claims, "clustered-weak", "cliques:4x4, one block per clique", CLUSTERED,
     "Case 3: weak blocks cost (m·Σδ²)^{1/6} and (Σδ log n)^{1/3} times T^{2/3}.",
-    lambda: families.cliques([4, 4, 4, 4]),
-    with_partition(partitions.components, "clustered"),
-)
-_theorem(
-    "clustered-mixed",
-    "4 self-loop arms, 2 loop-less strong arms, one weak pair",
-    "thm:realized-upper-bound",
+    with_partition(partitions.components, "clustered"), lambda: families.cliques([4, 4, 4, 4]),
+)  # fmt: skip
+growth_claim(
+    claims, "clustered-mixed", "4 self-loop arms, 2 loop-less strong arms, one weak pair", CLUSTERED,
     "Case 4: self-loop arms, loop-less strong arms and weak blocks together are of order T^{2/3}.",
-    lambda: loops_and_loopless(4, 2, 1),
-    with_partition(partitions.corrupted, "clustered"),
-)
-_theorem(
-    "adaptive-weak",
-    "corrupted_mab:12,4, the corrupted arms in one block",
-    "thm:adapt-realized-upper-bound",
+    with_partition(partitions.corrupted, "clustered"), lambda: loops_and_loopless(4, 2, 1),
+)  # fmt: skip
+growth_claim(
+    claims, "adaptive-weak", "corrupted_mab:12,4, the corrupted arms in one block", ADAPTIVE,
     "Adaptive exploration without loop-less strong arms: (Σ√n)^{1/3}·n^{1/6}·T^{2/3} inside the blocks.",
-    lambda: families.corrupted_mab(12, 4),
-    with_partition(partitions.corrupted, "adaptive"),
-)
-_theorem(
-    "adaptive-mixed",
-    "4 self-loop arms, 2 loop-less strong arms, one weak pair",
-    "thm:adapt-realized-upper-bound",
+    with_partition(partitions.corrupted, "adaptive"), lambda: families.corrupted_mab(12, 4),
+)  # fmt: skip
+growth_claim(
+    claims, "adaptive-mixed", "4 self-loop arms, 2 loop-less strong arms, one weak pair", ADAPTIVE,
     "Adaptive exploration beside loop-less strong arms keeps the order T^{2/3}.",
-    lambda: loops_and_loopless(4, 2, 1),
-    with_partition(partitions.corrupted, "adaptive"),
-)
+    with_partition(partitions.corrupted, "adaptive"), lambda: loops_and_loopless(4, 2, 1),
+)  # fmt: skip
