@@ -292,8 +292,16 @@ class _Task:
     def _play_in_python(self, last: int) -> float:
         """Round by round: a loss from Python, a player of one's own, or graphs that only Python knows."""
         player: Any = self.clone
-        cost, rounds = self.total, int(self.points[-1])
-        delays, changes = self.delays.of(self.seed, rounds), self.environment.changes
+        cost, rounds, changes = self.total, int(self.points[-1]), self.environment.changes
+        if changes is None and not self.delays.any:  # one turn after the other, without records of decisions
+            for t in range(self.round, last):
+                arm = player.ask()
+                player.tell(self.environment.heard(self.seed, t, player.graph, arm))
+                cost += self.environment.costs(self.seed, t, arm)
+                if self.counted:
+                    self.plays[arm] += 1
+            return cost
+        delays = self.delays.of(self.seed, rounds)
         key = environment_key(self.seed)
         for t in range(self.round, last):
             known: dict[str, FeedbackGraph] = {}  # told with the decision, or with its losses
