@@ -117,11 +117,11 @@ def test_an_interrupt_returns_the_policies_that_are_finished(monkeypatch):
         ({"policies": 3}, r"^policies: must be a list, got 3"),
         (
             {"policies": [sl.plan("mab:4", 9), sl.plan("mab:4", 8)]},
-            r"called 'Plan' like another; .* a table such as",
+            r"called 'Plan' like policies\[0\]; .* a table such as",
         ),
         (
             {"policies": [lambda graph: 1, lambda graph: 2]},
-            r"'<lambda>' like another; name them: give a table",
+            r"'<lambda>' like policies\[0\]; name them: give a table",
         ),
         (
             {"policies": ["nowhere.py"]},

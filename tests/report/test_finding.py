@@ -18,7 +18,10 @@ def test_one_comparison_names_the_winner_the_margin_and_the_bound():
         cell("ftl", final=[50.0, 51.0, 52.0], bound=bound(60.0)),
     )
     assert text.startswith("auto has a mean regret of 2 ± ")
-    assert "after 100 rounds on cycle:4 against gap, the least of 3; flat, next, has 6 times as much" in text
+    assert (
+        "after 100 rounds on cycle:4 against gap, the least of 3; flat, next, has 12 ± 2.5, 6 times as much"
+        in text
+    )
     assert "noise" not in text
     assert text.endswith("Its certified bound, 40, holds with 5% of it used, and so does the other.")
 
@@ -44,7 +47,7 @@ def test_vacuous_and_undecided_bounds():
 
 def test_regret_below_zero_is_compared_by_difference():
     text = found(cell("auto", final=[-2.0, -2.0, -2.1]), cell("flat", final=[1.0, 1.0, 1.0]))
-    assert "flat, next, has 3.03 more" in text
+    assert "flat, next, has 1 ± 0, 3.03 more" in text
 
 
 def test_many_comparisons_are_counted():

@@ -130,8 +130,7 @@ class ResultsFolder:
         """Make the folder this spec's own, or refuse to touch what is not."""
         file = self.folder / "manifest.json"
         if file.exists():
-            known = _manifest(self.folder)
-            self._extend(known)
+            self._extend(_manifest(self.folder))
         elif any(self.cells.glob("*.parquet")):
             raise ResultsError(
                 f"{self.folder} holds cells but no manifest.json, so it is unknown what they are of; give another"
@@ -276,30 +275,24 @@ def _manifest(folder: Path) -> dict[str, Any]:
         known = json.loads(file.read_bytes())
         if not isinstance(known, dict) or known["format"] != FORMAT:
             raise ValueError("unknown format")
-        missing = [key for key in ("sidelight", "spec", "title", "cells") if key not in known]
-        if missing:
-            raise ValueError(f"no {missing[0]}")
-        _check_entries(known["cells"])
+        _, _, _, cells = (known[key] for key in ("sidelight", "spec", "title", "cells"))
+        if not isinstance(cells, list):
+            raise ValueError(f"cells is not a list but {cells!r:.40}")
+        for i, entry in enumerate(cells):
+            if {key: type(value) for key, value in entry.items()} != ENTRY:
+                raise ValueError(f"cells[{i}] is no description of a cell: {entry!r:.40}")
+            if not re.fullmatch(r"\w+", entry["id"]):  # it becomes the name of a file
+                raise ValueError(f"cells[{i}] has the id {entry['id']!r:.40}")
     except FileNotFoundError:
         raise ResultsError(f"{folder} holds no results: there is no manifest.json") from None
     except OSError as error:
         raise ResultsError(f"{file} cannot be read: {error.strerror or error}") from error
-    except (ValueError, KeyError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ResultsError(
             f"{file} is damaged or of another version ({error}); give another folder, or delete this one to"
             " start anew"
         ) from error
     return known
-
-
-def _check_entries(cells: object) -> None:
-    if not isinstance(cells, list):
-        raise ValueError(f"cells is not a list but {cells!r:.40}")
-    for i, entry in enumerate(cells):
-        if not isinstance(entry, dict) or {key: type(value) for key, value in entry.items()} != ENTRY:
-            raise ValueError(f"cells[{i}] is no description of a cell: {entry!r:.40}")
-        if not re.fullmatch(r"\w+", entry["id"]):  # it becomes the name of a file
-            raise ValueError(f"cells[{i}] has the id {entry['id']!r:.40}")
 
 
 def _timings(folder: Path) -> dict[str, float]:
@@ -319,25 +312,32 @@ def _refusal(folder: Path, old: dict[str, Any], new: dict[str, Any]) -> str:
     if old["sidelight"] != new["sidelight"]:
         changes.append(f"sidelight was {old['sidelight']} and is {new['sidelight']}")
     for key in ("policies", "own", "graphs", "environments", "horizons", "seeds", "checkpoints"):
-        before, after = old.get(key, {} if key == "own" else None), new.get(key)
-        if before == after:
-            continue
-        if after is None or not isinstance(before, list | dict) or type(before) is not type(after):
-            changes.append(f"{key} was {before!r} and is {after!r}")
-            continue
-        added = [value for value in after if value not in before]
-        removed = [value for value in before if value not in after]
-        changes += [f"{key}: added {listing([repr(v) for v in added])}"] * bool(added)
-        changes += [f"{key}: removed {listing([repr(v) for v in removed])}"] * bool(removed)
-        if isinstance(before, dict) and isinstance(after, dict):
-            other = [name for name in after if name in before and after[name] != before[name]]
-            changes += [f"{key}: {listing([repr(v) for v in other])} is not what it was"] * bool(other)
+        before, after = _by_name(old.get(key)), _by_name(new.get(key))
+        for what, names in (
+            ("added {}", [name for name in after if name not in before]),
+            ("removed {}", [name for name in before if name not in after]),
+            (
+                "{} is not what it was",
+                [name for name in after if before.get(name, after[name]) != after[name]],
+            ),
+        ):
+            changes += [f"{key}: {what.format(listing(names))}"] * bool(names)
     if not changes:
         changes.append("the same description now means other cells")
     return (
         f"{folder} holds results of another spec ({'; '.join(changes)}). Give another folder, or ask for everything"
         f" that this one holds and for more, or delete {folder} to start anew"
     )
+
+
+def _by_name(values: Any) -> dict[str, Any]:
+    """What a manifest has under a key, a table, a list, one value or nothing, by how it is shown."""
+    if isinstance(values, dict):
+        return {repr(name): value for name, value in values.items()}
+    return {
+        repr(value): None
+        for value in (values if isinstance(values, list) else [values] * (values is not None))
+    }
 
 
 @contextlib.contextmanager

@@ -112,17 +112,12 @@ def _columns(found: Cell | Absent) -> dict[str, Any]:
     for i, name in enumerate(LEDGER_COLUMNS):
         columns[name] = [None] * rows if found.ledger is None else found.ledger[:, :, i].ravel()
     columns["certificate"] = [None] * rows if found.certificate is None else found.certificate.ravel()
-    columns["plays"] = _plays_column(found, rows)
+    columns["plays"] = plays = [None] * rows
+    if found.plays is not None and found.plays_over is not None:
+        for at, counts in zip(found.plays_over.rounds, found.plays_over.counts, strict=True):
+            plays[int(np.searchsorted(found.checkpoints, at))] = counts
+    plays[points - 1] = found.plays
     return columns
-
-
-def _plays_column(cell: Cell, rows: int) -> list[Any]:
-    column: list[Any] = [None] * rows
-    if cell.plays is not None and cell.plays_over is not None:
-        for at, counts in zip(cell.plays_over.rounds, cell.plays_over.counts, strict=True):
-            column[int(np.searchsorted(cell.checkpoints, at))] = counts
-    column[cell.checkpoints.size - 1] = cell.plays
-    return column
 
 
 def _described(found: Cell | Absent) -> dict[str, Any]:

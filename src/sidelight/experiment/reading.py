@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from math import prod
 from pathlib import Path
 from reprlib import Repr
@@ -15,16 +15,12 @@ from sidelight.errors import SidelightError, SpecError, listing
 from sidelight.experiment.sources import LOOPS, GraphSource, LossSource, PolicySource, is_file
 from sidelight.experiment.spec import Spec
 from sidelight.graph import FeedbackGraph
-from sidelight.policy import names as policies
-from sidelight.policy.own import is_own
-from sidelight.policy.player import MinimalPlayer, Playable
 
 _Value = TypeVar("_Value")
 
 REQUIRED = ("policies", "graphs", "environments", "horizons", "seeds")
-OPTIONAL = ("title", "checkpoints")
-FAMILY_KEYS = ("family", "name", "undirected", "loops")
-FILE_KEYS = ("file", "name", "undirected", "loops", "n_arms", "named")
+FAMILY_KEYS = ("name", "undirected", "loops")
+FILE_KEYS = (*FAMILY_KEYS, "n_arms", "named")
 MOST_CELLS = 1_000_000
 DEFAULT_CHECKPOINTS = 80
 
@@ -57,19 +53,18 @@ def checked_spec(values: object, folder: Path, where: str, text: str = "") -> Sp
     if not isinstance(values, Mapping):
         raise SpecError(f"{where} must be a table of keys and values, got {shown(values)}")
     reader = Reader(where)
-    reader.keys(values, REQUIRED, OPTIONAL)
-    many = ("policies", "graphs", "environments", "horizons")
-    counts = [
-        len(values[key] if _is_table(key, values[key]) else reader.items(key, values[key])) for key in many
-    ]
+    reader.keys(values, REQUIRED, ("title", "checkpoints"))
+    many = REQUIRED[:4]
+    counts = [len(reader.entries(key, values[key])) for key in many]
     if (cells := prod(counts)) > MOST_CELLS:
         reader.fail(" × ".join(many), f"at most {MOST_CELLS:,} cells, got {cells:,}; split the spec")
     horizons = reader.listed("horizons", values["horizons"], reader.horizon)
-    sources, graphs = reader.graphs(values["graphs"], folder.absolute())
+    home = folder.absolute()
+    sources, graphs = reader.graphs(values["graphs"], home)
     return Spec(
-        policies=reader.policies(values["policies"], folder.absolute()),
+        policies=reader.policies(values["policies"], home),
         graphs=sources,
-        environments=reader.environments(values["environments"], folder.absolute(), graphs, horizons),
+        environments=reader.environments(values["environments"], home, graphs, horizons),
         horizons=horizons,
         seeds=reader.seeds(values["seeds"]),
         checkpoints=reader.checkpoints(values.get("checkpoints", DEFAULT_CHECKPOINTS), max(horizons)),
@@ -108,10 +103,8 @@ class Reader:
         known = [*required, *optional]
         for key in table:
             if key not in known:
-                self.fail(
-                    f"{at}{key}",
-                    f"unknown key (its value is {shown(table[key])}); {suggestion(str(key), known, 'keys')}",
-                )
+                meant = suggestion(str(key), known, "keys")
+                self.fail(f"{at}{key}", f"unknown key (its value is {shown(table[key])}); {meant}")
         for key in required:
             if key not in table:
                 self.fail(f"{at}{key}", "this key is missing")
@@ -134,27 +127,40 @@ class Reader:
             return value
         return self.refuse(key, f"a whole number from {least} to {most}", value)
 
-    def items(self, key: str, value: object) -> Sequence[Any]:
-        """A list with something in it."""
-        if not isinstance(value, list | tuple):
+    def entries(self, key: str, value: object) -> list[tuple[str, str, Any]]:
+        """A list with something in it: place, name and value of each entry. Only policies may be given with names."""
+        if isinstance(value, Mapping) and key == "policies":
+            found = [(f"{key}[{name!r}]", str(name), entry) for name, entry in value.items()]
+        elif isinstance(value, list | tuple):
+            found = [(f"{key}[{i}]", "", entry) for i, entry in enumerate(value)]
+        else:
             self.refuse(key, "a list", value)
-        return value or self.fail(key, "must not be empty")
+        return found or self.fail(key, "must not be empty")
 
     def listed(self, key: str, value: object, read: Callable[[str, object], _Value]) -> tuple[_Value, ...]:
         """A list without repetitions, each entry read by `read`."""
-        entries = tuple(read(f"{key}[{i}]", entry) for i, entry in enumerate(self.items(key, value)))
+        entries = tuple(read(at, entry) for at, _, entry in self.entries(key, value))
         self.distinct(key, entries, entries)
         return entries
 
-    def distinct(self, key: str, identities: Iterable[Hashable], shown: Sequence[object]) -> None:
-        """Refuse entries with equal identities."""
-        first: dict[Hashable, int] = {}
-        for i, identity in enumerate(identities):
-            if (j := first.setdefault(identity, i)) != i:
-                same = f"{shown[i]!r}" if shown[i] == shown[j] else f"{shown[j]!r} and {shown[i]!r}"
-                if key in self.options:
-                    self.fail(key, f"{same} is given twice; leave one out")
-                self.fail(f"{key}[{i}]", f"the same as {key}[{j}] ({same}); leave one out")
+    def distinct(self, key: str, identities: Sequence[Hashable], names: Sequence[Hashable]) -> None:
+        """Refuse entries with equal identities, then those that are only called alike."""
+        for i, j in _repeated(identities):
+            same = f"{names[i]!r}" if names[i] == names[j] else f"{names[j]!r} and {names[i]!r}"
+            if key in self.options:
+                self.fail(key, f"{same} is given twice; leave one out")
+            self.fail(f"{key}[{i}]", f"the same as {key}[{j}] ({same}); leave one out")
+        for i, j in _repeated(names):
+            how = "give a table such as {mine: …, other: …} in place of the list"
+            how = f"name them: {how}" if key == "policies" else "give it another name"
+            self.fail(f"{key}[{i}]", f"called {names[i]!r} like {key}[{j}]; {how}")
+
+    def tried(self, key: str, make: Callable[..., _Value], *arguments: object) -> _Value:
+        """make(*arguments), whose errors are about the key."""
+        try:
+            return make(*arguments)
+        except SidelightError as error:
+            self.fail(key, str(error))
 
     # -- one key each ---------------------------------------------------------------------------------
 
@@ -162,61 +168,25 @@ class Reader:
         """A number of rounds."""
         return self.whole(key, value, 1, MOST_ROUNDS)
 
-    def policy(self, key: str, text: str, folder: Path) -> str:
-        """A policy that the registry knows, in its spelling."""
-        name = text.strip().lower().replace("-", "_")
-        if name not in policies.names():
-            hint = _in_file(text.strip(), folder) or suggestion(name, policies.names(), "policies")
-            self.fail(key, f"unknown policy {text!r}; {hint}")
-        return name
-
     def policies(self, value: object, folder: Path, kept: bool = True) -> tuple[PolicySource, ...]:
-        """A list, or a table from what results call each policy to what it is.
+        """A list, or a table from what results call each policy to what it is: see `PolicySource.given`.
 
-        Names, files of Python as FILE.py:NAME, saved plans as FILE.json, and in Python classes, functions of (graph,
-        horizon, seed), plans and policies. If results are `kept` in a folder, what cannot be known again is refused.
+        If results are `kept` in a folder, what cannot be known again is refused.
         """
-        if isinstance(value, Mapping):
-            entries = [(f"policies[{name!r}]", str(name), entry) for name, entry in value.items()]
-            if not entries:
-                self.fail("policies", "must not be empty")
-        else:
-            entries = [(f"policies[{i}]", "", entry) for i, entry in enumerate(self.items("policies", value))]
-        sources = [self._policy_source(key, entry, folder, name, kept) for key, name, entry in entries]
-        shown = [source.name for source in sources]
+        sources = []
+        for key, name, entry in self.entries("policies", value):
+            source = self.tried(key, PolicySource.given, entry, folder, name)
+            if kept and not source.lasting:
+                self.fail(
+                    key,
+                    f"{source.name} cannot be told from another policy of that name when the folder is read again:"
+                    " give a class or a plain function whose source is in a file or a notebook, or FILE.py:NAME",
+                )
+            sources.append(source)
         # What cannot be known again, such as a lambda, is the same as itself only.
-        known = [str(source.identity) if source.lasting else id(source.value) for source in sources]
-        self.distinct("policies", known, shown)
-        for i, name in enumerate(shown):
-            if name in shown[:i]:
-                how = "give a table such as {mine: …, other: …} in place of the list"
-                self.fail(entries[i][0], f"called {name!r} like another; name them: {how}")
+        identities = [str(source.identity) if source.lasting else id(source.value) for source in sources]
+        self.distinct("policies", identities, [source.name for source in sources])
         return tuple(sources)
-
-    def _policy_source(self, key: str, entry: object, folder: Path, name: str, kept: bool) -> PolicySource:
-        if isinstance(entry, str) and (".py:" in entry or entry.strip().lower().endswith(".json")):
-            make = PolicySource.from_file if ".py:" in entry else PolicySource.from_plan
-            try:
-                return make(entry, folder, name)
-            except SidelightError as error:
-                self.fail(key, str(error))
-        if isinstance(entry, str):
-            return PolicySource.named(self.policy(key, entry, folder), name)
-        if not is_own(entry) and not isinstance(entry, Playable | MinimalPlayer):
-            self.refuse(
-                key, "a name, FILE.py:NAME, a class or function of (graph, horizon, seed), or a plan", entry
-            )
-        try:
-            source = PolicySource.of(entry, name)
-        except SidelightError as error:
-            self.fail(key, str(error))
-        if kept and not source.lasting:
-            self.fail(
-                key,
-                f"{source.name} cannot be told from another policy of that name when the folder is read again: give a"
-                " class or a plain function whose source is in a file or a notebook, or FILE.py:NAME",
-            )
-        return source
 
     def environments(
         self, value: object, folder: Path, graphs: Sequence[FeedbackGraph], horizons: Sequence[int]
@@ -224,13 +194,12 @@ class Reader:
         """Environments that exist for one graph and horizon at least: elsewhere they do not apply."""
 
         sources = []
-        for i, entry in enumerate(self.items("environments", value)):
-            key = f"environments[{i}]"
+        for key, _, entry in self.entries("environments", value):
             source = LossSource.from_text(self.text(key, entry), folder)
-            if (refused := _refusal(source, graphs, horizons)) is not None:
-                self.fail(key, str(refused))
+            self.tried(key, _check_anywhere, source, graphs, horizons)
             sources.append(source.checked())
-        self.distinct("environments", [str(source.identity) for source in sources], [s.name for s in sources])
+        identities = [str(source.identity) for source in sources]
+        self.distinct("environments", identities, [source.name for source in sources])
         return tuple(sources)
 
     def seeds(self, value: object) -> tuple[int, ...]:
@@ -257,22 +226,14 @@ class Reader:
 
     def graphs(self, value: object, folder: Path) -> tuple[tuple[GraphSource, ...], list[FeedbackGraph]]:
         """Sources that know what their files hold, and the graphs."""
-        sources, graphs = [], []
-        for i, entry in enumerate(self.items("graphs", value)):
-            wanted = self.source(f"graphs[{i}]", entry, folder)
-            try:
-                source, graph = wanted.checked()
-            except SidelightError as error:
-                self.fail(f"graphs[{i}]", str(error))
-            sources.append(source)
-            graphs.append(graph)
-        names = [source.name for source in sources]
-        self.distinct("graphs", [tuple(source.identity.items()) for source in sources], names)
-        for i, name in enumerate(names):
-            if name in names[:i]:
-                j = names.index(name)
-                self.fail(f"graphs[{i}]", f"called {name!r} like graphs[{j}]; give it another name")
-        return tuple(sources), graphs
+        found = [
+            self.tried(key, self.source(key, entry, folder).checked)
+            for key, _, entry in self.entries("graphs", value)
+        ]
+        sources, graphs = tuple(source for source, _ in found), [graph for _, graph in found]
+        identities = [tuple(source.identity.items()) for source in sources]
+        self.distinct("graphs", identities, [source.name for source in sources])
+        return sources, graphs
 
     def source(self, key: str, entry: object, folder: Path) -> GraphSource:
         """A family such as "cycle:100", a file, or a table with one of these and options."""
@@ -283,8 +244,7 @@ class Reader:
         if ("file" in entry) == ("family" in entry):
             self.fail(key, f"must have either a file or a family, got {listing(list(entry)) or 'neither'}")
         kind = "file" if "file" in entry else "family"
-        allowed = FILE_KEYS if kind == "file" else FAMILY_KEYS
-        self.keys(entry, (kind,), allowed[1:], f"{key}.")
+        self.keys(entry, (kind,), FILE_KEYS if kind == "file" else FAMILY_KEYS, f"{key}.")
         text = self.text(f"{key}.{kind}", entry[kind])
         loops = entry.get("loops", "")
         if "loops" in entry and loops not in LOOPS:
@@ -301,32 +261,23 @@ class Reader:
         )
 
 
-def _in_file(text: str, folder: Path) -> str:
-    """What to write for a policy in a file of Python whose name alone was given; "" if it is none."""
-    file = text if text.lower().endswith(".py") else f"{text}.py"
-    if (folder / file).is_file():
-        return f"for a policy in a file of Python write {file}:NAME, what it is called there"
-    if file == text:
-        return f"{file} does not exist; write FILE.py:NAME, the path of a Python file and a name in it"
-    return ""
+def _repeated(values: Sequence[Hashable]) -> Iterator[tuple[int, int]]:
+    """Where each value stands that is not the first of its kind, and where that does."""
+    first: dict[Hashable, int] = {}
+    for i, value in enumerate(values):
+        if (j := first.setdefault(value, i)) != i:
+            yield i, j
 
 
-def _is_table(key: str, value: object) -> bool:
-    """Policies may be given with their names."""
-    return key == "policies" and isinstance(value, Mapping)
-
-
-def _refusal(
-    source: LossSource, graphs: Sequence[FeedbackGraph], horizons: Sequence[int]
-) -> SidelightError | None:
-    """Why the environment exists for no graph and horizon; None if it does for one."""
+def _check_anywhere(source: LossSource, graphs: Sequence[FeedbackGraph], horizons: Sequence[int]) -> None:
+    """Refuse an environment that exists for no graph and horizon, as it does for the first."""
     first: SidelightError | None = None
     for graph in graphs:
         for horizon in horizons:
             try:
                 source.make(graph, horizon)
+                return
             except SidelightError as error:
                 first = first or error
-            else:
-                return None
-    return first
+    if first is not None:
+        raise first

@@ -237,9 +237,7 @@ class _Task:
         self.plays = np.zeros(self.counted, dtype=np.int64)
         self.plays_over = np.full((self.over.size, self.counted), -1, dtype=np.int64)
         self.calendar: Calendar | None = None  # of a compiled game whose losses come late
-        self.due: dict[
-            int, list[_Open]
-        ] = {}  # of a game that is played from Python: by the round that ends it
+        self.due: dict[int, list[_Open]] = {}  # of a game played from Python: by the round that ends it
 
     def advance(self, stop: threading.Event) -> None:
         """Play to the last checkpoint, or until told to stop; runs in a thread of its own."""

@@ -19,6 +19,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Self
 
+from sidelight._check import suggestion
 from sidelight._files import digest, file_digest
 from sidelight._formats import ENDINGS
 from sidelight.environment import Environment
@@ -31,6 +32,7 @@ from sidelight.planning import Plan
 from sidelight.policy import names as policies
 from sidelight.policy import plan_file
 from sidelight.policy.own import TURNS, is_own, own_from_source, own_source, playable, takes_no_turns
+from sidelight.policy.player import MinimalPlayer, Playable
 
 LOOPS = ("unobservable", "all")
 """Which arms may be given a self-loop: those that no arm reveals, or all."""
@@ -214,8 +216,25 @@ class PolicySource(Source):
     value: Any = field(default=None, repr=False, compare=False)  # of OBJECT, in the process of its maker
 
     @classmethod
-    def named(cls, text: str, name: str = "") -> PolicySource:
-        """One that the library knows."""
+    def given(cls, entry: object, folder: Path, name: str = "") -> PolicySource:
+        """From what a caller or a spec gives, called `name` if that is not empty; files are looked up in `folder`.
+
+        A name, a file of Python as FILE.py:NAME, a saved plan as FILE.json, and in Python a class, a function of
+        (graph, horizon, seed), a plan or a policy.
+        """
+        if not isinstance(entry, str):
+            if is_own(entry) or isinstance(entry, Playable | MinimalPlayer):
+                return cls.of(entry, name)
+            wanted = "a name, FILE.py:NAME, a class or function of (graph, horizon, seed), or a plan"
+            raise InvalidOption(f"must be {wanted}, got {entry!r:.200}")
+        if ".py:" in entry:
+            return cls.from_file(entry, folder, name)
+        if entry.strip().lower().endswith(".json"):
+            return cls.from_plan(entry, folder, name)
+        text = entry.strip().lower().replace("-", "_")
+        if text not in policies.names():
+            hint = _in_file(entry.strip(), folder) or suggestion(text, policies.names(), "policies")
+            raise InvalidOption(f"unknown policy {entry!r}; {hint}")
         return cls(name or text, text=text)
 
     @classmethod
@@ -287,6 +306,16 @@ class PolicySource(Source):
         return {name: value for name, value in vars(self).items() if name not in ("value", "_own")} | {
             "value": None
         }
+
+
+def _in_file(text: str, folder: Path) -> str:
+    """What to write for a policy in a file of Python whose name alone was given; "" if it is none."""
+    file = text if text.lower().endswith(".py") else f"{text}.py"
+    if (folder / file).is_file():
+        return f"for a policy in a file of Python write {file}:NAME, what it is called there"
+    if file == text:
+        return f"{file} does not exist; write FILE.py:NAME, the path of a Python file and a name in it"
+    return ""
 
 
 def _check_turns(value: object, name: str) -> None:

@@ -16,8 +16,19 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from numpy.random import default_rng
+
+from sidelight import environment as environments
 from sidelight._check import checked_count
+from sidelight.analysis import fractional_domination, packing_independent_set
 from sidelight.errors import WorkerError
+from sidelight.experiment.simulation import simulate
+from sidelight.graph import families, read_graph, write_graph
+from sidelight.partition.natural import louvain
+from sidelight.planning import plan
+from sidelight.policy.names import make
+from sidelight.policy.policy import Policy
+from sidelight.policy.rules import RULES
 
 PLANS = {
     "lists": ("cycle:6", "fixed"),
@@ -40,8 +51,6 @@ class Warmed(NamedTuple):
 
 def tasks() -> dict[str, Callable[[], None]]:
     """By name, the longest first."""
-    from sidelight.policy.rules import RULES
-
     found: dict[str, Callable[[], None]] = {}
     for kind, (family, player) in reversed(PLANS.items()):
         found[f"decisions, {kind}"] = partial(_decide, family, player)
@@ -86,20 +95,12 @@ def _run(name: str) -> Warmed:
 
 
 def _decide(family: str, player: str) -> None:
-    from sidelight.graph import families
-    from sidelight.policy.names import make
-
     policy = make(player, families.parse(family), HORIZON).policy(seed=0)
-    arm = policy.ask()
-    policy.tell([0.5] * int(policy.graph.out_degree[arm]))
+    policy.tell([0.5] * int(policy.graph.out_degree[policy.ask()]))
     assert len(policy.probabilities) == policy.graph.n_arms
 
 
 def _hear_late(family: str, player: str) -> None:
-    from sidelight.graph import families
-    from sidelight.policy.names import make
-    from sidelight.policy.policy import Policy
-
     policy = make(player, families.parse(family), HORIZON).policy(seed=0)
     assert isinstance(policy, Policy)
     for decision in reversed(policy.decide(count=2)):  # while a later one is open, a draw has to be noted
@@ -107,27 +108,16 @@ def _hear_late(family: str, player: str) -> None:
 
 
 def _simulate(family: str, player: str, delay: int = 0) -> None:
-    from sidelight.environment import bernoulli
-    from sidelight.experiment.simulation import simulate
-    from sidelight.graph import families
-    from sidelight.policy.names import make
-
     graph = families.parse(family)
-    simulate(
-        make(player, graph, HORIZON), bernoulli([0.5] * graph.n_arms), seeds=[0], horizon=10, delay=delay
-    )
+    coins = environments.bernoulli([0.5] * graph.n_arms)
+    simulate(make(player, graph, HORIZON), coins, seeds=[0], horizon=10, delay=delay)
 
 
 def _change() -> None:
-    from sidelight.environment import bernoulli, changing
-    from sidelight.experiment.simulation import simulate
-    from sidelight.graph import families
-    from sidelight.planning import plan as planned
-
     ring, full = families.cycle(6), families.full(6)
-    plan = planned(ring)
-    simulate(plan, changing(bernoulli([0.5] * 6), [ring, full]), seeds=[0], horizon=10)
-    policy = plan.policy(seed=0)
+    coins, ring_plan = environments.bernoulli([0.5] * 6), plan(ring)
+    simulate(ring_plan, environments.changing(coins, [ring, full]), seeds=[0], horizon=10)
+    policy = ring_plan.policy(seed=0)
     policy.observe(policy.decide(graph=full), [0.5] * 6)
     policy.observe(policy.decide(), [0.5] * 6, graph=full)
     assert len(policy.probabilities) == 6
@@ -141,12 +131,6 @@ def _play(family: str, player: str) -> None:
 
 
 def _read() -> None:
-    from numpy.random import default_rng
-
-    from sidelight.analysis import fractional_domination, packing_independent_set
-    from sidelight.graph import families, read_graph, write_graph
-    from sidelight.partition.natural import louvain
-
     graph = families.parse("random:30,0.2,1:loops")
     with tempfile.TemporaryDirectory() as folder:
         for name in ("graph.csv", "graph.mtx"):

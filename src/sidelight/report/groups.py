@@ -7,7 +7,7 @@ bounds are plain numbers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import NamedTuple
@@ -69,6 +69,12 @@ def groups_of(results: Results) -> tuple[Group, ...]:
     for cell in results.cells:
         found.setdefault((cell.graph, cell.environment, cell.horizon), []).append(cell)
     return tuple(Group(*key, tuple(cells), _policies(results)) for key, cells in found.items())
+
+
+def told_apart(groups: Sequence[Group]) -> tuple[list[bool], list[tuple[str, str, str]]]:
+    """Which of graph, environment and horizon differ between the groups, and these three of each group as text."""
+    heads = [(group.graph, group.environment, f"{group.horizon:,}") for group in groups]
+    return [len({head[at] for head in heads}) > 1 for at in range(3)], heads
 
 
 def scalings_of(results: Results, arms: Mapping[str, int] | None = None) -> tuple[Scaling, ...]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from math import floor, isfinite, log10
 
 from sidelight.experiment.results import Cell, Results
-from sidelight.report.groups import Group, final_regret, groups_of
+from sidelight.report.groups import Group, final_regret, groups_of, told_apart
 from sidelight.report.text import half_width
 
 NOTHING = "--"
@@ -26,68 +26,47 @@ def results_latex(results: Results, wide: bool | None = None) -> str:
     groups = groups_of(results)
     if wide is None:
         wide = len(groups) > 1
+    differ, heads = told_apart(groups)
+    policies = groups[0].policies if groups else ()
+    columns = tuple(map(escaped, policies)) if wide else ("policy", "regret", "bound", "certificate")
+    blocks = []
+    for group, head in zip(groups, heads, strict=True):
+        words = [escaped(word) for word, shown in zip(head, differ, strict=True) if shown]
+        cells = {cell.policy: cell for cell in group.cells}
+        if wide:
+            rows = [[_regret(cells[name], group) if name in cells else NOTHING for name in policies]]
+        else:
+            rows = [[escaped(cell.policy), _regret(cell, group), *_certified(cell)] for cell in group.cells]
+        blocks.append([[*(words if at == 0 else [""] * len(words)), *row] for at, row in enumerate(rows)])
+    if wide:  # the comparisons are the rows of one block
+        blocks = [[row for block in blocks for row in block]]
+    names = [name for name, shown in zip(("graph", "environment", "$T$"), differ, strict=True) if shown]
+    kinds = "".join("r" if name == "$T$" else "l" for name in names)
+    kinds += "r" * len(columns) if wide else "lrrr"
     absent = "".join(f"% {_one_line(repr(cell))}\n" for cell in results.absent)
-    return absent + (_wide(groups) if wide else _long(groups))
+    return absent + _tabular(_about(groups), kinds, [*names, *columns], blocks)
 
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _wide(groups: Sequence[Group]) -> str:
-    policies = groups[0].policies if groups else ()
-    common, heads = _heads(groups)
-    rows = []
-    for group, words in zip(groups, heads, strict=True):
-        found = {cell.policy: cell for cell in group.cells}
-        regrets = [_regret(found[policy], group) if policy in found else NOTHING for policy in policies]
-        rows.append([*words, *regrets])
-    names = [name for name, shown in zip(("graph", "environment", "$T$"), common, strict=True) if not shown]
-    kinds = "".join("r" if name == "$T$" else "l" for name in names)
-    head = [*names, *map(escaped, policies)]
-    return _tabular(_about(groups), kinds + "r" * len(policies), head, [rows])
-
-
-def _long(groups: Sequence[Group]) -> str:
-    common, heads = _heads(groups)
-    names = [name for name, shown in zip(("graph", "environment", "$T$"), common, strict=True) if not shown]
-    kinds = "".join("r" if name == "$T$" else "l" for name in names)
-    blocks = []
-    for group, words in zip(groups, heads, strict=True):
-        rows = []
-        for cell in group.cells:
-            certificate = None if cell.certificate is None else float(cell.certificate[:, -1].mean())
-            bound = None if cell.bound is None else float(cell.bound["value"])
-            rows.append(
-                [*words, escaped(cell.policy), _regret(cell, group), _math(bound), _math(certificate)]
-            )
-            words = [""] * len(words)
-        blocks.append(rows)
-    head = [*names, "policy", "regret", "bound", "certificate"]
-    return _tabular(_about(groups), kinds + "lrrr", head, blocks)
-
-
-def _heads(groups: Sequence[Group]) -> tuple[list[bool], list[list[str]]]:
-    """Which of graph, environment and T are the same everywhere, and the others for every comparison."""
-    whole = [(group.graph, group.environment, f"{group.horizon:,}") for group in groups]
-    common = [len({words[at] for words in whole}) <= 1 for at in range(3)]
-    return common, [
-        [escaped(word) for word, shown in zip(words, common, strict=True) if not shown] for words in whole
-    ]
-
-
 def _about(groups: Sequence[Group]) -> str:
     """What all comparisons share, as a comment above the table."""
     if not groups:
         return "no results"
-    common, _ = _heads(groups)
-    first = groups[0]
-    words = (first.graph, first.environment, f"T = {first.horizon:,}")
-    shared = ", ".join(word for word, shown in zip(words, common, strict=True) if shown)
+    differ, _ = told_apart(groups)
+    words = (groups[0].graph, groups[0].environment, f"T = {groups[0].horizon:,}")
+    shared = ", ".join(word for word, differs in zip(words, differ, strict=True) if not differs)
     seeds = sorted({len(cell.seeds) for group in groups for cell in group.cells})
     counted = f"{seeds[0]:,}" if len(seeds) == 1 else f"{seeds[0]:,} to {seeds[-1]:,}"
-    text = f"regret, mean of {counted} runs with its 95 % interval; {shared}".rstrip("; ")
-    return " ".join(text.split())
+    return _one_line(f"regret, mean of {counted} runs with its 95 % interval; {shared}".rstrip("; "))
+
+
+def _certified(cell: Cell) -> tuple[str, str]:
+    """The bound and the mean certificate."""
+    certificate = None if cell.certificate is None else float(cell.certificate[:, -1].mean())
+    return _math(None if cell.bound is None else float(cell.bound["value"])), _math(certificate)
 
 
 def _regret(cell: Cell, group: Group) -> str:

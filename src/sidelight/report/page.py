@@ -24,7 +24,7 @@ from sidelight.report.latex import results_latex
 from sidelight.report.section import GraphSection, sections
 from sidelight.report.sentences import bounds_sentence, finding, most_played, verdict
 from sidelight.report.style import PAGE, checked_width, stroke_numbers
-from sidelight.report.tables import bounds_rows, leaderboard, result_row, result_texts, summary_csv
+from sidelight.report.tables import bounds_rows, ranked_rows, summary_csv
 from sidelight.report.template import embedded, inlined, write_page
 from sidelight.report.text import counted, number
 
@@ -73,7 +73,6 @@ def _scalings(results: Results, sections: Mapping[str, GraphSection]) -> Any:
 def _content(results: Results, sections: dict[str, GraphSection], drawn: list[Any]) -> dict[str, Any]:
     head, scripts = inlined()
     groups = groups_of(results)
-    anchors = [f"comparison-{k}" for k in range(1, len(groups) + 1)]
     policies = list(dict.fromkeys(cell.policy for cell in results.cells))
     data = page_data(results, groups, sections, _scalings(results, sections))
     return {
@@ -84,10 +83,9 @@ def _content(results: Results, sections: dict[str, GraphSection], drawn: list[An
         "finding": finding(groups),
         "policies": policies,
         "looks": stroke_numbers(policies),
-        "lines": leaderboard(groups, anchors),
         "comparisons": [
-            _comparison(anchor, group, sections.get(group.graph))
-            for anchor, group in zip(anchors, groups, strict=True)
+            _comparison(f"comparison-{k}", group, sections.get(group.graph))
+            for k, group in enumerate(groups, 1)
         ],
         "graphs": [_graph(k, *named) for k, named in enumerate(sections.items(), 1)],
         "growth": data["growth"],
@@ -112,12 +110,16 @@ def _summary(results: Results, groups: tuple[Group, ...]) -> str:
 
 def _comparison(anchor: str, group: Group, section: GraphSection | None) -> dict[str, Any]:
     comparison = None if section is None else section.at(group.horizon)
-    rows = [result_row(cell) | {"least": cell is group.ranked[0]} for cell in group.ranked]
+    rows = ranked_rows(group)
     return {
         "anchor": anchor,
+        "graph": group.graph,
+        "environment": group.environment,
+        "horizon": group.horizon,
         "title": group.title,
         "verdict": verdict(group, comparison),
-        "rows": [row | {"texts": result_texts(row)} for row in rows],
+        "rows": rows,
+        "entries": {row["policy"]: row for row in rows},
         "played": "" if section is None else most_played(group, section.graph),
     }
 

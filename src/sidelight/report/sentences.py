@@ -26,11 +26,12 @@ LINEAR = 0.97
 
 
 def verdict(group: Group, comparison: Comparison | None = None) -> tuple[str, ...]:
-    """One sentence each: the least regret, noise, growth, whether bounds hold, vacuous ones, what beats the plan."""
-    sentences = [*_least(group), *_growth(group), *_bounds(group), *_certificates(group)]
-    if comparison is not None:
-        sentences += _beaten(comparison)
-    return tuple(sentences)
+    """One sentence each: the least regret, noise, growth, whether bounds hold, certificates, bounds of the graph."""
+    best, rivals = duels(group)
+    seeds = counted(len(best[0].seeds), "seed")
+    sentences = [f"{_winner(best, rivals, f'over {seeds}')}."]
+    sentences += [*_noise(best[0], rivals), *_growth(group), *_bounds(group), *_certificates(group)]
+    return (*sentences, *([] if comparison is None else [bounds_sentence(comparison)]))
 
 
 def most_played(group: Group, graph: FeedbackGraph) -> str:
@@ -60,18 +61,19 @@ def bound_status(cell: Cell) -> str:
     return "holds" if mean <= value else "exceeded" if low > value else "undecided"
 
 
-def _least(group: Group) -> list[str]:
-    best, rivals = duels(group)
+def _winner(best: list[Cell], rivals: list[Duel], where: str) -> str:
+    """Who has the least regret, measured `where`, and how much more the next has."""
+    alike = "played alike and " if len(best) > 1 else ""
     nothing = "" if best[0].regret[:, -1].any() else ", up to the rounding of sums,"
-    amount = f"{measured(best[0])}{nothing} over {counted(len(best[0].seeds), 'seed')}"
-    played = f"{names_of(best)} played alike and" if len(best) > 1 else best[0].policy
+    text = f"{names_of(best)} {alike}{_have(best)} a mean regret of {measured(best[0])}{nothing} {where}"
     if not rivals:
-        return [f"{played} {_have(best)} a mean regret of {amount}."]
+        return text
     second = rivals[0].cells
-    least = (
-        f"{played} {_have(best)} the least mean regret: {amount}; next {'are' if len(second) > 1 else 'is'}"
-    )
-    return [f"{least} {names_of(second)} with {measured(second[0])}.", *_noise(best[0], rivals)]
+    everyone = len(best) + sum(len(duel.cells) for duel in rivals)
+    more, less = float(second[0].mean[-1]), float(best[0].mean[-1])
+    times = f"{more / less:.3g} times as much" if less > 0 else f"{number(more - less)} more"
+    text += f", the least of {everyone}; {names_of(second)}, next, {_have(second)}"
+    return f"{text} {measured(second[0])}, {times}"
 
 
 class Duel(NamedTuple):
@@ -112,14 +114,20 @@ def _pairs(rivals: Sized) -> int:
 
 
 def _noise(best: Cell, rivals: list[Duel]) -> list[str]:
-    apart = [cell for cells, d in rivals if d is None for cell in cells]
-    sentences = []
-    if any(d is not None and d.n_seeds < 2 for _, d in rivals):
-        sentences.append("With a single seed, nothing tells these differences from noise.")
-    close = [cell for duel in rivals if duel.close for cell in duel.cells]
-    clear = [f"{names_of(cells)} by {_interval(d)}" for cells, d in rivals if d is not None and d.decided]
+    close, clear, apart = [], [], []
+    single = False
+    for duel in rivals:
+        if duel.difference is None:
+            apart += duel.cells
+        elif duel.clear:
+            clear.append(f"{names_of(duel.cells)} by {_interval(duel.difference)}")
+        elif duel.close:
+            close += duel.cells
+        else:
+            single = True
     pairs = _pairs(rivals)
-    how = "95 % interval" if pairs == 1 else f"95 % intervals for all {pairs} pairs together"
+    how = f"95 % intervals for all {pairs} pairs together" if pairs > 1 else "95 % interval"
+    sentences = ["With a single seed, nothing tells these differences from noise."] if single else []
     if close:
         sentences.append(f"Within noise of {best.policy}: {names_of(close)} (paired by seed, {how}).")
     if clear:
@@ -182,24 +190,20 @@ def _bounds(group: Group) -> list[str]:
 
 def _certificates(group: Group) -> list[str]:
     """What the games themselves certify: a bound on the expected regret that needs no horizon and no worst case."""
-    kept = [
-        cell
-        for cell in group.cells
-        if cell.certificate is not None and _mean_certificate(cell) < cell.horizon
-    ]
-    if not kept:
-        return []
-    exceeded = [cell for cell in kept if certificate_exceeded(cell)]
-    used = ", ".join(
-        f"{cell.policy} {number(_mean_certificate(cell))} ({float(cell.mean[-1]) / _mean_certificate(cell):.0%})"
-        for cell in kept
-        if cell not in exceeded and _mean_certificate(cell) > 0
-    )
-    sentences = (
-        [f"What the rounds played certify at T, in the mean, and how much of it regret takes up: {used}."]
-        if used
-        else []
-    )
+    exceeded, used = [], []
+    for cell in group.cells:
+        if cell.certificate is None or (certified := float(cell.certificate[:, -1].mean())) >= cell.horizon:
+            continue
+        if certificate_exceeded(cell):
+            exceeded.append(cell)
+        elif certified > 0:
+            used.append(f"{cell.policy} {number(certified)} ({float(cell.mean[-1]) / certified:.0%})")
+    sentences = []
+    if used:
+        sentences.append(
+            "What the rounds played certify at T, in the mean, and how much of it regret takes up: "
+            f"{', '.join(used)}."
+        )
     if exceeded:
         sentences.append(
             f"The certificate is EXCEEDED in the mean by {names_of(exceeded)}: the theory or the code is at fault."
@@ -215,38 +219,18 @@ def certificate_exceeded(cell: Cell) -> bool:
     return bool(above.low[0] > 0)  # never for a single seed
 
 
-def _mean_certificate(cell: Cell) -> float:
-    assert cell.certificate is not None
-    return float(cell.certificate[:, -1].mean())
-
-
 def bounds_sentence(comparison: Comparison) -> str:
     """What the bounds on one graph at one horizon say."""
-    best, auto, floor = comparison.best, comparison.auto, comparison.floor
+    best, floor = comparison.best, comparison.floor
     text = f"The best certified upper bound is {number(best.value or 0.0)} ({best.name})"
-    text += "" if best.informative else ", which is vacuous"
-    text += f"; the largest lower bound is {number(floor.value or 0.0)} ({floor.name})."
-    if comparison.ahead:
-        names = ", ".join(row.name for row in comparison.ahead)
-        text += f" The plan's own bound, {number(auto.value or 0.0)}, is beaten by {names}."
-    return text
-
-
-def _beaten(comparison: Comparison) -> list[str]:
-    sentences = []
+    text += ", which is vacuous" if not best.informative else "" if best.learns else ", which learns nothing"
+    text += f"; the largest lower bound is {number(floor.value or 0.0)} ({floor.name})"
+    if floor.value and best.value and best.informative:
+        text += f", {number(best.value / floor.value)} times less"
     if comparison.ahead:
         rows = ", ".join(f"{row.name} ({number(row.value or 0.0)})" for row in comparison.ahead)
-        sentences.append(
-            f"The plan's bound, {number(comparison.auto.value or 0.0)}, is beaten by a certified bound of {rows}."
-        )
-    floor, best = comparison.floor, comparison.best
-    learns = "" if best.learns else ", which learns nothing"
-    if floor.value and best.value and best.informative:
-        sentences.append(
-            f"No policy can promise less than {number(floor.value)} ({floor.name}); the best certified bound, "
-            f"{number(best.value)} ({best.name}{learns}), is {number(best.value / floor.value)} times that."
-        )
-    return sentences
+        text += f". The plan's own bound, {number(comparison.auto.value or 0.0)}, is beaten by {rows}"
+    return f"{text}."
 
 
 def _alike(cells: Iterable[Cell]) -> list[list[Cell]]:
@@ -301,20 +285,10 @@ def finding(groups: tuple[Group, ...]) -> str:
 def _of_one(group: Group) -> str:
     best, rivals = duels(group)
     where = f"after {counted(group.horizon, 'round')} on {group.graph} against {group.environment}"
-    text = f"{names_of(best)} {_have(best)} a mean regret of {measured(best[0])} {where}"
-    if rivals:
-        second = rivals[0].cells
-        more = _times_as_much(second[0], best[0])
-        text += f", the least of {len(group.cells)}; {names_of(second)}, next, {_have(second)} {more}"
-        if not rivals[0].clear:
-            text += ", which is within noise" if rivals[0].close else ", from too few seeds"
+    text = _winner(best, rivals, where)
+    if rivals and not rivals[0].clear:
+        text += ", which is within noise" if rivals[0].close else ", from too few seeds"
     return f"{text}. {_all_bounds(group.cells, best[0])}"
-
-
-def _times_as_much(cell: Cell, least: Cell) -> str:
-    """How much larger a regret is: as a multiple where both are positive."""
-    more, less = float(cell.mean[-1]), float(least.mean[-1])
-    return f"{more / less:.3g} times as much" if less > 0 else f"{number(more - less)} more"
 
 
 def _of_many(groups: tuple[Group, ...]) -> str:

@@ -1,20 +1,19 @@
-"""Results and bounds as plain rows, for pages, terminals and other programs; the leaderboard."""
+"""Results and bounds as plain rows, for pages, terminals and other programs."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sidelight import _json
 from sidelight.experiment.results import Cell, Results
 from sidelight.graph import FeedbackGraph
 from sidelight.planning import Comparison
-from sidelight.report.groups import Group, final_regret, groups_of, growth_of
+from sidelight.report.groups import Group, final_regret, groups_of, growth_of, told_apart
 from sidelight.report.sentences import bound_status, duels
-from sidelight.report.text import half_width, number, spread
+from sidelight.report.text import number, spread
 
 if TYPE_CHECKING:
     import pyarrow
@@ -81,9 +80,8 @@ def results_table(results: Results) -> Table:
     from rich.text import Text
 
     groups = groups_of(results)
-    heads = [(group.graph, group.environment, f"{group.horizon:,}") for group in groups]
-    differ = [len({head[at] for head in heads}) != 1 for at in range(3)]
-    common = [("", "", "T = ")[at] + heads[0][at] for at in range(3) if not differ[at]]
+    differ, heads = told_apart(groups)
+    common = [("", "", "T = ")[at] + heads[0][at] for at in range(3) if heads and not differ[at]]
     title = ", ".join(dict.fromkeys(word for word in (results.title, *common) if word))
     table = Table(title=Text(title) if title else None, title_justify="left")
     letters = min(max((len(cell.policy) for cell in results.cells), default=0), LEAST_LETTERS)
@@ -128,62 +126,24 @@ def bounds_rows(comparison: Comparison) -> list[dict[str, Any]]:
     return [{**row.to_dict(), "status": row.status, "beats_plan": row in ahead} for row in comparison.rows]
 
 
-# -- leaderboard --------------------------------------------------------------------------------------------
-
-
 SHADES = (1.05, 1.5, 3.0, 10.0)
-"""Multiples of the least regret from which a cell is shaded less."""
+"""Multiples of the least regret from which a cell of the leaderboard is shaded less."""
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One policy in one comparison."""
-
-    policy: str
-    regret: str  # mean
-    half: str  # half of its 95 % interval, empty for a single seed
-    ratio: str  # to the least of the comparison, empty where that is not positive
-    shade: int  # 0 for the least, up to 4
-    best: bool
-    close: bool  # within noise of the best
-
-
-@dataclass(frozen=True)
-class Line:
-    """One comparison."""
-
-    anchor: str
-    graph: str
-    environment: str
-    horizon: int
-    entries: dict[str, Entry]  # by policy; those that did not play are missing
-
-
-def leaderboard(groups: tuple[Group, ...], anchors: list[str]) -> list[Line]:
-    """A line for each comparison, in the order of the results."""
-    return [
-        Line(anchor, group.graph, group.environment, group.horizon, _entries(group))
-        for group, anchor in zip(groups, anchors, strict=True)
-    ]
-
-
-def _entries(group: Group) -> dict[str, Entry]:
+def ranked_rows(group: Group) -> list[dict[str, Any]]:
+    """The rows of a comparison from the least regret on, as texts too, and how far each is from the least."""
     best, rivals = duels(group)
-    least = float(best[0].mean[-1])
-    first = {cell.policy for cell in best}
-    close = {cell.policy for duel in rivals if duel.close for cell in duel.cells}
-    return {
-        cell.policy: _entry(cell, least, cell.policy in first, cell.policy in close) for cell in group.cells
-    }
-
-
-def _entry(cell: Cell, least: float, best: bool, close: bool) -> Entry:
-    mean, _, high = final_regret(cell)
-    half = "" if high != high else half_width(mean, high - mean)
-    ratio = mean / least if least > 0 else None
-    shade = 0 if best else len(SHADES) if ratio is None else sum(ratio > limit for limit in SHADES)
-    text = "" if ratio is None else "1×" if best else f"{number(ratio)}×"
-    return Entry(cell.policy, number(mean), half, text, shade, best, close)
+    close = [cell for duel in rivals if duel.close for cell in duel.cells]
+    least, rows = float(best[0].mean[-1]), []
+    for cell in group.ranked:
+        row = result_row(cell)
+        ratio = row["regret"] / least if least > 0 else None
+        row |= {"texts": result_texts(row), "best": cell in best, "close": cell in close, "ratio": ""}
+        row["shade"] = len(SHADES) if ratio is None else sum(ratio > limit for limit in SHADES)
+        if ratio is not None:
+            row["ratio"] = f"{number(ratio)}×"
+        rows.append(row | ({"ratio": "1×" if least > 0 else "", "shade": 0} if cell in best else {}))
+    return rows
 
 
 # -- for other programs -------------------------------------------------------------------------------------
