@@ -15,6 +15,7 @@ import numpy as np
 
 from sidelight.analysis import block_dominations, fractional_domination, observability
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.edges import Edges
 
 GAPS = (0.01, 0.001)
 
@@ -31,8 +32,8 @@ def hypercube(d):
 
 def loopless_clique(n):
     none = np.empty(0, dtype=np.int64)
-    return FeedbackGraph._from_arrays(
-        n, none, none, universal=np.arange(n), universal_loops=np.zeros(n, dtype=bool)
+    return FeedbackGraph._of(
+        Edges(n, none, none, universal=np.arange(n), universal_loops=np.zeros(n, dtype=bool))
     )
 
 

@@ -55,9 +55,6 @@ def test_reads_like_its_matrix(matrix):
             assert graph.reveals(i, j) == matrix[i, j]
     assert np.array_equal(graph.edges(), np.argwhere(matrix))
     assert np.array_equal(graph.to_sparse().toarray(), matrix)
-    for most in (1, 3, 1000):
-        blocks = [pairs for pairs, _ in graph.edge_blocks(most)]
-        assert np.array_equal(np.concatenate([np.empty((0, 2), int), *blocks]), np.argwhere(matrix))
 
 
 @lawful

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sidelight.errors import IllegalPartition, InvalidOption, SidelightError
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.edges import Edges
 from sidelight.partition import Partition, legality_violations
 
 
@@ -77,8 +78,8 @@ def test_incidence_graph_joins_blocks_that_an_edge_joins(case):
 def test_incidence_graph_of_a_large_clique_stays_small():
     n = 100_000
     arms = np.arange(n)
-    clique = FeedbackGraph._from_arrays(
-        n, arms[:0], arms[:0], universal=arms, universal_loops=np.zeros(n, dtype=bool)
+    clique = FeedbackGraph._of(
+        Edges(n, arms[:0], arms[:0], universal=arms, universal_loops=np.zeros(n, dtype=bool))
     )
     incidence = Partition.from_labels(clique, arms // 2).incidence_graph()
     assert incidence.n_arms == n // 2

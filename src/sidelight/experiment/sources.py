@@ -107,14 +107,7 @@ def is_file(text: str) -> bool:
 
 def graph_digest(graph: FeedbackGraph) -> str:
     """SHA-256 of the graph itself, whatever file format it came in."""
-    arrays = (
-        graph.out_indptr.astype("<i8"),
-        graph.out_indices.astype("<i4"),
-        graph.universal.astype("<i4"),
-        graph.has_loop.astype("u1"),
-        *(() if graph.out_probability is None else (graph.out_probability.astype("<f8"),)),
-    )
-    return digest(json.dumps([graph.n_arms, graph.labels]), *arrays)
+    return graph.digest
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 from sidelight._check import checked_count
 from sidelight._types import Longs
 from sidelight.errors import InvalidOption
+from sidelight.graph.edges import Edges
 from sidelight.graph.feedback_graph import MAX_MATERIALIZED_EDGES, FeedbackGraph
 
 # -- edges ------------------------------------------------------------------------------------------------
@@ -23,7 +24,7 @@ def pairs(sources: Any, targets: Any) -> Longs:
 def from_pairs(n: int, *parts: Longs, labels: Sequence[str] | None = None) -> FeedbackGraph:
     """Graph from batches of edges that are known to be in range."""
     every = np.concatenate(parts)
-    return FeedbackGraph._from_arrays(n, every[:, 0], every[:, 1], labels)
+    return FeedbackGraph._of(Edges(n, every[:, 0], every[:, 1], labels))
 
 
 def labelled(graph: FeedbackGraph, labels: Sequence[str]) -> FeedbackGraph:

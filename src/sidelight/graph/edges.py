@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from sidelight._check import MAX_ARMS, is_whole
-from sidelight._types import Bools, Floats, Indices, Ints, Longs
+from sidelight._types import Bools, Floats, Indices, Longs
 from sidelight.errors import InvalidGraph, listing
 
 
@@ -27,8 +27,39 @@ class Edges(NamedTuple):
     probabilities: Floats | None = None  # of each edge, None if all are certain
     unread: str | None = None  # what a file says that a graph does not hold
 
+    def where(self, chosen: Bools) -> Edges:
+        """The edges of a mask."""
+        chances = None if self.probabilities is None else self.probabilities[chosen]
+        return self._replace(
+            sources=self.sources[chosen], targets=self.targets[chosen], probabilities=chances
+        )
+
+    def and_also(self, sources: Indices, targets: Indices, probabilities: Floats | None = None) -> Edges:
+        """These edges and more, which are certain unless `probabilities` says otherwise."""
+        chances = self.probabilities
+        if chances is not None:
+            chances = np.append(chances, np.ones(len(sources)) if probabilities is None else probabilities)
+        return self._replace(
+            sources=np.append(self.sources, sources),
+            targets=np.append(self.targets, targets),
+            probabilities=chances,
+        )
+
+    def both_ways(self) -> Edges:
+        """Every edge, and its reverse with the same probability."""
+        return self.and_also(self.targets, self.sources, self.probabilities)
+
 
 # -- edges of other forms -----------------------------------------------------------------------------------
+
+
+def edges_of_pairs(
+    n_arms: int | None, pairs: Iterable[Sequence[int]] | Indices, labels: Any, probabilities: object
+) -> Edges:
+    """The edges of pairs (i, j); see `FeedbackGraph.from_edges`."""
+    ends = pairs_of(pairs)
+    chances = None if probabilities is None else checked_probabilities(probabilities, ends)
+    return Edges(n_arms, ends[:, 0], ends[:, 1], labels, probabilities=chances)
 
 
 def pairs_of(edges: Iterable[Sequence[int]] | Indices) -> Longs:
@@ -49,42 +80,51 @@ def pairs_of(edges: Iterable[Sequence[int]] | Indices) -> Longs:
 
 
 def edges_of_matrix(
-    adjacency: Any, labels: Sequence[str] | None = None, probabilities: bool = False
+    adjacency: Any, labels: Sequence[str] | None = None, *, probabilities: bool = False, weights: bool = False
 ) -> Edges:
-    """The edges of a square matrix of 0 and 1, or of `probabilities`; see `FeedbackGraph.from_adjacency`."""
+    """The edges of a square matrix of 0 and 1, or of `probabilities`; see `FeedbackGraph.from_adjacency`.
+
+    Where `weights` are allowed every entry but 0 is an edge, and `unread` says what became of them.
+    """
     if hasattr(adjacency, "columns") and hasattr(adjacency, "to_numpy"):
         labels = _frame_labels(adjacency) if labels is None else labels
         adjacency = adjacency.to_numpy()
-    packed = sparse.issparse(adjacency)
-    matrix = cast(Any, adjacency).tocoo() if packed else np.asarray(adjacency)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise InvalidGraph(f"the adjacency matrix must be square, got shape {matrix.shape}")
-    if matrix.dtype.kind not in "biuf":
-        raise InvalidGraph(f"the adjacency matrix must hold numbers or booleans, got {matrix.dtype}")
-    _refuse_entries(np.asarray(matrix.data) if packed else matrix, probabilities)
-    if probabilities and packed:
-        matrix = cast(Any, adjacency).tocsr().tocoo()  # entries given twice are added up, as SciPy has it
-        if (matrix.data > 1).any():
-            raise InvalidGraph(f"entries of one edge add up to {matrix.data.max()}, which is no probability")
-    rows, cols = matrix.nonzero()
-    chances: Any = None
+    values: Any = adjacency if sparse.issparse(adjacency) else np.asarray(adjacency)
+    if values.ndim != 2 or values.shape[0] != values.shape[1]:
+        raise InvalidGraph(f"the matrix must be square, got shape {values.shape}")
+    if values.dtype.kind not in ("biufc" if weights else "biuf"):
+        raise InvalidGraph(f"the adjacency matrix must hold numbers or booleans, got {values.dtype}")
+    entries: Any = sparse.coo_array(values)
     if probabilities:
-        chances = matrix.data[matrix.data != 0] if packed else matrix[rows, cols]
-    return Edges(checked_arm_count(matrix.shape[0]), rows, cols, labels, probabilities=chances)
+        entries = entries.tocsr().tocoo()  # entries given twice are added up, as SciPy has it
+    here = entries.data != 0
+    found = entries.data[here]
+    weighed = _refuse_entries(found, probabilities, weights)
+    unread = "the values of the matrix are not read, every entry other than 0 is an edge" if weighed else None
+    return Edges(
+        checked_arm_count(values.shape[0]),
+        entries.row[here],
+        entries.col[here],
+        labels,
+        probabilities=found.real.astype(np.float64) if probabilities else None,
+        unread=unread,
+    )
 
 
-def _refuse_entries(values: Any, probabilities: bool) -> None:
-    """An error where entries are neither 0 nor 1, or no probabilities where these are meant."""
-    fine = (values >= 0) & (values <= 1) if probabilities else (values == 0) | (values == 1)
+def _refuse_entries(values: Any, probabilities: bool, weights: bool) -> bool:
+    """An error where entries are not what they are meant to be; are they weights?"""
+    fine = (values > 0) & (values <= 1) if probabilities else values == 1
     wrong = values[~fine]
     if wrong.size == 0:
-        return
-    if wrong[0] != wrong[0]:
-        raise InvalidGraph("the adjacency matrix contains NaN; use 0 for no edge")
+        return False
+    if (wrong != wrong).any():
+        raise InvalidGraph("the matrix contains NaN; use 0 for no edge")
     if probabilities:
         raise InvalidGraph(
-            f"the adjacency matrix must hold probabilities, numbers in [0, 1], got {wrong[0]}; use 0 for no edge"
+            f"the matrix must hold probabilities, numbers in [0, 1], got {wrong[0]}; use 0 for no edge"
         )
+    if weights:
+        return True
     raise InvalidGraph(
         f"the adjacency matrix must hold 0 and 1 only, got {wrong[0]}; weights are not used: pass A != 0 to make"
         " every non-zero entry an edge, or probabilities=True if entries say how likely an arm reveals another"
@@ -103,37 +143,45 @@ def _frame_labels(frame: Any) -> list[str] | None:
     return None if rows == list(range(len(rows))) else [str(name) for name in rows]
 
 
-def edges_of_networkx(graph: Any) -> Edges:
-    """The edges of a networkx graph, an undirected one both ways; see `FeedbackGraph.from_networkx`."""
+def edges_of_networkx(graph: Any, *, renumbered: bool = False) -> Edges:
+    """The edges of a networkx graph, an undirected one both ways; see `FeedbackGraph.from_networkx`.
+
+    Where `renumbered`, as in files, nodes called 0..n−1 in any order are the arms of these numbers, and `label`
+    attributes come before the names of nodes.
+    """
     if not (hasattr(graph, "nodes") and hasattr(graph, "is_directed")):
         raise InvalidGraph(f"expected a networkx graph, got {type(graph).__name__}")
-    index = {node: i for i, node in enumerate(graph.nodes)}
-    pairs = np.array([(index[u], index[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2)
-    chances = None
-    if (given := likely_edges(data for _, _, data in graph.edges(data=True))) is not None:
-        chances = checked_probabilities(given, pairs)
-    if not graph.is_directed():
-        pairs = np.concatenate([pairs, pairs[:, ::-1]])
-        chances = None if chances is None else np.concatenate([chances, chances])
-    labels: list[str] | None = [str(node) for node in graph.nodes]
-    if all(node == i for node, i in index.items()):
-        names = [data.get("label") for _, data in graph.nodes(data=True)]
-        texts = [name for name in names if isinstance(name, str)]
-        labels = texts if texts and len(set(texts)) == len(index) else None
-    return Edges(checked_arm_count(len(index)), pairs[:, 0], pairs[:, 1], labels, probabilities=chances)
+    nodes = list(graph.nodes)
+    n = checked_arm_count(len(nodes))
+    if renumbered and {str(node) for node in nodes} == {str(arm) for arm in range(n)}:
+        nodes.sort(key=lambda node: int(str(node)))
+        numbered = True
+    else:
+        numbered = all(node == i for i, node in enumerate(nodes))
+    index = {node: i for i, node in enumerate(nodes)}
+    labels: list[str] | None = None if numbered else [str(node) for node in nodes]
+    if numbered or renumbered:
+        names = [name for node in nodes if isinstance(name := graph.nodes[node].get("label"), str)]
+        labels = names if len(set(names)) == n else labels
+    attributes = [data for _, _, data in graph.edges(data=True)]
+    likely: list[Any] | None = [data.get("probability", 1.0) for data in attributes]
+    if not any("probability" in data for data in attributes):
+        likely = None
+    edges = edges_of_pairs(n, [(index[u], index[v]) for u, v in graph.edges()], labels, likely)
+    if any("weight" in data for data in attributes):
+        edges = edges._replace(unread="the weights of edges are not read, every edge counts")
+    return edges if graph.is_directed() else edges.both_ways()
 
 
 def edges_of_arrays(arrays: Mapping[str, npt.NDArray[Any]]) -> Edges:
     """The edges that `FeedbackGraph.to_arrays` describes; every array is checked, since files can be damaged."""
-    n = checked_arm_count(_scalar(arrays, "n_arms"))
-    has_loop = arrays["has_loop"]
-    if has_loop.dtype != np.bool_ or has_loop.shape != (n,):
-        raise InvalidGraph(f"has_loop must be {n} booleans, got {has_loop.dtype} {has_loop.shape}")
-    targets = _integers(arrays, "out_indices", n - 1)
-    starts = _integers(arrays, "out_indptr", targets.size)
-    universal = _integers(arrays, "universal", n - 1)
+    n = checked_arm_count(arrays["n_arms"].tolist())
+    has_loop = _array(arrays, "has_loop", "b", n)
+    targets = _array(arrays, "out_indices", "iu", most=n - 1)
+    starts = _array(arrays, "out_indptr", "iu", n + 1, most=targets.size)
+    universal = _array(arrays, "universal", "iu", most=n - 1)
     degrees = np.diff(starts)
-    if starts.size != n + 1 or starts[0] != 0 or starts[-1] != targets.size or (degrees < 0).any():
+    if starts[0] != 0 or starts[-1] != targets.size or (degrees < 0).any():
         raise InvalidGraph("out_indptr does not describe the rows of out_indices")
     sources = np.repeat(np.arange(n, dtype=np.int32), degrees)
     looped = np.zeros(n, dtype=bool)
@@ -141,50 +189,32 @@ def edges_of_arrays(arrays: Mapping[str, npt.NDArray[Any]]) -> Edges:
     looped[targets[sources == targets]] = True
     if not np.array_equal(looped, has_loop):
         raise InvalidGraph("has_loop contradicts the edges")
-    labels = _labels(arrays) if "labels_text" in arrays else None
-    chances = _chances(arrays, targets.size) if "out_probability" in arrays else None
+    labels = chances = None
+    if "labels_text" in arrays:
+        text = arrays["labels_text"].astype(np.uint8, casting="equiv").tobytes()
+        ends = _array(arrays, "labels_end", "iu", most=len(text)).tolist()
+        labels = [text[start:end].decode() for start, end in zip([0, *ends], ends, strict=False)]
+    if "out_probability" in arrays:
+        chances = _array(arrays, "out_probability", "f", targets.size)
+        if not ((chances > 0) & (chances <= 1)).all():
+            raise InvalidGraph("out_probability must be in (0, 1]: the file is damaged")
     return Edges(n, sources, targets, labels, universal, has_loop[universal], chances)
 
 
-def _scalar(arrays: Mapping[str, npt.NDArray[Any]], name: str) -> int:
-    value = arrays[name]
-    if value.shape != () or value.dtype.kind not in "iu":
-        raise InvalidGraph(f"{name} must be one whole number, got {value.dtype} {value.shape}")
-    return int(value)
-
-
-def _integers(arrays: Mapping[str, npt.NDArray[Any]], name: str, most: int) -> npt.NDArray[Any]:
+def _array(
+    arrays: Mapping[str, npt.NDArray[Any]], name: str, kinds: str, size: int | None = None, *, most: int = -1
+) -> npt.NDArray[Any]:
+    """A flat array of these kinds of numbers, of one size, within 0..most; whatever is not asked for may be any."""
     values = arrays[name]
-    if values.ndim != 1 or values.dtype.kind not in "iu":
-        raise InvalidGraph(f"{name} must be a flat array of whole numbers, got {values.dtype} {values.shape}")
-    if values.size and not (values.min() >= 0 and values.max() <= most):
+    if values.ndim != 1 or values.dtype.kind not in kinds or size not in (None, values.size):
+        what = {"b": "booleans", "f": "numbers"}.get(kinds, "whole numbers")
+        count = "a flat array of" if size is None else f"{size}"
+        raise InvalidGraph(f"{name} must be {count} {what}, got {values.dtype} {values.shape}")
+    if most >= 0 and values.size and not (values.min() >= 0 and values.max() <= most):
         raise InvalidGraph(
             f"{name} must be within 0..{most}, got {values.min()}..{values.max()}: the file is damaged"
         )
     return values
-
-
-def _labels(arrays: Mapping[str, npt.NDArray[Any]]) -> list[str]:
-    text = arrays["labels_text"].astype(np.uint8, casting="equiv").tobytes()
-    ends = _integers(arrays, "labels_end", len(text)).tolist()
-    return [text[start:end].decode() for start, end in zip([0, *ends], ends, strict=False)]
-
-
-def _chances(arrays: Mapping[str, npt.NDArray[Any]], edges: int) -> Floats:
-    chances = arrays["out_probability"]
-    if chances.dtype != np.float64 or chances.shape != (edges,):
-        raise InvalidGraph(f"out_probability must be {edges} numbers, got {chances.dtype} {chances.shape}")
-    if not ((chances > 0) & (chances <= 1)).all():
-        raise InvalidGraph("out_probability must be in (0, 1]: the file is damaged")
-    return chances
-
-
-def likely_edges(attributes: Iterable[Any]) -> list[Any] | None:
-    """The `probability` among the attributes of each edge, 1 where there is none; None if no edge has one."""
-    given = [edge.get("probability") for edge in attributes]
-    if all(value is None for value in given):
-        return None
-    return [1.0 if value is None else value for value in given]
 
 
 # -- checks -------------------------------------------------------------------------------------------------
@@ -251,56 +281,44 @@ def checked_labels(labels: Sequence[str] | None, n: int) -> tuple[str, ...] | No
 # -- order --------------------------------------------------------------------------------------------------
 
 
-class Listed(NamedTuple):
-    """Edges by source, then target, each once."""
-
-    rows: Ints
-    cols: Ints
-    chances: Floats | None = None
-
-    def where(self, chosen: Bools) -> Listed:
-        """Those of a mask, without probabilities if all of theirs are 1."""
-        chances = None if self.chances is None else self.chances[chosen]
-        certain = chances is None or bool((chances == 1).all())
-        return Listed(self.rows[chosen], self.cols[chosen], None if certain else chances)
-
-
-def listed(n: int, sources: Indices, targets: Indices, probabilities: Floats | None) -> Listed:
-    """The edges in order; an error where one is given with two probabilities."""
-    if probabilities is not None and (probabilities < 1).any():
-        return _listed_with_chances(np.asarray(sources), np.asarray(targets), np.asarray(probabilities))
-    ones = np.ones(len(sources), dtype=np.int8)
-    every = sparse.coo_array((ones, (np.asarray(sources), np.asarray(targets))), shape=(n, n)).tocsr()
-    rows = np.repeat(np.arange(n, dtype=np.int32), np.diff(every.indptr))
-    return Listed(rows, every.indices.astype(np.int32, copy=False))
-
-
-def _listed_with_chances(sources: Indices, targets: Indices, probabilities: Floats) -> Listed:
+def in_order(n: int, edges: Edges) -> Edges:
+    """The edges by source, then target, each once; an error where one is given with two probabilities."""
+    sources: Indices = np.asarray(edges.sources)
+    targets: Indices = np.asarray(edges.targets)
+    chances = edges.probabilities
+    if chances is None or (chances == 1).all():
+        ones = np.ones(len(sources), dtype=np.int8)
+        every = sparse.coo_array((ones, (sources, targets)), shape=(n, n)).tocsr()
+        owners = np.repeat(np.arange(n, dtype=np.int32), np.diff(every.indptr))
+        return edges._replace(
+            sources=owners, targets=every.indices.astype(np.int32, copy=False), probabilities=None
+        )
     order = np.lexsort((targets, sources))
-    rows, cols, chances = sources[order], targets[order], probabilities[order].astype(np.float64)
-    again = np.zeros(rows.size, dtype=bool)
-    again[1:] = (np.diff(rows) == 0) & (np.diff(cols) == 0)
+    rows, cols, chances = sources[order], targets[order], chances[order].astype(np.float64)
+    again = np.append(False, (np.diff(rows) == 0) & (np.diff(cols) == 0))
     differ = np.flatnonzero(again[1:] & (np.diff(chances) != 0))
     if differ.size:
         at = int(differ[0])
         raise InvalidGraph(
             f"edge ({rows[at]}, {cols[at]}) is given with two probabilities, {chances[at]:g} and {chances[at + 1]:g}"
         )
-    return Listed(rows[~again].astype(np.int32), cols[~again].astype(np.int32), chances[~again])
+    return edges._replace(
+        sources=rows.astype(np.int32), targets=cols.astype(np.int32), probabilities=chances
+    ).where(~again)
 
 
-def revealed_by_all_others(n: int, edges: Listed) -> Bools:
+def revealed_by_all_others(n: int, edges: Edges) -> Bools:
     """(n,) does every other arm reveal the arm for certain, and does its loop, if it has one, never fail?"""
     if n < 2:
         return np.zeros(n, dtype=bool)
-    rows, cols, chances = edges
+    chances = edges.probabilities
     sure = edges if chances is None else edges.where(chances == 1)
-    others = np.bincount(sure.cols, minlength=n)
-    others[sure.cols[sure.rows == sure.cols]] -= 1  # loops do not count, and no arm has two
-    found: Bools = others == n - 1
+    others = np.bincount(sure.targets, minlength=n)
+    others[sure.targets[sure.sources == sure.targets]] -= 1  # loops do not count, and no arm has two
+    result: Bools = others == n - 1
     if chances is not None:  # a loop that may fail must be listed, and its arm with it
-        found[cols[(rows == cols) & (chances < 1)]] = False
-    return found
+        result[edges.targets[(edges.sources == edges.targets) & (chances < 1)]] = False
+    return result
 
 
 # -- compressed rows ----------------------------------------------------------------------------------------
@@ -320,20 +338,9 @@ def pointers(counts: Indices) -> Longs:
     return indptr
 
 
-def gather_rows(indptr: Indices, indices: Indices, rows: Indices) -> tuple[Indices, Indices]:
-    """(length of each of `rows`, their entries one after the other) of a CSR pattern."""
-    counts, where = _entries(indptr, rows)
-    return counts, indices[where]
-
-
-def gather_values(indptr: Indices, values: Floats, rows: Indices) -> Floats:
-    """The values of the entries that `gather_rows` gives."""
-    return values[_entries(indptr, rows)[1]]
-
-
-def _entries(indptr: Indices, rows: Indices) -> tuple[Indices, Indices]:
-    """(length of each of `rows`, where their entries are)."""
+def gather_rows(indptr: Indices, entries: Any, rows: Indices) -> tuple[Indices, Any]:
+    """(length of each of `rows`, their entries one after the other) of compressed rows."""
     starts = indptr[rows]
     counts = indptr[np.asarray(rows) + 1] - starts
     offsets = np.repeat(starts - pointers(counts)[:-1], counts)
-    return counts, offsets + np.arange(len(offsets))
+    return counts, entries[offsets + np.arange(len(offsets))]

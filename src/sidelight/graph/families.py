@@ -28,6 +28,7 @@ from sidelight.graph.building import (
     refuse_too_many_edges,
     triangle,
 )
+from sidelight.graph.edges import Edges
 from sidelight.graph.feedback_graph import FeedbackGraph
 
 # -- strongly observable ----------------------------------------------------------------------------------
@@ -40,20 +41,20 @@ def mab(n: int) -> FeedbackGraph:
     3
     """
     arms = np.arange(checked_count("n", n))
-    return FeedbackGraph._from_arrays(arms.size, arms, arms)
+    return FeedbackGraph._of(Edges(arms.size, arms, arms))
 
 
 def full(n: int) -> FeedbackGraph:
     """Full feedback (experts): every arm reveals every arm. Strong, δ* = 1, α = 1. O(n) memory."""
     arms = np.arange(checked_count("n", n))
-    return FeedbackGraph._from_arrays(arms.size, arms[:0], arms[:0], universal=arms)
+    return FeedbackGraph._of(Edges(arms.size, arms[:0], arms[:0], universal=arms))
 
 
 def loopless_clique(n: int) -> FeedbackGraph:
     """Every arm reveals all others but not itself, n ≥ 2. Strong, δ* = n/(n−1), α = 1. O(n) memory."""
     arms = np.arange(checked_count("n", n, least=2))
     none = np.zeros(arms.size, dtype=bool)
-    return FeedbackGraph._from_arrays(arms.size, arms[:0], arms[:0], universal=arms, universal_loops=none)
+    return FeedbackGraph._of(Edges(arms.size, arms[:0], arms[:0], universal=arms, universal_loops=none))
 
 
 def loopy_star(n: int) -> FeedbackGraph:
@@ -185,7 +186,7 @@ def corrupted_full(n: int, c: int) -> FeedbackGraph:
     if c == n:
         raise InvalidOption(f"corrupted_full needs at least one healthy arm, got n={n}, c={c}")
     lost = np.arange(c)
-    return FeedbackGraph._from_arrays(n, lost % (n - c), n - c + lost, universal=np.arange(n - c))
+    return FeedbackGraph._of(Edges(n, lost % (n - c), n - c + lost, universal=np.arange(n - c)))
 
 
 # -- random -----------------------------------------------------------------------------------------------
@@ -313,8 +314,8 @@ def faulty(graph: FeedbackGraph, p: float) -> FeedbackGraph:
         return graph
     refuse_too_many_edges(f"faulty({graph!r})", graph.n_edges)
     edges, chances = graph.edges(), graph.edge_probabilities()
-    return FeedbackGraph._from_arrays(
-        graph.n_arms, edges[:, 0], edges[:, 1], graph.labels, probabilities=float(p) * chances
+    return FeedbackGraph._of(
+        Edges(graph.n_arms, edges[:, 0], edges[:, 1], graph.labels, probabilities=float(p) * chances)
     )
 
 
@@ -336,7 +337,7 @@ def shared_screens(n: int, p: float) -> FeedbackGraph:
     shown = faulty(beside, p)
     edges = np.concatenate([pairs(arms, arms), shown.edges()])
     chances = np.concatenate([np.ones(arms.size), shown.edge_probabilities()])
-    return FeedbackGraph._from_arrays(arms.size, edges[:, 0], edges[:, 1], probabilities=chances)
+    return FeedbackGraph._of(Edges(arms.size, edges[:, 0], edges[:, 1], probabilities=chances))
 
 
 # -- by name ----------------------------------------------------------------------------------------------

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,23 +16,8 @@ from sidelight._check import is_whole
 from sidelight._files import digest
 from sidelight._types import Bools, Floats, Indices, Ints, Longs, frozen
 from sidelight.errors import InvalidGraph, listing
-from sidelight.graph.edges import (
-    Edges,
-    Listed,
-    checked_arm_count,
-    checked_labels,
-    checked_probabilities,
-    edges_of_arrays,
-    edges_of_matrix,
-    edges_of_networkx,
-    gather_rows,
-    gather_values,
-    listed,
-    pairs_of,
-    pointers,
-    refuse_outside,
-    revealed_by_all_others,
-)
+from sidelight.graph import edges as read
+from sidelight.graph.edges import Edges
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -92,10 +78,9 @@ class FeedbackGraph:
         >>> FeedbackGraph.from_edges(2, [(0, 1), (1, 0)], probabilities=[0.9, 1]).probability(0, 1)
         0.9
         """
-        n, pairs = checked_arm_count(n_arms), pairs_of(edges)
-        refuse_outside(n, pairs[:, 0], pairs[:, 1])
-        chances = None if probabilities is None else checked_probabilities(probabilities, pairs)
-        return cls._from_arrays(n, pairs[:, 0], pairs[:, 1], labels, probabilities=chances)
+        pairs = read.edges_of_pairs(read.checked_arm_count(n_arms), edges, labels, probabilities)
+        read.refuse_outside(n_arms, pairs.sources, pairs.targets)
+        return cls._of(pairs)
 
     @classmethod
     def from_adjacency(
@@ -107,7 +92,7 @@ class FeedbackGraph:
         are numbers in [0, 1], how likely i reveals j. Otherwise other numbers than 0 and 1 are refused: pass `A != 0`
         to make every weight an edge.
         """
-        return cls._of(edges_of_matrix(adjacency, labels, probabilities))
+        return cls._of(read.edges_of_matrix(adjacency, labels, probabilities=probabilities))
 
     @classmethod
     def from_networkx(cls, graph: nx.Graph[Any]) -> FeedbackGraph:
@@ -116,68 +101,68 @@ class FeedbackGraph:
         Labels are the nodes themselves, or, where these are just 0..n−1, their `label` attributes if every
         node has its own. An edge attribute `probability` says how likely the edge reveals, 1 where it has none.
         """
-        return cls._of(edges_of_networkx(graph))
+        return cls._of(read.edges_of_networkx(graph))
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> FeedbackGraph:
         """The graph that `to_arrays` described; every array is checked, since files can be damaged."""
-        return cls._of(edges_of_arrays(arrays))
+        return cls._of(read.edges_of_arrays(arrays))
 
     @classmethod
     def _of(cls, edges: Edges) -> FeedbackGraph:
-        """The graph of edges whose ids and probabilities are in range."""
-        return cls._from_arrays(checked_arm_count(edges.n_arms), *edges[1:-1])
-
-    @classmethod
-    def _from_arrays(
-        cls,
-        n: int,
-        sources: Indices,
-        targets: Indices,
-        labels: Sequence[str] | None = None,
-        universal: Indices | None = None,
-        universal_loops: Bools | None = None,
-        probabilities: Floats | None = None,
-    ) -> FeedbackGraph:
-        """Trusted constructor: ids and probabilities are in range. `universal` arms may be given instead of edges."""
+        """Whatever makes a graph ends here: ids and probabilities are in range."""
+        n = read.checked_arm_count(edges.n_arms)
         has_loop = np.zeros(n, dtype=bool)
         everywhere = np.zeros(n, dtype=bool)
-        if universal is not None and len(universal):
-            has_loop[universal] = True if universal_loops is None else universal_loops
+        if edges.universal is not None and len(edges.universal):
+            has_loop[edges.universal] = True if edges.universal_loops is None else edges.universal_loops
             if n >= 2:
-                everywhere[universal] = True
+                everywhere[edges.universal] = True
             elif has_loop[0]:  # one arm has no "every other arm": its loop is an ordinary edge
-                sources = targets = np.zeros(1, dtype=np.int64)
-                probabilities = None
-        edges = listed(n, sources, targets, probabilities)
-        has_loop[edges.cols[edges.rows == edges.cols]] = True
-        everywhere |= revealed_by_all_others(n, edges)
+                zero = np.zeros(1, dtype=np.int64)
+                edges = edges._replace(sources=zero, targets=zero, probabilities=None)
+        listed = read.in_order(n, edges)
+        has_loop[listed.targets[listed.sources == listed.targets]] = True
+        everywhere |= read.revealed_by_all_others(n, listed)
         if everywhere.any():
-            edges = edges.where(~everywhere[edges.cols])
-        return cls._compressed(n, edges, np.flatnonzero(everywhere), has_loop, checked_labels(labels, n))
+            listed = listed.where(~everywhere[listed.targets])
+        return cls._compressed(n, listed, np.flatnonzero(everywhere), has_loop)
 
     @classmethod
-    def _compressed(
-        cls, n: int, edges: Listed, universal: Indices, has_loop: Bools, labels: tuple[str, ...] | None
-    ) -> FeedbackGraph:
-        """The explicit edges in CSR form both ways, every array read-only."""
-        rows, cols, chances = edges
-        indptr = pointers(np.bincount(rows, minlength=n))
-        marks = np.ones(cols.size, dtype=np.int8) if chances is None else np.arange(cols.size)
-        by_target = sparse.csr_array(
-            (marks, cols, indptr), shape=(n, n)
-        ).tocsc()  # sorted because the rows are
+    def _compressed(cls, n: int, listed: Edges, universal: Indices, has_loop: Bools) -> FeedbackGraph:
+        """The explicit edges in CSR form both ways, every array read-only; probabilities only if one is below 1."""
+        indptr = read.pointers(np.bincount(listed.sources, minlength=n))
+        chances = listed.probabilities
+        if chances is not None and (chances == 1).all():
+            chances = None
+        marks = np.ones(len(listed.targets), dtype=np.int8) if chances is None else np.arange(len(chances))
+        # Sorted within a column because the rows are.
+        by_target = sparse.csr_array((marks, listed.targets, indptr), shape=(n, n)).tocsc()
         return cls(
             n_arms=n,
             out_indptr=frozen(indptr, np.int64),
-            out_indices=frozen(cols, np.int32),
+            out_indices=frozen(listed.targets, np.int32),
             in_indptr=frozen(by_target.indptr, np.int64),
             in_indices=frozen(by_target.indices, np.int32),
             universal=frozen(universal, np.int32),
             has_loop=frozen(has_loop, np.bool_),
-            labels=labels,
+            labels=read.checked_labels(listed.labels, n),
             out_probability=None if chances is None else frozen(chances, np.float64),
             in_probability=None if chances is None else frozen(chances[by_target.data], np.float64),
+        )
+
+    @property
+    def explicit(self) -> Edges:
+        """The graph as what it is made of, for graphs that differ a little."""
+        loops = self.has_loop[self.universal]
+        return Edges(
+            self.n_arms,
+            self.out_sources,
+            self.out_indices,
+            self.labels,
+            self.universal,
+            loops,
+            self.out_probability,
         )
 
     # -- reading it -----------------------------------------------------------------------------------
@@ -201,14 +186,7 @@ class FeedbackGraph:
 
     def reveals(self, i: int, j: int) -> bool:
         """Does playing i reveal the loss of j?"""
-        i, j = self._checked_arm(i), self._checked_arm(j)
-        if i == j:
-            return bool(self.has_loop[i])
-        if self.is_universal[j]:
-            return True
-        row = self.out_indices[self.out_indptr[i] : self.out_indptr[i + 1]]
-        at = int(np.searchsorted(row, j))
-        return at < row.size and int(row[at]) == j
+        return self.probability(i, j) > 0
 
     # -- reveals that may fail ------------------------------------------------------------------------
 
@@ -219,13 +197,10 @@ class FeedbackGraph:
 
     def probability(self, i: int, j: int) -> float:
         """How likely playing i reveals the loss of j: 1 for a certain edge, 0 where there is none."""
-        i, j = self._checked_arm(i), self._checked_arm(j)
-        if not self.reveals(i, j):
-            return 0.0
-        if self.out_probability is None or self.is_universal[j]:
-            return 1.0
-        first, end = self.out_indptr[i], self.out_indptr[i + 1]
-        return float(self.out_probability[first + np.searchsorted(self.out_indices[first:end], j)])
+        revealed, j = self.out_neighbors(i), self._checked_arm(j)
+        at = int(np.searchsorted(revealed, j))
+        there = at < revealed.size and int(revealed[at]) == j
+        return float(self.reveal_probabilities(i)[at]) if there else 0.0
 
     def reveal_probabilities(self, arm: int) -> Floats:
         """How likely playing `arm` reveals each of `out_neighbors(arm)`."""
@@ -244,10 +219,10 @@ class FeedbackGraph:
         shown = z[self.in_indices]
         if self.in_probability is not None:
             shown = shown * self.in_probability
-        found: Floats = np.bincount(self.in_targets, weights=shown, minlength=self.n_arms).astype(np.float64)
+        seen: Floats = np.bincount(self.in_targets, weights=shown, minlength=self.n_arms).astype(np.float64)
         arms = self.universal
-        found[arms] = z.sum() - np.where(self.has_loop[arms], 0.0, z[arms])
-        return found
+        seen[arms] = z.sum() - np.where(self.has_loop[arms], 0.0, z[arms])
+        return seen
 
     def at_least(self, r: float) -> FeedbackGraph:
         """The graph of the edges that reveal with probability r or more, all of them certain.
@@ -258,15 +233,7 @@ class FeedbackGraph:
         """
         if self.out_probability is None:
             return self
-        kept = self.out_probability >= r
-        return FeedbackGraph._from_arrays(
-            self.n_arms,
-            self.out_sources[kept],
-            self.out_indices[kept],
-            self.labels,
-            self.universal,
-            self.has_loop[self.universal],
-        )
+        return FeedbackGraph._of(self.explicit.where(self.out_probability >= r)._replace(probabilities=None))
 
     @property
     def out_sources(self) -> Longs:
@@ -304,62 +271,57 @@ class FeedbackGraph:
         return int(self.in_degree.sum())
 
     @cached_property
+    def digest(self) -> str:
+        """SHA-256 of arms, labels and edges, the same whatever file they came in: it names graphs in results."""
+        arrays = (
+            self.out_indptr.astype("<i8"),
+            self.out_indices.astype("<i4"),
+            self.universal.astype("<i4"),
+            self.has_loop.astype("u1"),
+            *(() if self.out_probability is None else (self.out_probability.astype("<f8"),)),
+        )
+        return digest(json.dumps([self.n_arms, self.labels]), *arrays)
+
+    @cached_property
     def content(self) -> str:
-        """A digest of the arms and edges, labels aside: the same for graphs that reveal the same."""
-        arrays = self.to_arrays()
-        names = sorted(name for name in arrays if not name.startswith("labels"))
-        return digest(*(part for name in names for part in (f"{name} {arrays[name].shape}", arrays[name])))
+        """The digest without labels: the same for graphs that reveal the same."""
+        return self.digest if self.labels is None else replace(self, labels=None).digest
 
     def contains(self, other: FeedbackGraph) -> bool:
         """Has it every edge of `other`, which has the same arms, each at least as likely to reveal as there?"""
-        listed = self._chances(other.out_sources, other.out_indices)
-        # An arm that all others reveal is listed all the same where its loop may fail.
         apart = other.universal[~self.is_universal[other.universal]]
-        if (self.in_degree[apart] < self.n_arms - 1).any():
-            return False
-        targets = np.repeat(apart, self.n_arms)
-        sources = np.tile(np.arange(self.n_arms), apart.size)
-        needed = (sources != targets) | other.has_loop[targets]
-        return bool(
-            (listed >= (1.0 if other.out_probability is None else other.out_probability)).all()
-            and (self._chances(sources, targets) == 1)[needed].all()
-            and (self.has_loop | ~other.has_loop).all()
-        )
+        if apart.size:
+            # An arm that all others reveal is listed all the same where its loop may fail.
+            if self.in_probability is None or other.has_loop[apart].any():
+                return False
+            sure = (self.in_probability == 1) & (self.in_indices != self.in_targets)
+            if (np.bincount(self.in_targets[sure], minlength=self.n_arms)[apart] < self.n_arms - 1).any():
+                return False
+        needed = 1.0 if other.out_probability is None else other.out_probability
+        likely = self._chances(other.out_sources, other.out_indices) >= needed
+        return bool(likely.all() and (self.has_loop | ~other.has_loop).all())
 
     def _chances(self, sources: Longs, targets: Ints) -> Floats:
         """How likely each of `sources` reveals each of `targets`: 0 where there is no edge."""
-        keys, mine = (
-            np.int64(self.n_arms) * i + j
-            for i, j in ((sources, targets), (self.out_sources, self.out_indices))
-        )
+        width = np.int64(self.n_arms)
+        keys, mine = width * sources + targets, width * self.out_sources + self.out_indices
         at = np.searchsorted(mine, keys)
         listed = np.append(mine, -1)[at] == keys
         explicit = np.ones(mine.size) if self.out_probability is None else self.out_probability
         everywhere = self.is_universal[targets] & ((sources != targets) | self.has_loop[targets])
-        found: Floats = np.where(listed, np.append(explicit, 0.0)[at], np.where(everywhere, 1.0, 0.0))
-        return found
+        return np.where(listed, np.append(explicit, 0.0)[at], everywhere.astype(np.float64))
 
     # -- other forms ----------------------------------------------------------------------------------
 
     def edges(self) -> Ints:
         """(n_edges, 2) all pairs (i, j) with i revealing j, sorted."""
-        return _pairs(self.to_sparse(), 0)
+        matrix = self.to_sparse()
+        rows = np.repeat(np.arange(self.n_arms, dtype=np.int32), np.diff(matrix.indptr))
+        return np.column_stack([rows, matrix.indices.astype(np.int32, copy=False)])
 
     def edge_probabilities(self) -> Floats:
         """(n_edges,) how likely each of `edges()` reveals."""
         return self.to_sparse().data.astype(np.float64)
-
-    def edge_blocks(self, most: int = 1_000_000) -> Iterator[tuple[Ints, Floats]]:
-        """The rows of `edges()` and their probabilities, about `most` at a time: for dense graphs."""
-        ends = np.cumsum(self.out_degree)
-        start = 0
-        while start < self.n_arms:
-            done = int(ends[start - 1]) if start else 0
-            stop = max(start + 1, int(np.searchsorted(ends, done + most, side="right")))
-            rows = self._rows(start, stop)
-            if rows.nnz:
-                yield _pairs(rows, start), rows.data
-            start = stop
 
     def to_sparse(self) -> sparse.csr_array:
         """Every edge as a SciPy CSR matrix of ones, or of probabilities where reveals may fail.
@@ -371,24 +333,15 @@ class FeedbackGraph:
                 f"{self.n_edges:,} edges are too many to write out one by one; "
                 "work with `universal` and the explicit CSR arrays instead"
             )
-        return self._rows(0, self.n_arms)
-
-    def _rows(self, start: int, stop: int) -> sparse.csr_array:
-        """Rows start..stop−1 of the adjacency matrix."""
-        shape = stop - start, self.n_arms
-        indptr = self.out_indptr[start : stop + 1]
-        indices = self.out_indices[indptr[0] : indptr[-1]]
-        entries: npt.NDArray[Any] = np.ones(indices.size, dtype=np.int8)
-        if self.out_probability is not None:
-            entries = self.out_probability[indptr[0] : indptr[-1]].copy()
-        explicit = sparse.csr_array((entries, indices, indptr - indptr[0]), shape=shape)
+        n, entries = self.n_arms, np.ones(self.out_indices.size, dtype=np.int8)
+        data: npt.NDArray[Any] = entries if self.out_probability is None else self.out_probability.copy()
+        explicit = sparse.csr_array((data, self.out_indices, self.out_indptr.copy()), shape=(n, n))
         if self.universal.size == 0:
             return explicit
-        rows = np.tile(np.arange(start, stop, dtype=np.int32), self.universal.size)
-        cols = np.repeat(self.universal, shape[0])
+        rows, cols = np.tile(np.arange(n, dtype=np.int32), self.universal.size), np.repeat(self.universal, n)
         keep = (rows != cols) | self.has_loop[cols]
-        ones = np.ones(int(keep.sum()), dtype=entries.dtype)
-        total = explicit + sparse.csr_array((ones, (rows[keep] - start, cols[keep])), shape=shape)
+        ones = np.ones(int(keep.sum()), dtype=data.dtype)
+        total = explicit + sparse.csr_array((ones, (rows[keep], cols[keep])), shape=(n, n))
         total.sort_indices()
         return sparse.csr_array(total)
 
@@ -421,10 +374,12 @@ class FeedbackGraph:
 
         graph: nx.DiGraph[Any] = nx.DiGraph()
         graph.add_nodes_from(range(self.n_arms))
-        graph.add_edges_from((int(i), int(j)) for i, j in self.edges())
-        if not self.certain:
-            likely = zip(map(tuple, self.edges().tolist()), self.edge_probabilities().tolist(), strict=True)
-            nx.set_edge_attributes(graph, dict(likely), "probability")
+        edges = self.edges().T.tolist()
+        if self.certain:
+            graph.add_edges_from(zip(*edges, strict=True))
+        else:
+            likely = self.edge_probabilities().tolist()
+            graph.add_weighted_edges_from(zip(*edges, likely, strict=True), weight="probability")
         if self.labels is not None:
             nx.set_node_attributes(graph, dict(enumerate(self.labels)), "label")
         return graph
@@ -435,17 +390,19 @@ class FeedbackGraph:
         n = len(chosen)
         new_id = np.full(self.n_arms, -1, dtype=np.int64)
         new_id[chosen] = np.arange(n)
-        degrees, found = gather_rows(self.out_indptr, self.out_indices, chosen)
-        targets, sources = new_id[found], np.repeat(np.arange(n), degrees)
-        inside = targets >= 0
+        degrees, revealed = read.gather_rows(self.out_indptr, self.out_indices, chosen)
         universal = np.flatnonzero(self.is_universal[chosen])
-        labels = None if self.labels is None else [self.labels[arm] for arm in chosen]
-        chances = None
-        if self.out_probability is not None:
-            chances = gather_values(self.out_indptr, self.out_probability, chosen)[inside]
-        return FeedbackGraph._from_arrays(
-            n, sources[inside], targets[inside], labels, universal, self.has_loop[chosen][universal], chances
+        chances = self.out_probability
+        edges = Edges(
+            n,
+            np.repeat(np.arange(n), degrees),
+            new_id[revealed],
+            None if self.labels is None else [self.labels[arm] for arm in chosen],
+            universal,
+            self.has_loop[chosen][universal],
+            None if chances is None else read.gather_rows(self.out_indptr, chances, chosen)[1],
         )
+        return FeedbackGraph._of(edges.where(edges.targets >= 0))
 
     def symmetrized(self) -> FeedbackGraph:
         """The graph with every edge also reversed, for data that hold each undirected edge once.
@@ -455,26 +412,14 @@ class FeedbackGraph:
         >>> FeedbackGraph.from_edges(3, [(0, 1), (1, 2)]).symmetrized().n_edges
         4
         """
-        n, rest = self.n_arms, np.flatnonzero(~self.is_universal)
+        rest = np.flatnonzero(~self.is_universal)
         if self.universal.size * rest.size + self.out_indices.size > MAX_MATERIALIZED_EDGES:
             raise InvalidGraph(
                 f"reversing {self.n_edges:,} edges would write out more than {MAX_MATERIALIZED_EDGES:,}"
             )
-        rows, cols = self.out_sources, self.out_indices
         # What all arms reveal must now reveal all arms: only edges into the others need to be written.
         back = np.repeat(self.universal, rest.size), np.tile(rest, self.universal.size)
-        r, chances = self.out_probability, None
-        if r is not None:
-            chances = np.concatenate([r, r, np.ones(back[0].size)])
-        return FeedbackGraph._from_arrays(
-            n,
-            np.concatenate([rows, cols, back[0]]),
-            np.concatenate([cols, rows, back[1]]),
-            self.labels,
-            self.universal,
-            self.has_loop[self.universal],
-            chances,
-        )
+        return FeedbackGraph._of(self.explicit.both_ways().and_also(*back))
 
     # -- small print ----------------------------------------------------------------------------------
 
@@ -504,16 +449,8 @@ class FeedbackGraph:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FeedbackGraph):
             return NotImplemented
-        return (
-            self.n_arms == other.n_arms
-            and self.labels == other.labels
-            and np.array_equal(self.out_indptr, other.out_indptr)
-            and np.array_equal(self.out_indices, other.out_indices)
-            and np.array_equal(self.universal, other.universal)
-            and np.array_equal(self.has_loop, other.has_loop)
-            and self.certain == other.certain
-            and (self.certain or np.array_equal(self.out_probability, other.out_probability))  # type: ignore[arg-type]
-        )
+        mine, theirs = self.to_arrays(), other.to_arrays()
+        return mine.keys() == theirs.keys() and all(np.array_equal(mine[key], theirs[key]) for key in mine)
 
     def __hash__(self) -> int:
         start = self.out_indices[:64].tobytes(), self.universal[:64].tobytes()
@@ -528,9 +465,3 @@ class FeedbackGraph:
         from sidelight.graph.sketch import panel
 
         return panel(self)
-
-
-def _pairs(matrix: sparse.csr_array, start: int) -> Ints:
-    """(row, column) of every entry, rows counted from `start`."""
-    rows = np.repeat(np.arange(start, start + matrix.shape[0], dtype=np.int32), np.diff(matrix.indptr))
-    return np.column_stack([rows, matrix.indices.astype(np.int32, copy=False)])

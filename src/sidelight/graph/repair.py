@@ -21,15 +21,8 @@ def with_loops(g: FeedbackGraph, unobservable_only: bool = False) -> FeedbackGra
     """
     looped = g.has_loop | (g.in_degree == 0) if unobservable_only else np.ones(g.n_arms, dtype=bool)
     more = np.flatnonzero(looped & ~g.has_loop & ~g.is_universal)
-    return FeedbackGraph._from_arrays(
-        g.n_arms,
-        np.concatenate([g.out_sources, more]),
-        np.concatenate([g.out_indices, more]),
-        g.labels,
-        g.universal,
-        looped[g.universal],
-        None if g.out_probability is None else np.append(g.out_probability, np.ones(more.size)),
-    )
+    edges = g.explicit.and_also(more, more)
+    return FeedbackGraph._of(edges._replace(universal_loops=looped[g.universal]))
 
 
 def observable_part(g: FeedbackGraph) -> tuple[FeedbackGraph, Longs]:

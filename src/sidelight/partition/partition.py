@@ -13,6 +13,7 @@ import numpy.typing as npt
 from sidelight._types import Longs, frozen
 from sidelight.errors import IllegalPartition, InvalidOption
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.edges import Edges
 from sidelight.partition.legality import Members, Violation, judge, read_members
 
 SHOWN_VIOLATIONS = 10
@@ -109,12 +110,14 @@ class Partition:
         target = owner[g.out_indices]
         across = source != target
         everywhere = np.unique(owner[g.universal])  # every other block reveals the block of a universal arm
-        return FeedbackGraph._from_arrays(
-            self.n_blocks,
-            source[across],
-            target[across],
-            universal=everywhere,
-            universal_loops=np.zeros(everywhere.size, dtype=bool),
+        return FeedbackGraph._of(
+            Edges(
+                self.n_blocks,
+                source[across],
+                target[across],
+                universal=everywhere,
+                universal_loops=np.zeros(everywhere.size, dtype=bool),
+            )
         )
 
     @cached_property

@@ -10,6 +10,7 @@ from scipy.optimize import linprog
 from sidelight.analysis import fractional_domination
 from sidelight.errors import InvalidGraph, InvalidOption, SolverError, UnobservableGraph
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.edges import Edges
 
 
 def brute_force(adjacency, arms, cover):
@@ -126,7 +127,7 @@ def test_dense_graphs_need_no_room(universal_loops, value):
     n = 100_000
     none = np.empty(0, dtype=np.int64)
     loops = np.full(n, universal_loops)
-    g = FeedbackGraph._from_arrays(n, none, none, universal=np.arange(n), universal_loops=loops)
+    g = FeedbackGraph._of(Edges(n, none, none, universal=np.arange(n), universal_loops=loops))
     found = fractional_domination(g)
     assert found.value == pytest.approx(value, rel=1e-12)
     assert found.verify(g)
@@ -145,8 +146,8 @@ def test_large_universal_parts_are_solved_exactly(listed):
             np.concatenate([ring, clique[:2].repeat(listed)]),
             np.concatenate([np.roll(ring, 1), np.tile(ring, 2)]),
         )
-    g = FeedbackGraph._from_arrays(
-        n, sources, targets, universal=clique, universal_loops=np.zeros(k, dtype=bool)
+    g = FeedbackGraph._of(
+        Edges(n, sources, targets, universal=clique, universal_loops=np.zeros(k, dtype=bool))
     )
     found = fractional_domination(g)
     assert found.verify(g)

@@ -11,6 +11,7 @@ from sidelight.analysis.domination.first_order import Certificates, solve_first_
 from sidelight.analysis.domination.program import solve_exactly
 from sidelight.errors import SolverError
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.edges import Edges
 
 
 def random_graph(n, degree, seed=0):
@@ -87,9 +88,7 @@ def test_universal_arms_and_sparse_arms_together():
     edges = sparse.edges()
     universal = np.arange(5_000, 10_000)
     loops = np.arange(5_000) % 2 == 0
-    g = FeedbackGraph._from_arrays(
-        10_000, edges[:, 0], edges[:, 1], universal=universal, universal_loops=loops
-    )
+    g = FeedbackGraph._of(Edges(10_000, edges[:, 0], edges[:, 1], universal=universal, universal_loops=loops))
     mixed, alone = fractional_domination(g), fractional_domination(sparse)
     assert mixed.verify(g)
     assert mixed.value == pytest.approx(alone.value, rel=1e-12)

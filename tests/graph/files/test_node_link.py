@@ -46,7 +46,7 @@ def test_bad_graphml(tmp_path, content):
 
 def test_empty_graphml(tmp_path):
     nx.write_graphml(nx.DiGraph(), tmp_path / "none.graphml")
-    with pytest.raises(GraphFileError, match="no nodes"):
+    with pytest.raises(GraphFileError, match="at least one arm"):
         read_graph(tmp_path / "none.graphml")
 
 
@@ -99,7 +99,7 @@ def test_json_of_other_programs(tmp_path):
         ('{"edges": []}', "pass n_arms"),
         ('{"edges": [[0, 99999999999999999999999]]}', "mistake in the ids"),
         ('{"n_arms": 3000000000, "edges": []}', "mistake in the ids"),
-        ('{"nodes": [], "links": []}', "no nodes"),
+        ('{"nodes": [], "links": []}', "at least one arm"),
         ('{"nodes": [{"id": 1}, {"id": 1}], "links": []}', "distinct"),
         ('{"nodes": [{"id": 0}], "links": [{"source": 0, "target": 9}]}', "node-link"),
         ('{"nodes": [{"id": 0}], "links": [[0, 0]]}', "node-link"),

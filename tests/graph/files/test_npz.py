@@ -41,7 +41,7 @@ def test_npz_layout_is_as_documented(tmp_path):
 BAD_ARRAYS = {
     "version": ({"sidelight_graph": np.int64(3)}, "version 3 is unknown"),
     "no arms": ({"n_arms": np.int64(0)}, "at least one arm"),
-    "float arms": ({"n_arms": np.float64(3)}, "n_arms must be one whole number"),
+    "float arms": ({"n_arms": np.float64(3)}, "n_arms must be a whole number"),
     "many arms": ({"n_arms": np.int64(4)}, "has_loop must be 4 booleans"),
     "loops": ({"has_loop": np.zeros(3)}, "has_loop must be 3 booleans"),
     "loop contradiction": ({"has_loop": np.ones(3, bool)}, "contradicts"),

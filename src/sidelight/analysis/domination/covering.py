@@ -11,7 +11,7 @@ from scipy import sparse
 
 from sidelight._types import Floats, Indices, Ints, Longs
 from sidelight.graph import FeedbackGraph
-from sidelight.graph.edges import gather_rows, gather_values, grouped, pointers
+from sidelight.graph.edges import gather_rows, grouped, pointers
 
 LISTED = -2
 """`spared` of a target whose sources are listed one by one."""
@@ -102,7 +102,7 @@ class CoveringProgram:
 
 def values_of(indptr: Indices, values: Floats | None, rows: Indices) -> Floats | None:
     """The values of some rows one after another; None if all are 1."""
-    return None if values is None else gather_values(indptr, values, rows)
+    return None if values is None else gather_rows(indptr, values, rows)[1]
 
 
 def listed_program(

@@ -23,7 +23,7 @@ from sidelight.analysis.domination.covering import (
 from sidelight.analysis.domination.program import EXACT_GAP, SMALLEST_GAP, solve_covering
 from sidelight.errors import SolverError, UnobservableGraph
 from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
-from sidelight.graph.edges import gather_rows, gather_values
+from sidelight.graph.edges import gather_rows
 from sidelight.graph.names import names
 
 ROUNDING = 1e-9
@@ -189,7 +189,7 @@ def _sums(
     owner = np.repeat(np.arange(len(rows)), counts)
     shown = _own(found, at, values, n_arms)
     if probability is not None:
-        shown = shown * gather_values(indptr, probability, rows)
+        shown = shown * gather_rows(indptr, probability, rows)[1]
     sums = np.bincount(owner, weights=shown, minlength=len(rows))
     return sums.astype(np.float64)  # bincount of nothing counts in integers
 

@@ -51,20 +51,16 @@ def read_graph(
     if named is not None:
         _refuse_unknown(file, form, "named", "csv names its arms so, other files hold their labels")
     if probabilities:
-        _refuse_unknown(
-            file,
-            form,
-            "probabilities",
-            "csv has a column `probability`, other files an attribute of that name",
-        )
+        instead = "csv has a column `probability`, other files an attribute of that name"
+        _refuse_unknown(file, form, "probabilities", instead)
     try:
         labels = read_nodes(file, limit) if form.labels_beside else None
         options = Options(wanted, limit, named, probabilities, labels)
         edges: Edges = _module(form).read(file, options)
         graph = _built(edges, options)
         graph = graph.symmetrized() if undirected else graph
-    except GraphFileError as error:
-        if str(error).startswith(str(file)):
+    except (GraphFileError, InvalidGraph) as error:
+        if isinstance(error, GraphFileError) and str(error).startswith(str(file)):
             raise
         raise GraphFileError(f"{file}: {error}") from error
     except FileNotFoundError as error:

@@ -24,7 +24,7 @@ from sidelight._formats import format_of
 from sidelight.errors import GraphFileError
 from sidelight.graph.edges import Edges
 from sidelight.graph.feedback_graph import FeedbackGraph
-from sidelight.graph.files.shared import LONGEST_LINE, Options, agreed_arm_count
+from sidelight.graph.files.shared import LONGEST_LINE, Options
 
 WEIGHTS = (
     "the column 'weight' is not read, every line is an edge whatever its weight;"
@@ -50,30 +50,25 @@ def read(path: Path, options: Options) -> Edges:
     with unpacking(path, options.limit) as file:
         head = _read_head(path, file)
         body = file.read()
-    in_nodes = None if options.labels is None else len(options.labels)
-    known = agreed_arm_count({"n_arms": options.n_arms, "comment": head.declared, "nodes file": in_nodes})
-    bound = min(known or MAX_ARMS, MAX_ARMS)
     if _starts_with_a_name(body) if options.named is None else options.named:
         edges = _read_names(path, head, body, options)
     else:
-        edges = _read_numbers(head, body, bound) or _read_lines(
-            path, head, body, lambda field: _checked_id(field, bound)
-        )
-    return edges._replace(n_arms=known, unread=WEIGHTS if "weight" in head.columns else None)
+        edges = _read_numbers(head, body) or _read_lines(path, head, body, _numbered)
+    return edges._replace(n_arms=head.declared, unread=WEIGHTS if "weight" in head.columns else None)
 
 
 def write(graph: FeedbackGraph, path: Path) -> None:
     """Write ids as `src,dst[,probability]` lines."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow
+
+    columns = dict(zip(("src", "dst"), graph.edges().T, strict=True))
+    if not graph.certain:
+        columns["probability"] = graph.edge_probabilities()
     isolated = graph.out_degree[-1] == 0 and graph.in_degree[-1] == 0
     with replacing(path) as file:
-        head = "src,dst\n" if graph.certain else "src,dst,probability\n"
-        file.write(f"# n_arms={graph.n_arms}\n{head}".encode() if isolated else head.encode())
-        for block, chances in graph.edge_blocks():
-            if graph.certain:
-                file.write(("%d,%d\n" * len(block) % tuple(block.ravel().tolist())).encode())
-            else:
-                rows = zip(block.tolist(), chances.tolist(), strict=True)
-                file.write("".join(f"{i},{j},{r!r}\n" for (i, j), r in rows).encode())
+        file.write(f"# n_arms={graph.n_arms}\n".encode() if isolated else b"")
+        arrow.write_csv(pa.table(columns), file, arrow.WriteOptions(quoting_style="none"))
 
 
 def _read_head(path: Path, file: IO[bytes]) -> _Head:
@@ -105,7 +100,7 @@ def _read_head(path: Path, file: IO[bytes]) -> _Head:
 # -- numbers ----------------------------------------------------------------------------------------------
 
 
-def _read_numbers(head: _Head, body: bytes, bound: int) -> Edges | None:
+def _read_numbers(head: _Head, body: bytes) -> Edges | None:
     """The edges of a file of plain numbers, None where anything is not plainly an edge."""
     import pyarrow as pa
     from pyarrow import csv as arrow
@@ -127,31 +122,23 @@ def _read_numbers(head: _Head, body: bytes, bound: int) -> Edges | None:
         return None
     sources, targets, *chances = (column.to_numpy() for column in table.columns)
     for ends in (sources, targets):
-        if ends.size and not (ends.min() >= 0 and ends.max() < bound):
+        if ends.size and not (ends.min() >= 0 and ends.max() < MAX_ARMS):
             return None
     if chances and not ((chances[0] > 0) & (chances[0] <= 1)).all():
         return None
     return Edges(None, sources, targets, probabilities=chances[0] if chances else None)
 
 
-def _checked_id(field: str, bound: int) -> int:
-    """The arm that a field names, or a ValueError that says what is wrong."""
+def _numbered(field: str) -> int:
+    """The arm whose number a field holds, or a ValueError that says what is wrong."""
     digits = field.strip()
-    if digits.isascii() and digits.isdigit():
-        # The length first: converting a million digits would take for ever.
-        arm = int(digits) if len(digits.lstrip("0")) < 19 else 10**19
-        if arm < bound:
-            return arm
-        if bound < MAX_ARMS:
-            raise ValueError(f"arm {digits:.40} does not exist, the file has arms 0..{bound - 1}")
-        raise ValueError(
-            f"id {digits:.40} is above {MAX_ARMS - 1}; pass named=True to number the arms by appearance"
-        )
-    if not digits:
-        raise ValueError("an id is missing")
-    if _is_number(digits):
-        raise ValueError(f"{digits[:40]!r} is not an arm: ids are whole numbers 0, 1, 2, …")
-    raise ValueError(f"{digits[:40]!r} is not a whole number; if the ids are names, pass named=True")
+    # The length first: converting a million digits would take for ever.
+    if digits.isascii() and digits.isdigit() and len(digits.lstrip("0")) < 19 and int(digits) < MAX_ARMS:
+        return int(digits)
+    raise ValueError(
+        f"{digits[:40]!r} is not an arm: ids are whole numbers from 0 to {MAX_ARMS - 1};"
+        " if they are names, pass named=True"
+    )
 
 
 def _is_number(field: str) -> bool:
@@ -262,35 +249,28 @@ def read_nodes(path: Path, limit: int | None = None) -> list[str] | None:
     beside = next((file for file in nodes_paths(path) if file.exists()), None)
     if beside is None:
         return None
+    labels: dict[int, str] = {}
     try:
         with unpacking(beside, limit) as stream:
-            labels = _labels(beside, stream)
-    except GraphFileError:
-        raise
+            rows = read_rows(beside, stream)
+            _, header = next(rows, (1, []))
+            if [name.strip().lower() for name in header[:2]] != ["id", "label"]:
+                raise GraphFileError(
+                    f"{beside}, line 1: the header must be id,label, got {','.join(header)!r}"
+                )
+            for line, row in rows:
+                number = row[0].strip()
+                if len(row) != len(header) or not (number.isascii() and number.isdigit()):
+                    raise GraphFileError(f"{beside}, line {line}: expected id,label, got {row!r:.200}")
+                if int(number) in labels:
+                    raise GraphFileError(f"{beside}, line {line}: arm {number} has a label already")
+                labels[int(number)] = row[1]
     except (OSError, EOFError, ValueError) as error:
         raise GraphFileError(f"{beside} cannot be read as labels id,label: {error}") from error
-    missing = next((arm for arm in range(len(labels)) if arm not in labels), None)
-    if missing is not None or not labels:
-        raise GraphFileError(
-            f"{beside}: the ids must be 0..{max(len(labels) - 1, 0)}, arm {missing or 0} has no label"
-        )
+    if sorted(labels) != list(range(len(labels))) or not labels:
+        missing = next(arm for arm in range(len(labels) + 1) if arm not in labels)
+        raise GraphFileError(f"{beside}: the ids must be 0, 1, 2, …, arm {missing} has no label")
     return [labels[arm] for arm in range(len(labels))]
-
-
-def _labels(beside: Path, stream: IO[bytes]) -> dict[int, str]:
-    labels: dict[int, str] = {}
-    rows = read_rows(beside, stream)
-    _, header = next(rows, (1, []))
-    if [name.strip().lower() for name in header[:2]] != ["id", "label"]:
-        raise GraphFileError(f"{beside}, line 1: the header must be id,label, got {','.join(header)!r}")
-    for line, row in rows:
-        number = row[0].strip()
-        if len(row) != len(header) or not (number.isascii() and number.isdigit()):
-            raise GraphFileError(f"{beside}, line {line}: expected id,label, got {row!r:.200}")
-        if int(number) in labels:
-            raise GraphFileError(f"{beside}, line {line}: arm {number} has a label already")
-        labels[int(number)] = row[1]
-    return labels
 
 
 def write_nodes(path: Path, labels: tuple[str, ...] | None) -> None:

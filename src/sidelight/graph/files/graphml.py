@@ -2,13 +2,11 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 from sidelight._files import replacing
 from sidelight.errors import GraphFileError
-from sidelight.graph.edges import Edges
+from sidelight.graph.edges import Edges, edges_of_networkx
 from sidelight.graph.feedback_graph import FeedbackGraph
-from sidelight.graph.files.node_link import edges_of_nodes
 from sidelight.graph.files.shared import Options
 
 _NOT_IN_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -21,10 +19,7 @@ def read(path: Path, options: Options) -> Edges:
     """
     import networkx as nx
 
-    graph: Any = nx.read_graphml(path)
-    names = [data.get("label") for _, data in graph.nodes(data=True)]
-    links = [data for _, _, data in graph.edges(data=True)]
-    return edges_of_nodes(list(graph.nodes), names, graph.edges(), links, directed=graph.is_directed())
+    return edges_of_networkx(nx.read_graphml(path), renumbered=True)
 
 
 def write(graph: FeedbackGraph, path: Path) -> None:

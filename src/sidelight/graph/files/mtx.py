@@ -17,11 +17,11 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from sidelight._files import replacing
-from sidelight._types import Floats, Ints
+from sidelight._types import Ints
 from sidelight.errors import GraphFileError
-from sidelight.graph.edges import Edges
+from sidelight.graph.edges import Edges, edges_of_matrix
 from sidelight.graph.feedback_graph import FeedbackGraph
-from sidelight.graph.files.shared import LONGEST_LINE, Options, edges_among, plausible_arm_count
+from sidelight.graph.files.shared import LONGEST_LINE, Options, plausible_arm_count
 
 LIKELY = "entries are probabilities"
 """The comment above entries that say how likely an edge reveals."""
@@ -60,13 +60,9 @@ def read(path: Path, options: Options) -> Edges:
     if likely and (head.values != 1 or head.symmetry not in ("general", "symmetric")):
         raise GraphFileError("probabilities are real numbers in a general or symmetric matrix")
     places, values = _dense(head, body) if head.layout == "array" else _entries(path, head, body)
-    here, unread = edges_among(values, likely)
-    sources, targets = places[:, here]
-    chances = values[here].real if likely else None
-    if head.symmetry != "general":  # only one triangle is stored
-        sources, targets = np.append(sources, targets), np.append(targets, sources)
-        chances = None if chances is None else np.append(chances, chances)
-    return Edges(head.size, sources, targets, probabilities=chances, unread=unread)
+    matrix = sparse.coo_array((values, tuple(places)), shape=(head.size, head.size))
+    edges = edges_of_matrix(matrix, probabilities=likely, weights=True)
+    return edges if head.symmetry == "general" else edges.both_ways()  # only one triangle is stored
 
 
 def _read_head(path: Path, file: IO[bytes]) -> _Head:
@@ -125,29 +121,27 @@ def _entries(path: Path, head: _Head, body: bytes) -> tuple[Ints, np.ndarray]:
     return places.astype(np.int32) - 1, _joined(values)
 
 
-def _joined(values: Floats) -> np.ndarray:
-    """(entries, 1) or (entries, 2) numbers as one each, of which two make a complex one."""
-    return (values if values.shape[1] == 1 else np.ascontiguousarray(values).view(np.complex128))[:, 0]
-
-
 def _complaint(path: Path, head: _Head, body: bytes) -> GraphFileError:
     """What is wrong, at the first line that is no entry."""
     what = f"two positions in 1..{head.size}" + (f" and {head.values} numbers" if head.values else "")
     for number, line in enumerate(body.split(b"\n"), head.lines + 1):
         words = line.split()
+        if not words or words[0].startswith(b"%"):
+            continue
         try:
-            fine = not words or words[0].startswith(b"%")
-            fine = fine or (
-                len(words) == 2 + head.values
-                and all(1 <= int(word) <= head.size for word in words[:2])
-                and all(math.isfinite(float(word)) for word in words[2:])
-            )
+            fine = len(words) == 2 + head.values and all(1 <= int(word) <= head.size for word in words[:2])
+            fine = fine and all(math.isfinite(float(word)) for word in words[2:])
         except ValueError:
             fine = False
         if not fine:
             shown = line[:100].decode("utf-8", errors="replace")
             return GraphFileError(f"{path}, line {number}: expected {what}, got {shown!r}")
     return GraphFileError(f"{path}: expected {what} on every line")
+
+
+def _joined(values: np.ndarray) -> np.ndarray:
+    """(entries, 1) or (entries, 2) numbers as one each, of which two make a complex one."""
+    return (values if values.shape[1] == 1 else np.ascontiguousarray(values).view(np.complex128))[:, 0]
 
 
 def _dense(head: _Head, body: bytes) -> tuple[Ints, np.ndarray]:

@@ -1,18 +1,18 @@
 """JSON (.json): our own lists of edges, or node-link data as networkx writes them."""
 
 import json
-from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import IO, Any
 
 from sidelight._files import replacing
 from sidelight.errors import GraphFileError
-from sidelight.graph.edges import Edges, checked_probabilities, likely_edges, pairs_of
+from sidelight.graph.edges import Edges, edges_of_networkx, edges_of_pairs
 from sidelight.graph.feedback_graph import FeedbackGraph
 from sidelight.graph.files.shared import Options, plausible_arm_count
+
+BLOCK = 1_000_000
+"""Entries of a list that are written at once."""
 
 
 def read(path: Path, options: Options) -> Edges:
@@ -28,20 +28,23 @@ def read(path: Path, options: Options) -> Edges:
 
 
 def write(graph: FeedbackGraph, path: Path) -> None:
-    """The object that `read` documents, written edge block by edge block."""
+    """The object that `read` documents, written block by block."""
     with replacing(path) as file:
         file.write(f'{{"n_arms": {graph.n_arms}, "edges": ['.encode())
-        for number, (block, _) in enumerate(graph.edge_blocks()):
-            file.write((b",\n" if number else b"\n") + json.dumps(block.tolist())[1:-1].encode())
-        file.write(b"]")
+        _write_list(file, graph.edges())
         if not graph.certain:
             file.write(b',\n"probabilities": [')
-            for number, (_, chances) in enumerate(graph.edge_blocks()):
-                file.write((b",\n" if number else b"\n") + json.dumps(chances.tolist())[1:-1].encode())
-            file.write(b"]")
+            _write_list(file, graph.edge_probabilities())
         if graph.labels is not None:
             file.write(b',\n"labels": ' + json.dumps(graph.labels).encode())
         file.write(b"}\n")
+
+
+def _write_list(file: IO[bytes], values: Any) -> None:
+    for first in range(0, len(values), BLOCK):
+        block = json.dumps(values[first : first + BLOCK].tolist())
+        file.write((b",\n" if first else b"\n") + block[1:-1].encode())
+    file.write(b"]")
 
 
 def _own(content: dict[str, Any], options: Options) -> Edges:
@@ -62,61 +65,22 @@ def _own(content: dict[str, Any], options: Options) -> Edges:
     if edges and stated is None and labels is None and options.n_arms is None:
         largest = max(chain.from_iterable(edges))  # may not fit into 64 bits
         plausible_arm_count(largest + 1, len(edges), confirmed=False)
-    pairs = pairs_of(edges)
-    likely = None if chances is None else checked_probabilities(chances, pairs)
-    return Edges(stated, pairs[:, 0], pairs[:, 1], labels, probabilities=likely)
+    return edges_of_pairs(stated, edges, labels, chances)
 
 
 def _node_link(content: dict[str, Any]) -> Edges:
-    nodes = content["nodes"]
-    links = content.get("links", content.get("edges"))
-    if not (isinstance(nodes, list) and isinstance(links, list)):
-        raise GraphFileError('node-link data need the lists "nodes" and "links" (or "edges")')
+    import networkx as nx
+
+    graph: Any = nx.MultiDiGraph() if content.get("directed") else nx.MultiGraph()
     try:
-        ids = [node["id"] for node in nodes]
-        names = [node.get("label") for node in nodes]
-        ends = [(link["source"], link["target"]) for link in links]
-        return edges_of_nodes(ids, names, ends, links, directed=bool(content.get("directed", False)))
-    except (KeyError, TypeError, AttributeError) as error:
-        raise GraphFileError(f"not node-link data: {error!r}") from error
-
-
-def edges_of_nodes(
-    ids: Sequence[Hashable],
-    names: Sequence[object],
-    ends: Iterable[tuple[Hashable, Hashable]],
-    attributes: Sequence[Mapping[str, Any]],
-    *,
-    directed: bool,
-) -> Edges:
-    """Arms from node ids: the numbers themselves where they are 0..n−1, else in the order given."""
-    n = len(ids)
-    if n == 0:
-        raise GraphFileError("there are no nodes")
-    numbered = {str(node) for node in ids} == {str(arm) for arm in range(n)}
-    arm_of = {node: int(str(node)) if numbered else arm for arm, node in enumerate(ids)}
-    if len(arm_of) != n:
-        raise GraphFileError("node ids must be distinct")
-    pairs = np.array([(arm_of[u], arm_of[v]) for u, v in ends], dtype=np.int64).reshape(-1, 2)
-    given = likely_edges(attributes)
-    chances = None if given is None else checked_probabilities(given, pairs)
-    if not directed:
-        pairs = np.concatenate([pairs, pairs[:, ::-1]])
-        chances = None if chances is None else np.concatenate([chances, chances])
-    weighted = any("weight" in edge for edge in attributes)
-    unread = "the weights of edges are not read, every edge counts" if weighted else None
-    labels = _labels(ids, names, arm_of if numbered else None)
-    return Edges(n, pairs[:, 0], pairs[:, 1], labels, probabilities=chances, unread=unread)
-
-
-def _labels(
-    ids: Sequence[Hashable], names: Sequence[object], numbers: Mapping[Hashable, int] | None
-) -> list[str] | None:
-    """The names of the nodes if all have different ones; else their ids, unless these are the `numbers` of arms."""
-    usable = [name for name in names if isinstance(name, str)]
-    if not len(usable) == len(ids) == len(set(usable)):
-        return None if numbers is not None else [str(node) for node in ids]
-    if numbers is None:
-        return usable
-    by_arm = {numbers[node]: name for node, name in zip(ids, usable, strict=True)}
-    return [by_arm[arm] for arm in range(len(ids))]
+        graph.add_nodes_from((node["id"], node) for node in content["nodes"])
+        links = content["links"] if "links" in content else content["edges"]
+        graph.add_edges_from((link["source"], link["target"], link) for link in links)
+        listed = len(graph) == len(content["nodes"])
+    except (KeyError, TypeError, AttributeError, nx.NetworkXException) as error:
+        raise GraphFileError(f'not node-link data, lists "nodes" and "links": {error!r}') from error
+    if not listed:
+        raise GraphFileError(
+            "not node-link data: ids of nodes must be distinct, and links join nodes that are listed"
+        )
+    return edges_of_networkx(graph, renumbered=True)

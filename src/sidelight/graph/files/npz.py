@@ -22,7 +22,7 @@ from sidelight._files import replacing
 from sidelight.errors import GraphFileError
 from sidelight.graph.edges import Edges, edges_of_arrays, edges_of_matrix
 from sidelight.graph.feedback_graph import FeedbackGraph
-from sidelight.graph.files.shared import Options, edges_among, plausible_arm_count
+from sidelight.graph.files.shared import Options, plausible_arm_count
 
 VERSION, WITH_PROBABILITIES = 1, 2
 
@@ -50,13 +50,7 @@ def read(path: Path, options: Options) -> Edges:
             f" it holds {', '.join(list(arrays)[:10]) or 'nothing'}"
         )
     matrix: Any = sparse.load_npz(path)  # what it will allocate is known by now
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise GraphFileError(f"the matrix must be square, got shape {matrix.shape}")
-    n = plausible_arm_count(matrix.shape[0], matrix.nnz, options.n_arms is not None)
+    plausible_arm_count(matrix.shape[0], matrix.nnz, options.n_arms is not None)
     if hasattr(matrix, "check_format"):
         matrix.check_format(full_check=True)  # compiled loops trust the indices
-    if options.probabilities:
-        return edges_of_matrix(matrix, probabilities=True)
-    entries = matrix.tocoo()
-    here, unread = edges_among(entries.data, probabilities=False)
-    return Edges(n, entries.row[here], entries.col[here], unread=unread)
+    return edges_of_matrix(matrix, probabilities=options.probabilities, weights=True)

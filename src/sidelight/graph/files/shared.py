@@ -1,14 +1,11 @@
-"""What readers of graph files share: what they are asked for, how many arms are plausible, what weights are."""
+"""What readers of graph files share: what they are asked for, how many arms are plausible."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from sidelight._check import MAX_ARMS
-from sidelight._types import Bools
 from sidelight.errors import GraphFileError
 from sidelight.graph.edges import checked_arm_count
 
@@ -51,20 +48,3 @@ def plausible_arm_count(n: int, edges: int, confirmed: bool) -> int:
     if n > MAX_ARMS:
         raise GraphFileError(f"at most {MAX_ARMS:,} arms are supported, the file has {n:,}")
     return checked_arm_count(n)
-
-
-def edges_among(entries: np.ndarray, probabilities: bool) -> tuple[Bools, str | None]:
-    """Which entries of a matrix are edges, all but 0; and what of them is not read, where they are weights."""
-    here: Bools = entries != 0
-    if probabilities:
-        wrong = entries[~((entries >= 0) & (entries <= 1))]
-        if wrong.size:
-            raise GraphFileError(f"probabilities are numbers in [0, 1], 0 for no edge, got {wrong[0]}")
-        return here, None
-    if np.isnan(entries).any():
-        raise GraphFileError("the matrix contains NaN; use 0 for no edge")
-    weights = bool((entries[here] != 1).any())
-    return (
-        here,
-        "the values of the matrix are not read, every entry other than 0 is an edge" if weights else None,
-    )
