@@ -47,7 +47,7 @@ env = sl.environments
     ],
 )
 def test_careless_arguments_are_named(careless):
-    with pytest.raises(sl.InvalidOption, match=r"got|does not exist"):
+    with pytest.raises(sl.SidelightError, match=r"got|given|does not exist"):
         careless()
 
 

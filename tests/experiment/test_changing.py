@@ -74,7 +74,7 @@ def test_decisions_and_simulation_play_one_game(kind, delay):
             policy.observe(d, environment.heard(4, then, graph, d.arm), **later)
     assert run.cost[0, -1] == pytest.approx(cost)
     assert run.certificate[0, -1] == pytest.approx(policy.certificate().value, rel=1e-12)
-    assert run.regret[0, -1] == pytest.approx(cost - environment.environment.table.sum(axis=0).min())
+    assert run.regret[0, -1] == pytest.approx(cost - environment.table.sum(axis=0).min())
 
 
 def test_regret_keeps_below_the_mean_certificate():

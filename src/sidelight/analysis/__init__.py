@@ -2,8 +2,8 @@
 
 from sidelight.analysis.domination.domination import Domination, block_dominations, fractional_domination
 from sidelight.analysis.domination.partial import PartialCover, lower_hull, partial_cover, partial_covers
+from sidelight.analysis.game import Minimax, minimax
 from sidelight.analysis.independence.number import IndependenceNumber, independence_number
-from sidelight.analysis.minimax.value import Minimax, minimax
 from sidelight.analysis.observability import Observability, observability
 from sidelight.analysis.packing import LowerBound, PackingSet, packing_independent_set, packing_lower_bound
 

@@ -67,7 +67,7 @@ class Observability:
         )
 
 
-def observability(g: GivenGraph) -> Observability:
+def observability(graph: GivenGraph) -> Observability:
     """Classify every arm and the graph, in O(n + edges).
 
     An arm is strong iff it reveals itself or every other arm (of at least one) reveals it; unobservable iff
@@ -79,10 +79,10 @@ def observability(g: GivenGraph) -> Observability:
     >>> observability(FeedbackGraph.from_edges(3, [(0, 0), (0, 1), (1, 2)]))
     Observability(graph='weak', strong=1, weak=2, unobservable=0)
     """
-    g = graph_of(g, "observability")
-    codes = np.where(g.in_degree > 0, WEAK, UNOBSERVABLE)
-    everywhere = g.is_universal
-    if not g.certain:  # revealed by all others, with whatever probability
-        everywhere = (g.in_degree - g.has_loop == g.n_arms - 1) & (g.n_arms > 1)
-    codes[g.has_loop | everywhere] = STRONG
+    graph = graph_of(graph, "observability")
+    codes = np.where(graph.in_degree > 0, WEAK, UNOBSERVABLE)
+    everywhere = graph.is_universal
+    if not graph.certain:  # revealed by all others, with whatever probability
+        everywhere = (graph.in_degree - graph.has_loop == graph.n_arms - 1) & (graph.n_arms > 1)
+    codes[graph.has_loop | everywhere] = STRONG
     return Observability(per_arm=frozen(CLASSES[codes], np.str_), graph=str(CLASSES[codes.min()]))

@@ -189,25 +189,25 @@ class PackingSet:
         """max{log|S|, |S|/t}, the strength of the lower bound it proves; 0 for the empty set."""
         return packing_rate(len(self.arms), self.t)
 
-    def verify(self, g: FeedbackGraph) -> bool:
-        """True if S is a t-packing independent set of `g`; otherwise SolverError naming an offending arm."""
+    def verify(self, graph: FeedbackGraph) -> bool:
+        """True if S is a t-packing independent set of `graph`; otherwise SolverError naming an offending arm."""
         if self.arms.size == 0:
             return True
-        members = g.checked_arms(self.arms)
-        inside = np.zeros(g.n_arms, dtype=bool)
+        members = graph.checked_arms(self.arms)
+        inside = np.zeros(graph.n_arms, dtype=bool)
         inside[members] = True
-        looped = members[g.has_loop[members]]
+        looped = members[graph.has_loop[members]]
         if looped.size:
             raise SolverError(f"arm {looped[0]} reveals itself, so no independent set contains it")
-        everywhere = members[g.is_universal[members]]
+        everywhere = members[graph.is_universal[members]]
         if everywhere.size and members.size > 1:
             raise SolverError(f"arm {everywhere[0]} is revealed by every other member")
-        counts, sources = gather_rows(g.in_indptr, g.in_indices, members)
+        counts, sources = gather_rows(graph.in_indptr, graph.in_indices, members)
         edges = np.flatnonzero(inside[sources])
         if edges.size:
             target = np.repeat(members, counts)[edges[0]]
             raise SolverError(f"member {sources[edges[0]]} reveals member {target}")
-        seen = np.bincount(sources, minlength=g.n_arms)
+        seen = np.bincount(sources, minlength=graph.n_arms)
         over = np.flatnonzero(seen > self.t)
         if over.size or self.t < 1:  # the only member may be universal: then everyone else reveals just it
             busiest = int(np.argmax(seen))
@@ -220,7 +220,7 @@ class PackingSet:
 
 
 def packing_independent_set(
-    g: GivenGraph,
+    graph: GivenGraph,
     t: int | None = None,
     *,
     exact: bool | None = None,
@@ -240,22 +240,22 @@ def packing_independent_set(
     >>> packing_independent_set(g, t=2)
     PackingSet(2 arms, t=2, rate=1, exact)
     """
-    g = graph_of(g, "packing_independent_set")
+    graph = graph_of(graph, "packing_independent_set")
     if t is not None:
         t = checked_count("t", t)
     if not time_limit > 0:
         raise InvalidOption(f"time_limit must be a positive number of seconds, got {time_limit!r}")
-    loopless = np.flatnonzero(~g.has_loop)
-    candidates = loopless[~g.is_universal[loopless]]
+    loopless = np.flatnonzero(~graph.has_loop)
+    candidates = loopless[~graph.is_universal[loopless]]
     arms: Indices
     upper: float | None
     if candidates.size <= 1:  # two members exclude a universal arm: some other member would reveal it
         arms, level = candidates if candidates.size else loopless[:1], t or 1
         upper = score(len(arms), level, t)
     else:
-        (arms, level), upper = greedy_packing_set(g, candidates, t, seed), None
+        (arms, level), upper = greedy_packing_set(graph, candidates, t, seed), None
         if exact or (exact is None and candidates.size <= EXACT_ARMS):
-            arms, level, upper = exact_packing(g, candidates, t, (arms, level), time_limit)
+            arms, level, upper = exact_packing(graph, candidates, t, (arms, level), time_limit)
     attained = upper is not None and score(len(arms), level, t) >= upper * (1.0 - 1e-12)
     if exact and not attained:
         raise SolverError(
@@ -286,7 +286,7 @@ class LowerBound:
 
 
 def packing_lower_bound(
-    g: GivenGraph, horizon: int, *, exact: bool | None = None, seed: int = 0, time_limit: float = 10.0
+    graph: GivenGraph, horizon: int, *, exact: bool | None = None, seed: int = 0, time_limit: float = 10.0
 ) -> LowerBound:
     """rate^{1/3}·T^{2/3} for the best packing found, rate = max{log|S|, |S|/t}.
 
@@ -298,18 +298,18 @@ def packing_lower_bound(
     >>> round(bound.value, 6), bound.certificate
     (100.0, PackingSet(1 arms, t=1, rate=1, exact))
     """
-    g, horizon = graph_of(g, "packing_lower_bound"), checked_horizon(horizon)
-    classes = observability(g)
+    graph, horizon = graph_of(graph, "packing_lower_bound"), checked_horizon(horizon)
+    classes = observability(graph)
     if classes.graph == "unobservable":
         raise InfeasibleRequest(
             "the lower bound is for weakly observable graphs, but nothing reveals "
-            f"arms {names(g, classes.unobservable.tolist())}: regret there is linear in T"
+            f"arms {names(graph, classes.unobservable.tolist())}: regret there is linear in T"
         )
     if classes.graph == "strong":
         raise InfeasibleRequest(
             "the lower bound is for weakly observable graphs, but every arm is strongly observable: "
             "regret there is of order √T"
         )
-    certificate = packing_independent_set(g, exact=exact, seed=seed, time_limit=time_limit)
+    certificate = packing_independent_set(graph, exact=exact, seed=seed, time_limit=time_limit)
     value = certificate.rate ** (1 / 3) * float(horizon) ** (2 / 3)
     return LowerBound(value, certificate, PACKING_SOURCE)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from math import inf
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +16,7 @@ from sidelight._types import Bools, Floats, Longs
 from sidelight.engine.losses import World, no_function
 from sidelight.engine.random import fill_hashed_units
 from sidelight.engine.round.probabilities import fill_edge_units
-from sidelight.errors import InvalidOption
+from sidelight.errors import InvalidGraph, InvalidOption
 from sidelight.graph.changes import Changes
 
 if TYPE_CHECKING:
@@ -76,8 +78,30 @@ class Environment(ABC):
         return int(np.argmin(self.totals(np.array([horizon]), seed)[0]))
 
     def check_horizon(self, horizon: int) -> None:
-        """Refuse horizons for which there are no losses."""
-        return
+        """Refuse horizons for which there are no losses, or no graphs where they change."""
+        recorded = None if self.changes is None else self.changes.rounds
+        if recorded is not None and horizon > recorded:
+            raise InvalidOption(
+                f"graphs are recorded for {recorded:,} rounds, not enough for {horizon:,}; shorten the horizon or"
+                " pass repeat=True"
+            )
+
+    def graph_at(self, seed: int, round_: int) -> FeedbackGraph:
+        """The feedback graph of a round of the run with this seed, where rounds have graphs of their own."""
+        if self.changes is None:
+            raise InvalidOption(f"{self!r} has no graphs of its own: they are those of the plan")
+        return self.changes.graph_at(environment_key(seed), round_)
+
+    def on(self, changes: Changes, name: str) -> Self:
+        """The same losses on graphs that change."""
+        for index, graph in enumerate(changes.graphs):
+            if graph.n_arms != self.n_arms:
+                raise InvalidGraph(
+                    f"graphs[{index}] has {graph.n_arms} arms, the losses are of {self.n_arms}"
+                )
+        twin = copy(self)
+        vars(twin).update(changes=changes, name=name)
+        return twin
 
     @property
     def world(self) -> World | None:
@@ -128,11 +152,15 @@ def checked_numbers(values: npt.ArrayLike, what: str) -> Floats:
         raise InvalidOption(f"{what} must be numbers, got {values!r} ({error})") from None
 
 
-def flat_numbers(values: npt.ArrayLike, what: str) -> Floats:
-    """A flat, non-empty array of floats of its own."""
+def flat_numbers(values: npt.ArrayLike, what: str, least: float = -inf, most: float = inf) -> Floats:
+    """A flat, non-empty array of floats of its own, finite and within least..most where that is asked for."""
     numbers = checked_numbers(values, what).copy()
     if numbers.ndim != 1 or numbers.size == 0:
         raise InvalidOption(f"{what} must be a flat, non-empty sequence, got shape {numbers.shape}")
+    wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= least) & (numbers <= most)))
+    if wrong.size and least > -inf:
+        limits = f"in [{least:g}, {most:g}]" if most < inf else f"a finite number ≥ {least:g}"
+        raise InvalidOption(f"{what}[{wrong[0]}] must be {limits}, got {numbers[wrong[0]]}")
     return numbers
 
 

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from sidelight._check import checked_count, checked_number
-from sidelight._types import Bools, Floats, Longs, frozen
-from sidelight.engine import losses as engine
+from sidelight._types import Bools, Floats, frozen
 from sidelight.engine.graphs import Sequence as Order
-from sidelight.environment.base import Environment, checked_arms, environment_key, flat_numbers
-from sidelight.environment.means import bernoulli
-from sidelight.environment.names import GAP, Written, spelled
+from sidelight.environment.base import Environment, checked_arms, flat_numbers
 from sidelight.errors import InvalidGraph, InvalidOption
-from sidelight.graph import FeedbackGraph
+from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
 from sidelight.graph.changes import Changes
-
-__all__ = ["changing", "online"]
 
 Shown = Literal["before", "after"]
 
@@ -28,82 +22,16 @@ DISTINCT = 64
 """Who is online in a round is one of so many sets, drawn anew every round."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Changing(Environment):
-    """Losses of `environment`, and for every round one of a few feedback graphs; both fixed before the game."""
-
-    environment: Environment
-    changes: Changes
-    rounds: int | None = None  # for which graphs are recorded; None: any number
-    name: str = "changing"
-
-    def __post_init__(self) -> None:
-        for index, graph in enumerate(self.changes.graphs):
-            if graph.n_arms != self.environment.n_arms:
-                raise InvalidGraph(
-                    f"graphs[{index}] has {graph.n_arms} arms, the losses are of {self.environment.n_arms}"
-                )
-
-    @property
-    def n_arms(self) -> int:  # type: ignore[override]
-        """Number of arms."""
-        return self.environment.n_arms
-
-    @property
-    def same_costs(self) -> bool:  # type: ignore[override]
-        """Are costs the same for every seed?"""
-        return self.environment.same_costs
-
-    def graph_at(self, seed: int, round_: int) -> FeedbackGraph:
-        """The feedback graph of a round of the run with this seed."""
-        return self.changes.graph_at(environment_key(seed), round_)
-
-    def losses(self, seed: int, round_: int, arms: npt.ArrayLike) -> Floats:
-        """The losses of `arms` in a round."""
-        return self.environment.losses(seed, round_, arms)
-
-    def costs(self, seed: int, round_: int, arm: int) -> float:
-        """What playing `arm` costs in the sense of the regret."""
-        return self.environment.costs(seed, round_, arm)
-
-    def totals(self, rounds: Longs, seed: int = 0) -> Floats:
-        """(len(rounds), n) cost of playing each arm in all rounds before each of `rounds`."""
-        return self.environment.totals(rounds, seed)
-
-    def best_totals(self, rounds: Longs, seed: int = 0) -> Floats:
-        """The cost of the best fixed arm over the rounds before each of `rounds`."""
-        return self.environment.best_totals(rounds, seed)
-
-    def check_horizon(self, horizon: int) -> None:
-        """Refuse horizons for which there are no losses or no graphs."""
-        self.environment.check_horizon(horizon)
-        if self.rounds is not None and horizon > self.rounds:
-            raise InvalidOption(
-                f"graphs are recorded for {self.rounds:,} rounds, not enough for {horizon:,}; shorten the horizon or"
-                " pass repeat=True"
-            )
-
-    @property
-    def world(self) -> engine.World | None:
-        """The same losses for the kernels."""
-        return self.environment.world
-
-    @property
-    def function(self) -> Any:
-        """The compiled loss function that goes with `world`."""
-        return self.environment.function
-
-
 def changing(
     losses: Environment,
-    graphs: Sequence[FeedbackGraph],
+    graphs: Sequence[GivenGraph],
     order: npt.ArrayLike | None = None,
     *,
     period: int = 1,
     probabilities: npt.ArrayLike | None = None,
     shown: Shown = "before",
     repeat: bool = False,
-) -> Changing:
+) -> Environment:
     """The losses of an environment on graphs that change.
 
     Round t has graphs[order[t // period]]. Without an `order` graphs take turns, `period` rounds each; with
@@ -121,8 +49,8 @@ def changing(
             f"losses must be made by sidelight.environments, got {type(losses).__name__}; "
             "wrap a function with environments.function(loss, n_arms)"
         )
-    given = tuple(graphs) if isinstance(graphs, Sequence) else ()
-    if not given or not all(isinstance(graph, FeedbackGraph) for graph in given):
+    given = [graph_of(graph, "changing") for graph in graphs] if isinstance(graphs, Sequence) else []
+    if not given:
         raise InvalidGraph(f"graphs must be a list of one FeedbackGraph or more, got {graphs!r:.60}")
     if shown not in ("before", "after"):
         raise InvalidOption(f'graphs are shown "before" or "after" playing, got {shown!r:.30}')
@@ -135,7 +63,7 @@ def changing(
         cumulative = _cumulative(probabilities, len(given))
     sequence = Order(length, frozen(turns, np.int64), frozen(cumulative, np.float64))
     rounds = None if order is None or repeat else length * turns.size
-    return Changing(losses, Changes(given, sequence, shown == "after"), rounds)
+    return losses.on(Changes(tuple(given), sequence, shown == "after", rounds), "changing")
 
 
 def _cumulative(probabilities: npt.ArrayLike, count: int) -> Floats:
@@ -145,25 +73,17 @@ def _cumulative(probabilities: npt.ArrayLike, count: int) -> Floats:
             f"probabilities must be {count} numbers of 0 or more that add up to 1, one for each graph, got"
             f" {probabilities!r:.60}"
         )
-    found: Floats = np.cumsum(shares)
-    return found
+    return np.asarray(np.cumsum(shares))
 
 
-def _read_online(written: Written) -> Changing:
-    share, width, answers = written.numbers(0.5, GAP, 1.0)
-    losses = bernoulli(written.leading(width, written.middle))
-    return online(written.graph, losses, share, answers=answers)
-
-
-@spelled("online[:SHARE[,GAP[,ANSWERS]]]", _read_online)
 def online(
-    graph: FeedbackGraph,
+    graph: GivenGraph,
     losses: Environment,
     share: float = 0.5,
     distinct: int = DISTINCT,
     seed: int = 0,
     answers: float = 1.0,
-) -> Changing:
+) -> Environment:
     """Recommending to somebody in a network of whom only a share is online: known before playing.
 
     Whoever is recommended something answers; so do those whom that arm reveals in `graph`, if they are online, each
@@ -175,8 +95,7 @@ def online(
     >>> all(world.graph_at(0, t).has_loop.all() for t in range(20))
     True
     """
-    if not isinstance(graph, FeedbackGraph):
-        raise InvalidGraph(f"the network must be a FeedbackGraph, got {type(graph).__name__}")
+    graph = graph_of(graph, "online")
     chance, answered = checked_number("share", share), checked_number("answers", answers)
     if not 0.0 <= chance <= 1.0:
         raise InvalidOption(f"share must be in [0, 1], got {share!r}")
@@ -191,8 +110,9 @@ def online(
     graphs = []
     for _ in range(sets):
         here: Bools = (rng.random(n) < chance)[edges[:, 1]]
-        found = np.concatenate([edges[here], loops])
+        pairs = np.concatenate([edges[here], loops])
         reveals = np.concatenate([works[here], np.ones(n)])
-        graphs.append(FeedbackGraph.from_edges(n, found, labels=graph.labels, probabilities=reveals))
-    made = changing(losses, graphs, probabilities=np.full(sets, 1 / sets))
-    return Changing(made.environment, made.changes, name="online")
+        graphs.append(FeedbackGraph.from_edges(n, pairs, labels=graph.labels, probabilities=reveals))
+    drawn = changing(losses, graphs, probabilities=np.full(sets, 1 / sets)).changes
+    assert drawn is not None
+    return losses.on(drawn, "online")

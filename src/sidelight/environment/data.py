@@ -21,14 +21,11 @@ from sidelight._check import checked_count, checked_path
 from sidelight._types import Floats
 from sidelight.environment.base import Environment
 from sidelight.environment.means import Coins
-from sidelight.environment.names import Written, spelled
 from sidelight.environment.tables import Matrix, Table, newsvendor, read_table
 from sidelight.errors import InvalidOption, MissingData, WeightsIgnored
 from sidelight.graph import FeedbackGraph, families, read_graph
-from sidelight.graph.building import from_pairs, pairs
 from sidelight.graph.files.csv import nodes_paths
-
-__all__ = ["dataset", "dataset_names"]
+from sidelight.graph.repair import with_loops
 
 VARIABLE = "SIDELIGHT_DATA"
 """Environment variable that names the folder of data sets."""
@@ -49,13 +46,6 @@ class Dataset(NamedTuple):
     card: dict[str, Any]  # what the data are, their licence, how to cite them
 
 
-def _read(written: Written) -> Environment:
-    named, repeat = written.named(2)
-    series = named[1] if len(named) > 1 else None
-    return dataset(named[0], series=series, orders=written.graph.n_arms, repeat=repeat).environment
-
-
-@spelled("dataset:NAME[,SERIES][,repeat]", _read)
 def dataset(
     name: str,
     folder: str | os.PathLike[str] | None = None,
@@ -99,9 +89,7 @@ def dataset(
             f"data set {name!r} has losses of {environment.n_arms} arms and a graph of {graph.n_arms}"
         )
     if self_loops:
-        arms = np.arange(graph.n_arms)
-        edges = graph.edges().astype(np.int64)
-        graph = from_pairs(graph.n_arms, edges, pairs(arms, arms), labels=graph.labels)
+        graph = with_loops(graph)
     return Dataset(name, graph, environment, losses.card)
 
 
@@ -254,4 +242,4 @@ def _lasting_graph(table: Table, n_arms: int) -> FeedbackGraph:
     seen = np.unique(np.stack([source * n_arms + target, rounds]), axis=1)[0]
     edges, counts = np.unique(seen, return_counts=True)
     lasting = edges[counts == np.unique(rounds).size]
-    return from_pairs(n_arms, pairs(lasting // n_arms, lasting % n_arms))
+    return FeedbackGraph.from_edges(n_arms, np.column_stack(np.divmod(lasting, n_arms)))

@@ -22,8 +22,6 @@ from sidelight.environment.base import Environment, frozen, running_totals
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 
-__all__ = ["function"]
-
 Loss = Callable[[int, int], float]
 
 

@@ -17,24 +17,16 @@ from sidelight._check import checked_count, checked_horizon, checked_number, che
 from sidelight._types import Longs
 from sidelight.environment.base import checked_arms
 from sidelight.environment.means import Coins
-from sidelight.environment.names import Written, spelled, whole
 from sidelight.errors import InfeasibleRequest, InvalidOption
-from sidelight.graph import FeedbackGraph
+from sidelight.graph import GivenGraph, graph_of
 from sidelight.planning.bounds import lower
 from sidelight.planning.bounds.lower import KL_ONE, KL_TWO, LARGEST_BIAS
 
 if TYPE_CHECKING:
     from sidelight.analysis import PackingSet
 
-__all__ = ["hard", "hard_bandit", "hard_experts", "hard_packing", "hard_weak_arm", "packing"]
 
-
-def _read(written: Written) -> Coins:
-    return hard(written.graph, written.horizon, seed=whole(written.numbers(0)[0]))
-
-
-@spelled("hard[:SEED]", _read)
-def hard(graph: FeedbackGraph, horizon: int, seed: int = 0) -> Coins:
+def hard(graph: GivenGraph, horizon: int, seed: int = 0) -> Coins:
     """The hardest of the instances below for this graph and horizon: that which forces the most regret.
 
     One of `hard_experts`, `hard_bandit` on an independent set, and, if some arm is weakly observable,
@@ -46,8 +38,8 @@ def hard(graph: FeedbackGraph, horizon: int, seed: int = 0) -> Coins:
     """
     from sidelight.analysis import independence_number, observability, packing_independent_set
 
-    horizon = checked_horizon(horizon)
-    n = _checked_graph(graph).n_arms
+    graph, horizon = graph_of(graph, "hard"), checked_horizon(horizon)
+    n = graph.n_arms
     if n < 2:
         raise InfeasibleRequest("one arm has no regret: a hard instance needs a graph with at least two arms")
     instances: list[tuple[float, Callable[[], Coins]]]  # with the regret that each forces
@@ -128,14 +120,15 @@ def hard_packing(
     return _hiding(n_arms, members, _drawn(size, seed), width, "hard_packing")
 
 
-def hard_weak_arm(graph: FeedbackGraph, horizon: int, seed: int = 0, gap: float | None = None) -> Coins:
+def hard_weak_arm(graph: GivenGraph, horizon: int, seed: int = 0, gap: float | None = None) -> Coins:
     """One arm that is not strongly observable is better or worse than one that does not reveal it: T^{2/3}.
 
     All other arms always lose. The gap is (κ'T)^{−1/3}, κ' = 8·log 3; the seed draws arm and sign.
     """
     from sidelight.analysis import observability
 
-    weak = observability(_checked_graph(graph)).weak
+    graph = graph_of(graph, "hard_weak_arm")
+    weak = observability(graph).weak
     if not weak.size:
         raise InfeasibleRequest("every arm is strongly observable or unobservable: no weak arm to hide")
     width = _gap(gap, (KL_TWO * checked_horizon(horizon)) ** (-1 / 3))
@@ -150,18 +143,6 @@ def hard_weak_arm(graph: FeedbackGraph, horizon: int, seed: int = 0, gap: float 
     return Coins(means[None, :], name="hard_weak_arm")
 
 
-def _read_packing(written: Written) -> Coins:
-    from sidelight.analysis import packing_independent_set
-
-    n, found = written.graph.n_arms, packing_independent_set(written.graph)
-    if found.arms.size == 0:
-        raise InvalidOption("every arm of this graph reveals itself, so no packing set exists; use hard")
-    if written.words or found.arms.size == 1:
-        return packing(n, found, gap=written.numbers(0.1)[0])
-    return hard_packing(n, found, written.horizon)
-
-
-@spelled("packing[:GAP]", _read_packing)
 def packing(n_arms: int, packing_set: PackingSet | Sequence[int], hidden: int = 0, gap: float = 0.1) -> Coins:
     """The instance behind Proposition packing-lb: the best arm hides in a packing set, all else is costly.
 
@@ -185,12 +166,6 @@ def _hiding(n_arms: int, members: Longs, hidden: int, gap: float, name: str) -> 
 def _gap(asked: float | None, tuned: float) -> float:
     """The gap asked for, else the tuned one, at most ¼: beyond, the proofs' constants do not hold."""
     return min(tuned, LARGEST_BIAS) if asked is None else checked_number("gap", asked)
-
-
-def _checked_graph(graph: object) -> FeedbackGraph:
-    if not isinstance(graph, FeedbackGraph):
-        raise InvalidOption(f"a hard instance is made for a FeedbackGraph, got {graph!r}")
-    return graph
 
 
 def _drawn(size: int, seed: int) -> int:

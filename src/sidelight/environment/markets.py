@@ -8,32 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._types import Bools, Floats, Longs
-from sidelight.environment.base import flat_numbers
-from sidelight.environment.changing import Changing, changing
-from sidelight.environment.names import Written, spelled, whole
+from sidelight.environment.base import Environment, flat_numbers
+from sidelight.environment.changing import changing
 from sidelight.environment.tables import Matrix
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 
-__all__ = ["auction", "posted_prices"]
 
-MOST_ROWS = 10_000
-"""Rounds that are drawn where numbers are not given; they repeat after that."""
-
-
-def _read_auction(written: Written) -> Changing:
-    (others,) = written.numbers(2)
-    if whole(others) < 1:
-        raise ValueError(f"at least one rival bids, got {others:g}")
-    rng, rows = np.random.default_rng(0), min(written.horizon, MOST_ROWS)
-    rivals = rng.random((rows, whole(others))).max(axis=1) / 2  # who value it at random and bid half of that
-    return auction(rng.random(rows), rivals, np.linspace(0, 1, written.graph.n_arms), repeat=True)
-
-
-@spelled("auction[:RIVALS]", _read_auction)
 def auction(
     values: npt.ArrayLike, rivals: npt.ArrayLike, bids: npt.ArrayLike, repeat: bool = False
-) -> Changing:
+) -> Environment:
     """First-price auctions: arm i bids bids[i], round t is worth values[t] and its highest other bid is rivals[t].
 
     A bid that reaches the highest other one wins, and pays itself: the loss is (1 − value + bid)/2, else ½. Winning
@@ -48,7 +32,7 @@ def auction(
     >>> [world.graph_at(0, 0).out_neighbors(i).tolist() for i in range(3)]
     [[0, 1, 2], [1, 2], [2]]
     """
-    worth, highest = _unit("values", values), _unit("rivals", rivals)
+    worth, highest = flat_numbers(values, "values", 0, 1), flat_numbers(rivals, "rivals", 0, 1)
     offered = _rising("bids", bids)
     if worth.size != highest.size:
         raise InvalidOption(f"values and rivals must be as many, got {worth.size} and {highest.size}")
@@ -57,25 +41,14 @@ def auction(
     higher = np.triu(np.ones((offered.size, offered.size), dtype=bool))
 
     def graph(losing: int) -> Bools:
-        found = higher.copy()
-        found[:losing] = True
-        return found
+        reveals = higher.copy()
+        reveals[:losing] = True
+        return reveals
 
     return _outcomes("auction", losses, (~wins).sum(axis=1), graph, repeat)
 
 
-def _read_posted(written: Written) -> Changing:
-    low, high = written.numbers(0, 1)
-    if not 0 <= low <= high <= 1:
-        raise ValueError(f"buyers pay up to a number between 0 ≤ LOW ≤ HIGH ≤ 1, got {low:g} and {high:g}")
-    rng, rows = np.random.default_rng(0), min(written.horizon, MOST_ROWS)
-    limits = low + (high - low) * rng.random(rows)
-    n = written.graph.n_arms
-    return posted_prices(limits, np.arange(1, n + 1) / n, repeat=True)
-
-
-@spelled("posted_prices[:LOW[,HIGH]]", _read_posted)
-def posted_prices(limits: npt.ArrayLike, prices: npt.ArrayLike, repeat: bool = False) -> Changing:
+def posted_prices(limits: npt.ArrayLike, prices: npt.ArrayLike, repeat: bool = False) -> Environment:
     """Arm i asks prices[i], the buyer of round t pays up to limits[t]: the loss is 1 − price if that sells, else 1.
 
     A sale tells that every lower price would have sold, a refusal that no higher one would. Plan on
@@ -86,7 +59,7 @@ def posted_prices(limits: npt.ArrayLike, prices: npt.ArrayLike, repeat: bool = F
     >>> [world.graph_at(0, 0).out_neighbors(i).tolist() for i in range(4)]
     [[0], [0, 1], [2, 3], [3]]
     """
-    paid, asked = _unit("limits", limits), _rising("prices", prices)
+    paid, asked = flat_numbers(limits, "limits", 0, 1), _rising("prices", prices)
     sells = asked <= paid[:, None]
     losses = np.where(sells, 1 - asked, 1.0)
     arms = np.arange(asked.size)
@@ -100,25 +73,18 @@ def posted_prices(limits: npt.ArrayLike, prices: npt.ArrayLike, repeat: bool = F
 
 def _outcomes(
     name: str, losses: Floats, levels: Longs, graph: Callable[[int], Bools], repeat: bool
-) -> Changing:
+) -> Environment:
     """Losses of recorded rounds, and the graphs that follow from the same outcomes."""
     distinct, order = np.unique(levels, return_inverse=True)
     graphs = [FeedbackGraph.from_adjacency(graph(int(level))) for level in distinct]
     table = Matrix(np.clip(losses, 0.0, 1.0), repeat=repeat, name=name)
-    made = changing(table, graphs, order, shown="after", repeat=repeat)
-    return Changing(table, made.changes, made.rounds, name)
-
-
-def _unit(name: str, values: npt.ArrayLike) -> Floats:
-    numbers = flat_numbers(values, name)
-    wrong = np.flatnonzero(~((numbers >= 0) & (numbers <= 1)))
-    if wrong.size:
-        raise InvalidOption(f"{name}[{wrong[0]}] must be in [0, 1], got {numbers[wrong[0]]}")
-    return numbers
+    changes = changing(table, graphs, order, shown="after", repeat=repeat).changes
+    assert changes is not None
+    return table.on(changes, name)
 
 
 def _rising(name: str, values: npt.ArrayLike) -> Floats:
-    numbers = _unit(name, values)
+    numbers = flat_numbers(values, name, 0, 1)
     if not (np.diff(numbers) > 0).all():
         raise InvalidOption(f"{name} must increase from arm to arm, got {values!r:.60}")
     return numbers

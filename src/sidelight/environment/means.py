@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,11 +23,8 @@ from sidelight.environment.base import (
     flat_numbers,
     frozen,
 )
-from sidelight.environment.names import GAP, Written, spelled, whole
 from sidelight.errors import InvalidGraph, InvalidOption
 from sidelight.graph import FeedbackGraph
-
-__all__ = ["bernoulli", "bounded", "drifting", "gap", "opposed", "switching"]
 
 
 class KnownMeans(Environment):
@@ -87,6 +84,9 @@ class KnownMeans(Environment):
         return World(self.kind, self.period, len(self.means), self.means)
 
 
+GAP = 0.2
+"""By how much the best arm is better, unless told otherwise."""
+
 MOST_CELLS = 10**8
 """Largest table of means that is written out, in numbers."""
 
@@ -104,14 +104,6 @@ class Coins(KnownMeans):
     kind = COINS
 
 
-def _read_bernoulli(written: Written) -> Coins:
-    n, words = written.graph.n_arms, written.words
-    if words and len(words) != n:
-        raise ValueError(f"{len(words)} means for {n} arms")
-    return bernoulli(written.numbers(*np.linspace(0.3, 0.7, n)))
-
-
-@spelled("bernoulli[:MEAN,MEAN,...]", _read_bernoulli)
 def bernoulli(means: npt.ArrayLike) -> Coins:
     """Independent Bernoulli losses with a fixed mean per arm.
 
@@ -121,12 +113,6 @@ def bernoulli(means: npt.ArrayLike) -> Coins:
     return Coins(flat_numbers(means, "means")[None, :], name="bernoulli")
 
 
-def _read_gap(written: Written) -> Coins:
-    width, best = written.numbers(GAP, written.middle)
-    return gap(written.graph.n_arms, best=whole(best), gap=width)
-
-
-@spelled("gap[:GAP[,ARM]]", _read_gap)
 def gap(n_arms: int, best: int = 0, gap: float = GAP, others: float = 0.5) -> Coins:
     """All arms lose with probability `others`, except `best`, which loses less by `gap`."""
     checked_count("n_arms", n_arms)
@@ -134,11 +120,6 @@ def gap(n_arms: int, best: int = 0, gap: float = GAP, others: float = 0.5) -> Co
     return Coins(leading_means(n_arms, [best], gap, others), name="bernoulli")
 
 
-def _read_switching(written: Written) -> Coins:
-    return switching(**written_turns(written))
-
-
-@spelled("switching[:PERIOD[,GAP]]", _read_switching)
 def switching(
     n_arms: int, period: int, arms: Sequence[int] | None = None, gap: float = GAP, others: float = 0.5
 ) -> Coins:
@@ -184,14 +165,6 @@ def turns(n_arms: int, challengers: int = MOST_CHALLENGERS) -> list[int]:
     return [leader for other in others for leader in (other + (other >= best), best, best)] or [best]
 
 
-def written_turns(written: Written) -> dict[str, Any]:
-    """Period and gap as written, and no more challengers than get their turn before the horizon."""
-    period, gap = written.numbers(max(1, written.horizon // 10), GAP)
-    due = -(-written.horizon // max(3 * whole(period), 1)) + 1
-    arms = turns(written.graph.n_arms, min(due, MOST_CHALLENGERS))
-    return {"n_arms": written.graph.n_arms, "period": whole(period), "arms": arms, "gap": gap}
-
-
 ROUNDING = 1e-12
 """How far mean ± width may leave [0, 1]: 0.9 + 0.1 is not always 1. Losses are clipped."""
 
@@ -235,12 +208,6 @@ class Bounded(KnownMeans):
         return super().world._replace(width=self.width)
 
 
-def _read_bounded(written: Written) -> Bounded:
-    gap, width, best = written.numbers(GAP, 0.25, written.middle)
-    return bounded(written.leading(gap, best), width)
-
-
-@spelled("bounded[:GAP[,WIDTH[,ARM]]]", _read_bounded)
 def bounded(means: npt.ArrayLike, width: npt.ArrayLike | None = None) -> Bounded:
     """Losses uniform on [mean − width, mean + width], by default as wide as [0, 1] allows for each arm.
 
@@ -283,11 +250,6 @@ class Drifting(KnownMeans):
         return np.asarray(spent - onwards + np.roll(onwards, 1, axis=1), dtype=np.float64)
 
 
-def _read_drifting(written: Written) -> Drifting:
-    return drifting(**written_turns(written))
-
-
-@spelled("drifting[:PERIOD[,GAP]]", _read_drifting)
 def drifting(
     n_arms: int, period: int, arms: Sequence[int] | None = None, gap: float = GAP, others: float = 0.5
 ) -> Drifting:
@@ -336,11 +298,6 @@ class Opposed(KnownMeans):
         return super().world._replace(source=self.source)
 
 
-def _read_opposed(written: Written) -> Opposed:
-    return opposed(written.leading(*written.numbers(GAP, written.middle)), written.graph)
-
-
-@spelled("opposed[:GAP[,ARM]]", _read_opposed)
 def opposed(means: npt.ArrayLike, neighbors: FeedbackGraph | Sequence[Sequence[int]]) -> Opposed:
     """Coins of which neighbouring ones are negatively correlated: where one loses, the other tends to win.
 

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sidelight._check import suggestion
 from sidelight._types import Floats
+from sidelight.environment import means
 from sidelight.environment.base import Environment, checked_arms
+from sidelight.environment.changing import online
+from sidelight.environment.data import dataset
 from sidelight.environment.function import own_environment
+from sidelight.environment.hard import hard, hard_packing, packing
+from sidelight.environment.markets import auction, posted_prices
+from sidelight.environment.means import GAP
+from sidelight.environment.tables import replay
 from sidelight.errors import InvalidOption, SidelightError
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.building import read_number
 
-GAP = 0.2
-"""By how much the best arm is better, unless the text says otherwise."""
-
-Make = TypeVar("Make", bound=Callable[..., Any])
-Spelling = tuple[str, Callable[["Written"], Environment]]
-"""How an environment is written, such as "gap[:GAP[,ARM]]", and how that is read."""
+MOST_ROWS = 10_000
+"""Rounds of a market that are drawn; they repeat after that."""
 
 
 class Written(NamedTuple):
@@ -60,15 +62,12 @@ class Written(NamedTuple):
         means[checked_arms([whole(best)], self.graph.n_arms, "the best arm")] -= gap
         return means
 
-
-def spelled(usage: str, read: Callable[[Written], Environment]) -> Callable[[Make], Make]:
-    """Let text name the environment that the decorated function makes, by the function's own name."""
-
-    def mark(make: Make) -> Make:
-        make.spelling = (usage, read)  # type: ignore[attr-defined]
-        return make
-
-    return mark
+    def turns(self) -> dict[str, Any]:
+        """Period and gap as written, and no more challengers than get their turn before the horizon."""
+        period, gap = self.numbers(max(1, self.horizon // 10), GAP)
+        due = -(-self.horizon // max(3 * whole(period), 1)) + 1
+        arms = means.turns(self.graph.n_arms, min(due, means.MOST_CHALLENGERS))
+        return {"n_arms": self.graph.n_arms, "period": whole(period), "arms": arms, "gap": gap}
 
 
 def whole(number: float) -> int:
@@ -78,26 +77,110 @@ def whole(number: float) -> int:
     return int(number)
 
 
-@lru_cache(maxsize=1)
-def _spellings() -> dict[str, Spelling]:
-    """By name: whatever the package exports and somebody has marked with `spelled`."""
-    import sidelight.environment as package
-
-    exported = sorted(vars(package).items())
-    found = {name: make.spelling for name, make in exported if hasattr(make, "spelling")}
-    return found | {"python": ("python:MODULE.FUNCTION", _from_module)}
+# -- how each is read -------------------------------------------------------------------------------------
 
 
-def _from_module(written: Written) -> Environment:
+def _bernoulli(written: Written) -> Environment:
+    n, words = written.graph.n_arms, written.words
+    if words and len(words) != n:
+        raise ValueError(f"{len(words)} means for {n} arms")
+    return means.bernoulli(written.numbers(*np.linspace(0.3, 0.7, n)))
+
+
+def _gap(written: Written) -> Environment:
+    return means.bernoulli(written.leading(*written.numbers(GAP, written.middle)))
+
+
+def _bounded(written: Written) -> Environment:
+    gap, width, best = written.numbers(GAP, 0.25, written.middle)
+    return means.bounded(written.leading(gap, best), width)
+
+
+def _opposed(written: Written) -> Environment:
+    return means.opposed(written.leading(*written.numbers(GAP, written.middle)), written.graph)
+
+
+def _hard(written: Written) -> Environment:
+    return hard(written.graph, written.horizon, seed=whole(written.numbers(0)[0]))
+
+
+def _packing(written: Written) -> Environment:
+    from sidelight.analysis import packing_independent_set
+
+    n, members = written.graph.n_arms, packing_independent_set(written.graph)
+    if members.arms.size == 0:
+        raise InvalidOption("every arm of this graph reveals itself, so no packing set exists; use hard")
+    if written.words or members.arms.size == 1:
+        return packing(n, members, gap=written.numbers(0.1)[0])
+    return hard_packing(n, members, written.horizon)
+
+
+def _auction(written: Written) -> Environment:
+    (others,) = written.numbers(2)
+    if whole(others) < 1:
+        raise ValueError(f"at least one rival bids, got {others:g}")
+    rng, rows = np.random.default_rng(0), min(written.horizon, MOST_ROWS)
+    rivals = rng.random((rows, whole(others))).max(axis=1) / 2  # who value it at random and bid half of that
+    return auction(rng.random(rows), rivals, np.linspace(0, 1, written.graph.n_arms), repeat=True)
+
+
+def _posted_prices(written: Written) -> Environment:
+    low, high = written.numbers(0, 1)
+    if not 0 <= low <= high <= 1:
+        raise ValueError(f"buyers pay up to a number between 0 ≤ LOW ≤ HIGH ≤ 1, got {low:g} and {high:g}")
+    limits = low + (high - low) * np.random.default_rng(0).random(min(written.horizon, MOST_ROWS))
+    n = written.graph.n_arms
+    return posted_prices(limits, np.arange(1, n + 1) / n, repeat=True)
+
+
+def _online(written: Written) -> Environment:
+    share, gap, answers = written.numbers(0.5, GAP, 1.0)
+    losses = means.bernoulli(written.leading(gap, written.middle))
+    return online(written.graph, losses, share, answers=answers)
+
+
+def _replay(written: Written) -> Environment:
+    (path,), repeat = written.named(1)
+    return replay(path, repeat=repeat, rounds=written.horizon)
+
+
+def _dataset(written: Written) -> Environment:
+    (name, *series), repeat = written.named(2)
+    chosen = series[0] if series else None
+    return dataset(name, series=chosen, orders=written.graph.n_arms, repeat=repeat).environment
+
+
+def _python(written: Written) -> Environment:
     module, _, name = (written.words[0] if len(written.words) == 1 else "").rpartition(".")
     if not module:
         raise ValueError("it names no function of a module")
     return own_environment(module, name, written.graph, written.horizon)
 
 
+READERS: dict[str, Callable[[Written], Environment]] = {
+    "auction[:RIVALS]": _auction,
+    "bernoulli[:MEAN,MEAN,...]": _bernoulli,
+    "bounded[:GAP[,WIDTH[,ARM]]]": _bounded,
+    "dataset:NAME[,SERIES][,repeat]": _dataset,
+    "drifting[:PERIOD[,GAP]]": lambda written: means.drifting(**written.turns()),
+    "gap[:GAP[,ARM]]": _gap,
+    "hard[:SEED]": _hard,
+    "online[:SHARE[,GAP[,ANSWERS]]]": _online,
+    "opposed[:GAP[,ARM]]": _opposed,
+    "packing[:GAP]": _packing,
+    "posted_prices[:LOW[,HIGH]]": _posted_prices,
+    "replay:PATH[,repeat]": _replay,
+    "switching[:PERIOD[,GAP]]": lambda written: means.switching(**written.turns()),
+    "python:MODULE.FUNCTION": _python,
+}
+"""How each environment is written, its name before the first [ or :, and what reads that."""
+
+_USAGE = {usage.replace("[", ":").split(":")[0]: usage for usage in READERS}
+
+
 def usages() -> tuple[str, ...]:
     """How to write each environment for `parse`, such as "gap[:GAP[,ARM]]"."""
-    return (*(usage for usage, _ in _spellings().values()), "FILE.py:FUNCTION")
+    return (*READERS, "FILE.py:FUNCTION")
 
 
 def parse(spec: str, graph: FeedbackGraph, horizon: int) -> Environment:
@@ -111,27 +194,26 @@ def parse(spec: str, graph: FeedbackGraph, horizon: int) -> Environment:
         raise InvalidOption(f"an environment is written as text such as 'gap:0.2', got {spec!r}")
     if ".py:" in spec:
         file, _, what = spec.rpartition(":")
-        found = own_environment(file.strip(), what.strip(), graph, horizon)
+        environment = own_environment(file.strip(), what.strip(), graph, horizon)
     else:
-        found = _read(spec, graph, horizon)
-    if found.n_arms != graph.n_arms:
+        environment = _read(spec, graph, horizon)
+    if environment.n_arms != graph.n_arms:
         raise InvalidOption(
-            f"{spec!r} has {found.n_arms} arms, the graph {graph.n_arms}; choose the graph that goes with it"
+            f"{spec!r} has {environment.n_arms} arms, the graph {graph.n_arms}; choose the graph that goes with it"
         )
-    return found
+    return environment
 
 
 def _read(spec: str, graph: FeedbackGraph, horizon: int) -> Environment:
     name, _, rest = spec.partition(":")
     key = name.strip().lower().replace("-", "_")
-    if key not in _spellings():
-        known = suggestion(key, _spellings(), "environments", usages())
+    if key not in _USAGE:
+        known = suggestion(key, _USAGE, "environments", usages())
         raise InvalidOption(f"unknown environment {name!r} in {spec!r}; {known}")
     words = [word.strip() for word in rest.split(",")] if rest.strip() else []
-    usage, read = _spellings()[key]
     try:
-        return read(Written(words, graph, horizon))
+        return READERS[_USAGE[key]](Written(words, graph, horizon))
     except SidelightError:
         raise
     except ValueError as error:
-        raise InvalidOption(f"cannot read {spec!r}: {error}; write it as {usage}") from error
+        raise InvalidOption(f"cannot read {spec!r}: {error}; write it as {_USAGE[key]}") from error

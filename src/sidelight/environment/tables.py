@@ -7,7 +7,7 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -27,12 +27,9 @@ from sidelight.environment.base import (
     flat_numbers,
     running_totals,
 )
-from sidelight.environment.names import Written, spelled
 from sidelight.errors import InvalidOption
 from sidelight.log.unit import Unit
 from sidelight.policy.feedback import as_losses
-
-__all__ = ["matrix", "newsvendor", "replay"]
 
 
 class Table(NamedTuple):
@@ -63,37 +60,35 @@ def read_table(
     file = checked_path("a table", path)
     try:
         with io.TextIOWrapper(unpacking(file), encoding="utf-8-sig", newline="") as text:
-            lines = _lines(text)
-            first = next(lines, None)
-            if first is None:
-                raise InvalidOption(f"{file} is empty: it must hold one line of losses per round")
-            header = not all(map(_is_number, first[1]))
-            names = [name.strip() if header else str(i) for i, name in enumerate(first[1])]
-            kept = [i for i, name in enumerate(names) if name not in skip]
-            body = lines if header else chain([first], lines)
-            found = [
-                _numbers(f"{file}: row {row} (line {line})", fields, names, kept, least, most)
-                for row, (line, fields) in enumerate(islice(body, rows))
-            ]
+            lines = filter(None, csv.reader(text))
+            first = next(lines, [])
+            header = not all(map(_is_number, first))
+            body = list(islice(lines if header else chain([first], lines), rows))
     except FileNotFoundError as error:
         raise InvalidOption(f"{file} does not exist") from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InvalidOption(f"{file} is damaged or was cut off: {error}; fetch it again") from error
-    except InvalidOption:
-        raise
     except (OSError, ValueError, csv.Error) as error:  # also bytes that are no text, or far too many of them
         raise InvalidOption(f"{file} cannot be read: {error}") from error
-    if not found or not kept:
-        raise InvalidOption(f"{file} has no rows of numbers below its header")
-    return Table(tuple(names[i] for i in kept), np.array(found))
-
-
-def _lines(text: io.TextIOWrapper) -> Iterator[tuple[int, list[str]]]:
-    """Lines that are not blank, with their number in the file."""
-    reader = csv.reader(text)
-    for fields in reader:
-        if fields:
-            yield reader.line_num, fields
+    names = [name.strip() if header else str(i) for i, name in enumerate(first)]
+    columns = [i for i, name in enumerate(names) if name not in skip]
+    if not any(body) or not columns:
+        raise InvalidOption(f"{file} has no rows of numbers: it must hold one line of losses per round")
+    values = np.empty((len(body), len(columns)))
+    for row, fields in enumerate(body):
+        if len(fields) != len(names):
+            raise InvalidOption(
+                f"{file}: row {row} has {len(fields)} columns, the first line has {len(names)}"
+            )
+        values[row] = [float(fields[i]) if _is_number(fields[i]) else np.nan for i in columns]
+    wrong = np.argwhere(~(np.isfinite(values) & (values >= least) & (values <= most)))
+    if wrong.size:
+        row, column = int(wrong[0, 0]), columns[wrong[0, 1]]
+        allowed = f"in [{least:g}, {most:g}]" if np.isfinite([least, most]).all() else "a finite number"
+        raise InvalidOption(
+            f"{file}: row {row}, column {column} ({names[column]!r}) must be {allowed}, got {body[row][column]!r}"
+        )
+    return Table(tuple(names[i] for i in columns), values)
 
 
 def _is_number(field: str) -> bool:
@@ -102,26 +97,6 @@ def _is_number(field: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _numbers(
-    where: str, fields: list[str], names: Sequence[str], kept: list[int], least: float, most: float
-) -> Floats:
-    if len(fields) != len(names):
-        raise InvalidOption(f"{where} has {len(fields)} columns, the first line has {len(names)}")
-    try:
-        values = np.array([float(fields[i]) for i in kept])
-    except ValueError:
-        wrong, allowed = next(i for i in kept if not _is_number(fields[i])), "a number"
-    else:
-        inside = np.isfinite(values) & (values >= least) & (values <= most)
-        if inside.all():
-            return values
-        wrong = kept[int(np.argmin(inside))]
-        allowed = f"in [{least:g}, {most:g}]" if np.isfinite([least, most]).all() else "finite"
-    raise InvalidOption(
-        f"{where}, column {wrong} ({names[wrong]!r}) must be {allowed}, got {fields[wrong]!r}"
-    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,6 +121,7 @@ class Matrix(Environment):
 
     def check_horizon(self, horizon: int) -> None:
         """Refuse horizons beyond the last row, unless the matrix repeats."""
+        super().check_horizon(horizon)
         if horizon > len(self.table) and not self.repeat:
             raise InvalidOption(
                 f"{self._called} has {len(self.table)} rows, not enough for {horizon} rounds; "
@@ -196,12 +172,6 @@ def matrix(
     return Matrix(table, repeat=repeat)  # type: ignore[arg-type]
 
 
-def _read_replay(written: Written) -> Matrix:
-    named, repeat = written.named(1)
-    return replay(named[0], repeat=repeat, rounds=written.horizon)
-
-
-@spelled("replay:PATH[,repeat]", _read_replay)
 def replay(
     path: str | os.PathLike[str],
     repeat: bool = False,
@@ -281,7 +251,7 @@ def newsvendor(
     >>> newsvendor(demand=[1, 0, 5], orders=[0, 1, 2]).table.tolist()
     [[0.5, 0.25, 0.5], [0.5, 0.75, 1.0], [0.5, 0.25, 0.0]]
     """
-    wanted, sizes = _amounts("demand", demand), _amounts("orders", orders)
+    wanted, sizes = flat_numbers(demand, "demand", 0), flat_numbers(orders, "orders", 0)
     if not (np.diff(sizes) > 0).all() or sizes[-1] <= 0:
         raise InvalidOption(f"orders must increase from arm to arm, and not be all 0, got {orders!r}")
     over, under = checked_number("over", over, least=0.0), checked_number("under", under, least=0.0)
@@ -292,11 +262,3 @@ def newsvendor(
     share = under / (over + under)
     losses = left / largest + share * (1.0 - sizes / largest)
     return Matrix(np.clip(losses, 0.0, 1.0), repeat=repeat, name="newsvendor")  # rounding only
-
-
-def _amounts(name: str, values: npt.ArrayLike) -> Floats:
-    numbers = flat_numbers(values, name)
-    wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))
-    if wrong.size:
-        raise InvalidOption(f"{name}[{wrong[0]}] must be a finite number ≥ 0, got {numbers[wrong[0]]}")
-    return numbers

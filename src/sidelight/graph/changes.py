@@ -18,6 +18,7 @@ class Changes:
     graphs: tuple[FeedbackGraph, ...]
     sequence: Sequence
     after: bool = False
+    rounds: int | None = None  # for which graphs are recorded; None: any number
 
     def which(self, key: np.uint64, first: int, last: int) -> Longs:
         """Which of `graphs` rounds first..last−1 have, in the game with this key."""

@@ -13,7 +13,6 @@ from real_graphs import NAMES, real_graph
 
 import sidelight as sl
 from sidelight.analysis import independence_number
-from sidelight.analysis.independence import bounds as independence_bounds
 from sidelight.analysis.independence import number as independence
 from sidelight.analysis.independence.search import adjacency
 from sidelight.graph import FeedbackGraph, families
@@ -89,7 +88,7 @@ def test_without_search_the_bracket_still_holds(monkeypatch):
 
 def test_without_the_program_the_bracket_still_holds(monkeypatch):
     monkeypatch.setattr(independence, "NODES", 0)
-    monkeypatch.setattr(independence_bounds, "PROGRAM_EDGES", 0)
+    monkeypatch.setattr(independence, "PROGRAM_EDGES", 0)
     rng = np.random.default_rng(2)
     for _ in range(40):
         matrix = random_matrix(rng, 12)

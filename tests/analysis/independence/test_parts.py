@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from brute_force import independence as brute_force
 
-from sidelight.analysis.independence import bounds as independence_bounds
+from sidelight.analysis.independence import number as independence
 from sidelight.analysis.independence.search import (
     Adjacency,
     Search,
@@ -58,7 +58,7 @@ def test_covers_are_cliques(seed):
     graph = random_adjacency(seed, p=0.4)
     near = graph.matrix().toarray()
     whole = greedy_cover(graph, np.arange(graph.n))
-    edges = independence_bounds.edge_cliques(graph)
+    edges = independence.edge_cliques(graph)
     for clique in (*whole, *edges):
         assert near[np.ix_(clique, clique)].sum() == len(clique) * (len(clique) - 1)
     assert sorted(itertools.chain.from_iterable(whole)) == list(range(graph.n))

@@ -62,12 +62,12 @@ class Domination:
         """Is `value` δ* up to rounding?"""
         return self.gap <= EXACT_GAP
 
-    def verify(self, g: FeedbackGraph) -> bool:
-        """True if every claim holds in `g`; otherwise SolverError naming the first that does not.
+    def verify(self, graph: FeedbackGraph) -> bool:
+        """True if every claim holds in `graph`; otherwise SolverError naming the first that does not.
 
         Recomputes coverage and load from the graph alone, in the size of the edges that touch the arms.
         """
-        self._verify_shapes(g)
+        self._verify_shapes(graph)
         total, mass = float(self.weights.sum()), float(self.packing.sum())
         if not abs(total - self.value) <= ROUNDING * max(1.0, total):
             raise SolverError(f"the weights sum to {total!r}, not to the value {self.value!r}")
@@ -76,20 +76,20 @@ class Domination:
             if bad.size:
                 raise SolverError(f"the {name} of arm {at[bad[0]]} is {float(values[bad[0]])!r}, not ≥ 0")
 
-        into = (g.in_indptr, g.in_indices, g.in_probability)
-        coverage = _sums(*into, self.cover, self.arms, self.weights, g.n_arms)
-        universal = g.is_universal[self.cover]
-        own = _own(self.cover, self.arms, self.weights, g.n_arms)
-        coverage[universal] += (total - np.where(g.has_loop[self.cover], 0.0, own))[universal]
+        into = (graph.in_indptr, graph.in_indices, graph.in_probability)
+        coverage = _sums(*into, self.cover, self.arms, self.weights, graph.n_arms)
+        universal = graph.is_universal[self.cover]
+        own = _own(self.cover, self.arms, self.weights, graph.n_arms)
+        coverage[universal] += (total - np.where(graph.has_loop[self.cover], 0.0, own))[universal]
         short = np.flatnonzero(coverage < 1.0 - ROUNDING)
         if short.size:
             raise SolverError(f"arm {self.cover[short[0]]} is covered {float(coverage[short[0]])!r} < 1")
 
-        out = (g.out_indptr, g.out_indices, g.out_probability)
-        load = _sums(*out, self.arms, self.cover, self.packing, g.n_arms)
+        out = (graph.out_indptr, graph.out_indices, graph.out_probability)
+        load = _sums(*out, self.arms, self.cover, self.packing, graph.n_arms)
         load += float(self.packing[universal].sum())
-        loopless = g.is_universal[self.arms] & ~g.has_loop[self.arms]
-        load[loopless] -= _own(self.arms, self.cover, self.packing, g.n_arms)[loopless]
+        loopless = graph.is_universal[self.arms] & ~graph.has_loop[self.arms]
+        load[loopless] -= _own(self.arms, self.cover, self.packing, graph.n_arms)[loopless]
         over = np.flatnonzero(load > 1.0 + ROUNDING)
         if over.size:
             raise SolverError(f"arm {self.arms[over[0]]} carries packing {float(load[over[0]])!r} > 1")
@@ -97,13 +97,13 @@ class Domination:
             raise SolverError(f"the packing {mass!r} exceeds the cover {total!r}")
         return True
 
-    def _verify_shapes(self, g: FeedbackGraph) -> None:
+    def _verify_shapes(self, graph: FeedbackGraph) -> None:
         for name, values, at in (("weights", self.weights, self.arms), ("packing", self.packing, self.cover)):
             if values.shape != at.shape:
                 raise SolverError(f"{name} has shape {values.shape} for {len(at)} arms")
-            if np.array_equal(at, np.arange(g.n_arms)):
+            if np.array_equal(at, np.arange(graph.n_arms)):
                 continue
-            g.checked_arms(at)
+            graph.checked_arms(at)
 
     def __repr__(self) -> str:
         close = "exact" if self.exact else f"gap {self.gap:.2%}"
@@ -112,7 +112,7 @@ class Domination:
 
 
 def fractional_domination(
-    g: GivenGraph,
+    graph: GivenGraph,
     arms: Sequence[int] | Indices | None = None,
     *,
     cover: Sequence[int] | Indices | None = None,
@@ -134,11 +134,11 @@ def fractional_domination(
     >>> fractional_domination(FeedbackGraph.from_edges(3, [(0, 1), (1, 2), (2, 0)])).value
     3.0
     """
-    g, tolerance = graph_of(g, "fractional_domination"), checked_tolerance(tolerance)
-    sources = np.arange(g.n_arms) if arms is None else g.checked_arms(arms)
-    targets = sources if cover is None else g.checked_arms(cover)
-    program = covering_program(g, sources, targets)
-    check_revealed(g, program, targets, whole=arms is None)
+    graph, tolerance = graph_of(graph, "fractional_domination"), checked_tolerance(tolerance)
+    sources = np.arange(graph.n_arms) if arms is None else graph.checked_arms(arms)
+    targets = sources if cover is None else graph.checked_arms(cover)
+    program = covering_program(graph, sources, targets)
+    check_revealed(graph, program, targets, whole=arms is None)
     return solved(program, sources, targets, tolerance)
 
 
@@ -204,9 +204,9 @@ def _own(arms: Indices, at: Indices, values: Floats, n_arms: int) -> Floats:
 
 
 def block_dominations(
-    g: FeedbackGraph, blocks: Sequence[Sequence[int] | Indices], *, tolerance: float | None = None
+    graph: FeedbackGraph, blocks: Sequence[Sequence[int] | Indices], *, tolerance: float | None = None
 ) -> list[Domination]:
-    """`fractional_domination(g, block)` for every block; blocks of the same shape share one solution.
+    """`fractional_domination(graph, block)` for every block; blocks of the same shape share one solution.
 
     Same shape means equal after renumbering the arms of each block by their position, so 10⁵ cliques of ten
     cost one small program. Shared certificates share their (read-only) arrays.
@@ -219,16 +219,16 @@ def block_dominations(
     tolerance = checked_tolerance(tolerance)
     members = [np.asarray(block) for block in blocks]
     flat = np.concatenate(members) if members else np.empty(0, dtype=np.int64)
-    if not _is_disjoint(g, members, flat):
-        return [fractional_domination(g, block, tolerance=tolerance) for block in blocks]
+    if not _is_disjoint(graph, members, flat):
+        return [fractional_domination(graph, block, tolerance=tolerance) for block in blocks]
 
     shared: dict[bytes, Domination] = {}
     result = []
-    for arms, program in _block_programs(g, flat.astype(np.int64), [len(block) for block in members]):
+    for arms, program in _block_programs(graph, flat.astype(np.int64), [len(block) for block in members]):
         key = program.signature()
         known = shared.get(key)
         if known is None:
-            check_revealed(g, program, arms, whole=False)
+            check_revealed(graph, program, arms, whole=False)
             known = shared[key] = solved(program, arms, arms, tolerance)
             result.append(known)
         else:

@@ -44,7 +44,7 @@ class PartialCover:
     missed: float  # Σ over those with self-loops of (1 − Σ_{j ∈ Nin(i)} x_j)₊
 
 
-def partial_covers(g: FeedbackGraph, needed: Bools, full: Floats) -> list[PartialCover]:
+def partial_covers(graph: FeedbackGraph, needed: Bools, full: Floats) -> list[PartialCover]:
     """Corners of the convex curve of least `mass` at each `missed`, from the least mass to a `full` cover (n,).
 
     With price λ from 0 to ∞,
@@ -55,12 +55,12 @@ def partial_covers(g: FeedbackGraph, needed: Bools, full: Floats) -> list[Partia
     An edge or a loop more only adds solutions, so the curve never rises; relabelling arms does not change it. All
     corners for graphs of up to `ALL_CORNERS` arms, for others those that chords find first. A linear program each.
     """
-    n = g.n_arms
+    n = graph.n_arms
     seen = np.zeros((n, n))
-    seen[tuple(g.edges().T[::-1])] = g.edge_probabilities()
-    weight = 1 / np.where(g.has_loop, loop_probability(g), 1.0)
-    may_miss = g.has_loop | ~needed
-    tie = 1 + TIE * np.concatenate([colours(g, needed), colours(g, needed)])
+    seen[tuple(graph.edges().T[::-1])] = graph.edge_probabilities()
+    weight = 1 / np.where(graph.has_loop, loop_probability(graph), 1.0)
+    may_miss = graph.has_loop | ~needed
+    tie = 1 + TIE * np.concatenate([colours(graph, needed), colours(graph, needed)])
     bounds = [(0.0, None)] * n + [(0.0, None if missed else 0.0) for missed in may_miss]
 
     def solved(price: float) -> PartialCover:
@@ -77,7 +77,7 @@ def partial_covers(g: FeedbackGraph, needed: Bools, full: Floats) -> list[Partia
         if found.x is None:
             raise SolverError(f"HiGHS did not solve a covering program of {n} arms: {found.message}")
         weights = np.maximum(found.x[:n], 0.0)
-        return partial_cover(g, needed, weights, seen @ weights)
+        return partial_cover(graph, needed, weights, seen @ weights)
 
     def between(left: PartialCover, right: PartialCover, depth: int) -> Iterator[PartialCover]:
         """Corners strictly between two points of the curve."""
@@ -90,20 +90,20 @@ def partial_covers(g: FeedbackGraph, needed: Bools, full: Floats) -> list[Partia
             yield found
             yield from between(found, right, depth - 1)
 
-    last, first = partial_cover(g, needed, full, seen @ full), solved(LEAST_PRICE)
+    last, first = partial_cover(graph, needed, full, seen @ full), solved(LEAST_PRICE)
     if last.mass - first.mass <= ROUNDING:
         return [last]
     return [first, *between(first, last, n if n <= ALL_CORNERS else SOME_CORNERS), last]
 
 
-def partial_cover(g: FeedbackGraph, needed: Bools, weights: Floats, coverage: Floats) -> PartialCover:
+def partial_cover(graph: FeedbackGraph, needed: Bools, weights: Floats, coverage: Floats) -> PartialCover:
     """These weights, scaled up by rounding errors where an arm without self-loop is not covered quite."""
-    least = float(coverage[needed & ~g.has_loop].min(initial=1.0))
+    least = float(coverage[needed & ~graph.has_loop].min(initial=1.0))
     if least < 1 - 1e-6:
         raise SolverError(f"an arm without self-loop is covered {least!r} < 1")
     weights, coverage = weights / least, coverage / least
-    alone = needed & g.has_loop
-    missed = float((np.maximum(1 - coverage[alone], 0.0) / loop_probability(g)[alone]).sum())
+    alone = needed & graph.has_loop
+    missed = float((np.maximum(1 - coverage[alone], 0.0) / loop_probability(graph)[alone]).sum())
     return PartialCover(weights, float(weights.sum()), missed if missed > ROUNDING else 0.0)
 
 

@@ -5,20 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import breadth_first_order, connected_components, maximum_bipartite_matching
 
 from sidelight._types import Floats, Longs
-from sidelight.analysis.independence.bounds import bracket, proven_size
-from sidelight.analysis.independence.search import Adjacency, adjacency, peel_exactly
+from sidelight.analysis.domination.covering import listed_program
+from sidelight.analysis.domination.program import solve_covering
+from sidelight.analysis.independence.search import (
+    Adjacency,
+    Search,
+    adjacency,
+    greedy_cover,
+    greedy_set,
+    peel_exactly,
+    swapped,
+)
 from sidelight.errors import SolverError, listing
 from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
 from sidelight.graph.edges import pointers
 
 NODES = 20_000
 """Nodes of exhaustive search on one graph: a second or two, and the same answer on every machine."""
+
+SEARCHED_ARMS = 256
+"""Largest component searched exhaustively: the depth of the search is at most this."""
+
+PROGRAM_EDGES = 1_000_000
+"""Largest component with a fractional cover; beyond, the greedy cover stands."""
+
+PROGRAM_GAP = 0.005
+"""How close to the best fractional cover: far below what separates it from the independence number."""
 
 ROUNDING = 1e-9
 """How far the weights at an arm may miss 1: rounding of sums, nothing else."""
@@ -56,19 +75,19 @@ class IndependenceNumber:
         """The cliques, one array of arms each."""
         return np.split(self.clique_arms, self.clique_start[1:-1])
 
-    def verify(self, g: FeedbackGraph) -> bool:
-        """True if set and cover prove the bracket in `g`; otherwise SolverError naming what does not hold.
+    def verify(self, graph: FeedbackGraph) -> bool:
+        """True if set and cover prove the bracket in `graph`; otherwise SolverError naming what does not hold.
 
         Linear in the edges for sets and covers; groups in `searched` are searched again.
         """
-        ordinary, graph = adjacency(g)
-        rank = np.full(g.n_arms, -1, dtype=np.int64)
+        ordinary, undirected = adjacency(graph)
+        rank = np.full(graph.n_arms, -1, dtype=np.int64)
         rank[ordinary] = np.arange(len(ordinary))
-        self._verify_set(g, rank, graph)
-        incidence = self._verify_cover(g, rank, graph)
-        searched = [(np.sort(rank[g.checked_arms(arms)]), number) for arms, number in self.searched]
+        self._verify_set(graph, rank, undirected)
+        incidence = self._verify_cover(graph, rank, undirected)
+        searched = [(np.sort(rank[graph.checked_arms(arms)]), number) for arms, number in self.searched]
         for vertices, number in searched:
-            if vertices[0] < 0 or not proven_size(graph.induced(vertices), number, 10 * NODES):
+            if vertices[0] < 0 or not proven_size(undirected.induced(vertices), number, 10 * NODES):
                 raise SolverError(
                     f"no proof that {number} arms are the most among {listing(ordinary[vertices].tolist())}"
                 )
@@ -80,34 +99,34 @@ class IndependenceNumber:
             raise SolverError(f"the set has {self.lower} arms, more than {self.upper}")
         return True
 
-    def _verify_set(self, g: FeedbackGraph, rank: Longs, graph: Adjacency) -> None:
-        members = g.checked_arms(self.arms)
-        universal = members[g.is_universal[members]]
+    def _verify_set(self, graph: FeedbackGraph, rank: Longs, undirected: Adjacency) -> None:
+        members = graph.checked_arms(self.arms)
+        universal = members[graph.is_universal[members]]
         if universal.size and len(members) > 1:
             raise SolverError(f"arm {universal[0]} is revealed by every other member")
-        inside = np.zeros(graph.n, dtype=bool)
+        inside = np.zeros(undirected.n, dtype=bool)
         inside[rank[members[rank[members] >= 0]]] = True
-        sources = np.repeat(np.arange(graph.n), graph.degree)
-        edges = np.flatnonzero(inside[sources] & inside[graph.indices])
+        sources = np.repeat(np.arange(undirected.n), undirected.degree)
+        edges = np.flatnonzero(inside[sources] & inside[undirected.indices])
         if edges.size:
             ordinary = np.flatnonzero(rank >= 0)
-            pair = ordinary[sources[edges[0]]], ordinary[graph.indices[edges[0]]]
+            pair = ordinary[sources[edges[0]]], ordinary[undirected.indices[edges[0]]]
             raise SolverError(f"members {pair[0]} and {pair[1]} are adjacent")
 
-    def _verify_cover(self, g: FeedbackGraph, rank: Longs, graph: Adjacency) -> sparse.csr_array:
+    def _verify_cover(self, graph: FeedbackGraph, rank: Longs, undirected: Adjacency) -> sparse.csr_array:
         """Check cliques and weights; the (cliques, ordinary arms) incidence."""
         if len(self.weights) != len(self.clique_start) - 1 or not (self.weights >= 0.0).all():
             raise SolverError("every clique needs a weight of at least 0")
-        listed = _incidence(self.clique_start, self.clique_arms, g.n_arms)
+        listed = _incidence(self.clique_start, self.clique_arms, graph.n_arms)
         if listed.nnz != len(self.clique_arms):
             raise SolverError("a clique lists an arm twice, or one that does not exist")
         covered = listed.T @ self.weights
         short = np.flatnonzero(covered < 1.0 - ROUNDING)
         if short.size:
             raise SolverError(f"arm {short[0]} is covered {float(covered[short[0]])!r} < 1")
-        incidence = _incidence(self.clique_start, rank[self.clique_arms], graph.n)
+        incidence = _incidence(self.clique_start, rank[self.clique_arms], undirected.n)
         size = np.diff(incidence.indptr)
-        pairs = np.asarray((incidence @ graph.matrix()).multiply(incidence).sum(axis=1)).ravel()
+        pairs = np.asarray((incidence @ undirected.matrix()).multiply(incidence).sum(axis=1)).ravel()
         torn = np.flatnonzero(pairs != size * (size - 1))
         if torn.size:
             raise SolverError(f"arms {listing(self.cover[int(torn[0])].tolist())} are not a clique")
@@ -118,7 +137,7 @@ class IndependenceNumber:
         return f"IndependenceNumber({span}, {len(self.weights)} cliques)"
 
 
-def independence_number(g: GivenGraph) -> IndependenceNumber:
+def independence_number(graph: GivenGraph) -> IndependenceNumber:
     """Size of the largest set of arms with no edge between two of them in either direction; loops are ignored.
 
         lower = |S| ≤ α(G) ≤ ⌊Σ_C w_C⌋,   where  Σ_{C ∋ v} w_C ≥ 1 for every arm v,  w ≥ 0,  C cliques
@@ -132,24 +151,24 @@ def independence_number(g: GivenGraph) -> IndependenceNumber:
     >>> independence_number(families.cycle(7))
     IndependenceNumber(3, exact, 7 cliques)
     """
-    g = graph_of(g, "independence_number")
-    ordinary, graph = adjacency(g)
+    graph = graph_of(graph, "independence_number")
+    ordinary, undirected = adjacency(graph)
     if len(ordinary) == 0:
-        return _result(g, ordinary, [0], [list(range(g.n_arms))], [1.0], [])
+        return _result(graph, ordinary, [0], [list(range(graph.n_arms))], [1.0], [])
 
-    chosen, cliques, kernel = peel_exactly(graph)
+    chosen, cliques, kernel = peel_exactly(undirected)
     weights = [1.0] * len(cliques)
     searched: list[tuple[Longs, int]] = []
     nodes = NODES
-    for vertices, part in graph.induced(kernel).components():
-        names = kernel[vertices]
-        found, nodes = bracket(part, nodes)
-        chosen += names[found.chosen].tolist()
-        cliques += [names[clique].tolist() for clique in found.cliques]
-        weights += found.weights
-        if found.searched:
-            searched.append((names, len(found.chosen)))
-    return _result(g, ordinary, chosen, cliques, weights, searched)
+    for vertices, part in undirected.induced(kernel).components():
+        arms = kernel[vertices]
+        proven, nodes = bracket(part, nodes)
+        chosen += arms[proven.chosen].tolist()
+        cliques += [arms[clique].tolist() for clique in proven.cliques]
+        weights += proven.weights
+        if proven.searched:
+            searched.append((arms, len(proven.chosen)))
+    return _result(graph, ordinary, chosen, cliques, weights, searched)
 
 
 def _result(
@@ -211,3 +230,128 @@ def _rounded_total(
     groups, label = connected_components(links, directed=False)
     totals = np.bincount(label[:count][counted], weights=weights[counted], minlength=groups)
     return int(np.floor(totals * (1.0 + 2 * ROUNDING)).sum()) + sum(number for _, number in searched)
+
+
+# -- what peeling leaves: exact where a rule applies ---------------------------------------------------------
+
+
+class Bracket(NamedTuple):
+    """An independent set, cliques that cover the graph with total weight at least 1 everywhere."""
+
+    chosen: list[int]
+    cliques: list[list[int]]
+    weights: list[float]
+    searched: bool  # was it proven by exhaustion that no set is larger?
+
+
+def bracket(graph: Adjacency, nodes: int) -> tuple[Bracket, int]:
+    """(the bracket of a connected graph, nodes of the search that are left)."""
+    side = two_sides(graph)
+    if side is not None:
+        return _bipartite(graph, side), nodes
+    cliques = greedy_cover(graph, np.argsort(graph.degree, kind="stable"))
+    ones = [1.0] * len(cliques)
+    chosen = swapped(graph, greedy_set(graph))
+    if len(chosen) == len(cliques):
+        return Bracket(chosen, cliques, ones, False), nodes
+    if (graph.degree == 2).all():  # an odd cycle: all its edges, with half a weight each, prove (n − 1)/2
+        edges = np.column_stack(sparse.triu(graph.matrix()).nonzero()).tolist()
+        return Bracket(chosen, edges, [0.5] * len(edges), False), nodes
+    if graph.n <= SEARCHED_ARMS and nodes > 0:
+        search = Search(graph, nodes)
+        finished = search.larger_than(chosen)
+        chosen, nodes = search.best, search.nodes
+        if finished:
+            return Bracket(chosen, cliques, ones, True), nodes
+    return _programmed(graph, Bracket(chosen, cliques, ones, False)), nodes
+
+
+def proven_size(graph: Adjacency, claimed: int, nodes: int) -> bool:
+    """Is the independence number of the graph at most `claimed`? Proven again, by the rules of `bracket`."""
+    search = Search(graph, nodes)
+    return graph.n <= SEARCHED_ARMS and search.larger_than([-1] * claimed) and len(search.best) == claimed
+
+
+def two_sides(graph: Adjacency) -> Longs | None:
+    """(n,) the side 0 or 1 of every vertex of a connected bipartite graph; None if it is not bipartite."""
+    both = sparse.kron(
+        np.array([[0, 1], [1, 0]]), graph.matrix()
+    )  # every vertex twice: odd walks change copies
+    count, side = connected_components(both, directed=False)
+    return None if count == 1 else side[: graph.n].astype(np.int64)
+
+
+def _bipartite(graph: Adjacency, side: Longs) -> Bracket:
+    """A largest independent set, and as many edges and vertices that cover the graph (Kőnig, Gallai)."""
+    left, right = np.flatnonzero(side == 0), np.flatnonzero(side == 1)
+    across = graph.matrix()[left][:, right].tocsr()
+    partner = maximum_bipartite_matching(across, perm_type="column").astype(np.int64)  # of each left vertex
+    # Alternating paths from unmatched left vertices: left to right by any edge, right to left by the matching.
+    matched = np.flatnonzero(partner >= 0)
+    n_left, n_right = len(left), len(right)
+    rows, columns = across.nonzero()
+    source = n_left + n_right
+    free = np.flatnonzero(partner < 0)
+    tails = np.concatenate([rows, n_left + partner[matched], np.full(len(free), source)])
+    heads = np.concatenate([n_left + columns, matched, free])
+    walk = sparse.csr_array((np.ones(len(tails), dtype=np.int8), (tails, heads)), shape=(source + 1,) * 2)
+    reached = np.zeros(source + 1, dtype=bool)
+    reached[breadth_first_order(walk, source, directed=True, return_predecessors=False)] = True
+    chosen = np.concatenate([left[reached[:n_left]], right[~reached[n_left:source]]])
+    edges = np.column_stack([left[matched], right[partner[matched]]]).tolist()
+    alone = np.setdiff1d(np.arange(graph.n), np.ravel(edges) if edges else [])
+    cliques = edges + [[v] for v in alone.tolist()]
+    return Bracket(np.sort(chosen).tolist(), cliques, [1.0] * len(cliques), False)
+
+
+def _programmed(graph: Adjacency, found: Bracket) -> Bracket:
+    """The bracket, tightened from both sides by a fractional clique cover, min Σ_C w_C with Σ_{C ∋ v} w_C ≥ 1.
+
+    The cover bounds every independent set; its dual, a fractional one, says which vertices to try first.
+    """
+    if len(graph.indices) > 2 * PROGRAM_EDGES:
+        return found
+    cliques = edge_cliques(graph)
+    sizes = np.array([len(clique) for clique in cliques])
+    owner, vertex = np.repeat(np.arange(len(cliques)), sizes), np.concatenate([*map(np.array, cliques)])
+    by_vertex = owner[np.argsort(vertex, kind="stable")]
+    program = listed_program(len(cliques), np.bincount(vertex, minlength=graph.n), by_vertex)
+    weights, packing, _ = solve_covering(program, PROGRAM_GAP)
+    guided = swapped(graph, _first_come(graph, np.argsort(-np.round(packing, 6), kind="stable")))
+    chosen = max(found.chosen, guided, key=len)
+    if int(weights.sum() + 1e-6) >= len(found.cliques):
+        return found._replace(chosen=chosen)
+    used = np.flatnonzero(weights > 0.0)
+    return Bracket(chosen, [cliques[c] for c in used.tolist()], weights[used].tolist(), False)
+
+
+def _first_come(graph: Adjacency, order: Longs) -> list[int]:
+    """The independent set of vertices accepted in `order`."""
+    blocked = np.zeros(graph.n, dtype=bool)
+    chosen = []
+    for v in order.tolist():
+        if not blocked[v]:
+            chosen.append(v)
+            blocked[graph.indices[graph.indptr[v] : graph.indptr[v + 1]]] = True
+    return chosen
+
+
+def edge_cliques(graph: Adjacency) -> list[list[int]]:
+    """Maximal cliques, greedily chosen, such that every edge lies in one of them."""
+    rows = np.split(graph.indices, graph.indptr[1:-1])
+    near = [set(row.tolist()) for row in rows]
+    uncovered = [{u for u in around if u > v} for v, around in enumerate(near)]
+    cliques = []
+    for v in range(graph.n):
+        while uncovered[v]:
+            u = min(uncovered[v])
+            clique, candidates = [v, u], near[v] & near[u]
+            while candidates:
+                w = min(candidates)
+                clique.append(w)
+                candidates &= near[w]
+            clique.sort()
+            for k, each in enumerate(clique):
+                uncovered[each].difference_update(clique[k + 1 :])
+            cliques.append(clique)
+    return cliques

@@ -10,9 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 
 import sidelight as sl
-from sidelight.analysis import minimax
-from sidelight.analysis.minimax.check import best_response, worst_regret
-from sidelight.analysis.minimax.program import Program
+from sidelight.analysis import game, minimax
+from sidelight.analysis.game import Program, automorphism_generators, best_response, orbits, worst_regret
 from sidelight.graph import FeedbackGraph, families
 
 TWO_ARMS = [np.array(bits, dtype=bool).reshape(2, 2) for bits in itertools.product((0, 1), repeat=4)]
@@ -320,13 +319,13 @@ def test_strategy_answers_histories():
     assert strategy.probabilities().sum() == pytest.approx(1.0)
     with pytest.raises(sl.InvalidOption, match="leaves nothing to play"):
         strategy.probabilities([(teacher, [0] * len(seen))] * 3)
-    with pytest.raises(sl.InvalidOption, match="arm 5 does not exist"):
+    with pytest.raises(sl.errors.InvalidGraph, match="arm 5 does not exist"):
         strategy.probabilities([(5, [])])
-    with pytest.raises(sl.InvalidFeedback, match="got losses of 7"):
+    with pytest.raises(sl.InvalidFeedback, match=r"got 1 losses: \{7: 1\}"):
         strategy.probabilities([(teacher, {7: 1})])
     with pytest.raises(sl.InvalidFeedback, match=r"must be 0 or 1, got 0\.5"):
         strategy.probabilities([(teacher, [0.5] * len(seen))])
-    with pytest.raises(sl.InvalidFeedback, match="losses, got 3"):
+    with pytest.raises(sl.InvalidFeedback, match="got 3 losses"):
         strategy.probabilities([(teacher, [0, 0, 0])])
 
 
@@ -357,3 +356,54 @@ def test_horizons_that_are_none(horizon):
 def test_only_graphs_are_played():
     with pytest.raises(sl.errors.InvalidGraph, match="ndarray"):
         minimax(np.eye(2), 2)
+
+
+# -- automorphisms shrink the program and change nothing ---------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "adjacency",
+    [np.ones((3, 3)), np.eye(3), 1 - np.eye(3), np.roll(np.eye(3), 1, 1), [[1, 1, 1], [0] * 3, [0] * 3]],
+)
+def test_symmetry_changes_the_size_not_the_value(adjacency, monkeypatch):
+    small = minimax(graph(adjacency), 3)
+    monkeypatch.setattr(game, "automorphism_generators", lambda reveals: ([], 1))
+    large = minimax(graph(adjacency), 3)
+    assert small.value == pytest.approx(large.value, abs=1e-9)
+    assert small.size.rows < large.size.rows
+    assert small.size.columns < large.size.columns
+    assert large.size.rows == 512 + len(large.strategy.table)
+
+
+def closure(generators, n):
+    group, new = {tuple(range(n))}, [tuple(range(n))]
+    while new:
+        images = {tuple(np.array(g)[list(p)]) for p in new for g in generators}
+        new = list(images - group)
+        group |= images
+    return group
+
+
+@pytest.mark.parametrize(
+    "adjacency",
+    [
+        np.zeros((5, 5)),
+        np.eye(4),
+        np.roll(np.eye(6), 1, axis=1) + np.roll(np.eye(6), -1, axis=1),
+        *random_digraphs(4, 10, seed=4),
+    ],
+    ids=str,
+)
+def test_generators_generate_every_automorphism(adjacency):
+    adjacency = np.asarray(adjacency, dtype=bool)
+    n = len(adjacency)
+    every = {p for p in itertools.permutations(range(n)) if (adjacency[np.ix_(p, p)] == adjacency).all()}
+    generators, order = automorphism_generators(adjacency)
+    assert order == len(every)
+    assert closure(generators, n) == every
+
+
+def test_orbits():
+    label, members = orbits([np.array([1, 0, 2, 4, 3]), np.array([0, 1, 2, 3, 4])], 5)
+    assert_array_equal(label[members], np.arange(3))
+    assert label[0] == label[1] != label[2] != label[3] == label[4]
