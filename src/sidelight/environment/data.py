@@ -67,7 +67,7 @@ def dataset(
 
     A graph recorded anew every round is reduced to the edges that are there in all of them.
     """
-    losses = Entry.read(data_folder(folder), "losses", name)
+    losses = Entry.read(data_folder(folder) / "losses", name)
     form = str(losses.card.get("form", ""))
     environment: Environment
     if form.startswith("value_matrix"):
@@ -100,15 +100,15 @@ def dataset_names(folder: str | os.PathLike[str] | None = None) -> tuple[str, ..
 
 def dataset_files(name: str, folder: str | os.PathLike[str] | None = None) -> tuple[Path, ...]:
     """Every file that `dataset` reads: card and losses, then those of the recorded graph if there is one."""
-    losses = Entry.read(data_folder(folder), "losses", name)
-    own = (losses.path(".json"), losses.data)
+    losses = Entry.read(data_folder(folder) / "losses", name)
+    own = (losses.path, losses.data)
     if str(losses.card.get("form", "")).startswith("series"):
         return own
     recorded = _recorded(losses)
     if isinstance(recorded, Path):
         return (*own, recorded)
     labels = [file for file in nodes_paths(recorded.data) if file.exists()]
-    return (*own, recorded.path(".json"), recorded.data, *labels[:1])
+    return (*own, recorded.path, recorded.data, *labels[:1])
 
 
 def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
@@ -128,39 +128,34 @@ def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
 class Entry(NamedTuple):
     """A card, and the table that lies beside it."""
 
-    root: Path
-    place: str  # "losses" or "graphs"
-    name: str
+    path: Path  # of the card
     card: dict[str, Any]
 
     @classmethod
-    def read(cls, root: Path, place: str, name: str) -> Entry:
+    def read(cls, folder: Path, name: str) -> Entry:
         """The entry of that name, its card read."""
-        file = root / place / f"{name}.json"
+        file = folder / f"{name}.json"
         if not re.fullmatch(r"[\w.-]+", name) or not file.is_file():
-            known = ", ".join(sorted(card.stem for card in (root / place).glob("*.json"))) or "none"
-            raise MissingData(f"there is no data set {name!r} in {root / place}; there are: {known}")
+            known = ", ".join(sorted(card.stem for card in folder.glob("*.json"))) or "none"
+            raise MissingData(f"there is no data set {name!r} in {folder}; there are: {known}")
         try:
-            card = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise MissingData(f"{file} cannot be read: {error}") from error
-        if not isinstance(card, dict):
-            raise InvalidOption(f"{file} must hold the fields of a card, got {type(card).__name__}")
-        return cls(root, place, name, {"name": name} | card)
+            card = dict(json.loads(file.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError, RecursionError) as error:
+            raise MissingData(f"{file} cannot be read as a card: {error}") from error
+        return cls(file, {"name": name} | card)
 
-    def path(self, ending: str) -> Path:
-        """The file of this name and ending."""
-        return self.root / self.place / f"{self.name}{ending}"
+    @property
+    def name(self) -> str:
+        """What the data set is called."""
+        return self.path.stem
 
     @property
     def data(self) -> Path:
         """The file with the table."""
         for ending in (".csv.gz", ".csv"):
-            if self.path(ending).is_file():
-                return self.path(ending)
-        raise MissingData(
-            f"{self.root / self.place} has a card for {self.name!r} but no {self.name}.csv.gz; fetch it again"
-        )
+            if (file := self.path.with_name(self.name + ending)).is_file():
+                return file
+        raise MissingData(f"{self.path} has no {self.name}.csv.gz beside it; fetch it again")
 
 
 # -- kinds of data ----------------------------------------------------------------------------------------
@@ -231,9 +226,10 @@ def _recorded(losses: Entry) -> Entry | Path:
             f"data set {losses.name!r} names no graph: its card says {losses.card.get('feedback_graph')!r}"
         )
     place, _, name = where[0].partition("/")
+    folder = losses.path.parents[1] / place
     if name.endswith(".csv.gz"):
-        return losses.root / place / name
-    return Entry.read(losses.root, place, name)
+        return folder / name
+    return Entry.read(folder, name)
 
 
 def _lasting_graph(table: Table, n_arms: int) -> FeedbackGraph:

@@ -213,16 +213,24 @@ class FeedbackGraph:
 
     def seen(self, played: npt.ArrayLike) -> Floats:
         """(n,) how likely each arm is seen if arms are played with these probabilities: P_i = Σ_j Z_j·r_{ji}."""
-        z = np.asarray(played, dtype=np.float64)
-        if z.shape != (self.n_arms,):
-            raise InvalidGraph(f"{self.n_arms} arms need {self.n_arms} probabilities, got shape {z.shape}")
-        shown = z[self.in_indices]
-        if self.in_probability is not None:
-            shown = shown * self.in_probability
-        seen: Floats = np.bincount(self.in_targets, weights=shown, minlength=self.n_arms).astype(np.float64)
+        z = self._per_arm(played)
+        seen = _sums(self.in_targets, z[self.in_indices], self.in_probability, self.n_arms)
         arms = self.universal
         seen[arms] = z.sum() - np.where(self.has_loop[arms], 0.0, z[arms])
         return seen
+
+    def shown(self, values: npt.ArrayLike) -> Floats:
+        """(n,) the sum over what each arm reveals, Σ_j r_{ij}·y_j."""
+        y = self._per_arm(values)
+        everywhere = np.where(self.is_universal, y, 0.0)
+        listed = _sums(self.out_sources, y[self.out_indices], self.out_probability, self.n_arms)
+        return np.asarray(listed + everywhere.sum() - np.where(self.has_loop, 0.0, everywhere))
+
+    def _per_arm(self, values: npt.ArrayLike) -> Floats:
+        numbers = np.asarray(values, dtype=np.float64)
+        if numbers.shape != (self.n_arms,):
+            raise InvalidGraph(f"{self.n_arms} arms need {self.n_arms} numbers, got shape {numbers.shape}")
+        return numbers
 
     def at_least(self, r: float) -> FeedbackGraph:
         """The graph of the edges that reveal with probability r or more, all of them certain.
@@ -465,3 +473,9 @@ class FeedbackGraph:
         from sidelight.graph.sketch import panel
 
         return panel(self)
+
+
+def _sums(owner: Longs, values: Floats, probability: Floats | None, n: int) -> Floats:
+    """(n,) sums of the values of each owner, times their probabilities."""
+    weights = values if probability is None else values * probability
+    return np.bincount(owner, weights=weights, minlength=n).astype(np.float64)

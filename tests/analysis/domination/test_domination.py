@@ -259,7 +259,7 @@ def test_verify_catches_bad_entries(certificate, bad):
 
 def test_verify_catches_wrong_lengths_and_arms(certificate):
     g, found = certificate
-    with pytest.raises(SolverError, match="weights has shape"):
+    with pytest.raises(SolverError, match="weight has shape"):
         replace(found, weights=found.weights[1:]).verify(g)
     with pytest.raises(SolverError, match="packing has shape"):
         replace(found, packing=found.packing[1:]).verify(g)

@@ -121,11 +121,19 @@ def listed_program(
     return CoveringProgram(n_sources, pointers(counts), local.astype(np.int32), spared, values)
 
 
-def covering_program(g: FeedbackGraph, arms: Indices, cover: Indices) -> CoveringProgram:
-    """Sources `arms`, targets `cover`, distinct arms of g each; time and room of the edges into `cover`."""
-    counts, found = gather_rows(g.in_indptr, g.in_indices, cover)
+def covering_program(
+    g: FeedbackGraph, arms: Indices, cover: Indices, block: Indices | None = None
+) -> CoveringProgram:
+    """Sources `arms`, targets `cover`, distinct arms of g each; time and room of the edges into `cover`.
+
+    Where `arms` and `cover` are the same and lie in blocks, edges between two blocks are left out.
+    """
+    counts, revealing = gather_rows(g.in_indptr, g.in_indices, cover)
+    sources = locate(revealing, arms, g.n_arms)
+    if block is not None:
+        sources = np.where(block[sources] == np.repeat(block, counts), sources, -1)
     values = values_of(g.in_indptr, g.in_probability, cover)
-    program = listed_program(len(arms), counts, locate(found, arms, g.n_arms), values)
+    program = listed_program(len(arms), counts, sources, values)
     everywhere = np.flatnonzero(g.is_universal[cover])
     if everywhere.size:
         universal = cover[everywhere]

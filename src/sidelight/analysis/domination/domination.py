@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from sidelight._check import checked_number
-from sidelight._types import Floats, Indices
-from sidelight.analysis.domination.covering import (
-    NOBODY,
-    CoveringProgram,
-    covering_program,
-    listed_program,
-    locate,
-    split,
-    values_of,
-)
+from sidelight._types import Floats, Indices, frozen
+from sidelight.analysis.domination.covering import CoveringProgram, covering_program, split
 from sidelight.analysis.domination.program import EXACT_GAP, SMALLEST_GAP, solve_covering
 from sidelight.errors import SolverError, UnobservableGraph
 from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
-from sidelight.graph.edges import gather_rows
 from sidelight.graph.names import names
 
 ROUNDING = 1e-9
@@ -65,45 +56,30 @@ class Domination:
     def verify(self, graph: FeedbackGraph) -> bool:
         """True if every claim holds in `graph`; otherwise SolverError naming the first that does not.
 
-        Recomputes coverage and load from the graph alone, in the size of the edges that touch the arms.
+        Recomputes coverage and load from the graph alone.
         """
-        self._verify_shapes(graph)
-        total, mass = float(self.weights.sum()), float(self.packing.sum())
-        if not abs(total - self.value) <= ROUNDING * max(1.0, total):
-            raise SolverError(f"the weights sum to {total!r}, not to the value {self.value!r}")
-        for name, values, at in (("weight", self.weights, self.arms), ("packing", self.packing, self.cover)):
+        sides = (("weight", self.weights, self.arms), ("packing", self.packing, self.cover))
+        for name, values, at in sides:
+            if values.shape != at.shape:
+                raise SolverError(f"{name} has shape {values.shape} for {len(at)} arms")
+            graph.checked_arms(at)
             bad = np.flatnonzero(~(values >= 0.0) | ~np.isfinite(values))
             if bad.size:
                 raise SolverError(f"the {name} of arm {at[bad[0]]} is {float(values[bad[0]])!r}, not ≥ 0")
-
-        into = (graph.in_indptr, graph.in_indices, graph.in_probability)
-        coverage = _sums(*into, self.cover, self.arms, self.weights, graph.n_arms)
-        universal = graph.is_universal[self.cover]
-        own = _own(self.cover, self.arms, self.weights, graph.n_arms)
-        coverage[universal] += (total - np.where(graph.has_loop[self.cover], 0.0, own))[universal]
-        short = np.flatnonzero(coverage < 1.0 - ROUNDING)
+        total, mass = float(self.weights.sum()), float(self.packing.sum())
+        if not abs(total - self.value) <= ROUNDING * max(1.0, total):
+            raise SolverError(f"the weights sum to {total!r}, not to the value {self.value!r}")
+        x, y = np.zeros(graph.n_arms), np.zeros(graph.n_arms)
+        x[self.arms], y[self.cover] = self.weights, self.packing
+        coverage, load = graph.seen(x)[self.cover], graph.shown(y)[self.arms]
+        short, over = np.flatnonzero(coverage < 1.0 - ROUNDING), np.flatnonzero(load > 1.0 + ROUNDING)
         if short.size:
             raise SolverError(f"arm {self.cover[short[0]]} is covered {float(coverage[short[0]])!r} < 1")
-
-        out = (graph.out_indptr, graph.out_indices, graph.out_probability)
-        load = _sums(*out, self.arms, self.cover, self.packing, graph.n_arms)
-        load += float(self.packing[universal].sum())
-        loopless = graph.is_universal[self.arms] & ~graph.has_loop[self.arms]
-        load[loopless] -= _own(self.arms, self.cover, self.packing, graph.n_arms)[loopless]
-        over = np.flatnonzero(load > 1.0 + ROUNDING)
         if over.size:
             raise SolverError(f"arm {self.arms[over[0]]} carries packing {float(load[over[0]])!r} > 1")
         if mass > total * (1.0 + ROUNDING):
             raise SolverError(f"the packing {mass!r} exceeds the cover {total!r}")
         return True
-
-    def _verify_shapes(self, graph: FeedbackGraph) -> None:
-        for name, values, at in (("weights", self.weights, self.arms), ("packing", self.packing, self.cover)):
-            if values.shape != at.shape:
-                raise SolverError(f"{name} has shape {values.shape} for {len(at)} arms")
-            if np.array_equal(at, np.arange(graph.n_arms)):
-                continue
-            graph.checked_arms(at)
 
     def __repr__(self) -> str:
         close = "exact" if self.exact else f"gap {self.gap:.2%}"
@@ -175,31 +151,6 @@ def check_revealed(g: FeedbackGraph, program: CoveringProgram, cover: Indices, w
         )
 
 
-def _sums(
-    indptr: Indices,
-    indices: Indices,
-    probability: Floats | None,
-    rows: Indices,
-    at: Indices,
-    values: Floats,
-    n_arms: int,
-) -> Floats:
-    """For each of `rows`, the sum of `values`, times probabilities, over its explicit neighbours among `at`."""
-    counts, found = gather_rows(indptr, indices, rows)
-    owner = np.repeat(np.arange(len(rows)), counts)
-    shown = _own(found, at, values, n_arms)
-    if probability is not None:
-        shown = shown * gather_rows(indptr, probability, rows)[1]
-    sums = np.bincount(owner, weights=shown, minlength=len(rows))
-    return sums.astype(np.float64)  # bincount of nothing counts in integers
-
-
-def _own(arms: Indices, at: Indices, values: Floats, n_arms: int) -> Floats:
-    """Value of each of `arms`, where values[k] belongs to at[k]; 0 for arms that are not in `at`."""
-    where = locate(arms, at, n_arms)
-    return np.where(where >= 0, values[where], 0.0)
-
-
 # -- many blocks at once, solving equal blocks once ---------------------------------------------------------
 
 
@@ -224,7 +175,11 @@ def block_dominations(
 
     shared: dict[bytes, Domination] = {}
     result = []
-    for arms, program in _block_programs(graph, flat.astype(np.int64), [len(block) for block in members]):
+    flat = frozen(flat, np.int64)
+    block = np.repeat(np.arange(len(members)), [len(each) for each in members])
+    whole = covering_program(graph, flat, flat, block)
+    for own, _, program in split(whole, block, block, len(members)):
+        arms = flat[own[0] : own[0] + len(own)]  # a slice, so that the arms stay read-only
         key = program.signature()
         known = shared.get(key)
         if known is None:
@@ -243,25 +198,3 @@ def _is_disjoint(g: FeedbackGraph, members: list[Indices], flat: Indices) -> boo
     if flat.dtype.kind not in "iu" or flat.min() < 0 or flat.max() >= g.n_arms:
         return False
     return int(np.bincount(flat).max()) == 1
-
-
-def _block_programs(
-    g: FeedbackGraph, flat: Indices, sizes: Sequence[int]
-) -> Iterator[tuple[Indices, CoveringProgram]]:
-    """(arms, covering program) of each block; `flat` holds the arms block after block."""
-    flat.flags.writeable = False
-    block = np.repeat(np.arange(len(sizes)), sizes)
-    block_of = np.full(g.n_arms, -1, dtype=np.int32)
-    block_of[flat] = block
-    place = np.empty(g.n_arms, dtype=np.int32)
-    place[flat] = np.arange(len(flat))
-    counts, found = gather_rows(g.in_indptr, g.in_indices, flat)
-    inside = block_of[found] == np.repeat(block, counts)
-    values = values_of(g.in_indptr, g.in_probability, flat)
-    every = listed_program(len(flat), counts, np.where(inside, place[found], -1), values)
-    everywhere = g.is_universal[flat]
-    every.spared[everywhere] = np.where(g.has_loop[flat], NOBODY, place[flat])[everywhere]
-    start = 0
-    for (_, _, program), size in zip(split(every, block, block, len(sizes)), sizes, strict=True):
-        yield flat[start : start + size], program  # a slice, so that the arms stay read-only
-        start += size
