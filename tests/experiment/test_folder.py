@@ -19,8 +19,8 @@ import sidelight as sl
 from sidelight.experiment import folder as storage
 from sidelight.experiment import parquet
 from sidelight.experiment.parquet import decode, encode
-from sidelight.experiment.plays import PlaysOver
 from sidelight.experiment.results import Absent, Cell
+from sidelight.experiment.run import PlaysOver
 from sidelight.report.page import write_report
 
 SPEC = {

@@ -5,10 +5,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import sidelight as sl
-from sidelight.experiment import plays as module
+from sidelight.experiment import run as module
 from sidelight.experiment import simulation
-from sidelight.experiment.plays import kept_at
 from sidelight.experiment.results import cell_of
+from sidelight.experiment.run import kept_at
 
 POINTS = [1, 7, 40, 41, 200]
 

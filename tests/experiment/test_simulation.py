@@ -1,5 +1,6 @@
 import threading
 import time
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from sidelight.experiment import logarithmic_checkpoints
 from sidelight.experiment import simulation as module
 from sidelight.experiment.delays import Delays
 from sidelight.experiment.results import cell_of
+from sidelight.experiment.run import regret_of, rounding
 
 HORIZON = 2_000
 
@@ -346,3 +348,27 @@ def test_more_seeds_than_fit_are_refused_at_once(many):
 def test_names_are_for_comparisons():
     with pytest.raises(sl.InvalidOption, match=r"sl\.compare takes names"):
         sl.simulate("auto", "gap:0.2", graph="cycle:6", horizon=100)
+
+
+# -- regret is what was lost, not what rounding leaves in a sum ------------------------------------------
+
+
+ROUNDS = np.array([1, 10, 1_000, 100_000])
+
+
+@pytest.mark.parametrize("loss", [0.1, 0.35, 1 / 3, 0.7])
+def test_a_sum_is_off_by_no_more_than_its_rounding(loss):
+    totals = np.cumsum(np.full(ROUNDS[-1], loss))[ROUNDS - 1]  # one addition a round, as in play
+    exact = [int(n) * Fraction(loss) for n in ROUNDS]
+    error = np.array([abs(float(Fraction(total) - want)) for total, want in zip(totals, exact, strict=True)])
+    assert (error <= rounding(ROUNDS, totals)).all()
+    assert error[-1] > 0.01 * rounding(ROUNDS, totals)[-1]  # nor by much less
+    best = np.array([float(want) for want in exact])
+    assert_array_equal(regret_of(totals, best, ROUNDS), 0.0)
+
+
+def test_regret_beyond_rounding_is_kept_as_it_is():
+    cost = 0.5 * ROUNDS
+    lost = 2 * rounding(ROUNDS, cost) + 1e-15
+    assert_array_equal(regret_of(cost + lost, cost, ROUNDS), cost + lost - cost)
+    assert_array_equal(regret_of(cost - lost, cost, ROUNDS), cost - lost - cost)

@@ -9,8 +9,7 @@ from rich.console import Console
 
 import sidelight as sl
 from sidelight.experiment.claims import Curve, Estimate, Evidence, Outcome, Prediction, Reproduction, find
-from sidelight.report.claims_page import claims_markdown, claims_table, write_claims_page
-from sidelight.report.figures.claim import claim_figure
+from sidelight.report.claims_page import claim_figure, claims_markdown, claims_table, write_claims_page
 
 
 @pytest.fixture(scope="module")
@@ -106,5 +105,5 @@ def test_figures_use_log_axes_where_they_can(reproduction):
 def test_a_page_that_cannot_be_written(reproduction, tmp_path):
     taken = tmp_path / "file"
     taken.write_text("")
-    with pytest.raises(sl.InvalidOption, match="cannot write the page"):
+    with pytest.raises(sl.InvalidOption, match="cannot write to the folder"):
         write_claims_page(reproduction, taken)

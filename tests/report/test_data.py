@@ -9,7 +9,7 @@ import pytest
 from finished_cells import bound, cell, curve_cell, final_cell, results
 
 import sidelight as sl
-from sidelight.experiment.plays import PlaysOver
+from sidelight.experiment.run import PlaysOver
 from sidelight.report import data as module
 from sidelight.report import encoding
 from sidelight.report.data import page_data

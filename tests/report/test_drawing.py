@@ -4,7 +4,9 @@ import pytest
 from finished_cells import cell, eight, final_cell, results
 
 import sidelight as sl
+from sidelight.report import drawing
 from sidelight.report.drawing import Album, draw_all
+from sidelight.report.figures.canvas import new_figure
 from sidelight.report.figures.graph import graph_figure
 from sidelight.report.figures.ledger import ledger_figure, timing_figure
 from sidelight.report.figures.plays import plays_figure
@@ -51,3 +53,23 @@ def test_titles_and_files(tmp_path):
     assert [one.title for one in drawn][:2] == ["Graph cycle:4", "Regret: cycle:4, gap, T = 100"]
     assert drawn[-1].title == "Growth with T: cycle:4, gap"
     assert all((tmp_path / file).read_bytes().startswith(b"%PDF") for one in drawn for file in one.files)
+
+
+# -- figures of a page: embedded as shapes, or as pixels where these are fewer bytes ---------------------
+
+
+@pytest.mark.parametrize(("most", "kind"), [(10**6, "svg+xml"), (10, "png")])
+def test_large_drawings_become_pixels(most, kind, monkeypatch, tmp_path):
+    monkeypatch.setattr(drawing, "MOST_SVG_BYTES", most)
+    figure = new_figure(2.0, 1.0)
+    figure.subplots().plot([1, 2])
+    found = drawing.Album(tmp_path, ("pdf",)).picture(figure, "one", "a line")
+    assert found.source.startswith(f"data:image/{kind};base64,")
+    assert (found.width, found.height) == (240, 120)
+    assert (tmp_path / "figures" / "one.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_file_names_are_plain():
+    assert drawing.slug("../..//evil name:5x20") == "evil-name-5x20"
+    assert drawing.slug("…") == "unnamed"
+    assert len(drawing.slug("x" * 500)) <= 60

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sidelight.experiment.plays import PlaysOver
 from sidelight.experiment.results import Cell, Results
+from sidelight.experiment.run import PlaysOver
 
 
 def cell(policy="auto", final=(1.0, 2.0, 3.0), seeds=None, **changes):

@@ -24,8 +24,8 @@ from sidelight.errors import (
     UnobservableGraph,
 )
 from sidelight.experiment.folder import ResultsFolder, left_undone
-from sidelight.experiment.plays import MOST_NUMBERS, MOST_OF_SEED
 from sidelight.experiment.results import Absent, Cell, Status, cell_of, joined
+from sidelight.experiment.run import MOST_NUMBERS, MOST_OF_SEED
 from sidelight.experiment.simulation import simulate
 from sidelight.experiment.sources import PolicySource, built
 from sidelight.experiment.spec import CellSpec, Spec

@@ -16,9 +16,8 @@ import numpy as np
 
 from sidelight._files import digest
 from sidelight.errors import ResultsError
-from sidelight.experiment.plays import PlaysOver
 from sidelight.experiment.results import Absent, Cell, Named
-from sidelight.experiment.run import LEDGER
+from sidelight.experiment.run import LEDGER, PlaysOver
 
 if TYPE_CHECKING:
     import pyarrow

@@ -12,14 +12,12 @@ import numpy as np
 
 from sidelight._json import to_pandas
 from sidelight._types import Floats, Longs
-from sidelight.experiment.plays import PlaysOver
+from sidelight.experiment.run import PlaysOver, Run
 from sidelight.graph import FeedbackGraph
 
 if TYPE_CHECKING:
     import pyarrow
     from matplotlib.figure import Figure
-
-    from sidelight.experiment.run import Run
 
 Status = Literal["not applicable", "failed", "interrupted"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,6 @@ import numpy.typing as npt
 from sidelight._json import to_pandas
 from sidelight._types import Floats, Longs
 from sidelight.errors import InvalidOption
-from sidelight.experiment.plays import PlaysOver
 from sidelight.policy.certificate import LEDGER as LEDGER
 from sidelight.policy.player import Playable
 
@@ -22,6 +21,37 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from sidelight.planning import Bound
+
+
+MOST_OF_SEED = 2**16
+"""Of all checkpoints of a seed, and so of a cell, which has them over all seeds: half a MiB."""
+MOST_NUMBERS = 2**21
+"""Of all seeds and checkpoints of one run: 16 MiB."""
+
+
+class PlaysOver(NamedTuple):
+    """Plays of each arm up to some of the checkpoints, from the first to the last."""
+
+    rounds: Longs  # (P,) at least two; the last is that of the run
+    counts: Longs  # (S, P, n) by seed, −1 where it did not get that far; of a cell (P, n), over all seeds
+
+
+def kept_at(checkpoints: int, seeds: int, arms: int) -> Longs:
+    """Positions of the checkpoints at which plays are kept, the last among them; none if only the end is.
+
+    Where the budget of memory is too small for all checkpoints, every second, third, … is kept, counted back from the
+    last; where it is too small for two of them, plays are known at the end alone.
+
+    >>> kept_at(80, 20, 500).size, kept_at(80, 20, 10_000).tolist()
+    (80, [9, 23, 37, 51, 65, 79])
+    >>> kept_at(80, 20, 100_000).size
+    0
+    """
+    most = min(checkpoints, MOST_OF_SEED // arms, MOST_NUMBERS // (seeds * arms)) if arms else 0
+    if most < 2:
+        return np.zeros(0, dtype=np.int64)
+    stride = -(-checkpoints // most)
+    return np.arange((checkpoints - 1) % stride, checkpoints, stride, dtype=np.int64)
 
 
 def rounding(rounds: npt.ArrayLike, cost: npt.ArrayLike) -> Floats:
@@ -59,9 +89,7 @@ class Run:
     plays: Longs | None  # (S, n) how often each arm was played, if counted
     seconds: float  # of processor time spent playing, all seeds together
     start: int = 0  # rounds that the policy had played before these
-    plays_over: PlaysOver | None = (
-        None  # `plays` up to checkpoints, where a budget of memory allows two or more
-    )
+    plays_over: PlaysOver | None = None  # `plays` up to checkpoints, where memory allows two or more
     _resume: Callable[[], Run] | None = field(default=None, repr=False)
 
     @property

@@ -24,8 +24,7 @@ from sidelight.environment import names as environments
 from sidelight.environment.base import environment_key
 from sidelight.errors import InvalidOption, PastHorizon
 from sidelight.experiment.delays import Delays
-from sidelight.experiment.plays import PlaysOver, kept_at
-from sidelight.experiment.run import LEDGER, Run, regret_of
+from sidelight.experiment.run import LEDGER, PlaysOver, Run, kept_at, regret_of
 from sidelight.graph.names import GivenGraph, graph_of, named
 from sidelight.policy.own import TURNS, Make, check_several, guarded, is_own, playable, ready_for_changes
 from sidelight.policy.player import MinimalPlayer, Playable
@@ -113,7 +112,13 @@ def simulate(
             f"arm {named(policy.graph, policy.pending)} is pending: tell what it revealed before simulating"
         )
     if isinstance(policy, Policy):
-        _warn_past_horizon(policy._game.limit, policy.round + rounds)
+        limit, last = policy._game.limit, policy.round + rounds
+        if last > limit:
+            warnings.warn(
+                f"the plan is for {int(limit):,} rounds and plays {last:,}: its bound says nothing of the last ones",
+                PastHorizon,
+                stacklevel=_to_caller(),
+            )
     environment.check_horizon(rounds)
     delays = Delays.checked(delay, rounds)
     if delays.any:
@@ -150,24 +155,11 @@ def _player(plan: object, graph: object, horizon: int | None) -> MinimalPlayer:
         return plan
     player = guarded(plan)
     if player is None:
-        how = (
-            "make one with sl.plan; sl.compare takes names"
-            if isinstance(plan, str)
-            else "make one with sl.plan"
-        )
+        how = f"make one with sl.plan{'; sl.compare takes names' if isinstance(plan, str) else ''}"
         if any(hasattr(plan, verb) for verb in ("ask", "decide")):
             how = f"one of your own needs graph and copy(seed), or is given as its class: {TURNS}"
         raise InvalidOption(f"simulate plays a Plan or a Policy, got {type(plan).__name__}; {how}")
     return player
-
-
-def _warn_past_horizon(limit: float, rounds: int) -> None:
-    if rounds > limit:
-        warnings.warn(
-            f"the plan is for {int(limit):,} rounds and plays {rounds:,}: its bound says nothing about the last ones",
-            PastHorizon,
-            stacklevel=_to_caller(),
-        )
 
 
 def _to_caller() -> int:
@@ -195,7 +187,7 @@ def _warm_up(policy: MinimalPlayer, environment: Environment, delays: Delays) ->
             about = (environment.world, environment.function, np.uint64(0), 0, 0, 0.0, nothing)
             if _compiled(policy, environment):
                 late = policy._game.calendar(np.zeros(1, dtype=np.int64), 1) if delays.any else None
-                policy._play(*about, **_options(late, environment))
+                policy._play(*about, calendar=late, changes=environment.changes)
         else:  # one round without losses, so that the user's function is not called for it
             copy = policy.copy(0)
             copy.tell(np.zeros(int(policy.graph.out_degree[copy.ask()])))
@@ -204,12 +196,6 @@ def _warm_up(policy: MinimalPlayer, environment: Environment, delays: Delays) ->
 def _compiled(player: Policy, environment: Environment) -> bool:
     """Are many rounds at once played by kernels, where graphs change?"""
     return environment.changes is None or player._game.compiled_changes
-
-
-def _options(calendar: Calendar | None, environment: Environment) -> dict[str, Any]:
-    """What `play` is told besides, where there is anything to tell."""
-    told = {"calendar": calendar, "changes": environment.changes}
-    return {name: value for name, value in told.items() if value is not None}
 
 
 @dataclass(eq=False)
@@ -275,12 +261,15 @@ class _Task:
         world = self.environment.world
         if world is None or not isinstance(self.clone, Policy) or not _compiled(self.clone, self.environment):
             return self._play_in_python(last)
-        key, function = environment_key(self.seed), self.environment.function
-        about: tuple[Any, ...] = (world, function, key, self.round, last, self.total, self.plays)
         if self.delays.any and self.calendar is None:
             rounds = int(self.points[-1])
             self.calendar = self.clone._game.calendar(self.delays.of(self.seed, rounds), rounds)
-        cost = self.clone._play(*about, **_options(self.calendar, self.environment))
+        cost = self.clone._play(
+            world,
+            self.environment.function,
+            environment_key(self.seed),
+            *(self.round, last, self.total, self.plays, self.calendar, self.environment.changes),
+        )
         if np.isnan(cost):
             raise InvalidOption(
                 f"a loss outside [0, 1] was met in rounds {self.round}..{last - 1}; rescale the loss function"

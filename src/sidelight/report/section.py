@@ -19,7 +19,6 @@ from sidelight.analysis import (
     observability,
     packing_independent_set,
 )
-from sidelight.errors import InvalidOption
 from sidelight.experiment.results import Results
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.names import names
@@ -39,24 +38,11 @@ class GraphSection:
 
     graph: FeedbackGraph
     comparisons: tuple[Comparison, ...] = ()
-    facts: tuple[
-        tuple[str, str], ...
-    ] = ()  # what an analysis found, in words: ("class", "weakly observable: …")
-
-    def __post_init__(self) -> None:
-        for found in self.comparisons:
-            if found.graph.n_arms != self.graph.n_arms:
-                raise InvalidOption(
-                    f"{found!r} is about {found.graph.n_arms} arms, but the graph has {self.graph.n_arms}"
-                )
+    facts: tuple[tuple[str, str], ...] = ()  # of an analysis, in words: ("class", "weakly observable: …")
 
     @classmethod
     def of(cls, *comparisons: Comparison, facts: tuple[tuple[str, str], ...] = ()) -> GraphSection:
-        """The graph of `comparisons`."""
-        if not comparisons:
-            raise InvalidOption(
-                "GraphSection.of needs at least one comparison; use GraphSection(graph) instead"
-            )
+        """The graph of these comparisons, of which there is at least one."""
         return cls(comparisons[-1].graph, comparisons, facts)
 
     @property

@@ -23,16 +23,9 @@ DARK = frozenset({"#0072B2", "#D55E00", "#009E73", "#6A3D9A", "#4D4D4D"})
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.2, 1.2, 1.2)))
 """After eight policies the colours come again, with another dash."""
 HOME = {
-    "auto": 0,
-    "self_tuning": 6,
-    "exp3": 1,
-    "exp3g": 1,
-    "chlz21": 2,
-    "tsallis_inf": 3,
-    "flat": 4,
-    "hedge": 5,
+    "auto": 0, "exp3": 1, "exp3g": 1, "chlz21": 2, "tsallis_inf": 3, "flat": 4, "hedge": 5, "self_tuning": 6,
     "uniform": 7,
-}
+}  # fmt: skip
 """Policies that keep their colour from report to report, unless two of one report claim the same."""
 PARTS = ("#0072B2", "#56B4E9", "#D55E00", "#E69F00")
 """The ledger: projection and restriction in blues, global and local exploration in oranges."""

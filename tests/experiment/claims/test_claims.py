@@ -422,7 +422,7 @@ def test_nothing_is_written_without_a_folder(toys, tmp_path, monkeypatch):
 def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_measured(toys, tmp_path):
     taken = tmp_path / "file"
     taken.write_text("")
-    with pytest.raises(sl.InvalidOption, match="cannot store outcomes"):
+    with pytest.raises(sl.InvalidOption, match="cannot write to the folder"):
         reproduce(quick=True, folder=taken, progress=False)
     assert toys == []
 

@@ -4,17 +4,21 @@ import time
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PathCollection, PolyCollection
 from matplotlib.figure import Figure
 
 import sidelight as sl
+from sidelight.report.figures import graph as module
 from sidelight.report.figures.graph import (
     draw_graph,
     draw_incidence,
     graph_figure,
     is_drawable,
 )
+from sidelight.report.figures.layout import block_layout, layout
 
 
 def axes() -> Axes:
@@ -122,3 +126,70 @@ def test_labels_stand_beside_their_dots_where_there_is_room():
     crowded = sl.families.cliques([4] * 10)
     many = sl.FeedbackGraph.from_edges(40, crowded.edges(), labels=[f"city number {i}" for i in range(40)])
     assert [text.get_text() for text in graph_figure(many).axes[0].texts] == [str(i) for i in range(40)]
+
+
+# -- pictures of large graphs count every edge -----------------------------------------------------------
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(st.integers(1, 30), st.floats(0, 1), st.integers(0, 10**6), st.integers(1, 12))
+def test_matrix_picture_counts_every_edge(n, density, seed, pixels):
+    rng = np.random.default_rng(seed)
+    adjacency = rng.random((n, n)) < density
+    if n > 1 and seed % 2:
+        adjacency[:, 0] = True  # an arm that everyone reveals is stored apart
+        adjacency[0, 0] = seed % 3 == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "PIXELS", pixels)
+        shares = module.matrix_shares(sl.FeedbackGraph.from_adjacency(adjacency))
+    cells = min(n, pixels)
+    cell = np.arange(n) * cells // n
+    expected = [[adjacency[np.ix_(cell == a, cell == b)].mean() for b in range(cells)] for a in range(cells)]
+    np.testing.assert_allclose(shares, expected)
+
+
+def test_matrix_is_ordered_by_block():
+    g = sl.FeedbackGraph.from_edges(4, [(0, 2), (2, 0), (1, 3), (3, 1)])
+    shares = module.matrix_shares(g, sl.Partition(g, [[0, 2], [1, 3]]))
+    assert shares.tolist() == [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]
+
+
+# -- where arms are drawn --------------------------------------------------------------------------------
+
+
+def nearest(at):
+    apart = np.linalg.norm(at[:, None] - at[None], axis=2)
+    np.fill_diagonal(apart, np.inf)
+    return apart.min()
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["cycle:12", "cliques:5x20", "hypercube:5", "mab:7", "full:9", "corrupted_full:9,3", "loopy_star:20"],
+)
+def test_no_arm_hides_another(spec):
+    at = layout(sl.families.parse(spec))
+    assert np.isfinite(at).all()
+    assert nearest(at) > 0.15
+
+
+def test_a_cycle_is_drawn_as_one():
+    at = layout(sl.families.cycle(12))
+    radius = np.linalg.norm(at - at.mean(axis=0), axis=1)
+    assert np.ptp(radius) < 0.05 * radius.mean()
+    steps = np.linalg.norm(at - np.roll(at, 1, axis=0), axis=1)
+    assert np.ptp(steps) < 0.1 * steps.mean()
+
+
+def test_layouts_are_the_same_every_time():
+    g = sl.families.parse("random:30,0.2,1")
+    assert np.array_equal(layout(g), layout(g))
+
+
+def test_arms_of_a_block_sit_together():
+    p = sl.partitions.components(sl.families.cliques([4, 4, 4, 4]))
+    at = block_layout(p)
+    centres = np.array([at[block].mean(axis=0) for block in p.blocks])
+    for k, block in enumerate(p.blocks):
+        own = np.linalg.norm(at[block] - centres[k], axis=1).max()
+        assert own < np.delete(np.linalg.norm(at[block][:, None] - centres[None], axis=2), k, axis=1).min()

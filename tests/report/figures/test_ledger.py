@@ -1,10 +1,11 @@
 """The parts of the regret, stacked."""
 
 import numpy as np
+import pytest
 from drawn_figures import group
 from finished_cells import curve_cell
 
-from sidelight.report.figures.ledger import ledger_figure, stacked
+from sidelight.report.figures.ledger import ledger_figure, stacked, timing_figure
 
 
 def test_parts_pile_up_to_their_sums():
@@ -30,3 +31,14 @@ def test_policies_far_apart_get_their_own_units():
     assert "own regret" in left.get_xlabel()
     drawn = np.array([[bar.get_width() for bar in part] for part in left.containers]).T
     np.testing.assert_allclose(drawn, [[0.5, 0.4, 0.3, -0.1]] * 2)
+
+
+# -- nanoseconds per round -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("times", "scale"), [((100.0, 200.0), "linear"), ((100.0, 1e6), "log")])
+def test_timings(times, scale):
+    cells = [curve_cell(name, nanoseconds_per_round=time) for name, time in zip("ab", times, strict=True)]
+    (axes,) = timing_figure(group(*cells)).axes
+    assert axes.get_xscale() == scale
+    assert [bar.get_width() for bar in axes.patches] == list(times)

@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from drawn_figures import group, overlapping, tick_labels
-from finished_cells import bound, curve_cell, eight
+from finished_cells import bound, curve_cell, eight, final_cell, results
 
-from sidelight.report.figures.regret import regret_figure
-from sidelight.report.groups import regret_curves
+from sidelight.report.figures.regret import regret_figure, scaling_figure
+from sidelight.report.groups import regret_curves, scalings_of
 from sidelight.report.style import strokes
 
 
@@ -80,3 +81,21 @@ def test_coinciding_curves_are_drawn_as_stripes():
     (axes,) = regret_figure(group(first, second, curve_cell("other", scale=2))).axes
     widths = [line.get_linewidth() for line in axes.lines if len(line.get_xdata()) > 2]
     assert widths[0] > widths[1] == widths[2]
+
+
+# -- final regret against the horizon --------------------------------------------------------------------
+
+
+def test_points_and_certified_bounds_are_drawn():
+    cells = [final_cell(10**k, bound=bound(5.0 * 10**k, certified=k > 1)) for k in (1, 2, 3)]
+    (axes,) = scaling_figure(*scalings_of(results(*cells))).axes
+    points, *_, bounds = axes.lines
+    np.testing.assert_allclose(points.get_ydata(), [one.mean[-1] for one in cells])
+    assert list(bounds.get_xdata()) == [100, 1000]
+    assert [text.get_text() for text in axes.texts] == ["auto  T^0.67"]  # three seeds: no interval
+
+
+@pytest.mark.parametrize("factors", [(1.0,), (-1.0, 0.5), (0.0, 0.0)])
+def test_odd_results_are_drawn_all_the_same(factors):
+    cells = [final_cell(10**k, factors=factors) for k in (1, 2, 3)]
+    scaling_figure(*scalings_of(results(*cells))).draw_without_rendering()

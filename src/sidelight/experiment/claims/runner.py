@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from sidelight import _json
-from sidelight._check import checked_path
+from sidelight._check import checked_path, written
 from sidelight._files import digest, replacing
 from sidelight._progress import Progress
 from sidelight._version import __version__
-from sidelight.errors import InvalidOption
 from sidelight.experiment.cells import here
 from sidelight.experiment.claims import catalogue
 from sidelight.experiment.claims.claim import FAILS, VERDICTS, Claim, Outcome
@@ -104,12 +103,12 @@ class _Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        with self._explained():
+        with written(folder):
             folder.mkdir(parents=True, exist_ok=True)
 
     def write(self, claim: Claim, outcome: Outcome) -> None:
         saved = {"fingerprint": fingerprint(claim, outcome.quick), "outcome": outcome.to_dict()}
-        with self._explained(), replacing(self._file(claim, outcome.quick)) as file:
+        with written(self.folder), replacing(self._file(claim, outcome.quick)) as file:
             file.write(_json.text(saved).encode())
 
     def read(self, claim: Claim, quick: bool) -> Outcome | None:
@@ -123,14 +122,6 @@ class _Store:
 
     def _file(self, claim: Claim, quick: bool) -> Path:
         return self.folder / f"{claim.name}.{'quick' if quick else 'full'}.json"
-
-    @contextlib.contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            reason = error.strerror or error
-            raise InvalidOption(f"cannot store outcomes in {str(self.folder)!r}: {reason}") from error
 
 
 def fingerprint(claim: Claim, quick: bool) -> str:

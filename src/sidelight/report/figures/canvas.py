@@ -20,36 +20,16 @@ DPI = 240
 NOTEBOOK_DPI = 110
 
 _SETTINGS: dict[Any, Any] = {
-    "font.family": ["DejaVu Sans"],
-    "font.size": 8,
-    "axes.titlesize": 9,
-    "axes.labelsize": 8,
-    "axes.edgecolor": "#666666",
-    "axes.labelcolor": INK,
-    "axes.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlelocation": "left",
-    "axes.axisbelow": True,
-    "grid.color": "#E3E3E3",
-    "grid.linewidth": 0.5,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "xtick.color": "#444444",
-    "ytick.color": "#444444",
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.minor.width": 0.4,
-    "ytick.minor.width": 0.4,
-    "legend.fontsize": 7,
-    "legend.frameon": False,
-    "lines.linewidth": 1.4,
+    "font.family": ["DejaVu Sans"], "font.size": 8, "axes.titlesize": 9, "axes.labelsize": 8,
+    "xtick.labelsize": 7, "ytick.labelsize": 7, "legend.fontsize": 7, "legend.frameon": False,
+    "axes.edgecolor": "#666666", "axes.labelcolor": INK, "xtick.color": "#444444", "ytick.color": "#444444",
+    "axes.linewidth": 0.6, "grid.color": "#E3E3E3", "grid.linewidth": 0.5, "lines.linewidth": 1.4,
+    "xtick.major.width": 0.6, "ytick.major.width": 0.6, "xtick.minor.width": 0.4, "ytick.minor.width": 0.4,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.titlelocation": "left", "axes.axisbelow": True,
     "text.parse_math": False,  # a dollar in a name is a dollar
-    "pdf.fonttype": 42,  # text stays text, as publishers ask
-    "ps.fonttype": 42,
-    "svg.fonttype": "path",
-    "svg.hashsalt": "sidelight",  # equal figures are equal files
-}
+    "pdf.fonttype": 42, "ps.fonttype": 42,  # text stays text, as publishers ask
+    "svg.fonttype": "path", "svg.hashsalt": "sidelight",  # equal figures are equal files
+}  # fmt: skip
 
 
 class ShownFigure(Figure):

@@ -79,16 +79,23 @@ def _ring(n: int) -> Floats:
 def _side_by_side(n: int, pieces: list[tuple[npt.NDArray[np.intp], Floats]]) -> Floats:
     """Pieces in rows, in order, the whole somewhat wider than high."""
     at = np.empty((n, 2))
-    boxes = [piece.max(axis=0) - piece.min(axis=0) + 1.2 for _, piece in pieces]
-    width = max(np.sqrt(1.9 * sum(box[0] * box[1] for box in boxes)), max(box[0] for box in boxes)) + 1e-9
+    boxes = np.array([piece.max(axis=0) - piece.min(axis=0) + 1.2 for _, piece in pieces])
+    for (arms, piece), (x, y), box in zip(pieces, _corners(boxes, 1.9), boxes, strict=True):
+        at[arms] = piece - piece.min(axis=0) + 0.6 + np.array([x, y - box[1]])
+    return at
+
+
+def _corners(boxes: Floats, flatness: float) -> list[tuple[float, float]]:
+    """The upper left corners of boxes of these widths and heights, in rows from the top."""
+    width = max(np.sqrt(flatness * boxes.prod(axis=1).sum()), boxes[:, 0].max()) + 1e-9
+    corners = []
     x = y = row_height = 0.0
-    for (arms, piece), box in zip(pieces, boxes, strict=True):
+    for box in boxes:
         if x > 0 and x + box[0] > width:
             x, y, row_height = 0.0, y - row_height, 0.0
-        corner = np.array([x, y - box[1]])
-        at[arms] = piece - piece.min(axis=0) + 0.6 + corner
+        corners.append((x, y))
         x, row_height = x + box[0], max(row_height, box[1])
-    return at
+    return corners
 
 
 # -- many arms ----------------------------------------------------------------------------------------------
@@ -127,15 +134,10 @@ def _filled(n: int, pieces: list[Longs]) -> Floats:
     """Discs in rows, the largest first."""
     at = np.empty((n, 2))
     ordered = sorted(pieces, key=len, reverse=True)
-    radii = [0.62 * np.sqrt(len(piece)) + 0.6 for piece in ordered]
-    width = max(np.sqrt(1.7 * sum((2 * radius) ** 2 for radius in radii)), 2 * radii[0]) + 1e-9
-    x = y = height = 0.0
-    for piece, radius in zip(ordered, radii, strict=True):
-        if x > 0 and x + 2 * radius > width:
-            x, y, height = 0.0, y - height, 0.0
+    radii = np.array([0.62 * np.sqrt(len(piece)) + 0.6 for piece in ordered])
+    corners = _corners(np.column_stack([2 * radii, 2 * radii]), 1.7)
+    for piece, radius, (x, y) in zip(ordered, radii, corners, strict=True):
         turn = np.arange(len(piece))
-        reach = 0.62 * np.sqrt(turn)
-        centre = np.array([x + radius, y - radius])
-        at[piece] = centre + reach[:, None] * np.column_stack([np.cos(GOLDEN * turn), np.sin(GOLDEN * turn)])
-        x, height = x + 2 * radius, max(height, 2 * radius)
+        ray = np.column_stack([np.cos(GOLDEN * turn), np.sin(GOLDEN * turn)])
+        at[piece] = np.array([x + radius, y - radius]) + 0.62 * np.sqrt(turn)[:, None] * ray
     return at
