@@ -268,7 +268,7 @@ def test_saved_plans_that_cannot_be_played(run, tmp_path, monkeypatch):
     assert code == 1
     assert "leave --add-loops out" in err
     text = (tmp_path / "plan.json").read_text()
-    (tmp_path / "plan.json").write_text(text.replace('"s": 0.5', '"s": 0.25'))
+    (tmp_path / "plan.json").write_text(text.replace('"order": 0.5', '"order": 0.25'))
     code, _, err = run("run", "plan.json", "-T", 9, "-o", "out")
     assert code == 1
     assert_one_line(err)

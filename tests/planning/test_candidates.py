@@ -6,7 +6,7 @@ from observable_graphs import observable
 
 import sidelight as sl
 from sidelight.graph import FeedbackGraph
-from sidelight.planning.self_tuning.budget import SLACK
+from sidelight.planning.self_tuning.plans import SLACK
 
 HORIZONS = (100, 10**4, 10**6)
 TOLERANCE = 1e-9

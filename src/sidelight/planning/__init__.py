@@ -1,9 +1,7 @@
 """Plans: potentials, realizations, bounds, and the planner that picks among them."""
 
 from sidelight._realizations import REALIZATIONS
-from sidelight.planning.anytime import curve_from_dict
-from sidelight.planning.anytime.strong import StrongAnytimeBound
-from sidelight.planning.anytime.weak import AnytimeBound
+from sidelight.planning.anytime import AnytimeBound, StrongAnytimeBound, curve_from_dict
 from sidelight.planning.bounds.bound import Bound, BoundCurve, Condition
 from sidelight.planning.bounds.checker import check_certificate
 from sidelight.planning.bounds.comparison import Comparison, compare_bounds

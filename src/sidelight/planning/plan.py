@@ -15,14 +15,11 @@ from sidelight.errors import NoHorizon, SavedStateError
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
 from sidelight.planning.bounds.bound import Bound, BoundCurve, Condition, bound_at
-from sidelight.planning.bounds.delays import delayed
-from sidelight.planning.bounds.delays import nothing_proved as nothing_proved_late
-from sidelight.planning.bounds.high_probability import high_probability
+from sidelight.planning.bounds.constant import delayed, high_probability, nothing_proved
 from sidelight.planning.cliques import CliqueCover, clique_cover
 from sidelight.planning.tuning import Tuning
 
 if TYPE_CHECKING:
-    from sidelight.partition import Partition
     from sidelight.policy import Policy
 
 
@@ -66,7 +63,7 @@ class Plan:
     horizon: int | None  # None: any number of rounds
     realization: str
     parameters: dict[str, Any]  # the paper's names: alpha, beta or b, eta, eta_loop, …
-    curve: BoundCurve  # the bound as a function of the number of rounds
+    curve: Bound | BoundCurve  # the bound as a function of the number of rounds
     tuning: Tuning
     details: Details
 
@@ -127,7 +124,7 @@ class Plan:
         T = checked_horizon(t, "t")
         if delay is not None:
             if confidence is not None:
-                raise nothing_proved_late("confidence and delay at once")
+                raise nothing_proved("confidence and delay at once", "late")
             return delayed(self.graph, self.tuning, T, delay)
         if confidence is None:
             return self.curve.at(T)
@@ -137,17 +134,19 @@ class Plan:
         """The same plan with a note for whoever reads its summary."""
         return replace(self, details=replace(self.details, note=note))
 
+    @property
+    def _title(self) -> str:
+        rounds = "any number of rounds" if self.horizon is None else f"{self.horizon:,} rounds"
+        return f"{self.realization} plan for {self.graph.n_arms:,} arms and {rounds}"
+
     def summary(self) -> str:
         """The plan for human readers."""
-        numbers = numbers_of(self.parameters)
-        rounds = "any number of rounds" if self.horizon is None else f"{self.horizon:,} rounds"
-        lines = [
-            f"{self.realization} plan for {self.graph.n_arms:,} arms and {rounds}",
-            blocks_of(self.partition),
-            *(f"  {name} = {value}" + f"  {meaning}" * bool(meaning) for name, value, meaning in numbers),
-            self.curve.summary(),
-            self.details.note,
+        lines = [self._title, blocks_of(self.partition)]
+        lines += [
+            f"  {name} = {value}" + f"  {meaning}" * bool(meaning)
+            for name, value, meaning in numbers_of(self.parameters)
         ]
+        lines += [self.curve.summary(), self.details.note]
         if len(self.details.considered) > 1:
             lines.append("considered:")
             for c in self.details.considered:
@@ -159,49 +158,39 @@ class Plan:
         return self.summary()
 
     def __repr__(self) -> str:
-        about = f"Plan(realization={self.realization!r}, n_arms={self.graph.n_arms}"
-        about += f", n_blocks={self.partition.n_blocks}"
+        about = f"realization={self.realization!r}, n_arms={self.graph.n_arms}, n_blocks={self.partition.n_blocks}"
         if self.horizon is None:
-            return f"{about}, horizon=None, bound={self.curve.summary()!r})"
-        bound = self.bound
-        about += f", horizon={self.horizon}, bound={bound.value:.6g}, certified={bound.certified}"
-        return f"{about}, vacuous=True)" if bound.vacuous else f"{about})"
+            return f"Plan({about}, horizon=None, bound={self.curve.summary()!r})"
+        bound = (
+            f"bound={self.bound.value:.6g}, certified={self.bound.certified}"
+            + ", vacuous=True" * self.bound.vacuous
+        )
+        return f"Plan({about}, horizon={self.horizon}, {bound})"
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        rounds = "any number of rounds" if self.horizon is None else f"{self.horizon:,} rounds"
-        rows: list[tuple[str, object]] = [
-            ("blocks", blocks_of(self.partition)),
-            *(
-                (f"{name} = {value}", meaning or "a parameter")
-                for name, value, meaning in numbers_of(self.parameters)
-            ),
+        rows: list[tuple[str, object]] = [("blocks", blocks_of(self.partition))]
+        rows += [
+            (f"{name} = {value}", meaning or "a parameter")
+            for name, value, meaning in numbers_of(self.parameters)
         ]
         if self.horizon is None:
             rows.append(("bound", self.curve.summary()))
         else:
-            bound = self.bound
-            status = ("certified" if bound.certified else "not certified") + ", vacuous" * bound.vacuous
-            rows += [("regret at most", f"{bound.value:,.1f} ({status})"), ("theorem", bound.theorem)]
-        weighed = sorted(self.details.considered, key=lambda other: (not other.certified, other.value))
-        others = _html.table(
-            ("partition", "realization", ">regret at most", ""),
-            [
-                (
-                    each.partition,
-                    each.realization,
-                    f"{each.value:,.1f}",
-                    "" if each.certified else "not certified",
-                )
-                for each in weighed
-            ],
-        )
-        return _html.panel(
-            f"{self.realization} plan for {self.graph.n_arms:,} arms and {rounds}",
-            _html.facts(rows),
-            _html.note(self.details.note),
-            _html.folded(f"{len(weighed)} considered", others) if len(weighed) > 1 else "",
-        )
+            status = (
+                "certified" if self.bound.certified else "not certified"
+            ) + ", vacuous" * self.bound.vacuous
+            rows += [
+                ("regret at most", f"{self.bound.value:,.1f} ({status})"),
+                ("theorem", self.bound.theorem),
+            ]
+        weighed = [
+            (c.partition, c.realization, f"{c.value:,.1f}", "" if c.certified else "not certified")
+            for c in sorted(self.details.considered, key=lambda c: (not c.certified, c.value))
+        ]
+        others = _html.table(("partition", "realization", ">regret at most", ""), weighed)
+        folded = _html.folded(f"{len(weighed)} considered", others) if len(weighed) > 1 else ""
+        return _html.panel(self._title, _html.facts(rows), _html.note(self.details.note), folded)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the graph in plain numbers, strings, lists and dicts, ready for JSON."""
@@ -285,8 +274,8 @@ class Candidate(ABC):
 
 
 MEANINGS = {
-    "s": "order of the entropy",
-    "c": "share of each round's cost that is spent on a higher temperature",
+    "order": "order s of the entropy",
+    "share": "share c of each round's cost that pays for a higher temperature",
     "beta_1": "least temperature, which keeps the distribution of play wide",
     "start": "temperature of the first round",
     "delta": "weight of the cover",
@@ -311,8 +300,8 @@ MEANINGS = {
 def numbers_of(parameters: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """(name, value, meaning) of the plain numbers among a plan's parameters.
 
-    >>> numbers_of({"s": 0.5, "cover": "all arms"})
-    [('s', '0.5', 'order of the entropy')]
+    >>> numbers_of({"h": 0.5, "cover": "all arms"})
+    [('h', '0.5', 'power of the potential')]
     """
     return [
         (name, f"{value:.4g}", MEANINGS.get(name, ""))
@@ -331,5 +320,5 @@ def blocks_of(partition: Partition) -> str:
         "of one arm with a self-loop": partition.strong_loop,
         "of one arm without a self-loop": partition.strong_loopless,
     }
-    told = ", ".join(f"{each.size:,} {kind}" for kind, each in kinds.items() if each.size)
-    return f"{partition.n_blocks:,} blocks: {told}"
+    listed = ", ".join(f"{each.size:,} {kind}" for kind, each in kinds.items() if each.size)
+    return f"{partition.n_blocks:,} blocks: {listed}"

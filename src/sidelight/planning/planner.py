@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NoReturn
 
 from sidelight._check import checked_horizon, checked_number
 from sidelight._realizations import (
@@ -20,7 +20,7 @@ from sidelight.errors import InfeasibleRequest, InvalidOption
 from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
 from sidelight.partition import Partition, natural
 from sidelight.planning.anytime import anytime
-from sidelight.planning.bounds.high_probability import checked_confidence
+from sidelight.planning.bounds.constant import checked_confidence
 from sidelight.planning.candidates import (
     Realization,
     best_of,
@@ -33,8 +33,14 @@ from sidelight.planning.minimised.confident import Confident
 from sidelight.planning.minimised.uniform import UniformCandidate
 from sidelight.planning.plan import Candidate, Plan
 from sidelight.planning.search.local_search import search as searched_partition
-from sidelight.planning.self_tuning.budget import SLACK, tuned_plan
-from sidelight.planning.self_tuning.plans import Order, checked_order, checked_share, self_tuning
+from sidelight.planning.self_tuning.plans import (
+    SHARE,
+    SLACK,
+    checked_order,
+    checked_share,
+    self_tuning,
+    tuned_plan,
+)
 
 
 @renamed(g="graph", s="order", c="share", premium="slack")
@@ -103,35 +109,42 @@ def plan(
     T = None if horizon is None else checked_horizon(horizon)
     if realization == "self_tuning":  # as policies are spelled
         realization = SELF_TUNING
-    options = _checked_options(T, realization, order, share, slack)
+    order, share, slack = checked_order(order), checked_share(share), checked_number("slack", slack, 0.0)
     seconds = None if search is None else checked_number("search", search, above=0.0)
+    given = [
+        f"{name}={value!r}"
+        for name, value, usual in (("order", order, None), ("share", share, SHARE), ("slack", slack, SLACK))
+        if value != usual
+    ]
+    if given and realization not in ("auto", SELF_TUNING):
+        _refuse("options", given=given)
+    if T is None and given and given[-1].startswith("slack"):
+        _refuse("slack", given=given)
     if confidence is not None:
-        alone = realization == "auto" and not options.given and partition is None and search is None
-        return _confident(graph, T, confidence, alone)
-    if partition is not None:
-        _check_partition(graph, partition)
-    if seconds is not None and (T is None or partition is not None or realization in ("flat", UNIFORM)):
-        raise InvalidOption(
-            f"search={search!r} looks for a partition at a given horizon; it goes with neither a partition,"
-            ' nor horizon=None, nor realization="flat" or "uniform"'
-        )
-    _check_realization(T, realization, partition)
-    _check_failing(graph, T, partition, realization, seconds)
-    if realization in (UNIFORM, "flat", SELF_TUNING) or T is None:
-        _check_one_block(partition)
+        level = checked_confidence(confidence)
+        if given or partition is not None or search is not None or realization != "auto":
+            _refuse("confidence", confidence=confidence)
+        if T is None:
+            _refuse("no horizon", confidence=confidence)
+        return Confident(Solved(graph), level).plan(T)
+    if not isinstance(partition, Partition | None):
+        _refuse("type", partition=partition)
+    if partition is not None and partition.graph is not graph and partition.graph != graph:
+        _refuse("graph", partition=partition, graph=graph)
+    _check_realization(graph, T, partition, realization, search)
     solved = Solved(graph)
     if T is None:
         if realization in ("auto", SELF_TUNING) and graph.n_arms > 1:
-            return self_tuning(solved, options.order, options.share)
+            return self_tuning(solved, order, share)
         return anytime(solved)
     candidates = _candidates(solved, partition, realization)
     if seconds is not None:
-        found = searched_partition(graph, T, budget=seconds)
-        if all(candidate.partition != found for candidate in candidates):
-            candidates += candidates_of(solved.blocks("searched", found), _weighed_as(realization))
+        better = searched_partition(graph, T, budget=seconds)
+        if all(candidate.partition != better for candidate in candidates):
+            candidates += candidates_of(solved.blocks("searched", better), _weighed_as(realization))
     if realization == SELF_TUNING or (realization == "auto" and partition is None):
-        forced = realization == SELF_TUNING or options.order is not None
-        return tuned_plan(solved, candidates, T, options.order, options.share, options.slack, forced=forced)
+        forced = realization == SELF_TUNING or order is not None
+        return tuned_plan(solved, candidates, T, order, share, slack, forced=forced)
     return best_of(candidates, T)
 
 
@@ -146,135 +159,94 @@ def _candidates(solved: Solved, partition: Partition | None, realization: Realiz
         return [UniformCandidate(natural.single(solved.graph))]
     if realization == "flat":
         return list(flat_candidates(solved))
-    kind = _weighed_as(realization)
     if partition is None or realization == SELF_TUNING:
-        found = list(natural_candidates(solved, kind))
-        if not found:
-            raise InfeasibleRequest(
-                f"no natural partition of this graph can be played as {realization!r};"
-                ' use realization="clustered" or pass a partition with a block of two arms or more'
-            )
-        return found
-    found = candidates_of(solved.blocks("given", partition), kind)
-    if not found:
+        candidates = list(natural_candidates(solved, _weighed_as(realization)))
+        lacking = f"no natural partition of this graph can be played as {realization!r}"
+    else:
+        candidates = candidates_of(solved.blocks("given", partition), _weighed_as(realization))
+        lacking = f"{realization!r} needs a block of two arms or more, and this partition has none"
+    if not candidates:
         raise InfeasibleRequest(
-            "the adaptive realization needs a block of two arms or more, and this partition has none;"
-            ' use realization="clustered" or merge arms into a block'
+            f'{lacking}; use realization="clustered" or pass a partition with a block of two arms or more'
         )
-    return found
+    return candidates
 
 
-def _confident(graph: FeedbackGraph, T: int | None, confidence: float, alone: bool) -> Plan:
-    """The plan for high probability, which is one way to play."""
-    level = checked_confidence(confidence)
-    if not alone:
-        raise InvalidOption(
-            f"confidence={confidence!r} chooses how to play: leave out all options but the horizon, or ask another"
-            " plan for its bound_at(t, confidence)"
-        )
-    if T is None:
-        raise InvalidOption(f"confidence={confidence!r} tunes a plan for one horizon: give horizon=")
-    return Confident(Solved(graph), level).plan(T)
+# -- what does not go together ------------------------------------------------------------------------------
+
+UNPLAYED = {
+    "options": "{given[0]} is for self-tuning plans: realization='self-tuning'",
+    "slack": "{given[-1]} raises the budget of a horizon, and there is none",
+    "confidence": "confidence={confidence!r} chooses how to play: leave out all options but the horizon, or ask"
+    " another plan for its bound_at(t, confidence)",
+    "no horizon": "confidence={confidence!r} tunes a plan for one horizon: give horizon=",
+    "type": "partition must be a Partition of the graph, got {partition.__class__.__name__}; make one of lists of"
+    " arms: sl.Partition(graph, [[0, 1], [2, 3], …])",
+    "graph": "the partition belongs to another graph: {partition.graph!r}, not {graph!r}",
+    "search": "search={search!r} looks for a partition at a given horizon; it goes with neither a partition, nor"
+    ' horizon=None, nor realization="flat" or "uniform"',
+    ANYTIME: "'anytime' is for plans for any number of rounds; leave the horizon out (horizon=None)",
+    UNIFORM: "uniform play learns nothing at any number of rounds: sl.baselines.uniform(graph) is it without a"
+    ' horizon, and realization="uniform" with one',
+    "unknown": "unknown realization {realization!r}; choose from {allowed}{blocks}",
+    "blocks": "a realization for each block needs the partition it speaks of: pass partition=",
+    "one block": "a flat plan plays one block, but the partition has {partition.n_blocks}; leave the partition out or"
+    ' use realization="interpolated"',
+}
+"""Options that do not go together: why, and the way out."""
+
+INFEASIBLE = {
+    "without horizon": "without a horizon there are the realizations self-tuning, flat, anytime, but not"
+    " {realization!r}; give a horizon",
+    "may fail": "{what} and the theorems behind it need reveals that never fail, and {failing:,} of {graph.n_edges:,}"
+    " edges of this graph may; choose from {allowed}, or plan on graph.at_least(1), the graph of the certain edges",
+}
+"""What this graph or horizon does not allow."""
 
 
-# -- input ------------------------------------------------------------------------------------------------
+def _refuse(what: str, **facts: Any) -> NoReturn:
+    if what in INFEASIBLE:
+        raise InfeasibleRequest(INFEASIBLE[what].format(**facts))
+    raise InvalidOption(UNPLAYED[what].format(**facts))
 
 
-class _Options(NamedTuple):
-    """What self-tuning plans can be told."""
-
-    order: Order
-    share: float
-    slack: float
-    given: list[str]  # those that are not the usual ones, as they were written
-
-
-def _checked_options(
-    T: int | None, realization: Realization, order: object, share: object, slack: object
-) -> _Options:
-    usual = {"order": None, "share": None, "slack": SLACK}
-    values = {"order": order, "share": share, "slack": slack}
-    given = [f"{name}={value!r}" for name, value in values.items() if value != usual[name]]
-    found = _Options(checked_order(order), checked_share(share), checked_number("slack", slack, 0.0), given)
-    if given and realization not in ("auto", SELF_TUNING):
-        raise InvalidOption(f"{given[0]} is for self-tuning plans: realization={SELF_TUNING!r}")
-    if found.slack != SLACK and T is None:
-        raise InvalidOption(f"slack={slack!r} raises the budget of a horizon, and there is none")
-    return found
-
-
-def _check_realization(T: int | None, realization: object, partition: Partition | None) -> None:
-    """Refuse names that are none, and those that need a horizon, or none, or a partition."""
-    if isinstance(realization, Mapping):
-        if T is None:
-            raise _without_horizon(realization)
-        if partition is None:
-            raise InvalidOption(
-                "a realization for each block needs the partition it speaks of: pass partition="
-            )
-        return
-    known = WITHOUT_HORIZON if T is None else WITH_HORIZON
-    if isinstance(realization, str) and realization in known:
-        return
-    if realization == ANYTIME:
-        raise InvalidOption(
-            f"{ANYTIME!r} is for plans for any number of rounds; leave the horizon out (horizon=None)"
-        )
-    if realization == UNIFORM:
-        raise InvalidOption(
-            "uniform play learns nothing at any number of rounds: sl.baselines.uniform(graph) is it without a"
-            ' horizon, and realization="uniform" with one'
-        )
-    if isinstance(realization, str) and realization in REALIZATIONS:
-        raise _without_horizon(realization)
-    where = "without a horizon choose" if T is None else "choose"
-    blocks = "" if T is None else ", or map every weak block to 'clustered', 'adaptive' or 'interpolated'"
-    raise InvalidOption(f"unknown realization {realization!r}; {where} from {', '.join(known)}{blocks}")
-
-
-def _without_horizon(realization: object) -> InfeasibleRequest:
-    return InfeasibleRequest(
-        f"without a horizon there are the realizations {', '.join(WITHOUT_HORIZON[1:])}, but not {realization!r};"
-        " give a horizon"
-    )
-
-
-def _check_failing(
+def _check_realization(
     graph: FeedbackGraph,
     T: int | None,
     partition: Partition | None,
     realization: object,
     search: float | None,
 ) -> None:
-    """Where reveals may fail, refuse what is proved for certain ones only."""
-    if graph.certain or graph.n_arms == 1:
-        return
-    known = (*FAILING, "fixed", "flat", UNIFORM) if T is not None else FAILING
-    several = partition is not None and partition.n_blocks > 1
-    if realization in known and not several and search is None:
-        return
-    asked = "search" if search is not None else "partitions" if several else f"realization {realization!r}"
-    r = graph.out_probability
-    failing = "none" if r is None else f"{int((r < 1).sum()):,} of {graph.n_edges:,} edges"
-    raise InfeasibleRequest(
-        f"{asked} and the theorems behind it need reveals that never fail, and {failing} of this graph may;"
-        f" choose from {', '.join(known)}, or plan on graph.at_least(1), the graph of the certain edges"
+    """Refuse names that are none, and those that this graph, horizon, partition or search does not go with."""
+    mapping, named = (
+        isinstance(realization, Mapping),
+        isinstance(realization, str) and realization in REALIZATIONS,
     )
-
-
-def _check_one_block(partition: Partition | None) -> None:
-    if partition is not None and partition.n_blocks != 1:
-        raise InvalidOption(
-            f"a flat plan plays one block, but the partition has {partition.n_blocks}; leave the partition out or"
-            ' use realization="interpolated"'
-        )
-
-
-def _check_partition(graph: FeedbackGraph, partition: object) -> None:
-    if not isinstance(partition, Partition):
-        raise InvalidOption(
-            f"partition must be a Partition of the graph, got {type(partition).__name__}; make one of lists of arms:"
-            " sl.Partition(graph, [[0, 1], [2, 3], …])"
-        )
-    if partition.graph is not graph and partition.graph != graph:
-        raise InvalidOption(f"the partition belongs to another graph: {partition.graph!r}, not {graph!r}")
+    several = partition is not None and partition.n_blocks > 1
+    allowed = WITHOUT_HORIZON if T is None else WITH_HORIZON
+    facts = {"realization": realization, "partition": partition, "search": search, "graph": graph}
+    if search is not None and (T is None or partition is not None or realization in ("flat", UNIFORM)):
+        _refuse("search", **facts)
+    if realization == (UNIFORM if T is None else ANYTIME):
+        _refuse(str(realization))
+    if not (named or mapping):
+        blocks = "" if T is None else ", or map every weak block to 'clustered', 'adaptive' or 'interpolated'"
+        _refuse("unknown", **facts, allowed=", ".join(allowed), blocks=blocks)
+    if T is None and realization not in allowed:
+        _refuse("without horizon", **facts)
+    if mapping and partition is None:
+        _refuse("blocks")
+    if not graph.certain and graph.n_arms > 1:
+        allowed = (*FAILING, "fixed", "flat", UNIFORM) if T is not None else FAILING
+        if realization not in allowed or several or search is not None:
+            what = (
+                "search"
+                if search is not None
+                else "partitions"
+                if several
+                else f"realization {realization!r}"
+            )
+            failing = 0 if graph.out_probability is None else int((graph.out_probability < 1).sum())
+            _refuse("may fail", **facts, what=what, failing=failing, allowed=", ".join(allowed))
+    if several and (T is None or realization in (UNIFORM, "flat", SELF_TUNING)):
+        _refuse("one block", **facts)

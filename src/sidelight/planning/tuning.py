@@ -17,7 +17,7 @@ from sidelight.planning.schedule import Schedule
 from sidelight.planning.self_tuning.rule import SelfTuning
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from sidelight.graph import FeedbackGraph
 
@@ -75,139 +75,129 @@ class Tuning:
     self_tuning: SelfTuning | None = None
 
     @classmethod
-    def flat(
+    def flat(cls, n: int, potential: Potential, **more: Any) -> Tuning:
+        """All n arms in one block, which is always played: its top potential does not matter."""
+        everyone = np.ones(n, dtype=bool)
+        return cls.blocks([0, n], np.arange(n), Potential(0.5, 2.0), (everyone, potential), **more)
+
+    @classmethod
+    def singletons(cls, n: int, potential: Potential, constant: Numbers = 0.0) -> Tuning:
+        """Every arm a block of its own: one simplex on the top level, for strongly observable graphs."""
+        return cls.blocks(np.arange(n + 1), np.arange(n), potential, constant=constant)
+
+    @classmethod
+    def blocks(
         cls,
-        n: int,
-        potential: Potential,
+        start: npt.ArrayLike,
+        arms: Longs,
+        top: Potential,
+        inner: tuple[Bools, Potential] | None = None,
         *,
         constant: Numbers = 0.0,
-        spread: float = 0.0,
+        local: Numbers = 0.0,
+        adaptive: Numbers = 0.0,
+        parent: Longs | int = -1,
+        spread: Numbers = 0.0,
         cover: Numbers = 0.0,
         load: Numbers = 0.0,
         schedule: Schedule | None = None,
         self_tuning: SelfTuning | None = None,
     ) -> Tuning:
-        """All n arms in one block, which is always played; there is no local and no parents' exploration."""
+        """Two levels: `top` over the m blocks, `inner` for the arms of a mask (n,), those in larger ones."""
+        m, n = np.size(start) - 1, len(arms)
+        power, rate = np.zeros(n), np.zeros(n)
+        if inner is not None:
+            inside, potential = inner
+            power[inside], rate[inside] = potential.power, potential.rate
         return cls(
-            block_start=np.array([0, n]),
-            block_arms=np.arange(n),
-            top_power=np.array([2.0]),
-            top_rate=np.array([1.0]),
-            inner_power=np.full(n, potential.power),
-            inner_rate=np.full(n, potential.rate),
+            block_start=np.asarray(start),
+            block_arms=arms,
+            top_power=np.full(m, top.power),
+            top_rate=np.full(m, top.rate),
+            inner_power=power,
+            inner_rate=rate,
             global_exploration=np.full(n, constant),
-            local_exploration=np.zeros(n),
-            adaptive=np.zeros(1),
-            parent=np.full(n, -1),
-            spread=np.array([spread]),
+            local_exploration=np.full(n, local),
+            adaptive=np.full(m, adaptive),
+            parent=np.full(n, parent),
+            spread=np.full(m, spread),
             cover=np.full(n, cover),
             load=np.full(n, load),
             schedule=schedule,
             self_tuning=self_tuning,
         )
 
-    @classmethod
-    def singletons(cls, n: int, potential: Potential, constant: Numbers = 0.0) -> Tuning:
-        """Every arm a block of its own: one simplex on the top level, for strongly observable graphs."""
-        return cls.blocks(np.arange(n + 1), np.arange(n), potential, constant=np.full(n, constant))
-
-    @classmethod
-    def blocks(
-        cls,
-        start: Longs,
-        arms: Longs,
-        top: Potential,
-        inner: tuple[Bools, Potential] | None = None,
-        *,
-        constant: Floats,
-        local: Numbers = 0.0,
-        adaptive: Numbers = 0.0,
-        parent: Longs | None = None,
-        spread: Numbers = 0.0,
-        cover: Numbers = 0.0,
-        load: Numbers = 0.0,
-    ) -> Tuning:
-        """Two levels: `top` over the m blocks, `inner` for the arms of a mask (n,), those in larger ones."""
-        m, n = len(start) - 1, len(arms)
-        power, rate = np.zeros(n), np.zeros(n)
-        if inner is not None:
-            inside, potential = inner
-            power[inside], rate[inside] = potential.power, potential.rate
-        return cls(
-            block_start=start,
-            block_arms=arms,
-            top_power=np.full(m, top.power),
-            top_rate=np.full(m, top.rate),
-            inner_power=power,
-            inner_rate=rate,
-            global_exploration=constant,
-            local_exploration=np.full(n, local),
-            adaptive=np.full(m, adaptive),
-            parent=np.full(n, -1) if parent is None else parent,
-            spread=np.full(m, spread),
-            cover=np.full(n, cover),
-            load=np.full(n, load),
-        )
-
     def __post_init__(self) -> None:
         m, n = len(self.block_start) - 1, len(self.block_arms)
-        by_block = ("top_power", "top_rate", "adaptive", "spread")
-        shapes = {"block_start": m + 1} | dict.fromkeys(by_block, m)
+        lengths = {"block_start": m + 1, "top_power": m, "top_rate": m, "adaptive": m, "spread": m}
         whole = ("block_start", "block_arms", "parent")
         for name in self._array_names():
             dtype = np.int64 if name in whole else np.float64
             array: npt.NDArray[Any] = np.array(getattr(self, name), dtype=dtype)
-            if array.shape != (shapes.get(name, n),):
-                raise InvalidOption(f"{name} has shape {array.shape}, not {(shapes.get(name, n),)}")
+            if array.shape != (lengths.get(name, n),):
+                raise InvalidOption(f"{name} has shape {array.shape}, not {(lengths.get(name, n),)}")
             if name not in whole and not ((array >= 0) & np.isfinite(array)).all():
                 raise InvalidOption(f"{name} must be finite and not negative")
             array.flags.writeable = False
             object.__setattr__(self, name, array)
-        if self.block_start[0] != 0 or self.block_start[-1] != n or (np.diff(self.block_start) < 1).any():
-            raise InvalidOption(f"block_start must rise from 0 to the number of arms {n}")
-        if not np.array_equal(np.sort(self.block_arms), np.arange(n)):
-            raise InvalidOption(f"block_arms must hold each of the arms 0..{n - 1} once")
-        if not ((self.parent >= -1) & (self.parent < n)).all():
-            raise InvalidOption(f"parent must be an arm in 0..{n - 1}, or −1")
-        self._check_potentials()
-        if self.schedule is not None and self.schedule.inner_rate.shape != (n,):
-            raise InvalidOption(f"the schedule is for {self.schedule.inner_rate.size} arms, not for {n}")
-        self._check_spread()
-        if self.self_tuning is not None:
-            self._check_self_tuning(self.self_tuning)
-        if self.most_exploration > MOST_EXPLORATION * (1 + 1e-9):
-            raise InvalidOption(f"total exploration may reach {self.most_exploration}, more than ½")
+        for holds, law in self._laws():
+            if not holds:
+                raise InvalidOption(law)
 
-    def _check_potentials(self) -> None:
-        alone = (self.sizes == 1)[self.block_of]
+    def _laws(self) -> Iterator[tuple[bool | np.bool_, str]]:
+        """What the engine relies on, one after another: later laws are only meant where earlier ones hold."""
+        n, start = self.n_arms, self.block_start
+        rises = start[0] == 0 and start[-1] == n and (np.diff(start) >= 1).all()
+        yield rises, f"block_start must rise from 0 to the number of arms {n}"
+        once = np.array_equal(np.sort(self.block_arms), np.arange(n))
+        yield once, f"block_arms must hold each of the arms 0..{n - 1} once"
+        yield ((self.parent >= -1) & (self.parent < n)).all(), f"parent must be an arm in 0..{n - 1}, or −1"
+        owner = self.block_of
+        alone, follows = (self.sizes == 1)[owner], (self.adaptive > 0)[owner]
         power = np.append(self.top_power, self.inner_power[~alone])
         rate = np.append(self.top_rate, self.inner_rate[~alone])
-        least, most = POWERS
-        if not ((power == 0) | ((power >= least) & (power <= most))).all():
-            raise InvalidOption(f"powers are 0 (entropy) or 1/(1−h) in {least:g}..{most:g}")
-        least, most = RATES
-        if not ((rate >= least) & (rate <= most)).all():
-            raise InvalidOption(f"blocks, and arms that share a block, have rates in {least:g}..{most:g}")
-        if self.local_exploration[alone].any():
-            raise InvalidOption("a block of one arm has no local exploration")
-        if (np.bincount(self.block_of, self.local_exploration) > 1 + 1e-12).any():
-            raise InvalidOption("the local exploration of a block adds up to 1 at most")
-        adaptive = (self.adaptive > 0)[self.block_of]
-        if (self.parent[adaptive] < 0).any() or (self.parent[~adaptive] >= 0).any():
-            raise InvalidOption("an arm has a parent where its block explores adaptively, and only there")
-        rates = self.inner_rate[self.block_arms]
-        changes = np.flatnonzero((np.diff(rates) != 0) & (np.diff(self.block_of[self.block_arms]) == 0))
-        if (self.inner_power[adaptive] != 2).any() or adaptive[self.block_arms[changes]].any():
-            raise InvalidOption("a block that explores adaptively has one potential, −√x with one rate")
+        powers = (power == 0) | ((power >= POWERS[0]) & (power <= POWERS[1]))
+        yield powers.all(), f"powers are 0 (entropy) or 1/(1−h) in {POWERS[0]:g}..{POWERS[1]:g}"
+        rates = (rate >= RATES[0]) & (rate <= RATES[1])
+        yield rates.all(), f"blocks, and arms that share a block, have rates in {RATES[0]:g}..{RATES[1]:g}"
+        local = self.local_exploration
+        yield not local[alone].any(), "a block of one arm has no local exploration"
+        most_local = np.bincount(owner, local).max()
+        yield most_local <= 1 + 1e-12, "the local exploration of a block adds up to 1 at most"
+        has_parent = self.parent >= 0
+        yield (
+            np.array_equal(has_parent, follows),
+            "an arm has a parent where its block explores adaptively, and only there",
+        )
+        inner, blocks = self.inner_rate[self.block_arms], owner[self.block_arms]
+        changes = self.block_arms[:-1][(np.diff(inner) != 0) & (np.diff(blocks) == 0)]
+        yield (
+            (self.inner_power[follows] == 2).all() and not follows[changes].any(),
+            "a block that explores adaptively has one potential, −√x with one rate",
+        )
+        scheduled = n if self.schedule is None else self.schedule.inner_rate.size
+        yield scheduled == n, f"the schedule is for {scheduled} arms, not for {n}"
+        tsallis = (self.inner_power[self.load > 0] > 1).all()
+        yield tsallis, "an arm with a load needs a Tsallis potential, power q = 1/(1−h) > 1"
+        low, high = self._owed_powers()
+        yield (low == high).all(), "the arms with a load in one block must share one power"
+        lacking = np.flatnonzero((self.spread > 0) & (high == 0))
+        yield lacking.size == 0, f"block {lacking.tolist()} has a spread, but no arm of it has a load"
+        if self.self_tuning is not None:
+            yield from self._laws_of_self_tuning(self.self_tuning.order)
+        most = self.most_exploration
+        yield most <= MOST_EXPLORATION * (1 + 1e-9), f"total exploration may reach {most}, more than ½"
 
-    def _check_self_tuning(self, rule: SelfTuning) -> None:
-        h = 1.0 if not self.inner_power.any() else 1 - 1 / float(self.inner_power.max())
-        if self.n_blocks != 1 or self.n_arms == 1 or self.schedule is not None:
-            raise InvalidOption("a self-tuning plan plays one block of two arms or more, without a schedule")
-        if self.local_exploration.any() or self.adaptive.any():
-            raise InvalidOption("a self-tuning plan explores through its cover alone")
-        if np.ptp(self.inner_power) > 0 or np.ptp(self.inner_rate) > 0 or abs(h - rule.order) > 1e-9:
-            raise InvalidOption(f"the arms of a self-tuning plan share one potential of order {rule.order}")
+    def _laws_of_self_tuning(self, order: float) -> Iterator[tuple[bool | np.bool_, str]]:
+        one_block = self.n_blocks == 1 and self.n_arms > 1 and self.schedule is None
+        yield one_block, "a self-tuning plan plays one block of two arms or more, without a schedule"
+        plain = not (self.local_exploration.any() or self.adaptive.any())
+        yield plain, "a self-tuning plan explores through its cover alone"
+        shared = np.ptp(self.inner_power) == 0 and np.ptp(self.inner_rate) == 0
+        power = float(self.inner_power[0])
+        h = 1 - 1 / power if power else 1.0
+        law = f"the arms of a self-tuning plan share one potential of order {order}"
+        yield shared and abs(h - order) <= 1e-9, law
 
     def check_graph(self, graph: FeedbackGraph) -> None:
         """Refuse a graph that this tuning is not for: other arms, parents that do not reveal, other loads."""
@@ -215,20 +205,15 @@ class Tuning:
             raise InvalidOption(f"the tuning is for {self.n_arms} arms, the graph has {graph.n_arms}")
         watched = np.flatnonzero(self.parent >= 0)
         parents = self.parent[watched]
-        sources = np.repeat(np.arange(graph.n_arms), np.diff(graph.out_indptr))
-        edges = np.append(sources * graph.n_arms + graph.out_indices, -1)  # rising, but for the end
+        edges = np.append(graph.out_sources * graph.n_arms + graph.out_indices, -1)  # rising, but for the end
         wanted = parents * graph.n_arms + watched
         listed = edges[np.searchsorted(edges[:-1], wanted)] == wanted
         everywhere = np.isin(watched, graph.universal) & ((parents != watched) | graph.has_loop[watched])
         if not (listed | everywhere).all():
             raise InvalidOption("a parent must reveal the arm it explores for")
         owed = self.load > 0
-        if not np.allclose(
-            self.load[owed],
-            loads(graph, self.block_of, self.cover, self._sharpness)[owed],
-            rtol=1e-9,
-            atol=0.0,
-        ):
+        covered = loads(graph, self.block_of, self.cover, self._sharpness)
+        if not np.allclose(self.load[owed], covered[owed], rtol=1e-9, atol=0.0):
             raise InvalidOption("the load of an arm is the cover of those who reveal it in its block")
 
     @property
@@ -236,18 +221,6 @@ class Tuning:
         """(n,) 1/h: to this power the probability of a reveal counts in a load; 1 for the entropy."""
         q = np.where(self.inner_power > 1, self.inner_power, np.inf)
         return np.asarray(1 + 1 / (q - 1))
-
-    def _check_spread(self) -> None:
-        owed = self.load > 0
-        powers = self.inner_power[owed]
-        if not (powers > 1).all():
-            raise InvalidOption("an arm with a load needs a Tsallis potential, power q = 1/(1−h) > 1")
-        low, high = self._owed_powers()
-        if (high > low).any():
-            raise InvalidOption("the arms with a load in one block must share one power")
-        lacking = np.flatnonzero((self.spread > 0) & (high == 0))
-        if lacking.size:
-            raise InvalidOption(f"block {lacking[0]} has a spread, but no arm of it has a load")
 
     @property
     def n_arms(self) -> int:

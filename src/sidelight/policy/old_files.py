@@ -26,7 +26,7 @@ from sidelight.engine.state import Learnt, named_tuned
 from sidelight.graph import FeedbackGraph
 from sidelight.log.unit import Unit
 from sidelight.planning.bounds.bound import Bound
-from sidelight.planning.self_tuning.budget import needed
+from sidelight.planning.self_tuning.plans import needed
 from sidelight.planning.self_tuning.rule import OWN, SelfTuning
 from sidelight.policy.decision import Record
 from sidelight.policy.files import Contents, read_graph

@@ -15,7 +15,7 @@ from sidelight.graph import FeedbackGraph
 from sidelight.graph.names import names
 from sidelight.planning.baselines.algorithms import needs_certain
 from sidelight.planning.bounds.bound import bound_at
-from sidelight.planning.bounds.high_probability import checked_confidence, likely, nothing_proved
+from sidelight.planning.bounds.constant import checked_confidence, likely, nothing_proved
 
 if TYPE_CHECKING:
     from sidelight.engine.rules import Kernels, RuleState

@@ -18,7 +18,7 @@ from sidelight.planning.bounds import lower
 from sidelight.planning.cliques import clique_cover
 from sidelight.planning.exploration import dominating_set
 from sidelight.planning.minimised.strong import OneSimplex, Strong
-from sidelight.planning.self_tuning.budget import SLACK
+from sidelight.planning.self_tuning.plans import SLACK
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data" / "graphs"
 

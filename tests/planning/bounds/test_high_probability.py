@@ -9,14 +9,14 @@ import pytest
 import sidelight as sl
 from sidelight.planning.baselines.rules import exp3_ix_likely
 from sidelight.planning.bounds.bound import NEVER
-from sidelight.planning.bounds.high_probability import (
-    Covered,
+from sidelight.planning.bounds.constant import (
+    ConstantPlay,
     best_risk,
-    covered,
+    constant_play,
     curvature,
     high_probability,
-    price,
-    terms,
+    likely_round,
+    likely_terms,
 )
 
 
@@ -36,7 +36,7 @@ def random_play(rng, A):
         gamma[rng.choice(np.flatnonzero(A[:, i]))] = rng.random() + 0.01
     gamma *= 0.5 * rng.uniform(0.02, 1) / gamma.sum()
     b = float((gamma @ A).min())
-    return Covered(n, b * exp(rng.uniform(-4, 1)), b, float(gamma.sum())), gamma
+    return ConstantPlay(n, b * exp(rng.uniform(-4, 1)), b, float(gamma.sum())), gamma
 
 
 def random_point(rng, n):
@@ -82,7 +82,7 @@ def test_a_round_costs_no_more_than_its_price():
         risk = play.seen * exp(rng.uniform(-5, 1.5))
         Z, W = rounds_of(A, X, gamma, play.eta, losses, losses)
         spent = np.log(Z @ np.exp(risk * W)).max() / risk
-        closest = max(closest, spent / price(play, risk))
+        closest = max(closest, spent / likely_round(play, risk))
     assert 0.5 < closest <= 1
 
 
@@ -99,7 +99,7 @@ def test_a_round_counted_in_means_costs_no_more():
             losses = np.array(coins)
             Z, W = rounds_of(A, X, gamma, play.eta, losses, means)
             total += np.prod(np.where(losses > 0, means, 1 - means)) * (Z @ np.exp(risk * W))
-        assert np.log(total).max() <= risk * price(play, risk)
+        assert np.log(total).max() <= risk * likely_round(play, risk)
 
 
 def test_full_feedback_is_cheaper():
@@ -110,7 +110,7 @@ def test_full_feedback_is_cheaper():
         gamma = rng.random(n) * rng.choice([0.0, 0.2])
         eta, risk = exp(rng.uniform(-4, 2)), exp(rng.uniform(-4, 2))
         X, means = random_point(rng, n), rng.random(n)
-        total, most = 0.0, exp(risk * price(Covered(n, eta, 1.0, float(gamma.sum())), risk))
+        total, most = 0.0, exp(risk * likely_round(ConstantPlay(n, eta, 1.0, float(gamma.sum())), risk))
         for coins in product((0.0, 1.0), repeat=n):
             losses = np.array(coins)
             Z, W = rounds_of(np.ones((n, n)), X, gamma, eta, losses, losses)
@@ -137,7 +137,7 @@ def test_the_price_is_nearly_attained():
     for eta, risk, losses in ((0.02 * b, 0.01 * b, np.ones(n)), (1e-4 * b, 0.001 * b, explorers)):
         Z, W = rounds_of(A, X, gamma, eta, losses, losses)
         reached = np.log(Z @ np.exp(risk * W))[k] / risk
-        assert 0.97 < reached / price(Covered(n, eta, b, float(gamma.sum())), risk) <= 1
+        assert 0.97 < reached / likely_round(ConstantPlay(n, eta, b, float(gamma.sum())), risk) <= 1
 
 
 # -- exact small games --------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def test_every_path_of_a_small_game(adversary):
     """Losses that follow the past: R(u) ≤ log(1/X_1(u))/η + ΣW on every path, P(ΣW ≥ cT + x) ≤ exp(−λx) for all x."""
     A, T = np.roll(np.eye(3), 1, axis=1), 6  # 0 reveals 1, 1 reveals 2, 2 reveals 0
     gamma, eta, risk, first = np.full(3, 0.1), 0.02, 0.05, np.array([0.98, 0.01, 0.01])
-    play = Covered(3, eta, 0.1, 0.3)
+    play = ConstantPlay(3, eta, 0.1, 0.3)
     paths = [(1.0, np.zeros(3), 0, np.zeros(3), np.zeros(3))]  # probability, sums, last arm, R(u), ΣW(u)
     for _ in range(T):
         longer = []
@@ -167,7 +167,7 @@ def test_every_path_of_a_small_game(adversary):
     weights, _, _, regret, total = (np.array(column) for column in zip(*paths, strict=True))
     assert weights.sum() == pytest.approx(1)
     assert (regret <= -np.log(first) / eta + total + 1e-9).all()
-    over = total - T * price(play, risk)
+    over = total - T * likely_round(play, risk)
     assert (over > 0).any()
     assert (weights @ np.exp(risk * over) <= 1).all()
     for u in range(3):
@@ -179,32 +179,40 @@ def test_every_path_of_a_small_game(adversary):
 
 
 def test_terms_add_up_to_the_theorem():
-    play, T, doubt, risk = Covered(10, 0.008, 0.04, 0.2), 10_000, 0.01, 0.006
+    play, T, doubt, risk = ConstantPlay(10, 0.008, 0.04, 0.2), 10_000, 0.01, 0.006
     phi = (exp(0.156) - 1.156) / 0.156**2
     expected = log(10) / 0.008 + log(1000) / 0.006
     expected += T * (0.006 * phi * 26 + max(0.2, 0.1 + 0.006 * 0.6))
-    assert sum(terms(T, play, doubt, risk).values()) == pytest.approx(expected, rel=1e-12)
+    assert sum(likely_terms(T, play, doubt, risk).values()) == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_best_risk_is_the_best_of_a_grid():
-    plays = Covered(10, 0.008, 0.04, 0.2), Covered(3, 1e-6, 0.5, 0.01), Covered(2, 1.0, 0.1, 0.5)
+    plays = (
+        ConstantPlay(10, 0.008, 0.04, 0.2),
+        ConstantPlay(3, 1e-6, 0.5, 0.01),
+        ConstantPlay(2, 1.0, 0.1, 0.5),
+    )
     for T, play in zip((10**4, 10**9, 1), plays, strict=True):
         best = best_risk(T, play, 0.05)
-        values = [sum(terms(T, play, 0.05, best * f).values()) for f in (1.0, *np.geomspace(0.1, 10, 401))]
+        values = [
+            sum(likely_terms(T, play, 0.05, best * f).values()) for f in (1.0, *np.geomspace(0.1, 10, 401))
+        ]
         assert values[0] <= min(values) * (1 + 1e-9)
 
 
 def test_tunings_are_read_off_the_graph():
     g = sl.families.cycle(10)
     plan = sl.baselines.chlz21(g, 10_000)
-    play = covered(g, plan.tuning)
+    play = constant_play(g, plan.tuning, "likely")
     assert play == pytest.approx(
         (10, plan.parameters["eta"], plan.parameters["b"], plan.parameters["gamma_bar"])
     )
-    everything = covered(sl.families.full(4), sl.baselines.hedge(sl.families.full(4), 100).tuning)
+    everything = constant_play(
+        sl.families.full(4), sl.baselines.hedge(sl.families.full(4), 100).tuning, "likely"
+    )
     assert everything.seen == 1.0
     assert everything.explored == 0.0
-    assert covered(sl.families.mab(1), sl.plan(sl.families.mab(1), 10).tuning) is None
+    assert constant_play(sl.families.mab(1), sl.plan(sl.families.mab(1), 10).tuning, "likely") is None
 
 
 def test_what_it_says():

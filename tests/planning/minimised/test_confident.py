@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.planning.bounds.high_probability import Covered, terms
+from sidelight.planning.bounds.constant import ConstantPlay, likely_terms
 from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.confident import Confident, even_strength
 
 
 def likely(T, n, delta, doubt, eta, b, risk):
-    return sum(terms(T, Covered(n, eta, b, b * delta), doubt, risk).values())
+    return sum(likely_terms(T, ConstantPlay(n, eta, b, b * delta), doubt, risk).values())
 
 
 @pytest.mark.parametrize(

@@ -57,9 +57,9 @@ def test_thresholds_words_and_files(name):
     assert curve_from_dict(bound.to_dict(), None) == bound
     saved = bound.to_dict()[bound.KIND]
     with pytest.raises(InvalidOption, match="not a saved bound"):
-        SelfTuningBound.from_dict({bound.KIND: {k: v for k, v in saved.items() if k != "weak"}})
+        curve_from_dict({bound.KIND: {k: v for k, v in saved.items() if k != "weak"}}, None)
     with pytest.raises(InvalidOption):
-        SelfTuningBound.from_dict({bound.KIND: saved | {"first": 0.0}})
+        curve_from_dict({bound.KIND: saved | {"first": 0.0}}, None)
 
 
 def test_without_laziness_it_would_be_the_theorem_of_the_dense_rule():

@@ -53,14 +53,14 @@ def test_the_usual_order_is_a_half_where_its_bound_is_near_the_smallest():
         usual, best = tuned(g), tuned(g, order="bound")
         worst = max(usual.curve.value_at(t) / best.curve.value_at(t) for t in WEIGHED)
         assert worst <= WORTH * 1.1
-        nearer = [s for s in ORDERS if s < usual.parameters["s"]]
+        nearer = [s for s in ORDERS if s < usual.parameters["order"]]
         if g.universal.size == g.n_arms:
-            assert usual.parameters["s"] == 1
+            assert usual.parameters["order"] == 1
         elif nearer:
             half = tuned(g, order=nearer[-1])
             assert max(half.curve.value_at(t) / best.curve.value_at(t) for t in WEIGHED) > WORTH * 0.9
-    assert tuned(GRAPHS["cycle"]).parameters["s"] == 0.5
-    assert tuned(GRAPHS["full"]).parameters["s"] > 0.5
+    assert tuned(GRAPHS["cycle"]).parameters["order"] == 0.5
+    assert tuned(GRAPHS["full"]).parameters["order"] > 0.5
 
 
 def test_the_cover_is_chosen_by_the_whole_curve():
@@ -96,17 +96,20 @@ def test_slack_buys_an_order_nearer_to_a_half():
         smallest = made.bound.terms["smallest bound"]
         assert made.bound.value == pytest.approx((1 + slack) * smallest, rel=1e-12)
         assert made.bound.terms["slack"] == pytest.approx(slack * smallest, rel=1e-9)
-    orders = [made.parameters["s"] for made in (without, little, much)]
+    orders = [made.parameters["order"] for made in (without, little, much)]
     assert orders == sorted(orders, reverse=True)
     assert orders[0] > orders[-1] == 0.5
 
 
 def test_an_order_asked_for_is_played_inside_its_own_budget_where_it_must():
     made, best = tuned(GRAPHS["cycle"], 30_000, order=0.5), tuned(GRAPHS["cycle"], 30_000)
-    assert made.parameters["s"] == 0.5
+    assert made.parameters["order"] == 0.5
     assert made.bound.value > best.bound.value
     least = tuned(GRAPHS["cycle"], 30_000, slack=0)
-    assert tuned(GRAPHS["cycle"], 30_000, order="bound", slack=0.5).parameters["s"] == least.parameters["s"]
+    assert (
+        tuned(GRAPHS["cycle"], 30_000, order="bound", slack=0.5).parameters["order"]
+        == least.parameters["order"]
+    )
 
 
 def test_fixed_rates_play_where_no_order_keeps_to_the_budget():
@@ -166,7 +169,7 @@ def test_realizations_go_with_a_horizon_or_without():
 def test_old_spellings_are_understood_with_a_warning():
     with pytest.warns(DeprecationWarning, match=r"plan\(s=…\) is plan\(order=…\) now"):
         made = sl.plan(GRAPHS["cycle"], s=0.7)
-    assert made.parameters["s"] == 0.7
+    assert made.parameters["order"] == 0.7
     with pytest.warns(DeprecationWarning, match="slack"), pytest.warns(DeprecationWarning, match="graph"):
         made = sl.plan(g=GRAPHS["cycle"], horizon=1000, premium=0.3)
     assert made.bound.to_dict() == sl.plan(GRAPHS["cycle"], 1000, slack=0.3).bound.to_dict()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from math import cbrt, e, log, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from sidelight.graph.names import names
 from sidelight.partition import natural
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.cliques import growth
-from sidelight.planning.exploration import Solved, dominating_set, revealed_by
+from sidelight.planning.exploration import Cover, Solved, dominating_set, revealed_by
 from sidelight.planning.minimised.price import price
 from sidelight.planning.minimised.strong import Strong, q_of_ftrl
 from sidelight.planning.minimised.strong import exp3g as exp3g_tuning
@@ -67,10 +67,25 @@ def needs_certain(name: str) -> InfeasibleRequest:
     )
 
 
-class Baseline(Candidate, ABC):
+ALON = "Alon, Cesa-Bianchi, Dekel & Koren 2015"
+
+
+class Choice(NamedTuple):
+    """What a known algorithm chooses for T rounds, and what its authors prove about that."""
+
+    eta: float
+    terms: dict[str, float]  # of the bound
+    gamma: Floats | float = 0.0  # (n,) constant exploration
+    parameters: dict[str, float] = {}  # noqa: RUF012 - beside η; never written to
+    conditions: tuple[Condition, ...] = ()
+    sharper: dict[str, float] = {}  # noqa: RUF012 - terms of a smaller bound on the same play
+    q: float = 1.0  # order of the entropy, of ψ(x) = (1 − Σx^q)/(1−q) below 1
+
+
+class Baseline(Candidate):
     """A known algorithm, tuned and bounded as its authors do; its graph must be one that it can play.
 
-    `InfeasibleRequest` says why it cannot.
+    `InfeasibleRequest` says why it cannot. It is a row of facts, what it needs, and its `choice` at T.
     """
 
     called: str  # as `sidelight.baselines` knows it
@@ -93,6 +108,31 @@ class Baseline(Candidate, ABC):
     def prepare(self) -> None:
         """Refuse graphs that it cannot play, and find what depends on the graph alone."""
 
+    @abstractmethod
+    def choice(self, T: float) -> Choice:
+        """Everything that it chooses at T."""
+
+    def terms(self, T: float) -> dict[str, float]:
+        """The bound as its authors have it."""
+        return self.choice(T).terms
+
+    def conditions(self, T: float) -> tuple[Condition, ...]:
+        """What it needs."""
+        return self.choice(T).conditions
+
+    def sharper(self, T: float) -> dict[str, float]:
+        """docs/theory/price.md."""
+        return self.choice(T).sharper
+
+    def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
+        """One simplex; alone, an arm is played whatever its rate. ψ' = −q/(1−q)·x^{q−1}: Tsallis-q at rate η/q."""
+        if self.n == 1:
+            return Tuning.singletons(1, Potential(1.0, 1.0)), {}
+        make, at = (Tuning.flat if self.flat else Tuning.singletons), self.choice(T)
+        return make(self.n, Potential(at.q, at.eta / at.q), constant=at.gamma), {
+            "eta": at.eta
+        } | at.parameters
+
 
 def as_plan(algorithm: type[Baseline]) -> Callable[[FeedbackGraph, int], Plan]:
     """The algorithm as a function of graph and horizon, documented like its class."""
@@ -106,41 +146,10 @@ def as_plan(algorithm: type[Baseline]) -> Callable[[FeedbackGraph, int], Plan]:
     return planned
 
 
-# -- exponential weights ---------------------------------------------------------------------------------
-# Exponential weights as known algorithms tune them: Hedge, EXP3, CHLZ21 and Exp3.G.
+# -- exponential weights without exploration ----------------------------------------------------------------
 
 
-ALON = "Alon, Cesa-Bianchi, Dekel & Koren 2015"
-
-
-class ExponentialWeights(Baseline):
-    """Negative entropy at rate η, and constant exploration."""
-
-    def rate(self, T: float) -> float:
-        """η."""
-        raise NotImplementedError
-
-    def exploration(self, T: float) -> Floats | float:
-        """(n,) γ, none unless it says so."""
-        return 0.0
-
-    def numbers(self, T: float) -> dict[str, float]:
-        """Parameters beside η, by name."""
-        return {}
-
-    def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
-        """One simplex; alone, an arm is played whatever its rate."""
-        if self.n == 1:
-            return Tuning.singletons(1, Potential(1.0, 1.0)), {}
-        make = Tuning.flat if self.flat else Tuning.singletons
-        tuning = make(self.n, Potential(1.0, self.rate(T)), constant=self.exploration(T))
-        return tuning, {"eta": self.rate(T)} | self.numbers(T)
-
-
-# -- without exploration ------------------------------------------------------------------------------------
-
-
-class Hedge(ExponentialWeights):
+class Hedge(Baseline):
     """Exponential weights with η = √(8 log N/T); full feedback only.
 
         R ≤ √(T log N/2)                                    Freund & Schapire 1997; Cesa-Bianchi & Lugosi 2006
@@ -155,24 +164,19 @@ class Hedge(ExponentialWeights):
 
     def prepare(self) -> None:
         """Refuse graphs that it cannot play."""
-        n = self.n
-        lacking = int((self.graph.out_degree < n).sum())
+        lacking = int((self.graph.out_degree < self.n).sum())
         if lacking:
             raise InfeasibleRequest(
-                f"hedge needs full feedback, but {lacking} of {n} arms do not reveal all arms; "
+                f"hedge needs full feedback, but {lacking} of {self.n} arms do not reveal all arms; "
                 "use exp3 (self-loops), chlz21 or sl.plan"
             )
 
-    def rate(self, T: float) -> float:
-        """√(8 log N/T)."""
-        return sqrt(8 * log(self.n) / T)
-
-    def terms(self, T: float) -> dict[str, float]:
-        """√(T log N/2)."""
-        return {"exponential weights": sqrt(T * log(self.n) / 2)}
+    def choice(self, T: float) -> Choice:
+        """√(8 log N/T), and no exploration."""
+        return Choice(sqrt(8 * log(self.n) / T), {"exponential weights": sqrt(T * log(self.n) / 2)})
 
 
-class Exp3(ExponentialWeights):
+class Exp3(Baseline):
     """Exponential weights with η = √(2 log N/(NT)), no exploration; every arm must reveal itself.
 
         R ≤ √(2NT log N)        Auer, Cesa-Bianchi, Freund & Schapire 2002; Bubeck & Cesa-Bianchi 2012
@@ -192,19 +196,16 @@ class Exp3(ExponentialWeights):
         """Refuse graphs that it cannot play."""
         need_loops(self.graph, self.called)
 
-    def rate(self, T: float) -> float:
-        """√(2 log N/(NT))."""
-        return sqrt(2 * log(self.n) / (self.n * T))
-
-    def terms(self, T: float) -> dict[str, float]:
-        """√(2NT log N)."""
-        return {"exponential weights": sqrt(2 * self.n * T * log(self.n))}
+    def choice(self, T: float) -> Choice:
+        """√(2 log N/(NT)), and no exploration."""
+        n = self.n
+        return Choice(sqrt(2 * log(n) / (n * T)), {"exponential weights": sqrt(2 * n * T * log(n))})
 
 
-# -- exploring by a cover -----------------------------------------------------------------------------------
+# -- exponential weights that explore -----------------------------------------------------------------------
 
 
-class CHLZ21(ExponentialWeights):
+class CHLZ21(Baseline):
     """Exponential weights with γ(j) = b·x*_j, b = (log N/(2Tδ*²))^{1/3}, η = √(2b log N/T); any observable graph.
 
         R ≤ 3·2^{−1/3}·(δ* log N)^{1/3}·T^{2/3}  for T ≥ 4δ* log N          Chen, Huang, Li & Zhang 2021
@@ -220,49 +221,32 @@ class CHLZ21(ExponentialWeights):
 
     called, title = "chlz21", "CHLZ21"
     source = "Chen, Huang, Li & Zhang 2021, constants of the full cover"
-    formula, flat = "3·2^{−1/3}(δ* log N)^{1/3}T^{2/3}", True
-    may_fail = True
+    formula, flat, may_fail = "3·2^{−1/3}(δ* log N)^{1/3}T^{2/3}", True, True
 
     def prepare(self) -> None:
-        """Refuse graphs that it cannot play."""
+        """Refuse graphs that it cannot play, and cover the others."""
         need_observable(self.graph, self.called)
-        self.cover = self.solved.cover(np.arange(self.n))
-        self.delta = float(self.cover.value)
+        self.cover = Cover.of(self.solved.cover(np.arange(self.n)), self.n)
 
-    def gamma(self, T: float) -> float:
-        """b·δ* = (δ* log N/(2T))^{1/3}."""
-        return cbrt(self.delta * log(self.n) / (2 * T))
-
-    def rate(self, T: float) -> float:
-        """√(2b log N/T)."""
-        return sqrt(2 * self.gamma(T) / self.delta * log(self.n) / T)
-
-    def exploration(self, T: float) -> Floats:
-        """b·x*, scaled down to ½ at short horizons."""
-        gamma = np.zeros(self.n)
-        gamma[self.cover.arms] = min(self.gamma(T), MOST_EXPLORATION) / self.delta * self.cover.weights
-        return gamma
-
-    def terms(self, T: float) -> dict[str, float]:
-        """log N/η + ηT/(2b), and bδ*T."""
-        return {"weights": 2 * self.gamma(T) * T, "exploration": self.gamma(T) * T}
-
-    def conditions(self, T: float) -> tuple[Condition, ...]:
-        """γ̄ ≤ ½, from T = 4δ* log N on."""
-        return (Condition("γ̄ = (δ* log N/(2T))^{1/3} ≤ 1/2", self.gamma(T), MOST_EXPLORATION),)
-
-    def sharper(self, T: float) -> dict[str, float]:
-        """log N/η + T·max(η/(2b), bδ*)."""
-        eta, gamma = self.rate(T), min(self.gamma(T), MOST_EXPLORATION)
-        return {"diameter": log(self.n) / eta, "rounds": T * price(eta * self.delta / (2 * gamma), gamma)}
-
-    def numbers(self, T: float) -> dict[str, float]:
-        """b, δ* and γ̄."""
-        explored = float(np.sum(self.exploration(T)))
-        return {"b": self.gamma(T) / self.delta, "delta": self.delta, "gamma_bar": explored}
+    def choice(self, T: float) -> Choice:
+        """b·x*, scaled down to ½ at short horizons; log N/η + ηT/(2b) and bδ*T are even."""
+        delta, logs = self.cover.mass, log(self.n)
+        wanted = cbrt(delta * logs / (2 * T))  # b·δ*
+        played, b = min(wanted, MOST_EXPLORATION), wanted / delta
+        eta = sqrt(2 * b * logs / T)
+        condition = Condition("γ̄ = (δ* log N/(2T))^{1/3} ≤ 1/2", wanted, MOST_EXPLORATION)
+        rounds = T * price(eta * delta / (2 * played), played) if self.n > 1 else 0.0
+        return Choice(
+            eta,
+            {"weights": 2 * wanted * T, "exploration": wanted * T},
+            played / delta * self.cover.weights,
+            {"b": b, "delta": delta, "gamma_bar": played},
+            (condition,),
+            {"diameter": logs / eta, "rounds": rounds} if self.n > 1 else {},
+        )
 
 
-class Exp3GWeak(ExponentialWeights):
+class Exp3GWeak(Baseline):
     """Exponential weights with γ = min((δ log N/T)^{1/3}, ½) spread evenly over D, |D| = δ, and η = γ²/δ.
 
         R = O((δ log N)^{1/3}T^{2/3})                   Alon, Cesa-Bianchi, Dekel & Koren 2015, Theorem 2
@@ -295,39 +279,19 @@ class Exp3GWeak(ExponentialWeights):
         rest = f" + γ²·n'T/|D|, n' = {self.alone}" if self.alone else ""
         self.formula = f"5/2·(|D| log N)^{{1/3}}T^{{2/3}}{rest}, |D| = {self.delta} (greedy)"
 
-    def wanted(self, T: float) -> float:
-        """(δ log N/T)^{1/3}, which the bound needs to be at most ½."""
-        return cbrt(self.delta * log(self.n) / T)
-
-    def rate(self, T: float) -> float:
-        """γ²/δ."""
-        return min(self.wanted(T), MOST_EXPLORATION) ** 2 / self.delta
-
-    def exploration(self, T: float) -> Floats:
-        """γ/δ on D."""
-        gamma = np.zeros(self.n)
-        gamma[self.chosen] = min(self.wanted(T), MOST_EXPLORATION) / self.delta
-        return gamma
-
-    def terms(self, T: float) -> dict[str, float]:
-        """log N/η + ½η(δ/γ + 2n')T + γT, as 1/(1−γ) ≤ 2: together 5/2·γT + γ²·(n'/δ)·T."""
-        gamma = self.wanted(T)
-        parts = {"diameter": gamma * T, "stability": gamma * T / 2, "exploration": gamma * T}
-        return parts | ({"self-loop arms": gamma * gamma * self.alone * T / self.delta} if self.alone else {})
-
-    def conditions(self, T: float) -> tuple[Condition, ...]:
-        """γ ≤ ½."""
-        return (Condition("γ = (|D| log N/T)^{1/3} ≤ 1/2", self.wanted(T), MOST_EXPLORATION),)
-
-    def sharper(self, T: float) -> dict[str, float]:
-        """log N/η + T·max(½ηδ/γ, γ) + ½η·n'T/(1−γ)."""
-        eta, gamma = self.rate(T), min(self.wanted(T), MOST_EXPLORATION)
-        parts = {"diameter": log(self.n) / eta, "rounds": T * price(eta * self.delta / (2 * gamma), gamma)}
-        return parts | ({"self-loop arms": 0.5 * eta * self.alone / (1 - gamma) * T} if self.alone else {})
-
-    def numbers(self, T: float) -> dict[str, float]:
-        """γ and δ."""
-        return {"gamma": min(self.wanted(T), MOST_EXPLORATION), "delta": float(self.delta)}
+    def choice(self, T: float) -> Choice:
+        """γ/δ on D; log N/η + ½η(δ/γ + 2n')T + γT, as 1/(1−γ) ≤ 2: together 5/2·γT + γ²·(n'/δ)·T."""
+        wanted, delta = cbrt(self.delta * log(self.n) / T), self.delta
+        played = min(wanted, MOST_EXPLORATION)
+        eta, gamma = played**2 / delta, np.zeros(self.n)
+        gamma[self.chosen] = played / delta
+        terms = {"diameter": wanted * T, "stability": wanted * T / 2, "exploration": wanted * T}
+        sharper = {"diameter": log(self.n) / eta, "rounds": T * price(eta * delta / (2 * played), played)}
+        if self.alone:
+            terms["self-loop arms"] = wanted * wanted * self.alone * T / delta
+            sharper["self-loop arms"] = 0.5 * eta * self.alone / (1 - played) * T
+        condition = Condition("γ = (|D| log N/T)^{1/3} ≤ 1/2", wanted, MOST_EXPLORATION)
+        return Choice(eta, terms, gamma, {"gamma": played, "delta": float(delta)}, (condition,), sharper)
 
 
 class Exp3GEveryone(Exp3GWeak):
@@ -336,7 +300,7 @@ class Exp3GEveryone(Exp3GWeak):
     title, everyone = "Exp3.G, all arms covered", True
 
 
-class Exp3GStrong(ExponentialWeights):
+class Exp3GStrong(Baseline):
     """Exponential weights with γ = min(√(1/(αT)), ½) spread evenly over all arms, η = 2γ.
 
         R = O(√(αT)·log(NT))                            Alon, Cesa-Bianchi, Dekel & Koren 2015, Theorem 2
@@ -364,53 +328,23 @@ class Exp3GStrong(ExponentialWeights):
         self.problem = Strong.of(self.solved.cliques)
         self.alpha = max(self.problem.alpha or self.problem.cliques, 1)
 
-    def rate(self, T: float) -> float:
-        """2γ."""
-        return exp3g_tuning(self.problem, T)[0]
-
-    def exploration(self, T: float) -> float:
-        """γ/N."""
-        return exp3g_tuning(self.problem, T)[1] / self.n
-
-    def terms(self, T: float) -> dict[str, float]:
-        """Q = 4α log(4N²/(αγ)) by (2) of docs/theory/strong.md with s = 1."""
-        n, alpha, (_, gamma) = self.n, self.alpha, exp3g_tuning(self.problem, T)
+    def choice(self, T: float) -> Choice:
+        """γ/N on all arms; Q = 4α log(4N²/(αγ)) by (2) of docs/theory/strong.md with s = 1."""
+        n, alpha, (eta, gamma) = self.n, self.alpha, exp3g_tuning(self.problem, T)
         if n == 1:
-            return {"one arm": 0.0}
+            return Choice(eta, {"one arm": 0.0})
         Q = 4 * alpha * log(4 * n * n / (alpha * gamma)) if self.problem.n_loop else 0.0
         shift = growth(2 / (1 - 1 / n)) if self.problem.n_loopless else 1.0
         squares = Q + (1.0 if self.problem.n_loopless else 0.0)
-        return {
+        terms = {
             "diameter": log(n) / (2 * gamma),
             "stability": gamma / (1 - gamma) * shift * squares * T,
             "exploration": gamma * T,
         }
-
-    def numbers(self, T: float) -> dict[str, float]:
-        """γ and α."""
-        return {"gamma": exp3g_tuning(self.problem, T)[1], "alpha_upper": float(self.alpha)}
+        return Choice(eta, terms, gamma / n, {"gamma": gamma, "alpha_upper": float(alpha)})
 
 
-hedge = as_plan(Hedge)
-exp3 = as_plan(Exp3)
-chlz21 = as_plan(CHLZ21)
-exp3g_weak = as_plan(Exp3GWeak)
-exp3g_strong = as_plan(Exp3GStrong)
-
-
-def exp3g(graph: FeedbackGraph, horizon: int) -> Plan:
-    """`exp3g_strong` on strongly observable graphs, `exp3g_weak` on the others.
-
-    >>> import sidelight as sl
-    >>> sl.baselines.exp3g(sl.families.cycle(6), 1000).realization
-    'exp3g_weak'
-    """
-    strong = observability(need_observable(graph, "exp3g")).graph == "strong"
-    return (exp3g_strong if strong else exp3g_weak)(graph, horizon)
-
-
-# -- q-FTRL ----------------------------------------------------------------------------------------------
-# q-FTRL: Tsallis entropy between EXP3's and Tsallis-INF's, chosen by the independence number.
+# -- q-FTRL: Tsallis entropy between EXP3's and Tsallis-INF's, chosen by the independence number ------------
 
 
 class QFTRL(Baseline):
@@ -440,18 +374,29 @@ class QFTRL(Baseline):
         self.alpha = self.solved.cliques.value
         self.formula = f"2√(eαT(2 + log(N/α))), α ≤ {self.alpha}"
 
-    def terms(self, T: float) -> dict[str, float]:
-        """2√(eαT(2 + log(N/α)))."""
-        n, alpha = self.n, self.alpha
-        return {"regret": 2 * sqrt(e * alpha * T * (2 + log(n / alpha))) if n > 1 else 0.0}
-
-    def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
-        """ψ has the derivative −q/(1−q)·x^{q−1}: Tsallis-q at rate η/q."""
+    def choice(self, T: float) -> Choice:
+        """2√(eαT(2 + log(N/α))), without exploration."""
         n, alpha = self.n, self.alpha
         q = q_of_ftrl(n / alpha)
         eta = sqrt(2 * q * n ** (1 - q) / (T * (1 - q) * alpha**q))
-        potential = Potential(q, eta / q) if n > 1 else Potential(0.5, 2.0)
-        return Tuning.singletons(n, potential), {"q": q, "eta": eta, "alpha_upper": float(alpha)}
+        regret = 2 * sqrt(e * alpha * T * (2 + log(n / alpha))) if n > 1 else 0.0
+        return Choice(eta, {"regret": regret}, parameters={"q": q, "alpha_upper": float(alpha)}, q=q)
 
 
+hedge = as_plan(Hedge)
+exp3 = as_plan(Exp3)
+chlz21 = as_plan(CHLZ21)
+exp3g_weak = as_plan(Exp3GWeak)
+exp3g_strong = as_plan(Exp3GStrong)
 q_ftrl = as_plan(QFTRL)
+
+
+def exp3g(graph: FeedbackGraph, horizon: int) -> Plan:
+    """`exp3g_strong` on strongly observable graphs, `exp3g_weak` on the others.
+
+    >>> import sidelight as sl
+    >>> sl.baselines.exp3g(sl.families.cycle(6), 1000).realization
+    'exp3g_weak'
+    """
+    strong = observability(need_observable(graph, "exp3g")).graph == "strong"
+    return (exp3g_strong if strong else exp3g_weak)(graph, horizon)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil, log, sqrt
 
-from sidelight.planning.bounds.high_probability import curvature
+from sidelight.planning.bounds.constant import curvature
 
 
 def uniform_bound(n: int, T: float) -> float:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 from sidelight import _html
 from sidelight.errors import InvalidOption
@@ -14,6 +15,9 @@ ROUNDING = 1e-12
 
 SHOWN = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8)
 """Rounds at which a bound for every t is shown."""
+
+COEFFICIENTS = (10**3, 10**6, 10**9)
+"""Rounds at which its summary tells the coefficient of its power of t."""
 
 NEVER = 2**63 - 1
 """`informative_from` of a bound that is of order T: more rounds than can be counted."""
@@ -44,13 +48,7 @@ class Condition:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and strings, ready for JSON."""
-        return {
-            "name": self.name,
-            "left": self.left,
-            "right": self.right,
-            "slack": self.slack,
-            "holds": self.holds,
-        }
+        return vars(self) | {"slack": self.slack, "holds": self.holds}
 
     def __str__(self) -> str:
         return f"{self.name}: {self.left:.6g} ≤ {self.right:.6g} {'holds' if self.holds else 'FAILS'}"
@@ -113,19 +111,20 @@ class Bound:
         """`at(t).value`."""
         return self.at(t).value
 
+    @property
+    def _since(self) -> str:
+        return (
+            f"below T from T = {self.informative_from:,}" if self.informative_from < NEVER else "of order T"
+        )
+
     def summary(self) -> str:
         """The bound as a small table."""
         width = max([len(name) for name in self.terms] + [len("regret ≤")])
         lines = [f"{'regret ≤':<{width}}  {self.value:>14,.2f}   {self.theorem}"]
         lines += [f"{name:<{width}}  {value:>14,.2f}" for name, value in self.terms.items()]
-        status = "certified" if self.certified else "NOT certified"
-        lines.append(f"{status}: valid from T = {self.valid_from:,}")
-        since = (
-            f"below T from T = {self.informative_from:,}" if self.informative_from < NEVER else "of order T"
-        )
-        lines.append(f"{'VACUOUS' if self.vacuous else 'informative'}: {since}")
-        lines += [f"  {condition}" for condition in self.conditions]
-        return "\n".join(lines)
+        lines += [f"{'certified' if self.certified else 'NOT certified'}: valid from T = {self.valid_from:,}"]
+        lines += [f"{'VACUOUS' if self.vacuous else 'informative'}: {self._since}"]
+        return "\n".join(lines + [f"  {condition}" for condition in self.conditions])
 
     def __str__(self) -> str:
         return self.summary()
@@ -138,31 +137,21 @@ class Bound:
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         status = "certified" if self.certified else f"not certified, valid from T = {self.valid_from:,}"
-        since = (
-            f"below T from T = {self.informative_from:,}" if self.informative_from < NEVER else "of order T"
-        )
+        judged = [("status", status), ("vacuous" if self.vacuous else "informative", self._since)]
         terms = [(name, f"{value:,.2f}") for name, value in self.terms.items()]
         needed = [(str(each), f"slack {each.slack:.3g}") for each in self.conditions]
         return _html.panel(
             f"Regret of {self.horizon:,} rounds ≤ {self.value:,.1f}",
-            _html.facts([("status", status), ("vacuous" if self.vacuous else "informative", since), *terms]),
+            _html.facts(judged + terms),
             _html.folded("conditions", _html.facts(needed)) if needed else "",
             _html.note(self.theorem),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dicts, ready for JSON."""
-        return {
-            "horizon": self.horizon,
-            "value": self.value,
-            "terms": dict(self.terms),
-            "theorem": self.theorem,
-            "conditions": [condition.to_dict() for condition in self.conditions],
-            "valid_from": self.valid_from,
-            "informative_from": self.informative_from,
-            "certified": self.certified,
-            "informative": self.informative,
-        }
+        judged = {name: getattr(self, name) for name in ("value", "certified", "informative")}
+        conditions = [condition.to_dict() for condition in self.conditions]
+        return vars(self) | {"terms": dict(self.terms), "conditions": conditions} | judged
 
     @classmethod
     def from_dict(cls, saved: Mapping[str, Any]) -> Bound:
@@ -187,48 +176,89 @@ class Bound:
         return bound
 
 
-class BoundCurve(Protocol):
-    """What a plan promises, as a function of the number of rounds.
+class BoundCurve(ABC):
+    """What a plan for any number of rounds promises: a bound with named terms as a function of t.
 
-    Laws: `value_at(t)` = `at(t).value`, and `at(t)` is certified for the t ≥ `valid_from` that the plan is made for:
-    its horizon, or every t.
+    Law: `at(t)` is certified for every t ≥ `valid_from`. Subclasses are dataclasses of the numbers behind it, which
+    are saved under their `KIND`.
     """
+
+    KIND: ClassVar[str]
+    THEOREM: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def exponent(self) -> float:
+        """The leading power of t, ½ or ⅔."""
+
+    @abstractmethod
+    def terms(self, t: int) -> dict[str, float]:
+        """The bound after t rounds, term by term."""
+
+    @abstractmethod
+    def conditions(self, t: int) -> tuple[Condition, ...]:
+        """What it rests on after t rounds."""
+
+    @abstractmethod
+    def numbers(self) -> dict[str, Any]:
+        """What is saved: plain numbers, from which the bound follows."""
+
+    @classmethod
+    @abstractmethod
+    def of(cls, numbers: Mapping[str, Any]) -> BoundCurve:
+        """The bound with these `numbers`; any error of missing or strange ones."""
+
+    @property
+    def constant(self) -> float | None:
+        """The factor of t^exponent that it tends to, where that is known."""
+        return None
 
     @property
     def valid_from(self) -> int:
         """Least number of rounds at which all conditions hold."""
-        ...
+        return 1
 
-    def at(self, t: int) -> Bound:
-        """The bound after t rounds, or `InvalidOption` where nothing is promised."""
-        ...
+    @property
+    def informative_from(self) -> int:
+        """Least t from which on the bound is always below t."""
+        return first(lambda t: below_trivial(self.value_at(t), t))
 
     def value_at(self, t: int) -> float:
-        """Its value alone, quickly."""
-        ...
+        """The bound after t rounds as a number."""
+        return sum(self.terms(t).values())
+
+    def at(self, t: int) -> Bound:
+        """The bound after t rounds, with what it rests on."""
+        about = (self.THEOREM, self.conditions(t), self.valid_from, self.informative_from)
+        return Bound(t, self.terms(t), *about)
 
     def summary(self) -> str:
-        """The promise for human readers."""
-        ...
+        """The bound as the coefficient of its power of t, which hardly changes with t."""
+        power = "2/3" if self.exponent > 0.6 else "1/2"
+        shown = [f"{self.value_at(t) / t**self.exponent:.4g} at {_power_of_ten(t)}" for t in COEFFICIENTS]
+        limit = "" if self.constant is None else f", → {self.constant:.4g}"
+        return f"regret after t rounds ≤ K·t^({power}) for every t, K = {', '.join(shown)}{limit} ({self.THEOREM})"
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.summary()})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        values = [(t, self.value_at(t)) for t in SHOWN]
+        rows = [(f"{t:,}", f"{value:,.1f}", f"{value / t:.3g}") for t, value in values]
+        shown = _html.table((">rounds", ">regret at most", ">per round"), rows)
+        return _html.panel("Regret after t rounds, for every t", shown, _html.note(self.summary()))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, ready for JSON."""
-        ...
+        return {self.KIND: self.numbers()}
 
 
-class ShownCurve:
-    """How a `BoundCurve` for every t is shown at a prompt and in notebooks."""
-
-    def __repr__(self: BoundCurve) -> str:
-        return f"{type(self).__name__}({self.summary()})"
-
-    def _repr_html_(self: BoundCurve) -> str:
-        """What a notebook shows."""
-        rows = [
-            (f"{t:,}", f"{value:,.1f}", f"{value / t:.3g}") for t in SHOWN for value in (self.value_at(t),)
-        ]
-        shown = _html.table((">rounds", ">regret at most", ">per round"), rows)
-        return _html.panel("Regret after t rounds, for every t", shown, _html.note(self.summary()))
+def _power_of_ten(t: int) -> str:
+    return "10" + str(len(str(t)) - 1).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def below_trivial(value: float, T: int) -> bool:

@@ -28,7 +28,7 @@ from sidelight.planning.candidates import natural_candidates
 from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.uniform import UniformCandidate
 from sidelight.planning.plan import Candidate, Plan
-from sidelight.planning.self_tuning.budget import self_tuning_candidates, tuned_plan
+from sidelight.planning.self_tuning.plans import self_tuning_candidates, tuned_plan
 
 MINIMAX_BITS = 9
 """Largest N·T for which the exact value of the game joins the table: a fraction of a second."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from sidelight.partition import natural
 from sidelight.planning.bounds.bound import Condition
-from sidelight.planning.bounds.high_probability import Covered, high_probability, terms
+from sidelight.planning.bounds.constant import ConstantPlay, high_probability, likely_terms
 from sidelight.planning.exploration import Cover, Solved
 from sidelight.planning.minimised.price import LARGEST, SMALLEST
 from sidelight.planning.minimised.price import price as price_of_mean
@@ -96,7 +96,7 @@ def _smallest(T: float, n: int, delta: float, doubt: float) -> Numbers:
 
     def value(point: tuple[float, ...]) -> float:
         eta, b, risk = made(point)
-        return sum(terms(T, Covered(n, eta, b, b * delta), doubt, risk).values())
+        return sum(likely_terms(T, ConstantPlay(n, eta, b, b * delta), doubt, risk).values())
 
     ratio = 1.0 + sqrt(A / B)  # of η to λ; the leading term is flat around its minimum
     if delta:

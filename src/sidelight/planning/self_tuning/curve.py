@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from math import ceil, inf, isinf, log, sqrt
 from typing import Any, ClassVar, NamedTuple
@@ -13,20 +13,14 @@ import numpy as np
 from sidelight._types import Floats
 from sidelight.engine.constants import GROWTH, ROOM, SLACK
 from sidelight.engine.self_tuning.prices import strong_price, weak_price
-from sidelight.errors import InvalidOption
-from sidelight.planning.bounds.bound import NEVER, Bound, Condition, ShownCurve, below_trivial, first
-from sidelight.planning.self_tuning.rule import OWN, SelfTuning
-
-THEOREM = "Self-tuning plan, Theorem 2 of docs/theory/self-tuning.md"
+from sidelight.planning.bounds.bound import NEVER, BoundCurve, Condition, below_trivial, first
+from sidelight.planning.self_tuning.rule import SelfTuning
 
 EXACT = 256
 """So many rounds are summed one by one; later ones are bounded by an integral."""
 
 CELL = 0.02
 """Length of a cell of the integral, in log β."""
-
-SHOWN = (10**3, 10**6, 10**9)
-"""Rounds at which `summary` tells the coefficient."""
 
 
 class _Climb(NamedTuple):
@@ -39,7 +33,7 @@ class _Climb(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class SelfTuningBound(ShownCurve):
+class SelfTuningBound(BoundCurve):
     """Regret after t rounds, for every t ≥ 1 at the same time, and the certificate on every run:
 
         R_t ≤ β_1·D + (1 + c)·S_t,     S_t ≤ (1 + GROWTH)·V_t + ROOM + 1 + SLACK,     S_t ≤ t,
@@ -50,7 +44,8 @@ class SelfTuningBound(ShownCurve):
     True
     """
 
-    KIND: ClassVar[str] = "self_tuning"  # the key under which it is saved
+    KIND: ClassVar[str] = "self_tuning"
+    THEOREM: ClassVar[str] = "Self-tuning plan, Theorem 2 of docs/theory/self-tuning.md"
 
     rule: SelfTuning
 
@@ -70,15 +65,6 @@ class SelfTuningBound(ShownCurve):
             grown = sqrt(2 * (1 + SLACK) * (1 + r.patience) * r.strong * r.diameter / r.share)
         return float((1 + r.share) * (1 + GROWTH) * grown)
 
-    @property
-    def valid_from(self) -> int:
-        """1: it holds in every round, whatever their number."""
-        return 1
-
-    def value_at(self, t: int) -> float:
-        """The bound after t rounds."""
-        return sum(self.terms(t).values())
-
     def terms(self, t: int) -> dict[str, float]:
         """The bound after t rounds, term by term."""
         spent = min((1 + GROWTH) * self.climbed(t) + ROOM + 1 + SLACK, float(t))
@@ -88,12 +74,7 @@ class SelfTuningBound(ShownCurve):
             "temperature bought": self.rule.share * spent,
         }
 
-    def at(self, t: int) -> Bound:
-        """The bound after t rounds, with what it rests on."""
-        return Bound(t, self.terms(t), THEOREM, self.conditions, 1, self._informative_from)
-
-    @property
-    def conditions(self) -> tuple[Condition, ...]:
+    def conditions(self, t: int) -> tuple[Condition, ...]:
         """What the proof needs of the first temperature: steps may double β, and never have to do more."""
         return (Condition("c/D ≤ β₁", self.rule.share / self.rule.diameter, self.rule.first),)
 
@@ -192,7 +173,7 @@ class SelfTuningBound(ShownCurve):
     # -- in words and in files -------------------------------------------------------------------------------
 
     @cached_property
-    def _informative_from(self) -> int:
+    def informative_from(self) -> int:
         """Least t from which on the bound is always below t, `NEVER` if that is more rounds than can be counted.
 
         Bound − t is concave in t while rounds are summed one by one, and again where they are integrated.
@@ -206,31 +187,15 @@ class SelfTuningBound(ShownCurve):
             return first(says)
         return joint + first(lambda t: says(joint + t)) if says(NEVER) else NEVER
 
-    def summary(self) -> str:
-        """The bound as the coefficient of its power of t."""
-        power = "2/3" if self.exponent > 0.6 else "1/2"
-        shown = [f"{self.value_at(t) / t**self.exponent:.4g} at {_power_of_ten(t)}" for t in SHOWN]
-        return (
-            f"regret after t rounds ≤ K·t^({power}) for every t, K = {', '.join(shown)}, → {self.constant:.4g}"
-            f" ({THEOREM})"
-        )
-
-    def __str__(self) -> str:
-        return self.summary()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, ready for JSON, None for ∞; the bound follows from them."""
-        numbers = {name: getattr(self.rule, name) for name in OWN}
-        return {self.KIND: {name: None if x == inf else x for name, x in numbers.items()}}
+    def numbers(self) -> dict[str, Any]:
+        """Those of the rule, None for ∞."""
+        return {name: None if x == inf else x for name, x in asdict(self.rule).items()}
 
     @classmethod
-    def from_dict(cls, saved: Mapping[str, Any]) -> SelfTuningBound:
-        """The bound that `to_dict` wrote."""
-        try:
-            found = {name: inf if x is None else float(x) for name, x in saved[cls.KIND].items()}
-            return cls(SelfTuning(**found | {"horizon": int(found["horizon"])}))  # type: ignore[arg-type]
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise InvalidOption(f"not a saved bound of a self-tuning plan: {error!r}") from None
+    def of(cls, numbers: Mapping[str, Any]) -> SelfTuningBound:
+        """The bound of the rule with these numbers."""
+        values: dict[str, Any] = {name: inf if x is None else float(x) for name, x in numbers.items()}
+        return cls(SelfTuning(**values | {"horizon": int(values["horizon"])}))
 
 
 def _spent(climb: _Climb, k: int, beta: float) -> float:
@@ -238,7 +203,3 @@ def _spent(climb: _Climb, k: int, beta: float) -> float:
     power = climb.slope[k] + 1
     grown = (beta / climb.beta[k]) ** power - 1
     return float(climb.scale[k] * climb.beta[k] * grown / power)
-
-
-def _power_of_ten(t: int) -> str:
-    return "10" + str(len(str(t)) - 1).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))

@@ -46,26 +46,25 @@ class SelfTuning:
 
     def __post_init__(self) -> None:
         most = {"order": 1.0, "share": 1.0, "play_share": self.share, "patience": 1.0}
-        for name in (*most, "diameter", "first", "weak"):
-            if not 0 < getattr(self, name) <= most.get(name, MOST):
-                raise InvalidOption(
-                    f"{name} of a self-tuning plan is in (0, {most.get(name, MOST):g}], got {getattr(self, name)!r}"
-                )
-        for name in ("beside", "lean"):
-            if not 0 <= getattr(self, name) < MOST:
-                raise InvalidOption(f"{name} must be 0 or positive, got {getattr(self, name)!r}")
-        if not self.weak > 1 - 1e-6:
-            raise InvalidOption(f"a cover of one arm or more has weak ≥ 1, got {self.weak!r}")
-        if not self.lean * self.weak <= self.strong or self.strong == 0:
-            raise InvalidOption(
-                f"strong = {self.strong!r} must be at least lean·weak = {self.lean * self.weak!r}"
-            )
-        if self.horizon < 0 or (self.horizon == 0) != (self.budget == inf) or not self.budget > 0:
-            raise InvalidOption(
-                f"a budget goes with a horizon, and only with one, got {self.budget!r} for {self.horizon!r} rounds"
-            )
-        if self.first * self.diameter < self.share * (1 - 1e-9):
-            raise InvalidOption(f"first = {self.first!r} is below share/diameter: caps would bind")
+        for name in (*most, "diameter", "first", "weak", "beside", "lean"):
+            value, top = getattr(self, name), most.get(name, MOST)
+            if not 0 <= value <= top or (value == 0 and name not in ("beside", "lean")):
+                raise InvalidOption(f"{name} of a self-tuning plan is in (0, {top:g}], got {value!r}")
+        laws = {
+            f"a cover of one arm or more has weak ≥ 1, got {self.weak!r}": self.weak > 1 - 1e-6,
+            f"strong = {self.strong!r} must be at least lean·weak = {self.lean * self.weak!r}": (
+                self.lean * self.weak <= self.strong and self.strong != 0
+            ),
+            f"a budget goes with a horizon, and only with one, got {self.budget!r} for {self.horizon!r} rounds": (
+                self.horizon >= 0 and (self.horizon == 0) == (self.budget == inf) and self.budget > 0
+            ),
+            f"first = {self.first!r} is below share/diameter: steps of β would more than double it": (
+                self.first * self.diameter >= self.share * (1 - 1e-9)
+            ),
+        }
+        for law, holds in laws.items():
+            if not holds:
+                raise InvalidOption(law)
 
     @property
     def costs(self) -> tuple[float, float, float, float, float]:
