@@ -11,11 +11,11 @@ from itertools import permutations
 
 import numpy as np
 
-import sidelight.planning.search.local_search as home
+import sidelight.planning.search as home
 from sidelight.graph import FeedbackGraph, families
 from sidelight.partition import Partition
 from sidelight.planning import plan
-from sidelight.planning.search.local_search import by_floor, searched
+from sidelight.planning.search import by_floor, searched
 
 HORIZONS = (10**4, 10**6, 10**9)
 

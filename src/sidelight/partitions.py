@@ -2,9 +2,9 @@
 
 import sidelight.partition.natural as _natural
 from sidelight.partition.natural import *
-from sidelight.planning.search.local_search import Search as Search
-from sidelight.planning.search.local_search import search as search
-from sidelight.planning.search.local_search import searched as searched
+from sidelight.planning.search import Search as Search
+from sidelight.planning.search import search as search
+from sidelight.planning.search import searched as searched
 
 __all__: list[str] = []
 __all__ += _natural.__all__

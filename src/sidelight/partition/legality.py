@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,17 @@ from sidelight.graph import FeedbackGraph
 from sidelight.graph.edges import gather_rows
 from sidelight.graph.names import named
 
-Kind = Literal[
-    "not-a-block", "empty", "not-an-arm", "out-of-range", "repeated", "missing", "unobservable", "not-strong"
-]
+REASONS = {
+    "not-a-block": "{block} is {arms}: give a sequence of arms, even for a single one",
+    "empty": "{block} is empty",
+    "not-an-arm": "{block} holds {arms}: arms are whole numbers",
+    "out-of-range": "{block} holds {arms}: no such arm{s}",
+    "repeated": "arm {arms} is in blocks {blocks}: keep it in one",
+    "missing": "arm{s} {arms}: in no block",
+    "unobservable": "{block}: nothing inside reveals arm{s} {arms}",
+    "not-strong": "{block} is the single arm {arms}, which is not strongly observable: join it to others",
+}
+"""What can be wrong, by kind, in words."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,7 @@ class Violation:
     | not-strong   | the singleton              | its arm, not strongly observable in G     |
     """
 
-    kind: Kind
+    kind: str
     blocks: tuple[int, ...]
     arms: tuple[Any, ...]
 
@@ -47,30 +55,15 @@ class Violation:
 
     def told(self, graph: FeedbackGraph | None = None) -> str:
         """What is wrong in words, with the labels of the graph if it is given and has some."""
-        block = f"block {self.blocks[0]}" if self.blocks else ""
-        arms = listing(
-            [repr(arm) if graph is None or not is_whole(arm) else named(graph, arm) for arm in self.arms]
+        labelled = [
+            repr(arm) if graph is None or not is_whole(arm) else named(graph, arm) for arm in self.arms
+        ]
+        return REASONS[self.kind].format(
+            block=f"block {self.blocks[0]}" if self.blocks else "",
+            blocks=listing(self.blocks),
+            arms=listing(labelled),
+            s="s" if len(self.arms) > 1 else "",
         )
-        plural = "s" if len(self.arms) > 1 else ""
-        match self.kind:
-            case "not-a-block":
-                return f"{block} is {arms}: give a sequence of arms, even for a single one"
-            case "empty":
-                return f"{block} is empty"
-            case "not-an-arm":
-                return f"{block} holds {arms}: arms are whole numbers"
-            case "out-of-range":
-                return f"{block} holds {arms}: no such arm{plural}"
-            case "repeated":
-                return f"arm {arms} is in blocks {listing(self.blocks)}: keep it in one"
-            case "missing":
-                return f"arm{plural} {arms}: in no block"
-            case "unobservable":
-                return f"{block}: nothing inside reveals arm{plural} {arms}"
-            case "not-strong":
-                return (
-                    f"{block} is the single arm {arms}, which is not strongly observable: join it to others"
-                )
 
 
 def legality_violations(graph: FeedbackGraph, blocks: Iterable[Iterable[int]]) -> tuple[Violation, ...]:
@@ -100,50 +93,31 @@ class Members:
 
 def read_members(blocks: Iterable[Iterable[int]]) -> Members:
     """Flatten `blocks` without judging it against a graph."""
-    strange: list[Violation] = []
-    parts: list[npt.NDArray[Any]] = []
     entries: list[Any] = (
         list(blocks) if isinstance(blocks, Iterable) else [blocks]
     )  # a lone value is no block
-    for k, entry in enumerate(entries):
-        if isinstance(entry, np.ndarray) and entry.ndim == 1 and entry.dtype.kind == "i":
-            parts.append(entry)
-            continue
-        values, odd = _integers(k, entry)
-        parts.append(values)
-        strange += odd
-    sizes = np.fromiter((len(part) for part in parts), dtype=np.int64, count=len(parts))
+    read = [_integers(k, entry) for k, entry in enumerate(entries)]
+    parts, strange = [part for part, _ in read], [violation for _, odd in read for violation in odd]
+    owner = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
     arm = np.concatenate(parts) if parts else np.empty(0)
-    owner = np.repeat(np.arange(len(parts)), sizes)
     return Members(len(parts), owner, arm.astype(np.int64), tuple(strange))
 
 
-def _integers(k: int, entry: Any) -> tuple[Longs, list[Violation]]:
+def _integers(k: int, entry: Any) -> tuple[npt.NDArray[Any], list[Violation]]:
     """The 64-bit integers in entry k, and what else is in it."""
+    if isinstance(entry, np.ndarray) and entry.ndim == 1 and entry.dtype.kind == "i":
+        return entry, []
+    none = np.empty(0, dtype=np.int64)
     if isinstance(entry, str | bytes) or not isinstance(entry, Iterable) or getattr(entry, "ndim", 1) == 0:
-        return np.empty(0, dtype=np.int64), [Violation("not-a-block", (k,), (entry,))]
+        return none, [Violation("not-a-block", (k,), (entry,))]
     values = entry.tolist() if isinstance(entry, np.ndarray) else list(entry)
-    kinds = set(map(type, values))
-    if all(map(_whole, kinds)):
-        try:
-            return np.array(values, dtype=np.int64), []
-        except OverflowError:
-            pass
-    fits, huge, other = [], [], []
-    for value in values:
-        if not _whole(type(value)):
-            other.append(value)
-        elif -(2**63) <= value < 2**63:
-            fits.append(value)
-        else:
-            huge.append(value)
-    odd = [Violation("not-an-arm", (k,), tuple(other))] if other else []
-    odd += [Violation("out-of-range", (k,), tuple(huge))] if huge else []
-    return np.array(fits, dtype=np.int64), odd
-
-
-def _whole(kind: type) -> bool:
-    return issubclass(kind, int | np.integer) and not issubclass(kind, bool)
+    whole = [value for value in values if is_whole(value)]
+    fits = [value for value in whole if -(2**63) <= value < 2**63]
+    odd = {
+        "not-an-arm": tuple(value for value in values if not is_whole(value)),
+        "out-of-range": tuple(value for value in whole if not -(2**63) <= value < 2**63),
+    }
+    return np.array(fits, dtype=np.int64), [Violation(kind, (k,), some) for kind, some in odd.items() if some]
 
 
 def judge(graph: FeedbackGraph, members: Members) -> tuple[Violation, ...]:
@@ -211,7 +185,7 @@ def _repeated(block: Longs, arm: Longs, times: Longs) -> list[Violation]:
     return [Violation("repeated", found.arms, found.blocks) for found in by_arm]
 
 
-def _grouped(kind: Kind, block: Longs, arm: Longs) -> list[Violation]:
+def _grouped(kind: str, block: Longs, arm: Longs) -> list[Violation]:
     """One violation per block (sorted) with all its arms."""
     if block.size == 0:
         return []

@@ -175,32 +175,19 @@ class Solved:
         return self._covers[key]
 
     @cached_property
-    def levels(self) -> list[Level]:
-        """Edges that reveal with at least some probability, as graphs of certain edges; the whole if all are."""
-        return [Level(r, self.graph.at_least(r)) for r in levels(self.graph)]
+    def levels(self) -> list[tuple[float, Solved]]:
+        """(r, edges that reveal with probability r or more, taken as certain); the whole if all are certain.
+
+        An arm is seen at least r times as often as in that graph.
+        """
+        if self.graph.certain:
+            return [(1.0, self)]
+        return [(r, Solved(self.graph.at_least(r))) for r in levels(self.graph)]
 
     def unsolved(self, partition: Partition) -> int:
         """Arms in the weak blocks that `blocks` would have to work on."""
         blocks = (partition.blocks[k] for k in partition.weak)
         return sum(block.size for block in blocks if block.tobytes() not in self._blocks)
-
-
-@dataclass(frozen=True, eq=False)
-class Level:
-    """Edges that reveal with probability r or more, taken as certain; arms are seen at least r times as often."""
-
-    r: float
-    graph: FeedbackGraph
-
-    @cached_property
-    def strong(self) -> bool:
-        """Is every arm strongly observable?"""
-        return observability(self.graph).graph == "strong"
-
-    @cached_property
-    def cliques(self) -> CliqueCover:
-        """How well arms with self-loops see each other."""
-        return clique_cover(self.graph)
 
 
 class Cover(NamedTuple):

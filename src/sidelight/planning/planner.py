@@ -20,6 +20,7 @@ from sidelight.errors import InfeasibleRequest, InvalidOption
 from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
 from sidelight.partition import Partition, natural
 from sidelight.planning.anytime import anytime
+from sidelight.planning.baselines.algorithms import UniformCandidate
 from sidelight.planning.bounds.constant import checked_confidence
 from sidelight.planning.candidates import (
     Realization,
@@ -30,9 +31,8 @@ from sidelight.planning.candidates import (
 )
 from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.confident import Confident
-from sidelight.planning.minimised.uniform import UniformCandidate
 from sidelight.planning.plan import Candidate, Plan
-from sidelight.planning.search.local_search import search as searched_partition
+from sidelight.planning.search import search as searched_partition
 from sidelight.planning.self_tuning.plans import (
     SHARE,
     SLACK,

@@ -36,35 +36,36 @@ class BlockTuning(NamedTuple):
 class Restriction(ABC):
     """The restriction instances: inner potentials and the global exploration that feeds them.
 
-    `terms(T)` bounds the restriction regret of the worst block and the cost of `most(T)` for T rounds.
-    Laws: total exploration is between `least(T)` and `most(T)` whatever the inner distributions, and
-    `most` falls with T.
+    Laws: total exploration is between `least(T)` and `most(T)` whatever the inner distributions, and `most` falls
+    with T.
     """
 
     sizes: Floats  # (m2,) n_k
     deltas: Floats  # (m2,) δ_k
 
     name: ClassVar[str]
+    source: ClassVar[str]  # the theorem that proves the bound
+    before: ClassVar[int] = 0  # cases of Theorem realized-upper-bound that it does not have
 
     @abstractmethod
-    def theorem(self, case: int) -> str:
-        """The theorem that proves the bound, and the case of it."""
+    def regret(self, T: float) -> float:
+        """Restriction regret of the worst block."""
 
     @abstractmethod
     def most(self, T: float) -> float:
         """Largest total global exploration of the weak blocks."""
 
     @abstractmethod
-    def least(self, T: float) -> float:
-        """Smallest total global exploration of the weak blocks."""
-
-    @abstractmethod
-    def terms(self, T: float) -> dict[str, float]:
-        """Restriction regret and cost of global exploration."""
-
-    @abstractmethod
     def blocks(self, T: float) -> BlockTuning:
         """Tuning of every weak block."""
+
+    def least(self, T: float) -> float:
+        """Smallest total global exploration of the weak blocks: the largest, where it is constant."""
+        return self.most(T)
+
+    def terms(self, T: float) -> dict[str, float]:
+        """Restriction regret and cost of global exploration."""
+        return {"restriction": self.regret(T), "global exploration": self.most(T) * T}
 
     @cached_property
     def delta_bar(self) -> float:
@@ -72,23 +73,51 @@ class Restriction(ABC):
         return float(np.sum(self.deltas))
 
 
-class NoWeakBlocks(Restriction):
-    """U2 = ∅: nothing is restricted, and the top level plays alone, whatever the realization."""
+class Clustered(Restriction):
+    """Φ_k = negative entropy, γ(k, j) = β·x*_j·log n_k/δ̄. Source: Theorem realized-upper-bound.
 
-    name = "clustered"
+    Restriction regret of block k and cost of exploration, before the choice of η_k and β:
+
+        log n_k/η_k + η_k·δ̄·T/(2β·log n_k)    and    β·T·Σ δ_k log n_k/δ̄.
+
+    Both together are 3·2^{−1/3}(Σ δ_k log n_k)^{1/3}T^{2/3}.
+    """
+
+    name, source = "clustered", "Theorem realized-upper-bound"
+
+    def beta(self, T: float) -> float:
+        """β = δ̄/((2T)^{1/3}(Σ δ_k log n_k)^{2/3})."""
+        return self.delta_bar / cbrt(2 * T * self._demand**2)
+
+    def most(self, T: float) -> float:
+        """β·Σ δ_k log n_k/δ̄; at most ½ from T = 4·Σ δ_k log n_k."""
+        return self.beta(T) * self._demand / self.delta_bar
+
+    def regret(self, T: float) -> float:
+        """√(2Tδ̄/β)."""
+        return sqrt(2 * T * self.delta_bar / self.beta(T))
+
+    def blocks(self, T: float) -> BlockTuning:
+        """η_k = √(2β)·log n_k/√(δ̄T)."""
+        beta, logs = self.beta(T), np.log(self.sizes)
+        steps = sqrt(2 * beta / (self.delta_bar * T)) * logs
+        covering = beta * logs / self.delta_bar
+        return BlockTuning(Potential(1.0, steps), steps, covering, np.zeros(len(logs)), {"beta": beta})
+
+    @cached_property
+    def _demand(self) -> float:
+        return float(np.sum(self.deltas * np.log(self.sizes)))
+
+
+class NoWeakBlocks(Clustered):
+    """U2 = ∅: nothing is restricted, and the top level plays alone, whatever the realization."""
 
     def __init__(self) -> None:
         super().__init__(np.zeros(0), np.zeros(0))
 
-    def theorem(self, case: int) -> str:
-        """Theorem realized-upper-bound covers strongly observable graphs."""
-        return f"Theorem realized-upper-bound, case {case}"
-
     def most(self, T: float) -> float:
         """0."""
         return 0.0
-
-    least = most
 
     def terms(self, T: float) -> dict[str, float]:
         """None."""
@@ -100,85 +129,23 @@ class NoWeakBlocks(Restriction):
         return BlockTuning(Potential(none, none), none, none, none, {})
 
 
-# -- clustered -------------------------------------------------------------------------------------------
-# The realization for well-clustered graphs: negative entropy and constant exploration in every block.
-
-
-@dataclass(frozen=True, eq=False)
-class Clustered(Restriction):
-    """Φ_k = negative entropy, γ(k, j) = β·x*_j·log n_k/δ̄. Source: Theorem realized-upper-bound.
-
-    Restriction regret of block k and cost of exploration, before the choice of η_k and β:
-
-        log n_k/η_k + η_k·δ̄·T/(2β·log n_k)    and    β·T·Σ δ_k log n_k/δ̄.
-    """
-
-    name = "clustered"
-
-    def theorem(self, case: int) -> str:
-        """Theorem realized-upper-bound; cases 3 and 4 have weak blocks."""
-        return f"Theorem realized-upper-bound, case {case}"
-
-    def beta(self, T: float) -> float:
-        """β = δ̄/((2T)^{1/3}(Σ δ_k log n_k)^{2/3})."""
-        return self.delta_bar / cbrt(2 * T * self._demand**2)
-
-    def most(self, T: float) -> float:
-        """β·Σ δ_k log n_k/δ̄; at most ½ from T = 4·Σ δ_k log n_k."""
-        return self.beta(T) * self._demand / self.delta_bar
-
-    least = most  # exploration is constant
-
-    def terms(self, T: float) -> dict[str, float]:
-        """√(2Tδ̄/β) and β·T·Σ δ_k log n_k/δ̄, together 3·2^{−1/3}(Σ δ_k log n_k)^{1/3}T^{2/3}."""
-        return {
-            "restriction": sqrt(2 * T * self.delta_bar / self.beta(T)),
-            "global exploration": self.most(T) * T,
-        }
-
-    def blocks(self, T: float) -> BlockTuning:
-        """η_k = √(2β)·log n_k/√(δ̄T)."""
-        beta = self.beta(T)
-        logs = np.log(self.sizes)
-        steps = sqrt(2 * beta / (self.delta_bar * T)) * logs
-        return BlockTuning(
-            Potential(1.0, steps),
-            steps=steps,
-            covering=beta * logs / self.delta_bar,
-            adaptive=np.zeros(len(self.sizes)),
-            parameters={"beta": beta},
-        )
-
-    @cached_property
-    def _demand(self) -> float:
-        return float(np.sum(self.deltas * np.log(self.sizes)))
-
-
-# -- adaptive --------------------------------------------------------------------------------------------
-# The adaptive realization: Tsallis entropy in every block, exploration that follows its distribution.
-
-
-@dataclass(frozen=True, eq=False)
 class Adaptive(Restriction):
     """Φ_k = −Σ √x, γ(k, j) = (β/δ̄)·Σ_{i : parent(i) = j} √X_k(i). Source: Theorem adapt-realized-upper-bound.
 
     Every arm i is watched through one in-neighbour inside its block, its parent, so that it is seen with
     probability at least (β/δ̄)√X_k(i). Restriction regret of block k and cost of exploration:
 
-        √n_k/η_k + 2η_k·T·δ̄/β    and    β·T·Σ √n_k/δ̄    (as Σ_i √X_k(i) ≤ √n_k).
+        √n_k/η_k + 2η_k·T·δ̄/β    and    β·T·Σ √n_k/δ̄    (as Σ_i √X_k(i) ≤ √n_k),
 
-    The printed β knows the size of the best arm's block; here the largest block stands for it.
+    together 3(2·Σ √n_k)^{1/3}n_max^{1/6}T^{2/3}. The printed β knows the size of the best arm's block; here the
+    largest block stands for it.
     """
 
-    name = "adaptive"
-
-    def theorem(self, case: int) -> str:
-        """Theorem adapt-realized-upper-bound: case 1 has no loop-less singletons, case 2 has."""
-        return f"Theorem adapt-realized-upper-bound, case {case - 2}"
+    name, source, before = "adaptive", "Theorem adapt-realized-upper-bound", 2
 
     def beta(self, T: float) -> float:
         """β = 2^{1/3}·δ̄·n_max^{1/6}/(T^{1/3}(Σ √n_k)^{2/3})."""
-        return self.delta_bar * cbrt(2 * sqrt(self._largest) / (T * self._roots**2))
+        return self.delta_bar * cbrt(2 * self._largest / (T * self._roots**2))
 
     def most(self, T: float) -> float:
         """β·Σ √n_k/δ̄, at uniform inner distributions; at most ½ from T = 16·√n_max·Σ √n_k."""
@@ -188,37 +155,24 @@ class Adaptive(Restriction):
         """β·m2/δ̄, at corners: Σ_i √X_k(i) ≥ 1."""
         return self.beta(T) * len(self.sizes) / self.delta_bar
 
-    def terms(self, T: float) -> dict[str, float]:
-        """√(8Tδ̄√n_max/β) and β·T·Σ √n_k/δ̄, together 3(2·Σ √n_k)^{1/3}n_max^{1/6}T^{2/3}."""
-        return {
-            "restriction": sqrt(8 * T * self.delta_bar * sqrt(self._largest) / self.beta(T)),
-            "global exploration": self.most(T) * T,
-        }
+    def regret(self, T: float) -> float:
+        """√(8Tδ̄√n_max/β)."""
+        return sqrt(8 * T * self.delta_bar * self._largest / self.beta(T))
 
     def blocks(self, T: float) -> BlockTuning:
         """η_k = √(β√n_k/(2Tδ̄))."""
-        beta = self.beta(T)
+        beta, m = self.beta(T), len(self.sizes)
         steps = np.sqrt(beta * np.sqrt(self.sizes) / (2 * T * self.delta_bar))
-        m = len(self.sizes)
-        return BlockTuning(
-            Potential.root(steps),
-            steps=steps,
-            covering=np.zeros(m),
-            adaptive=np.full(m, beta / self.delta_bar),
-            parameters={"beta": beta},
-        )
+        adaptive = np.full(m, beta / self.delta_bar)
+        return BlockTuning(Potential.root(steps), steps, np.zeros(m), adaptive, {"beta": beta})
 
     @cached_property
     def _largest(self) -> float:
-        return float(self.sizes.max())
+        return sqrt(float(self.sizes.max()))
 
     @cached_property
     def _roots(self) -> float:
         return float(np.sum(np.sqrt(self.sizes)))
-
-
-# -- hybrid ----------------------------------------------------------------------------------------------
-# The hybrid realization: every block plays clustered or adaptive, with balanced weights.
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,57 +185,47 @@ class Hybrid(Restriction):
         clustered   γ(k, j) = β_k·x*_j                  β_k = b·log n_k    log n_k/η_k + η_k·T/(2β_k)
         adaptive    γ(k, j) = c_k·Σ_{parent(i)=j} √X_k(i)    c_k = 4b·√n_k      √n_k/η_k + 2η_k·T/c_k
 
-    Exploration costs b·M·T with M = Σ_clustered δ_k log n_k + Σ_adaptive 4n_k. Never above either theorem.
+    Exploration costs b·M·T with M = Σ_clustered δ_k log n_k + Σ_adaptive 4n_k, so both are 3·2^{−1/3}M^{1/3}T^{2/3}.
+    Never above either theorem.
     """
 
     entropy: Bools  # (m2,) does the block play clustered?
 
-    name = "hybrid"
+    name: ClassVar[str] = "hybrid"
+    source: ClassVar[str] = "Theorem general regret with balanced weights (Remark on Realization)"
 
     @classmethod
     def best(cls, sizes: Floats, deltas: Floats) -> Hybrid:
         """Each block takes the smaller share of M: clustered iff δ_k log n_k ≤ 4n_k."""
         return cls(sizes, deltas, deltas * np.log(sizes) <= 4 * sizes)
 
-    def theorem(self, case: int) -> str:
-        """The regret decomposition with the lemmas of both theorems."""
-        return f"Theorem general regret with balanced weights (Remark on Realization), case {case}"
-
     def b(self, T: float) -> float:
         """b = (2T)^{−1/3}M^{−2/3}, the minimiser of √(2T/b) + b·M·T."""
-        return 1 / cbrt(2 * T * self._demand**2)
+        return 1 / cbrt(2 * T * self._shares(self.sizes) ** 2)
 
     def most(self, T: float) -> float:
         """b·M; at most ½ from T = 4M."""
-        return self.b(T) * self._demand
+        return self.b(T) * self._shares(self.sizes)
 
     def least(self, T: float) -> float:
         """b·(Σ_clustered δ_k log n_k + Σ_adaptive 4√n_k), as Σ_i √X_k(i) ≥ 1."""
-        shares = np.where(self.entropy, self.deltas * np.log(self.sizes), 4 * np.sqrt(self.sizes))
-        return self.b(T) * float(np.sum(shares))
+        return self.b(T) * self._shares(np.sqrt(self.sizes))
 
-    def terms(self, T: float) -> dict[str, float]:
-        """√(2T/b) and b·M·T, together 3·2^{−1/3}M^{1/3}T^{2/3}."""
-        return {"restriction": sqrt(2 * T / self.b(T)), "global exploration": self.most(T) * T}
+    def regret(self, T: float) -> float:
+        """√(2T/b)."""
+        return sqrt(2 * T / self.b(T))
 
     def blocks(self, T: float) -> BlockTuning:
         """η_k = √(2β_k log n_k/T) or √(√n_k·c_k/(2T))."""
-        b = self.b(T)
-        logs, roots = np.log(self.sizes), np.sqrt(self.sizes)
+        b, logs, roots = self.b(T), np.log(self.sizes), np.sqrt(self.sizes)
         covering = np.where(self.entropy, b * logs, 0.0)
         adaptive = np.where(self.entropy, 0.0, 4 * b * roots)
         steps = np.where(self.entropy, np.sqrt(2 * covering * logs / T), np.sqrt(roots * adaptive / (2 * T)))
-        return BlockTuning(
-            Potential(np.where(self.entropy, 1.0, 0.5), np.where(self.entropy, 1, 4) * steps),
-            steps=steps,
-            covering=covering,
-            adaptive=adaptive,
-            parameters={"b": b},
-        )
+        potential = Potential(np.where(self.entropy, 1.0, 0.5), np.where(self.entropy, 1, 4) * steps)
+        return BlockTuning(potential, steps, covering, adaptive, {"b": b})
 
-    @cached_property
-    def _demand(self) -> float:
-        return float(np.sum(np.where(self.entropy, self.deltas * np.log(self.sizes), 4 * self.sizes)))
+    def _shares(self, adaptive: Floats) -> float:
+        return float(np.sum(np.where(self.entropy, self.deltas * np.log(self.sizes), 4 * adaptive)))
 
 
 # -- projection ------------------------------------------------------------------------------------------
@@ -425,7 +369,8 @@ class PrintedCandidate(Candidate):
         self.top = Projection(p.strong_loop.size, p.strong_loopless.size, p.weak.size, squares)
         follows = inner.blocks(1.0).adaptive > 0
         choices = tuple("adaptive" if yes else "clustered" for yes in follows)
-        super().__init__(weak.name, realization, p, inner.theorem(self.top.case), choices)
+        theorem = f"{inner.source}, case {self.top.case - inner.before}"
+        super().__init__(weak.name, realization, p, theorem, choices)
 
     @property
     def title(self) -> str:

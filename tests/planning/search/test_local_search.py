@@ -4,7 +4,7 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 
-import sidelight.planning.search.local_search as home
+import sidelight.planning.search as home
 from sidelight import partitions
 from sidelight.analysis import fractional_domination
 from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption, UnobservableGraph
@@ -12,7 +12,7 @@ from sidelight.graph import FeedbackGraph, families
 from sidelight.partition import Partition, legality_violations
 from sidelight.planning import plan
 from sidelight.planning.exploration import Solved
-from sidelight.planning.search.local_search import (
+from sidelight.planning.search import (
     State,
     by_floor,
     floors,

@@ -10,13 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight._check import checked_horizon
+from sidelight._realizations import UNIFORM
 from sidelight._types import Floats, Longs
 from sidelight.analysis import observability
 from sidelight.errors import InfeasibleRequest, InvalidGraph, UnobservableGraph
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.names import names
-from sidelight.partition import natural
-from sidelight.planning.bounds.bound import Condition
+from sidelight.partition import Partition, natural
+from sidelight.planning.baselines.rules import uniform_bound
+from sidelight.planning.bounds.bound import NEVER, Bound, Condition
 from sidelight.planning.cliques import growth
 from sidelight.planning.exploration import Cover, Solved, dominating_set, revealed_by
 from sidelight.planning.minimised.price import price
@@ -144,6 +146,40 @@ def as_plan(algorithm: type[Baseline]) -> Callable[[FeedbackGraph, int], Plan]:
     planned.__doc__ = algorithm.__doc__
     planned.__name__ = planned.__qualname__ = algorithm.called
     return planned
+
+
+# -- play that learns nothing -------------------------------------------------------------------------------
+
+STANDSTILL = 2.0**-60
+"""η·N·T: estimates are below N and add up to less than N·T, so weights change by less than rounding."""
+
+
+class UniformCandidate(Candidate):
+    """Every arm with probability 1/N in every round, whatever is seen, of one block.
+
+    Played as exponential weights at a rate that never moves them.
+    """
+
+    source, title = "exact worst case", "uniform play"
+    learns = False
+
+    def __init__(self, partition: Partition) -> None:
+        theorem = "uniform play learns nothing: R ≤ (1 − 1/N)·T"
+        super().__init__("single", UNIFORM, partition, theorem, ("uniform",))
+
+    def terms(self, T: float) -> dict[str, float]:
+        """(1 − 1/N)·T."""
+        return {"uniform play": uniform_bound(self.partition.graph.n_arms, T)}
+
+    def bound(self, horizon: int) -> Bound:
+        """True at every horizon, and never a sign of learning."""
+        return Bound(horizon, self.terms(float(horizon)), self.theorem, (), 1, NEVER)
+
+    def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
+        """Negative entropy with a rate that is as good as zero."""
+        n = self.partition.graph.n_arms
+        rate = STANDSTILL / (n * T)
+        return Tuning.flat(n, Potential(1.0, rate)), {"eta": rate, "gamma_bar": 0.0, "rho": 1.0}
 
 
 # -- exponential weights without exploration ----------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,27 +14,32 @@ from sidelight.analysis import minimax, packing_independent_set
 from sidelight.errors import InfeasibleRequest
 from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
 from sidelight.partition import natural
-from sidelight.planning.baselines import algorithms as known
-from sidelight.planning.baselines.algorithms import QFTRL, Baseline
-from sidelight.planning.baselines.rules import (
-    exp3_ix_bound,
-    exp3_set_bound,
-    exp3g_clique_bound,
-    tsallis_inf_bound,
-    uniform_bound,
-)
+from sidelight.planning.baselines import algorithms, rules
 from sidelight.planning.bounds import lower
 from sidelight.planning.bounds.bound import Condition, below_trivial
 from sidelight.planning.candidates import natural_candidates
 from sidelight.planning.exploration import Solved
-from sidelight.planning.minimised.uniform import UniformCandidate
 from sidelight.planning.plan import Candidate, Plan
 from sidelight.planning.self_tuning.plans import self_tuning_candidates, tuned_plan
 
 MINIMAX_BITS = 9
 """Largest N·T for which the exact value of the game joins the table: a fraction of a second."""
 
+SHOWN = 6
+"""Upper bounds that a notebook shows at once."""
+
 OURS = Candidate.source
+
+KNOWN: tuple[type[algorithms.Baseline], ...] = (
+    algorithms.CHLZ21,
+    algorithms.Exp3GEveryone,
+    algorithms.Exp3GStrong,
+    algorithms.Exp3,
+    algorithms.Hedge,
+    algorithms.QFTRL,
+    algorithms.Exp3GWeak,
+)
+"""Algorithms whose bound is a row wherever they can play."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,18 +81,8 @@ class Row:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dicts, ready for JSON."""
-        return {
-            "name": self.name,
-            "kind": self.kind,
-            "value": self.value,
-            "source": self.source,
-            "theorem": self.theorem,
-            "conditions": [condition.to_dict() for condition in self.conditions],
-            "certified": self.certified,
-            "informative": self.informative,
-            "learns": self.learns,
-            "ratio": self.ratio,
-        }
+        conditions = [condition.to_dict() for condition in self.conditions]
+        return vars(self) | {"conditions": conditions, "certified": self.certified}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,16 +137,22 @@ class Comparison:
 
     def summary(self) -> str:
         """The table for human readers."""
-        g = self.graph
-        lines = [f"bounds on the regret of {self.horizon:,} rounds on {g.n_arms:,} arms, {g.n_edges:,} edges"]
         width = max(len(row.name) for row in self.rows)
+        lines = [f"bounds on the regret of {self.horizon:,} rounds on {self._size}"]
         for kind, rows in (("upper", self.upper), ("lower", self.lower)):
             lines.append(f"{kind:<{width + 2}}{'value':>16}{'ratio':>9}  status, source")
-            lines += [
-                f"  {row.name:<{width}}{_number(row.value)}{_ratio(row.ratio)}  {_status(row)}"
-                for row in rows
-            ]
+            for row in rows:
+                value, ratio = _cells(row, 2)
+                failing = [condition.name for condition in row.conditions if not condition.holds]
+                status = row.status.replace("conditions fail", f"not valid here ({', '.join(failing[:1])})")
+                lines.append(
+                    f"  {row.name:<{width}}{value:>16}{ratio:>9}  {status}; {row.source}: {row.theorem}"
+                )
         return "\n".join(lines)
+
+    @property
+    def _size(self) -> str:
+        return f"{self.graph.n_arms:,} arms, {self.graph.n_edges:,} edges"
 
     def __str__(self) -> str:
         return self.summary()
@@ -165,29 +167,16 @@ class Comparison:
         """What a notebook shows."""
 
         def shown(rows: tuple[Row, ...]) -> str:
-            texts = [
-                (
-                    row.name,
-                    "–" if row.value is None else f"{row.value:,.1f}",
-                    "" if row.ratio is None else f"{row.ratio:.3f}",
-                    row.status,
-                    row.source,
-                )
-                for row in rows
-            ]
+            texts = [(row.name, *_cells(row, 1), row.status, row.source) for row in rows]
             heads = ("bound", ">value", ">ratio", "status", "source")
             return _html.table(heads, texts, [at for at, row in enumerate(rows) if row.name == "auto"])
 
-        upper, lower, g = self.upper, self.lower, self.graph
-        title = f"Bounds on the regret of {self.horizon:,} rounds: {g.n_arms:,} arms, {g.n_edges:,} edges"
-        most = 6
+        first, more = self.upper[:SHOWN], self.upper[SHOWN:]
         return _html.panel(
-            title,
-            shown(upper[:most]),
-            _html.folded(f"{len(upper) - most} more upper bounds", shown(upper[most:]))
-            if len(upper) > most
-            else "",
-            _html.folded(f"{len(lower)} lower bounds", shown(lower)),
+            f"Bounds on the regret of {self.horizon:,} rounds: {self._size}",
+            shown(first),
+            _html.folded(f"{len(more)} more upper bounds", shown(more)) if more else "",
+            _html.folded(f"{len(self.lower)} lower bounds", shown(self.lower)),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -218,7 +207,7 @@ def compare_bounds(graph: GivenGraph, horizon: int) -> Comparison:
     candidates = list(natural_candidates(solved, "auto"))
     chosen = tuned_plan(solved, candidates, T)  # `plan(graph, T)`, without solving everything again
     candidates += self_tuning_candidates(solved)
-    candidates += [UniformCandidate(natural.single(graph))] if graph.n_arms > 1 else []
+    candidates += [algorithms.UniformCandidate(natural.single(graph))] if graph.n_arms > 1 else []
     rows = [*_upper(solved, T, candidates, chosen), *_lower(solved, T)]
     best = _best(rows).value or 1.0
 
@@ -228,7 +217,7 @@ def compare_bounds(graph: GivenGraph, horizon: int) -> Comparison:
         if row.kind == "upper":
             tells = row.learns and below_trivial(row.value, T)
         else:
-            tells = row.value > uniform_bound(graph.n_arms, 1)
+            tells = row.value > rules.uniform_bound(graph.n_arms, 1)
         return replace(row, informative=tells, ratio=row.value / best)
 
     rows.sort(key=_order)
@@ -255,64 +244,62 @@ def _best(rows: list[Row] | tuple[Row, ...]) -> Row:
 
 
 def _upper(solved: Solved, T: int, candidates: list[Candidate], chosen: Plan) -> Iterator[Row]:
-    n, auto = solved.graph.n_arms, chosen.bound
+    auto = chosen.bound
     yield Row("auto", "upper", auto.value, OURS, auto.theorem, auto.conditions)
     yield Row("any play", "upper", float(T), "losses are in [0, 1]", "R ≤ T", learns=False)
-    for candidate in candidates:
-        yield from _rows(candidate, T)
-    if n > 1:
-        for baseline in _baselines(solved):
-            yield from _rows(baseline, T)
+    known = _baselines(solved) if solved.graph.n_arms > 1 else []
+    for candidate in (*candidates, *known):
+        value, conditions = sum(candidate.terms(float(T)).values()), candidate.conditions(float(T))
+        about = (candidate.source, candidate.theorem, conditions, candidate.learns)
+        yield Row(candidate.title, "upper", value, *about)
+        sharper = candidate.sharper(float(T))  # by another proof for the very same play
+        if sharper:
+            theorem = "the same play: the larger of stability and exploration"
+            yield Row(f"{candidate.title}, sharper", "upper", sum(sharper.values()), OURS, theorem)
+    if solved.graph.n_arms > 1:
         yield from _rules(solved, T)
-
-
-def _rows(candidate: Candidate, T: int) -> Iterator[Row]:
-    """As its source bounds it and, where that is smaller, by the sharper proof for the very same play."""
-    value, conditions = sum(candidate.terms(float(T)).values()), candidate.conditions(float(T))
-    about = (candidate.source, candidate.theorem, conditions, candidate.learns)
-    yield Row(candidate.title, "upper", value, *about)
-    sharper = candidate.sharper(float(T))
-    if sharper:
-        theorem = "the same play: the larger of stability and exploration"
-        yield Row(f"{candidate.title}, sharper", "upper", sum(sharper.values()), OURS, theorem)
 
 
 def _baselines(solved: Solved) -> Iterator[Candidate]:
     """Known algorithms that can play the graph."""
-    makers: list[type[Baseline]] = [
-        known.CHLZ21,
-        known.Exp3GEveryone,
-        known.Exp3GStrong,
-        known.Exp3,
-        known.Hedge,
-        QFTRL,
-    ]
-    makers += [known.Exp3GWeak] if solved.graph.has_loop.any() else []  # else the same set again
-    for make in makers:
-        try:
+    for make in KNOWN:
+        if make is algorithms.Exp3GWeak and not solved.graph.has_loop.any():
+            continue  # the set that reveals everyone again
+        with suppress(InfeasibleRequest):
             yield make(solved)
-        except InfeasibleRequest:
-            continue
 
 
 def _rules(solved: Solved, T: int) -> Iterator[Row]:
     """Known bounds that no plan here is tuned by: loop-less cliques, and graphs in which every arm reveals itself."""
-    g, n = solved.graph, solved.graph.n_arms
-    if g.universal.size == n and not g.has_loop.any():
-        source = "Alon, Cesa-Bianchi, Dekel & Koren 2015; proved again in docs/theory/strong.md"
-        theorem = "5√(T log N), η = √(log N/(2T)), γ = 2η"
-        yield Row("Exp3.G, loop-less clique", "upper", exp3g_clique_bound(n, T), source, theorem)
-    if not g.has_loop.all() or not g.certain:
-        return
-    cover = solved.cliques
-    value = tsallis_inf_bound(n, T)
-    yield Row("Tsallis-INF", "upper", value, "Zimmert & Seldin 2021", "4√(NT) + 1")
-    theorem = "4√((N + T·min(q, 2αH + 2)) log N), q cliques cover the graph"
-    value = exp3_ix_bound(n, cover.value, cover.alpha, T)
-    yield Row("Exp3-IX", "upper", value, "Kocák, Neu, Valko & Munos 2014, Lemma 1", theorem)
-    if cover.symmetric:
-        source, theorem = "Alon, Cesa-Bianchi, Gentile & Mansour 2013", f"√(2αT log N), α ≤ {cover.value}"
-        yield Row("Exp3-SET", "upper", exp3_set_bound(n, cover.value, T), source, theorem)
+    g, n, cover = solved.graph, solved.graph.n_arms, solved.cliques
+    loops = g.has_loop.all() and g.certain
+    rows = (
+        (
+            g.universal.size == n and not g.has_loop.any(),
+            "Exp3.G, loop-less clique",
+            lambda: rules.exp3g_clique_bound(n, T),
+            "Alon, Cesa-Bianchi, Dekel & Koren 2015; proved again in docs/theory/strong.md",
+            "5√(T log N), η = √(log N/(2T)), γ = 2η",
+        ),
+        (loops, "Tsallis-INF", lambda: rules.tsallis_inf_bound(n, T), "Zimmert & Seldin 2021", "4√(NT) + 1"),
+        (
+            loops,
+            "Exp3-IX",
+            lambda: rules.exp3_ix_bound(n, cover.value, cover.alpha, T),
+            "Kocák, Neu, Valko & Munos 2014, Lemma 1",
+            "4√((N + T·min(q, 2αH + 2)) log N), q cliques cover the graph",
+        ),
+        (
+            loops and cover.symmetric,
+            "Exp3-SET",
+            lambda: rules.exp3_set_bound(n, cover.value, T),
+            "Alon, Cesa-Bianchi, Gentile & Mansour 2013",
+            f"√(2αT log N), α ≤ {cover.value}",
+        ),
+    )
+    for applies, name, value, source, theorem in rows:
+        if applies:
+            yield Row(name, "upper", value(), source, theorem)
 
 
 # -- lower bounds --------------------------------------------------------------------------------------------
@@ -320,27 +307,19 @@ def _rules(solved: Solved, T: int) -> Iterator[Row]:
 
 def _lower(solved: Solved, T: int) -> Iterator[Row]:
     g, n = solved.graph, solved.graph.n_arms
-    value = uniform_bound(n, 1)
-    yield Row("one round", "lower", value, "exact minimax value of one round", "R ≥ 1 − 1/N", learns=False)
+    least = rules.uniform_bound(n, 1)
+    yield Row("one round", "lower", least, "exact minimax value of one round", "R ≥ 1 − 1/N", learns=False)
     if n == 1:
         return
-    value = lower.full_information(n, T)
-    yield Row("full information", "lower", value, OURS, "fair coins: max{½E|S_T|, E max(T/2 − B_i)}")
+    theorem = "fair coins: max{½E|S_T|, E max(T/2 − B_i)}"
+    yield Row("full information", "lower", lower.full_information(n, T), OURS, theorem)
     yield from _independent(solved, T)
     if solved.observability.graph == "weak":
         yield from _packings(g, T)
     if n * T <= MINIMAX_BITS and g.certain:
-        try:
-            game = minimax(g, T)
-        except InfeasibleRequest:
-            return
-        yield Row(
-            "exact value of the game",
-            "lower",
-            game.lower,
-            "sidelight.analysis.minimax",
-            "sequence-form linear program",
-        )
+        with suppress(InfeasibleRequest):
+            source, theorem = "sidelight.analysis.minimax", "sequence-form linear program"
+            yield Row("exact value of the game", "lower", minimax(g, T).lower, source, theorem)
 
 
 def _independent(solved: Solved, T: int) -> Iterator[Row]:
@@ -373,20 +352,7 @@ def _packings(g: FeedbackGraph, T: int) -> Iterator[Row]:
         yield Row("packing", "lower", value, OURS, theorem)
 
 
-# -- text ----------------------------------------------------------------------------------------------------
-
-
-def _number(value: float | None) -> str:
-    return f"{'–':>16}" if value is None else f"{value:>16,.2f}"
-
-
-def _ratio(ratio: float | None) -> str:
-    return f"{'':>9}" if ratio is None else f"{ratio:>9.3f}"
-
-
-def _status(row: Row) -> str:
-    if row.value is None:
-        return f"not comparable; {row.source}: {row.theorem}"
-    failing = [condition.name for condition in row.conditions if not condition.holds]
-    status = f"not valid here ({failing[0]})" if failing else "certified"
-    return f"{', '.join(filter(None, (status, row.lack)))}; {row.source}: {row.theorem}"
+def _cells(row: Row, digits: int) -> tuple[str, str]:
+    """Value and ratio."""
+    value = "–" if row.value is None else f"{row.value:,.{digits}f}"
+    return value, "" if row.ratio is None else f"{row.ratio:.3f}"

@@ -60,12 +60,7 @@ def independent_set(size: int, horizon: int) -> float:
     >>> round(independent_set(10, 10**7) / (10 * 10**7) ** 0.5, 3)
     0.188
     """
-    share = 1 - 1 / size
-
-    def forced(regret: float) -> float:
-        return _best_bias(horizon, share, sqrt(0.5 * KL_ONE * (horizon / size + 2 * regret)))
-
-    return _least_consistent(forced, float(horizon))
+    return _forced(horizon, 1 - 1 / size, lambda R: sqrt(0.5 * KL_ONE * (horizon / size + 2 * R)))
 
 
 def packing_set(size: int, t: int, horizon: int) -> float:
@@ -76,12 +71,7 @@ def packing_set(size: int, t: int, horizon: int) -> float:
     >>> round(packing_set(10, 1, 10**6) / (10 ** (1 / 3) * 10**4), 3)
     0.261
     """
-    share = 1 - 1 / size
-
-    def forced(regret: float) -> float:
-        return _best_bias(horizon, share, sqrt(KL_ONE * t * regret / size))
-
-    return _least_consistent(forced, float(horizon))
+    return _forced(horizon, 1 - 1 / size, lambda R: sqrt(KL_ONE * t * R / size))
 
 
 def weak_arm(horizon: int) -> float:
@@ -92,25 +82,17 @@ def weak_arm(horizon: int) -> float:
     >>> round(weak_arm(10**6) / 10**4, 3)
     0.121
     """
-
-    def forced(regret: float) -> float:
-        return 0.5 * _best_bias(horizon, 1.0, sqrt(KL_TWO * regret))
-
-    return _least_consistent(forced, float(horizon))
+    return _forced(horizon, 1.0, lambda R: sqrt(KL_TWO * R), 0.5)
 
 
-def _best_bias(horizon: int, share: float, steep: float) -> float:
-    """max over ε ≤ ¼ of ε·T·(share − ε·steep), 0 if negative."""
-    bias = LARGEST_BIAS if steep <= 0 else min(share / (2 * steep), LARGEST_BIAS)
-    return max(bias * horizon * (share - bias * steep), 0.0)
-
-
-def _least_consistent(forced: Callable[[float], float], most: float) -> float:
-    """The least R with R ≥ forced(R), from below; forced falls as R grows."""
-    low, high = 0.0, most
+def _forced(horizon: int, share: float, steep: Callable[[float], float], factor: float = 1.0) -> float:
+    """The least R with R ≥ factor·ε·T·(share − ε·steep(R)) for every ε ≤ ¼, from below; the right side falls in R."""
+    low, high = 0.0, float(horizon)
     for _ in range(200):
         middle = (low + high) / 2
-        if forced(middle) > middle:
+        slope = steep(middle)
+        bias = LARGEST_BIAS if slope <= 0 else min(share / (2 * slope), LARGEST_BIAS)
+        if factor * max(bias * horizon * (share - bias * slope), 0.0) > middle:
             low = middle
         else:
             high = middle

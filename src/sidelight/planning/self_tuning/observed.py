@@ -10,9 +10,9 @@ from math import inf
 import numpy as np
 
 from sidelight._types import Bools, Floats, Longs
-from sidelight.analysis import Domination
+from sidelight.analysis import Domination, observability
 from sidelight.graph.failing import loop_probability
-from sidelight.planning.exploration import Level, Solved, shared
+from sidelight.planning.exploration import Solved, shared
 from sidelight.planning.potentials import Potential, diameter
 from sidelight.planning.self_tuning.rule import SelfTuning
 from sidelight.planning.tuning import Tuning, lazy_factor
@@ -47,31 +47,31 @@ class Covered:
         whole = self.targets.size == n
         outside = np.ones(n, dtype=bool)
         outside[self.targets] = False
-        beside = 0.0 if whole else min(self._looped(level, s, outside) for level in self.solved.levels)
-        found = [self._strong(level, s, weak, whole) for level in self.solved.levels]
+        beside = 0.0 if whole else min(self._looped(r, level, s, outside) for r, level in self.solved.levels)
+        found = [self._strong(r, level, s, weak, whole) for r, level in self.solved.levels]
         return s, weak, beside, *min(found)
 
-    def _looped(self, level: Level, s: float, arms: Bools) -> float:
+    def _looped(self, r: float, level: Solved, s: float, arms: Bools) -> float:
         """½Q^s: Σ X^{2−s}/P over these arms is at most Q^s, by cliques or self-loops alone; ∞ if some have none."""
         g, found = self.solved.graph, inf
         if level.graph.has_loop[arms].all():
-            found = float(level.cliques.value) ** s / (2 * level.r)
+            found = float(level.cliques.value) ** s / (2 * r)
         if not g.certain and g.has_loop[arms].all():
             found = min(found, float((loop_probability(g)[arms] ** (-1 / s)).sum()) ** s / 2)
         return found
 
-    def _strong(self, level: Level, s: float, weak: float, whole: bool) -> tuple[float, float]:
+    def _strong(self, r: float, level: Solved, s: float, weak: float, whole: bool) -> tuple[float, float]:
         """(strong, lean) as a level of probabilities proves them."""
         g, n = level.graph, level.graph.n_arms
         everywhere = self.solved.graph.certain and g.universal.size == n
         if self.solved.graph.has_loop.all():
             # With full feedback and entropy Hoeffding's lemma: nothing is estimated.
             full = s == 1 and everywhere
-            return (1 / 8 if full else self._looped(level, s, np.ones(n, dtype=bool))), 0.0
-        if not level.strong or not (whole or self.solved.graph.certain):
+            return (1 / 8 if full else self._looped(r, level, s, np.ones(n, dtype=bool))), 0.0
+        if observability(g).graph != "strong" or not (whole or self.solved.graph.certain):
             return inf, 0.0
         mutual, seen = level.cliques.mutual, float(level.cliques.value)
-        return loopless_price(s, weak, 0.0 if mutual is None else float(mutual.upper), seen, level.r)
+        return loopless_price(s, weak, 0.0 if mutual is None else float(mutual.upper), seen, r)
 
     def rule(self, s: float, c: float) -> SelfTuning:
         """The numbers of the plan without a horizon, with a first temperature near which prices fall below 1."""
@@ -109,11 +109,11 @@ def covers(solved: Solved) -> Iterator[Covered]:
     solved.observability  # noqa: B018 - an error if some arm cannot be observed
     yield Covered("all arms", solved, np.arange(g.n_arms))
     known = set()
-    for level in solved.levels:
+    for r, level in solved.levels:
         loopless = np.flatnonzero(~level.graph.has_loop)
         if 0 < loopless.size < g.n_arms and loopless.tobytes() not in known:
             known.add(loopless.tobytes())
-            name = "loop-less arms" if g.certain else f"arms with self-loop below {level.r:g}"
+            name = "loop-less arms" if g.certain else f"arms with self-loop below {r:g}"
             yield Covered(name, solved, loopless)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -117,10 +117,9 @@ def by_floor(graph: FeedbackGraph, horizon: int) -> tuple[list[tuple[float, list
     """
     n = graph.n_arms
     arms = [np.flatnonzero((mask >> np.arange(n)) & 1) for mask in range(1 << n)]
-    rows = _rows(graph, arms)
-    _, shape = np.unique(
-        np.column_stack([rows, [len(some) for some in arms]]).round(9), axis=0, return_inverse=True
-    )
+    sizes = np.array([float(block.size) for block in arms])
+    rows = _rows(graph, arms, sizes)
+    _, shape = np.unique(np.column_stack([rows, sizes]).round(9), axis=0, return_inverse=True)
     shapes = shape.ravel().tolist()
     distinct: dict[tuple[int, ...], tuple[int, ...]] = {}
     count = 0
@@ -133,7 +132,7 @@ def by_floor(graph: FeedbackGraph, horizon: int) -> tuple[list[tuple[float, list
     return [(float(values[i]), [arms[mask] for mask in found[i]]) for i in order], count
 
 
-def _rows(graph: FeedbackGraph, blocks: list[Longs]) -> Floats:
+def _rows(graph: FeedbackGraph, blocks: list[Longs], sizes: Floats) -> Floats:
     """(B, 5) infinite for blocks that no legal partition has."""
     rows = np.full((len(blocks), COLUMNS), np.inf)
     reveals, strong = graph.to_sparse().toarray().astype(bool), set(observability(graph).strong.tolist())
@@ -143,7 +142,6 @@ def _rows(graph: FeedbackGraph, blocks: list[Longs]) -> Floats:
         elif block.size > 1 and reveals[np.ix_(block, block)].any(axis=0).all():
             row[:] = 0.0, 0.0, 1.0, fractional_domination(graph, block).value, 0.0
     weak = rows[:, 2] == 1
-    sizes = np.array([float(block.size) for block in blocks])
     rows[weak] = weak_rows(sizes[weak], rows[weak, 3])
     return rows
 
@@ -270,16 +268,19 @@ HALVED = 16
 """Blocks of up to so many arms are also split at random."""
 
 
+MOVES = ("merge", "move", "free", "gather", "split", "dissolve")
+
+
 def neighbours(state: State, rng: np.random.Generator, most: int) -> list[Change]:
     """At most `most` random changes, legal or not; half of them begin in a weak block, if there is one."""
     found: list[Change] = []
     volume = 0
     for _ in range(most):
         arm = _drawn(state, rng)
-        change = MOVES[rng.integers(len(MOVES))](state, arm, rng)
-        if change is not None and volume < VOLUME:
-            found.append(change)
-            volume += len(change.arms) + int(state.sizes[state.labels[arm]])
+        arms, labels = _moved(state, MOVES[rng.integers(len(MOVES))], arm, rng)
+        if arms.size and volume < VOLUME:
+            found.append(Change(arms, labels))
+            volume += arms.size + int(state.sizes[state.labels[arm]])
     return found
 
 
@@ -293,58 +294,42 @@ def _drawn(state: State, rng: np.random.Generator) -> int:
     return int(rng.integers(g.n_arms))
 
 
-def _revealed(state: State, arm: int) -> Indices:
-    return state.graph.out_indices[state.graph.out_indptr[arm] : state.graph.out_indptr[arm + 1]]
-
-
-def _other(state: State, arm: int, rng: np.random.Generator) -> int | None:
-    """Label of another block: that of an arm which this one reveals or is revealed by, else any."""
-    g, home = state.graph, int(state.labels[arm])
-    row = (
-        _revealed(state, arm) if rng.random() < 0.5 else g.in_indices[g.in_indptr[arm] : g.in_indptr[arm + 1]]
-    )
-    near = int(state.labels[rng.choice(row)]) if row.size and rng.random() < 0.8 else home
-    label = near if near != home else int(rng.choice(state.used))
-    return label if label != home else None
-
-
-def merged(state: State, arm: int, rng: np.random.Generator) -> Change | None:
-    """The arm's block and another become one."""
-    other = _other(state, arm, rng)
-    return None if other is None else Change(state.block(arm), other)
-
-
-def moved(state: State, arm: int, rng: np.random.Generator) -> Change | None:
-    """The arm goes to another block."""
-    other = _other(state, arm, rng)
-    return None if other is None else Change(np.array([arm]), other)
-
-
-def freed(state: State, arm: int, rng: np.random.Generator) -> Change | None:
-    """The arm is on its own."""
-    return Change(np.array([arm]), int(state.free[0])) if state.sizes[state.labels[arm]] > 1 else None
-
-
-def gathered(state: State, arm: int, rng: np.random.Generator) -> Change | None:
-    """The arm's block takes in all that the arm reveals, or those of them that are on their own."""
-    row = _revealed(state, arm)
-    if rng.random() < 0.5:
-        row = row[state.sizes[state.labels[row]] == 1]
-    return Change(row, int(state.labels[arm])) if row.size else None
-
-
-def split(state: State, arm: int, rng: np.random.Generator) -> Change | None:
-    """Part of the arm's block is a block of its own."""
+def _moved(state: State, move: str, arm: int, rng: np.random.Generator) -> tuple[Indices, Longs | int]:
+    """Arms that get new labels, none if the move is impossible, and these labels."""
+    home, none = int(state.labels[arm]), np.empty(0, dtype=np.int64)
+    if move in ("merge", "move"):  # the arm's block and another become one, or the arm goes there
+        other = _other(state, arm, rng)
+        arms = none if other == home else state.block(arm) if move == "merge" else np.array([arm])
+        return arms, other
+    if (
+        move == "gather"
+    ):  # the block takes in all that the arm reveals, or those of them that are on their own
+        row = _revealed(state.graph, arm)
+        return (row if rng.random() >= 0.5 else row[state.sizes[state.labels[row]] == 1]), home
+    if move == "free":  # the arm is on its own
+        return (np.array([arm]), int(state.free[0])) if state.sizes[home] > 1 else (none, home)
     part, rest = _parts(state, arm, rng)
-    return Change(part, int(state.free[0])) if part.size and rest.size else None
+    if move == "split":  # part of the block is a block of its own
+        return (part, int(state.free[0])) if part.size and rest.size else (none, home)
+    # What is left of a split block, as far as it is strongly observable, is on its own.
+    few = rest[state.strong[rest]][: state.free.size]  # all of them, unless the whole block goes
+    return few, state.free[: few.size]
 
 
-def dissolved(state: State, arm: int, rng: np.random.Generator) -> Change | None:
-    """What is left of a split block, as far as it is strongly observable, is on its own."""
-    _, rest = _parts(state, arm, rng)
-    rest = rest[state.strong[rest]]
-    few = rest[: state.free.size]  # all of them, unless the whole block goes
-    return Change(few, state.free[: few.size]) if few.size else None
+def _revealed(graph: FeedbackGraph, arm: int) -> Indices:
+    return graph.out_indices[graph.out_indptr[arm] : graph.out_indptr[arm + 1]]
+
+
+def _seers(graph: FeedbackGraph, arm: int) -> Indices:
+    return graph.in_indices[graph.in_indptr[arm] : graph.in_indptr[arm + 1]]
+
+
+def _other(state: State, arm: int, rng: np.random.Generator) -> int:
+    """Label of another block, that of an arm which this one reveals or is revealed by, or any; perhaps its own."""
+    home = int(state.labels[arm])
+    row = (_revealed if rng.random() < 0.5 else _seers)(state.graph, arm)
+    near = int(state.labels[rng.choice(row)]) if row.size and rng.random() < 0.8 else home
+    return near if near != home else int(rng.choice(state.used))
 
 
 def _parts(state: State, arm: int, rng: np.random.Generator) -> tuple[Longs, Longs]:
@@ -353,14 +338,10 @@ def _parts(state: State, arm: int, rng: np.random.Generator) -> tuple[Longs, Lon
     if block.size <= HALVED and rng.random() < 0.5:
         chosen = rng.random(block.size) < 0.5
     else:
-        g = state.graph
-        seers = g.in_indices[g.in_indptr[arm] : g.in_indptr[arm + 1]]
+        seers = _seers(state.graph, arm)
         some = [rng.choice(seers)] if seers.size and rng.random() < 0.5 else []
-        chosen = np.isin(block, np.concatenate([_revealed(state, arm), [arm], some]))
+        chosen = np.isin(block, np.concatenate([_revealed(state.graph, arm), [arm], some]))
     return block[chosen], block[~chosen]
-
-
-MOVES = (merged, moved, freed, gathered, split, dissolved)
 
 
 # -- starts ----------------------------------------------------------------------------------------------
@@ -388,7 +369,7 @@ def hubs(graph: FeedbackGraph, horizon: int, most: int = 3) -> list[Partition]:
     cover = natural.greedy_cover(graph, ~base & ~graph.is_universal, least=2)
     chosen = [arm for arm in cover if graph.has_loop[arm]]
     for k, arm in enumerate(chosen, start=1):
-        row = graph.out_indices[graph.out_indptr[arm] : graph.out_indptr[arm + 1]]
+        row = _revealed(graph, arm)
         rank[row[rank[row] == n]] = rank[arm] = 0 if base[arm] else k
     tried = np.unique(np.geomspace(1, max(len(chosen), 1), 24).astype(np.int64))[: len(chosen)]
     inside = rank <= tried[:, None]  # (k tried, n)
@@ -441,35 +422,6 @@ class Search:
     history: tuple[Tried, ...]
 
 
-def search(
-    g: FeedbackGraph,
-    horizon: int,
-    *,
-    budget: float = 10.0,
-    moves: int = 20_000,
-    seed: int = 0,
-    exact: bool | None = None,
-    progress: bool | None = None,
-) -> Partition:
-    """The legal partition with the smallest certified bound at `horizon` that is found within the limits.
-
-    Never worse than any natural partition (single, components, corrupted, hypercube, strongly connected components,
-    communities), which are all scored first whatever the `budget` in seconds; a later step begins only if it
-    is likely to end in time. Ends after `moves` changes were drawn; if the budget cuts nothing short, the
-    result depends on `seed` alone. An interrupt returns the best so far. `exact=True` goes through all legal
-    partitions (up to 9 arms), None does so up to 7. `progress` shows a bar; None does at a terminal. `searched`
-    tells what was tried. Plans without a partition may have smaller bounds: `plan(g, horizon, search=seconds)`
-    takes the best of all.
-
-    >>> from sidelight.graph import families
-    >>> search(families.corrupted_mab(60, 2), 10**6, moves=50)
-    Partition(n_arms=60, n_blocks=59, U1S=58, U1N=0, U2=1)
-    """
-    return searched(
-        g, horizon, budget=budget, moves=moves, seed=seed, exact=exact, progress=progress
-    ).partition
-
-
 def searched(
     g: FeedbackGraph,
     horizon: int,
@@ -511,6 +463,24 @@ def searched(
                 raise
             return run.result("interrupted", False)
     return run.result(stopped, exact)
+
+
+def search(g: FeedbackGraph, horizon: int, **options: Any) -> Partition:
+    """The legal partition with the smallest certified bound at `horizon` that is found within the limits.
+
+    Never worse than any natural partition (single, components, corrupted, hypercube, strongly connected components,
+    communities), which are all scored first whatever the `budget` in seconds; a later step begins only if it
+    is likely to end in time. Ends after `moves` changes were drawn; if the budget cuts nothing short, the
+    result depends on `seed` alone. An interrupt returns the best so far. `exact=True` goes through all legal
+    partitions (up to 9 arms), None does so up to 7. `progress` shows a bar; None does at a terminal. `searched`
+    tells what was tried. Plans without a partition may have smaller bounds: `plan(g, horizon, search=seconds)`
+    takes the best of all.
+
+    >>> from sidelight.graph import families
+    >>> search(families.corrupted_mab(60, 2), 10**6, moves=50)
+    Partition(n_arms=60, n_blocks=59, U1S=58, U1N=0, U2=1)
+    """
+    return searched(g, horizon, **options).partition
 
 
 class _Run:
