@@ -145,6 +145,7 @@ class Comparison:
                 value, ratio = _cells(row, 2)
                 failing = [condition.name for condition in row.conditions if not condition.holds]
                 status = row.status.replace("conditions fail", f"not valid here ({', '.join(failing[:1])})")
+                status = status.replace("no constant", "not comparable")
                 lines.append(
                     f"  {row.name:<{width}}{value:>16}{ratio:>9}  {status}; {row.source}: {row.theorem}"
                 )
