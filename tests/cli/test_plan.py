@@ -118,8 +118,8 @@ def test_options_of_self_tuning_plans(run):
     made = sl.plan(sl.families.cycle(20), 30_000, slack=0.2, share=0.25)
     assert found["bound"] == made.bound.to_dict()
     assert found["parameters"] == made.parameters
-    assert answer(run, "cycle:20", "-s", 0.7)["parameters"]["s"] == 0.7
-    assert answer(run, "cycle:20", "--order", "bound")["parameters"]["s"] == 1.0
+    assert answer(run, "cycle:20", "-s", 0.7)["parameters"]["order"] == 0.7
+    assert answer(run, "cycle:20", "--order", "bound")["parameters"]["order"] == 1.0
     code, _, err = run("plan", "cycle:20", "--order", "best")
     assert code != 0
     assert "'best'" in err

@@ -78,7 +78,7 @@ def test_how_well_self_loops_are_seen(s):
         R, rng = matrix(g), np.random.default_rng(seed)
         covered = next(iter(covers(Solved(g))))
         every = np.ones(g.n_arms, dtype=bool)
-        most = 2 * min(covered._looped(level, s, every) for level in covered.solved.levels)
+        most = 2 * min(covered._self_loop_cost(r, level, s, every) for r, level in covered.solved.levels)
         for _ in range(200):
             X = rng.dirichlet(np.full(g.n_arms, rng.choice([0.02, 0.3, 1.0])))
             seen = np.maximum(R.T @ X, 1e-300)

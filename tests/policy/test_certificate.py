@@ -67,7 +67,7 @@ def sharpened(algorithm, g):
     def made(T):
         way = algorithm(Solved(g))
         plan = way.plan(T)
-        return replace(plan, curve=replace(plan.bound, terms=way.sharper(T), conditions=()))
+        return replace(plan, curve=replace(plan.bound, terms=way.offer(T).sharper, conditions=()))
 
     return made
 

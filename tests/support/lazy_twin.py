@@ -39,7 +39,7 @@ class LazyTwin:
         self.free, self.leader, self.scale, self.kept = rule.first, 0, 1.0, 0.0
         self.purchased, self.charged, self.unspent = self.beta * rule.diameter, 0.0, 0.0
         self.limit = rule.patience * rule.first * rule.diameter
-        self.safe, self.price = True, rule.price(self.beta)
+        self.safe, self.price = True, rule.round_cost(self.beta)
         self.b, self.low, self.high, self.check = rule.safe_strength(self.beta), -1.0, 2.0, 1
         self.allowance = self.most = ROOM
         self.reference = (1 + SLACK) * self.price
@@ -130,7 +130,7 @@ class LazyTwin:
             or explored > 0.75
         )
         if self.safe:
-            self.price = rule.price(self.beta)
+            self.price = rule.round_cost(self.beta)
             self._follow()
             self.low, self.high = -1.0, 2.0
             self.b = rule.safe_strength(self.beta)
@@ -178,10 +178,10 @@ class LazyTwin:
                     break
             else:
                 near = trial
-        beta, value, aim = fit or (target, left * rule.price(target), target)
+        beta, value, aim = fit or (target, left * rule.round_cost(target), target)
         self.allowance = budget - money(L, beta, s) - value
         self.safe = fit is None and self.allowance < (3 if self.safe else 1)
-        self.target, self.reference = aim, rule.price(aim)
+        self.target, self.reference = aim, rule.round_cost(aim)
         return beta
 
     def _guard(self):
@@ -190,7 +190,7 @@ class LazyTwin:
             self.allowance, self.reference, self.safe = max(self.allowance, 1.0), 1.0, False
             return
         self.most = ROOM + GROWTH * self.charged
-        self.reference = (1 + SLACK) * rule.price(self.beta)
+        self.reference = (1 + SLACK) * rule.round_cost(self.beta)
         if self.allowance < 1:
             self.safe = True
         elif self.allowance >= self.most / 2:
@@ -231,7 +231,7 @@ class LazyTwin:
         least = best[0][0]
         held = self.beta > self.free
         nearly = NEARLY_STRONG if self.rule.strong < np.inf else NEARLY
-        most = least if held else max(least, min(nearly * least, self.rule.price(beta)))
+        most = least if held else max(least, min(nearly * least, self.rule.round_cost(beta)))
         for candidate in tried:
             cost, actual = candidate[0]
             if cost <= most and actual < best[0][1] - 1e-9 * least:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,14 +13,14 @@ from sidelight.errors import IllegalPartition, InfeasibleRequest, InvalidOption,
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.colours import colours
 from sidelight.partition import Partition, natural
-from sidelight.planning.bounds.bound import Bound, Condition
+from sidelight.planning.bounds.bound import Bound
 from sidelight.planning.exploration import EXACT_CURVE, Cover, Solved, WeakBlocks
 from sidelight.planning.minimised.flat import FlatCandidate
 from sidelight.planning.minimised.interpolated import Interpolated
 from sidelight.planning.minimised.strong import StrongCandidate
 from sidelight.planning.minimised.two_level import TwoLevelCandidate
 from sidelight.planning.minimised.watched import WatchedCandidate
-from sidelight.planning.plan import Candidate, Considered, Plan
+from sidelight.planning.plan import Candidate, Considered, Offer, Plan
 from sidelight.planning.printed import (
     Adaptive,
     Clustered,
@@ -29,7 +29,6 @@ from sidelight.planning.printed import (
     PrintedCandidate,
     Restriction,
 )
-from sidelight.planning.tuning import Tuning
 
 Realization = str | Mapping[int, str]
 """One for the whole partition, or one for each weak block."""
@@ -164,41 +163,29 @@ class Best(Candidate):
     def __init__(self, ways: Sequence[Candidate]) -> None:
         first = ways[0]
         super().__init__(first.name, first.realization, first.partition, first.theorem)
-        self.ways, self._known = ways, dict[float, Candidate]()
+        self.ways, self._cache = ways, dict[float, Candidate]()
 
-    def at(self, T: float) -> Candidate:
+    def best(self, T: float) -> Candidate:
         """The one for T rounds; those that cannot be the best are not worked out."""
-        if T not in self._known:
+        if T not in self._cache:
             best, least = self.ways[0], inf
             for floor, _, way in sorted((way.floor(T), i, way) for i, way in enumerate(self.ways)):
-                if floor < least and (value := sum(way.terms(T).values())) < least:
+                if floor < least and (value := way.offer(T).value) < least:
                     best, least = way, value
-            self._known[T] = best
-        return self._known[T]
+            self._cache[T] = best
+        return self._cache[T]
 
-    def terms(self, T: float) -> dict[str, float]:
+    def offer(self, T: float) -> Offer:
         """Of the best one."""
-        return self.at(T).terms(T)
-
-    def conditions(self, T: float) -> tuple[Condition, ...]:
-        """Of the best one."""
-        return self.at(T).conditions(T)
-
-    def order(self, T: float) -> float | None:
-        """Of the best one."""
-        return self.at(T).order(T)
-
-    def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
-        """Of the best one."""
-        return self.at(T).tune(T)
+        return self.best(T).offer(T)
 
     def bound(self, horizon: int) -> Bound:
         """Of the best one at `horizon`, its thresholds included."""
-        return self.at(float(horizon)).bound(horizon)
+        return self.best(float(horizon)).bound(horizon)
 
     def plan(self, horizon: int, considered: tuple[Considered, ...] = ()) -> Plan:
         """Of the best one."""
-        return self.at(float(horizon)).plan(horizon, considered)
+        return self.best(float(horizon)).plan(horizon, considered)
 
 
 class Weighed(NamedTuple):
@@ -221,23 +208,16 @@ def weighed(candidates: Iterable[Candidate], T: int) -> list[Weighed]:
     return [Weighed(candidate, *candidate.score(T)) for candidate in candidates]
 
 
-def smallest(found: Sequence[Weighed]) -> Candidate:
-    """The one with the smallest certified bound."""
-    return min(found, key=lambda each: each.preference).candidate
-
-
-def considered(found: Iterable[Weighed]) -> tuple[Considered, ...]:
-    """As a plan tells it."""
-    return tuple(
-        Considered(each.candidate.name, each.candidate.realization, each.value, each.certified)
-        for each in found
-    )
+def smallest(scores: Sequence[Weighed]) -> tuple[Candidate, tuple[Considered, ...]]:
+    """The one with the smallest certified bound, and all of them as a plan tells it."""
+    tried = (Considered(each.name, each.realization, value, sure) for each, value, sure in scores)
+    return min(scores, key=lambda each: each.preference).candidate, tuple(tried)
 
 
 def best_of(candidates: Sequence[Candidate], T: int) -> Plan:
     """The plan for T rounds with the smallest certified bound among the candidates."""
-    found = weighed(candidates, T)
-    return smallest(found).plan(T, considered(found))
+    best, tried = smallest(weighed(candidates, T))
+    return best.plan(T, tried)
 
 
 # -- which arms in which group ---------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -208,6 +208,21 @@ class Plan:
 # -- what becomes a plan ------------------------------------------------------------------------------------
 
 
+class Offer(NamedTuple):
+    """What a candidate offers for T rounds."""
+
+    terms: dict[str, float]  # of the bound on the regret
+    tune: Callable[[], tuple[Tuning, dict[str, Any]]]  # makes the tuning and its parameters by name
+    conditions: tuple[Condition, ...] = ()  # what the bound needs
+    sharper: dict[str, float] = {}  # noqa: RUF012 - terms of a smaller bound on the same play (docs/theory/price.md)
+    order: float | None = None  # of the potential, where one simplex with one potential is played
+
+    @property
+    def value(self) -> float:
+        """The bound on the regret."""
+        return sum(self.terms.values())
+
+
 class Candidate(ABC):
     """A way to play one partition: everything about it is a function of the horizon T."""
 
@@ -229,24 +244,8 @@ class Candidate(ABC):
         return f"ours: {self.realization}, {self.name}"
 
     @abstractmethod
-    def terms(self, T: float) -> dict[str, float]:
-        """The bound on the regret of T rounds, term by term."""
-
-    @abstractmethod
-    def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
-        """The tuning and its parameters by name."""
-
-    def conditions(self, T: float) -> tuple[Condition, ...]:
-        """What the bound needs; none unless it says so."""
-        return ()
-
-    def sharper(self, T: float) -> dict[str, float]:
-        """Terms of a smaller bound on the very same play, where docs/theory/price.md has one; true at every T."""
-        return {}
-
-    def order(self, T: float) -> float | None:
-        """The order of the potential, where one simplex with one potential is played."""
-        return None
+    def offer(self, T: float) -> Offer:
+        """What it offers for T rounds."""
 
     def floor(self, T: float) -> float:
         """No more than the bound at T, quickly."""
@@ -254,16 +253,18 @@ class Candidate(ABC):
 
     def score(self, horizon: int) -> tuple[float, bool]:
         """Value of the bound at `horizon` and whether it is certified: `bound` without its thresholds."""
-        T = float(horizon)
-        return sum(self.terms(T).values()), all(condition.holds for condition in self.conditions(T))
+        offer = self.offer(float(horizon))
+        return offer.value, all(condition.holds for condition in offer.conditions)
 
     def bound(self, horizon: int) -> Bound:
         """The bound at `horizon`: its value is the formula's, whether or not it is certified."""
-        return bound_at(horizon, self.theorem, self.terms, self.conditions)
+        return bound_at(
+            horizon, self.theorem, lambda T: self.offer(T).terms, lambda T: self.offer(T).conditions
+        )
 
     def plan(self, horizon: int, considered: tuple[Considered, ...] = ()) -> Plan:
         """The plan that plays it for `horizon` rounds."""
-        tuning, parameters = self.tune(float(horizon))
+        tuning, parameters = self.offer(float(horizon)).tune()
         p = self.partition
         about = (self.realization, parameters, self.bound(horizon), tuning)
         return Plan(p.graph, p, horizon, *about, Details(p.graph, self.choices, considered))

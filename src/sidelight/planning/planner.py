@@ -117,9 +117,9 @@ def plan(
         if value != usual
     ]
     if given and realization not in ("auto", SELF_TUNING):
-        _refuse("options", given=given)
+        _refuse("options", option=given[0])
     if T is None and given and given[-1].startswith("slack"):
-        _refuse("slack", given=given)
+        _refuse("slack", option=given[-1])
     if confidence is not None:
         level = checked_confidence(confidence)
         if given or partition is not None or search is not None or realization != "auto":
@@ -175,8 +175,8 @@ def _candidates(solved: Solved, partition: Partition | None, realization: Realiz
 # -- what does not go together ------------------------------------------------------------------------------
 
 UNPLAYED = {
-    "options": "{given[0]} is for self-tuning plans: realization='self-tuning'",
-    "slack": "{given[-1]} raises the budget of a horizon, and there is none",
+    "options": "{option} is for self-tuning plans: realization='self-tuning'",
+    "slack": "{option} raises the budget of a horizon, and there is none",
     "confidence": "confidence={confidence!r} chooses how to play: leave out all options but the horizon, or ask"
     " another plan for its bound_at(t, confidence)",
     "no horizon": "confidence={confidence!r} tunes a plan for one horizon: give horizon=",
@@ -204,7 +204,7 @@ INFEASIBLE = {
 """What this graph or horizon does not allow."""
 
 
-def _refuse(what: str, **facts: Any) -> NoReturn:
+def _refuse(what: str, /, **facts: Any) -> NoReturn:
     if what in INFEASIBLE:
         raise InfeasibleRequest(INFEASIBLE[what].format(**facts))
     raise InvalidOption(UNPLAYED[what].format(**facts))

@@ -14,7 +14,7 @@ from sidelight._types import Bools, Floats
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.exploration import WeakBlocks, parents
 from sidelight.planning.minimised.price import price
-from sidelight.planning.plan import Candidate
+from sidelight.planning.plan import Candidate, Offer
 from sidelight.planning.potentials import Potential, diameter
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
 
@@ -377,15 +377,13 @@ class PrintedCandidate(Candidate):
         """Realization and partition."""
         return f"{self.realization}, {self.name}"
 
-    def terms(self, T: float) -> dict[str, float]:
-        """Projection and restriction."""
-        return self.top.terms(T) | self.inner.terms(T)
+    def offer(self, T: float) -> Offer:
+        """Projection and restriction; conditions say what "sufficiently large T" means."""
+        top, inner = self.top, self.inner
+        conditions = top.conditions(T, inner.most(T), inner.least(T))
+        return Offer(top.terms(T) | inner.terms(T), lambda: self.tune(T), conditions, self._sharper(T))
 
-    def conditions(self, T: float) -> tuple[Condition, ...]:
-        """What "sufficiently large T" means."""
-        return self.top.conditions(T, self.inner.most(T), self.inner.least(T))
-
-    def sharper(self, T: float) -> dict[str, float]:
+    def _sharper(self, T: float) -> dict[str, float]:
         """One block alone: D/η + T·max(η/(2β), γ̄), with the numbers that are played."""
         if not (self.top.alone and self.weak.sizes.size):
             return {}

@@ -48,7 +48,7 @@ def candidates_of(A):
 
 def twin_of(way, horizon):
     """The twin with the free parameters of the plan, and its tuning."""
-    tuning, numbers = way.tune(horizon)
+    tuning, numbers = way.offer(horizon).tune()
     g = way.partition.graph
     A = g.to_sparse().toarray() > 0
     owed = np.zeros(g.n_arms, dtype=bool)

@@ -321,7 +321,7 @@ def test_sharper_proofs_are_checked(name, T):
     g = GRAPHS[name]
     compared = sl.compare_bounds(g, T)
     rows = {row.name: row for row in compared.upper}
-    ours = [way for way in natural_candidates(Solved(g), "auto") if way.sharper(T)]
+    ours = [way for way in natural_candidates(Solved(g), "auto") if way.offer(T).sharper]
     assert {way.title for way in ours} >= {"adaptive, single", "clustered, single"}
     plans = [way.plan(T) for way in ours] + [sl.baselines.chlz21(g, T), sl.baselines.exp3g(g, T)]
     titles = [way.title for way in ours] + ["CHLZ21", None]

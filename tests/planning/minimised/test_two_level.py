@@ -50,7 +50,7 @@ def played(A, blocks, horizon):
     p = Partition(graph, blocks)
     weak = WeakBlocks("given", p, block_dominations(graph, [p.blocks[k] for k in p.weak]))
     way = TwoLevelCandidate(weak, Interpolated.best(weak.sizes, weak.deltas))
-    tuning, _ = way.tune(horizon)
+    tuning, _ = way.offer(horizon).tune()
     top = [
         naive.Tsallis(r / 2) if q else naive.Entropy(r)
         for q, r in zip(tuning.top_power, tuning.top_rate, strict=True)

@@ -175,4 +175,4 @@ def test_no_weak_blocks_add_nothing():
     nothing = NoWeakBlocks()
     assert (nothing.most(T), nothing.least(T), nothing.terms(T)) == (0.0, 0.0, {})
     assert nothing.blocks(T).steps.size == 0
-    assert nothing.theorem(2) == "Theorem realized-upper-bound, case 2"
+    assert nothing.source == "Theorem realized-upper-bound"

@@ -9,7 +9,7 @@ from self_tuning_twin import money, point
 
 from sidelight.graph import FeedbackGraph, families
 from sidelight.planning.exploration import Solved
-from sidelight.planning.self_tuning.observed import covers, loopless_price, loopless_prices
+from sidelight.planning.self_tuning.observed import covers, loopless_cost, loopless_costs
 
 ORDERS = (0.3, 0.5, 0.8, 1.0)
 
@@ -107,7 +107,7 @@ def test_a_safe_round_costs_at_most_its_price(name, s):
                 direction, b = weights * (gain * need[None, :]).max(axis=1), rule.safe_strength(beta)
                 assert direction.sum() <= rule.weak * (1 + 1e-9)
                 Z = (1 - b * direction.sum()) * X + b * direction
-                assert worst_round(A, L, beta, s, Z) <= rule.price(beta) + 1e-9 * (1 + beta)
+                assert worst_round(A, L, beta, s, Z) <= rule.round_cost(beta) + 1e-9 * (1 + beta)
 
 
 def test_strongly_observable_graphs_have_a_price_that_falls_like_one_over_beta():
@@ -120,12 +120,12 @@ def test_strongly_observable_graphs_have_a_price_that_falls_like_one_over_beta()
 def test_the_price_of_loopless_arms_is_the_best_of_its_grid_and_near_that_of_a_finer_one():
     for s in ORDERS:
         for loops in (0.0, 1.0, 5.0):
-            strong, lean = loopless_price(s, 1.2, loops, loops + 1)
+            strong, lean = loopless_cost(s, 1.2, loops, loops + 1)
             tau = np.linspace(0.02, 0.5, 1001)
             assert strong == pytest.approx(
-                loopless_prices(s, 1.2, loops, loops + 1, np.array(lean), tau).min(), rel=0.02
+                loopless_costs(s, 1.2, loops, loops + 1, np.array(lean), tau).min(), rel=0.02
             )
-            finer = loopless_prices(
+            finer = loopless_costs(
                 s, 1.2, loops, loops + 1, (1 - s) + np.linspace(0.05, 3, 500)[:, None], tau[None, ::10]
             )
             assert finer.min() >= 0.98 * strong

@@ -52,11 +52,11 @@ def test_a_tuning_refuses_a_rule_of_another_order():
 def test_prices_fall_and_the_safe_strength_keeps_exploration_below_a_half():
     for rule in (PLAIN, replace(PLAIN, beside=2.0), replace(PLAIN, strong=4.0, lean=1.0)):
         betas = np.exp(np.linspace(-4, 12, 400))
-        prices = [rule.price(beta) for beta in betas]
+        prices = [rule.round_cost(beta) for beta in betas]
         assert (np.diff(prices) <= 1e-15).all()
         assert max(prices) == 1.0
         assert all(0 <= rule.safe_strength(beta) * rule.weak <= 0.5 + 1e-12 for beta in betas)
-    assert PLAIN.price(100.0) == pytest.approx(sqrt(1.5 / 200))
+    assert PLAIN.round_cost(100.0) == pytest.approx(sqrt(1.5 / 200))
 
 
 @pytest.mark.parametrize("more", [{}, {"beside": 3.0}, {"strong": 4.0, "lean": 0.5}, {"strong": 1.0}])
@@ -67,8 +67,8 @@ def test_the_cost_to_go_is_near_the_minimum_over_a_fine_grid(more, rounds):
         value, target = rule.cost_to_go(beta, rounds)
         assert target >= beta
         assert value == pytest.approx(
-            rule.diameter * (target - beta) + rounds * rule.price(target), rel=1e-12
+            rule.diameter * (target - beta) + rounds * rule.round_cost(target), rel=1e-12
         )
         grid = beta * np.exp(np.linspace(0, 14, 20_000))
-        least = min(rule.diameter * (b - beta) + rounds * rule.price(b) for b in grid)
+        least = min(rule.diameter * (b - beta) + rounds * rule.round_cost(b) for b in grid)
         assert value <= least * (1 + 1e-3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from math import cbrt, e, log, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from sidelight.planning.exploration import Cover, Solved, dominating_set, reveal
 from sidelight.planning.minimised.price import price
 from sidelight.planning.minimised.strong import Strong, q_of_ftrl
 from sidelight.planning.minimised.strong import exp3g as exp3g_tuning
-from sidelight.planning.plan import Candidate, Plan
+from sidelight.planning.plan import Candidate, Offer, Plan
 from sidelight.planning.potentials import Potential
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
 
@@ -72,22 +72,10 @@ def needs_certain(name: str) -> InfeasibleRequest:
 ALON = "Alon, Cesa-Bianchi, Dekel & Koren 2015"
 
 
-class Choice(NamedTuple):
-    """What a known algorithm chooses for T rounds, and what its authors prove about that."""
-
-    eta: float
-    terms: dict[str, float]  # of the bound
-    gamma: Floats | float = 0.0  # (n,) constant exploration
-    parameters: dict[str, float] = {}  # noqa: RUF012 - beside η; never written to
-    conditions: tuple[Condition, ...] = ()
-    sharper: dict[str, float] = {}  # noqa: RUF012 - terms of a smaller bound on the same play
-    q: float = 1.0  # order of the entropy, of ψ(x) = (1 − Σx^q)/(1−q) below 1
-
-
 class Baseline(Candidate):
     """A known algorithm, tuned and bounded as its authors do; its graph must be one that it can play.
 
-    `InfeasibleRequest` says why it cannot. It is a row of facts, what it needs, and its `choice` at T.
+    `InfeasibleRequest` says why it cannot.
     """
 
     called: str  # as `sidelight.baselines` knows it
@@ -110,30 +98,21 @@ class Baseline(Candidate):
     def prepare(self) -> None:
         """Refuse graphs that it cannot play, and find what depends on the graph alone."""
 
-    @abstractmethod
-    def choice(self, T: float) -> Choice:
-        """Everything that it chooses at T."""
+    def tuned(
+        self, eta: float, gamma: Floats | float = 0.0, /, **parameters: float
+    ) -> Callable[[], tuple[Tuning, dict[str, Any]]]:
+        """One simplex at rate η with constant exploration γ (n,), its entropy of order q, a parameter unless it is 1.
 
-    def terms(self, T: float) -> dict[str, float]:
-        """The bound as its authors have it."""
-        return self.choice(T).terms
+        ψ(x) = (1 − Σx^q)/(1−q) has the derivative −q/(1−q)·x^{q−1}: Tsallis-q at rate η/q.
+        """
 
-    def conditions(self, T: float) -> tuple[Condition, ...]:
-        """What it needs."""
-        return self.choice(T).conditions
+        def tune() -> tuple[Tuning, dict[str, Any]]:
+            if self.n == 1:  # alone, an arm is played whatever its rate
+                return Tuning.singletons(1, Potential(1.0, 1.0)), {}
+            make, q = (Tuning.flat if self.flat else Tuning.singletons), parameters.get("q", 1.0)
+            return make(self.n, Potential(q, eta / q), constant=gamma), {"eta": eta} | parameters
 
-    def sharper(self, T: float) -> dict[str, float]:
-        """docs/theory/price.md."""
-        return self.choice(T).sharper
-
-    def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
-        """One simplex; alone, an arm is played whatever its rate. ψ' = −q/(1−q)·x^{q−1}: Tsallis-q at rate η/q."""
-        if self.n == 1:
-            return Tuning.singletons(1, Potential(1.0, 1.0)), {}
-        make, at = (Tuning.flat if self.flat else Tuning.singletons), self.choice(T)
-        return make(self.n, Potential(at.q, at.eta / at.q), constant=at.gamma), {
-            "eta": at.eta
-        } | at.parameters
+        return tune
 
 
 def as_plan(algorithm: type[Baseline]) -> Callable[[FeedbackGraph, int], Plan]:
@@ -167,19 +146,17 @@ class UniformCandidate(Candidate):
         theorem = "uniform play learns nothing: R ≤ (1 − 1/N)·T"
         super().__init__("single", UNIFORM, partition, theorem, ("uniform",))
 
-    def terms(self, T: float) -> dict[str, float]:
-        """(1 − 1/N)·T."""
-        return {"uniform play": uniform_bound(self.partition.graph.n_arms, T)}
+    def offer(self, T: float) -> Offer:
+        """(1 − 1/N)·T, at a rate that is as good as zero."""
+        n = self.partition.graph.n_arms
+        rate = STANDSTILL / (n * T)
+        parameters = {"eta": rate, "gamma_bar": 0.0, "rho": 1.0}
+        terms = {"uniform play": uniform_bound(n, T)}
+        return Offer(terms, lambda: (Tuning.flat(n, Potential(1.0, rate)), parameters))
 
     def bound(self, horizon: int) -> Bound:
         """True at every horizon, and never a sign of learning."""
-        return Bound(horizon, self.terms(float(horizon)), self.theorem, (), 1, NEVER)
-
-    def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
-        """Negative entropy with a rate that is as good as zero."""
-        n = self.partition.graph.n_arms
-        rate = STANDSTILL / (n * T)
-        return Tuning.flat(n, Potential(1.0, rate)), {"eta": rate, "gamma_bar": 0.0, "rho": 1.0}
+        return Bound(horizon, self.offer(float(horizon)).terms, self.theorem, (), 1, NEVER)
 
 
 # -- exponential weights without exploration ----------------------------------------------------------------
@@ -207,9 +184,10 @@ class Hedge(Baseline):
                 "use exp3 (self-loops), chlz21 or sl.plan"
             )
 
-    def choice(self, T: float) -> Choice:
+    def offer(self, T: float) -> Offer:
         """√(8 log N/T), and no exploration."""
-        return Choice(sqrt(8 * log(self.n) / T), {"exponential weights": sqrt(T * log(self.n) / 2)})
+        terms = {"exponential weights": sqrt(T * log(self.n) / 2)}
+        return Offer(terms, self.tuned(sqrt(8 * log(self.n) / T)))
 
 
 class Exp3(Baseline):
@@ -232,10 +210,11 @@ class Exp3(Baseline):
         """Refuse graphs that it cannot play."""
         need_loops(self.graph, self.called)
 
-    def choice(self, T: float) -> Choice:
+    def offer(self, T: float) -> Offer:
         """√(2 log N/(NT)), and no exploration."""
         n = self.n
-        return Choice(sqrt(2 * log(n) / (n * T)), {"exponential weights": sqrt(2 * n * T * log(n))})
+        terms = {"exponential weights": sqrt(2 * n * T * log(n))}
+        return Offer(terms, self.tuned(sqrt(2 * log(n) / (n * T))))
 
 
 # -- exponential weights that explore -----------------------------------------------------------------------
@@ -264,7 +243,7 @@ class CHLZ21(Baseline):
         need_observable(self.graph, self.called)
         self.cover = Cover.of(self.solved.cover(np.arange(self.n)), self.n)
 
-    def choice(self, T: float) -> Choice:
+    def offer(self, T: float) -> Offer:
         """b·x*, scaled down to ½ at short horizons; log N/η + ηT/(2b) and bδ*T are even."""
         delta, logs = self.cover.mass, log(self.n)
         wanted = cbrt(delta * logs / (2 * T))  # b·δ*
@@ -272,11 +251,10 @@ class CHLZ21(Baseline):
         eta = sqrt(2 * b * logs / T)
         condition = Condition("γ̄ = (δ* log N/(2T))^{1/3} ≤ 1/2", wanted, MOST_EXPLORATION)
         rounds = T * price(eta * delta / (2 * played), played) if self.n > 1 else 0.0
-        return Choice(
-            eta,
+        gamma = played / delta * self.cover.weights
+        return Offer(
             {"weights": 2 * wanted * T, "exploration": wanted * T},
-            played / delta * self.cover.weights,
-            {"b": b, "delta": delta, "gamma_bar": played},
+            self.tuned(eta, gamma, b=b, delta=delta, gamma_bar=played),
             (condition,),
             {"diameter": logs / eta, "rounds": rounds} if self.n > 1 else {},
         )
@@ -315,19 +293,19 @@ class Exp3GWeak(Baseline):
         rest = f" + γ²·n'T/|D|, n' = {self.alone}" if self.alone else ""
         self.formula = f"5/2·(|D| log N)^{{1/3}}T^{{2/3}}{rest}, |D| = {self.delta} (greedy)"
 
-    def choice(self, T: float) -> Choice:
+    def offer(self, T: float) -> Offer:
         """γ/δ on D; log N/η + ½η(δ/γ + 2n')T + γT, as 1/(1−γ) ≤ 2: together 5/2·γT + γ²·(n'/δ)·T."""
         wanted, delta = cbrt(self.delta * log(self.n) / T), self.delta
         played = min(wanted, MOST_EXPLORATION)
-        eta, gamma = played**2 / delta, np.zeros(self.n)
-        gamma[self.chosen] = played / delta
+        eta, shares = played**2 / delta, np.zeros(self.n)
+        shares[self.chosen] = played / delta
         terms = {"diameter": wanted * T, "stability": wanted * T / 2, "exploration": wanted * T}
         sharper = {"diameter": log(self.n) / eta, "rounds": T * price(eta * delta / (2 * played), played)}
         if self.alone:
             terms["self-loop arms"] = wanted * wanted * self.alone * T / delta
             sharper["self-loop arms"] = 0.5 * eta * self.alone / (1 - played) * T
         condition = Condition("γ = (|D| log N/T)^{1/3} ≤ 1/2", wanted, MOST_EXPLORATION)
-        return Choice(eta, terms, gamma, {"gamma": played, "delta": float(delta)}, (condition,), sharper)
+        return Offer(terms, self.tuned(eta, shares, gamma=played, delta=float(delta)), (condition,), sharper)
 
 
 class Exp3GEveryone(Exp3GWeak):
@@ -364,11 +342,11 @@ class Exp3GStrong(Baseline):
         self.problem = Strong.of(self.solved.cliques)
         self.alpha = max(self.problem.alpha or self.problem.cliques, 1)
 
-    def choice(self, T: float) -> Choice:
+    def offer(self, T: float) -> Offer:
         """γ/N on all arms; Q = 4α log(4N²/(αγ)) by (2) of docs/theory/strong.md with s = 1."""
         n, alpha, (eta, gamma) = self.n, self.alpha, exp3g_tuning(self.problem, T)
         if n == 1:
-            return Choice(eta, {"one arm": 0.0})
+            return Offer({"one arm": 0.0}, self.tuned(eta))
         Q = 4 * alpha * log(4 * n * n / (alpha * gamma)) if self.problem.n_loop else 0.0
         shift = growth(2 / (1 - 1 / n)) if self.problem.n_loopless else 1.0
         squares = Q + (1.0 if self.problem.n_loopless else 0.0)
@@ -377,7 +355,7 @@ class Exp3GStrong(Baseline):
             "stability": gamma / (1 - gamma) * shift * squares * T,
             "exploration": gamma * T,
         }
-        return Choice(eta, terms, gamma / n, {"gamma": gamma, "alpha_upper": float(alpha)})
+        return Offer(terms, self.tuned(eta, gamma / n, gamma=gamma, alpha_upper=float(alpha)))
 
 
 # -- q-FTRL: Tsallis entropy between EXP3's and Tsallis-INF's, chosen by the independence number ------------
@@ -410,13 +388,13 @@ class QFTRL(Baseline):
         self.alpha = self.solved.cliques.value
         self.formula = f"2√(eαT(2 + log(N/α))), α ≤ {self.alpha}"
 
-    def choice(self, T: float) -> Choice:
+    def offer(self, T: float) -> Offer:
         """2√(eαT(2 + log(N/α))), without exploration."""
         n, alpha = self.n, self.alpha
         q = q_of_ftrl(n / alpha)
         eta = sqrt(2 * q * n ** (1 - q) / (T * (1 - q) * alpha**q))
         regret = 2 * sqrt(e * alpha * T * (2 + log(n / alpha))) if n > 1 else 0.0
-        return Choice(eta, {"regret": regret}, parameters={"q": q, "alpha_upper": float(alpha)}, q=q)
+        return Offer({"regret": regret}, self.tuned(eta, q=q, alpha_upper=float(alpha)))
 
 
 hedge = as_plan(Hedge)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -250,13 +250,12 @@ def _upper(solved: Solved, T: int, candidates: list[Candidate], chosen: Plan) ->
     yield Row("any play", "upper", float(T), "losses are in [0, 1]", "R ≤ T", learns=False)
     known = _baselines(solved) if solved.graph.n_arms > 1 else []
     for candidate in (*candidates, *known):
-        value, conditions = sum(candidate.terms(float(T)).values()), candidate.conditions(float(T))
-        about = (candidate.source, candidate.theorem, conditions, candidate.learns)
-        yield Row(candidate.title, "upper", value, *about)
-        sharper = candidate.sharper(float(T))  # by another proof for the very same play
-        if sharper:
+        offer = candidate.offer(float(T))
+        about = (candidate.source, candidate.theorem, offer.conditions, candidate.learns)
+        yield Row(candidate.title, "upper", offer.value, *about)
+        if offer.sharper:  # by another proof for the very same play
             theorem = "the same play: the larger of stability and exploration"
-            yield Row(f"{candidate.title}, sharper", "upper", sum(sharper.values()), OURS, theorem)
+            yield Row(f"{candidate.title}, sharper", "upper", sum(offer.sharper.values()), OURS, theorem)
     if solved.graph.n_arms > 1:
         yield from _rules(solved, T)
 
@@ -273,8 +272,8 @@ def _baselines(solved: Solved) -> Iterator[Candidate]:
 def _rules(solved: Solved, T: int) -> Iterator[Row]:
     """Known bounds that no plan here is tuned by: loop-less cliques, and graphs in which every arm reveals itself."""
     g, n, cover = solved.graph, solved.graph.n_arms, solved.cliques
-    loops = g.has_loop.all() and g.certain
-    rows = (
+    loops = bool(g.has_loop.all()) and g.certain
+    rows: tuple[tuple[bool, str, Callable[[], float], str, str], ...] = (
         (
             g.universal.size == n and not g.has_loop.any(),
             "Exp3.G, loop-less clique",

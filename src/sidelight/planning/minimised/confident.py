@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import cbrt, log, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from sidelight.planning.exploration import Cover, Solved
 from sidelight.planning.minimised.price import LARGEST, SMALLEST
 from sidelight.planning.minimised.price import price as price_of_mean
 from sidelight.planning.minimised.problem import minimise
-from sidelight.planning.plan import Candidate, Considered, Plan
+from sidelight.planning.plan import Candidate, Considered, Offer, Plan
 from sidelight.planning.potentials import Potential
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
 
@@ -51,30 +51,19 @@ class Confident(Candidate):
         theorem = "one block, η and b for high probability: log N/η + T·max(η/(2b), bδ*)"
         super().__init__("single", CONFIDENT, partition, theorem, (CONFIDENT,) * min(self.n - 1, 1))
 
-    def numbers(self, T: float) -> Numbers:
-        """η, b and λ with the smallest bound found."""
-        return _smallest(T, self.n, self.delta, 1 - self.confidence)
-
-    def terms(self, T: float) -> dict[str, float]:
-        """Of the mean: log N/η + T·max(η/(2b), bδ*), or ηT/8 with full feedback."""
+    def offer(self, T: float) -> Offer:
+        """In the mean log N/η + T·max(η/(2b), bδ*), or ηT/8 with full feedback; the minimiser keeps to γ̄ ≤ ½."""
+        eta, b, risk = _smallest(T, self.n, self.delta, 1 - self.confidence)
         if self.n == 1:
-            return {"one arm": 0.0}
-        eta, b, _ = self.numbers(T)
+            return Offer({"one arm": 0.0}, lambda: (Tuning.singletons(1, Potential(1.0, 1.0)), {}))
         rounds = T * (price_of_mean(eta / (2 * b), b * self.delta) if self.delta else 0.125 * eta)
-        return {"diameter": log(self.n) / eta, "rounds": rounds}
-
-    def conditions(self, T: float) -> tuple[Condition, ...]:
-        """γ̄ ≤ ½, which the minimiser keeps to."""
-        return (Condition("γ̄ = bδ* ≤ 1/2", self.numbers(T).b * self.delta, MOST_EXPLORATION),)
-
-    def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
-        """One simplex."""
-        if self.n == 1:
-            return Tuning.singletons(1, Potential(1.0, 1.0)), {}
-        eta, b, risk = self.numbers(T)
-        tuning = Tuning.flat(self.n, Potential(1.0, eta), constant=b * self.weights)
-        found = {"eta": eta, "b": b, "delta": self.delta, "gamma_bar": b * self.delta}
-        return tuning, found | {"lambda": risk, "confidence": self.confidence}
+        parameters = {"eta": eta, "b": b, "delta": self.delta, "gamma_bar": b * self.delta}
+        parameters |= {"lambda": risk, "confidence": self.confidence}
+        return Offer(
+            {"diameter": log(self.n) / eta, "rounds": rounds},
+            lambda: (Tuning.flat(self.n, Potential(1.0, eta), constant=b * self.weights), parameters),
+            (Condition("γ̄ = bδ* ≤ 1/2", b * self.delta, MOST_EXPLORATION),),
+        )
 
     def plan(self, horizon: int, considered: tuple[Considered, ...] = ()) -> Plan:
         """The plan, with a note that says what it is tuned for."""

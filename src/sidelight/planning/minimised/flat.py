@@ -193,20 +193,21 @@ class FlatCandidate(MinimisedCandidate):
         """The bound of the covered arms alone; what stands beside them costs something more."""
         return self.problem.floor(T)
 
-    def order(self, T: float) -> float:
+    def order(self, x: Rates) -> float:
         """That of the covered arms."""
         return float(self.problem.h)
 
-    def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
-        """The tuning at T and its parameters by name."""
-        problem, x = self.problem, self.problem.parameters(T)
+    def tune(self, T: float, x: Rates) -> tuple[Tuning, dict[str, Any]]:
+        """One simplex of up to three kinds of arms."""
+        problem = self.problem
         extra = np.where(self.shifted, 0.0, x.extra / int((~self.shifted).sum()))
         rates = (x.eta, x.eta_loop, x.eta_loopless)
         tuning = flat_tuning(self.partition, self.cover, problem.h, x.beta, rates, self.shifted, extra)
         parameters: dict[str, Any] = {"beta": x.beta, "eta": x.eta, "h": problem.h, "delta": problem.delta}
         parameters |= {"eta_loop": x.eta_loop} if problem.n_loop else {}
-        parameters |= {"eta_loopless": x.eta_loopless, "extra": x.extra} if problem.n_loopless else {}
-        return tuning, parameters | self.common(T)
+        return tuning, parameters | (
+            {"eta_loopless": x.eta_loopless, "extra": x.extra} if problem.n_loopless else {}
+        )
 
 
 def flat_tuning(

@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from sidelight._types import Floats
-from sidelight.planning.bounds.bound import Bound, Condition, bound_at
-from sidelight.planning.plan import Candidate
-from sidelight.planning.tuning import MOST_EXPLORATION
+from sidelight.planning.bounds.bound import Condition
+from sidelight.planning.plan import Candidate, Offer
+from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
 
 P = TypeVar("P")
 """The free parameters of a problem: any that satisfy the conditions give a bound."""
@@ -78,29 +78,29 @@ class MinimisedCandidate(Candidate, ABC):
 
     problem: Problem[Any]
 
-    def terms(self, T: float) -> dict[str, float]:
-        """The problem's, at the best parameters."""
-        return self.problem.terms(T, self.problem.parameters(T))
+    @abstractmethod
+    def tune(self, T: float, x: Any) -> tuple[Tuning, dict[str, Any]]:
+        """The tuning with these parameters, and those that are told by name."""
 
-    def conditions(self, T: float) -> tuple[Condition, ...]:
-        """The problem's."""
-        return self.problem.conditions(T, self.problem.parameters(T))
+    def order(self, x: Any) -> float | None:
+        """The order of the potential, where one simplex with one potential is played."""
+        return None
 
-    def bound(self, horizon: int) -> Bound:
+    def offer(self, T: float) -> Offer:
         """The smallest right-hand side, which must not exceed what is known in closed form."""
+        problem, x = self.problem, self.problem.parameters(T)
+        terms, conditions, closed = problem.terms(T, x), problem.conditions(T, x), problem.closed_form(T)
+        gamma_bar = problem.gamma_bar(x)
+        common = {"gamma_bar": gamma_bar, "rho": 1 / (1 - gamma_bar)}
+        if isfinite(closed):
+            below = Condition("numerical minimum ≤ closed form", sum(terms.values()), closed)
+            conditions, common = (*conditions, below), {"closed_form": closed} | common
 
-        def conditions(T: float) -> tuple[Condition, ...]:
-            closed = self.problem.closed_form(T)
-            below = Condition("numerical minimum ≤ closed form", sum(self.terms(T).values()), closed)
-            return self.conditions(T) + ((below,) if isfinite(closed) else ())
+        def tuned() -> tuple[Tuning, dict[str, Any]]:
+            tuning, parameters = self.tune(T, x)
+            return tuning, parameters | common
 
-        return bound_at(horizon, self.theorem, self.terms, conditions)
-
-    def common(self, T: float) -> dict[str, float]:
-        """What the parameters of all such plans end with."""
-        gamma_bar, closed = self.problem.gamma_bar(self.problem.parameters(T)), self.problem.closed_form(T)
-        known = {"closed_form": closed} if isfinite(closed) else {}
-        return known | {"gamma_bar": gamma_bar, "rho": 1 / (1 - gamma_bar)}
+        return Offer(terms, tuned, conditions, order=self.order(x))
 
 
 @lru_cache(maxsize=8192)

@@ -199,18 +199,17 @@ class StrongCandidate(MinimisedCandidate):
         super().__init__("singletons", "flat", partition, theorem)
         self.problem = Strong.of(cover)
 
-    def order(self, T: float) -> float:
-        """h at T."""
-        return float(self.problem.parameters(T).h)
+    def order(self, x: OneSimplex) -> float:
+        """h."""
+        return float(x.h)
 
-    def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
-        """The tuning at T and its parameters by name."""
-        problem, g, x = self.problem, self.partition.graph, self.problem.parameters(T)
-        tuning = Tuning.singletons(g.n_arms, Potential(x.h, x.eta), evenly(g, x))
+    def tune(self, T: float, x: OneSimplex) -> tuple[Tuning, dict[str, Any]]:
+        """Every arm a singleton."""
+        problem, g = self.problem, self.partition.graph
         parameters: dict[str, Any] = {"h": x.h, "eta": x.eta}
         parameters |= {"clique_bound": float(problem.seen(x.gamma, x.wide))} if problem.n_loop else {}
         parameters |= {"alpha_upper": float(problem.alpha)} if problem.alpha else {}
-        return tuning, parameters | self.common(T)
+        return Tuning.singletons(g.n_arms, Potential(x.h, x.eta), evenly(g, x)), parameters
 
 
 def evenly(g: FeedbackGraph, x: OneSimplex) -> Floats:

@@ -225,10 +225,9 @@ class TwoLevelCandidate(MinimisedCandidate):
             supply=float(inner.supplies.sum()),
         )
 
-    def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
-        """The tuning at T and its parameters by name."""
+    def tune(self, T: float, x: Weights) -> tuple[Tuning, dict[str, Any]]:
+        """Blocks below a weighted top level."""
         p, weak, inner, problem = self.partition, self.weak, self.inner, self.problem
-        x = problem.parameters(T)
         beta, steps, top = x.b * inner.diameters, x.step * inner.diameters, self._top(T, x)
         played = shared(
             p.graph,
@@ -257,7 +256,7 @@ class TwoLevelCandidate(MinimisedCandidate):
             parameters["eta_loop"] = float(tuning.top_rate[p.strong_loop[0]] / 2)
         if p.strong_loopless.size:
             parameters |= {"eta_loopless": x.eta_loopless, "extra": x.extra}
-        parameters |= self.common(T) | {"h_blocks": inner.h.tolist(), "eta_blocks": steps.tolist()}
+        parameters |= {"h_blocks": inner.h.tolist(), "eta_blocks": steps.tolist()}
         return tuning, parameters | {"delta_blocks": weak.deltas.tolist()}
 
     def _top(self, T: float, x: Weights) -> Potential:

@@ -102,13 +102,12 @@ class WatchedCandidate(MinimisedCandidate):
         self.covers = covers
         self.problem = Watched(partition.graph.n_arms, tuple((cover.mass, cover.missed) for cover in covers))
 
-    def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
+    def tune(self, T: float, x: Watching) -> tuple[Tuning, dict[str, Any]]:
         """Negative entropy, and γ in proportion to the cover."""
-        x, n = self.problem.parameters(T), self.problem.n
         mass, missed = self.problem.cover(x)
         constant = x.gamma / mass * self._weights(x) if mass else 0.0
-        tuning = Tuning.flat(n, Potential(1.0, x.eta), constant=constant)
-        return tuning, {"eta": x.eta, "delta": mass, "missed": missed} | self.common(T)
+        tuning = Tuning.flat(self.problem.n, Potential(1.0, x.eta), constant=constant)
+        return tuning, {"eta": x.eta, "delta": mass, "missed": missed}
 
     def _weights(self, x: Watching) -> Floats:
         left = self.covers[x.corner].weights

@@ -37,7 +37,7 @@ class SelfTuningBound(BoundCurve):
     """Regret after t rounds, for every t ≥ 1 at the same time, and the certificate on every run:
 
         R_t ≤ β_1·D + (1 + c)·S_t,     S_t ≤ (1 + GROWTH)·V_t + ROOM + 1 + SLACK,     S_t ≤ t,
-        V_0 = 0,   V_{t+1} = V_t + r(V_t),   r(v) = (1 + SLACK)·price((β_1 + c(v − 1)₊/D)/(1 + θ)).
+        V_0 = 0,   V_{t+1} = V_t + r(V_t),   r(v) = (1 + SLACK)·cost((β_1 + c(v − 1)₊/D)/(1 + θ)).
 
     >>> rule = SelfTuning(order=0.5, share=0.5, diameter=12.0, first=1.0, weak=2.0)
     >>> 2.0 < SelfTuningBound(rule).value_at(10**9) / (12 * 2.0 * 10**18) ** (1 / 3) < 2.05
@@ -58,6 +58,7 @@ class SelfTuningBound(BoundCurve):
     def constant(self) -> float:
         """The factor of t^exponent that it tends to."""
         r = self.rule
+        # V' = r(V) for large t: dV/dt ∝ V^{−1/2} where a round costs √(weak/2β), and ∝ 1/V where it costs strong/β.
         if isinf(r.strong):
             climb = (1 + SLACK) * sqrt(r.weak * (1 + r.patience) * r.diameter / (2 * r.share))
             grown = (1.5 * climb) ** (2 / 3)
@@ -67,6 +68,8 @@ class SelfTuningBound(BoundCurve):
 
     def terms(self, t: int) -> dict[str, float]:
         """The bound after t rounds, term by term."""
+        # Costs may run ahead of the recursion by what earlier rounds saved, ROOM and GROWTH of all costs at most, and
+        # by one round; whatever is played, no round costs more than 1.
         spent = min((1 + GROWTH) * self.climbed(t) + ROOM + 1 + SLACK, float(t))
         return {
             "first temperature": self.rule.first * self.rule.diameter,
@@ -81,8 +84,8 @@ class SelfTuningBound(BoundCurve):
     # -- the recursion --------------------------------------------------------------------------------------
 
     def step(self, v: float) -> float:
-        """r(v): what a round costs at most when v was spent before it, with the guard's slack."""
-        return (1 + SLACK) * self.rule.price(self._beta(v) / (1 + self.rule.patience))
+        """r(v): what a round costs at most when v was spent before it, with the slack of the budget constraint."""
+        return (1 + SLACK) * self.rule.round_cost(self._beta(v) / (1 + self.rule.patience))
 
     def climbed(self, t: int) -> float:
         """V_t, from above: exactly for the first rounds, then by integrating 1/r.
@@ -90,9 +93,10 @@ class SelfTuningBound(BoundCurve):
         A step from v to v' = v + r(v) takes ∫ dy/r(y) ≤ x = r(v)/r(v') rounds of the integral, which reaches V_t
         after t + Σ (x − 1) of them at the latest; x − 1 ≤ x_max·log x, and all x multiply to r(V_{t₀})/r(V_t).
         """
+        # While V ≤ 1 the share of the costs pays for less than β_1 already has: β̃ stays there, and rounds cost alike.
         waited = self._waited
         if t <= waited:
-            return t * self.step(0.0)  # β̃ stays at β_1 until V exceeds 1
+            return t * self.step(0.0)
         done = waited + len(self._exact) - 1
         if t <= done:
             return self._exact[t - waited]
@@ -100,10 +104,9 @@ class SelfTuningBound(BoundCurve):
         r = self.step(start)
         above = self._beta(start) - rule.lean * rule.weak * (1 + rule.patience)
         if above <= 0:
-            return (1 + SLACK) * t  # no price is below 1 there
-        largest = (
-            1 + rule.share * r / (rule.diameter * above)
-        ) ** 1.5  # of all x: prices fall like β^{−3/2} at most
+            return (1 + SLACK) * t  # no round costs less than 1 there
+        # Round costs fall like β^{−3/2} at most, so this is the largest of all x.
+        largest = (1 + rule.share * r / (rule.diameter * above)) ** 1.5
         extra = largest * log(r / self.step(start + (t - done) * r))
         return self._reached(start, t - done + extra)
 
@@ -126,26 +129,30 @@ class SelfTuningBound(BoundCurve):
 
     @cached_property
     def _climb(self) -> _Climb:
-        """1/r from below, cell by cell, for each of the three prices: the one that takes longest is the truest.
+        """1/r from below, cell by cell, for each of the three bounds on a round: the one that takes longest counts.
 
-        The logarithm of each price is convex in log β but for one kink, where a cell begins: chords of 1/r are below.
+        The logarithm of each bound is convex in log β but for one kink, where a cell begins: chords of 1/r are below.
         """
         rule, stretch = self.rule, 1 + self.rule.patience
+        # The grid ends where 2⁶⁴ rounds of the highest cost would lead: nobody plays longer.
         farthest = self._beta((1 + SLACK) * 2.0**64)
         grid = rule.first * np.exp(np.arange(0.0, log(farthest / rule.first) + 2 * CELL, CELL))
+        # At β = 2·weak the exploration that is best reaches its cap of ½: the cost has another slope below.
         kink = 2 * rule.weak * stretch
         beta = np.unique(np.append(grid, kink)) if kink > rule.first else grid
         log_ratio = np.diff(np.log(beta))
         best = _Climb(beta, np.zeros(beta.size), np.zeros(beta.size - 1), np.zeros(beta.size - 1))
         cells = np.zeros(beta.size - 1)
-        for branch in (lambda b: 1.0, self._weak, self._strong):
+        for branch in (lambda b: 1.0, self._weak_cost, self._strong_cost):
             rounds = rule.diameter / (
                 rule.share * (1 + SLACK) * np.array([branch(b) for b in beta / stretch])
             )
-            known = (rounds[:-1] > 0) & np.isfinite(rounds[1:])
-            slope = np.where(known, np.diff(np.log(np.where(rounds > 0, rounds, 1.0))), 0.0) / log_ratio
+            # A bound of ∞ says nothing about a cell, and one that is ∞ at its end has no chord.
+            finite = (rounds[:-1] > 0) & np.isfinite(rounds[1:])
+            slope = np.where(finite, np.diff(np.log(np.where(rounds > 0, rounds, 1.0))), 0.0) / log_ratio
+            # ∫ of the chord, a power of β, over the cell.
             takes = rounds[:-1] * beta[:-1] * np.expm1((slope + 1) * log_ratio) / (slope + 1)
-            better = known & (takes > cells)
+            better = finite & (takes > cells)
             cells = np.where(better, takes, cells)
             best = best._replace(
                 scale=np.where(better, rounds[:-1], best.scale), slope=np.where(better, slope, best.slope)
@@ -154,6 +161,7 @@ class SelfTuningBound(BoundCurve):
 
     def _reached(self, start: float, rounds: float) -> float:
         """v at most, so many rounds of the integral after `start` ≥ 1."""
+        # The integral is inverted: first the cell in which its time is up, then the point in the cell.
         climb, rule = self._climb, self.rule
         begin = self._beta(start)
         k = int(np.searchsorted(climb.beta, begin, side="right")) - 1
@@ -164,10 +172,10 @@ class SelfTuningBound(BoundCurve):
         beta = float(climb.beta[k] * (1 + left) ** (1 / power))
         return 1 + (beta - rule.first) * rule.diameter / rule.share
 
-    def _weak(self, beta: float) -> float:
+    def _weak_cost(self, beta: float) -> float:
         return weak_price(beta, self.rule.order, self.rule.weak, self.rule.beside)
 
-    def _strong(self, beta: float) -> float:
+    def _strong_cost(self, beta: float) -> float:
         return strong_price(beta, self.rule.weak, self.rule.strong, self.rule.lean)
 
     # -- in words and in files -------------------------------------------------------------------------------
@@ -182,6 +190,7 @@ class SelfTuningBound(BoundCurve):
         def says(t: int) -> bool:
             return below_trivial(self.value_at(t), t)
 
+        # Only the joint of both regimes can make the bound cross t a second time.
         joint = self._waited + len(self._exact) - 1
         if says(joint) and says(joint + 1):
             return first(says)

@@ -1,4 +1,4 @@
-"""What rounds of self-tuning play cost on a graph: the covers it may explore through, and their prices."""
+"""What rounds of self-tuning play cost on a graph: the arms it may explore for, and its worst-case costs then."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from sidelight.planning.self_tuning.rule import SelfTuning
 from sidelight.planning.tuning import Tuning, lazy_factor
 
 SPENT = 0.5
-"""Of the share c that the bound grants, so much is spent where temperature is cheap: the rest is seldom worth it."""
+"""Of the share c that the bound grants, so much raises the temperature beyond need: more seldom helps."""
 
 PATIENT = 1000
-"""Larger graphs buy temperature more rarely, as looking at them takes longer."""
+"""Larger graphs raise their temperature more rarely, as looking at them takes longer."""
 
 
 @dataclass(frozen=True, eq=False)
-class Covered:
-    """A graph and the arms it is explored for; arms outside have self-loops, and see each other in cliques."""
+class ExploredArms:
+    """The arms of a graph that play explores for; all others have self-loops, and see each other in cliques."""
 
     name: str  # what is covered
     solved: Solved
@@ -42,17 +42,25 @@ class Covered:
         Where reveals may fail, each level of their probabilities proves something (docs/theory/failing-reveals.md).
         """
         n = self.solved.graph.n_arms
+        # Below s = 1 exploration follows X; on many arms the engine refreshes it lazily, which costs a factor.
         lazy = float(lazy_factor(n)) if s < 1 else 1.0
         weak = lazy * float(self.domination(s).value) ** s
         whole = self.targets.size == n
         outside = np.ones(n, dtype=bool)
         outside[self.targets] = False
-        beside = 0.0 if whole else min(self._looped(r, level, s, outside) for r, level in self.solved.levels)
-        found = [self._strong(r, level, s, weak, whole) for r, level in self.solved.levels]
-        return s, weak, beside, *min(found)
+        beside = (
+            0.0
+            if whole
+            else min(self._self_loop_cost(r, level, s, outside) for r, level in self.solved.levels)
+        )
+        # Each level of probabilities proves a pair (strong, lean); the least cost counts, whatever its exploration.
+        proved = [self._strong_cost(r, level, s, weak, whole) for r, level in self.solved.levels]
+        return s, weak, beside, *min(proved)
 
-    def _looped(self, r: float, level: Solved, s: float, arms: Bools) -> float:
+    def _self_loop_cost(self, r: float, level: Solved, s: float, arms: Bools) -> float:
         """½Q^s: Σ X^{2−s}/P over these arms is at most Q^s, by cliques or self-loops alone; ∞ if some have none."""
+        # A clique of level r shows its arms to each other r times as often as if it were certain; without cliques an
+        # arm counts by its own loop alone, P ≥ r_ii·X (Hölder with 1/s).
         g, found = self.solved.graph, inf
         if level.graph.has_loop[arms].all():
             found = float(level.cliques.value) ** s / (2 * r)
@@ -60,25 +68,31 @@ class Covered:
             found = min(found, float((loop_probability(g)[arms] ** (-1 / s)).sum()) ** s / 2)
         return found
 
-    def _strong(self, r: float, level: Solved, s: float, weak: float, whole: bool) -> tuple[float, float]:
+    def _strong_cost(
+        self, r: float, level: Solved, s: float, weak: float, whole: bool
+    ) -> tuple[float, float]:
         """(strong, lean) as a level of probabilities proves them."""
         g, n = level.graph, level.graph.n_arms
         everywhere = self.solved.graph.certain and g.universal.size == n
         if self.solved.graph.has_loop.all():
-            # With full feedback and entropy Hoeffding's lemma: nothing is estimated.
+            # Nothing has to be explored for. With full feedback and entropy nothing is even estimated, and the
+            # lemma of Hoeffding gives 1/8.
             full = s == 1 and everywhere
-            return (1 / 8 if full else self._looped(r, level, s, np.ones(n, dtype=bool))), 0.0
+            return (1 / 8 if full else self._self_loop_cost(r, level, s, np.ones(n, dtype=bool))), 0.0
+        # Lemma 4 needs loop-less arms that all others show, and where reveals may fail a cover of all arms.
         if observability(g).graph != "strong" or not (whole or self.solved.graph.certain):
             return inf, 0.0
         mutual, seen = level.cliques.mutual, float(level.cliques.value)
-        return loopless_price(s, weak, 0.0 if mutual is None else float(mutual.upper), seen, r)
+        return loopless_cost(s, weak, 0.0 if mutual is None else float(mutual.upper), seen, r)
 
     def rule(self, s: float, c: float) -> SelfTuning:
-        """The numbers of the plan without a horizon, with a first temperature near which prices fall below 1."""
+        """The numbers of the plan without a horizon, from a temperature near which rounds cost less than 1."""
         n = self.solved.graph.n_arms
         order, weak, beside, strong, lean = self.costs(s)
         D, patience = float(diameter(s, n)), 0.01 if n <= PATIENT else 0.05
+        # Below these the bounds on a round are 1 or near it: a lower start would save D·β_1 and learn nothing there.
         first = max(weak / 2, beside, c / D)
+        # strong/(β − lean·weak) is 2 at most here; θ is how far β may lag behind.
         if lean > 0:
             first = max(first, (1 + patience) * lean * weak + strong / 2)
         return SelfTuning(order, c, D, first, weak, beside, strong, lean, patience, SPENT * c)
@@ -89,6 +103,7 @@ class Covered:
         owed, weights = np.zeros(n, dtype=bool), np.zeros(n)
         owed[found.cover] = True
         weights[found.arms] = found.weights
+        # At order 1 exploration does not depend on X: it is written out as a constant, which the engine scales.
         entropy, b = rule.order == 1, rule.first_strength
         one_block, constant = np.zeros(n, dtype=np.int64), np.full(n, entropy)
         played = shared(g, one_block, weights, owed, np.full(n, b), constant, rule.order)
@@ -103,48 +118,53 @@ class Covered:
         )
 
 
-def covers(solved: Solved) -> Iterator[Covered]:
+def covers(solved: Solved) -> Iterator[ExploredArms]:
     """All arms, and where some have self-loops those without."""
     g = solved.graph
     solved.observability  # noqa: B018 - an error if some arm cannot be observed
-    yield Covered("all arms", solved, np.arange(g.n_arms))
-    known = set()
+    yield ExploredArms("all arms", solved, np.arange(g.n_arms))
+    # Arms that show themselves need no exploration: the cover is cheaper, but they cost something beside it. Which is
+    # better depends on the horizon, so both are weighed. Levels often agree on who has a loop.
+    seen = set()
     for r, level in solved.levels:
         loopless = np.flatnonzero(~level.graph.has_loop)
-        if 0 < loopless.size < g.n_arms and loopless.tobytes() not in known:
-            known.add(loopless.tobytes())
+        if 0 < loopless.size < g.n_arms and loopless.tobytes() not in seen:
+            seen.add(loopless.tobytes())
             name = "loop-less arms" if g.certain else f"arms with self-loop below {r:g}"
-            yield Covered(name, solved, loopless)
+            yield ExploredArms(name, solved, loopless)
 
 
 # -- loop-less arms of strongly observable graphs -----------------------------------------------------------
 
 
 @cache
-def loopless_price(
+def loopless_cost(
     s: float, weak: float, loops: float, seen: float, level: float = 1.0
 ) -> tuple[float, float]:
     """(strong, lean): with exploration of strength lean/β a round costs at most strong/(β − lean·weak).
 
     The cover includes all loop-less arms, Σ x/P ≤ `loops` over the arms that are not universal, all with self-loops,
-    and Σ x/P ≤ `seen` over all, where a loop-less arm counts with x. Every lean and every threshold τ prove a price
-    (`loopless_prices`); the least of a grid is taken. Edges reveal with probability `level` or more, and all arms are
+    and Σ x/P ≤ `seen` over all, where a loop-less arm counts with x. Every lean and every threshold τ prove a bound
+    (`loopless_costs`); the least of a grid is taken. Edges reveal with probability `level` or more, and all arms are
     covered where that is below 1.
     """
+    # Where exactly the minimum lies does not matter for the proof, only for the constant.
     ends, tau_ends = (-4.0, 2.0), (0.02, 0.5)  # lean = 1 − s + e^x
     for _ in range(4):  # a grid, then finer ones around its best point
         x, tau = np.linspace(*ends, 61), np.linspace(*tau_ends, 25)
-        found = loopless_prices(s, weak, loops, seen, (1 - s) + np.exp(x)[:, None], tau[None, :], level)
+        found = loopless_costs(s, weak, loops, seen, (1 - s) + np.exp(x)[:, None], tau[None, :], level)
         i, j = divmod(int(np.argmin(found)), tau.size)
         ends = x[max(i - 1, 0)], x[min(i + 1, x.size - 1)]
         tau_ends = tau[max(j - 1, 0)], tau[min(j + 1, tau.size - 1)]
     return float(found[i, j]), float((1 - s) + np.exp(x[i]))
 
 
-def loopless_prices(
+def loopless_costs(
     s: float, weak: float, loops: float, seen: float, lean: Floats, tau: Floats, level: float = 1.0
 ) -> Floats:
     """`strong` for lean > 1 − s and τ ∈ (0, ½]: Lemma 4 of docs/theory/self-tuning.md."""
+    # Either no universal arm has mass above 1 − τ, and all of them are seen often; or one has, and estimates are
+    # shifted by its own, which the others pay for with their mass τ at most. A round costs the larger of the two.
     explored, looped = lean * weak, loops**s / (2 * level)
     shift = _steepness((tau / (1 - tau)) ** (1 - s) / lean, s) / level
     others = tau ** (2 - s) / (2 * (1 - tau) * level) + looped * tau ** (1 - s)
@@ -160,6 +180,7 @@ def loopless_prices(
 
 def _steepness(r: Floats, s: float) -> Floats:
     """ψ₋(r)/r, which rises in r: ψ₋(r) = ((1−εr)^{−s/ε} − 1)/(sr) − 1 with ε = 1 − s; ∞ from εr = 1 on."""
+    # From εr = 1 on the point would leave the simplex: no bound there, which ∞ says.
     with np.errstate(divide="ignore", over="ignore"):
         if s == 1:
             return np.asarray((np.expm1(r) - r) / (r * r))

@@ -29,14 +29,13 @@ from sidelight.planning.bounds.bound import (
     below_trivial,
     first,
 )
-from sidelight.planning.candidates import considered, smallest, weighed
+from sidelight.planning.candidates import smallest, weighed
 from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.interpolated import LARGEST_H, LEAST_H, one_best_h
-from sidelight.planning.plan import Candidate, Considered, Details, Plan
+from sidelight.planning.plan import Candidate, Considered, Details, Offer, Plan
 from sidelight.planning.self_tuning.curve import SelfTuningBound
-from sidelight.planning.self_tuning.observed import Covered, covers
+from sidelight.planning.self_tuning.observed import ExploredArms, covers
 from sidelight.planning.self_tuning.rule import SelfTuning
-from sidelight.planning.tuning import Tuning
 
 SHARE = 0.5
 """Of every cost, so much pays for a higher temperature: best for the bound on weakly observable graphs."""
@@ -88,7 +87,7 @@ def checked_share(share: object) -> float:
     number = SHARE if share is None else checked_number("share", share, LEAST_SHARE)
     if number > 1:
         raise InvalidOption(
-            f"share is that of all costs that buys temperature, in 1/64..1, got share={share!r}"
+            f"share is that of all costs that raises the temperature, in 1/64..1, got share={share!r}"
         )
     return number
 
@@ -101,7 +100,7 @@ def _orders(solved: Solved, order: Order) -> tuple[float, ...]:
 
 
 def _plan(
-    cover: Covered,
+    cover: ExploredArms,
     rule: SelfTuning,
     curve: Bound | BoundCurve,
     considered: tuple[Considered, ...] = (),
@@ -115,7 +114,7 @@ def _plan(
     return Plan(partition.graph, partition, horizon, *about, details)
 
 
-def _parameters(cover: Covered, rule: SelfTuning) -> dict[str, Any]:
+def _parameters(cover: ExploredArms, rule: SelfTuning) -> dict[str, Any]:
     """The numbers of a rule that its reader may want."""
     delta = float(cover.domination(rule.order).value)
     named = {"order": rule.order, "share": rule.share, "beta_1": rule.first, "delta": delta}
@@ -138,12 +137,14 @@ def self_tuning(solved: Solved, order: Order = None, share: float = SHARE) -> Pl
         for cover in covers(solved)
         for each in _orders(solved, order)
     ]
+    # The horizon is unknown: what counts is how far a bound is from the best one where it is farthest.
     values = np.array([[min(bound.value_at(t), float(t)) for t in WEIGHED] for _, bound in bounds])
     worst = [float(f"{ratio:.12g}") for ratio in (values / values.min(axis=0)).max(axis=1)]
     # Where everyone sees everyone there is nothing to explore for, and entropy plays best as well.
     seen = solved.graph.universal.size == solved.graph.n_arms
     most = inf if order is not None else (1 if seen else WORTH) * min(worst)
 
+    # An order that was asked for, or "bound", is judged by bounds alone; else the smallest good one plays best.
     def preference(k: int) -> tuple[float, float]:
         of = bounds[k][1].rule.order
         return (worst[k], of) if order is not None else (of, worst[k])
@@ -161,7 +162,7 @@ class SelfTuningCandidate(Candidate):
     T rounds need the budget β_1·D + cost_to_go(β_1, T), and some room to play freely in from the start.
     """
 
-    def __init__(self, cover: Covered, orders: Iterable[float], share: float) -> None:
+    def __init__(self, cover: ExploredArms, orders: Iterable[float], share: float) -> None:
         super().__init__(cover.name, SELF_TUNING, natural.single(cover.solved.graph), THEOREM)
         self.cover, self.orders, self.share = cover, sorted(set(orders), key=_from_half), share
 
@@ -172,6 +173,7 @@ class SelfTuningCandidate(Candidate):
 
     def rules(self, T: float) -> list[SelfTuning]:
         """For each order the rule with the least budget for T rounds."""
+        # A rule needs some budget before its need can be computed from it: any will do.
         rules = (replace(rule, horizon=int(T), budget=1.0) for rule in self._anytime)
         return [replace(rule, budget=needed(rule)) for rule in rules]
 
@@ -179,16 +181,12 @@ class SelfTuningCandidate(Candidate):
         """The rule with the least budget for T rounds."""
         return min(self.rules(T), key=_size)
 
-    def terms(self, T: float) -> dict[str, float]:
+    def offer(self, T: float) -> Offer:
         """What temperature costs, and the rounds at it."""
         rule = self.best(T)
         temperature = rule.diameter * rule.cost_to_go(rule.first, T)[1]
-        return {"temperature": temperature, "rounds": rule.budget - temperature - ROOM, "room": ROOM}
-
-    def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
-        """The tuning at T and its parameters by name."""
-        rule = self.best(T)
-        return self.cover.tuning(rule), _parameters(self.cover, rule)
+        terms = {"temperature": temperature, "rounds": rule.budget - temperature - ROOM, "room": ROOM}
+        return Offer(terms, lambda: (self.cover.tuning(rule), _parameters(self.cover, rule)))
 
     def plan(self, horizon: int, considered: tuple[Considered, ...] = ()) -> Plan:
         """The plan that plays it for `horizon` rounds."""
@@ -228,21 +226,24 @@ def tuned_plan(
     budget. Where none fits, the plan with the smallest bound is played as it is, and says so; if `forced`, the budget
     is raised to the least.
     """
+    # Fixed rates and self-tuning share one list: the smallest bound of all is the promise, whoever has it.
     T, scores = float(horizon), weighed(candidates, horizon)
-    good = smallest(scores).order(T)  # where another plan on one simplex is best, so is its order
+    good = smallest(scores)[0].offer(T).order  # where another plan on one simplex is best, so is its order
     own = self_tuning_candidates(solved, order, share, () if good is None else (good,))
     scores += weighed(own, horizon)
-    base, tried = smallest(scores), considered(scores)
+    base, tried = smallest(scores)
     if not own:
         return base.plan(horizon, tried)
     promised = base.bound(horizon)
     rules = [(candidate.cover, rule) for candidate in own for rule in candidate.rules(T)]
     least = min((rule for _, rule in rules), key=_size)
     budget = (1 + slack) * promised.value
+    # Self-tuning keeps to a budget on every run, but no rule can promise less than its own rounds may cost.
     if budget < least.budget and not forced:
         enough = ceil(1000 * (least.budget / promised.value - 1)) / 1000
         why = f"fixed rates: no self-tuning plan keeps to this bound, but with slack={enough:g} one does"
         return base.plan(horizon, tried).noted(why)
+    # Among the rules that fit, those near order ½ learn easy losses fastest: the bound is the budget for all of them.
     budget = max(budget, least.budget)
     fitting = [(cover, rule) for cover, rule in rules if rule.budget <= budget]
     if order == "bound":
@@ -255,14 +256,16 @@ def tuned_plan(
 
 def _budgeted(base: Candidate, promised: Bound, rule: SelfTuning, slack: float) -> Bound:
     """The budget as a bound, with what the plan needs it for and where it comes from."""
+    # The budget is a sum of what was promised, the slack, and what a forced order needs beyond both.
     extra = slack * promised.value
     raised = rule.budget - promised.value - extra
     named = {"slack": extra, "for this order": raised}
     terms = {SMALLEST: promised.value} | {k: v for k, v in named.items() if v > ROUNDING * promised.value}
 
     def says(t: int) -> bool:
-        return below_trivial((1 + slack) * sum(base.terms(float(t)).values()) + raised, t)
+        return below_trivial((1 + slack) * base.offer(float(t)).value + raised, t)
 
+    # Slack delays the round from which on the bound says something; without any it is that of the smallest bound.
     since = promised.informative_from
     return Bound(
         promised.horizon,

@@ -20,17 +20,20 @@ MOST = 1e100
 
 @dataclass(frozen=True)
 class SelfTuning:
-    """One simplex with entropy H of order s and temperature β, which is bought from β_1 on with a share of all costs.
+    """One simplex with entropy H of order s and temperature β, which a share of all costs raises from β_1 on.
 
-    A round at β costs at most `price(β)`, whatever was learnt, if it explores with `safe_strength(β)`:
+    A round at β costs at most `round_cost(β)`, whatever was learnt, if it explores with `safe_strength(β)`:
 
-        price(β) = min(1,  strong/(β − lean·weak),  max_{0 ≤ z ≤ 1} p(1 − z) + beside·z^{1−s}/(β(1 − min(p, ½)))),
+        cost(β) = min(1,  strong/(β − lean·weak),  max_{0 ≤ z ≤ 1} p(1 − z) + beside·z^{1−s}/(β(1 − min(p, ½)))),
         p = √(weak/(2β)) for β ≥ 2·weak, weak/β below.
 
     The first is for strongly observable graphs (∞ elsewhere), the other for any. With a `horizon` the certificate
     never exceeds `budget`. Proofs: docs/theory/self-tuning.md.
     """
 
+    # Names of fields are those of saved files. In the words of the lemmas: `weak` is G, what exploring through the
+    # cover costs (Lemma 2), `beside` the term of the arms that it does not cover, `strong` and `lean` are z and k,
+    # the cost and the coefficient of exploration on strongly observable graphs (Lemma 4).
     order: float  # s in (0, 1]
     share: float  # c: β is never below β_1 + c·(all costs)/D, but for the factor 1 + θ
     diameter: float  # D, the largest H
@@ -40,16 +43,18 @@ class SelfTuning:
     strong: float = inf
     lean: float = 0.0  # strength of exploration is lean/β where `strong` is the smallest
     patience: float = 0.01  # θ
-    play_share: float = 0.25  # c' ≤ c: how much of every cost buys temperature beyond that
+    play_share: float = 0.25  # c' ≤ c: how much of every cost raises the temperature beyond that
     horizon: int = 0  # 0: any number of rounds
     budget: float = inf
 
     def __post_init__(self) -> None:
+        # Rules come from files too: what the kernels divide by must be positive, and products of a few stay finite.
         most = {"order": 1.0, "share": 1.0, "play_share": self.share, "patience": 1.0}
         for name in (*most, "diameter", "first", "weak", "beside", "lean"):
             value, top = getattr(self, name), most.get(name, MOST)
             if not 0 <= value <= top or (value == 0 and name not in ("beside", "lean")):
                 raise InvalidOption(f"{name} of a self-tuning plan is in (0, {top:g}], got {value!r}")
+        # With β_1 ≥ c/D no raise of the temperature has to more than double it, on which Theorem 2 relies.
         laws = {
             f"a cover of one arm or more has weak ≥ 1, got {self.weak!r}": self.weak > 1 - 1e-6,
             f"strong = {self.strong!r} must be at least lean·weak = {self.lean * self.weak!r}": (
@@ -71,7 +76,7 @@ class SelfTuning:
         """What `prices` asks for."""
         return self.order, self.weak, self.beside, self.strong, self.lean
 
-    def price(self, beta: float) -> float:
+    def round_cost(self, beta: float) -> float:
         """What a round at β costs at most."""
         return prices.price(beta, *self.costs)
 
@@ -82,6 +87,7 @@ class SelfTuning:
     @property
     def first_strength(self) -> float:
         """Lemma 2's strength at β_1: the flat tuning around this rule explores with it."""
+        # The arrays of a tuning hold what round 1 plays; the engine scales them by the strength in use.
         return prices.weak_strength(self.first, self.weak)
 
     def cost_to_go(self, beta: float, rounds: float) -> tuple[float, float]:
@@ -90,6 +96,7 @@ class SelfTuning:
 
     def to_array(self) -> Floats:
         """All numbers in the order of the fields."""
+        # This is an array of saved files, and what the engine copies: the order of the fields is their format.
         return np.array([getattr(self, name) for name in OWN], dtype=np.float64)
 
     @classmethod
