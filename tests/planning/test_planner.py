@@ -293,8 +293,7 @@ PAIRS = FeedbackGraph.from_edges(4, both([(0, 1), (2, 3)]))
 
 
 @pytest.mark.parametrize(
-    "horizon",
-    [0, -5, True, False, 1.5, float("nan"), float("inf"), "100", 2**63, 10**400, np.float64(2.5)],
+    "horizon", [0, -5, True, False, 1.5, float("nan"), float("inf"), "100", 2**63, 10**400, np.float64(2.5)]
 )
 def test_refuses_horizons(horizon):
     with pytest.raises(InvalidOption, match="horizon"):

@@ -160,10 +160,7 @@ def test_large_horizons_play_one_simplex(name):
     arrays = made.tuning.to_arrays()
     faster = Tuning.from_arrays(arrays | {"top_rate": 2 * arrays["top_rate"]})
     assert not all(c.holds for c in check_certificate(replace(made, tuning=faster)))
-    cheaper = replace(
-        made.bound,
-        terms={k: t / 2 for k, t in made.bound.terms.items()},
-    )
+    cheaper = replace(made.bound, terms={k: t / 2 for k, t in made.bound.terms.items()})
     assert not all(c.holds for c in check_certificate(replace(made, curve=cheaper)))
 
 

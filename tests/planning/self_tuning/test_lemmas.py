@@ -7,17 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from self_tuning_twin import (
-    SelfTuning,
-    best_play,
-    cost,
-    directions,
-    entropy,
-    money,
-    point,
-    psi,
-    psi_minus,
-)
+from self_tuning_twin import SelfTuning, best_play, cost, directions, entropy, money, point, psi, psi_minus
 
 ORDERS = (0.3, 0.5, 0.8, 1.0)
 
