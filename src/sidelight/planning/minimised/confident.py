@@ -51,11 +51,15 @@ class Confident(Candidate):
         theorem = "one block, η and b for high probability: log N/η + T·max(η/(2b), bδ*)"
         super().__init__("single", CONFIDENT, partition, theorem, (CONFIDENT,) * min(self.n - 1, 1))
 
+    def numbers(self, T: float) -> Numbers:
+        """η, b and λ with the smallest bound found."""
+        return _smallest(T, self.n, self.delta, 1 - self.confidence)
+
     def offer(self, T: float) -> Offer:
         """In the mean log N/η + T·max(η/(2b), bδ*), or ηT/8 with full feedback; the minimiser keeps to γ̄ ≤ ½."""
-        eta, b, risk = _smallest(T, self.n, self.delta, 1 - self.confidence)
         if self.n == 1:
             return Offer({"one arm": 0.0}, lambda: (Tuning.singletons(1, Potential(1.0, 1.0)), {}))
+        eta, b, risk = self.numbers(T)
         rounds = T * (price_of_mean(eta / (2 * b), b * self.delta) if self.delta else 0.125 * eta)
         parameters = {"eta": eta, "b": b, "delta": self.delta, "gamma_bar": b * self.delta}
         parameters |= {"lambda": risk, "confidence": self.confidence}
