@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ FORMAT = 1
 KEY = b"sidelight"
 MARK = "# sidelight-log "
 CSV = (".csv", ".csv.gz")
+PARQUET = {"compression": "zstd", "write_page_checksum": True}
 NAMED = ("arm", "revealed")
 """Columns that may hold labels, which may look like numbers."""
 
@@ -38,12 +39,17 @@ def described(unit: Unit, n_arms: int, labels: Sequence[str] | None) -> str:
 
 def write(log: Log, path: str | os.PathLike[str]) -> None:
     """Write a log to one file, whole or not at all."""
+    from pyarrow import csv
+
     file = Path(path)
     about = described(log.unit, log.n_arms, log.labels)
     if file.name.lower().endswith(CSV):
-        data = f"{MARK}{about}\n".encode() + csv_bytes(log.to_arrow(), header=True)
+        sink = io.BytesIO(f"{MARK}{about}\n".encode())
+        sink.seek(0, io.SEEK_END)
+        csv.write_csv(log.to_arrow(), sink)
+        data = sink.getvalue()
     elif file.suffix.lower() == ".parquet":
-        data = parquet_bytes(log.to_arrow(), about)
+        data = parquet_bytes(log.to_arrow().replace_schema_metadata({KEY: about.encode()}))
     else:
         raise LogError(f"cannot write {file}: the name of a log ends in .csv, .csv.gz or .parquet")
     try:
@@ -53,38 +59,36 @@ def write(log: Log, path: str | os.PathLike[str]) -> None:
         raise LogError(f"cannot write {file}: {error.strerror or error}") from error
 
 
-def csv_bytes(table: Any, header: bool) -> bytes:
-    """A table as lines of text."""
-    from pyarrow import csv
+def long_schema(names: Sequence[str], unit: Unit, n_arms: int, labels: Sequence[str] | None, ids: str) -> Any:
+    """The types of columns of the long format, and what a file says beside its table."""
+    import pyarrow as pa
 
-    sink = io.BytesIO()
-    csv.write_csv(table, sink, csv.WriteOptions(include_header=header))
-    return sink.getvalue()
+    arms = "int64" if labels is None else "string"
+    kinds = {"decision_id": ids, "round": "int64", "arm": arms, "revealed": arms, "rows": "int64"}
+    kinds["version"] = "string"
+    typed = [(name, pa.type_for_alias(kinds.get(name, "float64"))) for name in names]
+    return pa.schema(typed, metadata={KEY: described(unit, n_arms, labels).encode()})
 
 
-def parquet_bytes(table: Any, about: str) -> bytes:
-    """A table as a parquet file that says what it is."""
+def long_table(rows: Iterable[tuple[Any, ...]], schema: Any) -> Any:
+    """Rows as a table of this schema."""
+    import pyarrow as pa
+
+    columns = zip(zip(*rows, strict=True), schema.types, strict=True)
+    return pa.Table.from_arrays([pa.array(column, type=kind) for column, kind in columns], schema=schema)
+
+
+def parquet_bytes(table: Any) -> bytes:
+    """A table as a parquet file."""
     import pyarrow.parquet
 
     sink = io.BytesIO()
-    pyarrow.parquet.write_table(
-        table.replace_schema_metadata({KEY: about.encode()}),
-        sink,
-        compression="zstd",
-        write_page_checksum=True,
-    )
+    pyarrow.parquet.write_table(table, sink, **PARQUET)
     return sink.getvalue()
 
 
-def read(
-    path: str | os.PathLike[str],
-    *,
-    n_arms: int | None = None,
-    labels: Sequence[str] | None = None,
-    losses: Sequence[float] | None = None,
-    rewards: Sequence[float] | None = None,
-) -> Log:
-    """The log of a file or folder; what the caller states comes before what the file says."""
+def read(path: str | os.PathLike[str], **stated: Any) -> Log:
+    """The log of a file or folder; what is stated, as in `Log.read`, comes before what the file says."""
     file = Path(path)
     try:
         columns, about = _contents(file)
@@ -95,17 +99,13 @@ def read(
     except Exception as error:  # readers of damaged files raise all kinds
         raise LogError(f"{file} cannot be read as a log: {error or type(error).__name__}") from error
     if obp.speaks_obp(list(columns)) and "arm" not in columns:
-        return obp.from_obp(columns, n_arms=n_arms, rewards=rewards, where=str(file))
-    if losses is None and rewards is None:
-        losses, rewards = about.get("losses"), about.get("rewards")
-    return log_of(
-        columns,
-        n_arms=about.get("n_arms") if n_arms is None and labels is None else n_arms,
-        labels=about.get("labels") if labels is None else labels,
-        losses=losses,
-        rewards=rewards,
-        where=str(file),
-    )
+        return obp.from_obp(columns, n_arms=stated["n_arms"], rewards=stated["rewards"], where=str(file))
+    if stated["losses"] is None and stated["rewards"] is None:
+        stated |= {"losses": about.get("losses"), "rewards": about.get("rewards")}
+    if stated["labels"] is None:
+        many = stated["n_arms"]
+        stated |= {"labels": about.get("labels"), "n_arms": about.get("n_arms") if many is None else many}
+    return log_of(columns, str(file), **stated)
 
 
 def _contents(file: Path) -> tuple[dict[str, Column], dict[str, Any]]:
@@ -129,10 +129,15 @@ def parquet_about(file: Path) -> dict[str, Any]:
     import pyarrow.parquet
 
     try:
-        metadata = pa.parquet.read_schema(file).metadata or {}
+        return _metadata(pa.parquet.read_schema(file), file)
+    except LogError:
+        raise
     except Exception as error:
         raise LogError(f"{file} is damaged or no parquet file: {error}") from error
-    return _about(metadata.get(KEY, b"{}"), str(file))
+
+
+def _metadata(schema: Any, file: Path) -> dict[str, Any]:
+    return _about((schema.metadata or {}).get(KEY, b"{}"), str(file))
 
 
 def _parquet(files: list[Path]) -> tuple[dict[str, Column], dict[str, Any]]:
@@ -147,14 +152,11 @@ def _parquet(files: list[Path]) -> tuple[dict[str, Column], dict[str, Any]]:
             raise
         except Exception as error:
             raise LogError(f"{file} is damaged or no parquet file: {error}") from error
-    abouts = [
-        _about((table.schema.metadata or {}).get(KEY, b"{}"), str(file))
-        for table, file in zip(tables, files, strict=True)
-    ]
-    for about, file in zip(abouts, files, strict=True):
-        if about != abouts[0]:
-            raise LogError(f"{file} is of another log than {files[0]}: {about} and {abouts[0]}")
-    return columns_of(pa.concat_tables(tables, promote_options="default")), abouts[0]
+    about = _metadata(tables[0].schema, files[0])
+    for table, file in zip(tables, files, strict=True):
+        if (other := _metadata(table.schema, file)) != about:
+            raise LogError(f"{file} is of another log than {files[0]}: {other} and {about}")
+    return columns_of(pa.concat_tables(tables, promote_options="default")), about
 
 
 def _csv(file: Path) -> tuple[dict[str, Column], dict[str, Any]]:
@@ -171,10 +173,8 @@ def _csv(file: Path) -> tuple[dict[str, Column], dict[str, Any]]:
             about = _about(words.removeprefix(MARK).encode(), str(file))
     if not data.strip():
         raise LogError(f"{file} is empty: a log has a line of column names and a line per revealed arm")
-    if not data.endswith(b"\n") and about:
-        data = data[
-            : data.rfind(b"\n") + 1
-        ]  # a line that was being written; its decision is noticed by its rows
+    if about:  # without a line that was being written; its decision is noticed by its rows
+        data = data[: data.rfind(b"\n") + 1]
     names = csv.read_csv(io.BytesIO(data.partition(b"\n")[0] + b"\n")).column_names
     types = dict.fromkeys(names, "string")
     options = csv.ConvertOptions(column_types=types, strings_can_be_null=True, null_values=[""])

@@ -79,12 +79,8 @@ def from_obp(
         columns = {name: column[chosen] for name, column in columns.items()}
     stated = feedback.get("n_actions") if isinstance(feedback, Mapping) else None
     table = {"arm": columns["action"], "reward": columns["reward"], "probability": columns["pscore"]}
-    return log_of(
-        table,
-        n_arms=n_arms if n_arms is not None or stated is None else int(stated),
-        rewards=(0.0, 1.0) if rewards is None else rewards,
-        where=where,
-    )
+    many = n_arms if n_arms is not None or stated is None else int(stated)
+    return log_of(table, where, n_arms=many, rewards=(0.0, 1.0) if rewards is None else rewards)
 
 
 def to_obp(log: Log) -> dict[str, Any]:

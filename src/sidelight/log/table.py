@@ -42,17 +42,9 @@ def columns_of(table: Mapping[str, Any] | Any) -> dict[str, Column]:
     return columns
 
 
-def log_of(
-    columns: Mapping[str, Column],
-    *,
-    n_arms: int | None = None,
-    labels: Sequence[str] | None = None,
-    losses: Sequence[float] | None = None,
-    rewards: Sequence[float] | None = None,
-    where: str = "",
-) -> Log:
-    """The log of a table; `where` names it in errors."""
-    return _Reader(columns, where).log(n_arms, labels, losses, rewards)
+def log_of(columns: Mapping[str, Column], where: str = "", **stated: Any) -> Log:
+    """The log of a table, which `where` names in errors; `stated` are the options of `Log.from_table`."""
+    return _Reader(columns, where).log(**stated)
 
 
 class _Reader:
@@ -63,14 +55,8 @@ class _Reader:
         self.rows = len(next(iter(columns.values()))) if columns else 0
         self.all_rows = np.ones(self.rows, dtype=bool)
 
-    def log(
-        self,
-        n_arms: int | None,
-        labels: Sequence[str] | None,
-        losses: Sequence[float] | None,
-        rewards: Sequence[float] | None,
-    ) -> Log:
-        unit = self._unit(losses, rewards)
+    def log(self, n_arms: int | None = None, labels: Sequence[str] | None = None, **ranges: Any) -> Log:
+        unit = self._unit(**ranges)
         self._check_names(unit)
         arm, revealed, names = self._arms(n_arms, labels)
         shown = revealed != NOTHING
@@ -115,7 +101,7 @@ class _Reader:
 
     # -- columns ----------------------------------------------------------------------------------------
 
-    def _unit(self, losses: Sequence[float] | None, rewards: Sequence[float] | None) -> Unit:
+    def _unit(self, losses: Sequence[float] | None = None, rewards: Sequence[float] | None = None) -> Unit:
         given = {name for name in ("loss", "reward") if name in self.columns}
         if len(given) != 1:
             names = listing(list(self.columns))

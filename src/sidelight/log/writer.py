@@ -17,7 +17,7 @@ from typing import Any, Self
 from sidelight._check import checked_count, is_whole
 from sidelight._files import replacing
 from sidelight.errors import InvalidOption, LogError
-from sidelight.log.files import CSV, MARK, described, parquet_about, parquet_bytes
+from sidelight.log.files import CSV, MARK, described, long_schema, long_table, parquet_about, parquet_bytes
 from sidelight.log.unit import Unit
 
 PART = 10_000
@@ -133,7 +133,39 @@ class LogWriter:
 
         An arm of `seen` without a value was not revealed this time, which its P must account for.
         """
-        rows = self._checked(decision_id, round, arm, seen, values, probability, told_at)
+        unit, said = self.unit, f"decision {decision_id!r}"
+
+        def need(fine: bool, what: str, wanted: str, value: object) -> None:
+            if not fine:
+                raise LogError(f"{said}: {what} must be {wanted}, got {value!r}; nothing was logged")
+
+        need(not {"\n", "\r"} & set(str(decision_id)), "its id", "one line", decision_id)
+        need(is_whole(round), "its round", "a whole number", round)
+        played = self._arm(arm)
+        need(played is not None, "its arm", f"in 0..{self.n_arms - 1}", arm)
+        unknown = probability != probability
+        need(unknown or 0.0 < probability <= 1 + SLACK, "its probability", "in (0, 1]", probability)
+        chances = {self._arm(name): chance for name, chance in seen.items()}
+        shown: dict[int, tuple[float, float]] = {}
+        for name, value in values.items():
+            at = self._arm(name)
+            if at is None or at not in chances:
+                what = f"does not reveal arm {name!r}; it reveals {list(seen) or 'nothing'}"
+                raise LogError(f"{said} {what}; nothing was logged")
+            inside = isinstance(value, Real) and unit.low <= value <= unit.high
+            need(inside, f"the {unit.column} of arm {name!r}", f"in [{unit.low:g}, {unit.high:g}]", value)
+            chance = chances[at]
+            inside = isinstance(chance, Real) and 0 < chance <= 1 + SLACK
+            need(inside, f"the probability of seeing arm {name!r}", "in (0, 1]", chance)
+            shown[at] = (float(value), min(float(chance), 1.0))
+        names: Any = self.labels or range(self.n_arms)
+        head = (str(decision_id), int(round), names[played], None if unknown else float(probability))
+        tail = (len(shown), self.version, time.time() if told_at is None else float(told_at))
+        rows: list[Any] = [(*head, names[at], *shown[at], *tail) for at in sorted(shown)]
+        self._put(rows or [(*head, None, None, None, *tail)])
+
+    def _put(self, rows: list[tuple[Any, ...]]) -> None:
+        """Append the rows of one decision, or keep them for the next part."""
         with self._busy:
             if self._closed:
                 raise LogError(f"the log {self.path} is closed")
@@ -177,63 +209,6 @@ class LogWriter:
         self.close()
 
     # -- details ----------------------------------------------------------------------------------------
-
-    def _checked(
-        self,
-        decision_id: int | str,
-        round_: int,
-        arm: int,
-        seen: Mapping[int, float],
-        values: Mapping[Any, float],
-        probability: float,
-        told_at: float | None,
-    ) -> list[tuple[Any, ...]]:
-        """The rows of one decision, each in the order of `self._names`, after the checks that reading makes."""
-
-        def refused(what: str, wanted: str, value: object) -> LogError:
-            return LogError(
-                f"decision {decision_id!r}: {what} must be {wanted}, got {value!r}; nothing was logged"
-            )
-
-        if "\n" in str(decision_id) or "\r" in str(decision_id):
-            raise refused("its id", "one line", decision_id)
-        if not is_whole(round_):
-            raise refused("its round", "a whole number", round_)
-        played = self._arm(arm)
-        if played is None:
-            raise refused("its arm", f"in 0..{self.n_arms - 1}", arm)
-        if not (probability != probability or 0.0 < probability <= 1 + SLACK):
-            raise refused("its probability", "in (0, 1]", probability)
-        chances = {self._arm(name): chance for name, chance in seen.items()}
-        shown: dict[int, tuple[float, float]] = {}
-        for name, value in values.items():
-            at = self._arm(name)
-            chance = chances.get(at)
-            if at is None or chance is None:
-                raise LogError(
-                    f"decision {decision_id!r} does not reveal arm {name!r}; it reveals {list(seen) or 'nothing'}; "
-                    "nothing was logged"
-                )
-            if not (isinstance(value, Real) and self.unit.low <= value <= self.unit.high):
-                raise refused(
-                    f"the {self.unit.column} of arm {name!r}",
-                    f"in [{self.unit.low:g}, {self.unit.high:g}]",
-                    value,
-                )
-            if not (isinstance(chance, Real) and 0 < chance <= 1 + SLACK):
-                raise refused(f"the probability of seeing arm {name!r}", "in (0, 1]", chance)
-            shown[at] = (float(value), min(float(chance), 1.0))
-        play = self.labels[played] if self.labels else played
-        head = (
-            str(decision_id),
-            int(round_),
-            play,
-            None if probability != probability else float(probability),
-        )
-        tail = (len(shown), self.version, time.time() if told_at is None else float(told_at))
-        if not shown:
-            return [(*head, None, None, None, *tail)]
-        return [(*head, self.labels[at] if self.labels else at, *shown[at], *tail) for at in sorted(shown)]
 
     def _arm(self, name: object) -> int | None:
         """The number of an arm that is given by number or label; None if there is none."""
@@ -310,20 +285,12 @@ class LogWriter:
             tail *= 4
 
     def _write_part(self) -> None:
-        import pyarrow as pa
-
         number = sum(1 for _ in self.path.glob("part-*.parquet"))
         file = self.path / f"part-{number:06d}-{secrets.token_hex(4)}.parquet"
-        arms = pa.int64() if self.labels is None else pa.string()
-        text, whole, real = pa.string(), pa.int64(), pa.float64()
-        kinds = (text, whole, arms, real, arms, real, real, whole, text, real)
-        columns = zip(*self._kept, strict=True)
-        arrays = [pa.array(column, type=kind) for column, kind in zip(columns, kinds, strict=True)]
+        schema = long_schema(self._names, self.unit, self.n_arms, self.labels, ids="string")
         try:
             with replacing(file) as stream:
-                stream.write(
-                    parquet_bytes(pa.table(dict(zip(self._names, arrays, strict=True))), self._about)
-                )
+                stream.write(parquet_bytes(long_table(self._kept, schema)))
         except OSError as error:
             raise self._failed(error) from error
         self._kept.clear()

@@ -24,10 +24,10 @@ import msgspec
 from msgspec import Meta, Struct
 
 from sidelight._version import __version__
-from sidelight.log.files import KEY, described
+from sidelight.log.files import PARQUET, long_schema, long_table
 from sidelight.policy import Policy
 from sidelight.service.events import Event, PolicyRow, Snapshot, is_intact, read_decided, read_observed
-from sidelight.service.messages import Problem, encode
+from sidelight.service.messages import Expires, Problem, encode
 from sidelight.service.store.base import Store
 
 COLUMNS = ("decision_id", "round", "arm", "probability", "revealed", "value", "seen", "rows", "told_at")
@@ -46,21 +46,14 @@ def json_lines(store: Store, number: int, policy: Policy) -> Iterator[bytes]:
 
 def parquet(store: Store, number: int, policy: Policy) -> IO[bytes]:
     """A parquet file that `sl.Log.read` understands, in memory or, if it is large, in a temporary file."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    labels = policy.graph.labels
-    arms = pa.int64() if labels is None else pa.string()
-    whole, real = pa.int64(), pa.float64()
-    kinds = (whole, whole, arms, real, arms, real, real, whole, real)
-    about = described(policy.unit, policy.graph.n_arms, labels)
-    schema = pa.schema(list(zip(_names(policy), kinds, strict=True)), metadata={KEY: about.encode()})
+    graph = policy.graph
+    schema = long_schema(_names(policy), policy.unit, graph.n_arms, graph.labels, ids="int64")
     spool = cast(IO[bytes], tempfile.SpooledTemporaryFile(max_size=IN_MEMORY))  # noqa: SIM115 - the reader closes it
-    with pq.ParquetWriter(spool, schema, compression="zstd", write_page_checksum=True) as writer:
+    with pq.ParquetWriter(spool, schema, **PARQUET) as writer:
         for page in store.history(number):
-            columns = list(zip(*_rows(page, policy), strict=True))
-            arrays = [pa.array(column, type=kind) for column, kind in zip(columns, kinds, strict=True)]
-            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+            writer.write_table(long_table(_rows(page, policy), schema))
     spool.seek(0)
     return spool
 
@@ -94,6 +87,13 @@ Count = Annotated[int, Meta(ge=0, le=2**62)]
 Byte = Annotated[int, Meta(ge=0, le=255)]
 
 
+class Made(Struct):
+    """What the first line must say of how the policy was made."""
+
+    created: float
+    expires: Expires | None = None
+
+
 class Line(Struct, omit_defaults=True):
     """One line of an export; which fields it has says of which kind it is."""
 
@@ -115,10 +115,10 @@ _read_line = msgspec.json.Decoder(Line).decode
 def exported(store: Store, row: PolicyRow, last: int) -> Iterator[bytes]:
     """The lines of a policy up to event `last`, while it may go on."""
     yield _written(Line(FORMAT, VERSION, __version__, row.name, row.about))
-    kept = [each for each in store.snapshots(row.id) if each.seq <= last]
-    for snapshot in sorted(kept, key=lambda each: each.seq):
-        about, data = snapshot.about, snapshot.data
-        yield _written(Line(snapshot=snapshot.seq, check=snapshot.check, about=about, data=data))
+    for snapshot in sorted(store.snapshots(row.id), key=lambda each: each.seq):
+        if snapshot.seq <= last:
+            _, seq, check, about, data = snapshot
+            yield _written(Line(snapshot=seq, check=check, about=about, data=data))
     count = check = 0
     lines: list[bytes] = []
     for event in store.events(row.id):
@@ -187,11 +187,10 @@ def _checked_head(head: Line) -> Line:
         raise _refused("its first line does not say that it is one")
     if head.version != VERSION:
         raise _refused(f"it has version {head.version!r:.20}, this Sidelight reads {VERSION}")
-    if not isinstance(head.about, dict) or not isinstance(head.about.get("created"), int | float):
-        raise _refused("its first line does not say how it was made")
-    expires = head.about.get("expires")
-    if expires is not None and not (isinstance(expires, int | float) and 0 < expires <= 1e10):
-        raise _refused(f"it expires after {expires!r:.20}")
+    try:
+        msgspec.convert(head.about, Made)
+    except msgspec.ValidationError as error:
+        raise _refused(f"its first line does not say how it was made: {error}") from None
     return head
 
 
