@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from serving import ADMIN, Clock, replayed, running
+from serving import ADMIN, Clock, replayed, running, together
 
 import sidelight as sl
 from sidelight.client import Client
@@ -60,11 +60,7 @@ def test_one_key_from_many_at_once(store):
             begin.wait()
             found.append(service.decide(key="same"))
 
-        threads = [threading.Thread(target=ask) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        together(*[ask] * 8)
         assert found == [found[0]] * 8
         assert service.show()["decided"] == 1
 

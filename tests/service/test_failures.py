@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import threading
 import time
+from functools import partial
 
 import pytest
-from serving import running
+from serving import eventually, running, together
 
 from sidelight.errors import StoreError
 from sidelight.service.store.sqlite import SqliteStore
@@ -41,11 +42,7 @@ def test_a_full_disk(sqlite, tmp_path):
         assert service.http.get("/readyz").status_code == 503
         assert service.show()["decided"] == len(kept)
         writing.execute("PRAGMA max_page_count = 1000000")
-        for _ in range(100):
-            if service.http.get("/healthz").status_code == 200:
-                break
-            time.sleep(0.05)
-        assert service.http.get("/healthz").status_code == 200
+        eventually(lambda: service.http.get("/healthz").status_code == 200)
         (more,) = service.decide()
         assert more["id"] == len(kept) + 1
         assert state["decided"] == 5
@@ -74,11 +71,7 @@ def test_one_of_two_policies_cannot_be_written(sqlite):
                 answer = service.http.post(f"/v1/policies/{name}/decisions", json={})
                 answers[name].add(answer.status_code)
 
-        threads = [threading.Thread(target=ask, args=(name,)) for name in ("good", "bad") * 3]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        together(*(partial(ask, name) for name in ("good", "bad") * 3))
         assert answers == {"good": {201}, "bad": {503}}
         store.append = append
         assert service.show("good")["decided"] == 24
@@ -101,12 +94,7 @@ def test_a_writer_that_is_stuck(sqlite, monkeypatch):
         store.append = waiting
         thread = threading.Thread(target=service.decide)
         thread.start()
-        for _ in range(200):
-            health = service.http.get("/healthz")
-            if health.status_code == 503:
-                break
-            time.sleep(0.01)
-        assert "busy with one commit" in health.text
+        eventually(lambda: "busy with one commit" in service.http.get("/healthz").text)
         go.set()
         thread.join()
         assert service.http.get("/healthz").status_code == 200

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import httpx
 import numpy as np
 import pytest
-from serving import ADMIN, running
+from serving import ADMIN, eventually, running
 
 import sidelight as sl
 from sidelight.service import live, page
@@ -154,8 +154,7 @@ def test_so_many_and_no_more(sqlite):
             assert "sidelight_streams 1" in service.http.get("/metrics").text
             refused = service.http.get("/v1/stream")
             assert (refused.status_code, refused.json()["error"]["code"]) == (429, "too_many_streams")
-        while "sidelight_streams 0" not in service.http.get("/metrics").text:
-            time.sleep(0.01)
+        eventually(lambda: "sidelight_streams 0" in service.http.get("/metrics").text)
         with streamed(service, "/v1/stream") as found:
             next(found)
 

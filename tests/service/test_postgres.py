@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 import httpx
 import pytest
 from killing import killed_under_load
-from serving import ADMIN, Process, running
+from serving import ADMIN, Process, eventually, running
 
 from sidelight.errors import StoreError
 from sidelight.service.events import Write
@@ -27,12 +28,12 @@ def test_each_policy_has_one_owner(postgres):
             second.own(row)
         assert caught.value.address == "http://first"
         first._writing.close()  # the process is gone, as far as the server can tell
-        for _ in range(100):
-            try:
-                theirs = second.own(row)
-                break
-            except OwnedElsewhere:
-                time.sleep(0.05)
+
+        def taken():
+            with suppress(OwnedElsewhere):
+                return second.own(row)
+
+        theirs = eventually(taken)
         assert theirs.epoch == mine.epoch + 1
         with pytest.raises(StoreError, match="taken this policy over"):
             first.append([Write(row.id, mine.epoch, ())])  # it was not dead after all
@@ -66,12 +67,8 @@ def test_others_forward_to_the_owner(postgres):
         assert two.http.get("/v1/policies/p/log").text == one.http.get("/v1/policies/p/log").text
         assert two.http.post("/v1/policies", json={"name": "p", "graph": "cycle:4"}).status_code == 409
         made = one.http.post("/v1/tokens", json={"scopes": ["read"]}).json()["token"]
-        for _ in range(100):  # known to the other process within seconds
-            seen = two.http.get("/v1/policies", headers={"Authorization": f"Bearer {made}"})
-            if seen.status_code == 200:
-                break
-            time.sleep(0.1)
-        assert seen.status_code == 200
+        headers = {"Authorization": f"Bearer {made}"}  # known to the other process within seconds
+        eventually(lambda: two.http.get("/v1/policies", headers=headers).status_code == 200)
         with store._transaction() as cursor:
             cursor.execute("UPDATE owners SET address = %s", ("http://127.0.0.1:9",))
         two.service.policies.owner_lost(base)  # or wait until it asks again by itself

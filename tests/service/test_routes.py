@@ -9,7 +9,7 @@ import pytest
 from serving import running
 
 import sidelight as sl
-from sidelight.service.access import Bucket, Limits
+from sidelight.service.access import Limits, Rates
 
 SQUARE = {"n": 4, "edges": [[0, 1], [1, 0], [2, 3], [3, 2]]}
 LABELLED = {**SQUARE, "labels": ["a", "b", "2", "d"]}
@@ -250,12 +250,13 @@ def test_rates(sqlite):
         assert answers == [401, 429, 429]
 
 
-def test_a_bucket_fills_again():
-    bucket = Bucket(rate=5.0)
-    assert [bucket.take(100.0) for _ in range(11)] == [0.0] * 10 + [pytest.approx(0.2)]
-    assert bucket.take(100.2) == 0.0
-    assert bucket.take(100.2) > 0.0
-    assert [bucket.take(1000.0) for _ in range(11)].count(0.0) == 10
+def test_what_was_taken_is_earned_again():
+    rates = Rates(rate=5.0)
+    assert [rates.wait("one", 100.0) for _ in range(11)] == [0.0] * 10 + [pytest.approx(0.2)]
+    assert rates.wait("other", 100.0) == 0.0
+    assert rates.wait("one", 100.2) == 0.0
+    assert rates.wait("one", 100.2) > 0.0
+    assert [rates.wait("one", 1000.0) for _ in range(11)].count(0.0) == 10
 
 
 def test_page_and_documents(service):
@@ -305,7 +306,7 @@ def test_every_request_has_an_id(service):
 
 
 def test_log_lines_are_json_and_tell_no_secrets(service, caplog):
-    from sidelight.service.edge import JsonLines
+    from sidelight.service.logs import JsonLines
 
     with caplog.at_level("INFO", logger="sidelight.service"):
         service.create()

@@ -8,7 +8,8 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -99,6 +100,24 @@ def running(
         server.should_exit = True
         thread.join()
         listening.close()
+
+
+def together(*calls: Callable[[], Any]) -> None:
+    """Call all of them at once, each in a thread of its own, and wait until they have ended."""
+    threads = [threading.Thread(target=call) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def eventually(check: Callable[[], Any], seconds: float = 10.0) -> Any:
+    """The first answer of `check` that is not nothing."""
+    until = time.monotonic() + seconds
+    while not (found := check()):
+        assert time.monotonic() < until, "it did not happen"
+        time.sleep(0.02)
+    return found
 
 
 class Process:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import logging
 import re
 import secrets
 import time
@@ -17,10 +16,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sidelight.errors import InvalidOption
+from sidelight.service.logs import log
 from sidelight.service.messages import NAME, SCOPES, Problem
 from sidelight.service.store.base import TokenRow
-
-log = logging.getLogger("sidelight.service")
 
 MEBIBYTE = 1 << 20
 
@@ -118,7 +116,6 @@ class Limits:
     import_body: int = 1024 * MEBIBYTE  # of one that brings a policy from elsewhere
     arms: int = 100_000
     edges: int = 2_000_000
-    label: int = 200  # characters
     policies: int = 10_000
     tokens: int = 10_000
     open: int = 200_000  # decisions of one policy that wait for an answer
@@ -130,43 +127,29 @@ class Limits:
 
 
 @dataclass
-class Bucket:
-    """A token bucket: `rate` a second, and twice that, or one, at once."""
-
-    rate: float
-    left: float = 0.0
-    filled: float = 0.0
-
-    def take(self, now: float) -> float:
-        """0 if there was one left, else the seconds until there is."""
-        most = max(2.0 * self.rate, 1.0)
-        self.left = min(most, self.left + (now - self.filled) * self.rate) if self.filled else most
-        self.filled = now
-        if self.left >= 1.0:
-            self.left -= 1.0
-            return 0.0
-        return (1.0 - self.left) / self.rate
-
-
-@dataclass
 class Rates:
-    """Buckets by name, of which those that are full again are forgotten."""
+    """`rate` requests a second for each name, and twice that, or one, at once; 0 is no limit.
+
+    Of each name one time is kept: when all that it has taken will have been earned.
+    """
 
     rate: float
-    buckets: dict[str, Bucket] = field(default_factory=dict)
+    earned: dict[str, float] = field(default_factory=dict)
+
+    def wait(self, name: str, now: float) -> float:
+        """Take one: 0 if that is possible now, else the seconds until it is."""
+        if name not in self.earned and len(self.earned) >= 10_000:
+            self.earned = {key: then for key, then in self.earned.items() if then > now}
+        then = max(self.earned.get(name, now), now)
+        ahead = max(2.0 * self.rate, 1.0) - 1.0  # so many may be taken before they are earned
+        wait = then - now - ahead / self.rate
+        if wait > 1e-9:
+            return wait
+        self.earned[name] = then + 1.0 / self.rate
+        return 0.0
 
     def check(self, name: str) -> None:
         """Take one, or refuse with 429."""
-        if self.rate <= 0.0:
-            return
-        now = time.monotonic()
-        bucket = self.buckets.get(name)
-        if bucket is None:
-            if len(self.buckets) >= 10_000:
-                self.buckets = {key: old for key, old in self.buckets.items() if now - old.filled < 2.0}
-            bucket = self.buckets[name] = Bucket(self.rate)
-        wait = bucket.take(now)
-        if wait:
-            raise Problem(
-                429, "too_many_requests", f"more than {self.rate:g} requests a second", retry_after=wait
-            )
+        if self.rate > 0.0 and (wait := self.wait(name, time.monotonic())):
+            why = f"more than {self.rate:g} requests a second"
+            raise Problem(429, "too_many_requests", why, retry_after=wait)

@@ -38,11 +38,10 @@ async def _nowhere(scope: Any, receive: Any, send: Any) -> None:
 # -- policies -----------------------------------------------------------------------------------------------
 
 
-async def create_policy(call: Call) -> messages.PolicyAnswer:
+async def create_policy(call: Call, body: messages.NewPolicy) -> messages.PolicyAnswer:
     """Plan for a graph, and begin."""
-    wanted: messages.NewPolicy = call.body
-    call.check_scope("admin", wanted.name)
-    return (await call.service.policies.create(wanted, call.key)).answer()
+    call.check_scope("admin", body.name)
+    return (await call.service.policies.create(body, call.key)).answer()
 
 
 async def list_policies(call: Call) -> messages.PolicyList:
@@ -86,16 +85,16 @@ async def remove_policy(call: Call) -> None:
 # -- decisions ----------------------------------------------------------------------------------------------
 
 
-async def decide(call: Call) -> messages.Decisions:
+async def decide(call: Call, body: messages.Decide) -> messages.Decisions:
     """Make decisions: which arms to play."""
-    return messages.Decisions(await call.service.policies.decide(call.name, call.body.count, call.key))
+    return messages.Decisions(await call.service.policies.decide(call.name, body.count, call.key))
 
 
-async def observe(call: Call) -> messages.Observed:
+async def observe(call: Call, body: messages.Observe) -> messages.Observed:
     """Tell what decisions revealed. All observations of a request are taken, or none. The same one again counts as
     repeated.
     """
-    return await call.service.policies.observe(call.name, call.body.observations)
+    return await call.service.policies.observe(call.name, body.observations)
 
 
 async def cancel(call: Call) -> messages.Cancelled:
@@ -199,11 +198,10 @@ async def _streamed(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
 # -- tokens -------------------------------------------------------------------------------------------------
 
 
-async def create_token(call: Call) -> messages.Token:
+async def create_token(call: Call, body: messages.NewToken) -> messages.Token:
     """A new token, shown this once."""
-    wanted: messages.NewToken = call.body
-    call.check_scope("admin", wanted.policy)
-    row, token = await call.service.add_token(wanted.scopes, wanted.policy, wanted.note)
+    call.check_scope("admin", body.policy)
+    row, token = await call.service.add_token(body.scopes, body.policy, body.note)
     return _shown(row, token)
 
 
@@ -281,37 +279,33 @@ _WRITE = (*_READ, 400, 409, 413)
 _MADE = (*_ALWAYS, 400, 409, 413, 503)
 
 ROUTES = (
-    Route("POST", f"{_POLICY}/decisions", decide, "decide",
-          takes=messages.Decide, gives=messages.Decisions, status=201, refuses=_WRITE, parameters=(routes.KEY,)),
-    Route("POST", f"{_POLICY}/observations", observe, "observe",
-          takes=messages.Observe, gives=messages.Observed, refuses=_WRITE),
+    Route("POST", f"{_POLICY}/decisions", decide, "decide", status=201, refuses=_WRITE, parameters=(routes.KEY,)),
+    Route("POST", f"{_POLICY}/observations", observe, "observe", refuses=_WRITE),
     Route("DELETE", f"{_POLICY}/decisions/{{id}}", cancel, "observe",
-          gives=messages.Cancelled, refuses=(*_READ, 409), parameters=(routes.DECISION,)),
+          refuses=(*_READ, 409), parameters=(routes.DECISION,)),
     Route("GET", f"{_POLICY}/decisions", list_open_decisions, "read",
-          gives=messages.OpenList, refuses=_READ, parameters=(routes.AFTER_DECISION, routes.LIMIT)),
-    Route("GET", _POLICY, show_policy, "read", gives=messages.PolicyAnswer, refuses=_READ),
+          refuses=_READ, parameters=(routes.AFTER_DECISION, routes.LIMIT)),
+    Route("GET", _POLICY, show_policy, "read", refuses=_READ),
     Route("DELETE", _POLICY, remove_policy, "admin", status=204, refuses=(*_READ, 409)),
-    Route("GET", f"{_POLICY}/stream", watch_policy, "read", gives=routes.EVENTS, refuses=_READ),
+    Route("GET", f"{_POLICY}/stream", watch_policy, "read", sends=routes.EVENTS, refuses=_READ),
     Route("GET", f"{_POLICY}/log", read_log, "read",
-          gives=(LINES, PARQUET), refuses=_READ, parameters=(routes.FORMAT,)),
-    Route("GET", f"{_POLICY}/export", export_policy, "admin", gives=LINES, refuses=_READ),
-    Route("POST", f"{_POLICY}/import", import_policy, "admin",
-          takes=LINES, gives=messages.PolicyAnswer, status=201, refuses=_WRITE),
-    Route("POST", "/v1/policies", create_policy, "admin", takes=messages.NewPolicy, limit="graph_body",
-          gives=messages.PolicyAnswer, status=201, refuses=_MADE, parameters=(routes.KEY,)),
+          sends=(LINES, PARQUET), refuses=_READ, parameters=(routes.FORMAT,)),
+    Route("GET", f"{_POLICY}/export", export_policy, "admin", sends=LINES, refuses=_READ),
+    Route("POST", f"{_POLICY}/import", import_policy, "admin", reads=LINES, status=201, refuses=_WRITE),
+    Route("POST", "/v1/policies", create_policy, "admin",
+          limit="graph_body", status=201, refuses=_MADE, parameters=(routes.KEY,)),
     Route("GET", "/v1/policies", list_policies, "read",
-          gives=messages.PolicyList, refuses=(*_ALWAYS, 503), parameters=(routes.AFTER_NAME, routes.LIMIT)),
-    Route("GET", "/v1/stream", watch_policies, "read", gives=routes.EVENTS, refuses=(*_ALWAYS, 503)),
-    Route("POST", "/v1/tokens", create_token, "admin",
-          takes=messages.NewToken, gives=messages.Token, status=201, refuses=_MADE),
-    Route("GET", "/v1/tokens", list_tokens, "admin", gives=messages.TokenList, refuses=_ALWAYS),
+          refuses=(*_ALWAYS, 503), parameters=(routes.AFTER_NAME, routes.LIMIT)),
+    Route("GET", "/v1/stream", watch_policies, "read", sends=routes.EVENTS, refuses=(*_ALWAYS, 503)),
+    Route("POST", "/v1/tokens", create_token, "admin", status=201, refuses=_MADE),
+    Route("GET", "/v1/tokens", list_tokens, "admin", refuses=_ALWAYS),
     Route("DELETE", "/v1/tokens/{id}", remove_token, "admin",
           status=204, refuses=_READ, parameters=(routes.TOKEN,)),
-    Route("GET", "/healthz", health, gives=JSON, refuses=(503,)),
-    Route("GET", "/readyz", readiness, gives=JSON, refuses=(503,)),
-    Route("GET", "/metrics", metrics, gives=routes.TEXT, optional_token=True),
-    Route("GET", "/openapi.json", openapi, gives=JSON),
-    Route("GET", "/", page, gives=routes.HTML),
-    Route("GET", "/assets/{file}", asset, gives=routes.TEXT, described=False),
+    Route("GET", "/healthz", health, sends=JSON, refuses=(503,)),
+    Route("GET", "/readyz", readiness, sends=JSON, refuses=(503,)),
+    Route("GET", "/metrics", metrics, sends=routes.TEXT, optional_token=True),
+    Route("GET", "/openapi.json", openapi, sends=JSON),
+    Route("GET", "/", page, sends=routes.HTML),
+    Route("GET", "/assets/{file}", asset, sends=routes.TEXT, described=False),
 )  # fmt: skip
 """All routes, those first that are asked most."""

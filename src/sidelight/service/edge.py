@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import re
-import sys
 import time
-import traceback
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from itertools import count
 from typing import Any
 
@@ -19,17 +16,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sidelight.errors import StoreError
+from sidelight.service.logs import failed, note, trace
 from sidelight.service.messages import Problem, encode, store_failed
 from sidelight.service.service import Service
 from sidelight.service.store.base import OwnedElsewhere
-
-log = logging.getLogger("sidelight.service")
 
 SLOW = 1.0
 """Seconds after which a request is worth a line in the log."""
 
 FORWARDED = "x-sidelight-forwarded"
 PASSED_ON = ("authorization", "idempotency-key", "content-type", "accept", "x-request-id")
+PASSED_BACK = ("retry-after", "content-disposition")
 EVENTS = b"text/event-stream"
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -42,6 +39,7 @@ class Edge:
         self.access_log = False
         self._numbers = count(1)
         self._client: Any = None  # to other processes, where there are any
+        self._lost: type[Exception] = OSError  # what it raises
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """ASGI."""
@@ -68,9 +66,7 @@ class Edge:
             nonlocal status, answered
             if message["type"] == "http.response.start":
                 status = message["status"]
-                if any(
-                    key == b"content-type" and value.startswith(EVENTS) for key, value in message["headers"]
-                ):
+                if dict(message["headers"]).get(b"content-type", b"").startswith(EVENTS):
                     answered = time.perf_counter()  # what a stream tells later is no delay
                 message["headers"].append((b"x-request-id", name))
             await send(message)
@@ -80,9 +76,7 @@ class Edge:
             await self.router(scope, receive, sending)
         except Exception as error:
             if status:  # the answer has begun: all that can be done is to break it off
-                log.error(
-                    "an answer broke off", extra={"data": {"request": name.decode(), "error": _trace(error)}}
-                )
+                failed("an answer broke off", trace(error), request=name.decode())
                 raise
             answer = await self._explained(error, scope, receive, name.decode())
             await answer(scope, receive, sending)
@@ -95,16 +89,9 @@ class Edge:
                 self._log(scope, name.decode(), status, seconds)
 
     def _log(self, scope: Any, name: str, status: int, seconds: float) -> None:
-        client = scope.get("client") or ("", 0)
-        about = {
-            "request": name,
-            "method": scope["method"],
-            "path": scope["path"],
-            "status": status,
-            "seconds": round(seconds, 6),
-            "client": client[0],
-        }
-        log.log(logging.ERROR if status >= 500 else logging.INFO, "request", extra={"data": about})
+        client, level = (scope.get("client") or ("", 0))[0], logging.ERROR if status >= 500 else logging.INFO
+        about = {"request": name, "method": scope["method"], "path": scope["path"], "status": status}
+        note("request", level, **about, seconds=round(seconds, 6), client=client)
 
     # -- when something is wrong -----------------------------------------------------------------------
 
@@ -118,12 +105,10 @@ class Edge:
             error = store_failed(error)
         headers = {}
         if isinstance(error, HTTPException):
-            headers = dict(error.headers or {})
-            error = Problem(
-                error.status_code, "not_allowed" if error.status_code == 405 else "refused", error.detail
-            )
+            headers, status = dict(error.headers or {}), error.status_code
+            error = Problem(status, "not_allowed" if status == 405 else "refused", error.detail)
         if not isinstance(error, Problem):
-            log.error("a mistake of our own", extra={"data": {"request": name, "error": _trace(error)}})
+            failed("a mistake of our own", trace(error), request=name)
             error = Problem(500, "internal", "a mistake of the service, which its log describes")
         if error.retry_after is not None:
             headers["retry-after"] = str(math.ceil(error.retry_after))
@@ -139,97 +124,60 @@ class Edge:
         """The answer of the process that serves the policy, about `path` if that is another: one hop, or 503."""
         if path is None:
             body = request.scope.get("sidelight.body")
-            asked = (request.method, _target(request), await request.body() if body is None else body)
+            body = await request.body() if body is None else body
+            answer = await self._asked(request, address, request.method, _target(request), body)
         else:
-            asked = ("GET", path, b"")
-        async with self._asked(request, address, *asked) as answer:
+            answer = await self._asked(request, address, "GET", path)
+        try:
             content = await answer.aread()
-        kept = {
-            key: answer.headers[key]
-            for key in ("retry-after", "content-disposition")
-            if key in answer.headers
-        }
-        return Response(content, answer.status_code, kept, media_type=answer.headers.get("content-type"))
+        except self._lost:
+            raise self._unreachable(address) from None
+        headers = {key: value for key, value in answer.headers.items() if key in PASSED_BACK}
+        return Response(content, answer.status_code, headers, media_type=answer.headers.get("content-type"))
 
     async def passed_on(self, request: Request, address: str) -> AsyncIterator[bytes]:
-        """What the process that serves the policy streams, as it comes."""
-        stack = AsyncExitStack()
-        answer = await stack.enter_async_context(self._asked(request, address, "GET", _target(request), b""))
+        """What the owner of the policy streams, as it comes; where it breaks off, whoever watches asks again."""
+        answer = await self._asked(request, address, "GET", _target(request))
         if answer.status_code != 200:
-            await stack.aclose()
-            raise _unreachable()
+            await answer.aclose()
+            raise self._unreachable(address)
 
         async def pieces() -> AsyncIterator[bytes]:
-            with suppress(Problem):  # it has ended: whoever watches asks again
-                async with stack:
+            try:
+                with suppress(self._lost):
                     async for piece in answer.aiter_raw():
                         yield piece
+            finally:
+                await answer.aclose()
 
         return pieces()
 
-    @asynccontextmanager
     async def _asked(
-        self, request: Request, address: str, method: str, target: str, body: bytes
-    ) -> AsyncIterator[Any]:
+        self, request: Request, address: str, method: str, target: str, body: bytes = b""
+    ) -> Any:
         """The answer of another process as it begins, to what is asked in the name of `request`."""
         import httpx
 
-        if not address or FORWARDED in request.headers:
-            raise _unreachable()
         if self._client is None:
             limits = httpx.Limits(max_connections=None)  # streams hold theirs, and are never quiet for 30 s
             self._client = httpx.AsyncClient(timeout=30.0, limits=limits, trust_env=False)
+            self._lost = httpx.HTTPError
+        if not address or FORWARDED in request.headers:
+            raise self._unreachable(address)
         headers = {key: request.headers[key] for key in PASSED_ON if key in request.headers}
+        asked = self._client.build_request(
+            method, f"{address}{target}", content=body, headers={**headers, FORWARDED: "1"}
+        )
         try:
-            async with self._client.stream(
-                method, f"{address}{target}", content=body, headers={**headers, FORWARDED: "1"}
-            ) as answer:
-                yield answer
-        except httpx.HTTPError:
-            self.service.policies.owner_lost(address)
-            raise _unreachable() from None
+            return await self._client.send(asked, stream=True)
+        except self._lost:
+            raise self._unreachable(address) from None
+
+    def _unreachable(self, address: str) -> Problem:
+        self.service.policies.owner_lost(address)
+        why = "another process serves this policy and cannot be reached; try again"
+        return Problem(503, "owned_elsewhere", why, 1.0)
 
 
 def _target(request: Request) -> str:
     return request.url.path + (f"?{request.url.query}" if request.url.query else "")
-
-
-def _unreachable() -> Problem:
-    return Problem(
-        503, "owned_elsewhere", "another process serves this policy and cannot be reached; try again", 1.0
-    )
-
-
-def _trace(error: BaseException) -> str:
-    return "".join(traceback.format_exception(error))[-4_000:]
-
-
-class JsonLines(logging.Formatter):
-    """One JSON object a line: time, level, message, and what else is known."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """The line."""
-        data = getattr(record, "data", {})
-        known = {
-            "time": round(record.created, 3),
-            "level": record.levelname.lower(),
-            "message": record.getMessage(),
-        }
-        return json.dumps({**known, **data}, default=str)
-
-
-def log_to_stderr(level: int = logging.INFO) -> Callable[[], None]:
-    """Send the log of the service to standard error; the result undoes it."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
-    before = (log.level, log.propagate)
-    log.addHandler(handler)
-    log.setLevel(level)
-    log.propagate = False
-
-    def undo() -> None:
-        log.removeHandler(handler)
-        log.setLevel(before[0])
-        log.propagate = before[1]
-
-    return undo

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import StreamingResponse
@@ -56,42 +57,67 @@ class EventStream(StreamingResponse):
 def check_room(service: Service) -> None:
     """Refuse one stream too many."""
     if service.streams >= service.limits.streams:
-        raise Problem(
-            429,
-            "too_many_streams",
-            f"{service.streams} streams are open, at most {service.limits.streams} may be",
-            retry_after=5.0,
-        )
+        why = f"{service.streams} streams are open, at most {service.limits.streams} may be"
+        raise Problem(429, "too_many_streams", why, retry_after=5.0)
+
+
+class _Pace:
+    """When a stream looks again, and when it says that it is alive."""
+
+    def __init__(self, service: Service) -> None:
+        self.service, self.quiet, self.spent = service, 0.0, 0.0
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """What is done inside counts as spent; nothing inside waits, or the thread would work for others."""
+        began = time.thread_time()
+        yield
+        self.spent += time.thread_time() - began
+
+    def alive(self, told: bool) -> bool:
+        """Is it time to say that there is no news? `told` says that there was some just now."""
+        if told or self.quiet < LONGEST:
+            self.quiet = 0.0 if told else self.quiet
+            return False
+        self.quiet = 0.0
+        return True
+
+    async def ends(self) -> bool:
+        """Wait until the next look; is the service about to stop?"""
+        pause, self.spent = _pause(self.service, self.spent), 0.0
+        self.quiet += pause
+        try:
+            await asyncio.wait_for(self.service.ending.wait(), pause)
+        except TimeoutError:
+            return False
+        return True
 
 
 async def policy_events(service: Service, name: str, may: May) -> AsyncIterator[bytes]:
     """`graph` once, `policy` whenever it has moved on, `alive` where it does not; `gone` at its end."""
-    told: tuple[int, int] | None = None  # which policy of this name, and how far
-    quiet = 0.0
+    stand: tuple[int, int] | None = None  # which policy of this name, and how far
+    pace = _Pace(service)
     while may():
-        pause = EVERY
+        news = b""
         try:
             served = service.policies.served.get(name)
-            if served is None or served.failed or told != (served.row.id, served.seq):
+            if served is None or served.failed or stand != (served.row.id, served.seq):
                 served = await service.policies.look(name)
-                if told is None or told[0] != served.row.id:
+                if stand is None or stand[0] != served.row.id:
                     yield _event("graph", await asyncio.to_thread(page.graph, served))
-                told = (served.row.id, served.seq)
+                stand = (served.row.id, served.seq)
                 recent = await service.policies.reading(page.recent, service.store, served)
-                began = time.thread_time()
-                news = _event("policy", page.state(served, recent) | _health(service))
-                pause = _pause(service, time.thread_time() - began)
-                yield news
-                quiet = 0.0
+                with pace.working():
+                    news = _event("policy", page.state(served, recent) | _health(service))
         except (Problem, OwnedElsewhere) as error:  # removed, or another process serves it: ask again
             gone = isinstance(error, Problem) and error.status == 404
             yield _event("gone", {"removed": gone, "message": str(error)})
             return
-        if quiet >= LONGEST:
+        if news:
+            yield news
+        if pace.alive(bool(news)):
             yield _event("alive", _health(service))
-            quiet = 0.0
-        quiet += pause
-        if await _ends(service, pause):
+        if await pace.ends():
             return
 
 
@@ -99,40 +125,36 @@ async def list_events(
     service: Service, whose: str | None, may: May, ready: Callable[[str], Awaitable[Answer]]
 ) -> AsyncIterator[bytes]:
     """`policies`: first all of them, then those that have moved on or are gone; `alive` where none is."""
-    told: dict[str, tuple[int, int]] = {}
+    stands: dict[str, tuple[int, int]] = {}  # of each policy, as it was told last
     names: list[str] = []
-    due, quiet, first = 0.0, 0.0, True
+    due, first, pace = 0.0, True, _Pace(service)
     while may():
-        spent, now = 0.0, time.monotonic()
+        now = time.monotonic()
         try:
             if now >= due:
                 due = now + NAMES_EVERY
                 names = [whose] if whose is not None else await service.policies.names("", MOST_LISTED + 1)
             changed, shown = [], names[:MOST_LISTED]
             for name in shown:
-                if told.get(name) != _stand(service, name, due) and (answer := await _asked(ready, name)):
-                    began = time.thread_time()  # not sooner: while this waited, the thread worked for others
-                    changed.append(answer())
-                    spent += time.thread_time() - began
-                    told[name] = _stand(service, name, due)
+                if stands.get(name) != _stand(service, name, due) and (answer := await _asked(ready, name)):
+                    with pace.working():
+                        changed.append(answer())
+                    stands[name] = _stand(service, name, due)
         except Problem:  # the store cannot be read just now, and requests are told so
-            changed, shown = [], list(told)
-        gone = [name for name in told if name not in shown]
+            changed, shown = [], list(stands)
+        gone = [name for name in stands if name not in shown]
         for name in gone:
-            del told[name]
-        if changed or gone or first:
+            del stands[name]
+        news = bool(changed or gone or first)
+        if news:
             about = {"policies": changed, "gone": gone, "more": len(names) > MOST_LISTED, **_health(service)}
-            began = time.thread_time()
-            news = _event("policies", about)
-            spent += time.thread_time() - began
-            yield news
-            quiet, first = 0.0, False
-        elif quiet >= LONGEST:
+            with pace.working():
+                event = _event("policies", about)
+            yield event
+            first = False
+        if pace.alive(news):
             yield _event("alive", _health(service))
-            quiet = 0.0
-        pause = _pause(service, spent)
-        quiet += pause
-        if await _ends(service, pause):
+        if await pace.ends():
             return
 
 
@@ -155,20 +177,11 @@ async def until_ending(service: Service, pieces: AsyncIterator[bytes]) -> AsyncI
                 if not piece.done():
                     piece.cancel()
                     await asyncio.wait((piece,))
-            if piece.cancelled() or (found := piece.result()) is None:
+            if piece.cancelled() or (data := piece.result()) is None:
                 return
-            yield found
+            yield data
     finally:
         ending.cancel()
-
-
-async def _ends(service: Service, seconds: float) -> bool:
-    """Wait; is the service about to stop?"""
-    try:
-        await asyncio.wait_for(service.ending.wait(), seconds)
-    except TimeoutError:
-        return False
-    return True
 
 
 def _stand(service: Service, name: str, due: float) -> tuple[int, int]:

@@ -17,6 +17,12 @@ Name = Annotated[str, Meta(pattern=NAME, description="Letters, digits, dots, das
 Range = Annotated[tuple[float, float], Meta(description="Lowest and highest value.", examples=[[0.0, 25.0]])]
 
 
+Expires = Annotated[
+    float, Meta(gt=0, le=1e10, description="Seconds after which an unanswered decision is cancelled.")
+]
+Label = Annotated[str, Meta(max_length=200, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
+
+
 class Graph(Struct, forbid_unknown_fields=True):
     """Arms 0..n−1; an edge [i, j] says that playing i reveals the loss of j."""
 
@@ -25,10 +31,9 @@ class Graph(Struct, forbid_unknown_fields=True):
         list[tuple[int, int]],
         Meta(description="Pairs [i, j]: i reveals j.", examples=[[[0, 1], [1, 0], [2, 3], [3, 2]]]),
     ]
-    labels: Annotated[list[str] | None, Meta(description="A name for every arm.")] = None
+    labels: Annotated[list[Label] | None, Meta(description="A name for every arm.")] = None
     probabilities: Annotated[
-        list[float] | None,
-        Meta(description="Where reveals may fail: how likely each edge works, in (0, 1]."),
+        list[float] | None, Meta(description="Where reveals may fail: how likely each edge works, in (0, 1].")
     ] = None
 
 
@@ -43,12 +48,7 @@ class NewPolicy(Struct, forbid_unknown_fields=True):
     rewards: Range | None = None
     losses: Range | None = None
     seed: Annotated[int, Meta(ge=0, le=MOST_SEED)] | None = None
-    expires: (
-        Annotated[
-            float, Meta(gt=0, le=1e10, description="Seconds after which an unanswered decision is cancelled.")
-        ]
-        | None
-    ) = None
+    expires: Expires | None = None
 
 
 class Decide(Struct, forbid_unknown_fields=True):
@@ -231,6 +231,11 @@ class Problem(SidelightError):
 def unknown_policy(name: str) -> Problem:
     """404."""
     return Problem(404, "unknown_policy", f"there is no policy {name!r}")
+
+
+def too_large(why: str) -> Problem:
+    """422: more than the limits of the service allow."""
+    return Problem(422, "too_large", why)
 
 
 def store_failed(error: object) -> Problem:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily
 from prometheus_client.metrics_core import Metric
 
 from sidelight._version import __version__
+from sidelight.service.messages import PolicyAnswer
 
 if TYPE_CHECKING:
     from sidelight.service.access import Caller
@@ -22,6 +23,17 @@ EDGES = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0
 MOST_POLICIES = 200
 """Of which figures of their own are shown; a thousand would be too much for a database of figures."""
 
+FIGURES: tuple[tuple[Any, str, str, Callable[[PolicyAnswer], float | None]], ...] = (
+    (CounterMetricFamily, "decided", "Decisions made.", lambda a: a.decided),
+    (CounterMetricFamily, "cancelled", "Decisions that were given up.", lambda a: a.cancelled),
+    (CounterMetricFamily, "expired", "Decisions that nobody answered in time.", lambda a: a.expired),
+    (GaugeMetricFamily, "open", "Decisions that wait for an answer.", lambda a: a.open),
+    (GaugeMetricFamily, "certificate", "What the rounds so far certify.", lambda a: a.certificate.value),
+    (GaugeMetricFamily, "bound", "Bound of theory on the regret.", lambda a: a.bound.value),
+    (GaugeMetricFamily, "entropy", "Of the next play, in nats.", lambda a: a.entropy),
+)
+"""Of each policy: kind of figure, name, meaning, and where an answer has it."""
+
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
@@ -30,19 +42,10 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.requests = Counter(
-            "sidelight_requests",
-            "Requests by method, route and status.",
-            ("method", "route", "status"),
-            registry=self.registry,
-        )
-        self.seconds = Histogram(
-            "sidelight_request_seconds",
-            "How long requests took.",
-            ("route",),
-            buckets=EDGES,
-            registry=self.registry,
-        )
+        counted, timed = "Requests by method, route and status.", "How long requests took."
+        labels, own = ("method", "route", "status"), self.registry
+        self.requests = Counter("sidelight_requests", counted, labels, registry=own)
+        self.seconds = Histogram("sidelight_request_seconds", timed, ("route",), buckets=EDGES, registry=own)
         self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def note(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -89,25 +92,9 @@ def _figures(service: Service, caller: Caller | None) -> Iterator[Metric]:
 def _of_policies(shown: list[Served]) -> Iterator[Metric]:
     """The figures of each policy, of what it would answer to `GET /v1/policies/{name}`."""
     answers = [each.answer(probabilities=False) for each in shown]
-    counters = {
-        "decided": "Decisions made.",
-        "cancelled": "Decisions that were given up.",
-        "expired": "Decisions that nobody answered in time.",
-    }
-    gauges: dict[str, tuple[str, Sequence[float | None]]] = {
-        "open": ("Decisions that wait for an answer.", [a.open for a in answers]),
-        "certificate": ("What the rounds so far certify about the regret.", [a.certificate.value for a in answers]),
-        "bound": ("Bound of theory on the regret.", [a.bound.value for a in answers]),
-        "entropy": ("Of the next play, in nats.", [a.entropy for a in answers]),
-    }  # fmt: skip
-    for name, about in counters.items():
-        counter = CounterMetricFamily(f"sidelight_policy_{name}", about, labels=["policy"])
+    for family, name, about, read in FIGURES:
+        figure = family(f"sidelight_policy_{name}", about, labels=["policy"])
         for answer in answers:
-            counter.add_metric([answer.name], getattr(answer, name))
-        yield counter
-    for name, (about, values) in gauges.items():
-        gauge = GaugeMetricFamily(f"sidelight_policy_{name}", about, labels=["policy"])
-        for answer, value in zip(answers, values, strict=True):
-            if value is not None:
-                gauge.add_metric([answer.name], value)
-        yield gauge
+            if (value := read(answer)) is not None:
+                figure.add_metric([answer.name], value)
+        yield figure

@@ -28,8 +28,7 @@ from sidelight.report.encoding import MOST_GRAPH_NUMBERS, Budget, graph_data, pa
 from sidelight.report.policies_page import StoredPolicies
 from sidelight.service.access import Limits
 from sidelight.service.events import Event, Kind, PolicyRow, read_decided, read_observed
-from sidelight.service.making import restored
-from sidelight.service.served import Served
+from sidelight.service.served import Served, restored
 from sidelight.service.store.base import Store, reading
 
 HEADERS = {
@@ -99,16 +98,17 @@ def graph(served: Served, takes: Callable[[int], bool] = lambda numbers: True) -
 
 def state(served: Served, recent: list[dict[str, Any]]) -> dict[str, Any]:
     """A policy as it stands, what has happened to it last, and what it waits for."""
-    chances = served.policy.probabilities
-    most = np.argsort(-chances, kind="stable")[:MOST_BARS]
-    waiting: list[dict[str, Any]] = []
-    for number, since in islice(served.open.items(), MOST_WAITING):  # from the oldest
-        waiting.append({"decision": number, "arm": served.policy.decision(number).arm, "time": since})
+    policy, chances = served.policy, served.policy.probabilities
+    most = np.argsort(-chances, kind="stable")[:MOST_BARS].tolist()
+    oldest = islice(served.open.items(), MOST_WAITING)
+    waiting = [{"decision": each, "arm": policy.decision(each).arm, "time": time} for each, time in oldest]
+    mentioned = {*most, *(each["arm"] for each in (*recent, *waiting) if "arm" in each)}
+    labels = policy.graph.labels
     return {
         "policy": served.answer(probabilities=False),
-        "likely": [[int(arm), float(chances[arm])] for arm in most],
+        "likely": [[arm, float(chances[arm])] for arm in most],
         "probabilities": packed(chances) if chances.size <= MOST_ARMS else None,
-        "names": _names(served, [int(arm) for arm in most], recent, waiting),
+        "names": {} if labels is None else {str(arm): labels[arm] for arm in sorted(mentioned)},
         "recent": recent,
         "waiting": waiting,
     }
@@ -122,12 +122,8 @@ def recent(store: Store, served: Served) -> list[dict[str, Any]]:
 
 
 def _described(event: Event) -> dict[str, Any]:
-    about: dict[str, Any] = {
-        "seq": event.seq,
-        "what": Kind(event.kind).name.lower(),
-        "time": event.time,
-        "decision": event.decision or None,
-    }
+    about: dict[str, Any] = {"seq": event.seq, "what": Kind(event.kind).name.lower()}
+    about |= {"time": event.time, "decision": event.decision or None}
     if event.kind == Kind.DECIDED:
         about["arm"] = read_decided(event.body).arm
     elif event.kind == Kind.OBSERVED:
@@ -137,17 +133,6 @@ def _described(event: Event) -> dict[str, Any]:
     return about
 
 
-def _names(
-    served: Served, arms: list[int], recent: list[dict[str, Any]], waiting: list[dict[str, Any]]
-) -> dict[str, str]:
-    """Labels of the arms that are mentioned."""
-    labels = served.policy.graph.labels
-    if labels is None:
-        return {}
-    mentioned = {*arms, *(each["arm"] for each in (*recent, *waiting) if "arm" in each)}
-    return {str(arm): labels[arm] for arm in sorted(mentioned)}
-
-
 # -- a store without its service -----------------------------------------------------------------------------
 
 
@@ -155,23 +140,19 @@ def stored_policies(address: str, name: str | None = None) -> StoredPolicies:
     """All policies of the store at `address`, or the one of this name; a policy that is damaged costs no other."""
     with reading(address) as store, warnings.catch_warnings():
         warnings.simplefilter("ignore", PastHorizon)  # the page says the horizon and the round
-        if name is not None:
-            return StoredPolicies(store.where, time.time(), (_told(store, _row(store, name), *_budgets()),))
+        rows = store.rows() if name is None else [_row(store, name)]
+        numbers, events = Budget(MOST_GRAPH_NUMBERS), Budget(MOST_EVENTS)
         told: list[dict[str, Any]] = []
         failed: list[tuple[str, str]] = []
-        rows, budgets = store.rows(), _budgets()
         for row in rows[:MOST_LISTED]:
             try:
-                told.append(_told(store, row, *budgets))
+                told.append(_told(store, row, numbers, events))
             except SidelightError as error:
+                if name is not None:
+                    raise
                 failed.append((row.name, str(error)))
         more = len(rows) > MOST_LISTED
         return StoredPolicies(store.where, time.time(), tuple(told), more, tuple(failed))
-
-
-def _budgets() -> tuple[Budget, Budget]:
-    """Of numbers for the graphs on a page, and of events."""
-    return Budget(MOST_GRAPH_NUMBERS), Budget(MOST_EVENTS)
 
 
 def _row(store: Store, name: str) -> PolicyRow:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-import logging
 import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,18 +12,21 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import IO, Any, TypeVar
 
+import numpy as np
+
 from sidelight.errors import SavedStateError, SidelightError, StoreError
+from sidelight.graph import FeedbackGraph, families
+from sidelight.planning import plan
+from sidelight.policy import Policy
 from sidelight.service import messages
 from sidelight.service.access import Limits
 from sidelight.service.events import PolicyRow
 from sidelight.service.exports import read_export
-from sidelight.service.making import make_policy, restored, warm
-from sidelight.service.messages import Problem, store_failed, unknown_policy
-from sidelight.service.served import SNAPSHOT_EVERY, Served
+from sidelight.service.logs import failed, note
+from sidelight.service.messages import Problem, store_failed, too_large, unknown_policy
+from sidelight.service.served import SNAPSHOT_EVERY, Served, restored, warm
 from sidelight.service.store.base import NameTaken, OwnedElsewhere, Store
 from sidelight.service.writer import Writer
-
-log = logging.getLogger("sidelight.service")
 
 Result = TypeVar("Result")
 
@@ -49,9 +51,7 @@ class Policies:
         self.served: dict[str, Served] = {}
         self.count = 0  # of policies in the store, as far as is known
         self._loading: dict[str, asyncio.Future[Served]] = {}
-        self._left: dict[
-            str, Served
-        ] = {}  # dropped: what they wrote must settle before they are loaded again
+        self._left: dict[str, Served] = {}  # dropped: what they wrote must settle before they load again
         self._creating: dict[str, tuple[str | None, asyncio.Event]] = {}  # by whose key, and when it is over
         self._elsewhere: dict[str, tuple[str, float]] = {}  # owners, and until when that is believed
         self._workers = ThreadPoolExecutor(2, "sidelight-load")
@@ -92,7 +92,7 @@ class Policies:
             self._elsewhere[name] = (elsewhere.address, time.monotonic() + OWNER_KNOWN)
             raise
         except (StoreError, SavedStateError) as error:
-            log.error("a policy cannot be loaded", extra={"data": {"policy": name, "error": str(error)}})
+            failed("a policy cannot be loaded", error, policy=name)
             raise Problem(503, "store_failed", str(error), retry_after=5.0) from error
         self.served[name] = made
         return made
@@ -140,9 +140,8 @@ class Policies:
         if served.failed:
             raise store_failed("the policy is being loaded again")
         if self.writer.depth > self.limits.waiting:
-            raise Problem(
-                429, "busy", f"{self.writer.depth:,} requests wait for the disk already", retry_after=1.0
-            )
+            why = f"{self.writer.depth:,} requests wait for the disk already"
+            raise Problem(429, "busy", why, retry_after=1.0)
         try:
             return action(*arguments)
         except Problem:
@@ -185,23 +184,17 @@ class Policies:
     async def decide(self, name: str, count: int, key: str | None) -> list[messages.Decision]:
         """Make decisions; the same key gives the same ones again."""
         if count > self.limits.count:
-            raise Problem(
-                422, "too_large", f"at most {self.limits.count:,} decisions a request, got {count:,}"
-            )
+            raise too_large(f"at most {self.limits.count:,} decisions a request, got {count:,}")
         served = await self.get(name)
         if key is None:
             return await self._changed(served, served.decide, count, None, self.clock())
         digest = hashlib.blake2b(key.encode(), digest_size=16).digest()
         first = served.requests.get(digest)
-        made = await (
-            asyncio.shield(first) if first is not None else self._decide_once(served, count, digest)
-        )
+        again = self._decide_once(served, count, digest) if first is None else asyncio.shield(first)
+        made = await again
         if len(made) != count:
-            raise Problem(
-                422,
-                "key_reused",
-                f"this Idempotency-Key was used for {len(made)} decisions before, not {count}; use another",
-            )
+            why = f"this Idempotency-Key was used for {len(made)} decisions before, not {count}; use another"
+            raise Problem(422, "key_reused", why)
         return made
 
     async def _decide_once(self, served: Served, count: int, key: bytes) -> list[messages.Decision]:
@@ -226,9 +219,7 @@ class Policies:
     async def observe(self, name: str, items: list[messages.Observation]) -> messages.Observed:
         """Learn from answers, all or none."""
         if len(items) > self.limits.count:
-            raise Problem(
-                422, "too_large", f"at most {self.limits.count:,} observations a request, got {len(items):,}"
-            )
+            raise too_large(f"at most {self.limits.count:,} observations a request, got {len(items):,}")
         served, now = await self.get(name), self.clock()
         ends = await self._ends(served, [item.decision for item in items], now)
         return await self._changed(served, served.observe, items, ends, now)
@@ -279,7 +270,7 @@ class Policies:
             served.row = await self.writing(self.store.own, row)
             self.served[name] = served
             self.count += 1
-        log.info("policy created", extra={"data": {"policy": name, "arms": policy.graph.n_arms}})
+        note("policy created", policy=name, arms=policy.graph.n_arms)
         return served
 
     async def bring(self, name: str, file: IO[bytes]) -> Served:
@@ -289,9 +280,7 @@ class Policies:
             last = found.snapshots[-1]
             row = PolicyRow(0, name, found.about)
             try:  # whether it can be played on is seen before it is stored
-                await asyncio.to_thread(
-                    lambda: Served.restored(row, last, found.events(last.seq), self.limits)
-                )
+                await asyncio.to_thread(Served.restored, row, last, found.events(last.seq), self.limits)
             except (SidelightError, ValueError, KeyError, TypeError) as error:
                 raise Problem(422, "invalid_export", f"this policy cannot be played on: {error}") from None
             await self.writing(self.store.create, name, found.about, found.snapshots, found.events())
@@ -328,7 +317,7 @@ class Policies:
                 served.removed = False
                 raise
             self.count -= 1
-        log.info("policy removed", extra={"data": {"policy": name}})
+        note("policy removed", policy=name)
 
     async def watch(self) -> None:
         """Load, one by one, the policies in which something may expire: a rule that nobody waits for."""
@@ -349,9 +338,7 @@ class Policies:
                 try:
                     total += self._apply(served, served.expire, now)
                 except SidelightError as error:
-                    log.error(
-                        "expiry failed", extra={"data": {"policy": served.row.name, "error": str(error)}}
-                    )
+                    failed("expiry failed", error, policy=served.row.name)
         return total
 
     async def close(self) -> None:
@@ -365,8 +352,53 @@ class Policies:
             try:
                 await self.settled(served)
             except SidelightError as error:  # its events are on the disk all the same
-                log.error(
-                    "no last snapshot", extra={"data": {"policy": served.row.name, "error": str(error)}}
-                )
+                failed("no last snapshot", error, policy=served.row.name)
         self._workers.shutdown(wait=False, cancel_futures=True)
         self._planner.shutdown(wait=False, cancel_futures=True)
+
+
+# -- planning ------------------------------------------------------------------------------------------------
+
+
+def make_policy(request: messages.NewPolicy, limits: Limits) -> Policy:
+    """The policy that is asked for, or a `Problem` that says why there is none. May take seconds."""
+    if request.rewards is not None and request.losses is not None:
+        why = "`rewards` and `losses` are both given; a policy is told one of them"
+        raise Problem(422, "invalid_policy", why)
+    try:
+        graph = _graph(request.graph, limits)
+        made = plan(graph, horizon=request.horizon).policy(
+            request.seed, losses=request.losses, rewards=request.rewards
+        )
+    except SidelightError as error:
+        raise error if isinstance(error, Problem) else Problem(422, "invalid_policy", str(error)) from None
+    warm(made)
+    return made
+
+
+def _graph(wanted: messages.Graph | str, limits: Limits) -> FeedbackGraph:
+    if isinstance(wanted, str):
+        _check_family(wanted, limits)
+        graph = families.parse(wanted)
+        _check_size(graph.n_arms, graph.n_edges, limits)
+        return graph
+    _check_size(wanted.n, len(wanted.edges), limits)
+    bad = [edge for edge in wanted.edges if not (0 <= edge[0] < wanted.n and 0 <= edge[1] < wanted.n)]
+    if bad:
+        why = f"edges join arms 0..{wanted.n - 1}, got {list(bad[0])!r:.80} ({len(bad)} such edges)"
+        raise Problem(422, "invalid_policy", why)
+    edges = np.array(wanted.edges, dtype=np.int64).reshape(-1, 2)
+    return FeedbackGraph.from_edges(wanted.n, edges, labels=wanted.labels, probabilities=wanted.probabilities)
+
+
+def _check_family(text: str, limits: Limits) -> None:
+    """Refuse before it is built what is far too large: no number in it may exceed the arms that are allowed."""
+    digits = "".join(letter if letter.isdigit() else " " for letter in text[:200])
+    if len(text) > 200 or any(len(word) > 6 or int(word) > limits.arms for word in digits.split()):
+        raise too_large(f"{text!r:.60} is too large: at most {limits.arms:,} arms are allowed")
+
+
+def _check_size(arms: int, edges: int, limits: Limits) -> None:
+    if arms > limits.arms or edges > limits.edges:
+        most = f"at most {limits.arms:,} and {limits.edges:,} are allowed"
+        raise too_large(f"the graph has {arms:,} arms and {edges:,} edges; {most}")

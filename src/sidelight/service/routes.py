@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import msgspec
+from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -36,19 +37,24 @@ _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 
 @dataclass(frozen=True)
 class Parameter:
-    """Of the path, the query or the header; `read` turns its text into a value, or refuses it."""
+    """Of the path, the query or the header; `kind` says which texts it may have, and what they mean."""
 
     name: str
     where: str
     about: str
-    schema: dict[str, Any]
-    read: Callable[[str], Any] = str
+    kind: Any
+
+    def read(self, text: str) -> Any:
+        """The value that a text means."""
+        try:
+            return msgspec.convert(text, self.kind, strict=False)
+        except msgspec.ValidationError as error:
+            raise Problem(422, "invalid_query", f"{self.name}: {error}, got {text!r:.40}") from None
 
     def described(self) -> dict[str, Any]:
         """As the document has it."""
-        required = self.where == "path"
-        about = {"description": self.about, "schema": self.schema}
-        return {"name": self.name, "in": self.where, "required": required, **about}
+        about = {"description": self.about, "schema": msgspec.json.schema(self.kind)}
+        return {"name": self.name, "in": self.where, "required": self.where == "path", **about}
 
 
 @dataclass(frozen=True)
@@ -57,16 +63,27 @@ class Route:
 
     method: str
     path: str
-    handler: Callable[[Call], Awaitable[Any]]  # its docstring is what the document says of it
+    handler: Callable[..., Awaitable[Any]]  # its docstring is what the document says of it
     scope: str | None = None  # that a token must have; None: nobody needs one
-    takes: type | str | None = None  # the message in the body, or its media type where the handler reads it
-    gives: type | str | tuple[str, ...] | None = None  # the message in the answer, or its media types
+    reads: str | None = None  # the media type of the body where the handler reads it itself
+    sends: str | tuple[str, ...] | None = None  # media types of the answer where it is no message
     status: int = 200
     refuses: tuple[int, ...] = ()
     parameters: tuple[Parameter, ...] = ()  # besides the name of the policy in the path
     limit: str = "body"  # which of `Limits` the body may reach
     optional_token: bool = False  # it tells more to whoever has one
     described: bool = True  # in the document
+
+    @property
+    def takes(self) -> type | str | None:
+        """The message in the body, as the handler has it, or a media type."""
+        return self.reads or get_type_hints(self.handler).get("body")
+
+    @property
+    def gives(self) -> type | str | tuple[str, ...] | None:
+        """The message in the answer, or media types; None where it is empty."""
+        answer: type = get_type_hints(self.handler)["return"]
+        return self.sends or (None if answer is type(None) else answer)
 
     @property
     def about(self) -> str:
@@ -90,7 +107,6 @@ class Call:
     name: str = ""  # of the policy, where the path names one
     query: dict[str, Any] = field(default_factory=dict)
     key: str | None = None  # Idempotency-Key
-    body: Any = None  # of the type that the route takes
 
     @property
     def edge(self) -> Edge:
@@ -135,9 +151,8 @@ class Endpoint:
         self.route, self.service = route, service
         self._query = {each.name: each.read for each in route.parameters if each.where == "query"}
         self._has_key = any(each is KEY for each in route.parameters)
-        self._decoder: msgspec.json.Decoder[Any] | None = None
-        if isinstance(route.takes, type):
-            self._decoder = msgspec.json.Decoder(route.takes)
+        takes = route.takes
+        self._decoder: Any = msgspec.json.Decoder(takes) if isinstance(takes, type) else None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """ASGI."""
@@ -148,9 +163,10 @@ class Endpoint:
                 self._read_query(call)
         if self._has_key:
             self._read_key(call)
-        if self._decoder is not None:
-            await self._read_body(call, self._decoder)
-        answer = await self.route.handler(call)
+        if self._decoder is None:
+            answer = await self.route.handler(call)
+        else:
+            answer = await self.route.handler(call, await self._body(call, self._decoder))
         if answer is None:
             answer = Response(status_code=204)
         elif not isinstance(answer, Response):
@@ -183,17 +199,16 @@ class Endpoint:
     def _read_key(self, call: Call) -> None:
         call.key = call.request.headers.get("idempotency-key")
         if call.key is not None and not _KEY.fullmatch(call.key):
-            raise Problem(
-                422, "invalid_key", "an Idempotency-Key has 1 to 200 printable ASCII characters, no spaces"
-            )
+            why = "an Idempotency-Key has 1 to 200 printable ASCII characters, no spaces"
+            raise Problem(422, "invalid_key", why)
 
-    async def _read_body(self, call: Call, decoder: msgspec.json.Decoder[Any]) -> None:
+    async def _body(self, call: Call, decoder: msgspec.json.Decoder[Any]) -> Any:
         data = bytearray()
         async for chunk in call.chunks(getattr(self.service.limits, self.route.limit)):
             data += chunk
         call.request.scope["sidelight.body"] = bytes(data)  # it may have to be passed on
         try:
-            call.body = decoder.decode(data or b"{}")
+            return decoder.decode(data or b"{}")
         except msgspec.ValidationError as error:
             raise Problem(422, "invalid_request", str(error)) from None
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
@@ -203,18 +218,6 @@ class Endpoint:
 # -- parameters ---------------------------------------------------------------------------------------------
 
 
-def _limit(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 6 and 1 <= int(text) <= MOST_PAGE):
-        raise Problem(422, "invalid_query", f"limit is a number 1..{MOST_PAGE}, got {text!r:.40}")
-    return int(text)
-
-
-def _format(text: str) -> str:
-    if text not in ("jsonl", "parquet"):
-        raise Problem(422, "invalid_query", f"format is jsonl or parquet, got {text!r:.40}")
-    return text
-
-
 def decision_number(text: str) -> int:
     """The number of a decision."""
     if not (text.isascii() and text.isdigit() and len(text) < 16):
@@ -222,26 +225,17 @@ def decision_number(text: str) -> int:
     return int(text)
 
 
-_NUMBER = {"type": "integer", "maximum": 10**15 - 1}
-_NEXT = "`next` of the page before."
+_NEXT, _MOST = "`next` of the page before.", 10**15 - 1
+_KEPT = "Chosen by the client, once for each intent: the same key gives the same answer and changes nothing."
 
-NAME = Parameter("name", "path", "Of the policy.", {"type": "string", "pattern": messages.NAME})
-DECISION = Parameter("id", "path", "Of the decision.", {**_NUMBER, "minimum": 1})
-TOKEN = Parameter("id", "path", "Of the token.", {"type": "string", "pattern": "^[0-9a-f]{12}$"})
-AFTER_NAME = Parameter("after", "query", _NEXT, {"type": "string"})
-AFTER_DECISION = Parameter("after", "query", _NEXT, {**_NUMBER, "minimum": 0}, decision_number)
-LIMIT = Parameter(
-    "limit", "query", "Of the page.", {"type": "integer", "minimum": 1, "maximum": MOST_PAGE}, _limit
-)
-FORMAT = Parameter(
-    "format", "query", "Instead of `Accept`.", {"type": "string", "enum": ["jsonl", "parquet"]}, _format
-)
-KEY = Parameter(
-    "Idempotency-Key",
-    "header",
-    "Chosen by the client, once for each intent: the same key gives the same answer and changes nothing.",
-    {"type": "string", "pattern": "^[!-~]{1,200}$"},
-)
+NAME = Parameter("name", "path", "Of the policy.", messages.Name)
+DECISION = Parameter("id", "path", "Of the decision.", Annotated[int, Meta(ge=1, le=_MOST)])
+TOKEN = Parameter("id", "path", "Of the token.", Annotated[str, Meta(pattern="^[0-9a-f]{12}$")])
+AFTER_NAME = Parameter("after", "query", _NEXT, str)
+AFTER_DECISION = Parameter("after", "query", _NEXT, Annotated[int, Meta(ge=0, le=_MOST)])
+LIMIT = Parameter("limit", "query", "Of the page.", Annotated[int, Meta(ge=1, le=MOST_PAGE)])
+FORMAT = Parameter("format", "query", "Instead of `Accept`.", Literal["jsonl", "parquet"])
+KEY = Parameter("Idempotency-Key", "header", _KEPT, Annotated[str, Meta(pattern="^[!-~]{1,200}$")])
 
 
 # -- the document -------------------------------------------------------------------------------------------
@@ -273,20 +267,10 @@ def document(routes: Iterable[Route]) -> dict[str, Any]:
     for route in shown:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
     about = "Decisions with graph feedback. A 2xx answer means that what it says is on the disk."
-    return {
-        "openapi": "3.1.0",
-        "info": {
-            "title": "Sidelight",
-            "version": __version__,
-            "description": about,
-            "license": {"name": "MIT", "identifier": "MIT"},
-        },
-        "paths": paths,
-        "components": {
-            "schemas": schemas,
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-        },
-    }
+    info: dict[str, Any] = {"title": "Sidelight", "version": __version__, "description": about}
+    info["license"] = {"name": "MIT", "identifier": "MIT"}
+    components = {"schemas": schemas, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}}
+    return {"openapi": "3.1.0", "info": info, "paths": paths, "components": components}
 
 
 def _operation(route: Route) -> dict[str, Any]:
@@ -302,10 +286,10 @@ def _operation(route: Route) -> dict[str, Any]:
     parameters = ((NAME,) if "{name}" in route.path else ()) + route.parameters
     if parameters:
         found["parameters"] = [each.described() for each in parameters]
-    if route.takes is not None:
-        fields = msgspec.structs.fields(route.takes) if isinstance(route.takes, type) else ()
+    if (takes := route.takes) is not None:
+        fields = msgspec.structs.fields(takes) if isinstance(takes, type) else ()
         needed = not fields or any(each.required for each in fields)
-        found["requestBody"] = {"required": needed, **_content(route.takes)}
+        found["requestBody"] = {"required": needed, **_content(takes)}
     for status in route.refuses:  # what needs no token says in its own form that something is wrong
         body = _content(messages.Error if route.scope else route.gives)
         found["responses"][str(status)] = {"description": _WHY[status], **body}

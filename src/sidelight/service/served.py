@@ -17,7 +17,7 @@ import numpy as np
 
 from sidelight._types import Floats
 from sidelight._version import __version__
-from sidelight.errors import InvalidFeedback, StoreError
+from sidelight.errors import InvalidFeedback, SavedStateError, StoreError
 from sidelight.policy import Policy
 from sidelight.policy.feedback import told_of
 from sidelight.service import messages
@@ -36,7 +36,9 @@ from sidelight.service.events import (
     read_decided,
     read_observed,
 )
-from sidelight.service.messages import Problem
+from sidelight.service.logs import failed
+from sidelight.service.messages import Problem, unknown_policy
+from sidelight.service.store.base import Store
 
 SNAPSHOT_EVERY = 10_000
 """Events. A start replays at most so many for a policy, which takes a fraction of a second."""
@@ -284,13 +286,10 @@ class Served:
         """Keys as arms: by label where arms have labels, else by number; what is neither stays as it is."""
         if isinstance(losses, list):
             return losses if None in losses else np.array(losses, dtype=np.float64)
-        found: dict[int | str, float | None] = {}
-        for key, value in losses.items():
-            arm = self._arm(key)
-            if arm in found:
-                raise InvalidFeedback(f"the loss of arm {arm} was told twice")
-            found[arm] = value
-        return found
+        by_arm = {self._arm(key): value for key, value in losses.items()}
+        if len(by_arm) < len(losses):
+            raise InvalidFeedback(f"an arm was told twice: {', '.join(losses)[:80]}")
+        return by_arm
 
     def _arm(self, key: str) -> int | str:
         if self._arms is not None and key in self._arms:
@@ -362,3 +361,42 @@ def _about_item(at: int, number: int, error: Problem | InvalidFeedback) -> Probl
         why = f"observation {at}, of decision {number}: {error}"
         return Problem(422, "invalid_observation", why, item=at, decision=number)
     return Problem(error.status, error.code, f"observation {at}: {error}", item=at, decision=number)
+
+
+# -- from the store -----------------------------------------------------------------------------------------
+
+
+def restored(
+    store: Store,
+    row: PolicyRow,
+    limits: Limits,
+    snapshot_every: int = SNAPSHOT_EVERY,
+    watch: Callable[[Served], None] | None = None,
+) -> Served:
+    """The policy as it stands in the store: its newest snapshot that is in order, and the events since.
+
+    `watch` sees it after every event that is replayed.
+    """
+    why: Exception = StoreError(f"policy {row.name!r} has no snapshot: the store is damaged")
+    for snapshot in store.snapshots(row.id):
+        try:
+            events = store.events(row.id, snapshot.seq)
+            return Served.restored(row, snapshot, events, limits, snapshot_every, watch)
+        except SavedStateError as error:  # an older one, and more events, lead to the same state
+            failed("a snapshot is damaged", error, policy=row.name)
+            why = error
+    left = store.row(row.name)
+    if left is None or left.id != row.id:  # removed meanwhile
+        raise unknown_policy(row.name)
+    raise why
+
+
+def warm(policy: Policy) -> None:
+    """Compile what a policy will need, on a copy: no request waits for the compiler afterwards."""
+    twin = policy.copy(seed=0)
+    first, second, third = twin.decide(count=3)
+    for decision in (third, first):  # at once, and late
+        low = np.full(decision.reveals.size, twin.unit.low)
+        twin.observe(decision, low)
+    twin.cancel(second)
+    _ = twin.probabilities, twin.certificate(), twin.open, twin.to_bytes()

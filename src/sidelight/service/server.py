@@ -19,14 +19,19 @@ from sidelight.graph import families
 from sidelight.planning import plan
 from sidelight.service.access import Limits
 from sidelight.service.app import create_app
-from sidelight.service.edge import log_to_stderr
-from sidelight.service.making import warm
-from sidelight.service.served import SNAPSHOT_EVERY
+from sidelight.service.logs import to_stderr
+from sidelight.service.served import SNAPSHOT_EVERY, warm
 from sidelight.service.service import Service
 from sidelight.service.store.base import make_store
 
 GRACE = 30
 """Seconds that requests under way have when the service is told to stop."""
+
+
+UVICORN: dict[str, Any] = {
+    "lifespan": "off", "access_log": False, "log_config": None, "log_level": logging.WARNING, "server_header": False,
+    "proxy_headers": False, "timeout_graceful_shutdown": GRACE, "h11_max_incomplete_event_size": 65_536,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -63,14 +68,9 @@ def run(settings: Settings, announce: Callable[[Service, str], None]) -> None:
             service.admin_token = await service.add_admin_token("made by --new-admin-token")
 
     gc.set_threshold(50_000, 20, 100)  # open decisions are many small objects, and none of them is in a cycle
-    undo = log_to_stderr()
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # what it knows is said once, by us
-    try:
-        with _runner() as runner, server.signals():
-            runner.run(server.serve_all(listening, prepare))
-    finally:
-        undo()
-        listening.close()
+    with contextlib.closing(listening), to_stderr(), _runner() as runner, server.signals():
+        runner.run(server.serve_all(listening, prepare))
 
 
 def _runner() -> asyncio.Runner:
@@ -92,19 +92,7 @@ class Server(uvicorn.Server):
     def __init__(self, service: Service, announce: Callable[[], None], *, access_log: bool = False) -> None:
         self.service, self.announce, self.edge = service, announce, create_app(service)
         self.edge.access_log = access_log
-        super().__init__(
-            uvicorn.Config(
-                self.edge,
-                lifespan="off",
-                access_log=False,
-                log_config=None,
-                log_level=logging.WARNING,
-                server_header=False,
-                proxy_headers=False,
-                timeout_graceful_shutdown=GRACE,
-                h11_max_incomplete_event_size=65_536,
-            )
-        )
+        super().__init__(uvicorn.Config(self.edge, **UVICORN))
 
     async def serve_all(self, listening: socket.socket, prepare: Callable[[], Any] = _nothing) -> None:
         """Start the service, `prepare`, serve until it is told to stop, and stop the service."""
@@ -155,9 +143,8 @@ def bound(host: str, port: int) -> socket.socket:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((host, port))
     except (OSError, OverflowError) as error:
-        raise ServiceError(
-            f"cannot listen at {host}:{port}: {error}; name another with --host and --port"
-        ) from error
+        why = f"cannot listen at {host}:{port}: {error}; name another with --host and --port"
+        raise ServiceError(why) from error
     return made
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import os
 import secrets
 import time
@@ -13,14 +12,13 @@ from collections.abc import Callable
 
 from sidelight.errors import PastHorizon, StoreError
 from sidelight.service.access import MEBIBYTE, Limits, Rates, Tokens, new_token
+from sidelight.service.logs import note
 from sidelight.service.messages import Problem
 from sidelight.service.metrics import Metrics
 from sidelight.service.policies import Policies
 from sidelight.service.served import SNAPSHOT_EVERY
 from sidelight.service.store.base import Store, TokenRow
 from sidelight.service.writer import MOST_WRITES, Writer
-
-log = logging.getLogger("sidelight.service")
 
 STUCK = 10.0
 """Seconds that a commit may take before the service says that it is not well."""
@@ -73,7 +71,7 @@ class Service:
         beside = (self._sweep(), self._refresh(), self.policies.watch())
         self._beside = [asyncio.create_task(each) for each in beside]
         self.ready = True
-        log.info("started", extra={"data": {**self.store.details, "policies": self.policies.count}})
+        note("started", **self.store.details, policies=self.policies.count)
 
     async def stop(self) -> None:
         """Answer what waits, save what has changed, and let go of the store."""
@@ -84,7 +82,7 @@ class Service:
         await self.policies.close()
         await self.writer.stop()
         await asyncio.to_thread(self.store.close)
-        log.info("stopped", extra={"data": {"events": self.writer.written, "commits": self.writer.commits}})
+        note("stopped", events=self.writer.written, commits=self.writer.commits)
 
     # -- tokens ----------------------------------------------------------------------------------------
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import queue
 import threading
 import time
@@ -20,9 +19,8 @@ from typing import Any, NamedTuple, Protocol
 
 from sidelight.errors import StoreError
 from sidelight.service.events import Write
+from sidelight.service.logs import failed
 from sidelight.service.store.base import Store
-
-log = logging.getLogger("sidelight.service")
 
 MOST_WRITES = 2_000
 """Of one transaction."""
@@ -160,7 +158,7 @@ class Writer:
         except Exception as error:
             self.failures += 1
             self.failing = str(error) or type(error).__name__
-            log.error("a commit failed", extra={"data": {"error": self.failing, "writes": len(writes)}})
+            failed("a commit failed", self.failing, writes=len(writes))
             return error if isinstance(error, StoreError) else StoreError(f"{type(error).__name__}: {error}")
         self.commits += 1
         self.written += sum(len(write.events) for write in writes)
