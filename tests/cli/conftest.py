@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+from cli_checks import assert_one_line, assert_usage
 
 from sidelight.cli.main import main
 from sidelight.report import drawing
@@ -49,6 +50,21 @@ def run(monkeypatch, capfd):
         return code, out, err
 
     return run
+
+
+@pytest.fixture
+def fails(run):
+    """Run `sidelight …`, which is refused: with 1 and one line that `says` this, or with 2 and how to write it."""
+
+    def fails(*arguments, says=(), code=1):
+        found, out, err = run(*arguments)
+        assert (found, out) == (code, "")
+        (assert_one_line if code == 1 else assert_usage)(err)
+        for words in (says,) if isinstance(says, str) else says:
+            assert words in err
+        return err
+
+    return fails
 
 
 @pytest.fixture

@@ -88,24 +88,9 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("options", "shown"), REFUSED.values(), ids=REFUSED)
-def test_requests_that_cannot_be_met_end_in_one_line(run, options, shown, tmp_path):
-    code, out, err = run("demo", *QUICK, "-o", tmp_path / "out", *options)
-    assert code == 1
-    assert_one_line(err)
-    assert shown in err
-    assert out == ""
+def test_requests_that_cannot_be_met_end_in_one_line(fails, options, shown, tmp_path):
+    fails("demo", *QUICK, "-o", tmp_path / "out", *options, says=shown)
     assert not (tmp_path / "out").exists()
-
-
-def test_output_that_cannot_be_written(run, tmp_path):
-    (tmp_path / "file").write_text("in the way")
-    for place in (tmp_path / "file", tmp_path / "file" / "below", "/proc/sidelight"):
-        code, out, err = run("demo", *QUICK, "-o", place)
-        assert code == 1
-        assert_one_line(err)
-        assert str(place) in err
-        assert out == ""
-    assert (tmp_path / "file").read_text() == "in the way"
 
 
 @pytest.mark.parametrize(
@@ -125,16 +110,6 @@ def test_wrong_usage_exits_with_two(run, arguments):
     assert code == 2
     assert "Traceback" not in err
     assert err.strip().splitlines()[-1].startswith("Error: ")
-
-
-def test_interruption_exits_with_130(run, monkeypatch, tmp_path):
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("sidelight.compare", interrupted)
-    code, _, err = run("demo", *QUICK, "-o", tmp_path)
-    assert code == 130
-    assert "Traceback" not in err
 
 
 def test_an_interrupted_demo_shows_no_half_results(run, monkeypatch, tmp_path):

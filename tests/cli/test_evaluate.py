@@ -6,7 +6,6 @@ import shlex
 from pathlib import Path
 
 import pytest
-from cli_checks import assert_one_line, assert_usage
 from recorded import record
 
 import sidelight as sl
@@ -85,22 +84,14 @@ def test_overlap_is_a_warning(run, log):
         (["--target", "0", "--losses", "0", "0.1"], "row 1, column 'loss'"),
     ],
 )
-def test_requests_that_cannot_be_met(run, log, arguments, word):
-    code, out, err = run("evaluate", log, *arguments)
-    assert (code, out) == (1, "")
-    assert_one_line(err)
-    assert word in err
+def test_requests_that_cannot_be_met(fails, log, arguments, word):
+    fails("evaluate", log, *arguments, says=word)
 
 
 @pytest.mark.parametrize("arguments", [[], ["--target", "0:much"], ["--target", "0", "--method", "magic"]])
-def test_wrong_usage(run, log, arguments):
-    code, out, err = run("evaluate", log, *arguments)
-    assert (code, out) == (2, "")
-    assert_usage(err)
+def test_wrong_usage(fails, log, arguments):
+    fails("evaluate", log, *arguments, code=2)
 
 
-def test_a_log_that_is_not_there(run, tmp_path):
-    code, _, err = run("evaluate", tmp_path / "no.csv", "--target", "0")
-    assert code == 1
-    assert_one_line(err)
-    assert "does not exist" in err
+def test_a_log_that_is_not_there(fails, tmp_path):
+    fails("evaluate", tmp_path / "no.csv", "--target", "0", says="does not exist")

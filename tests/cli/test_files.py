@@ -20,22 +20,16 @@ FOLDERS = {
 
 
 @pytest.mark.parametrize("command", FOLDERS.values(), ids=FOLDERS)
-def test_folders_that_cannot_be_made(run, tmp_path, command):
+def test_folders_that_cannot_be_made(fails, tmp_path, command):
     (tmp_path / "file").write_text("in the way")
     for place in (tmp_path / "file", tmp_path / "file" / "below", "/proc/sidelight"):
-        code, out, err = run(*command, "-o", place)
-        assert (code, out) == (1, "")
-        assert_one_line(err)
-        assert str(place) in err
+        fails(*command, "-o", place, says=str(place))
     assert (tmp_path / "file").read_text() == "in the way"
 
 
-def test_files_that_cannot_be_made(run, tmp_path):
+def test_files_that_cannot_be_made(fails, tmp_path):
     for place in (tmp_path, tmp_path / "none" / "plan.json", "/proc/plan.json"):
-        code, out, err = run("plan", "cycle:6", "-T", 100, "-o", place)
-        assert (code, out) == (1, "")
-        assert_one_line(err)
-        assert f"cannot write {place}" in err
+        fails("plan", "cycle:6", "-T", 100, "-o", place, says=f"cannot write {place}")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -58,7 +52,7 @@ def test_links_pipes_and_open_files_are_written_to(run, tmp_path):
     assert out.startswith(written)
 
 
-def test_a_disk_that_fills_up_leaves_the_old_file(run, tmp_path, monkeypatch):
+def test_a_disk_that_fills_up_leaves_the_old_file(fails, tmp_path, monkeypatch):
     file = tmp_path / "plan.json"
     sl.plan("cycle:5", 100).save(file)
     old = file.read_text()
@@ -67,10 +61,7 @@ def test_a_disk_that_fills_up_leaves_the_old_file(run, tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("sidelight._files.os.fsync", full)
-    code, out, err = run("plan", "cycle:6", "-T", 100, "-o", file)
-    assert (code, out) == (1, "")
-    assert_one_line(err)
-    assert f"cannot write {file}: no space left on device" in err
+    fails("plan", "cycle:6", "-T", 100, "-o", file, says=f"cannot write {file}: no space left on device")
     assert [path.name for path in tmp_path.iterdir()] == ["plan.json"]
     assert file.read_text() == old
 

@@ -30,23 +30,17 @@ def test_a_file_of_every_kind(run, tmp_path, ending):
     assert (found["source"], found["arms"], found["edges"]) == (str(file), 7, 14)
 
 
-def test_a_file_comes_before_a_family_of_that_name(run, tmp_path, monkeypatch):
+def test_a_file_comes_before_a_family_of_that_name(fails, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cycle:9").write_text("src,dst\n0,1\n")
-    code, _, err = run("plan", "cycle:9", "-T", 1000)
-    assert code == 1
-    assert_one_line(err)
-    assert "unknown ending" in err
+    fails("plan", "cycle:9", "-T", 1000, says="unknown ending")
 
 
 @pytest.mark.parametrize("text", ["results", "./results", "{}/results"])
-def test_a_folder_is_called_one(run, tmp_path, monkeypatch, text):
+def test_a_folder_is_called_one(fails, tmp_path, monkeypatch, text):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "results").mkdir()
-    code, _, err = run("analyze", text.format(tmp_path))
-    assert code == 1
-    assert_one_line(err)
-    assert "results is a folder; name a graph file" in err
+    fails("analyze", text.format(tmp_path), says="results is a folder; name a graph file")
 
 
 def test_a_folder_does_not_hide_a_family(run, tmp_path, monkeypatch):
@@ -55,13 +49,9 @@ def test_a_folder_does_not_hide_a_family(run, tmp_path, monkeypatch):
     assert graph_of(run, "apple_tasting")["arms"] == 2
 
 
-def test_unobservable_arms_are_named_with_the_way_out(run, chain):
+def test_unobservable_arms_are_named_with_the_way_out(fails, chain):
     for command in (("plan", chain, "-T", 100), ("analyze", chain)):
-        code, out, err = run(*command)
-        assert (code, out) == (1, "")
-        assert_one_line(err)
-        assert "no arm reveals arm 0," in err
-        assert "--drop-unobservable" in err
+        fails(*command, says=("no arm reveals arm 0,", "--drop-unobservable"))
 
 
 def test_unobservable_arms_are_named_by_their_labels_too(run, tmp_path):
@@ -79,13 +69,10 @@ def test_dropping_goes_on_until_every_arm_is_seen(run, chain):
     assert "left out 2 arms (0, 1)" in out
 
 
-def test_dropping_everything_is_refused(run, tmp_path):
+def test_dropping_everything_is_refused(fails, tmp_path):
     file = tmp_path / "path.csv"
     file.write_text("src,dst\n0,1\n1,2\n")
-    code, _, err = run("plan", file, "-T", 10, "--drop-unobservable")
-    assert code == 1
-    assert_one_line(err)
-    assert "none of the 3 arms" in err
+    fails("plan", file, "-T", 10, "--drop-unobservable", says="none of the 3 arms")
 
 
 def test_undirected_and_loops(run, chain):
@@ -116,12 +103,9 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("name", "text", "shown"), WRONG.values(), ids=WRONG)
-def test_files_that_are_wrong(run, tmp_path, name, text, shown):
+def test_files_that_are_wrong(fails, tmp_path, name, text, shown):
     (tmp_path / name).write_text(text)
-    code, out, err = run("analyze", tmp_path / name)
-    assert (code, out) == (1, "")
-    assert_one_line(err)
-    assert shown in err
+    fails("analyze", tmp_path / name, says=shown)
 
 
 @pytest.mark.parametrize(
@@ -137,11 +121,8 @@ def test_files_that_are_wrong(run, tmp_path, name, text, shown):
         ("[bold]:3", "[bold]"),
     ],
 )
-def test_graphs_that_are_wrong(run, text, shown):
-    code, out, err = run("analyze", text)
-    assert (code, out) == (1, "")
-    assert_one_line(err)
-    assert shown in err
+def test_graphs_that_are_wrong(fails, text, shown):
+    fails("analyze", text, says=shown)
 
 
 def test_markup_in_a_file_name_is_printed_as_it_is(run, tmp_path):

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from cli_checks import assert_usage
 
 import sidelight as sl
 from sidelight._formats import ENDINGS
@@ -39,7 +38,5 @@ def test_one_kind(run, kind):
     assert run("list", kind)[1].split("\n")[0] == kind
 
 
-def test_an_unknown_kind(run):
-    code, _, err = run("list", "colours")
-    assert code == 2
-    assert_usage(err)
+def test_an_unknown_kind(fails):
+    fails("list", "colours", code=2)

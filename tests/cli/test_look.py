@@ -5,7 +5,6 @@ import re
 import webbrowser
 
 import pytest
-from cli_checks import assert_one_line
 
 
 @pytest.fixture
@@ -53,12 +52,9 @@ def test_claims_are_looked_at_too(run, tmp_path, opened):
 
 
 @pytest.mark.parametrize("place", ["nowhere", "empty"])
-def test_nothing_to_look_at(run, tmp_path, place, opened):
+def test_nothing_to_look_at(fails, tmp_path, place, opened):
     (tmp_path / "empty").mkdir()
-    code, out, err = run("look", tmp_path / place)
-    assert (code, out) == (1, "")
-    assert_one_line(err)
-    assert "no results" in err
+    fails("look", tmp_path / place, says="no results")
     assert opened == []
 
 
@@ -98,7 +94,7 @@ def test_a_store_of_the_service(run, store, opened, tmp_path, monkeypatch):
     assert sorted(file.name for file in store.parent.iterdir()) == ["service.sqlite", "service.sqlite.lock"]
 
 
-def test_what_is_no_store(run, store, played, opened, tmp_path):
+def test_what_is_no_store(fails, store, played, opened, tmp_path):
     for words, said in (
         (("none.sqlite",), "there is no store"),
         ((f"sqlite:///{tmp_path}/none.db",), "does not exist"),
@@ -108,9 +104,6 @@ def test_what_is_no_store(run, store, played, opened, tmp_path):
         ((played, "--policy", "drinks"), "name its file or address"),
         ((played / "manifest.json",), "is no store of the service"),
     ):
-        code, out, err = run("look", *words, "-o", tmp_path)
-        assert (code, out) == (1, "")
-        assert_one_line(err)
-        assert said in err
+        fails("look", *words, "-o", tmp_path, says=said)
     assert opened == []
     assert not (tmp_path / "policies.html").exists()

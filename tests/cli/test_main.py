@@ -3,15 +3,13 @@
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from cli_checks import assert_one_line, assert_usage
-from interruptible import listening
+from cli_checks import assert_one_line
+from interruptible import interrupted
 
 from sidelight import __version__
 from sidelight.cli import main as module
@@ -77,11 +75,8 @@ def test_exit_codes_are_documented():
         assert code in said
 
 
-def test_an_unknown_command_says_which_was_meant(run):
-    code, out, err = run("analyse")
-    assert (code, out) == (2, "")
-    assert_usage(err)
-    assert "did you mean 'analyze'?" in err
+def test_an_unknown_command_says_which_was_meant(fails):
+    fails("analyse", says="did you mean 'analyze'?", code=2)
 
 
 def test_a_mistake_of_our_own_is_one_line_too(run, monkeypatch):
@@ -98,15 +93,12 @@ def test_a_mistake_of_our_own_is_one_line_too(run, monkeypatch):
         run("list")
 
 
-def test_too_little_memory_is_no_mistake_of_ours(run, monkeypatch):
+def test_too_little_memory_is_no_mistake_of_ours(fails, monkeypatch):
     def greedy(*_, **__):
         raise MemoryError("Unable to allocate 1.00 TiB")
 
     monkeypatch.setattr("sidelight.cli.names.known", greedy)
-    code, _, err = run("list")
-    assert code == 1
-    assert_one_line(err)
-    assert "1.00 TiB" in err
+    fails("list", says="1.00 TiB")
 
 
 # -- streams ----------------------------------------------------------------------------------------------
@@ -148,21 +140,8 @@ def test_a_terminal_without_greek_letters(tmp_path):
 def test_ctrl_c_exits_with_130(tmp_path):
     out = tmp_path / "out"
     command = [*PROGRAM, "demo", "--horizon", "1e11", "--runs", "1", "-o", str(out)]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=listening
-    )
-    try:
-        until = time.monotonic() + 600
-        while not out.exists():  # made right before the simulation
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        time.sleep(0.5)
-        process.send_signal(signal.SIGINT)
-        printed, err = process.communicate(timeout=600)
-    finally:
-        process.kill()  # 10¹¹ rounds must not outlive their test
-    assert (process.returncode, printed) == (130, "")
+    code, printed, err = interrupted(command, out.exists)  # it is made right before the simulation
+    assert (code, printed) == (130, "")
     assert err.strip().splitlines()[-1] == "interrupted"
     assert "Traceback" not in err
 

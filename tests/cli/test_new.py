@@ -60,12 +60,9 @@ def test_json(run):
     ],
     ids=lambda value: str(value),
 )
-def test_what_cannot_be_written(run, tmp_path, arguments, message):
+def test_what_cannot_be_written(fails, tmp_path, arguments, message):
     (tmp_path / "taken.py").write_text("mine")
-    code, out, err = run("new", "policy", *arguments)
-    assert (code, out) == (1, "")
-    assert_one_line(err)
-    assert message in err
+    fails("new", "policy", *arguments, says=message)
     assert (tmp_path / "taken.py").read_text() == "mine"
     assert [path.name for path in tmp_path.iterdir()] == ["taken.py"]
 

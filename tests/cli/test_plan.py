@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from cli_checks import assert_one_line, assert_usage
 
 import sidelight as sl
 
@@ -105,11 +104,8 @@ def test_communities_are_a_partition(run):
     assert found["blocks"] == [block.tolist() for block in expected.blocks]
 
 
-def test_a_horizon_or_none(run):
-    code, _, err = run("plan", "cycle:6", "-T", 100, "--anytime")
-    assert code == 2
-    assert_usage(err)
-    assert "--anytime" in err
+def test_a_horizon_or_none(run, fails):
+    fails("plan", "cycle:6", "-T", 100, "--anytime", says="--anytime", code=2)
     assert answer(run, "cycle:6") == answer(run, "cycle:6", "--anytime")
 
 
@@ -125,7 +121,7 @@ def test_options_of_self_tuning_plans(run):
     assert "'best'" in err
 
 
-def test_a_plan_for_high_probability(run):
+def test_a_plan_for_high_probability(run, fails):
     found = answer(run, "cycle:10", "-T", 10_000, "--confidence", 0.99)
     made = sl.plan(sl.families.cycle(10), 10_000, confidence=0.99)
     assert found["parameters"] == made.parameters
@@ -133,9 +129,8 @@ def test_a_plan_for_high_probability(run):
     code, out, _ = run("plan", "cycle:10", "-T", 10_000, "--confidence", 0.99)
     assert code == 0
     assert "with probability 0.99: regret ≤ 4,013.46" in out
-    code, _, err = run("plan", "cycle:10", "--confidence", 0.99)
-    assert code != 0
-    assert "horizon" in err
+    need = "--confidence 0.99 tunes a plan for one horizon: give --horizon"
+    fails("plan", "cycle:10", "--confidence", 0.99, says=need, code=2)
 
 
 @pytest.mark.parametrize("realization", ["adaptive", "clustered", "flat", "hybrid", "interpolated"])
@@ -198,26 +193,19 @@ WRONG = {
 
 
 @pytest.mark.parametrize("arguments", WRONG.values(), ids=WRONG)
-def test_requests_that_cannot_be_met(run, arguments):
-    code, out, err = run("plan", "cycle:6", *arguments)
-    assert (code, out) == (1, "")
-    assert_one_line(err)
+def test_requests_that_cannot_be_met(fails, arguments):
+    fails("plan", "cycle:6", *arguments)
 
 
 @pytest.mark.parametrize("text", ["", "{", "3", '{"blocks": 3}', "[[0, 1], 2]", '[["a"]]', "\ufffe"])
-def test_partition_files_that_are_wrong(run, tmp_path, text):
+def test_partition_files_that_are_wrong(fails, tmp_path, text):
     file = tmp_path / "blocks.json"
     file.write_bytes(text.encode("utf-16" if text == "\ufffe" else "utf-8"))
-    code, out, err = run("plan", "cycle:6", "-T", 9, "--partition", file)
-    assert (code, out) == (1, "")
-    assert_one_line(err)
+    fails("plan", "cycle:6", "-T", 9, "--partition", file)
 
 
-def test_an_unknown_realization_is_refused_with_those_that_are_known(run):
-    code, out, err = run("plan", "cycle:6", "-T", 9, "--realization", "fancy")
-    assert (code, out) == (2, "")
-    assert_usage(err)
-    assert "interpolated" in err
+def test_an_unknown_realization_is_refused_with_those_that_are_known(fails):
+    fails("plan", "cycle:6", "-T", 9, "--realization", "fancy", says="interpolated", code=2)
 
 
 def test_a_saved_plan_is_planned_for_its_own_horizon(run, tmp_path):
@@ -227,10 +215,3 @@ def test_a_saved_plan_is_planned_for_its_own_horizon(run, tmp_path):
         code, out, err = run("plan", file, "--json", *options)
         assert code == 0, err
         assert json.loads(out)["horizon"] == horizon
-
-
-def test_confidence_needs_the_option_horizon(run):
-    code, _, err = run("plan", "cycle:5", "--confidence", "0.99")
-    assert code == 2
-    assert_usage(err)
-    assert "--confidence 0.99 tunes a plan for one horizon: give --horizon" in err

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_checks import assert_one_line, assert_usage
+from cli_checks import assert_one_line
 
 import sidelight as sl
 from sidelight.cli import screen, study
@@ -29,6 +29,12 @@ def played(tmp_path_factory):
     done = CliRunner().invoke(cli, [*QUICK, "--policy", "auto,adaptive", "-o", str(folder), "--json"])
     assert done.exit_code == 0, done.output
     return folder, json.loads(done.stdout)
+
+
+@pytest.fixture
+def moved(played, tmp_path):
+    """A copy of that folder."""
+    return Path(shutil.copytree(played[0], tmp_path / "moved"))
 
 
 def test_json_has_a_row_for_each_policy(played):
@@ -77,10 +83,8 @@ def test_the_folder_holds_results_graph_and_report(played):
     assert not (folder / "figures").exists()
 
 
-def test_the_report_can_be_written_again(run, played, tmp_path):
-    folder, answer = played
-    moved = tmp_path / "moved"
-    shutil.copytree(folder, moved)
+def test_the_report_can_be_written_again(run, played, moved):
+    answer = played[1]
     (moved / "report.html").unlink()
     code, out, err = run("report", moved, "--no-figures", "--json")
     assert (code, err) == (0, "")
@@ -92,32 +96,20 @@ def test_the_report_can_be_written_again(run, played, tmp_path):
     assert "report.html" in out
 
 
-def test_figures_are_written_on_request(run, pictures, played, tmp_path):
-    moved = tmp_path / "moved"
-    shutil.copytree(played[0], moved)
+def test_figures_are_written_on_request(run, pictures, moved):
     assert run("report", moved, "--figures")[0] == 0
     endings = {file.suffix for file in (moved / "figures").iterdir()}
     assert endings == {".png", ".pdf"}
 
 
-def test_figures_have_the_width_that_was_asked_for(run, pictures, played, tmp_path):
+def test_figures_have_the_width_that_was_asked_for(run, pictures, moved):
     from matplotlib.image import imread
 
     from sidelight.report.figures.canvas import DPI
 
-    moved = tmp_path / "moved"
-    shutil.copytree(played[0], moved)
     assert run("report", moved, "--figure-width", "single")[0] == 0
     (drawn,) = (moved / "figures").glob("*-regret.png")
     assert imread(drawn).shape[1] == pytest.approx(3.5 * DPI, abs=1)
-
-
-def test_a_width_that_is_none_is_refused_before_anything_is_played(run, tmp_path):
-    code, out, err = run(*QUICK, "-o", tmp_path / "out", "--figure-width", "wide")
-    assert (code, out) == (1, "")
-    assert_one_line(err)
-    assert "'wide'" in err
-    assert not (tmp_path / "out").exists()
 
 
 def test_the_same_command_again_plays_nothing(run, played, monkeypatch):
@@ -128,11 +120,8 @@ def test_the_same_command_again_plays_nothing(run, played, monkeypatch):
     assert json.loads(out)["results"] == answer["results"]
 
 
-def test_a_folder_of_another_run_is_refused(run, played):
-    code, out, err = run(*QUICK, "--policy", "auto", "-o", played[0])
-    assert (code, out) == (1, "")
-    assert_one_line(err)
-    assert "removed 'adaptive'" in err
+def test_a_folder_of_another_run_is_refused(fails, played):
+    fails(*QUICK, "--policy", "auto", "-o", played[0], says="removed 'adaptive'")
 
 
 def test_a_refused_run_leaves_the_graph_of_the_report_as_it_was(run, tmp_path):
@@ -213,11 +202,8 @@ def test_columns_that_are_no_width_are_ignored(run, monkeypatch, columns):
     assert screen._columns() == 40
 
 
-def test_no_policy_that_applies_is_an_error(run, tmp_path):
-    code, _, err = run(*QUICK, "--policy", "hedge", "-o", tmp_path / "out")
-    assert code == 1
-    assert_one_line(err)
-    assert "no policy applies" in err
+def test_no_policy_that_applies_is_an_error(fails, tmp_path):
+    fails(*QUICK, "--quiet", "--policy", "hedge", "-o", tmp_path / "out", says="no policy applies")
 
 
 def test_a_saved_plan_is_played(run, tmp_path, monkeypatch):
@@ -258,7 +244,7 @@ def test_a_plan_whose_graph_has_no_name(run, tmp_path, monkeypatch):
     assert json.loads(Path("again.json").read_text())["graph"] == "roads.csv"
 
 
-def test_saved_plans_that_cannot_be_played(run, tmp_path, monkeypatch):
+def test_saved_plans_that_cannot_be_played(run, fails, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run("plan", "teams:2x3", "-o", "plan.json")[0] == 0
     code, _, err = run("run", "plan.json", "-o", "out")
@@ -269,52 +255,53 @@ def test_saved_plans_that_cannot_be_played(run, tmp_path, monkeypatch):
     assert "leave --add-loops out" in err
     text = (tmp_path / "plan.json").read_text()
     (tmp_path / "plan.json").write_text(text.replace('"order": 0.5', '"order": 0.25'))
-    code, _, err = run("run", "plan.json", "-T", 9, "-o", "out")
-    assert code == 1
-    assert_one_line(err)
-    assert "do not match their digest" in err
+    fails("run", "plan.json", "-T", 9, "-o", "out", says="do not match their digest")
     code, _, err = run("run", "teams:2x3", "-T", 9, "--policy", "none.json", "-o", "out")
     assert code == 1
     assert "none.json does not exist" in err
     assert not (tmp_path / "out").exists()
 
 
-WRONG = {
-    "policy": (("--policy", "auto,clusterd"), "did you mean 'clustered'?"),
-    "twice": (("--policy", "auto,auto"), "--policy: 'auto' is given twice"),
-    "empty policy": (("--policy", ""), "lacks a name"),
-    "environment": (("--env", "gapp"), "did you mean 'gap'?"),
-    "gap": (("--env", "gap:wide"), "wide"),
-    "no rounds": (("-T", "0"), "got 0"),
-    "negative rounds": (("-T", "-7"), "got -7"),
-    "no seeds": (("--seeds", "0"), "got 0"),
-    "negative seed": (("--seed", "-1"), "got -1"),
-    "no jobs": (("--jobs", "0"), "0"),
-}
+OWN = "for a policy in a file of Python write greedy.py:NAME"
+WRONG = [
+    (("--policy", "auto,clusterd"), "did you mean 'clustered'?"),
+    (
+        ("--policy", "greedy.py"),
+        "--policy: unknown policy 'greedy.py'; for a policy in a file of Python write",
+    ),
+    (("--policy", "greedy"), f"unknown policy 'greedy'; {OWN}"),
+    (("--policy", "auto,"), "--policy 'auto,' lacks a name"),
+    (("--policy", ""), "--policy '' lacks a name"),
+    (("--policy", "auto,auto"), "--policy: 'auto' is given twice; leave one out"),
+    (("--policy", "autoo"), "--policy: unknown policy 'autoo'; did you mean 'auto'"),
+    (("--policy", "auto,greedy.py:Greedy"), "plays nothing: it needs the methods ask() and tell(losses)"),
+    (("--env", "gapp"), "--env: unknown environment 'gapp'"),
+    (("--env", "gap:wide"), "wide"),
+    (("-T", "0"), "got 0"),
+    (("-T", "-7"), "got -7"),
+    (("--seeds", "0"), "--seeds: must be a whole number from 1 "),
+    (("--seed", "-1"), "--seed: must be a whole number from 0 "),
+    (("--figure-width", "wide"), "'wide'"),
+    (("--jobs", "0"), "0"),
+]
 
 
-@pytest.mark.parametrize(("arguments", "shown"), WRONG.values(), ids=WRONG)
-def test_requests_that_cannot_be_met(run, tmp_path, arguments, shown):
-    code, out, err = run(*QUICK, *arguments, "-o", tmp_path / "out")
-    assert (code, out) == (1, "")
-    assert_one_line(err)
-    assert shown in err
+@pytest.mark.parametrize(("arguments", "message"), WRONG, ids=[" ".join(words) for words, _ in WRONG])
+def test_mistakes_are_told_in_the_words_of_the_command(fails, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "greedy.py").write_text("import os\n\nclass Greedy:\n    pass\n")
+    fails(*QUICK, "-o", "out", *arguments, says=message)
     if "--jobs" not in arguments:
         assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("arguments", [("-T", "soon"), ("--seeds", "1.5"), ("--jobs", "all")], ids=" ".join)
-def test_wrong_usage(run, tmp_path, arguments):
-    code, _, err = run(*QUICK, *arguments, "-o", tmp_path / "out")
-    assert code == 2
-    assert_usage(err)
+def test_wrong_usage(fails, tmp_path, arguments):
+    fails(*QUICK, *arguments, "-o", tmp_path / "out", code=2)
 
 
-def test_the_output_folder_must_be_named(run):
-    code, _, err = run(*QUICK)
-    assert code == 2
-    assert_usage(err)
-    assert "--output" in err
+def test_the_output_folder_must_be_named(fails):
+    fails(*QUICK, says="--output", code=2)
 
 
 def test_an_interrupted_run_keeps_what_is_done_and_continues(run, tmp_path, monkeypatch):
@@ -344,23 +331,15 @@ def test_an_interrupted_run_keeps_what_is_done_and_continues(run, tmp_path, monk
 
 
 @pytest.mark.parametrize("place", ["nowhere", "empty"])
-def test_reports_of_nothing(run, tmp_path, place):
+def test_reports_of_nothing(fails, tmp_path, place):
     (tmp_path / "empty").mkdir()
-    code, out, err = run("report", tmp_path / place)
-    assert (code, out) == (1, "")
-    assert_one_line(err)
-    assert "no results" in err
+    fails("report", tmp_path / place, says="no results")
 
 
-def test_a_damaged_cell_is_named(run, played, tmp_path):
-    moved = tmp_path / "moved"
-    shutil.copytree(played[0], moved)
+def test_a_damaged_cell_is_named(fails, moved):
     cell = next((moved / "cells").iterdir())
     cell.write_bytes(cell.read_bytes()[:100])
-    code, _, err = run("report", moved)
-    assert code == 1
-    assert_one_line(err)
-    assert cell.name in err
+    fails("report", moved, says=cell.name)
 
 
 @pytest.mark.parametrize(("options", "given"), [((), {}), (("--undirected",), {"undirected": True})])
@@ -381,45 +360,6 @@ def test_a_folder_of_python_is_continued_and_one_of_ours_read_there(
     monkeypatch.setattr(sys.modules["sidelight.experiment.cells"], "simulate", None)  # nothing is played
     (cell,) = sl.compare(graph, ["auto"], "gap", 100, seeds=2, folder=tmp_path / "b").cells
     assert cell.id == theirs.cells[0].id
-
-
-def test_a_class_without_turns_is_refused_before_anything_is_played(run, tmp_path):
-    (tmp_path / "bad.py").write_text("class NoAsk:\n    pass\n")
-    code, _, err = run(*QUICK, "--policy", f"auto,{tmp_path / 'bad.py'}:NoAsk", "-o", tmp_path / "out")
-    assert code == 1
-    assert_one_line(err)
-    assert "NoAsk is a class that plays nothing: it needs the methods ask() and tell(losses)" in err
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            ("--policy", "greedy.py"),
-            "--policy: unknown policy 'greedy.py'; for a policy in a file of Python write",
-        ),
-        (
-            ("--policy", "greedy"),
-            "unknown policy 'greedy'; for a policy in a file of Python write greedy.py:NAME",
-        ),
-        (("--policy", "auto,"), "--policy 'auto,' lacks a name"),
-        (("--policy", ""), "--policy '' lacks a name"),
-        (("--policy", "auto,auto"), "--policy: 'auto' is given twice; leave one out"),
-        (("--policy", "autoo"), "--policy: unknown policy 'autoo'; did you mean 'auto'"),
-        (("--env", "gapp"), "--env: "),
-        (("--seeds", "0"), "--seeds: must be a whole number from 1 "),
-        (("--seed", "-1"), "--seed: must be a whole number from 0 "),
-    ],
-)
-def test_mistakes_are_told_in_the_words_of_the_command(run, tmp_path, monkeypatch, options, message):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "greedy.py").write_text("import os\n\nclass Greedy:\n    pass\n")
-    code, _, err = run(*QUICK, "-o", "out", *options)
-    assert code == 1
-    assert_one_line(err)
-    assert message in err
-    assert not (tmp_path / "out").exists()
 
 
 def test_a_report_of_interrupted_policies_says_how_far_they_are(run, tmp_path, monkeypatch):

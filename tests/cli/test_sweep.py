@@ -1,15 +1,10 @@
 """`sidelight sweep`: a spec file becomes a folder of results; mistakes in it are found before anything runs."""
 
 import json
-import os
-import signal
-import subprocess
 import sys
-import time
 
 import pytest
-from cli_checks import assert_one_line
-from interruptible import listening
+from interruptible import interrupted
 
 SPEC = """
 title = "two graphs"
@@ -60,39 +55,26 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("text", "shown"), WRONG.values(), ids=WRONG)
-def test_specs_that_are_wrong(run, spec, tmp_path, text, shown):
+def test_specs_that_are_wrong(fails, spec, tmp_path, text, shown):
     spec.write_text(text)
-    code, out, err = run("sweep", spec, "-o", tmp_path / "out")
-    assert (code, out) == (1, "")
-    assert_one_line(err)
-    assert str(spec) in err
-    assert shown in err
+    fails("sweep", spec, "-o", tmp_path / "out", says=(str(spec), shown))
     assert not (tmp_path / "out").exists()
 
 
-def test_a_spec_that_is_not_there(run, tmp_path):
-    code, _, err = run("sweep", tmp_path / "none.toml", "-o", tmp_path / "out")
-    assert code == 1
-    assert_one_line(err)
-    assert "none.toml does not exist" in err
+def test_a_spec_that_is_not_there(fails, tmp_path):
+    fails("sweep", tmp_path / "none.toml", "-o", tmp_path / "out", says="none.toml does not exist")
 
 
-def test_an_engine_that_is_not_there(run, spec, tmp_path):
-    code, _, err = run("sweep", spec, "-o", tmp_path / "out", "--engine", "warp")
-    assert code == 1
-    assert_one_line(err)
-    assert "'warp'" in err
+def test_an_engine_that_is_not_there(fails, spec, tmp_path):
+    fails("sweep", spec, "-o", tmp_path / "out", "--engine", "warp", says="'warp'")
 
 
-def test_a_changed_spec_is_refused(run, spec, tmp_path):
+def test_a_changed_spec_is_refused(run, fails, spec, tmp_path):
     arguments = ("sweep", spec, "-o", tmp_path / "out", "--jobs", 1, "--no-figures", "--quiet")
     assert run(*arguments) == (0, "", "")
     before = sorted(path.name for path in (tmp_path / "out").rglob("*"))
     spec.write_text(SPEC.replace("seeds = 2", "seeds = 3"))
-    code, _, err = run(*arguments)
-    assert code == 1
-    assert_one_line(err)
-    assert "another spec" in err
+    fails(*arguments, says="another spec")
     assert sorted(path.name for path in (tmp_path / "out").rglob("*")) == before
 
 
@@ -101,38 +83,9 @@ def test_ctrl_c_on_worker_processes_and_again(run, spec, tmp_path):
     """Interrupted at a terminal every process of the group is; what was finished stays, the rest is played later."""
     out = tmp_path / "out"
     spec.write_text(SPEC.replace("[100, 300]", "[100, 1000000000]").replace("seeds = 2", "seeds = 4"))
-    command = [
-        sys.executable,
-        "-m",
-        "sidelight",
-        "sweep",
-        str(spec),
-        "-o",
-        str(out),
-        "-j",
-        "2",
-        "--json",
-    ]
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=listening,
-    )
-    try:
-        until = time.monotonic() + 600
-        while not list(out.glob("cells/*.parquet")):
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < until
-            time.sleep(0.1)
-        os.killpg(process.pid, signal.SIGINT)
-        printed, err = process.communicate(timeout=600)
-    finally:
-        if process.poll() is None:  # a sweep without end must not outlive its test
-            os.killpg(process.pid, signal.SIGKILL)
-    assert process.returncode == 130, err
+    command = [sys.executable, "-m", "sidelight", "sweep", str(spec), "-o", str(out), "-j", "2", "--json"]
+    code, printed, err = interrupted(command, lambda: list(out.glob("cells/*.parquet")), group=True)
+    assert code == 130, err
     assert "Traceback" not in err
     answer = json.loads(printed)
     assert not answer["complete"]

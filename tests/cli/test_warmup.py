@@ -4,7 +4,6 @@ import json
 import logging
 
 import pytest
-from cli_checks import assert_one_line
 
 from sidelight.engine._numba import notice
 from sidelight.experiment import warmup
@@ -35,11 +34,8 @@ def test_says_what_was_done(run, compiled):
 
 
 @pytest.mark.parametrize("jobs", ["0", "-1"])
-def test_no_processes_are_refused(run, jobs):
-    code, out, err = run("warmup", "--jobs", jobs)
-    assert (code, out) == (1, "")
-    assert_one_line(err)
-    assert f"got jobs={jobs}" in err
+def test_no_processes_are_refused(fails, jobs):
+    fails("warmup", "--jobs", jobs, says=f"got jobs={jobs}")
 
 
 def test_json(run, compiled):

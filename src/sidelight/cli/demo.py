@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import click
 
+from sidelight._check import written
 from sidelight.cli import names, options
-from sidelight.cli.files import writable_folder, written
 from sidelight.cli.plan import bound_rows, plan_rows
-from sidelight.cli.screen import emit, emit_json, facts, safe
+from sidelight.cli.screen import emit, emit_json, facts, safe, writable_folder
 from sidelight.errors import InvalidOption
 
 RIVALS = ("exp3g", "chlz21", "ftl", "uniform")

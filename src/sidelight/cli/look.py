@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from sidelight._check import written
 from sidelight.cli import options
-from sidelight.cli.files import needs, written
-from sidelight.cli.screen import emit, emit_json, safe
+from sidelight.cli.screen import emit, emit_json, needs, safe
 from sidelight.errors import InvalidOption, MissingData
 
 STORES = (".sqlite", ".sqlite3", ".db")

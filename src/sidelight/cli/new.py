@@ -12,8 +12,7 @@ from pathlib import Path
 import click
 
 from sidelight.cli import options
-from sidelight.cli.files import writable_file, write_file
-from sidelight.cli.screen import emit, emit_json, safe
+from sidelight.cli.screen import emit, emit_json, safe, writable_file, write_file
 
 TEMPLATES = Path(__file__).parent / "templates"
 

@@ -10,8 +10,7 @@ import click
 
 from sidelight._realizations import REALIZATIONS
 from sidelight.cli import names, options
-from sidelight.cli.files import writable_file, write_file
-from sidelight.cli.screen import columns, emit, emit_json, facts, safe
+from sidelight.cli.screen import columns, emit, emit_json, facts, safe, writable_file, write_file
 
 if TYPE_CHECKING:
     import sidelight as sl

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sidelight.cli import options
-from sidelight.cli.files import needs
 from sidelight.cli.graphs import GraphRequest
-from sidelight.cli.screen import columns, emit, emit_json, facts, safe
+from sidelight.cli.screen import columns, emit, emit_json, facts, needs, safe
 
 if TYPE_CHECKING:
     from sidelight.client import Client

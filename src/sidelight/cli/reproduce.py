@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from sidelight.cli import names, options
-from sidelight.cli.files import writable_folder
-from sidelight.cli.screen import emit, emit_json, safe
+from sidelight.cli.screen import emit, emit_json, safe, writable_folder
 
 REFUTED = 3
 """Exit code when a claim fails that is not known to be false."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sidelight.cli import names, options
-from sidelight.cli.files import writable_folder
+from sidelight.cli.screen import writable_folder
 from sidelight.errors import InvalidOption
 
 if TYPE_CHECKING:

@@ -1,15 +1,22 @@
-"""What commands print: one JSON object, or tables as wide as the terminal."""
+"""What commands put out: one JSON object, or tables as wide as the terminal; and files, where they can be written."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sidelight._json import text
+from sidelight._check import reason, written
+from sidelight._files import is_replaced, replacing
+from sidelight._json import text as json_text
+from sidelight.errors import InvalidOption
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -27,7 +34,7 @@ READER_GONE = 141
 
 def emit_json(answer: Mapping[str, Any]) -> None:
     """One JSON object on standard output; numbers that JSON cannot write are null."""
-    write(text(answer, indent=2))
+    write(json_text(answer, indent=2))
 
 
 def emit(*parts: RenderableType) -> None:
@@ -119,3 +126,55 @@ def safe(words: str) -> str:
     from rich.markup import escape
 
     return escape(words)
+
+
+# -- files ---------------------------------------------------------------------------------------------------
+
+
+def writable_folder(path: str) -> Path:
+    """The folder, made if need be; called before the long work, so that an unwritable place costs little."""
+    folder = Path(path)
+    with written(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        _try(folder)
+    return folder
+
+
+def writable_file(path: str) -> Path:
+    """A place for a file, in a folder that exists, or a pipe or device."""
+    file = Path(path)
+    with _to(file):
+        if is_replaced(file):
+            _try(Path(os.path.realpath(file)).parent)
+    return file
+
+
+def write_file(file: Path, text: str) -> None:
+    """`text` in the place of `file`, or an error and what was there before."""
+    with _to(file), replacing(file, pack=False) as stream:
+        stream.write(text.encode())
+
+
+@contextlib.contextmanager
+def _to(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InvalidOption(f"cannot write {file}: {reason(error)}") from None
+
+
+def _try(folder: Path) -> None:
+    """Raise what writing a small file into `folder` raises."""
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".sidelight-") as probe:
+        probe.write(b"\n")
+        probe.flush()
+
+
+def needs(extra: str, *packages: str) -> None:
+    """Refuse, with the way out, where a package of an extra is missing."""
+    missing = [package for package in packages if find_spec(package) is None]
+    if missing:
+        raise InvalidOption(
+            f"this command needs {', '.join(missing)}, which a plain installation leaves out:"
+            f" pip install 'sidelight[{extra}]'"
+        )

@@ -8,7 +8,7 @@ import click
 
 from sidelight._json import text
 from sidelight.cli import options
-from sidelight.cli.files import needs
+from sidelight.cli.screen import needs
 
 if TYPE_CHECKING:
     from sidelight.service.service import Service

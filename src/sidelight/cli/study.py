@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sidelight.cli import names, options
-from sidelight.cli.files import writable_folder
-from sidelight.cli.screen import emit, emit_json, safe
+from sidelight.cli.screen import emit, emit_json, safe, writable_folder
 from sidelight.errors import InfeasibleRequest
 
 if TYPE_CHECKING:
