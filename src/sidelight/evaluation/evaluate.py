@@ -90,19 +90,9 @@ def evaluate(
         if value not in get_args(kinds):
             raise InvalidOption(f"{name} must be one of {listing(get_args(kinds))}, got {name}={value!r}")
     values = opened.unit.to_unit_interval(opened.value)
-    question = _Question(
-        log=opened,
-        values=values,
-        model=model_of(opened, values, model),
-        weighting=Weighting(clip, shrinkage, ix),
-        method=method,
-        interval=interval,
-        level=level,
-        floor=floor,
-        resamples=checked_count("resamples", resamples),
-        seed=checked_seed(seed),
-        seeds=checked_seeds(seeds),
-    )
+    fitted, weighting = model_of(opened, values, model), Weighting(clip, shrinkage, ix)
+    draws = checked_count("resamples", resamples), checked_seed(seed), checked_seeds(seeds)
+    question = _Question(opened, values, fitted, weighting, method, interval, level, floor, *draws)
     if not isinstance(target, Mapping) or is_distribution(opened, target):
         return question.answer(_name(opened, target), target)
     if not target:
