@@ -8,21 +8,7 @@ from sidelight.analysis.observability import Observability, observability
 from sidelight.analysis.packing import LowerBound, PackingSet, packing_independent_set, packing_lower_bound
 
 __all__ = [
-    "Domination",
-    "IndependenceNumber",
-    "LowerBound",
-    "Minimax",
-    "Observability",
-    "PackingSet",
-    "PartialCover",
-    "block_dominations",
-    "fractional_domination",
-    "independence_number",
-    "lower_hull",
-    "minimax",
-    "observability",
-    "packing_independent_set",
-    "packing_lower_bound",
-    "partial_cover",
-    "partial_covers",
-]
+    "Domination", "IndependenceNumber", "LowerBound", "Minimax", "Observability", "PackingSet", "PartialCover",
+    "block_dominations", "fractional_domination", "independence_number", "lower_hull", "minimax", "observability",
+    "packing_independent_set", "packing_lower_bound", "partial_cover", "partial_covers",
+]  # fmt: skip

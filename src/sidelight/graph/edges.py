@@ -92,7 +92,7 @@ def edges_of_matrix(
     values: Any = adjacency if sparse.issparse(adjacency) else np.asarray(adjacency)
     if values.ndim != 2 or values.shape[0] != values.shape[1]:
         raise InvalidGraph(f"the matrix must be square, got shape {values.shape}")
-    if values.dtype.kind not in ("biufc" if weights else "biuf"):
+    if values.dtype.kind not in "biuf":
         raise InvalidGraph(f"the adjacency matrix must hold numbers or booleans, got {values.dtype}")
     entries: Any = sparse.coo_array(values)
     if probabilities:
@@ -106,7 +106,7 @@ def edges_of_matrix(
         entries.row[here],
         entries.col[here],
         labels,
-        probabilities=found.real.astype(np.float64) if probabilities else None,
+        probabilities=found.astype(np.float64) if probabilities else None,
         unread=unread,
     )
 

@@ -19,28 +19,24 @@ MATRICES = {
     "general": np.array([[0, 1, 0], [0, 0, 0.5], [2e-9, 0, 1]]),
     "symmetric": np.array([[0, 1, 0], [1, 0, 0.5], [0, 0.5, 1]]),
     "skew-symmetric": np.array([[0, 1, 0], [-1, 0, 0.5], [0, -0.5, 0]]),
-    "hermitian": np.array([[0, 1j, 0], [-1j, 0, 0.5], [0, 0.5, 1]]),
-    "complex": np.array([[0, 1j, 0], [0, 0, 0.5], [0, 0, 1]]),
     "integer": np.array([[0, 7, 0], [0, 0, -3], [0, 10, 1]]),
 }
 
 
 @pytest.mark.parametrize("name", MATRICES)
-@pytest.mark.parametrize("layout", [np.asarray, sparse.coo_array])
-def test_mtx_of_other_programs(tmp_path, name, layout):
+def test_mtx_of_other_programs(tmp_path, name):
     path = tmp_path / "m.mtx"
-    scipy_io.mmwrite(path, layout(MATRICES[name]), comment="of another program")
+    scipy_io.mmwrite(path, sparse.coo_array(MATRICES[name]), comment="of another program")
     expected = FeedbackGraph.from_adjacency(MATRICES[name] != 0)
     assert read_weighted(path) == expected
     path.write_bytes(path.read_bytes().rstrip(b"\n").replace(b"\n", b"\r\n"))
     assert read_weighted(path) == expected
 
 
-@pytest.mark.parametrize("layout", [np.asarray, sparse.coo_array])
-@pytest.mark.parametrize("kind", [int, float, complex])
-def test_ones_are_no_weights(tmp_path, kind, layout):
+@pytest.mark.parametrize("kind", [int, float])
+def test_ones_are_no_weights(tmp_path, kind):
     matrix = (MATRICES["general"] != 0).astype(kind)
-    scipy_io.mmwrite(tmp_path / "m.mtx", layout(matrix))
+    scipy_io.mmwrite(tmp_path / "m.mtx", sparse.coo_array(matrix))
     assert read_graph(tmp_path / "m.mtx") == FeedbackGraph.from_adjacency(matrix != 0)  # without a warning
 
 
@@ -60,7 +56,6 @@ def read_weighted(path):
 
 HEAD = "%%MatrixMarket matrix coordinate pattern general\n"
 REAL = HEAD.replace("pattern", "real")
-ARRAY = HEAD.replace("coordinate pattern", "array real")
 
 
 @pytest.mark.parametrize(
@@ -68,8 +63,8 @@ ARRAY = HEAD.replace("coordinate pattern", "array real")
     [
         ("", "line 1: not a Matrix Market"),
         ("hello\n", "line 1: not a Matrix Market"),
-        (HEAD.replace("pattern", "quaternion") + "2 2 1\n1 1\n", "unknown kind"),
-        (HEAD.replace("coordinate", "array") + "2 2\n", "cannot be a pattern"),
+        (HEAD.replace("pattern", "quaternion") + "2 2 1\n1 1\n", "quaternion general is not read"),
+        (HEAD.replace("coordinate", "array") + "2 2\n", "array pattern general is not read.*mmread"),
         (HEAD, "line 2: expected 3 whole numbers"),
         (HEAD + "2 2\n", "line 2: expected 3 whole numbers"),
         (HEAD + "2 2 1.5\n", "line 2: expected 3 whole numbers"),
@@ -91,10 +86,6 @@ ARRAY = HEAD.replace("coordinate pattern", "array real")
         (REAL + "2 2 1\n1 2 nan\n", "line 3.*'1 2 nan'"),
         (REAL + "2 2 1\n1 2 .\n", "line 3"),
         (REAL + "2 2 1\n1 2\n", "line 3"),
-        (ARRAY + "2 2\n1\n2\n3\n", "4 numbers expected|4 entries, more than"),
-        (ARRAY + "2 2\n1\n2\n3\nx\n", "cannot be read"),
-        (ARRAY + "2 2\n1\n2\n3\nnan\n", "NaN"),
-        (ARRAY + "90000 90000\n1\n", "more than there are"),
         (b"\xff\xfe\x00binary", "line 1: not a Matrix Market"),
     ],
 )
@@ -143,13 +134,13 @@ entry_lines = st.one_of(
 
 @pytest.mark.filterwarnings("ignore::sidelight.errors.WeightsIgnored")
 @settings(deadline=None, derandomize=True, max_examples=150)
-@given(st.lists(entry_lines, max_size=8), st.sampled_from([0, 1, 2]))
+@given(st.lists(entry_lines, max_size=8), st.sampled_from([0, 1]))
 @example([b"1 1", b"9 9"], 0)
 @example([b"1 1 0.0e9", b"2 3 1e-5"], 1)
 def test_entries_like_split_and_float(rows, values):
     text = b"".join(row + b"\n" for row in rows)
     kept, entries, line = naive_entries(text, values, 9)
-    head = mtx._Head("coordinate", values, "general", 9, entries, lines=2)
+    head = mtx._Head(values, "general", 9, entries, lines=2)
     if line is not None:
         with pytest.raises(GraphFileError, match=f"line {line + 3}: expected"):
             mtx._entries(Path("g.mtx"), head, text)

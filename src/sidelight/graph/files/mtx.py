@@ -17,7 +17,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from sidelight._files import replacing
-from sidelight._types import Ints
+from sidelight._types import Floats, Ints
 from sidelight.errors import GraphFileError
 from sidelight.graph.edges import Edges, edges_of_matrix
 from sidelight.graph.feedback_graph import FeedbackGraph
@@ -26,13 +26,17 @@ from sidelight.graph.files.shared import LONGEST_LINE, Options, plausible_arm_co
 LIKELY = "entries are probabilities"
 """The comment above entries that say how likely an edge reveals."""
 
+FIELDS = {"pattern": 0, "real": 1, "double": 1, "integer": 1, "unsigned-integer": 1}
+"""Kinds of entries, and how many numbers follow the position of one."""
+
+SYMMETRIES = ("general", "symmetric", "skew-symmetric")
+
 
 class _Head(NamedTuple):
-    layout: str  # "coordinate" or "array"
-    values: int  # numbers per entry: 0 for pattern, 2 for complex
+    values: int  # numbers per entry: 0 for pattern
     symmetry: str
     size: int
-    entries: int  # stated (coordinate), or implied by the symmetry (array)
+    entries: int
     lines: int
     likely: bool = False  # are entries probabilities?
 
@@ -48,18 +52,17 @@ def write(graph: FeedbackGraph, path: Path) -> None:
 
 
 def read(path: Path, options: Options) -> Edges:
-    """The edges of a coordinate or array matrix of any field and symmetry; NaN is an error."""
+    """The edges of a coordinate matrix of real numbers or none; NaN is an error."""
     with open(path, "rb") as file:
         head = _read_head(path, file)
         body = file.read() + b"\n"
-    shortest = len("1 1\n") if head.layout == "coordinate" else len("0\n")
-    if head.entries > len(body) / shortest:
+    if head.entries > len(body) / len("1 1\n"):
         raise GraphFileError(f"the head announces {head.entries:,} entries, more than there are: cut off?")
     plausible_arm_count(head.size, head.entries, options.n_arms is not None)
     likely = options.probabilities or head.likely
     if likely and (head.values != 1 or head.symmetry not in ("general", "symmetric")):
         raise GraphFileError("probabilities are real numbers in a general or symmetric matrix")
-    places, values = _dense(head, body) if head.layout == "array" else _entries(path, head, body)
+    places, values = _entries(path, head, body)
     matrix = sparse.coo_array((values, tuple(places)), shape=(head.size, head.size))
     edges = edges_of_matrix(matrix, probabilities=likely, weights=True)
     return edges if head.symmetry == "general" else edges.both_ways()  # only one triangle is stored
@@ -72,14 +75,11 @@ def _read_head(path: Path, file: IO[bytes]) -> _Head:
             f"{path}, line 1: not a Matrix Market matrix, it starts {' '.join(banner)[:80]!r}"
         )
     layout, field, symmetry = banner[2:]
-    values = {"pattern": 0, "real": 1, "double": 1, "integer": 1, "unsigned-integer": 1, "complex": 2}.get(
-        field
-    )
-    symmetries = ("general", "symmetric", "skew-symmetric", "hermitian")
-    if layout not in ("coordinate", "array") or values is None or symmetry not in symmetries:
-        raise GraphFileError(f"{path}, line 1: unknown kind of matrix {layout} {field} {symmetry}")
-    if layout == "array" and values == 0:
-        raise GraphFileError(f"{path}, line 1: an array cannot be a pattern")
+    if layout != "coordinate" or field not in FIELDS or symmetry not in SYMMETRIES:
+        raise GraphFileError(
+            f"{path}, line 1: a matrix {layout} {field} {symmetry} is not read as a graph; load it with"
+            " scipy.io.mmread and use FeedbackGraph.from_adjacency"
+        )
     lines, likely = 1, False
     while True:
         raw = file.readline(LONGEST_LINE)
@@ -89,21 +89,17 @@ def _read_head(path: Path, file: IO[bytes]) -> _Head:
         if not raw or (line and not line.startswith("%")):
             break
     sizes = line.split()
-    wanted = 3 if layout == "coordinate" else 2
-    if len(sizes) != wanted or not all(re.fullmatch("[0-9]{1,18}", size) for size in sizes):
-        raise GraphFileError(f"{path}, line {lines}: expected {wanted} whole numbers, got {line[:80]!r}")
-    rows, cols, *stated = (int(size) for size in sizes)
+    if len(sizes) != 3 or not all(re.fullmatch("[0-9]{1,18}", size) for size in sizes):
+        raise GraphFileError(f"{path}, line {lines}: expected 3 whole numbers, got {line[:80]!r}")
+    rows, cols, entries = (int(size) for size in sizes)
     if rows != cols:
         raise GraphFileError(f"{path}, line {lines}: the matrix must be square, got {rows} x {cols}")
-    stored = {"general": rows * rows, "skew-symmetric": rows * (rows - 1) // 2}
-    implied = stored.get(symmetry, rows * (rows + 1) // 2)
-    return _Head(layout, values, symmetry, rows, stated[0] if stated else implied, lines, likely)
+    return _Head(FIELDS[field], symmetry, rows, entries, lines, likely)
 
 
-def _entries(path: Path, head: _Head, body: bytes) -> tuple[Ints, np.ndarray]:
+def _entries(path: Path, head: _Head, body: bytes) -> tuple[Ints, Floats]:
     """((2, entries) rows and columns from 0, what stands there)."""
-    numbers = [(f"value{k}", np.float64) for k in range(head.values)]
-    kind = np.dtype([("row", np.int64), ("column", np.int64), *numbers])
+    kind = np.dtype([("row", np.int64), ("column", np.int64), *[("value", np.float64)] * head.values])
     found = np.empty(0, dtype=kind)
     try:
         if any(line.strip() and not line.lstrip().startswith(b"%") for line in BytesIO(body)):
@@ -111,19 +107,19 @@ def _entries(path: Path, head: _Head, body: bytes) -> tuple[Ints, np.ndarray]:
     except ValueError:
         raise _complaint(path, head, body) from None
     places = np.stack([found["row"], found["column"]])
-    values = np.stack([found[name] for name, _ in numbers], axis=1) if numbers else np.ones((found.size, 1))
+    values = found["value"] if head.values else np.ones(found.size)
     if found.size and not (places.min() >= 1 and places.max() <= head.size and np.isfinite(values).all()):
         raise _complaint(path, head, body)
     if found.size != head.entries:
         raise GraphFileError(
             f"the head announces {head.entries:,} entries, there are {found.size:,}: cut off?"
         )
-    return places.astype(np.int32) - 1, _joined(values)
+    return places.astype(np.int32) - 1, values
 
 
 def _complaint(path: Path, head: _Head, body: bytes) -> GraphFileError:
     """What is wrong, at the first line that is no entry."""
-    what = f"two positions in 1..{head.size}" + (f" and {head.values} numbers" if head.values else "")
+    what = f"two positions in 1..{head.size}" + " and a number" * head.values
     for number, line in enumerate(body.split(b"\n"), head.lines + 1):
         words = line.split()
         if not words or words[0].startswith(b"%"):
@@ -137,23 +133,3 @@ def _complaint(path: Path, head: _Head, body: bytes) -> GraphFileError:
             shown = line[:100].decode("utf-8", errors="replace")
             return GraphFileError(f"{path}, line {number}: expected {what}, got {shown!r}")
     return GraphFileError(f"{path}: expected {what} on every line")
-
-
-def _joined(values: np.ndarray) -> np.ndarray:
-    """(entries, 1) or (entries, 2) numbers as one each, of which two make a complex one."""
-    return (values if values.shape[1] == 1 else np.ascontiguousarray(values).view(np.complex128))[:, 0]
-
-
-def _dense(head: _Head, body: bytes) -> tuple[Ints, np.ndarray]:
-    """The same of an array: column by column; of a symmetric matrix the lower triangle only."""
-    words = [word for line in body.split(b"\n") if not line.startswith(b"%") for word in line.split()]
-    if len(words) != head.entries * head.values:
-        raise GraphFileError(
-            f"{head.entries * head.values:,} numbers expected, there are {len(words):,}: cut off?"
-        )
-    values = np.array(words).astype(float).reshape(head.entries, head.values)
-    if head.symmetry == "general":
-        cols, rows = np.divmod(np.arange(head.entries), head.size)
-    else:
-        cols, rows = np.triu_indices(head.size, 1 if head.symmetry == "skew-symmetric" else 0)
-    return np.stack([rows, cols]).astype(np.int32), _joined(values)
