@@ -39,12 +39,8 @@ class KnownMeans(Environment):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "means", checked_unit_table(self.means, "means"))
+        object.__setattr__(self, "n_arms", int(self.means.shape[1]))
         checked_count("period", self.period)
-
-    @property
-    def n_arms(self) -> int:  # type: ignore[override]
-        """Number of arms."""
-        return int(self.means.shape[1])
 
     def row(self, round_: int) -> Floats:
         """The means in force in a round."""

@@ -109,15 +109,11 @@ class Matrix(Environment):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "table", checked_unit_table(self.table, self._called))
+        object.__setattr__(self, "n_arms", int(self.table.shape[1]))
 
     @property
     def _called(self) -> str:
         return "the loss matrix" if self.name == "matrix" else self.name
-
-    @property
-    def n_arms(self) -> int:  # type: ignore[override]
-        """Number of arms."""
-        return int(self.table.shape[1])
 
     def check_horizon(self, horizon: int) -> None:
         """Refuse horizons beyond the last row, unless the matrix repeats."""

@@ -21,7 +21,7 @@ from sidelight.errors import GraphFileError, InvalidGraph, WeightsIgnored
 from sidelight.graph.edges import Edges, checked_arm_count, refuse_outside
 from sidelight.graph.feedback_graph import MAX_MATERIALIZED_EDGES, FeedbackGraph
 from sidelight.graph.files.csv import read_nodes, write_nodes
-from sidelight.graph.files.shared import Options, agreed_arm_count, plausible_arm_count
+from sidelight.graph.files.shared import Options, plausible_arm_count
 
 __all__ = ["read_graph", "write_graph"]
 
@@ -59,8 +59,8 @@ def read_graph(
         edges: Edges = _module(form).read(file, options)
         graph = _built(edges, options)
         graph = graph.symmetrized() if undirected else graph
-    except (GraphFileError, InvalidGraph) as error:
-        if isinstance(error, GraphFileError) and str(error).startswith(str(file)):
+    except InvalidGraph as error:
+        if str(error).startswith(str(file)):
             raise
         raise GraphFileError(f"{file}: {error}") from error
     except FileNotFoundError as error:
@@ -94,16 +94,19 @@ def write_graph(graph: FeedbackGraph, path: str | os.PathLike[str]) -> None:
 def _built(edges: Edges, options: Options) -> FeedbackGraph:
     """The graph of what a file and its labels say, if they agree with each other and with what was asked for."""
     labels = edges.labels if options.labels is None else options.labels
-    known = agreed_arm_count(
-        {
-            "n_arms": options.n_arms,
-            "the file": edges.n_arms,
-            "labels": None if labels is None else len(labels),
-        }
-    )
-    if known is None and edges.sources.size == 0:
+    claims = {
+        "n_arms": options.n_arms,
+        "the file": edges.n_arms,
+        "labels": None if labels is None else len(labels),
+    }
+    counts = {source: count for source, count in claims.items() if count is not None}
+    if len(set(counts.values())) > 1:
+        listed = ", ".join(f"{source} {count}" for source, count in counts.items())
+        raise GraphFileError(f"the number of arms is contradictory: {listed}")
+    if not counts and edges.sources.size == 0:
         raise GraphFileError("there are no edges, so the number of arms is unknown; pass n_arms")
-    n = 1 + max(int(edges.sources.max()), int(edges.targets.max())) if known is None else known
+    largest = [int(ends.max(initial=-1)) for ends in (edges.sources, edges.targets)]
+    n = next(iter(counts.values()), 1 + max(largest))
     if edges.universal is None:
         plausible_arm_count(n, edges.sources.size, options.n_arms is not None or labels is not None)
     refuse_outside(checked_arm_count(n), edges.sources, edges.targets)

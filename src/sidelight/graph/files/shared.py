@@ -29,15 +29,6 @@ class Options(NamedTuple):
     labels: Sequence[str] | None = None  # from the file beside it
 
 
-def agreed_arm_count(claims: dict[str, int | None]) -> int | None:
-    """The one number of arms that all sources (by name) agree on, None when no source says."""
-    said = {source: count for source, count in claims.items() if count is not None}
-    if len(set(said.values())) > 1:
-        listed = ", ".join(f"{source} {count}" for source, count in said.items())
-        raise GraphFileError(f"the number of arms is contradictory: {listed}")
-    return next(iter(said.values()), None)
-
-
 def plausible_arm_count(n: int, edges: int, confirmed: bool) -> int:
     """`n`, unless it would need memory out of all proportion to the edges and nobody confirmed it."""
     if not confirmed and n > max(TRUSTED_ARMS, ARMS_PER_EDGE * edges):
