@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from certified import certified
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -38,15 +39,13 @@ def test_exact_search_against_all_subsets(adjacency):
     g = FeedbackGraph.from_adjacency(adjacency)
     every = list(independent_sets(adjacency))
     best = max((max(math.log(len(s)), len(s) / t) for s, t in every), default=0.0)
-    found = packing_independent_set(g)
-    assert found.verify(g)
+    found = certified(packing_independent_set, g)
     assert found.exact
     assert found.rate == pytest.approx(best, abs=1e-12)
     assert found.upper == pytest.approx(best, abs=1e-12)
     for t in (1, 2, 3):
         largest = max((len(s) for s, needed in every if needed <= t), default=0)
-        found = packing_independent_set(g, t, exact=True)
-        assert found.verify(g)
+        found = certified(packing_independent_set, g, t, exact=True)
         assert (len(found.arms), found.upper, found.t, found.exact) == (largest, largest, t, True)
 
 
@@ -54,8 +53,7 @@ def test_exact_search_against_all_subsets(adjacency):
 @settings(deadline=None, derandomize=True, max_examples=120)
 def test_greedy_sets_are_valid_and_not_empty(adjacency, t, seed):
     g = FeedbackGraph.from_adjacency(adjacency)
-    found = packing_independent_set(g, t, exact=False, seed=seed)
-    assert found.verify(g)
+    found = certified(packing_independent_set, g, t, exact=False, seed=seed)
     assert (len(found.arms) > 0) == (~np.diag(adjacency)).any()
     again = packing_independent_set(g, t, exact=False, seed=seed)
     assert found.arms.tolist() == again.arms.tolist()
@@ -111,8 +109,7 @@ def test_large_graphs_are_searched_greedily(degree):
     edges = np.column_stack([rng.integers(0, n, n * degree), np.repeat(np.arange(n), degree)])
     g = FeedbackGraph.from_edges(n, edges)
     for t in (None, 3):
-        found = packing_independent_set(g, t)
-        assert found.verify(g)
+        found = certified(packing_independent_set, g, t)
         assert not found.exact
         assert found.upper is None
         assert found.rate > n / (30 * degree**2)
@@ -123,8 +120,7 @@ def test_time_limit(monkeypatch):
     rng = np.random.default_rng(0)
     adjacency = np.triu(rng.random((38, 38)) < 0.2, 1)
     g = FeedbackGraph.from_adjacency(adjacency | adjacency.T)
-    found = packing_independent_set(g, 2, time_limit=1e-9)
-    assert found.verify(g)
+    found = certified(packing_independent_set, g, 2, time_limit=1e-9)
     assert found.upper >= found.arms.size
     assert not found.exact
     assert "at most" in repr(found)

@@ -14,15 +14,8 @@ from scipy.sparse.csgraph import connected_components
 from sidelight._check import checked_count, checked_number
 from sidelight._types import Bools, Floats, Longs
 from sidelight.engine.losses import BOUNDED, COINS, DRIFTING, OPPOSED, World
-from sidelight.environment.base import (
-    Environment,
-    arm_units,
-    checked_arms,
-    checked_numbers,
-    checked_unit_table,
-    flat_numbers,
-    frozen,
-)
+from sidelight.environment import base
+from sidelight.environment.base import Environment, arm_units, frozen
 from sidelight.errors import InvalidGraph, InvalidOption
 from sidelight.graph import FeedbackGraph
 
@@ -38,7 +31,7 @@ class KnownMeans(Environment):
     kind: ClassVar[int]  # what the kernels call it, see engine/losses.py
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "means", checked_unit_table(self.means, "means"))
+        object.__setattr__(self, "means", base.checked_unit_table(self.means, "means"))
         object.__setattr__(self, "n_arms", int(self.means.shape[1]))
         checked_count("period", self.period)
 
@@ -106,13 +99,13 @@ def bernoulli(means: npt.ArrayLike) -> Coins:
     >>> bernoulli([0.5, 0.2]).best_arm(horizon=100)
     1
     """
-    return Coins(flat_numbers(means, "means")[None, :], name="bernoulli")
+    return Coins(base.flat_numbers(means, "means")[None, :], name="bernoulli")
 
 
 def gap(n_arms: int, best: int = 0, gap: float = GAP, others: float = 0.5) -> Coins:
     """All arms lose with probability `others`, except `best`, which loses less by `gap`."""
     checked_count("n_arms", n_arms)
-    checked_arms([best], n_arms, "the best arm")
+    base.checked_arms([best], n_arms, "the best arm")
     return Coins(leading_means(n_arms, [best], gap, others), name="bernoulli")
 
 
@@ -135,7 +128,7 @@ def switching(
 def leading_means(n_arms: int, arms: Sequence[int] | None, gap: float, others: float) -> Floats:
     """One row for each of `arms` (`turns` by default), in which it is better than the others by `gap`."""
     checked_count("n_arms", n_arms)
-    order = checked_arms(turns(n_arms) if arms is None else arms, n_arms, "arms")
+    order = base.checked_arms(turns(n_arms) if arms is None else arms, n_arms, "arms")
     if len(order) * n_arms > MOST_CELLS:
         raise InvalidOption(
             f"{len(order):,} rows of means for {n_arms:,} arms do not fit in memory; "
@@ -177,7 +170,7 @@ class Bounded(KnownMeans):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        width = checked_numbers(self.width, "width")
+        width = base.checked_numbers(self.width, "width")
         if width.ndim > 1 or width.size not in (1, self.n_arms):
             raise InvalidOption(f"width must be one number, or one per arm, got shape {width.shape}")
         width = np.array(np.broadcast_to(width, self.n_arms))
@@ -210,7 +203,7 @@ def bounded(means: npt.ArrayLike, width: npt.ArrayLike | None = None) -> Bounded
     >>> bounded([0.5, 0.25]).width.tolist()
     [0.5, 0.25]
     """
-    table = checked_unit_table(flat_numbers(means, "means")[None, :], "means")
+    table = base.checked_unit_table(base.flat_numbers(means, "means")[None, :], "means")
     widest = np.minimum(table[0], 1.0 - table[0])
     return Bounded(table, widest if width is None else width)  # type: ignore[arg-type]
 
@@ -305,7 +298,7 @@ def opposed(means: npt.ArrayLike, neighbors: FeedbackGraph | Sequence[Sequence[i
     >>> opposed([0.5] * 4, sl.families.cycle(4)).source.tolist()
     [0, -1, 0, -1]
     """
-    values = flat_numbers(means, "means")
+    values = base.flat_numbers(means, "means")
     n = values.size
     if not isinstance(neighbors, FeedbackGraph):
         try:

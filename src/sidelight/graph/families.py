@@ -14,20 +14,8 @@ import numpy as np
 
 from sidelight._check import checked_count, checked_seed, suggestion
 from sidelight.errors import InvalidOption
-from sidelight.graph.building import (
-    bernoulli_positions,
-    checked_corrupted,
-    checked_items,
-    checked_sides,
-    checked_sizes,
-    distinct_draws,
-    from_pairs,
-    labelled,
-    pairs,
-    read_number,
-    refuse_too_many_edges,
-    triangle,
-)
+from sidelight.graph import building
+from sidelight.graph.building import from_pairs, pairs
 from sidelight.graph.edges import Edges
 from sidelight.graph.feedback_graph import FeedbackGraph
 
@@ -90,10 +78,10 @@ def cliques(sizes: Sequence[int]) -> FeedbackGraph:
     >>> cliques([2, 3]).out_neighbors(2)
     array([3, 4], dtype=int32)
     """
-    size = checked_sizes("sizes", sizes)
+    size = building.checked_sizes("sizes", sizes)
     if len(size) == 1:
         return loopless_clique(int(size[0]))
-    refuse_too_many_edges(f"a union of {len(size)} cliques", sum(s * (s - 1) for s in size.tolist()))
+    building.refuse_too_many_edges(f"a union of {len(size)} cliques", sum(s * (s - 1) for s in size.tolist()))
     starts = np.cumsum(size) - size
     parts = [np.empty((0, 2), dtype=np.int64)]
     for s in np.unique(size).tolist():  # all cliques of one size at once
@@ -109,8 +97,8 @@ def bicliques(sizes: Sequence[int | tuple[int, int]]) -> FeedbackGraph:
     Weak (strong for one K_{1,1} only). δ* = 2 for each, α = Σ max(a_k, b_k).
     Source: section "Disjoint Union of Complete Bipartite Graphs".
     """
-    sides = [checked_sides(item) for item in checked_items("sizes", sizes)]
-    refuse_too_many_edges(f"a union of {len(sides)} bicliques", 2 * sum(a * b for a, b in sides))
+    sides = [building.checked_sides(item) for item in building.checked_items("sizes", sizes)]
+    building.refuse_too_many_edges(f"a union of {len(sides)} bicliques", 2 * sum(a * b for a, b in sides))
     parts, first = [], 0
     for a, b in sides:
         left, right = first + np.arange(a), first + a + np.arange(b)
@@ -133,7 +121,7 @@ def hypercube(d: int) -> FeedbackGraph:
     d = checked_count("d", d)
     if d > 30:
         raise InvalidOption(f"d must be at most 30 (2³⁰ arms), got d={d}")
-    refuse_too_many_edges(f"hypercube({d})", d * 2**d)
+    building.refuse_too_many_edges(f"hypercube({d})", d * 2**d)
     arms = np.repeat(np.arange(2**d), d)
     return from_pairs(2**d, pairs(arms, arms ^ np.tile(1 << np.arange(d), 2**d)))
 
@@ -166,7 +154,7 @@ def corrupted_mab(n: int, c: int) -> FeedbackGraph:
     is `mab`), exactly c arms are weakly observable. δ* = n for even c, n−1 for odd c; α = n − ⌈c/2⌉. Needs
     n ≥ 3 when c ≥ 1, and c < n unless c = n is even. Source: Theorem c-corrupted and its figure, left.
     """
-    n, c = checked_corrupted("corrupted_mab", n, c)
+    n, c = building.checked_corrupted("corrupted_mab", n, c)
     if c == n and c % 2:
         raise InvalidOption(f"corrupted_mab needs an arm with a loop when c is odd, got n={n}, c={c}")
     healthy = np.arange(n - c)
@@ -182,7 +170,7 @@ def corrupted_full(n: int, c: int) -> FeedbackGraph:
     (c = 0 is `full`), exactly c arms are weakly observable. δ* = max(min(c, n−c), 1), α = max(c, 1). Needs
     c < n, and n ≥ 3 when c ≥ 1. O(n) memory. Source: Theorem c-corrupted, in the spirit of its figure, right.
     """
-    n, c = checked_corrupted("corrupted_full", n, c)
+    n, c = building.checked_corrupted("corrupted_full", n, c)
     if c == n:
         raise InvalidOption(f"corrupted_full needs at least one healthy arm, got n={n}, c={c}")
     lost = np.arange(c)
@@ -202,9 +190,9 @@ def bounded_in_degree(n: int, d: int, seed: int) -> FeedbackGraph:
     d = checked_count("d", d)
     if d >= n:
         raise InvalidOption(f"d must be at most n−1 = {n - 1}: an arm has no more in-neighbours, got d={d}")
-    refuse_too_many_edges(f"bounded_in_degree({n}, {d})", n * d)
+    building.refuse_too_many_edges(f"bounded_in_degree({n}, {d})", n * d)
     rng = np.random.default_rng(checked_seed(seed))
-    drawn = distinct_draws(rng, rng.integers(1, d, size=n, endpoint=True), n - 1)
+    drawn = building.distinct_draws(rng, rng.integers(1, d, size=n, endpoint=True), n - 1)
     targets, skipping = np.divmod(drawn, n - 1)
     return from_pairs(n, pairs(skipping + (skipping >= targets), targets))
 
@@ -221,9 +209,9 @@ def random(n: int, p: float, seed: int, loops: bool = False) -> FeedbackGraph:
     if p == 1 and n >= 2:
         return full(n) if loops else loopless_clique(n)
     width = n if loops else n - 1
-    refuse_too_many_edges(f"random({n}, {p})", round(n * width * float(p)))
+    building.refuse_too_many_edges(f"random({n}, {p})", round(n * width * float(p)))
     rng = np.random.default_rng(checked_seed(seed))
-    sources, skipping = np.divmod(bernoulli_positions(rng, n * width, float(p)), max(width, 1))
+    sources, skipping = np.divmod(building.bernoulli_positions(rng, n * width, float(p)), max(width, 1))
     return from_pairs(n, pairs(sources, skipping if loops else skipping + (skipping >= sources)))
 
 
@@ -236,7 +224,7 @@ def newsvendor(k: int) -> FeedbackGraph:
     Strong (all loops), δ* = 1 (the largest order reveals all), α = 1. Use the observable cost
     (h+b)(q−d)⁺ − bq. Source: Lugosi, Markakis and Neu (2017).
     """
-    return triangle("newsvendor", k, upper=False)
+    return building.triangle("newsvendor", k, upper=False)
 
 
 def auction(k: int) -> FeedbackGraph:
@@ -246,7 +234,7 @@ def auction(k: int) -> FeedbackGraph:
     those guaranteed in both cases. Strong (all loops), δ* = 1 (the lowest bid reveals all), α = 1.
     Source: Han, Zhou and Weissman (2020).
     """
-    return triangle("auction", k, upper=True)
+    return building.triangle("auction", k, upper=True)
 
 
 def pricing(k: int) -> FeedbackGraph:
@@ -257,7 +245,7 @@ def pricing(k: int) -> FeedbackGraph:
     reveals all), α = 1. Source: Cesa-Bianchi, Gaillard, Gentile and Gerchinovitz (2017). A posted price
     answered by yes or no guarantees no edge but the loop: use `mab(k)`.
     """
-    return triangle("pricing", k, upper=True)
+    return building.triangle("pricing", k, upper=True)
 
 
 def apple_tasting() -> FeedbackGraph:
@@ -288,13 +276,13 @@ def teams(sizes: Sequence[int]) -> FeedbackGraph:
     """
     graph = cliques(sizes)
     labels = [f"team {t + 1} / member {m + 1}" for t, size in enumerate(sizes) for m in range(size)]
-    return labelled(graph, labels)
+    return building.labelled(graph, labels)
 
 
 def ring_probe(n: int) -> FeedbackGraph:
     """Nodes on a ring measure their two neighbours only: the undirected `cycle` with labels. δ* = n/2."""
     graph = cycle(n)
-    return labelled(graph, [f"node {i + 1}" for i in range(graph.n_arms)])
+    return building.labelled(graph, [f"node {i + 1}" for i in range(graph.n_arms)])
 
 
 # -- reveals that may fail ---------------------------------------------------------------------------------
@@ -312,7 +300,7 @@ def faulty(graph: FeedbackGraph, p: float) -> FeedbackGraph:
         raise InvalidOption(f"p is a probability in (0, 1], got p={p!r}")
     if p == 1:
         return graph
-    refuse_too_many_edges(f"faulty({graph!r})", graph.n_edges)
+    building.refuse_too_many_edges(f"faulty({graph!r})", graph.n_edges)
     edges, chances = graph.edges(), graph.edge_probabilities()
     return FeedbackGraph._of(
         Edges(graph.n_arms, edges[:, 0], edges[:, 1], graph.labels, probabilities=float(p) * chances)
@@ -365,7 +353,7 @@ def parse(spec: str) -> FeedbackGraph:
     try:
         works = 1.0
         if flags and flags[-1].startswith("works="):
-            works = read_number(flags.pop().removeprefix("works="))
+            works = building.read_number(flags.pop().removeprefix("works="))
         if unknown := [flag for flag in flags if flag != family.flag]:
             raise ValueError(f"unknown flag {unknown[0]!r}")
         arguments = family.read(words)
@@ -403,7 +391,9 @@ class _Family:
         if len(words) != len(self.numbers):
             expected = f"{len(self.numbers)} argument{'s' * (len(self.numbers) != 1)}"
             raise ValueError(f"{expected} expected, {len(words)} given")
-        return [read_number(word, kind) for kind, word in zip(self.numbers.values(), words, strict=True)]
+        return [
+            building.read_number(word, kind) for kind, word in zip(self.numbers.values(), words, strict=True)
+        ]
 
 
 def _blocks(words: list[str]) -> list[Any]:
@@ -411,8 +401,8 @@ def _blocks(words: list[str]) -> list[Any]:
     sizes: list[int | tuple[int, ...]] = []
     for word in words:
         times, _, block = word.rpartition("x")
-        sides = tuple(read_number(side, int) for side in block.split("+"))
-        repeated = read_number(times, int) if times else 1
+        sides = tuple(building.read_number(side, int) for side in block.split("+"))
+        repeated = building.read_number(times, int) if times else 1
         if not 1 <= repeated <= 10_000_000:
             raise ValueError(f"{repeated} blocks of one size are outside 1..10000000")
         sizes += [sides if len(sides) > 1 else sides[0]] * repeated

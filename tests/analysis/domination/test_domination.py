@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from certified import certified
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -56,8 +57,7 @@ def test_cover_and_packing_prove_the_value_of_the_linear_program(adjacency, data
         blind = [u for u in targets if not adjacency[sources, u].any()]
         assert error.value.arms == tuple(sorted(blind))
         return
-    found = fractional_domination(g, arms, cover=cover)
-    assert found.verify(g)
+    found = certified(fractional_domination, g, arms, cover=cover)
     assert found.value == pytest.approx(expected, rel=1e-9)
     assert found.lower == pytest.approx(expected, rel=1e-9)
     assert found.exact
@@ -85,8 +85,7 @@ def test_named_graphs(n):
     for left in range(1, n):
         expected.append((undirected(n, [(i, j) for i in range(left) for j in range(left, n)]), 2))
     for graph, value in expected:
-        found = fractional_domination(graph)
-        assert found.verify(graph)
+        found = certified(fractional_domination, graph)
         assert found.value == pytest.approx(value, rel=1e-12)
         assert "linear program" not in found.method
 
@@ -105,8 +104,7 @@ def test_hypercube(dimension):
 def test_in_degree_one_counts_parents(n, seed):
     parent = np.random.default_rng(seed).integers(0, n, n)
     g = FeedbackGraph.from_edges(n, np.column_stack([parent, np.arange(n)]))
-    found = fractional_domination(g)
-    assert found.verify(g)
+    found = certified(fractional_domination, g)
     assert found.value == len(set(parent.tolist()))
     if found.value > 1:
         assert found.method == "in-degree one"
@@ -149,8 +147,7 @@ def test_large_universal_parts_are_solved_exactly(listed):
     g = FeedbackGraph._of(
         Edges(n, sources, targets, universal=clique, universal_loops=np.zeros(k, dtype=bool))
     )
-    found = fractional_domination(g)
-    assert found.verify(g)
+    found = certified(fractional_domination, g)
     assert found.exact
     if listed == 1:  # only arm 0 reveals the last arm, and it needs a second arm to reveal itself
         assert found.value == pytest.approx(2.0)

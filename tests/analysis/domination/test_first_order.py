@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from certified import certified
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -48,8 +49,7 @@ def test_agrees_with_the_exact_solver_within_its_gap(tolerance, degree):
 @pytest.mark.parametrize("degree", [5, 20])
 def test_large_graphs_certify_one_percent(make, degree):
     g = make(20_000, degree)
-    found = fractional_domination(g)
-    assert found.verify(g)
+    found = certified(fractional_domination, g)
     assert found.gap <= 0.01
     assert "first-order" in found.method
     assert not found.exact
@@ -58,15 +58,13 @@ def test_large_graphs_certify_one_percent(make, degree):
 
 def test_a_tolerance_is_kept():
     g = random_graph(4_000, 8)
-    found = fractional_domination(g, tolerance=1e-3)
-    assert found.verify(g)
+    found = certified(fractional_domination, g, tolerance=1e-3)
     assert found.gap <= 1e-3
 
 
 def test_a_tiny_tolerance_is_solved_exactly():
     g = random_graph(2_500, 4)
-    found = fractional_domination(g, tolerance=0)
-    assert found.verify(g)
+    found = certified(fractional_domination, g, tolerance=0)
     assert found.exact
     assert found.value <= fractional_domination(g).value * (1 + 1e-12)
 
@@ -99,8 +97,7 @@ def test_large_components_are_solved_together():
     parts = [random_graph(3_000, 8, seed) for seed in range(3)]
     edges = np.concatenate([part.edges().astype(np.int64) + 3_000 * k for k, part in enumerate(parts)])
     g = FeedbackGraph.from_edges(9_000, edges)
-    found = fractional_domination(g)
-    assert found.verify(g)
+    found = certified(fractional_domination, g)
     assert found.gap <= 0.01
     low = sum(fractional_domination(part).lower for part in parts)
     high = sum(fractional_domination(part).value for part in parts)
@@ -135,8 +132,7 @@ def test_many_different_components_stay_within_the_gap(monkeypatch):
         a[rng.integers(0, 12, 12), np.arange(12)] = True
         blocks.append(np.argwhere(a) + 12 * k)
     g = FeedbackGraph.from_edges(3_600, np.concatenate(blocks))
-    found = fractional_domination(g)
-    assert found.verify(g)
+    found = certified(fractional_domination, g)
     assert found.gap <= 0.01
     assert found.method.endswith("exact linear program + first-order")
 

@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from brute_force import independence as brute_force
+from certified import certified
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from real_graphs import NAMES, real_graph
@@ -20,8 +21,7 @@ from sidelight.graph import FeedbackGraph, families
 
 def check(matrix):
     g = FeedbackGraph.from_adjacency(np.asarray(matrix))
-    found = independence_number(g)
-    assert found.verify(g)
+    found = certified(independence_number, g)
     assert found.exact
     assert found.lower == found.upper == len(found.arms) == brute_force(matrix)
     assert set(np.concatenate(found.cover).tolist()) == set(range(g.n_arms))
@@ -64,8 +64,7 @@ def test_universal_arms_change_nothing(seed, n, extra):
     matrix = random_matrix(np.random.default_rng(seed), n + extra)
     matrix[:, n:] = True
     g = FeedbackGraph.from_adjacency(matrix)
-    found = independence_number(g)
-    assert found.verify(g)
+    found = certified(independence_number, g)
     assert found.exact
     assert found.lower == brute_force(matrix[:n, :n])
 
@@ -78,8 +77,7 @@ def test_without_search_the_bracket_still_holds(monkeypatch):
     for _ in range(60):
         matrix = random_matrix(rng, 12)
         g = FeedbackGraph.from_adjacency(matrix)
-        found = independence_number(g)
-        assert found.verify(g)
+        found = certified(independence_number, g)
         assert found.lower <= brute_force(matrix) <= found.upper
         gaps.append(found.upper - found.lower)
     assert max(gaps) <= 2
@@ -93,8 +91,7 @@ def test_without_the_program_the_bracket_still_holds(monkeypatch):
     for _ in range(40):
         matrix = random_matrix(rng, 12)
         g = FeedbackGraph.from_adjacency(matrix)
-        found = independence_number(g)
-        assert found.verify(g)
+        found = certified(independence_number, g)
         assert found.lower <= brute_force(matrix) <= found.upper
         assert (found.weights == 1.0).all()
 
@@ -123,8 +120,7 @@ def test_without_the_program_the_bracket_still_holds(monkeypatch):
 )
 def test_known_families(family, number):
     g = families.parse(family)
-    found = independence_number(g)
-    assert found.verify(g)
+    found = certified(independence_number, g)
     assert (found.lower, found.upper) == (number, number)
 
 
@@ -136,8 +132,7 @@ def test_trees_are_bipartite(seed):
     parents = [int(rng.integers(0, v)) for v in range(1, n)]
     tree = nx.Graph(zip(range(1, n), parents, strict=True))
     g = FeedbackGraph.from_edges(n, list(tree.edges()))
-    found = independence_number(g)
-    assert found.verify(g)
+    found = certified(independence_number, g)
     assert found.lower == found.upper == n - len(nx.max_weight_matching(tree, maxcardinality=True))
 
 
@@ -147,8 +142,7 @@ def test_bipartite_graphs_are_exact(seed):
     matrix = np.zeros((300, 300), dtype=bool)
     matrix[:140, 140:] = rng.random((140, 160)) < 0.03
     g = FeedbackGraph.from_adjacency(matrix)
-    found = independence_number(g)
-    assert found.verify(g)
+    found = certified(independence_number, g)
     assert found.exact
 
 
@@ -159,8 +153,7 @@ def test_search_against_networkx(n, p):
     matrix = g.to_sparse().toarray().astype(bool)
     apart = nx.complement(nx.from_numpy_array(matrix | matrix.T))
     number = len(nx.max_weight_clique(apart, weight=None)[0])
-    found = independence_number(g)
-    assert found.verify(g)
+    found = certified(independence_number, g)
     assert (found.lower, found.upper) == (number, number)
 
 
@@ -180,8 +173,7 @@ def test_search_against_networkx(n, p):
 )
 def test_a_hundred_thousand_arms(family, number):
     g = families.parse(family)
-    found = independence_number(g)
-    assert found.verify(g)
+    found = certified(independence_number, g)
     assert (found.lower, found.upper) == (number, number)
 
 
@@ -189,16 +181,14 @@ def test_a_large_random_graph_is_bracketed():
     rng = np.random.default_rng(0)
     n = 20_000
     g = FeedbackGraph.from_edges(n, np.column_stack([rng.integers(0, n, 3 * n), np.repeat(np.arange(n), 3)]))
-    found = independence_number(g)
-    assert found.verify(g)
+    found = certified(independence_number, g)
     assert n / (1 + np.mean(adjacency(g)[1].degree)) <= found.lower <= found.upper  # Turán
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_real_graphs(name):
     g = real_graph(name)
-    found = independence_number(g)
-    assert found.verify(g)
+    found = certified(independence_number, g)
     loose = {"cit_HepTh": 1.03, "ego_facebook": 1.05, "movielens_knn10": 1.3}
     assert found.upper <= loose.get(name, 1.0) * found.lower
 

@@ -14,15 +14,8 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components, maxi
 from sidelight._types import Floats, Longs
 from sidelight.analysis.domination.covering import listed_program
 from sidelight.analysis.domination.program import solve_covering
-from sidelight.analysis.independence.search import (
-    Adjacency,
-    Search,
-    adjacency,
-    greedy_cover,
-    greedy_set,
-    peel_exactly,
-    swapped,
-)
+from sidelight.analysis.independence import search
+from sidelight.analysis.independence.search import Adjacency, adjacency
 from sidelight.errors import SolverError, listing
 from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
 from sidelight.graph.edges import pointers
@@ -156,7 +149,7 @@ def independence_number(graph: GivenGraph) -> IndependenceNumber:
     if len(ordinary) == 0:
         return _result(graph, ordinary, [0], [list(range(graph.n_arms))], [1.0], [])
 
-    chosen, cliques, kernel = peel_exactly(undirected)
+    chosen, cliques, kernel = search.peel_exactly(undirected)
     weights = [1.0] * len(cliques)
     searched: list[tuple[Longs, int]] = []
     nodes = NODES
@@ -249,18 +242,18 @@ def bracket(graph: Adjacency, nodes: int) -> tuple[Bracket, int]:
     side = two_sides(graph)
     if side is not None:
         return _bipartite(graph, side), nodes
-    cliques = greedy_cover(graph, np.argsort(graph.degree, kind="stable"))
+    cliques = search.greedy_cover(graph, np.argsort(graph.degree, kind="stable"))
     ones = [1.0] * len(cliques)
-    chosen = swapped(graph, greedy_set(graph))
+    chosen = search.swapped(graph, search.greedy_set(graph))
     if len(chosen) == len(cliques):
         return Bracket(chosen, cliques, ones, False), nodes
     if (graph.degree == 2).all():  # an odd cycle: all its edges, with half a weight each, prove (n − 1)/2
         edges = np.column_stack(sparse.triu(graph.matrix()).nonzero()).tolist()
         return Bracket(chosen, edges, [0.5] * len(edges), False), nodes
     if graph.n <= SEARCHED_ARMS and nodes > 0:
-        search = Search(graph, nodes)
-        finished = search.larger_than(chosen)
-        chosen, nodes = search.best, search.nodes
+        exhaustive = search.Search(graph, nodes)
+        finished = exhaustive.larger_than(chosen)
+        chosen, nodes = exhaustive.best, exhaustive.nodes
         if finished:
             return Bracket(chosen, cliques, ones, True), nodes
     return _programmed(graph, Bracket(chosen, cliques, ones, False)), nodes
@@ -268,8 +261,10 @@ def bracket(graph: Adjacency, nodes: int) -> tuple[Bracket, int]:
 
 def proven_size(graph: Adjacency, claimed: int, nodes: int) -> bool:
     """Is the independence number of the graph at most `claimed`? Proven again, by the rules of `bracket`."""
-    search = Search(graph, nodes)
-    return graph.n <= SEARCHED_ARMS and search.larger_than([-1] * claimed) and len(search.best) == claimed
+    if graph.n > SEARCHED_ARMS:
+        return False
+    exhaustive = search.Search(graph, nodes)
+    return exhaustive.larger_than([-1] * claimed) and len(exhaustive.best) == claimed
 
 
 def two_sides(graph: Adjacency) -> Longs | None:
@@ -317,7 +312,7 @@ def _programmed(graph: Adjacency, found: Bracket) -> Bracket:
     by_vertex = owner[np.argsort(vertex, kind="stable")]
     program = listed_program(len(cliques), np.bincount(vertex, minlength=graph.n), by_vertex)
     weights, packing, _ = solve_covering(program, PROGRAM_GAP)
-    guided = swapped(graph, _first_come(graph, np.argsort(-np.round(packing, 6), kind="stable")))
+    guided = search.swapped(graph, _first_come(graph, np.argsort(-np.round(packing, 6), kind="stable")))
     chosen = max(found.chosen, guided, key=len)
     if int(weights.sum() + 1e-6) >= len(found.cliques):
         return found._replace(chosen=chosen)
