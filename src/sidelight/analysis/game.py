@@ -376,7 +376,7 @@ class Program:
         balance: Any
         regret, balance = self.rows
         label, matrices = self.matrix_orbits
-        found = linprog(
+        solution = linprog(
             np.eye(1, self.n_columns).ravel(),
             A_ub=regret,
             b_ub=self.bits(matrices).sum(axis=1).min(axis=1),
@@ -386,13 +386,13 @@ class Program:
             method=method,
             options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
         )
-        if found.x is None:
-            raise SolverError(f"HiGHS did not solve the game of {self.size}: {found.message}")
-        mixture = np.maximum(-np.asarray(found.ineqlin.marginals), 0.0) / np.bincount(label)
+        if solution.x is None:
+            raise SolverError(f"HiGHS did not solve the game of {self.size}: {solution.message}")
+        mixture = np.maximum(-np.asarray(solution.ineqlin.marginals), 0.0) / np.bincount(label)
         histories = list(dict.fromkeys(history for history, _ in self.columns))
         table = np.array([[self.columns[each, arm] for arm in range(self.n_arms)] for each in histories])
         return (
-            dict(zip(histories, _conditional(found.x[table]), strict=True)),
+            dict(zip(histories, _conditional(solution.x[table]), strict=True)),
             mixture[label] / mixture[label].sum(),
         )
 

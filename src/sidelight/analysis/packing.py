@@ -93,7 +93,7 @@ def exact_packing(
     arms, bound = model.largest(len(candidates), len(candidates), start[0], stop)
     upper, level = math.log(bound), model.level(arms)
     for tried in range(1, int(bound) + 2):
-        best = max(best, (arms, level), key=lambda found: packing_rate(len(found[0]), found[1]))
+        best = max(best, (arms, level), key=lambda each: packing_rate(len(each[0]), each[1]))
         rate = packing_rate(len(best[0]), best[1]) * (1.0 + 1e-12)
         if tried > bound or min(bound / tried, ceiling) <= rate:
             break
@@ -150,7 +150,7 @@ class _Model:
         constraints = [LinearConstraint(self.observed, -np.inf, t)]
         if self.edges.shape[0]:
             constraints.append(LinearConstraint(self.edges, -np.inf, 1))
-        found = milp(
+        solution = milp(
             -np.ones(n),
             integrality=np.ones(n, dtype=np.int64),
             bounds=Bounds(0, 1),
@@ -158,9 +158,9 @@ class _Model:
             options={"time_limit": left},
         )
         bound = float(limit)
-        if found.mip_dual_bound is not None:
-            bound = min(bound, float(math.floor(1e-6 - found.mip_dual_bound)))
-        arms = start if found.x is None else self.candidates[np.asarray(found.x) > 0.5]
+        if solution.mip_dual_bound is not None:
+            bound = min(bound, float(math.floor(1e-6 - solution.mip_dual_bound)))
+        arms = start if solution.x is None else self.candidates[np.asarray(solution.x) > 0.5]
         return (arms if len(arms) >= len(start) else start), max(bound, float(len(arms)))
 
 

@@ -136,8 +136,8 @@ class Entry(NamedTuple):
         """The entry of that name, its card read."""
         file = folder / f"{name}.json"
         if not re.fullmatch(r"[\w.-]+", name) or not file.is_file():
-            known = ", ".join(sorted(card.stem for card in folder.glob("*.json"))) or "none"
-            raise MissingData(f"there is no data set {name!r} in {folder}; there are: {known}")
+            names = ", ".join(sorted(card.stem for card in folder.glob("*.json"))) or "none"
+            raise MissingData(f"there is no data set {name!r} in {folder}; there are: {names}")
         try:
             card = dict(json.loads(file.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError, RecursionError) as error:

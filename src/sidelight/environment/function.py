@@ -91,20 +91,20 @@ def own_environment(where: str, name: str, graph: FeedbackGraph, horizon: int) -
     """
     there = _contents(where)
     if name not in there:
-        known = ", ".join(sorted(key for key in there if not key.startswith("_"))) or "nothing"
-        raise InvalidOption(f"{where} has nothing called {name!r}; it has: {known}")
-    found = there[name]
-    if callable(found) and _parameters(found) == ["graph", "horizon"]:
+        names = ", ".join(sorted(key for key in there if not key.startswith("_"))) or "nothing"
+        raise InvalidOption(f"{where} has nothing called {name!r}; it has: {names}")
+    thing = there[name]
+    if callable(thing) and _parameters(thing) == ["graph", "horizon"]:
         try:
-            found = found(graph, horizon)
+            thing = thing(graph, horizon)
         except Exception as error:
             raise InvalidOption(f"{name} of {where} failed: {type(error).__name__}: {error}") from error
-    if isinstance(found, Environment):
-        return found
-    if callable(found) and not isinstance(found, type):
-        return function(found, graph.n_arms)
+    if isinstance(thing, Environment):
+        return thing
+    if callable(thing) and not isinstance(thing, type):
+        return function(thing, graph.n_arms)
     raise InvalidOption(
-        f"{name} of {where} must be an environment or a function of (round, arm), got {type(found).__name__}"
+        f"{name} of {where} must be an environment or a function of (round, arm), got {type(thing).__name__}"
     )
 
 
@@ -121,8 +121,8 @@ def _contents(where: str) -> dict[str, Any]:
         raise InvalidOption(f"cannot import {where}: {type(error).__name__}: {error}") from error
 
 
-def _parameters(found: Any) -> list[str]:
+def _parameters(thing: Any) -> list[str]:
     try:
-        return list(inspect.signature(getattr(found, "py_func", found)).parameters)
+        return list(inspect.signature(getattr(thing, "py_func", thing)).parameters)
     except (TypeError, ValueError):
         return []

@@ -50,10 +50,10 @@ def hard(graph: GivenGraph, horizon: int, seed: int = 0) -> Coins:
         instances.append((value, partial(hard_bandit, n, horizon, seed, arms=apart.tolist())))
     if observability(graph).graph == "weak":
         instances.append((lower.weak_arm(horizon), partial(hard_weak_arm, graph, horizon, seed)))
-        for found in (packing_independent_set(graph), packing_independent_set(graph, t=1)):
-            if found.arms.size >= 2:
-                value = lower.packing_set(found.arms.size, found.t, horizon)
-                instances.append((value, partial(hard_packing, n, found, horizon, seed)))
+        for members in (packing_independent_set(graph), packing_independent_set(graph, t=1)):
+            if members.arms.size >= 2:
+                value = lower.packing_set(members.arms.size, members.t, horizon)
+                instances.append((value, partial(hard_packing, n, members, horizon, seed)))
     return max(instances, key=lambda instance: instance[0])[1]()
 
 

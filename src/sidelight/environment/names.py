@@ -208,8 +208,8 @@ def _read(spec: str, graph: FeedbackGraph, horizon: int) -> Environment:
     name, _, rest = spec.partition(":")
     key = name.strip().lower().replace("-", "_")
     if key not in _USAGE:
-        known = suggestion(key, _USAGE, "environments", usages())
-        raise InvalidOption(f"unknown environment {name!r} in {spec!r}; {known}")
+        advice = suggestion(key, _USAGE, "environments", usages())
+        raise InvalidOption(f"unknown environment {name!r} in {spec!r}; {advice}")
     words = [word.strip() for word in rest.split(",")] if rest.strip() else []
     try:
         return READERS[_USAGE[key]](Written(words, graph, horizon))

@@ -52,9 +52,9 @@ def bernoulli_positions(rng: np.random.Generator, total: int, p: float) -> Longs
         # Huge gaps would overflow an integer sum: cut where a float sum is surely past the end.
         past = np.cumsum(gaps, dtype=float) > 1.01 * ahead
         finished = bool(past.any())
-        found = last + np.cumsum(gaps[: int(past.argmax())] if finished else gaps)
-        parts.append(found[found < total])
-        last = total if finished else int(found[-1])
+        positions = last + np.cumsum(gaps[: int(past.argmax())] if finished else gaps)
+        parts.append(positions[positions < total])
+        last = total if finished else int(positions[-1])
     return np.concatenate(parts)
 
 

@@ -22,9 +22,9 @@ class Changes:
 
     def which(self, key: np.uint64, first: int, last: int) -> Longs:
         """Which of `graphs` rounds first..last−1 have, in the game with this key."""
-        found = np.empty(last - first, dtype=np.int64)
-        which_graphs(self.sequence, key, first, found)
-        return found
+        indices = np.empty(last - first, dtype=np.int64)
+        which_graphs(self.sequence, key, first, indices)
+        return indices
 
     def graph_at(self, key: np.uint64, t: int) -> FeedbackGraph:
         """The graph of round t."""

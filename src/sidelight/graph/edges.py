@@ -98,15 +98,15 @@ def edges_of_matrix(
     if probabilities:
         entries = entries.tocsr().tocoo()  # entries given twice are added up, as SciPy has it
     here = entries.data != 0
-    found = entries.data[here]
-    weighed = _refuse_entries(found, probabilities, weights)
+    nonzero = entries.data[here]
+    weighed = _refuse_entries(nonzero, probabilities, weights)
     unread = "the values of the matrix are not read, every entry other than 0 is an edge" if weighed else None
     return Edges(
         checked_arm_count(values.shape[0]),
         entries.row[here],
         entries.col[here],
         labels,
-        probabilities=found.astype(np.float64) if probabilities else None,
+        probabilities=nonzero.astype(np.float64) if probabilities else None,
         unread=unread,
     )
 

@@ -14,21 +14,22 @@ def levels(g: FeedbackGraph, most: int = 12) -> list[float]:
     """Probabilities that edges have, from the largest; where there are more than `most`, evenly chosen ones."""
     if g.out_probability is None:
         return [1.0]
-    found = np.unique(g.out_probability)[::-1]
-    if g.universal.size and found[0] < 1:
-        found = np.append(1.0, found)
-    if found.size > most:
-        found = found[np.unique(np.linspace(0, found.size - 1, most).round().astype(np.int64))]
-    return [float(r) for r in found]
+    probabilities = np.unique(g.out_probability)[::-1]
+    if g.universal.size and probabilities[0] < 1:
+        probabilities = np.append(1.0, probabilities)
+    if probabilities.size > most:
+        spread = np.linspace(0, probabilities.size - 1, most).round().astype(np.int64)
+        probabilities = probabilities[np.unique(spread)]
+    return [float(r) for r in probabilities]
 
 
 def loop_probability(g: FeedbackGraph) -> Floats:
     """(n,) how likely playing each arm reveals its own loss, 0 for arms without self-loop."""
-    found = g.has_loop.astype(np.float64)
+    chances = g.has_loop.astype(np.float64)
     if g.in_probability is not None:
         loops = np.flatnonzero(g.in_indices == g.in_targets)
-        found[g.in_indices[loops]] = g.in_probability[loops]
-    return found
+        chances[g.in_indices[loops]] = g.in_probability[loops]
+    return chances
 
 
 def sharpened(g: FeedbackGraph, power: float) -> FeedbackGraph:

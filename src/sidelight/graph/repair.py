@@ -44,10 +44,10 @@ def observable_part(g: FeedbackGraph) -> tuple[FeedbackGraph, Longs]:
         np.subtract.at(degree, lost, 1)
         touched = np.unique(lost)
         now = touched[(degree[touched] == 0) & ~dropped[touched]]
-    kept = np.flatnonzero(~dropped)
-    if kept.size == 1 and not g.has_loop[kept[0]]:
-        kept = kept[:0]
-    if kept.size == 0:
+    remaining = np.flatnonzero(~dropped)
+    if remaining.size == 1 and not g.has_loop[remaining[0]]:
+        remaining = remaining[:0]
+    if remaining.size == 0:
         raise InvalidGraph(f"none of the {g.n_arms} arms stays observable: no arm would be left")
     gone = np.flatnonzero(dropped)
-    return (g if gone.size == 0 else g.subgraph(kept)), gone
+    return (g if gone.size == 0 else g.subgraph(remaining)), gone

@@ -93,8 +93,8 @@ class CoveringProgram:
         """The program on the listed edges between `sources` and `targets`, renumbered in the order given."""
         rank = np.full(self.n_sources, -1, dtype=np.int64)
         rank[sources] = np.arange(len(sources))
-        counts, found = gather_rows(self.row_indptr, self.row_indices, targets)
-        local = rank[found]
+        counts, revealing = gather_rows(self.row_indptr, self.row_indices, targets)
+        local = rank[revealing]
         return listed_program(
             len(sources), counts, local, values_of(self.row_indptr, self.row_values, targets)
         )
@@ -161,8 +161,8 @@ def split(
     targets, target_start = grouped(target_part, n_parts)
     rank = np.empty(program.n_sources, dtype=np.int32)
     rank[sources] = np.arange(len(sources)) - np.repeat(source_start[:-1], np.diff(source_start))
-    counts, found = gather_rows(program.row_indptr, program.row_indices, targets)
-    local = rank[found]
+    counts, revealing = gather_rows(program.row_indptr, program.row_indices, targets)
+    local = rank[revealing]
     values = values_of(program.row_indptr, program.row_values, targets)
     indptr = pointers(counts)
     spared = program.spared[targets]

@@ -123,14 +123,14 @@ def solved(program: CoveringProgram, arms: Indices, cover: Indices, tolerance: f
     weights, packing, rules = solve_covering(program, tolerance)
     for array in (weights, packing, arms, cover):
         array.flags.writeable = False
-    found = Domination(float(weights.sum()), weights, packing, arms, cover, " + ".join(rules))
-    if tolerance is not None and found.gap > max(tolerance, EXACT_GAP):
+    result = Domination(float(weights.sum()), weights, packing, arms, cover, " + ".join(rules))
+    if tolerance is not None and result.gap > max(tolerance, EXACT_GAP):
         raise SolverError(
             f"a relative gap of {tolerance:g} was not reached: the domination number is proven to lie in "
-            f"[{found.lower:.9g}, {found.value:.9g}], a gap of {found.gap:.3g}; ask for a larger tolerance, "
+            f"[{result.lower:.9g}, {result.value:.9g}], a gap of {result.gap:.3g}; ask for a larger tolerance, "
             f"or for one below {SMALLEST_GAP:g} to solve exactly"
         )
-    return found
+    return result
 
 
 def checked_tolerance(tolerance: float | None) -> float | None:
@@ -181,13 +181,15 @@ def block_dominations(
     for own, _, program in split(whole, block, block, len(members)):
         arms = flat[own[0] : own[0] + len(own)]  # a slice, so that the arms stay read-only
         key = program.signature()
-        known = shared.get(key)
-        if known is None:
+        solution = shared.get(key)
+        if solution is None:
             check_revealed(graph, program, arms, whole=False)
-            known = shared[key] = solved(program, arms, arms, tolerance)
-            result.append(known)
+            solution = shared[key] = solved(program, arms, arms, tolerance)
+            result.append(solution)
         else:
-            result.append(Domination(known.value, known.weights, known.packing, arms, arms, known.method))
+            result.append(
+                Domination(solution.value, solution.weights, solution.packing, arms, arms, solution.method)
+            )
     return result
 
 

@@ -66,7 +66,7 @@ def partial_covers(graph: FeedbackGraph, needed: Bools, full: Floats) -> list[Pa
     def solved(price: float) -> PartialCover:
         from scipy.optimize import linprog  # a third of a second to import
 
-        found = linprog(
+        solution = linprog(
             tie * np.concatenate([np.ones(n), np.where(needed, price * weight, 0.0)]),
             A_ub=-np.hstack([seen, np.eye(n)]),
             b_ub=-np.ones(n),
@@ -74,9 +74,9 @@ def partial_covers(graph: FeedbackGraph, needed: Bools, full: Floats) -> list[Pa
             method="highs-ds",
             options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
         )
-        if found.x is None:
-            raise SolverError(f"HiGHS did not solve a covering program of {n} arms: {found.message}")
-        weights = np.maximum(found.x[:n], 0.0)
+        if solution.x is None:
+            raise SolverError(f"HiGHS did not solve a covering program of {n} arms: {solution.message}")
+        weights = np.maximum(solution.x[:n], 0.0)
         return partial_cover(graph, needed, weights, seen @ weights)
 
     def between(left: PartialCover, right: PartialCover, depth: int) -> Iterator[PartialCover]:
@@ -84,11 +84,11 @@ def partial_covers(graph: FeedbackGraph, needed: Bools, full: Floats) -> list[Pa
         if depth == 0 or left.missed - right.missed <= ROUNDING or right.mass - left.mass <= ROUNDING:
             return
         price = (right.mass - left.mass) / (left.missed - right.missed)
-        found = solved(price)
-        if found.mass + price * found.missed < left.mass + price * left.missed - ROUNDING:
-            yield from between(left, found, depth - 1)
-            yield found
-            yield from between(found, right, depth - 1)
+        middle = solved(price)
+        if middle.mass + price * middle.missed < left.mass + price * left.missed - ROUNDING:
+            yield from between(left, middle, depth - 1)
+            yield middle
+            yield from between(middle, right, depth - 1)
 
     last, first = partial_cover(graph, needed, full, seen @ full), solved(LEAST_PRICE)
     if last.mass - first.mass <= ROUNDING:

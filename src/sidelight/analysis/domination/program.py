@@ -37,19 +37,19 @@ def solve_exactly(program: CoveringProgram) -> tuple[Floats, Floats]:
         methods.reverse()
     certificates = Certificates(program)
     for method in methods:  # the second only where rounding leaves a gap: it ends at another vertex
-        found = linprog(
+        solution = linprog(
             np.ones(program.n_sources),
             A_ub=-certificates.a,
             b_ub=-np.ones(program.n_targets),
             method=method,
             options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
         )
-        if found.x is None:
+        if solution.x is None:
             raise SolverError(
-                f"HiGHS did not solve a covering program of {program.n_sources} arms: {found.message}; "
+                f"HiGHS did not solve a covering program of {program.n_sources} arms: {solution.message}; "
                 "pass tolerance=0.01 for a first-order solve"
             )
-        certificates.offer(np.maximum(found.x, 0.0), np.maximum(-found.ineqlin.marginals, 0.0))
+        certificates.offer(np.maximum(solution.x, 0.0), np.maximum(-solution.ineqlin.marginals, 0.0))
         if certificates.gap <= EXACT_GAP:
             break
     return certificates.cover, certificates.packing
@@ -223,9 +223,9 @@ def _solve_components(program: CoveringProgram, tolerance: float | None) -> Solu
     if values is not None:
         single[:] = False
     chosen = np.flatnonzero((given == targets_in[source_part]) & single[source_part])
-    for where, found, part in ((chosen, weights, source_part), (np.arange(n_t), packing, target_part)):
+    for where, solution, part in ((chosen, weights, source_part), (np.arange(n_t), packing, target_part)):
         which, first = np.unique(part[where], return_index=True)
-        found[where[first[single[which]]]] = 1.0
+        solution[where[first[single[which]]]] = 1.0
 
     even = (high_in - low_in <= EVEN * high_in) & (high_out - low_out <= EVEN * high_out)
     regular = ~single & (targets_in > 0) & even

@@ -183,7 +183,7 @@ def _result(
     upper = 1
     if len(ordinary):
         upper = _rounded_total(_incidence(start, members, len(ordinary)), weighted, searched)
-    found = IndependenceNumber(
+    result = IndependenceNumber(
         arms=np.sort(arms[chosen]),
         upper=upper,
         clique_start=start,
@@ -191,9 +191,9 @@ def _result(
         weights=weighted,
         searched=tuple((arms[vertices], number) for vertices, number in searched),
     )
-    for array in (found.arms, found.clique_start, found.clique_arms, found.weights):
+    for array in (result.arms, result.clique_start, result.clique_arms, result.weights):
         array.flags.writeable = False
-    return found
+    return result
 
 
 def _incidence(start: Longs, vertices: Longs, n: int) -> sparse.csr_array:
@@ -299,13 +299,13 @@ def _bipartite(graph: Adjacency, side: Longs) -> Bracket:
     return Bracket(np.sort(chosen).tolist(), cliques, [1.0] * len(cliques), False)
 
 
-def _programmed(graph: Adjacency, found: Bracket) -> Bracket:
+def _programmed(graph: Adjacency, before: Bracket) -> Bracket:
     """The bracket, tightened from both sides by a fractional clique cover, min Σ_C w_C with Σ_{C ∋ v} w_C ≥ 1.
 
     The cover bounds every independent set; its dual, a fractional one, says which vertices to try first.
     """
     if len(graph.indices) > 2 * PROGRAM_EDGES:
-        return found
+        return before
     cliques = edge_cliques(graph)
     sizes = np.array([len(clique) for clique in cliques])
     owner, vertex = np.repeat(np.arange(len(cliques)), sizes), np.concatenate([*map(np.array, cliques)])
@@ -313,9 +313,9 @@ def _programmed(graph: Adjacency, found: Bracket) -> Bracket:
     program = listed_program(len(cliques), np.bincount(vertex, minlength=graph.n), by_vertex)
     weights, packing, _ = solve_covering(program, PROGRAM_GAP)
     guided = search.swapped(graph, _first_come(graph, np.argsort(-np.round(packing, 6), kind="stable")))
-    chosen = max(found.chosen, guided, key=len)
-    if int(weights.sum() + 1e-6) >= len(found.cliques):
-        return found._replace(chosen=chosen)
+    chosen = max(before.chosen, guided, key=len)
+    if int(weights.sum() + 1e-6) >= len(before.cliques):
+        return before._replace(chosen=chosen)
     used = np.flatnonzero(weights > 0.0)
     return Bracket(chosen, [cliques[c] for c in used.tolist()], weights[used].tolist(), False)
 

@@ -121,15 +121,15 @@ def _module(form: Format) -> Any:
 def _located(path: object) -> tuple[Path, Format, str]:
     """The path, its format and the ending that names it."""
     file = checked_path("a graph file", path, GraphFileError)
-    found = format_of(file.name)
-    if found is None:
-        known = ", ".join(ENDINGS)
+    known_format = format_of(file.name)
+    if known_format is None:
+        endings = ", ".join(ENDINGS)
         raise GraphFileError(
-            f"{file} is a folder; name a graph file (its name ends with one of {known})"
+            f"{file} is a folder; name a graph file (its name ends with one of {endings})"
             if file.is_dir()
-            else f"{file}: unknown ending {file.suffix!r}, use one of {known}"
+            else f"{file}: unknown ending {file.suffix!r}, use one of {endings}"
         )
-    return file, *found
+    return file, *known_format
 
 
 def _refuse_unknown(file: Path, form: Format, option: str, instead: str) -> None:

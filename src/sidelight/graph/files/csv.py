@@ -211,8 +211,8 @@ def _checked_probability(field: str) -> float:
 
 def nodes_paths(path: Path) -> tuple[Path, Path]:
     """Where the labels of the edge list `path` may be: first the file that `write_nodes` would write."""
-    found = format_of(path.name)
-    name = path.name if found is None else path.name[: -len(found[1])]
+    form = format_of(path.name)
+    name = path.name if form is None else path.name[: -len(form[1])]
     plain, packed = path.with_name(f"{name}.nodes.csv"), path.with_name(f"{name}.nodes.csv.gz")
     return (packed, plain) if path.suffix.lower() == ".gz" else (plain, packed)
 

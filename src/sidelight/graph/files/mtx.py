@@ -100,19 +100,19 @@ def _read_head(path: Path, file: IO[bytes]) -> _Head:
 def _entries(path: Path, head: _Head, body: bytes) -> tuple[Ints, Floats]:
     """((2, entries) rows and columns from 0, what stands there)."""
     kind = np.dtype([("row", np.int64), ("column", np.int64), *[("value", np.float64)] * head.values])
-    found = np.empty(0, dtype=kind)
+    table = np.empty(0, dtype=kind)
     try:
         if any(line.strip() and not line.lstrip().startswith(b"%") for line in BytesIO(body)):
-            found = np.loadtxt(BytesIO(body), dtype=kind, comments="%", ndmin=1)
+            table = np.loadtxt(BytesIO(body), dtype=kind, comments="%", ndmin=1)
     except ValueError:
         raise _complaint(path, head, body) from None
-    places = np.stack([found["row"], found["column"]])
-    values = found["value"] if head.values else np.ones(found.size)
-    if found.size and not (places.min() >= 1 and places.max() <= head.size and np.isfinite(values).all()):
+    places = np.stack([table["row"], table["column"]])
+    values = table["value"] if head.values else np.ones(table.size)
+    if table.size and not (places.min() >= 1 and places.max() <= head.size and np.isfinite(values).all()):
         raise _complaint(path, head, body)
-    if found.size != head.entries:
+    if table.size != head.entries:
         raise GraphFileError(
-            f"the head announces {head.entries:,} entries, there are {found.size:,}: cut off?"
+            f"the head announces {head.entries:,} entries, there are {table.size:,}: cut off?"
         )
     return places.astype(np.int32) - 1, values
 

@@ -39,7 +39,7 @@ def read(path: Path, options: Options) -> Edges:
     arrays = read_arrays(path, options.limit)
     if "sidelight_graph" in arrays:
         version = arrays.pop("sidelight_graph")
-        if not any(np.array_equal(version, known) for known in (VERSION, WITH_PROBABILITIES)):
+        if not any(np.array_equal(version, each) for each in (VERSION, WITH_PROBABILITIES)):
             raise GraphFileError(
                 f"layout version {version} is unknown here, expected {VERSION} or {WITH_PROBABILITIES}"
             )
