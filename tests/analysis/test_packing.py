@@ -1,3 +1,5 @@
+"""Packing sets against all subsets, and the lower bound they prove."""
+
 import itertools
 import math
 from dataclasses import replace
@@ -8,10 +10,10 @@ from certified import certified
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidelight.analysis import PackingSet, fractional_domination, packing_independent_set
+from sidelight.analysis import PackingSet, fractional_domination, packing_independent_set, packing_lower_bound
 from sidelight.analysis import packing as packing_module
-from sidelight.errors import InvalidGraph, InvalidOption, SolverError
-from sidelight.graph import FeedbackGraph
+from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption, SolverError
+from sidelight.graph import FeedbackGraph, families
 
 
 @st.composite
@@ -71,15 +73,10 @@ def test_no_packing_beats_the_domination_number(adjacency):
         assert len(found.arms) <= t * fractional_domination(g).value + 1e-9
 
 
-def cycle(n):
-    return FeedbackGraph.from_edges(n, [(i, (i + s) % n) for i in range(n) for s in (1, -1)])
-
-
 def test_named_graphs():
-    directed = FeedbackGraph.from_edges(40, [(i, (i + 1) % 40) for i in range(40)])
-    assert packing_independent_set(directed).rate == 20.0  # every second arm, t = 1
-    assert packing_independent_set(cycle(40), 2).arms.size == 20
-    assert packing_independent_set(cycle(40), 1).arms.size == 13  # two steps apart share an observer
+    assert packing_independent_set(families.cycle(40, directed=True)).rate == 20.0  # every second arm, t = 1
+    assert packing_independent_set(families.cycle(40), 2).arms.size == 20
+    assert packing_independent_set(families.cycle(40), 1).arms.size == 13  # two steps apart share an observer
     sides = [(i, j) for i in range(30) for j in range(30, 60)]
     bipartite = FeedbackGraph.from_edges(60, sides + [(j, i) for i, j in sides])
     found = packing_independent_set(bipartite, exact=True)
@@ -133,12 +130,12 @@ def test_time_limit(monkeypatch):
 @pytest.mark.parametrize("t", [0, -1, 1.5, True, "2"])
 def test_t_is_checked(t):
     with pytest.raises(InvalidOption, match="t must be"):
-        packing_independent_set(cycle(4), t)
+        packing_independent_set(families.cycle(4), t)
 
 
 def test_time_limit_is_checked():
     with pytest.raises(InvalidOption, match="time_limit"):
-        packing_independent_set(cycle(4), time_limit=0)
+        packing_independent_set(families.cycle(4), time_limit=0)
 
 
 # -- the checker ----------------------------------------------------------------------------------------
@@ -166,6 +163,43 @@ def test_verify_catches_each_kind_of_mistake():
         members(1, 1).verify(g)
     with pytest.raises(InvalidGraph):
         members(7).verify(g)
-    found = packing_independent_set(cycle(12))
+    found = packing_independent_set(families.cycle(12))
     with pytest.raises(SolverError):
-        replace(found, arms=np.arange(2)).verify(cycle(12))
+        replace(found, arms=np.arange(2)).verify(families.cycle(12))
+
+
+@pytest.mark.parametrize("horizon", [1, 1000, np.int64(10**6)])
+def test_value_is_the_rate_of_its_certificate(horizon):
+    g = families.cycle(16, directed=True)
+    bound = packing_lower_bound(g, horizon)
+    assert bound.certificate.verify(g)
+    assert bound.certificate.rate == 8.0
+    assert bound.value == pytest.approx(2.0 * float(horizon) ** (2 / 3))
+    assert bound.constant is None
+    assert "packing-lb" in bound.source
+
+
+def test_logarithmic_rate():
+    sides = [(i, j) for i in range(64) for j in range(64, 128)]
+    g = FeedbackGraph.from_edges(128, sides + [(j, i) for i, j in sides])
+    assert packing_lower_bound(g, 1000).value == pytest.approx(math.log(64) ** (1 / 3) * 100)
+
+
+def test_a_weak_graph_has_at_least_one_weak_arm():
+    g = FeedbackGraph.from_edges(3, [(0, 0), (0, 1), (0, 2), (1, 1)])  # arm 2 is the only loop-less arm
+    bound = packing_lower_bound(g, 8)
+    assert bound.certificate.arms.tolist() == [2]
+    assert bound.value == pytest.approx(4.0)
+
+
+def test_only_weakly_observable_graphs():
+    with pytest.raises(InfeasibleRequest, match=r"nothing reveals arms 1: .*linear"):
+        packing_lower_bound(FeedbackGraph.from_edges(2, [(0, 0)]), 10)
+    with pytest.raises(InfeasibleRequest, match="√T"):
+        packing_lower_bound(FeedbackGraph.from_edges(2, [(0, 1), (1, 0)]), 10)
+
+
+@pytest.mark.parametrize("horizon", [0, -5, 1.5, True, None, "10"])
+def test_horizon_is_checked(horizon):
+    with pytest.raises(InvalidOption, match="horizon"):
+        packing_lower_bound(families.cycle(4, directed=True), horizon)
