@@ -65,7 +65,7 @@ def execute(
     anything else that goes wrong, missing data among it, makes it "failed", to be tried again. `shipped` is the
     graph for a worker that cannot reach its file.
     """
-    cell, about = part.cell, {**here(), **provenance}
+    cell, made_by = part.cell, {**here(), **provenance}
     try:
         graph = built(cell.graph) if shipped is None else shipped
         cell.environment.verify()
@@ -80,12 +80,12 @@ def execute(
         options: dict[str, Any] = {"checkpoints": cell.rounds, "jobs": jobs, "progress": progress}
         run = simulate(policy, environment, part.seeds, cell.horizon, **options)
     except UNFIT as error:
-        return absent(cell, "not applicable", cell.environment.told(str(error)), about)
+        return absent(cell, "not applicable", cell.environment.told(str(error)), made_by)
     except PolicyError as error:
-        return absent(cell, "failed", str(error), about)
+        return absent(cell, "failed", str(error), made_by)
     except Exception as error:
-        return absent(cell, "failed", f"{type(error).__name__}: {error}", about)
-    return cell_of(run, about, **cell.names)
+        return absent(cell, "failed", f"{type(error).__name__}: {error}", made_by)
+    return cell_of(run, made_by, **cell.names)
 
 
 def here_and_now(
@@ -112,12 +112,12 @@ def collected(
 
     Ctrl-C ends it early: what was finished is returned, and in `store`.
     """
-    found, damaged = ({}, []) if store is None else store.finished()
+    done, damaged = ({}, []) if store is None else store.finished()
     parts = {} if store is None else store.parts()
-    seeds = {id: {int(seed) for part in known for seed in part.seeds} for id, known in parts.items()}
+    seeds = {id: {int(seed) for part in finished for seed in part.seeds} for id, finished in parts.items()}
     waiting = [
         part
-        for cell in _grouped([cell for cell in spec.cells if cell.id not in found])
+        for cell in _grouped([cell for cell in spec.cells if cell.id not in done])
         for part in _divided(cell, seeds.get(cell.id, set()), part_rounds)
     ]
     rounds = {cell.id: cell.horizon * len(cell.seeds) for cell in spec.cells}  # horizons differ
@@ -126,40 +126,40 @@ def collected(
     with Progress("sweeping", sum(rounds.values()), progress) as bar, contextlib.ExitStack() as held:
         held.enter_context(contextlib.suppress(KeyboardInterrupt))
         if waiting:
-            bar.update(played, f"{len(found)}/{len(cells)} cells")
+            bar.update(played, f"{len(done)}/{len(cells)} cells")
         # what is settled meanwhile, because a part of it has failed or does not apply, need not be played
-        outcomes = held.enter_context(contextlib.closing(play(p for p in waiting if p.cell.id not in found)))
+        outcomes = held.enter_context(contextlib.closing(play(p for p in waiting if p.cell.id not in done)))
         for outcome in outcomes:
             # An interrupt halfway would leave a cell that counts as finished and has no file, or the reverse.
             with interrupts_kept():
-                played += _taken(outcome, cells[outcome.id], found, parts, store)
-            bar.update(played, f"{len(found)}/{len(cells)} cells")
+                played += _taken(outcome, cells[outcome.id], done, parts, store)
+            bar.update(played, f"{len(done)}/{len(cells)} cells")
     undone = "stopped before it was finished"
     for cell in spec.cells:
-        if cell.id not in found:
+        if cell.id not in done:
             count = sum(len(part.seeds) for part in parts.get(cell.id, ()))
             reason = undone if store is None else left_undone(count, len(cell.seeds))
-            found[cell.id] = absent(cell, "interrupted", reason)
-    return [found[cell.id] for cell in spec.cells], damaged
+            done[cell.id] = absent(cell, "interrupted", reason)
+    return [done[cell.id] for cell in spec.cells], damaged
 
 
 def _taken(
     outcome: Outcome,
     cell: CellSpec,
-    found: dict[str, Outcome],
+    done: dict[str, Outcome],
     parts: dict[str, list[Cell]],
     store: ResultsFolder | None,
 ) -> int:
     """Add what came of a part to finished cells or to parts of others, and to `store`; how many rounds it played."""
     if isinstance(outcome, Absent):
-        found[cell.id] = outcome
+        done[cell.id] = outcome
         if store is not None and outcome.status == "not applicable":
             store.write(outcome)
         return 0
-    known = parts.setdefault(cell.id, [])
-    known.append(outcome)
-    if sum(len(part.seeds) for part in known) == len(cell.seeds):
-        found[cell.id] = whole = joined(parts.pop(cell.id), cell.seeds)
+    finished = parts.setdefault(cell.id, [])
+    finished.append(outcome)
+    if sum(len(part.seeds) for part in finished) == len(cell.seeds):
+        done[cell.id] = whole = joined(parts.pop(cell.id), cell.seeds)
         if store is not None:
             store.write(whole)
     elif store is not None:

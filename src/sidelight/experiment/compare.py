@@ -57,14 +57,14 @@ def compare(
     """
     workers = (os.cpu_count() or 1) if jobs is None else checked_count("jobs", jobs)
     reader = Reader()
-    source, made = _graph(reader, graph)
+    source, built = _graph(reader, graph)
     rounds = reader.horizon("horizon", horizon)
     listed = [policies] if isinstance(policies, str) else _plain(policies)
-    wanted = reader.policies(listed, Path.cwd(), kept=folder is not None)
+    wanted = reader.policies(listed, Path.cwd(), stored=folder is not None)
     spec = Spec(
         policies=wanted,
         graphs=(source,),
-        environments=(_losses(reader, environment, made, rounds, kept=folder is not None),),
+        environments=(_losses(reader, environment, built, rounds, stored=folder is not None),),
         horizons=(rounds,),
         seeds=reader.seeds(_plain(seeds)),
         checkpoints=reader.checkpoints(_plain(checkpoints), rounds),
@@ -79,12 +79,12 @@ def compare(
         store = None
         if folder is not None:
             store = held.enter_context(ResultsFolder(folder, manifest(spec)))
-            keep_graph(store.folder, source.name, made)
+            keep_graph(store.folder, source.name, built)
             provenance["folder"] = str(folder)
         # a part of as many seeds as there may be: all cores share them
         outcomes, _ = collected(spec, play, store, part_rounds=rounds * len(spec.seeds))
-    about = {"title": source.name, "provenance": provenance, "manifest": manifest(spec)}
-    return results_of(outcomes, graphs={source.name: made}, **about)
+    header = {"title": source.name, "provenance": provenance, "manifest": manifest(spec)}
+    return results_of(outcomes, graphs={source.name: built}, **header)
 
 
 def _graph(reader: Reader, graph: object) -> tuple[GraphSource, FeedbackGraph]:
@@ -96,10 +96,10 @@ def _graph(reader: Reader, graph: object) -> tuple[GraphSource, FeedbackGraph]:
 
 
 def _losses(
-    reader: Reader, environment: object, graph: FeedbackGraph, horizon: int, kept: bool
+    reader: Reader, environment: object, graph: FeedbackGraph, horizon: int, stored: bool
 ) -> LossSource:
     if isinstance(environment, Environment):
-        if kept:
+        if stored:
             raise InvalidOption(
                 f"{environment!r} cannot be known again when the folder is read: give the environment as text, such"
                 " as 'gap:0.2', 'replay:FILE' or 'FILE.py:NAME', or leave the folder out and use"

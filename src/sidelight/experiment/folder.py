@@ -49,11 +49,11 @@ class ResultsFolder:
     """The results of one spec, open for writing; a context manager that holds the lock."""
 
     def __init__(
-        self, folder: str | os.PathLike[str], about: dict[str, Any], text: str = "", then: str = CONTINUED
+        self, folder: str | os.PathLike[str], manifest: dict[str, Any], text: str = "", then: str = CONTINUED
     ) -> None:
         self.then = then  # what to do where nothing can be written
         self.folder = checked_path("the folder of results", folder, ResultsError)
-        self.about, self.text = about, text  # the manifest, and the spec as it was read
+        self.manifest, self.text = manifest, text  # the spec as it was read
         self.cells = self.folder / "cells"
         self._held = contextlib.ExitStack()
         self._unwritten: dict[str, list[Cell]] = {}
@@ -76,16 +76,16 @@ class ResultsFolder:
 
     def finished(self) -> tuple[dict[str, Cell | Absent], list[str]]:
         """Finished cells by id, and the ids of files too damaged to be used: they are to be redone."""
-        timings, found, damaged = _timings(self.folder), {}, []
-        for id in (entry["id"] for entry in self.about["cells"]):
+        timings, outcomes, damaged = _timings(self.folder), {}, []
+        for id in (entry["id"] for entry in self.manifest["cells"]):
             try:
                 outcome = _read(self.folder, id, timings)
             except ResultsError:
                 damaged.append(id)
                 continue
             if outcome is not None:
-                found[id] = outcome
-        return found, damaged
+                outcomes[id] = outcome
+        return outcomes, damaged
 
     def write(self, outcome: Cell | Absent) -> None:
         """Keep a finished cell; on any error (a full disk) nothing that was there is touched."""
@@ -144,30 +144,30 @@ class ResultsFolder:
             timings.seek(max(0, timings.tell() - 1))
             if timings.read(1) not in (b"", b"\n"):
                 timings.write(b"\n")  # ends what a killed run left half written
-        if not file.exists() or _manifest(self.folder)["spec"] != self.about["spec"]:
+        if not file.exists() or _manifest(self.folder)["spec"] != self.manifest["spec"]:
             if self.text:
                 with replacing(self.folder / "spec.toml", pack=False) as target:
                     target.write(self.text.encode())
             with replacing(file, pack=False) as target:
-                text = json.dumps(self.about, indent=1, ensure_ascii=False)
+                text = json.dumps(self.manifest, indent=1, ensure_ascii=False)
                 target.write(text.encode() + b"\n")
 
-    def _extend(self, known: dict[str, Any]) -> None:
+    def _extend(self, old: dict[str, Any]) -> None:
         """May this spec go on with what the folder holds? Whatever has results must still be asked for.
 
         Except for a policy of one's own that has changed since: its older results go.
         """
-        wanted = {entry["id"]: entry for entry in self.about["cells"]}
-        gone = [entry for entry in known["cells"] if wanted.get(entry["id"]) != entry]
-        kept = [entry for entry in gone if (self.cells / f"{entry['id']}.parquet").exists()]
-        changed = set(known.get("own") or ()) & set(self.about.get("own") or ())
-        played = {_place(entry) for entry in self.about["cells"]}
-        stale = [entry for entry in kept if entry["policy"] in changed and _place(entry) in played]
-        if len(stale) < len(kept) or known["sidelight"] != __version__:
-            raise SpecChanged(_refusal(self.folder, known, self.about))
+        wanted = {entry["id"]: entry for entry in self.manifest["cells"]}
+        unwanted = [entry for entry in old["cells"] if wanted.get(entry["id"]) != entry]
+        stored = [entry for entry in unwanted if (self.cells / f"{entry['id']}.parquet").exists()]
+        changed = set(old.get("own") or ()) & set(self.manifest.get("own") or ())
+        played = {_place(entry) for entry in self.manifest["cells"]}
+        stale = [entry for entry in stored if entry["policy"] in changed and _place(entry) in played]
+        if len(stale) < len(stored) or old["sidelight"] != __version__:
+            raise SpecChanged(_refusal(self.folder, old, self.manifest))
         for entry in stale:
             (self.cells / f"{entry['id']}.parquet").unlink()
-        for entry in gone:
+        for entry in unwanted:
             self._forget(entry["id"])
 
 
@@ -179,9 +179,9 @@ def _place(entry: dict[str, Any]) -> tuple[Any, ...]:
 def read_results(folder: str | os.PathLike[str]) -> Results:
     """What has been written to `folder` so far, in the order of its spec; damaged files are errors."""
     root = checked_path("the folder of results", folder, ResultsError)
-    known, timings, parts = _manifest(root), _timings(root), read_parts(root)
+    manifest, timings, parts = _manifest(root), _timings(root), read_parts(root)
     cells, absent = [], []
-    for entry in known["cells"]:
+    for entry in manifest["cells"]:
         outcome = _read(root, entry["id"], timings)
         if isinstance(outcome, Cell):
             cells.append(outcome)
@@ -189,21 +189,21 @@ def read_results(folder: str | os.PathLike[str]) -> Results:
             absent.append(outcome)
         else:
             played = sum(len(part.seeds) for part in parts.get(entry["id"], ()))
-            reason = left_undone(played, len(known.get("seeds") or ()))
+            reason = left_undone(played, len(manifest.get("seeds") or ()))
             absent.append(Absent(**entry, status="interrupted", reason=reason))
-    provenance = {"sidelight": known["sidelight"], "spec": known["spec"], "folder": str(root)}
-    return Results(tuple(cells), known["title"], provenance, tuple(absent), kept_graphs(root), known)
+    provenance = {"sidelight": manifest["sidelight"], "spec": manifest["spec"], "folder": str(root)}
+    return Results(tuple(cells), manifest["title"], provenance, tuple(absent), kept_graphs(root), manifest)
 
 
 def read_parts(folder: Path) -> dict[str, list[Cell]]:
     """Finished seeds of unfinished cells, by id; files that are damaged do not count."""
-    found: dict[str, list[Cell]] = {}
+    parts: dict[str, list[Cell]] = {}
     for file in sorted((folder / PARTS).glob("*-*.parquet")):
         with contextlib.suppress(OSError, ResultsError):
             part = decode(file.read_bytes(), str(file))
             if isinstance(part, Cell) and part.id == file.stem.partition("-")[0]:
-                found.setdefault(part.id, []).append(part)
-    return found
+                parts.setdefault(part.id, []).append(part)
+    return parts
 
 
 def left_undone(played: int, seeds: int) -> str:
@@ -219,12 +219,13 @@ def left_undone(played: int, seeds: int) -> str:
 def write_cells(folder: str | os.PathLike[str], results: Results) -> None:
     """Cells of results that were not played into this folder, as if they had been; others are there already."""
     lasting = [cell for cell in results.absent if cell.status == "not applicable"]
-    found: list[Cell | Absent] = [*results.cells, *lasting]
-    about = results.manifest or _described(results)
-    with ResultsFolder(folder, about, then="put this right, or give another folder") as store:
-        known, _ = store.finished()
-        for outcome in found:
-            if outcome.id not in known:
+    outcomes: list[Cell | Absent] = [*results.cells, *lasting]
+    with ResultsFolder(
+        folder, results.manifest or _described(results), then="put this right, or give another folder"
+    ) as store:
+        present, _ = store.finished()
+        for outcome in outcomes:
+            if outcome.id not in present:
                 store.write(outcome)
 
 
@@ -232,8 +233,8 @@ def _described(results: Results) -> dict[str, Any]:
     """A manifest of results that were put together by hand."""
     cells = [cell.names for cell in (*results.cells, *results.absent)]
     content = digest(json.dumps(sorted(cells, key=lambda entry: str(entry["id"])), sort_keys=True))
-    about = {"format": FORMAT, "sidelight": __version__, "spec": content, "title": results.title}
-    return {**about, "cells": cells}
+    header = {"format": FORMAT, "sidelight": __version__, "spec": content, "title": results.title}
+    return {**header, "cells": cells}
 
 
 def manifest(spec: Spec) -> dict[str, Any]:
@@ -272,10 +273,10 @@ def _read(folder: Path, id: str, timings: dict[str, float]) -> Cell | Absent | N
 def _manifest(folder: Path) -> dict[str, Any]:
     file = folder / "manifest.json"
     try:
-        known = json.loads(file.read_bytes())
-        if not isinstance(known, dict) or known["format"] != FORMAT:
+        manifest = json.loads(file.read_bytes())
+        if not isinstance(manifest, dict) or manifest["format"] != FORMAT:
             raise ValueError("unknown format")
-        _, _, _, cells = (known[key] for key in ("sidelight", "spec", "title", "cells"))
+        _, _, _, cells = (manifest[key] for key in ("sidelight", "spec", "title", "cells"))
         if not isinstance(cells, list):
             raise ValueError(f"cells is not a list but {cells!r:.40}")
         for i, entry in enumerate(cells):
@@ -292,7 +293,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
             f"{file} is damaged or of another version ({error}); give another folder, or delete this one to"
             " start anew"
         ) from error
-    return known
+    return manifest
 
 
 def _timings(folder: Path) -> dict[str, float]:
@@ -405,10 +406,10 @@ def keep_graph(folder: Path, name: str, graph: FeedbackGraph) -> None:
     file = store_graph(folder, graph)
     index = file.with_name("names.json")
     with written(folder):
-        known = _graph_names(index)
-        if known.get(name) != file.name:
+        names = _graph_names(index)
+        if names.get(name) != file.name:
             with replacing(index, pack=False) as stream:
-                stream.write(json.dumps(known | {name: file.name}, indent=1, ensure_ascii=False).encode())
+                stream.write(json.dumps(names | {name: file.name}, indent=1, ensure_ascii=False).encode())
 
 
 def kept_graphs(folder: Path) -> Graphs:

@@ -32,13 +32,13 @@ FLOATS = ("cost", "regret", *LEDGER_COLUMNS, "certificate")
 INTEGERS = ("horizon", "seed", "round")
 
 
-def encode(found: Cell | Absent) -> bytes:
+def encode(outcome: Cell | Absent) -> bytes:
     """The file of a cell."""
     import pyarrow as pa
     import pyarrow.parquet
 
-    columns = _columns(found)
-    described = _described(found)
+    columns = _columns(outcome)
+    described = _described(outcome)
     described["digest"] = _digest(described, columns)
     arrays = {name: pa.array(columns[name], type=kind) for name, kind in _types(pa).items()}
     table = pa.table(arrays).replace_schema_metadata({KEY: json.dumps(described).encode()})
@@ -56,16 +56,16 @@ def decode(data: bytes, where: str, nanoseconds_per_round: float = float("nan"))
         table = pa.parquet.ParquetFile(io.BytesIO(data), page_checksum_verification=True).read(
             use_threads=False
         )
-        described = json.loads(table.schema.metadata[KEY])
-        if described.get("format") not in READ:
+        header = json.loads(table.schema.metadata[KEY])
+        if header.get("format") not in READ:
             raise ResultsError(
-                f"{where} has format {described.get('format')!r}, this version reads {READ[0]} to {READ[-1]}; use the"
+                f"{where} has format {header.get('format')!r}, this version reads {READ[0]} to {READ[-1]}; use the"
                 " version of sidelight that wrote it"
             )
         columns = {name: _values(table[name], name) for name in _types(pa)}
-        if described.pop("digest") != _digest(described, columns):
+        if header.pop("digest") != _digest(header, columns):
             raise ValueError("its contents do not match their checksum")
-        return _cell(described, columns, nanoseconds_per_round)
+        return _cell(header, columns, nanoseconds_per_round)
     except ResultsError:
         raise
     except Exception as error:  # readers of damaged bytes raise all kinds
@@ -96,39 +96,39 @@ def _types(pa: Any) -> dict[str, Any]:
     return {**texts, **numbers, **dict.fromkeys(FLOATS, pa.float64()), "plays": pa.list_(pa.int64())}
 
 
-def _columns(found: Cell | Absent) -> dict[str, Any]:
+def _columns(cell: Cell | Absent) -> dict[str, Any]:
     """Arrays of one value per row; `plays`, over all seeds, stands in the rows of the first, where they are known."""
-    if isinstance(found, Absent):
+    if isinstance(cell, Absent):
         return {name: [] for name in (*NAMES, *INTEGERS, *FLOATS, "plays")}
-    seeds, points = found.regret.shape
+    seeds, points = cell.regret.shape
     rows = seeds * points
-    names = (found.id, found.graph, found.policy, found.environment)
+    names = (cell.id, cell.graph, cell.policy, cell.environment)
     columns: dict[str, Any] = {name: [value] * rows for name, value in zip(NAMES, names, strict=True)}
-    columns["horizon"] = np.full(rows, found.horizon, dtype=np.int64)
-    columns["seed"] = np.repeat(found.seeds, points)
-    columns["round"] = np.tile(found.checkpoints, seeds)
-    columns["cost"], columns["regret"] = found.cost.ravel(), found.regret.ravel()
+    columns["horizon"] = np.full(rows, cell.horizon, dtype=np.int64)
+    columns["seed"] = np.repeat(cell.seeds, points)
+    columns["round"] = np.tile(cell.checkpoints, seeds)
+    columns["cost"], columns["regret"] = cell.cost.ravel(), cell.regret.ravel()
     for i, name in enumerate(LEDGER_COLUMNS):
-        columns[name] = [None] * rows if found.ledger is None else found.ledger[:, :, i].ravel()
-    columns["certificate"] = [None] * rows if found.certificate is None else found.certificate.ravel()
+        columns[name] = [None] * rows if cell.ledger is None else cell.ledger[:, :, i].ravel()
+    columns["certificate"] = [None] * rows if cell.certificate is None else cell.certificate.ravel()
     columns["plays"] = plays = [None] * rows
-    if found.plays is not None and found.plays_over is not None:
-        for at, counts in zip(found.plays_over.rounds, found.plays_over.counts, strict=True):
-            plays[int(np.searchsorted(found.checkpoints, at))] = counts
-    plays[points - 1] = found.plays
+    if cell.plays is not None and cell.plays_over is not None:
+        for at, counts in zip(cell.plays_over.rounds, cell.plays_over.counts, strict=True):
+            plays[int(np.searchsorted(cell.checkpoints, at))] = counts
+    plays[points - 1] = cell.plays
     return columns
 
 
-def _described(found: Cell | Absent) -> dict[str, Any]:
-    described = {"format": FORMAT, **found.names, "provenance": found.provenance}
-    if isinstance(found, Absent):
-        return {**described, "status": found.status, "reason": found.reason}
-    return {**described, "status": "complete", "shape": list(found.regret.shape), "bound": found.bound}
+def _described(outcome: Cell | Absent) -> dict[str, Any]:
+    header = {"format": FORMAT, **outcome.names, "provenance": outcome.provenance}
+    if isinstance(outcome, Absent):
+        return {**header, "status": outcome.status, "reason": outcome.reason}
+    return {**header, "status": "complete", "shape": list(outcome.regret.shape), "bound": outcome.bound}
 
 
-def _digest(described: dict[str, Any], columns: dict[str, Any]) -> str:
+def _digest(header: dict[str, Any], columns: dict[str, Any]) -> str:
     """SHA-256 of everything in the file, as it is read back."""
-    parts: list[Any] = [json.dumps(described, sort_keys=True)]
+    parts: list[Any] = [json.dumps(header, sort_keys=True)]
     parts += [json.dumps([name, *columns[name]]) for name in NAMES]
     parts += [np.asarray(columns[name], dtype="<i8") for name in INTEGERS]
     parts += [np.asarray(columns[name], dtype="<f8") for name in FLOATS]
@@ -144,16 +144,16 @@ def _values(column: Any, name: str) -> Any:
     return column.to_numpy()
 
 
-def _cell(described: dict[str, Any], columns: dict[str, Any], nanoseconds: float) -> Cell | Absent:
-    names = {key: described[key] for key in Named.__dataclass_fields__}
-    provenance = described["provenance"]
-    if described["status"] != "complete":
-        return Absent(**names, status=described["status"], reason=described["reason"], provenance=provenance)
-    shape = tuple(described["shape"])
+def _cell(header: dict[str, Any], columns: dict[str, Any], nanoseconds: float) -> Cell | Absent:
+    names = {key: header[key] for key in Named.__dataclass_fields__}
+    provenance = header["provenance"]
+    if header["status"] != "complete":
+        return Absent(**names, status=header["status"], reason=header["reason"], provenance=provenance)
+    shape = tuple(header["shape"])
     ledger = np.stack([columns[name].reshape(shape) for name in LEDGER_COLUMNS], axis=-1)
     certificate, checkpoints = columns["certificate"].reshape(shape), columns["round"][: shape[1]].copy()
-    known = [k for k in range(shape[1]) if columns["plays"][k] is not None]
-    counts = np.stack([columns["plays"][k] for k in known]) if known else None
+    counted = [k for k in range(shape[1]) if columns["plays"][k] is not None]
+    counts = np.stack([columns["plays"][k] for k in counted]) if counted else None
     return Cell(
         **names,
         seeds=columns["seed"].reshape(shape)[:, 0].copy(),
@@ -163,8 +163,8 @@ def _cell(described: dict[str, Any], columns: dict[str, Any], nanoseconds: float
         ledger=None if np.isnan(ledger).all() else ledger,
         certificate=None if np.isnan(certificate).all() else certificate,
         plays=None if counts is None else counts[-1],
-        plays_over=None if counts is None or len(known) < 2 else PlaysOver(checkpoints[known], counts),
-        bound=described["bound"],
+        plays_over=None if counts is None or len(counted) < 2 else PlaysOver(checkpoints[counted], counts),
+        bound=header["bound"],
         nanoseconds_per_round=nanoseconds,
         provenance=provenance,
     )

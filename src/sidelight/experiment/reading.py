@@ -100,10 +100,10 @@ class Reader:
         self, table: Mapping[Any, Any], required: Sequence[str], optional: Sequence[str], at: str = ""
     ) -> None:
         """Refuse unknown keys, saying which one was probably meant, then missing ones."""
-        known = [*required, *optional]
+        allowed = [*required, *optional]
         for key in table:
-            if key not in known:
-                meant = suggestion(str(key), known, "keys")
+            if key not in allowed:
+                meant = suggestion(str(key), allowed, "keys")
                 self.fail(f"{at}{key}", f"unknown key (its value is {shown(table[key])}); {meant}")
         for key in required:
             if key not in table:
@@ -130,12 +130,12 @@ class Reader:
     def entries(self, key: str, value: object) -> list[tuple[str, str, Any]]:
         """A list with something in it: place, name and value of each entry. Only policies may be given with names."""
         if isinstance(value, Mapping) and key == "policies":
-            found = [(f"{key}[{name!r}]", str(name), entry) for name, entry in value.items()]
+            listed = [(f"{key}[{name!r}]", str(name), entry) for name, entry in value.items()]
         elif isinstance(value, list | tuple):
-            found = [(f"{key}[{i}]", "", entry) for i, entry in enumerate(value)]
+            listed = [(f"{key}[{i}]", "", entry) for i, entry in enumerate(value)]
         else:
             self.refuse(key, "a list", value)
-        return found or self.fail(key, "must not be empty")
+        return listed or self.fail(key, "must not be empty")
 
     def listed(self, key: str, value: object, read: Callable[[str, object], _Value]) -> tuple[_Value, ...]:
         """A list without repetitions, each entry read by `read`."""
@@ -168,7 +168,7 @@ class Reader:
         """A number of rounds."""
         return self.whole(key, value, 1, MOST_ROUNDS)
 
-    def policies(self, value: object, folder: Path, kept: bool = True) -> tuple[PolicySource, ...]:
+    def policies(self, value: object, folder: Path, stored: bool = True) -> tuple[PolicySource, ...]:
         """A list, or a table from what results call each policy to what it is: see `PolicySource.given`.
 
         If results are `kept` in a folder, what cannot be known again is refused.
@@ -176,7 +176,7 @@ class Reader:
         sources = []
         for key, name, entry in self.entries("policies", value):
             source = self.tried(key, PolicySource.given, entry, folder, name)
-            if kept and not source.lasting:
+            if stored and not source.lasting:
                 self.fail(
                     key,
                     f"{source.name} cannot be told from another policy of that name when the folder is read again:"
@@ -226,11 +226,11 @@ class Reader:
 
     def graphs(self, value: object, folder: Path) -> tuple[tuple[GraphSource, ...], list[FeedbackGraph]]:
         """Sources that know what their files hold, and the graphs."""
-        found = [
+        checked = [
             self.tried(key, self.source(key, entry, folder).checked)
             for key, _, entry in self.entries("graphs", value)
         ]
-        sources, graphs = tuple(source for source, _ in found), [graph for _, graph in found]
+        sources, graphs = tuple(source for source, _ in checked), [graph for _, graph in checked]
         identities = [tuple(source.identity.items()) for source in sources]
         self.distinct("graphs", identities, [source.name for source in sources])
         return sources, graphs

@@ -184,10 +184,10 @@ def _warm_up(policy: MinimalPlayer, environment: Environment, delays: Delays) ->
     with interrupts_kept():
         if environment.world is not None:  # no rounds
             nothing = np.zeros(0, dtype=np.int64)
-            about = (environment.world, environment.function, np.uint64(0), 0, 0, 0.0, nothing)
+            arguments = (environment.world, environment.function, np.uint64(0), 0, 0, 0.0, nothing)
             if _compiled(policy, environment):
                 late = policy._game.calendar(np.zeros(1, dtype=np.int64), 1) if delays.any else None
-                policy._play(*about, calendar=late, changes=environment.changes)
+                policy._play(*arguments, calendar=late, changes=environment.changes)
         else:  # one round without losses, so that the user's function is not called for it
             copy = policy.copy(0)
             copy.tell(np.zeros(int(policy.graph.out_degree[copy.ask()])))
@@ -291,20 +291,21 @@ class _Task:
         delays = self.delays.of(self.seed, rounds)
         key = environment_key(self.seed)
         for t in range(self.round, last):
-            known: dict[str, FeedbackGraph] = {}  # told with the decision, or with its losses
-            shown: dict[str, FeedbackGraph] = {}
+            # The player is shown the graph with the decision, or with its losses.
+            with_decision: dict[str, FeedbackGraph] = {}
+            with_losses: dict[str, FeedbackGraph] = {}
             graph = player.graph
             if changes is not None:
-                graph = (shown if changes.after else known)["graph"] = changes.graph_at(key, t)
-            decision = player.decide(**known)
+                graph = (with_losses if changes.after else with_decision)["graph"] = changes.graph_at(key, t)
+            decision = player.decide(**with_decision)
             cost += self.environment.costs(self.seed, t, decision.arm)
             if self.plays.size:
                 self.plays[decision.arm] += 1
             after = t + int(delays[t if delays.size > 1 else 0])
-            self.due.setdefault(after, []).append(_Open(t, decision, graph, shown))
+            self.due.setdefault(after, []).append(_Open(t, decision, graph, with_losses))
             for each in self.due.pop(t, ()):
-                heard = self.environment.heard(self.seed, each.round, each.graph, each.decision.arm)
-                player.observe(each.decision, heard, **each.shown)
+                losses = self.environment.heard(self.seed, each.round, each.graph, each.decision.arm)
+                player.observe(each.decision, losses, **each.shown)
         return cost
 
 

@@ -162,8 +162,8 @@ class LossSource(Source):
 
     def verify(self) -> None:
         """Refuse files that are not there, or not the same any more."""
-        found = self._found()
-        if self.digest and found != self.digest:
+        current = self._found()
+        if self.digest and current != self.digest:
             what = self.path or f"the data set {self.data!r}"
             raise ResultsError(f"{what} {CHANGED}")
 
@@ -342,9 +342,9 @@ def _main_is_file() -> bool:
 def _fingerprint(value: Any) -> str:
     """A hash of what it is, the same in every process; "" where it cannot be known."""
     if isinstance(value, Plan):
-        about = json.dumps(value.to_dict(), sort_keys=True, default=str)
+        description = json.dumps(value.to_dict(), sort_keys=True, default=str)
         arrays = [*value.graph.to_arrays().values(), *value.tuning.to_arrays().values()]
-        return digest(about, *arrays)
+        return digest(description, *arrays)
     if not is_own(value) or getattr(value, "__name__", "<lambda>") == "<lambda>":
         return ""  # of a lambda only the lines are known
     try:

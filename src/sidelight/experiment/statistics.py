@@ -132,8 +132,8 @@ def growth_exponent(
         raise InvalidOption(f"{table.shape[1]} columns of regret need as many increasing rounds, got {t!r}")
     if not decades > 0:
         raise InvalidOption(f"decades must be positive, got {decades}")
-    kept = t >= t[-1] / 10**decades * (1 - 1e-12)
-    t, table = t[kept], table[:, kept]
+    late_rounds = t >= t[-1] / 10**decades * (1 - 1e-12)
+    t, table = t[late_rounds], table[:, late_rounds]
     mean = table.mean(axis=0)
     if mean[-1] <= 0 or (mean > 0).sum() < 3:
         return None

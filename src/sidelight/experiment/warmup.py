@@ -51,16 +51,16 @@ class Warmed(NamedTuple):
 
 def tasks() -> dict[str, Callable[[], None]]:
     """By name, the longest first."""
-    found: dict[str, Callable[[], None]] = {}
+    named: dict[str, Callable[[], None]] = {}
     for kind, (family, player) in reversed(PLANS.items()):
-        found[f"decisions, {kind}"] = partial(_decide, family, player)
-        found[f"simulation, {kind}"] = partial(_simulate, family, player)
-        found[f"late answers, {kind}"] = partial(_hear_late, family, player)
-        found[f"late simulation, {kind}"] = partial(_simulate, family, player, delay=2)
-    found["graphs that change"] = _change
+        named[f"decisions, {kind}"] = partial(_decide, family, player)
+        named[f"simulation, {kind}"] = partial(_simulate, family, player)
+        named[f"late answers, {kind}"] = partial(_hear_late, family, player)
+        named[f"late simulation, {kind}"] = partial(_simulate, family, player, delay=2)
+    named["graphs that change"] = _change
     for rule in RULES:
-        found[rule.name] = partial(_play, "mab:4", rule.name)
-    return found | {"graphs": _read}
+        named[rule.name] = partial(_play, "mab:4", rule.name)
+    return named | {"graphs": _read}
 
 
 def warm_up(jobs: int | None = None, only: Callable[[str], bool] = lambda name: True) -> Iterator[Warmed]:

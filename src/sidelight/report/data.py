@@ -49,7 +49,7 @@ def page_data(
     names = list(dict.fromkeys(cell.policy for cell in results.cells))
     looks = stroke_numbers(names)
     rows = results_rows(results, {name: section.graph for name, section in sections.items()})
-    found: dict[str, Any] = _json.plain(
+    data: dict[str, Any] = _json.plain(
         {
             "title": results.title,
             "policies": [{"name": name, "colour": looks[name][0], "dash": looks[name][1]} for name in names],
@@ -68,7 +68,7 @@ def page_data(
             "table": {"columns": list(rows[0]) if rows else [], "rows": [list(row.values()) for row in rows]},
         }
     )
-    return found
+    return data
 
 
 # -- plays ------------------------------------------------------------------------------------------------
@@ -100,21 +100,21 @@ class _Plays:
             return {}
         shares = cell.plays / max(int(cell.plays.sum()), 1)
         order = np.argsort(-shares, kind="stable")[:12]
-        found: dict[str, Any] = {
+        data: dict[str, Any] = {
             "most_played": [[int(arm), float(shares[arm])] for arm in order if shares[arm] > 0]
         }
         if not self.end.takes(shares.size):
-            return found
-        found["plays"] = packed(shares)
+            return data
+        data["plays"] = packed(shares)
         if cell.plays_over is not None and curved:
             at = self._before_the_end(cell, self.step)
             if at.size and self.over.takes(at.size * shares.size):
                 rounds, counts = cell.plays_over
-                found["plays_over"] = {
+                data["plays_over"] = {
                     "rounds": grid(rounds[at]),
                     "shares": packed(shaded(counts[at]), "<u2"),
                 }
-        return found
+        return data
 
 
 # -- comparisons ------------------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ def _cell(cell: Cell, names: list[str], grid: Callable[[Longs], int], stride: in
         }
     band = mean_band(cell.regret)
     certificate = None if cell.certificate is None else cell.certificate.mean(axis=0)
-    found: dict[str, Any] = {
+    data: dict[str, Any] = {
         "policy": names.index(cell.policy),
         "seeds": cell.seeds.tolist() if stride else [],
         "bound": bound,
@@ -186,16 +186,16 @@ def _cell(cell: Cell, names: list[str], grid: Callable[[Longs], int], stride: in
         },
     }
     if stride:
-        kept = np.arange(cell.checkpoints.size - 1, -1, -stride)[::-1]
-        found |= {
+        positions = np.arange(cell.checkpoints.size - 1, -1, -stride)[::-1]
+        data |= {
             "rounds": grid(cell.checkpoints),
             "mean": packed(band.mean),
             "half": packed(band.high - band.mean) if len(cell.seeds) > 1 else None,
             "certificate": None if certificate is None else packed(certificate),
-            "ledger": None if cell.ledger is None else packed(cell.ledger[:, kept].mean(axis=0)),
-            "regret": packed(cell.regret[:, kept]),
+            "ledger": None if cell.ledger is None else packed(cell.ledger[:, positions].mean(axis=0)),
+            "regret": packed(cell.regret[:, positions]),
         }
-    return found
+    return data
 
 
 # -- growth -----------------------------------------------------------------------------------------------

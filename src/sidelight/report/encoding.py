@@ -67,13 +67,13 @@ def graph_data(
     takes: Callable[[int], bool] = lambda numbers: True,
 ) -> dict[str, Any]:
     """Positions, blocks, exploration and edges, as far as they fit."""
-    found: dict[str, Any] = {"arms": graph.n_arms, "edges": graph.n_edges}
+    data: dict[str, Any] = {"arms": graph.n_arms, "edges": graph.n_edges}
     if graph.n_arms > MOST_ARMS_PLACED or not takes(5 * graph.n_arms):
-        return found
+        return data
     starts, lengths, offsets = revealed_runs(graph)
     kind = "<u2" if graph.n_arms <= 2**16 - 1 else "<u4"
     at = _positions(graph, partition)
-    found |= {
+    data |= {
         "x": packed(at[:, 0]),
         "y": packed(-at[:, 1]),  # downwards, as screens have it
         "loop": packed(graph.has_loop, "u1"),
@@ -81,19 +81,19 @@ def graph_data(
         "labels": None if graph.labels is None else list(graph.labels),
     }
     if partition is not None:
-        found["block"] = packed(partition.block_of, "<u4")
-        found["blocks"] = partition.n_blocks
+        data["block"] = packed(partition.block_of, "<u4")
+        data["blocks"] = partition.n_blocks
     if plan is not None:
         sizes = plan.tuning.sizes[plan.tuning.block_of]
-        found["exploration"] = packed(plan.tuning.exploration(graph, 1.0 / sizes))
+        data["exploration"] = packed(plan.tuning.exploration(graph, 1.0 / sizes))
     if starts.size <= MOST_RUNS and takes(starts.size):
-        found["runs"] = {
+        data["runs"] = {
             "bytes": 2 if kind == "<u2" else 4,
             "offsets": packed(offsets, "<u4"),
             "starts": packed(starts, kind),
             "lengths": packed(lengths, kind),
         }
-    return found
+    return data
 
 
 def _positions(graph: FeedbackGraph, partition: Partition | None) -> Floats:

@@ -65,10 +65,10 @@ class Scaling:
 
 def groups_of(results: Results) -> tuple[Group, ...]:
     """The comparable groups, in the order in which they first appear."""
-    found: dict[tuple[str, str, int], list[Cell]] = {}
+    grouped: dict[tuple[str, str, int], list[Cell]] = {}
     for cell in results.cells:
-        found.setdefault((cell.graph, cell.environment, cell.horizon), []).append(cell)
-    return tuple(Group(*key, tuple(cells), _policies(results)) for key, cells in found.items())
+        grouped.setdefault((cell.graph, cell.environment, cell.horizon), []).append(cell)
+    return tuple(Group(*key, tuple(cells), _policies(results)) for key, cells in grouped.items())
 
 
 def told_apart(groups: Sequence[Group]) -> tuple[list[bool], list[tuple[str, str, str]]]:
@@ -106,11 +106,11 @@ def family(graph: str) -> str:
 def _scalings(
     results: Results, variable: str, placed: Iterable[tuple[tuple[str, str, int | None], int, Cell]]
 ) -> list[Scaling]:
-    found: dict[tuple[str, str, int | None], dict[str, dict[int, Cell]]] = {}
+    games: dict[tuple[str, str, int | None], dict[str, dict[int, Cell]]] = {}
     for key, at, cell in placed:
-        found.setdefault(key, {}).setdefault(cell.policy, {})[at] = cell
+        games.setdefault(key, {}).setdefault(cell.policy, {})[at] = cell
     scalings = []
-    for (graph, environment, horizon), policies in found.items():
+    for (graph, environment, horizon), policies in games.items():
         long = {
             policy: {at: cells[at] for at in sorted(cells)}
             for policy, cells in policies.items()
@@ -163,11 +163,11 @@ def regret_curves(group: Group, since: float = 1.0) -> list[Curve]:
 
 
 def _regret_curve(cell: Cell, since: float) -> Curve:
-    kept = cell.checkpoints >= since
-    band = mean_band(cell.regret[:, kept])
+    shown = cell.checkpoints >= since
+    band = mean_band(cell.regret[:, shown])
     label = _label(cell.policy, "t", growth_of(cell))
-    certificate = None if cell.certificate is None else cell.certificate[:, kept].mean(axis=0)
-    rounds = cell.checkpoints[kept]
+    certificate = None if cell.certificate is None else cell.certificate[:, shown].mean(axis=0)
+    rounds = cell.checkpoints[shown]
     return Curve(cell.policy, label, rounds, band.mean, band.low, band.high, _bounds(cell), certificate)
 
 

@@ -99,7 +99,7 @@ def _digits(value: float) -> str:
     return f"{value:,.0f}".replace(",", "{,}") if size >= 100 else f"{value:.3g}"
 
 
-def _tabular(about: str, kinds: str, head: Sequence[str], blocks: Sequence[Sequence[Sequence[str]]]) -> str:
+def _tabular(header: str, kinds: str, head: Sequence[str], blocks: Sequence[Sequence[Sequence[str]]]) -> str:
     r"""Lines of a tabular; blocks are set apart by a little space."""
     lines = [rf"\begin{{tabular}}{{@{{}}{kinds}@{{}}}}", r"\toprule", " & ".join(head) + r" \\", r"\midrule"]
     for at, rows in enumerate(blocks):
@@ -107,7 +107,7 @@ def _tabular(about: str, kinds: str, head: Sequence[str], blocks: Sequence[Seque
         lines += [" & ".join(row) + r" \\" for row in rows]
     text = "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
     fonts, unknown = foreign(text)
-    needs = [rf"% {about}", r"% needs \usepackage{booktabs}" + r" and \usepackage[T1]{fontenc}" * fonts]
+    needs = [rf"% {header}", r"% needs \usepackage{booktabs}" + r" and \usepackage[T1]{fontenc}" * fonts]
     if unknown:
         needs.append(f"% pdflatex does not know {unknown}: use lualatex or xelatex, with a font that does")
     return "\n".join([*needs, text])

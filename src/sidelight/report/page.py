@@ -133,8 +133,12 @@ def _graph(index: int, name: str, section: GraphSection) -> dict[str, Any]:
         "name": name,
         "facts": list(_facts(section)),
         "bounds": [
-            {"horizon": found.horizon, "sentence": bounds_sentence(found), "rows": bounds_rows(found)}
-            for found in section.comparisons
+            {
+                "horizon": comparison.horizon,
+                "sentence": bounds_sentence(comparison),
+                "rows": bounds_rows(comparison),
+            }
+            for comparison in section.comparisons
         ],
     }
 
@@ -211,9 +215,9 @@ def write_results(
         keep_graph(place, name, graph)
     with written(place):
         page = write_report(place, results, sections(results), files=figures, figure_width=figure_width)
-        for file, made in TABLES.items():
+        for file, text_of in TABLES.items():
             with replacing(place / file, pack=False) as stream:
-                stream.write(made(results).encode())
+                stream.write(text_of(results).encode())
     return page
 
 

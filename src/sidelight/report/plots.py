@@ -53,11 +53,11 @@ def results_figure(
         if all(value is None or getattr(group, name) == value for name, value in wanted.items())
     ]
     if not groups:
-        known = listing([group.title for group in groups_of(results)])
+        existing = listing([group.title for group in groups_of(results)])
         asked = ", ".join(f"{name}={value!r}" for name, value in wanted.items() if value is not None)
         raise InvalidOption(
-            f"there is no comparison with {asked}; there are: {known}"
-            if known
+            f"there is no comparison with {asked}; there are: {existing}"
+            if existing
             else "there is nothing to draw"
         )
     if len(groups) > MOST_PANELS:

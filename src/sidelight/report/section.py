@@ -57,7 +57,7 @@ class GraphSection:
 
     def at(self, horizon: int) -> Comparison | None:
         """The bounds at this horizon, if they were computed."""
-        return next((found for found in self.comparisons if found.horizon == horizon), None)
+        return next((comparison for comparison in self.comparisons if comparison.horizon == horizon), None)
 
 
 class Analysis(NamedTuple):
@@ -93,11 +93,11 @@ class Analysis(NamedTuple):
         yield "fractional domination δ*", f"{domination.value:.6g} ({'exact' if domination.exact else gap})"
         between = f"between {alpha.lower:,} and {alpha.upper:,}"
         yield "independence number α", f"{alpha.lower:,} (exact)" if alpha.exact else between
-        for found in self.packings:
-            size = f"{len(found.arms):,} {'arm' if len(found.arms) == 1 else 'arms'}"
-            size += "" if g.labels is None else f" ({written(names(g, found.arms.tolist()))})"
-            rate = f"rate {found.rate:.4g}{', exact' if found.exact else ''}"
-            yield "packing set", f"{size}, at most {found.t} revealed at once ({rate})"
+        for packing in self.packings:
+            size = f"{len(packing.arms):,} {'arm' if len(packing.arms) == 1 else 'arms'}"
+            size += "" if g.labels is None else f" ({written(names(g, packing.arms.tolist()))})"
+            rate = f"rate {packing.rate:.4g}{', exact' if packing.exact else ''}"
+            yield "packing set", f"{size}, at most {packing.t} revealed at once ({rate})"
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -105,16 +105,18 @@ class Analysis(NamedTuple):
         def fields(value: Any, *names: str) -> dict[str, Any]:
             return {name: getattr(value, name) for name in names}
 
-        def with_labels(found: dict[str, Any]) -> dict[str, Any]:
+        def with_labels(values: dict[str, Any]) -> dict[str, Any]:
             labels = self.graph.labels
-            return found if labels is None else found | {"labels": [labels[arm] for arm in found["arms"]]}
+            return values if labels is None else values | {"labels": [labels[arm] for arm in values["arms"]]}
 
         seen = {kind: len(getattr(self.observability, kind)) for kind in ("strong", "weak", "unobservable")}
         return {
             "observability": seen,
             "domination": fields(self.domination, "value", "lower", "gap", "exact", "method"),
             "independence": with_labels(fields(self.independence, "lower", "upper", "exact", "arms")),
-            "packings": [with_labels(fields(found, "arms", "t", "rate", "exact")) for found in self.packings],
+            "packings": [
+                with_labels(fields(values, "arms", "t", "rate", "exact")) for values in self.packings
+            ],
         }
 
 

@@ -100,13 +100,13 @@ def duels(group: Group) -> tuple[list[Cell], list[Duel]]:
     """
     best, *rivals = _alike(group.ranked)
     level = 1 - (1 - LEVEL) / max(_pairs(rivals), 1)
-    found = []
+    compared = []
     for cells in rivals:
         try:
-            found.append(Duel(cells, compare_cells(cells[0], best[0], level)))
+            compared.append(Duel(cells, compare_cells(cells[0], best[0], level)))
         except InvalidOption:
-            found.append(Duel(cells, None))
-    return best, found
+            compared.append(Duel(cells, None))
+    return best, compared
 
 
 def _pairs(rivals: Sized) -> int:
@@ -163,10 +163,10 @@ def _growth(group: Group) -> list[str]:
 
 
 def _by_status(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
-    found: dict[str, list[Cell]] = {}
+    by_status: dict[str, list[Cell]] = {}
     for cell in cells:
-        found.setdefault(bound_status(cell), []).append(cell)
-    return found
+        by_status.setdefault(bound_status(cell), []).append(cell)
+    return by_status
 
 
 def _bounds(group: Group) -> list[str]:
@@ -235,11 +235,11 @@ def bounds_sentence(comparison: Comparison) -> str:
 
 def _alike(cells: Iterable[Cell]) -> list[list[Cell]]:
     """Cells with the same regret on every seed together, in the order of the first of each."""
-    found: dict[object, list[Cell]] = {}
+    groups: dict[object, list[Cell]] = {}
     for cell in cells:
         same = (cell.seeds.tobytes(), (cell.regret + 0.0).tobytes(), f"{_value(cell):.9g}")
-        found.setdefault(same, []).append(cell)
-    return list(found.values())
+        groups.setdefault(same, []).append(cell)
+    return list(groups.values())
 
 
 def _value(cell: Cell) -> float:
@@ -333,20 +333,20 @@ def _all_bounds(cells: Iterable[Cell], winner: Cell | None = None) -> str:
     """Do the certified bounds hold?"""
     by_status = _by_status(cells)
     broken, open_ = by_status.get("exceeded", []), by_status.get("undecided", [])
-    kept = len(by_status.get("holds", []))
+    holding = len(by_status.get("holds", []))
     if broken:
         return f"A certified bound is EXCEEDED by {listed(sorted({cell.policy for cell in broken}))}."
     if winner is not None and bound_status(winner) == "holds":
         assert winner.bound is not None
         value = float(winner.bound["value"])
         share = final_regret(winner)[0] / max(value, 1e-300)
-        others = {1: "", 2: ", and so does the other"}.get(kept, f", and so do the other {kept - 1:,}")
+        others = {1: "", 2: ", and so does the other"}.get(holding, f", and so do the other {holding - 1:,}")
         return f"Its certified bound, {number(value)}, holds with {share:.0%} of it used{others}."
     if open_:
         names = listed(sorted({cell.policy for cell in open_}))
         return f"Whether bounds hold is undecided for {names}: too few seeds."
-    if kept:
-        return f"All {kept:,} certified bounds hold." if kept > 1 else "The one certified bound holds."
+    if holding:
+        return f"All {holding:,} certified bounds hold." if holding > 1 else "The one certified bound holds."
     if "vacuous" in by_status:
         return "No bound says anything yet: all that are certified are vacuous at this horizon."
     return "No certified bound is known for what was played."

@@ -29,8 +29,8 @@ def results_rows(results: Results, graphs: Mapping[str, FeedbackGraph] | None = 
 
     The arm that was played most has its label where the graph is among `graphs`, which are by name.
     """
-    known = graphs or {}
-    return [result_row(cell, known.get(cell.graph)) for cell in results.cells]
+    by_name = graphs or {}
+    return [result_row(cell, by_name.get(cell.graph)) for cell in results.cells]
 
 
 def result_row(cell: Cell, graph: FeedbackGraph | None = None) -> dict[str, Any]:

@@ -175,8 +175,8 @@ class Claims:
 
         def listed(measure: Callable[..., Evidence]) -> Callable[..., Evidence]:
             text = " ".join((statement or measure.__doc__ or "").split())
-            about = (name, self.group, text, tuple(source), family, predictions)
-            self.listed.append(Claim(*about, measure, quick, full, known_false))
+            header = (name, self.group, text, tuple(source), family, predictions)
+            self.listed.append(Claim(*header, measure, quick, full, known_false))
             return measure
 
         return listed

@@ -62,16 +62,16 @@ def weak_environments(
     of two arms, a weakly observable arm is better than the rest while all that reveals it costs 1. A wide gap is
     seen at once, but makes exploration as costly as it can be.
     """
-    found = packing_independent_set(graph, exact=False)
-    width = (max(found.rate, 1.0) / horizon) ** (1 / 3)
+    packing_set = packing_independent_set(graph, exact=False)
+    width = (max(packing_set.rate, 1.0) / horizon) ** (1 / 3)
     weak = observability(graph).weak[::-1]
     arm = int(weak[np.argmin(graph.in_degree[weak])])  # that fewest arms reveal; the last of them on ties
     environments: dict[str, Environment] = {}
     gaps = {f"gap ×{multiple:g}": min(multiple * width, LARGEST_GAP) for multiple in multiples}
     for name, apart in (gaps | {"wide gap": LARGEST_GAP}).items():
-        if len(found.arms) >= 2:
-            hidden = len(found.arms) // 2
-            environments[f"packing, {name}"] = packing(graph.n_arms, found, hidden=hidden, gap=apart)
+        if len(packing_set.arms) >= 2:
+            hidden = len(packing_set.arms) // 2
+            environments[f"packing, {name}"] = packing(graph.n_arms, packing_set, hidden=hidden, gap=apart)
         else:
             means = np.full(graph.n_arms, 0.5)
             means[graph.in_neighbors(arm)] = 1.0
@@ -93,8 +93,8 @@ def strong_environments(graph: FeedbackGraph, horizon: int) -> dict[str, Environ
 
 def packing_bound(graph: FeedbackGraph, T: int) -> float:
     """What a packing set that is found quickly forces on every player, or one weakly observable arm does."""
-    found = packing_independent_set(graph, exact=False)
-    forced = lower.packing_set(len(found.arms), found.t, T) if len(found.arms) > 1 else 0.0
+    packing_set = packing_independent_set(graph, exact=False)
+    forced = lower.packing_set(len(packing_set.arms), packing_set.t, T) if len(packing_set.arms) > 1 else 0.0
     return max(forced, lower.weak_arm(T))
 
 
@@ -294,28 +294,10 @@ def growth_claim(
             on = families.parse(family) if graph is None else graph()
             games, far = {T: (on, T) for T in horizons}, {T: (on, T) for T in (10**14, 10**16)}
             column, y_label = "T", "regret in the worst of the hard environments"
-        rows, played, bounds, x = [], [], [], list(games)
-        for at, (on, T) in games.items():
-            chosen, worlds = make(on, T), environments(on, T)
-            played.append(play(chosen, worlds, seeds, T))
-            bounds.append(chosen.bound.value)
-            rows.append(_row(column, at, played[-1]))
-            rows[-1] |= {"bound": bounds[-1], "certified": chosen.bound.certified}
-        others, skipped = play_rivals(rivals, on, worlds, seeds, T)
-        rows += [_row(column, x[-1], each) | {"player": name} for name, each in others.items()]
-        return Evidence(
-            rows,
-            {
-                played_exponent: worst_exponent(x, played),
-                bound_exponent: slope(list(far), [make(*game).bound.value for game in far.values()]),
-                REGRET_BOUND: share_of_bound(played, bounds),
-            },
-            (*curves(x, played, bounds, power), *rival_curves(x[-1], others)),
-            x_label,
-            y_label,
-            {name: played[-1].over(each) for name, each in others.items()},
-            skipped,
-        )
+        exponent = slope(list(far), [make(*game).bound.value for game in far.values()])
+        evidence = _play_growing(games, make, environments, seeds, rivals, column, played_exponent, power)
+        estimates = {**evidence.estimates, bound_exponent: exponent}
+        return replace(evidence, estimates=estimates, x_label=x_label, y_label=y_label)
 
     if sizes is None:
         reason = f"regret of order T^{power:.3g} on the hardest losses"
@@ -334,6 +316,34 @@ def growth_claim(
         **games,
         **options,
     )(measure)
+
+
+def _play_growing(
+    games: Mapping[float, tuple[FeedbackGraph, int]],
+    make: Make,
+    environments: Environments,
+    seeds: int,
+    rivals: Sequence[str],
+    column: str,
+    exponent: str,
+    power: float,
+) -> Evidence:
+    """Every game by the plan made for it, the last by the rivals too; the growth of regret is called `exponent`."""
+    rows, played, bounds, x = [], [], [], list(games)
+    for at, (graph, T) in games.items():
+        chosen, worlds = make(graph, T), environments(graph, T)
+        played.append(play(chosen, worlds, seeds, T))
+        bounds.append(chosen.bound.value)
+        rows.append(_row(column, at, played[-1]) | {"bound": bounds[-1], "certified": chosen.bound.certified})
+    others, skipped = play_rivals(rivals, graph, worlds, seeds, T)
+    rows += [_row(column, x[-1], each) | {"player": name} for name, each in others.items()]
+    return Evidence(
+        rows,
+        {exponent: worst_exponent(x, played), REGRET_BOUND: share_of_bound(played, bounds)},
+        (*curves(x, played, bounds, power), *rival_curves(x[-1], others)),
+        rivals={name: played[-1].over(each) for name, each in others.items()},
+        skipped=skipped,
+    )
 
 
 def _row(column: str, at: float, played: Played) -> dict[str, Any]:

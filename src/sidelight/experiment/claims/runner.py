@@ -86,14 +86,14 @@ def reproduce(
     with Progress("measuring", len(claims), progress) as bar, contextlib.suppress(KeyboardInterrupt):
         for claim in claims:
             bar.update(len(outcomes), f"{len(outcomes)}/{len(claims)}", f"{claim.name:<26}")
-            found = None if store is None or fresh else store.read(claim, quick)
-            if found is not None:
+            outcome = None if store is None or fresh else store.read(claim, quick)
+            if outcome is not None:
                 resumed.append(claim.name)
             else:
-                found = claim.run(quick)
+                outcome = claim.run(quick)
                 if store is not None:
-                    store.write(claim, found)
-            outcomes.append(found)
+                    store.write(claim, outcome)
+            outcomes.append(outcome)
         complete = True
     return Reproduction(tuple(outcomes), quick, complete, tuple(resumed), here())
 
@@ -127,7 +127,7 @@ class _Store:
 def fingerprint(claim: Claim, quick: bool) -> str:
     """Changes with everything that may change the outcome: version, sizes, predictions, rivals that exist."""
     sizes = claim.sizes(quick)
-    known = [name for name in sizes.get("rivals", ()) if name in policies.names()]
+    existing = [name for name in sizes.get("rivals", ()) if name in policies.names()]
     predictions = [asdict(prediction) for prediction in claim.predictions]
-    meant = [__version__, claim.name, claim.statement, claim.family, sizes, known, predictions]
-    return digest(json.dumps(meant, sort_keys=True))[:16]
+    content = [__version__, claim.name, claim.statement, claim.family, sizes, existing, predictions]
+    return digest(json.dumps(content, sort_keys=True))[:16]

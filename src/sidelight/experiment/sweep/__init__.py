@@ -45,23 +45,23 @@ def sweep(
         raise WorkerError(f"a worker must not start a sweep of its own; {GUARD}")
     asked = spec if isinstance(spec, Spec) else _read(spec)
     workers = _cores() if jobs is None else checked_count("jobs", jobs)
-    address, about = _address(engine), {"spec": asked.hash}
+    address, made_by = _address(engine), {"spec": asked.hash}
 
     def play(parts: Iterator[Part]) -> Generator[Outcome, None, None]:
         """By workers, and last what only this process can play."""
         staying: list[Part] = []
         travelling = _travelling(parts, staying)
         if address != "":
-            yield from on_cluster(list(travelling), about, address, workers)
+            yield from on_cluster(list(travelling), made_by, address, workers)
         elif workers > 1:
-            yield from on_processes(travelling, about, workers)
+            yield from on_processes(travelling, made_by, workers)
         else:
-            yield from here_and_now(travelling, about)
-        yield from here_and_now(staying, about)
+            yield from here_and_now(travelling, made_by)
+        yield from here_and_now(staying, made_by)
 
     with ResultsFolder(folder, manifest(asked), asked.text) as store:
         outcomes, damaged = collected(asked, play, store, progress=progress)
-    provenance = {"sidelight": __version__, **about, "folder": str(folder)}
+    provenance = {"sidelight": __version__, **made_by, "folder": str(folder)}
     return results_of(
         outcomes,
         title=asked.title,

@@ -65,13 +65,13 @@ def _outcome(future: Any, cell: CellSpec) -> Outcome:
     if future.status == "error":  # `execute` itself does not raise: too many of its workers have died
         error = future.exception()
         return absent(cell, "failed", f"{type(error).__name__}: {error}")
-    found: Outcome = future.result()
-    theirs = found.provenance.get("sidelight")
+    outcome: Outcome = future.result()
+    theirs = outcome.provenance.get("sidelight")
     if theirs != __version__:
         raise WorkerError(
             f"a worker runs sidelight {theirs}, this is {__version__}; install the same version"
         )
-    return found
+    return outcome
 
 
 def _client(distributed: Any, held: contextlib.ExitStack, address: str | None, jobs: int) -> Any:

@@ -35,9 +35,9 @@ def block_layout(partition: Partition) -> Floats:
 
 def distances(at: Floats) -> Floats:
     """(n, n) between all positions, infinite to oneself."""
-    found: Floats = np.linalg.norm(at[:, None] - at[None], axis=2)
-    np.fill_diagonal(found, np.inf)
-    return found
+    between: Floats = np.linalg.norm(at[:, None] - at[None], axis=2)
+    np.fill_diagonal(between, np.inf)
+    return between
 
 
 def _piece(graph: FeedbackGraph, arms: Longs) -> Floats:
@@ -59,8 +59,8 @@ def _connected(graph: FeedbackGraph, arms: npt.NDArray[np.intp]) -> Floats:
     links = sparse.triu(_both_ways(graph.subgraph(arms)), 1).tocoo()
     if n <= 2 or links.nnz >= 0.4 * n * (n - 1):  # nearly complete: nothing to see but a ring
         return _ring(n)
-    found = nx.kamada_kawai_layout(nx.from_edgelist(zip(*links.coords, strict=True)))
-    at = np.array([found[arm] for arm in range(n)])
+    placed = nx.kamada_kawai_layout(nx.from_edgelist(zip(*links.coords, strict=True)))
+    at = np.array([placed[arm] for arm in range(n)])
     at /= np.linalg.norm(at[links.coords[0]] - at[links.coords[1]], axis=1).mean()
     nearest = float(np.quantile(distances(at).min(axis=1), 0.1))
     scaled: Floats = at * min(max(1.0 / max(nearest, 1e-9), 1.0), 2.5)  # not on top of each other

@@ -22,15 +22,15 @@ FAR_APART = 15
 @styled()
 def ledger_figure(group: Group, *, width: float = PAGE) -> Figure | None:
     """Parts at the horizon for every policy, and over the rounds for the first; None if none kept a ledger."""
-    kept = [cell for cell in group.cells if cell.ledger is not None]
-    if not kept:
+    cells = [cell for cell in group.cells if cell.ledger is not None]
+    if not cells:
         return None
-    height = 2.6 + 0.12 * max(len(kept) - 4, 0)
+    height = 2.6 + 0.12 * max(len(cells) - 4, 0)
     narrow = width < NARROW
     figure = new_figure(width, 1.7 * height if narrow else height)
     left, right = figure.subplots(2, 1) if narrow else figure.subplots(1, 2, width_ratios=(1.25, 1))
-    draw_parts(left, kept, letters=14 if narrow else 22)
-    draw_growth(right, kept[0])
+    draw_parts(left, cells, letters=14 if narrow else 22)
+    draw_growth(right, cells[0])
     marks = left.get_legend_handles_labels()
     columns = 2 if narrow else 5
     figure.legend(*marks, loc="outside lower center", ncols=columns, columnspacing=1.2, handlelength=1.2)

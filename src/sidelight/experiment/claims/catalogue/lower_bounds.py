@@ -32,17 +32,19 @@ WEAK_FAMILIES = (
 )  # fmt: skip
 
 
-def _hiding_places(graph: FeedbackGraph, found: PackingSet, T: int) -> dict[str, Environment]:
+def _hiding_places(graph: FeedbackGraph, packing_set: PackingSet, T: int) -> dict[str, Environment]:
     """The instances of the proof: its own gap and twice of it, the best arm in two places."""
-    forced = lower.packing_set(len(found.arms), found.t, T)
-    share = 1 - 1 / len(found.arms)
-    gap = min(share / (2 * sqrt(lower.KL_ONE * found.t * forced / len(found.arms))), lower.LARGEST_BIAS)
+    forced = lower.packing_set(len(packing_set.arms), packing_set.t, T)
+    share = 1 - 1 / len(packing_set.arms)
+    gap = min(
+        share / (2 * sqrt(lower.KL_ONE * packing_set.t * forced / len(packing_set.arms))), lower.LARGEST_BIAS
+    )
     return {
         f"gap ×{multiple:g}, hidden at {place}": packing(
-            graph.n_arms, found, hidden=place, gap=min(multiple * gap, LARGEST_GAP)
+            graph.n_arms, packing_set, hidden=place, gap=min(multiple * gap, LARGEST_GAP)
         )
         for multiple in (1.0, 2.0)
-        for place in (0, len(found.arms) // 2)
+        for place in (0, len(packing_set.arms) // 2)
     }
 
 
@@ -62,11 +64,11 @@ def _hiding_places(graph: FeedbackGraph, found: PackingSet, T: int) -> dict[str,
 def everyone(n: int, horizons: Sequence[int], seeds: int, rivals: Sequence[str]) -> Evidence:
     """Whoever plays suffers (|S|/t)^{1/3}T^{2/3} on some hiding place of the best arm in a packing set S."""
     graph = families.cycle(n, directed=True)
-    found = packing_independent_set(graph, t=1)
-    forced = [lower.packing_set(len(found.arms), found.t, T) for T in horizons]
+    packing_set = packing_independent_set(graph, t=1)
+    forced = [lower.packing_set(len(packing_set.arms), packing_set.t, T) for T in horizons]
     rows, least = [], []
     for T, bound in zip(horizons, forced, strict=True):
-        worlds = _hiding_places(graph, found, T)
+        worlds = _hiding_places(graph, packing_set, T)
         last, skipped = play_rivals(rivals, graph, worlds, seeds, T)
         best = min(last, key=lambda name: last[name].worst)
         rows += [

@@ -220,21 +220,21 @@ def anytime(horizons: Sequence[int], seeds: int) -> Evidence:
     """Rates that follow the round give one bound for all t, at 1.966/1.5 = 1.31 times the price of knowing T."""
     graph, far = families.cycle(16), 10**16
     chosen = plan(graph, None, realization="anytime")
-    known = [plan(graph, T, realization="flat").bound.value for T in (*horizons, far)]
+    at_known_T = [plan(graph, T, realization="flat").bound.value for T in (*horizons, far)]
     own = [chosen.bound_at(T).value for T in (*horizons, far)]
-    price = own.pop() / known.pop()
+    price = own.pop() / at_known_T.pop()
     played = [play(chosen, weak_environments(graph, T), seeds, T) for T in horizons]
     return Evidence(
         [
-            {"t": T, "regret": found.worst, "anytime bound": mine, "bound at known T": theirs}
-            for T, found, mine, theirs in zip(horizons, played, own, known, strict=True)
+            {"t": T, "regret": each.worst, "anytime bound": mine, "bound at known T": theirs}
+            for T, each, mine, theirs in zip(horizons, played, own, at_known_T, strict=True)
         ],
         {
             "anytime bound / bound at known T": price,
             REGRET_BOUND: share_of_bound(played, own),
             "exponent in t, played": worst_exponent(horizons, played),
         },
-        (*curves(horizons, played, own, 2 / 3), Curve("bound at known T", "baseline", horizons, known)),
+        (*curves(horizons, played, own, 2 / 3), Curve("bound at known T", "baseline", horizons, at_known_T)),
         "t, rounds",
         "regret of one plan for all horizons",
     )
