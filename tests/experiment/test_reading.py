@@ -292,7 +292,7 @@ def test_environments_with_files_count_by_what_these_hold(tmp_path):
     assert (one.name, repeated.name) == ("replay:A.npy", "replay:A.npy,repeat")
     assert one.identity == two.identity != repeated.identity
     assert one.path == tmp_path / "A.npy"
-    assert one.told(f"'replay:{tmp_path}/A.npy' is odd") == "'replay:A.npy' is odd"
+    assert one.in_words_of_spec(f"'replay:{tmp_path}/A.npy' is odd") == "'replay:A.npy' is odd"
     (tmp_path / "A.npy").write_bytes(b"other losses")
     two.verify()
     with pytest.raises(sl.errors.ResultsError, match=r"A\.npy has changed"):

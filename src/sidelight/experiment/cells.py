@@ -80,7 +80,7 @@ def execute(
         options: dict[str, Any] = {"checkpoints": cell.rounds, "jobs": jobs, "progress": progress}
         run = simulate(policy, environment, part.seeds, cell.horizon, **options)
     except UNFIT as error:
-        return absent(cell, "not applicable", cell.environment.told(str(error)), made_by)
+        return absent(cell, "not applicable", cell.environment.in_words_of_spec(str(error)), made_by)
     except PolicyError as error:
         return absent(cell, "failed", str(error), made_by)
     except Exception as error:

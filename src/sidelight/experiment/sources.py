@@ -148,7 +148,7 @@ class LossSource(Source):
         """The environment for this graph; it may not apply to it."""
         return self.value or environments.parse(self._text, graph, horizon)
 
-    def told(self, message: str) -> str:
+    def in_words_of_spec(self, message: str) -> str:
         """A message about this environment as the spec names it: results do not depend on the folder."""
         return message.replace(self._text, self.name)
 
