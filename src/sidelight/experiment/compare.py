@@ -15,7 +15,7 @@ from sidelight.experiment.cells import Outcome, Part, collected, here, here_and_
 from sidelight.experiment.folder import ResultsFolder, keep_graph, manifest
 from sidelight.experiment.reading import DEFAULT_CHECKPOINTS, Reader, shown
 from sidelight.experiment.results import Results, results_of
-from sidelight.experiment.sources import GraphSource, LossSource, graph_digest
+from sidelight.experiment.sources import GraphSource, LossSource
 from sidelight.experiment.spec import Spec
 from sidelight.graph import FeedbackGraph
 
@@ -89,7 +89,7 @@ def compare(
 
 def _graph(reader: Reader, graph: object) -> tuple[GraphSource, FeedbackGraph]:
     if isinstance(graph, FeedbackGraph):
-        source = GraphSource(f"graph with {graph.n_arms} arms", digest=graph_digest(graph), value=graph)
+        source = GraphSource(f"graph with {graph.n_arms} arms", digest=graph.digest, value=graph)
         return source, graph
     entry = {"file": os.fspath(graph)} if isinstance(graph, os.PathLike) else graph
     return reader.source("graph", entry, Path.cwd()).checked()

@@ -30,7 +30,7 @@ from sidelight._version import __version__
 from sidelight.errors import ResultsError, SpecChanged, listing
 from sidelight.experiment.parquet import decode, encode
 from sidelight.experiment.results import Absent, Cell, Results, joined
-from sidelight.experiment.sources import GraphSource, graph_digest
+from sidelight.experiment.sources import GraphSource
 from sidelight.experiment.spec import Spec
 from sidelight.graph import FeedbackGraph, read_graph, write_graph
 
@@ -387,13 +387,13 @@ class Graphs(Mapping[str, FeedbackGraph]):
 
 def source_in(folder: Path, name: str, graph: FeedbackGraph) -> GraphSource:
     """The graph as a cell of `folder` names it, where `store_graph` will put it."""
-    digest = graph_digest(graph)
+    digest = graph.digest
     return GraphSource(name, path=_graph_file(folder, digest).absolute(), digest=digest)
 
 
 def store_graph(folder: Path, graph: FeedbackGraph) -> Path:
     """The file with the graph, written if need be; reports do not show it before `keep_graph` names it."""
-    file = _graph_file(folder, graph_digest(graph))
+    file = _graph_file(folder, graph.digest)
     with written(folder):
         file.parent.mkdir(parents=True, exist_ok=True)
         if not file.is_file():

@@ -75,14 +75,14 @@ class GraphSource(Source):
             graph = read_graph(self.path, n_arms=self.n_arms, undirected=self.undirected, named=self.named)
         if self.loops:
             graph = with_loops(graph, unobservable_only=self.loops == "unobservable")
-        if self.digest and graph_digest(graph) != self.digest:
+        if self.digest and graph.digest != self.digest:
             raise ResultsError(f"{self.path} {CHANGED}")
         return graph
 
     def checked(self) -> tuple[Self, FeedbackGraph]:
         """The same source knowing what its file holds, and the graph."""
         graph = self.build()
-        return (self if self.path is None else replace(self, digest=graph_digest(graph))), graph
+        return (self if self.path is None else replace(self, digest=graph.digest)), graph
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -103,11 +103,6 @@ def built(source: GraphSource) -> FeedbackGraph:
 def is_file(text: str) -> bool:
     """Does `text` name a graph file rather than a family?"""
     return text.lower().endswith(ENDINGS)
-
-
-def graph_digest(graph: FeedbackGraph) -> str:
-    """SHA-256 of the graph itself, whatever file format it came in."""
-    return graph.digest
 
 
 @dataclass(frozen=True)
