@@ -170,15 +170,6 @@ def test_copies(graph, travel):
     assert not again.out_probability.flags.writeable
 
 
-def test_older_pickles_have_none():
-    plain = families.cycle(4)
-    state = {name: value for name, value in vars(plain).items() if not name.endswith("probability")}
-    old = object.__new__(FeedbackGraph)
-    old.__setstate__(state)
-    assert old == plain
-    assert old.certain
-
-
 def test_networkx(graph):
     assert FeedbackGraph.from_networkx(graph.to_networkx()) == graph
     undirected = nx.Graph([(0, 1, {"probability": 0.5}), (1, 2)])

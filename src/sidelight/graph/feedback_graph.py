@@ -55,7 +55,7 @@ class FeedbackGraph:
         for value in state.values():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False  # pickling forgets that
-        self.__dict__.update({"out_probability": None, "in_probability": None} | state)
+        self.__dict__.update(state)
 
     # -- making one -----------------------------------------------------------------------------------
 
@@ -197,10 +197,14 @@ class FeedbackGraph:
 
     def probability(self, i: int, j: int) -> float:
         """How likely playing i reveals the loss of j: 1 for a certain edge, 0 where there is none."""
-        revealed, j = self.out_neighbors(i), self._checked_arm(j)
-        at = int(np.searchsorted(revealed, j))
-        there = at < revealed.size and int(revealed[at]) == j
-        return float(self.reveal_probabilities(i)[at]) if there else 0.0
+        i, j = self._checked_arm(i), self._checked_arm(j)
+        if self.is_universal[j]:
+            return float(i != j or self.has_loop[j])
+        first, end = self.out_indptr[i], self.out_indptr[i + 1]
+        at = first + np.searchsorted(self.out_indices[first:end], j)
+        if at == end or self.out_indices[at] != j:
+            return 0.0
+        return 1.0 if self.out_probability is None else float(self.out_probability[at])
 
     def reveal_probabilities(self, arm: int) -> Floats:
         """How likely playing `arm` reveals each of `out_neighbors(arm)`."""
