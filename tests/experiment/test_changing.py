@@ -118,7 +118,6 @@ def test_exp3_ix_is_compiled_and_plays_as_from_python(shown, delay):
     slow = environments.changing(
         environments.function(lambda t, arm: float(table[t, arm]), n), looped, shown=shown, period=7
     )
-    assert rule.policy(seed=1)._game.compiled_changes
     one, two = (
         sl.simulate(rule, each, seeds=range(4), horizon=rounds, checkpoints=range(1, rounds + 1), delay=delay)
         for each in (quick, slow)

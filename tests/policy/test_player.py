@@ -202,7 +202,7 @@ def files_of_another_kind(folder):
     ("name", "called"),
     [
         ("graph.npz", "a graph: read it with sl.read_graph"),
-        ("graph.csv", "perhaps a csv file"),
+        ("graph.csv", "no archive of arrays"),
         ("page.html", "an HTML page"),
         ("object.pkl", "a pickle"),
         ("plan.json", "JSON text"),

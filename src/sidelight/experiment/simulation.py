@@ -183,19 +183,12 @@ def _warm_up(policy: MinimalPlayer, environment: Environment, delays: Delays) ->
         return
     with interrupts_kept():
         if environment.world is not None:  # no rounds
-            nothing = np.zeros(0, dtype=np.int64)
-            arguments = (environment.world, environment.function, np.uint64(0), 0, 0, 0.0, nothing)
-            if _compiled(policy, environment):
-                late = policy._game.calendar(np.zeros(1, dtype=np.int64), 1) if delays.any else None
-                policy._play(*arguments, calendar=late, changes=environment.changes)
+            late = policy._game.calendar() if delays.any else None
+            arguments = (np.uint64(0), 0, 0, 0.0, np.zeros(0, dtype=np.int64), late, environment.changes)
+            policy._play(environment.world, environment.function, *arguments)
         else:  # one round without losses, so that the user's function is not called for it
             copy = policy.copy(0)
             copy.tell(np.zeros(int(policy.graph.out_degree[copy.ask()])))
-
-
-def _compiled(player: Policy, environment: Environment) -> bool:
-    """Are many rounds at once played by kernels, where graphs change?"""
-    return environment.changes is None or player._game.compiled_changes
 
 
 @dataclass(eq=False)
@@ -259,7 +252,7 @@ class _Task:
     def _play(self, last: int) -> float:
         assert self.clone is not None
         world = self.environment.world
-        if world is None or not isinstance(self.clone, Policy) or not _compiled(self.clone, self.environment):
+        if world is None or not isinstance(self.clone, Policy):
             return self._play_in_python(last)
         if self.delays.any and self.calendar is None:
             rounds = int(self.points[-1])

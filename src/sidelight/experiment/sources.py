@@ -31,7 +31,7 @@ from sidelight.graph.repair import with_loops
 from sidelight.planning import Plan
 from sidelight.policy import names as policies
 from sidelight.policy import plan_file
-from sidelight.policy.own import TURNS, is_own, own_from_source, own_source, playable, takes_no_turns
+from sidelight.policy.own import check_turns, is_own, own_from_source, own_source, playable
 from sidelight.policy.player import MinimalPlayer, Playable
 
 LOOPS = ("unobservable", "all")
@@ -231,7 +231,7 @@ class PolicySource(Source):
         file, _, wanted = (part.strip() for part in text.rpartition(":"))
         path = folder / file
         content = own_source(path)
-        _check_turns(own_from_source(path, content, wanted), wanted)
+        check_turns(own_from_source(path, content, wanted), wanted)
         return cls(name or f"{file}:{wanted}", path, digest(content), FILE, wanted, content)
 
     @classmethod
@@ -246,7 +246,7 @@ class PolicySource(Source):
     def of(cls, value: Any, name: str = "") -> PolicySource:
         """A class or a function of (graph, horizon, seed), a plan, or a policy."""
         shown = name or getattr(value, "__name__", "") or type(value).__name__
-        _check_turns(value, shown)
+        check_turns(value, shown)
         return cls(shown, None, _fingerprint(value), OBJECT, content=_shipped(value), value=value)
 
     @property
@@ -304,12 +304,6 @@ def _in_file(text: str, folder: Path) -> str:
     if file == text:
         return f"{file} does not exist; write FILE.py:NAME, the path of a Python file and a name in it"
     return ""
-
-
-def _check_turns(value: object, name: str) -> None:
-    """A class whose players cannot play is refused before anything is played."""
-    if takes_no_turns(value):
-        raise InvalidOption(f"{name} is a class that plays nothing: {TURNS}")
 
 
 def _shipped(value: Any) -> bytes:

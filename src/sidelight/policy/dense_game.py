@@ -7,10 +7,9 @@ another graph than its own, and stays with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cached_property, lru_cache
-from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,6 @@ from sidelight._types import Floats, Ints, frozen
 from sidelight.engine._numba.bundles import by_name
 from sidelight.engine._numba.entry import entry
 from sidelight.engine._numba.interrupts import interrupts_kept
-from sidelight.engine.calendar import Calendar, make_calendar
 from sidelight.engine.fields import TUNED
 from sidelight.engine.graphs import OTHER, SAME, Graphs, Sequence
 from sidelight.engine.random import TURN
@@ -30,7 +28,7 @@ from sidelight.engine.state import EXPLORED
 from sidelight.graph.changes import Changes
 from sidelight.policy.certificate import BOUGHT, LEDGER
 from sidelight.policy.decision import Record
-from sidelight.policy.game import Arrays, Limits
+from sidelight.policy.game import MOST_SUM, Arrays, Game, Limits, Rounds
 from sidelight.policy.graphs import (
     Explored,
     checked_graph,
@@ -51,21 +49,15 @@ if TYPE_CHECKING:
 NOT_ALL = -1.0
 """In place of `drawn_at` where only what the plan's own graph reveals was kept of a draw."""
 
-MOST = 1e100
-"""More than sums of estimates can reach."""
 
+class DenseGame(Game):
+    """A self-tuning plan, every round on a graph of its own: the plan's bound speaks of one."""
 
-class DenseGame:
-    """A self-tuning plan, every round on a graph of its own; see `Game`."""
-
-    kind: ClassVar[str] = "changing"
-    compiled_changes = True
-    limit = inf  # the plan's bound speaks of its own graph
+    kind = "changing"
+    plan: Plan
 
     def __init__(self, plan: Plan, words: npt.NDArray[np.uint64]) -> None:
-        self.plan = plan
-        self.made = self.version = 0
-        self.last: Record | None = None
+        super().__init__(plan)
         rule = plan.tuning.self_tuning
         numbers = np.array([getattr(rule, name) for name in RULE], dtype=np.float64)
         self.arrays = new_state(numbers, plan.graph.n_arms, words)
@@ -86,12 +78,8 @@ class DenseGame:
         self.made += 1
         return record
 
-    def note(self, record: Record) -> None:
-        """Everything is kept when it is drawn."""
-
-    def noted(self, record: Record) -> Record:
-        """As it is."""
-        return record
+    def write_down(self, record: Record) -> None:
+        """Everything is when it is drawn."""
 
     def seen(self, record: Record, reveals: Ints) -> Floats:
         """P of the draw."""
@@ -107,23 +95,11 @@ class DenseGame:
             self.drop(record)
         return learnt
 
-    def drop(self, record: Record) -> None:
-        """Nothing waits for it."""
-        if record is self.last:
-            self.last = None
-
     @property
     def _size(self) -> int:
         return N_DRAW + 3 * self.plan.graph.n_arms
 
     # -- graphs -----------------------------------------------------------------------------------------
-
-    def changing(self, records: Iterable[Record]) -> DenseGame:
-        """It is the one."""
-        return self
-
-    def check_known(self, graph: FeedbackGraph) -> None:
-        """Any graph may be played."""
 
     def check_shown(self, record: Record, graph: FeedbackGraph) -> None:
         """All of its distribution must be known, and it must have been explored enough."""
@@ -156,37 +132,16 @@ class DenseGame:
     def _order(self) -> float:
         return float(by_name(RULE, self.arrays.rule).order)
 
-    @cached_property
-    def _own(self) -> Explored:
-        return own_graph(self.plan)
-
     # -- many rounds ------------------------------------------------------------------------------------
 
-    def play(
-        self,
-        world: Any,
-        function: Any,
-        key: np.uint64,
-        first: int,
-        last: int,
-        cost: float,
-        plays: npt.NDArray[np.int64],
-        calendar: Calendar | None,
-        changes: Changes | None,
-    ) -> float:
-        """Answered at once is a calendar of no delay; on the plan's own graph, a sequence of one."""
-        changes = _same(self.plan.graph) if changes is None else changes
-        graphs = _packed(self._own, self._order, changes)
-        calendar = self.calendar(np.zeros(1, dtype=np.int64), 1) if calendar is None else calendar
+    def play(self, rounds: Rounds) -> float:
+        """On the plan's own graph it is a sequence of one."""
+        changes = rounds.changes or _same(self.plan.graph)
+        game = (self.arrays, _packed(self._own, self._order, changes), changes.sequence, changes.after)
         before = int(self.arrays.words[TURN])
-        about = (world, function, key, first, last, cost, plays, calendar)
-        cost = float(loop.play(self.arrays, graphs, changes.sequence, changes.after, *about))
+        cost = float(loop.play(*game, *rounds[:7], rounds.calendar or self.calendar()))
         self.made += int(self.arrays.words[TURN]) - before
         return cost
-
-    def calendar(self, delays: npt.NDArray[np.int64], rounds: int) -> Calendar:
-        """With room for what `draw` keeps."""
-        return make_calendar(delays, rounds, self._size)
 
     def room(self, degree: int) -> int:
         """The same, whatever is revealed."""
@@ -198,12 +153,6 @@ class DenseGame:
     def proved(self) -> bool:
         """With no horizon, and while all other graphs were shown afterwards and had every edge of the plan's own."""
         return self.plan.horizon is None and not self._now.others
-
-    @cached_property
-    def degrees(self) -> list[int]:
-        """How many arms each arm reveals in the plan's own graph."""
-        degrees: list[int] = self.plan.graph.out_degree.tolist()
-        return degrees
 
     def probabilities(self) -> Floats:
         """Z of the next draw, on the plan's own graph."""
@@ -226,22 +175,17 @@ class DenseGame:
 
     # -- state ------------------------------------------------------------------------------------------
 
-    @property
-    def words(self) -> npt.NDArray[np.uint64]:
-        """The random stream."""
-        return self.arrays.words
-
     def state(self) -> Arrays:
         """Sums, accounts and the random stream; the rest is room to work in."""
         return {name: getattr(self.arrays, name) for name in ("numbers", "sums", "words")}
 
     def limits(self) -> dict[str, Limits]:
         """Sums are above the least."""
-        return {"sums": Limits(0.0, MOST), "numbers": Limits(-MOST, MOST)}
+        return {"sums": Limits(0.0, MOST_SUM), "numbers": Limits(-MOST_SUM, MOST_SUM)}
 
     def blank(self) -> DenseGame:
         """At round one."""
-        return DenseGame(self.plan, np.zeros_like(self.words))
+        return DenseGame(self.plan, np.zeros_like(self.arrays.words))
 
     def resume(self) -> None:
         """The point follows from the sums."""
@@ -254,13 +198,17 @@ class DenseGame:
             raise ValueError(f"β is {self._now.beta}")
 
     @cached_property
-    def _decide_once(self) -> Callable[..., int]:
-        return entry(loop.decide, self.arrays, self._own.alone, 0, 0, self.arrays.sums)
+    def _own(self) -> Explored:
+        return own_graph(self.plan)
 
-    @cached_property
-    def _observe_once(self) -> Callable[..., bool]:
-        sums = self.arrays.sums
-        return entry(loop.observe, self.arrays, self._own.alone, 0, 0, sums, sums)
+    _decide_once = cached_property(
+        lambda self: entry(loop.decide, self.arrays, self._own.alone, 0, 0, self.arrays.sums)
+    )
+    _observe_once = cached_property(
+        lambda self: entry(
+            loop.observe, self.arrays, self._own.alone, 0, 0, self.arrays.sums, self.arrays.sums
+        )
+    )
 
 
 # -- going on from the engine -----------------------------------------------------------------------------

@@ -30,12 +30,11 @@ from sidelight.planning.self_tuning.plans import needed
 from sidelight.planning.self_tuning.rule import OWN, SelfTuning
 from sidelight.policy.decision import Record
 from sidelight.policy.files import Contents, read_graph
-from sidelight.policy.game import Game, Limits
+from sidelight.policy.game import Game, Limits, State
 from sidelight.policy.plan_game import PlanGame
 from sidelight.policy.policy_file import (
     MOST_COUNTED,
     SUMS,
-    Read,
     begun_game,
     check_words,
     give_values,
@@ -50,7 +49,7 @@ STAGED = "plans in stages are no longer played: sl.plan(graph) is for any number
 LEARNT = ("arm_sums", "arm_least", "arm_paid", "block_sums", "totals")
 
 
-def read_old(contents: Contents) -> tuple[Game, Unit, Read]:
+def read_old(contents: Contents) -> tuple[Game, Unit, State]:
     """The game of a file at its first round, the unit, and where it stands."""
     header = contents.header
     kind = contents.field("kind", str)
@@ -75,7 +74,7 @@ def read_old(contents: Contents) -> tuple[Game, Unit, Read]:
         arrays = contents.taken("state.", like, game.limits()) | {"words": words}
     contents.finish()
     unit = read_unit(contents, header.get("unit"))
-    return game, unit, Read(game.kind, arrays, records, made, lost, asked, game.version, False)
+    return game, unit, State(game.kind, arrays, records, made, lost, asked, game.version, False)
 
 
 def _learn(contents: Contents, game: PlanGame, rounds: int, n_late: int, words: Any) -> None:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import os
 import sys
 import sysconfig
 import traceback
@@ -24,7 +23,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +50,8 @@ MISTAKES = (Exception, SystemExit)
 """What a player's own code may raise: one that calls sys.exit() ends its game, not the process."""
 ONE_BY_ONE, SEVERAL = ("ask", "tell"), ("decide", "observe")
 """How players take turns; with the second, any number of plays may be open."""
+CONSTRUCTORS = ("__init__", "__new__", "__getattr__", "policy")
+"""What may give turns to the objects of a class that has none."""
 TURNS = "it needs the methods ask() and tell(losses), or decide() and observe(decision, losses)"
 
 
@@ -81,25 +82,31 @@ def is_own(value: object) -> bool:
 def playable(make: Make, name: str, graph: FeedbackGraph, horizon: int | None) -> Playable | MinimalPlayer:
     """What simulations play: the plan or policy that `make` makes, or players of one's own, one for each seed."""
     made = _made(make, name, graph, horizon, 0)
-    if isinstance(made, Playable):
-        return made
-    if isinstance(made, Policy):
-        return made  # a policy, which plays many rounds at once; each seed starts from a copy
+    if isinstance(made, Playable | Policy):
+        return made  # of a policy, which plays many rounds at once, each seed starts from a copy
     if _verbs(made) is None:
-        raise PolicyError(f"{name} made {_kind(made)}, which plays nothing: {TURNS}")
+        kind = "nothing" if made is None else f"a {type(made).__name__}"
+        raise PolicyError(f"{name} made {kind}, which plays nothing: {TURNS}")
     return Own(make, graph, horizon, name)
+
+
+def check_turns(make: object, name: str) -> None:
+    """Refuse a class with neither turns nor a constructor before anything is played."""
+    given = any(getattr(make, each, None) is not getattr(object, each, None) for each in CONSTRUCTORS)
+    if isinstance(make, type) and _verbs(make) is None and not given:
+        raise InvalidOption(f"{name} is a class that plays nothing: {TURNS}")
 
 
 def guarded(player: object) -> MinimalPlayer | None:
     """A ready-made player with its mistakes as `PolicyError`s; None if it takes no turns, or cannot be copied."""
     if isinstance(player, type) or _verbs(player) is None or not hasattr(player, "graph"):
         return None
-    return Guarded(player) if callable(getattr(player, "copy", None)) else None
+    return OwnPlayer(player, None) if callable(getattr(player, "copy", None)) else None
 
 
 def check_several(player: object) -> None:
     """Refuse a player that cannot have several plays open."""
-    if isinstance(player, OwnPlayer | Guarded) and player.verbs != SEVERAL:
+    if isinstance(player, OwnPlayer) and player.verbs != SEVERAL:
         raise InvalidOption(
             f"{player.realization} has no decide and observe, so its losses cannot come late: ask and tell take one"
             " play at a time. Give it decide(), which returns an arm, or anything with an attribute arm, and"
@@ -111,26 +118,13 @@ def ready_for_changes(player: Any) -> MinimalPlayer:
     """A copy of the player that is ready for graphs that change, as it says itself."""
     if isinstance(player, Policy):
         return player._for_changes()
-    inner = player.plan if isinstance(player, Guarded) else player
-    if not hasattr(inner, "for_changes"):
+    if not hasattr(player.plan, "for_changes"):
         raise InvalidOption(
-            f"{type(inner).__name__} plays on one graph, and in this environment they change: it needs"
+            f"{player.realization} plays on one graph, and in this environment they change: it needs"
             " for_changes, decide(graph=…) and observe(…, graph=…)"
         )
-    ready: MinimalPlayer = inner.for_changes()
+    ready: MinimalPlayer = player.plan.for_changes()
     return ready
-
-
-def takes_no_turns(make: object) -> bool:
-    """Does a class say by itself, before anything is made of it, that its players cannot play?"""
-    if not isinstance(make, type) or _verbs(make) is not None or hasattr(make, "policy"):
-        return False
-    said = [vars(each) for each in make.__mro__[:-1]]  # without object's own
-    if any("__getattr__" in each or "__new__" in each for each in said):
-        return False  # who knows what they make
-    made = [getattr(each.get("__init__"), "__code__", None) for each in said]
-    given = {name for code in made if code is not None for name in code.co_names}
-    return not given & {"ask", "decide", "__dict__"}  # methods that a constructor gives to its object
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -155,19 +149,33 @@ class Own:
         return f"Own({self.realization!r}, n_arms={self.graph.n_arms}, horizon={self.horizon})"
 
 
-class _Turns:
-    """Turns of somebody's player, by ask and tell or by decide and observe; its mistakes are `PolicyError`s."""
+class Decided(NamedTuple):
+    """One play of a player of one's own."""
 
-    plan: Any
-    graph: FeedbackGraph
-    realization: str
-    _player: Any
-    _makes: Any  # whose file is named first where it goes wrong
+    arm: int
+    said: Any  # what its decide returned
+    number: int  # decisions are numbered from 1
 
-    def __init__(self, seed: int | None) -> None:
-        self.seed, self.round = seed, 0
-        self._made = 0
+
+class OwnPlayer:
+    """Turns of somebody's player, by ask and tell or by decide and observe; its mistakes are `PolicyError`s.
+
+    The player of an `Own` is made when it first plays, and told losses by arm; one that is given ready-made, as it
+    is, is told them in the order of the arms.
+    """
+
+    def __init__(self, plan: Any, seed: int | None) -> None:
+        self.plan, self.graph, self.seed = plan, plan.graph, seed
+        self.realization = plan.realization if isinstance(plan, Own) else type(plan).__name__
+        self.round = self._made = 0
         self._asked: Decided | None = None
+
+    @cached_property
+    def _player(self) -> Any:
+        plan = self.plan
+        if not isinstance(plan, Own):
+            return plan
+        return _made(plan.make, plan.realization, plan.graph, plan.horizon, self.seed or 0)
 
     @cached_property
     def verbs(self) -> tuple[str, str]:
@@ -177,7 +185,17 @@ class _Turns:
     @property
     def pending(self) -> int | None:
         """The arm that was asked for and not told yet."""
-        return None if self._asked is None else self._asked.arm
+        found: int | None = getattr(self.plan, "pending", None) if self._asked is None else self._asked.arm
+        return found
+
+    def copy(self, seed: int | None = None) -> OwnPlayer:
+        """Another player on the random stream of `seed`: a copy of one that is ready-made, else a new one."""
+        if not isinstance(self.plan, Own):
+            with self._blamed(f"{self.realization}.copy() failed"):
+                return OwnPlayer(self.plan.copy(seed), seed)
+        if self._made:
+            raise InvalidOption(f"{self.realization} has begun to play, and cannot be copied")
+        return OwnPlayer(self.plan, self.seed if seed is None else seed)
 
     def ask(self) -> int:
         """The next arm to play."""
@@ -193,11 +211,13 @@ class _Turns:
     def decide(self) -> Decided:
         """The same for any number of open plays, where the player has decide and observe."""
         verb, number, n = self.verbs[0], self._made + 1, self.graph.n_arms
-        with self._blamed(verb, number):
-            said = getattr(self._player, verb)()
+        method = getattr(self._player, verb)
+        with self._blamed(f"{self.realization}.{verb}() failed in {self._when(number)}"):
+            said = method()
             arm = getattr(said, "arm", said)
         if not is_whole(arm) or not 0 <= arm < n:
-            where = _defined(getattr(self._player, verb))
+            code = getattr(getattr(method, "__func__", method), "__code__", None)
+            where = "" if code is None else f" ({code.co_filename}:{code.co_firstlineno})"
             raise PolicyError(
                 f"{self.realization}.{verb}() must return an arm, a whole number from 0 to {n - 1}, and returned"
                 f" {arm!r:.60} in {self._when(number)}{where}"
@@ -207,83 +227,23 @@ class _Turns:
 
     def observe(self, decision: Decided, losses: npt.ArrayLike) -> None:
         """What a decision revealed."""
+        values: Any = np.asarray(losses, dtype=np.float64)
+        if isinstance(self.plan, Own):
+            values = Heard(self.graph.out_neighbors(decision.arm), values)
         which = (decision.said,) if self.verbs == SEVERAL else ()
-        with self._blamed(self.verbs[1], decision.number):
-            getattr(self._player, self.verbs[1])(*which, losses)
+        with self._blamed(f"{self.realization}.{self.verbs[1]}() failed in {self._when(decision.number)}"):
+            getattr(self._player, self.verbs[1])(*which, values)
         self.round += 1
 
     @contextlib.contextmanager
-    def _blamed(self, verb: str, number: int) -> Iterator[None]:
+    def _blamed(self, what: str) -> Iterator[None]:
         try:
             yield
         except MISTAKES as error:
-            what = f"{self.realization}.{verb}() failed in {self._when(number)}"
-            raise _blame(what, error, self._makes) from error
+            raise _blame(what, error) from error
 
     def _when(self, number: int) -> str:
         return f"round {number}" if self.seed is None else f"round {number} of seed {self.seed}"
-
-
-class OwnPlayer(_Turns):
-    """One player, made when it first plays, and told losses by arm."""
-
-    plan: Own
-
-    def __init__(self, plan: Own, seed: int) -> None:
-        super().__init__(seed)
-        self.plan, self.graph, self.realization = plan, plan.graph, plan.realization
-        self._makes = plan.make
-
-    def copy(self, seed: int | None = None) -> OwnPlayer:
-        """A new player on the random stream of `seed`: this one has not played yet."""
-        if self._made:
-            raise InvalidOption(f"{self.realization} has begun to play, and cannot be copied")
-        return OwnPlayer(self.plan, cast("int", self.seed) if seed is None else seed)
-
-    def observe(self, decision: Decided, losses: npt.ArrayLike) -> None:
-        """What a decision revealed."""
-        values: Floats = np.asarray(losses, dtype=np.float64)
-        super().observe(decision, Heard(self.graph.out_neighbors(decision.arm), values))
-
-    @cached_property
-    def _player(self) -> Any:
-        plan, seed = self.plan, cast("int", self.seed)
-        return _made(plan.make, plan.realization, plan.graph, plan.horizon, seed)
-
-
-class Guarded(_Turns):
-    """A player that somebody has made, as it is; told losses in the order of the arms."""
-
-    def __init__(self, player: Any, seed: int | None = None) -> None:
-        super().__init__(seed)
-        self.plan = self._player = player
-        self.graph, self.realization, self._makes = player.graph, type(player).__name__, type(player)
-
-    @property
-    def pending(self) -> int | None:
-        """The arm that was asked for and not told yet."""
-        found: int | None = getattr(self.plan, "pending", None)
-        return found
-
-    def copy(self, seed: int | None = None) -> Guarded:
-        """A copy of the player, guarded too."""
-        try:
-            return Guarded(self.plan.copy(seed), seed)
-        except MISTAKES as error:
-            raise _blame(f"{self.realization}.copy() failed", error, self._makes) from error
-
-
-def _blame(what: str, error: BaseException, make: Any) -> PolicyError:
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return PolicyError(f"{what}: {said}{_line_of(error, make)}")
-
-
-class Decided(NamedTuple):
-    """One play of a player of one's own."""
-
-    arm: int
-    said: Any  # what its decide returned
-    number: int  # decisions are numbered from 1
 
 
 def _made(make: Make, name: str, graph: FeedbackGraph, horizon: int | None, seed: int) -> Any:
@@ -302,7 +262,7 @@ def _made(make: Make, name: str, graph: FeedbackGraph, horizon: int | None, seed
     except SidelightError:
         raise  # such as a plan that does not apply to the graph
     except MISTAKES as error:
-        raise _blame(f"{name} cannot be made from (graph, horizon, seed)", error, make) from error
+        raise _blame(f"{name} cannot be made from (graph, horizon, seed)", error) from error
 
 
 def _verbs(player: object) -> tuple[str, str] | None:
@@ -313,38 +273,19 @@ def _verbs(player: object) -> tuple[str, str] | None:
     return None
 
 
-def _kind(made: object) -> str:
-    return "nothing" if made is None else f"a {type(made).__name__}"
+def _blame(what: str, error: BaseException) -> PolicyError:
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return PolicyError(f"{what}: {said}{_line_of(error)}")
 
 
-def _line_of(error: BaseException, make: object) -> str:
-    """Where a mistake is: the deepest line of nobody's library, else of the player's file, else that is not ours."""
+def _line_of(error: BaseException) -> str:
+    """Where a mistake is: the deepest line of nobody's library, else that is not ours."""
     if isinstance(error, SyntaxError) and error.filename:
         return f" ({error.filename}:{error.lineno})"
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith((_HOME, "<frozen"))
-    ]
-    own = _file(make)
-    theirs = [frame for frame in frames if not frame.filename.startswith(_LIBRARIES)]
-    theirs = theirs or [frame for frame in frames if frame.filename == own] or frames
+    everything = traceback.extract_tb(error.__traceback__)
+    frames = [frame for frame in everything if not frame.filename.startswith((_HOME, "<frozen"))]
+    theirs = [frame for frame in frames if not frame.filename.startswith(_LIBRARIES)] or frames
     return f" ({theirs[-1].filename}:{theirs[-1].lineno}, in {theirs[-1].name})" if theirs else ""
-
-
-def _file(made: Any) -> str | None:
-    with contextlib.suppress(TypeError, OSError):
-        return inspect.getsourcefile(made) or inspect.getfile(made)
-    with contextlib.suppress(AttributeError):
-        return str(made.__code__.co_filename)
-    with contextlib.suppress(AttributeError):
-        return str(made.__init__.__code__.co_filename)
-    return None
-
-
-def _defined(method: Any) -> str:
-    code = getattr(getattr(method, "__func__", method), "__code__", None)
-    return "" if code is None else f" ({os.fspath(code.co_filename)}:{code.co_firstlineno})"
 
 
 # -- from a file of Python --------------------------------------------------------------------------------
@@ -365,7 +306,8 @@ def own_from_source(path: Path, source: bytes, name: str) -> Any:
     """What is called `name` in the file: a class, a function, a plan or a policy. The file is run for it."""
     found = vars(_module(path, source))
     if name not in found:
-        offered = [key for key, value in found.items() if not key.startswith("_") and _offered(value)]
+        own = [value for value in found.values() if getattr(value, "__module__", "").startswith(_PREFIX)]
+        offered = [value.__name__ for value in own if callable(value) and not value.__name__.startswith("_")]
         if not offered:
             raise InvalidOption(f"{path} has nothing called {name!r}, nor any class or function of its own")
         raise InvalidOption(f"{path} has nothing called {name!r}; {suggestion(name, offered, 'names')}")
@@ -376,10 +318,6 @@ def own_from_source(path: Path, source: bytes, name: str) -> Any:
             " plan"
         )
     return value
-
-
-def _offered(value: object) -> bool:
-    return callable(value) and getattr(value, "__module__", "").startswith(_PREFIX)
 
 
 _PREFIX = "sidelight_own_"
@@ -400,8 +338,7 @@ def _module(path: Path, source: bytes) -> ModuleType:
         del sys.modules[name]
         if isinstance(error, KeyboardInterrupt):
             raise
-        where = _line_of(error, module)
-        raise PolicyError(f"{path} cannot be run: {type(error).__name__}: {error}{where}") from error
+        raise _blame(f"{path} cannot be run", error) from error
     return module
 
 

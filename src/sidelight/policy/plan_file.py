@@ -18,7 +18,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from math import isfinite, prod
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -40,19 +40,9 @@ BEGINS = re.compile(rf'\s*{{\s*"format"\s*:\s*"{FORMAT}"'.encode())
 
 MOST_NAME = 200
 DESCRIBED = ("horizon", "realization", "choices", "parameters", "bound")
-KNOWN = {
-    "format",
-    "version",
-    "sidelight",
-    "digest",
-    "graph",
-    "blocks",
-    "considered",
-    "note",
-    "base",
-    *DESCRIBED,
-}
-TYPES = {name: np.dtype(name) for name in ("bool", "uint8", "int32", "int64", "float64")}
+HEADER = ("format", "version", "sidelight", "digest", "graph", "blocks", "considered", "note", "base")
+TYPES = {"bool": bool, "uint8": int, "int32": int, "int64": int, "float64": float}
+"""Types of arrays, and of each of their values in JSON."""
 INFINITE = {"inf": np.inf, "-inf": -np.inf}
 
 
@@ -92,15 +82,10 @@ def _dumped(value: Any) -> str:
 def _encoded(array: npt.NDArray[Any]) -> dict[str, Any]:
     flat = array.reshape(-1)
     same = flat.size > 1 and flat.tobytes() == flat[:1].tobytes() * flat.size  # 0.0 is not -0.0 here
-    values = [_written(value) for value in (flat[:1] if same else flat).tolist()]
-    kept = {"fill": values[0]} if same else {"values": values}
-    return {"type": array.dtype.name, "shape": list(array.shape), **kept}
-
-
-def _written(value: Any) -> Any:
-    if isinstance(value, float) and not isfinite(value):
-        return "inf" if value > 0 else "-inf"
-    return value
+    names = {value: name for name, value in INFINITE.items()}
+    values = [names.get(value, value) for value in (flat[:1] if same else flat).tolist()]
+    content = {"fill": values[0]} if same else {"values": values}
+    return {"type": array.dtype.name, "shape": list(array.shape), **content}
 
 
 # -- reading ----------------------------------------------------------------------------------------------
@@ -191,42 +176,36 @@ def _decoded(where: Path, name: str, entry: object, left: int) -> npt.NDArray[An
 
     if not isinstance(entry, dict) or str(entry.get("type")) not in TYPES:
         refuse("is no array")
-    dtype, shape = TYPES[entry["type"]], entry.get("shape")
-    if not isinstance(shape, list) or len(shape) > 4 or not all(_is_length(length) for length in shape):
+    kind, shape, fill = TYPES[entry["type"]], entry.get("shape"), "fill" in entry
+    dtype: Any = np.dtype(entry["type"])
+    if (
+        not isinstance(shape, list)
+        or len(shape) > 4
+        or any(type(size) is not int or size < 0 for size in shape)
+    ):
         refuse(f"has the shape {shape!r:.50}")
     size = prod(shape)
     if size * dtype.itemsize > left:
         refuse(f"asks for {size * dtype.itemsize:,} bytes of memory, more than are left of the limit")
-    if set(entry) == {"type", "shape", "fill"}:
-        return np.full(shape, _number(entry["fill"], dtype, refuse), dtype=dtype)
-    values = entry.get("values")
-    if set(entry) != {"type", "shape", "values"} or not isinstance(values, list) or len(values) != size:
+    values = [entry["fill"]] if fill else entry.get("values")
+    if len(entry) != 3 or not isinstance(values, list) or len(values) != (1 if fill else size):
         refuse(f"does not have the {size} values of its shape")
-    return np.array([_number(value, dtype, refuse) for value in values], dtype=dtype).reshape(shape)
-
-
-def _is_length(value: object) -> bool:
-    return type(value) is int and 0 <= value < 2**40
-
-
-def _number(value: object, dtype: np.dtype[Any], refuse: Any) -> Any:
-    """A number of this type and no other: nothing is rounded or wrapped around."""
-    if dtype.kind == "f" and isinstance(value, str) and value in INFINITE:
-        return INFINITE[value]
-    fits = {
-        "f": type(value) is float,
-        "b": type(value) is bool,
-    }.get(dtype.kind)
-    if fits is None:  # whole numbers
-        fits = type(value) is int and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max
-    return value if fits else refuse(f"holds {value!r:.50}, which is no {dtype}")
+    if kind is float:
+        values = [INFINITE.get(value, value) if type(value) is str else value for value in values]
+    wrong = [value for value in values if type(value) is not kind]  # nothing is rounded
+    if kind is int and not wrong:  # nor wrapped around
+        least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+        wrong = [value for value in values if not least <= value <= most]
+    if wrong:
+        refuse(f"holds {wrong[0]!r:.50}, which is no {dtype}")
+    return np.full(shape, values[0], dtype=dtype) if fill else np.array(values, dtype=dtype).reshape(shape)
 
 
 def _plan(contents: Contents) -> Plan:
     about = contents.header
     if about.get("realization") == "doubling":
         contents.refuse(STAGED)
-    if unknown := sorted(set(about) - KNOWN):
+    if unknown := sorted(set(about) - {*HEADER, *DESCRIBED}):
         contents.refuse(f"{unknown[0]!s:.50} has no meaning here")
     considered, note = _considered(contents), contents.field("note", str)
     contents.header = {"plan": {name: about.get(name) for name in DESCRIBED}, "base": about.get("base")}

@@ -8,13 +8,11 @@ them are found afresh, in O(n). There are about 16·log t epochs in t rounds.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight._check import MOST_ROUNDS
 from sidelight._realizations import UNIFORM
@@ -22,7 +20,6 @@ from sidelight._types import Floats, Ints
 from sidelight.engine import certificate
 from sidelight.engine._numba.entry import entry
 from sidelight.engine.build import TooManyEdges, block_order, build_memory
-from sidelight.engine.calendar import Calendar, make_calendar
 from sidelight.engine.fields import changing, duplicate, emptied, looked_into, refreeze
 from sidelight.engine.play import play, play_late
 from sidelight.engine.round import late
@@ -34,13 +31,12 @@ from sidelight.planning.schedule import epoch_start, next_epoch
 from sidelight.policy.certificate import BOUGHT, LEDGER
 from sidelight.policy.decision import Record
 from sidelight.policy.feedback import in_range
-from sidelight.policy.game import Arrays, Limits, refuse_graphs
+from sidelight.policy.game import Arrays, Game, Rounds, refuse_graphs
 from sidelight.policy.graphs import checked_shown, not_kept
 
 if TYPE_CHECKING:
     from sidelight.engine.fields import Memory
     from sidelight.graph import FeedbackGraph
-    from sidelight.graph.changes import Changes
     from sidelight.planning import Plan, Tuning
     from sidelight.policy.dense_game import DenseGame
 
@@ -56,16 +52,14 @@ def built(plan: Plan, seed: int) -> Memory:
         raise InfeasibleRequest(str(error)) from error
 
 
-class PlanGame:
-    """A plan on its own graph; see `Game`."""
+class PlanGame(Game):
+    """A plan on its own graph."""
 
-    kind: ClassVar[str] = "plan"
-    compiled_changes = False
+    kind = "plan"
+    plan: Plan
 
     def __init__(self, plan: Plan, memory: Memory) -> None:
-        self.plan = plan
-        self.made = self.version = 0
-        self.last: Record | None = None
+        super().__init__(plan)
         self.limit = math.inf if plan.horizon is None else float(plan.horizon)
         self._begin(memory)
 
@@ -82,26 +76,19 @@ class PlanGame:
         last = self.last
         if last is not None:
             if last.values is None:
-                self.note(last)
+                self.write_down(last)
             if self._falls:
                 self._turn()
         self.last = record = Record(int(self._ask_once(self.memory)), self.version)
         self.made += 1
         return record
 
-    def note(self, record: Record) -> None:
-        """Keep γ̄, cost and the probability of the draw; P, X and Y of what it reveals (`engine.round.late`)."""
+    def write_down(self, record: Record) -> None:
+        """γ̄, cost and the probability of the draw; P, X and Y of what it reveals (`engine.round.late`)."""
         arm = record.arm
         record.values = values = np.empty(late.N_KEPT + late.PER_ARM * self.degrees[arm])
         self._note_once(self.memory, arm, values)
         record.probability = float(values[late.PLAYED])
-
-    def noted(self, record: Record) -> Record:
-        """A copy, unless it has been noted."""
-        if record.values is None:
-            record = replace(record)
-            self.note(record)
-        return record
 
     def seen(self, record: Record, reveals: Ints) -> Floats:
         """P of the draw."""
@@ -114,7 +101,7 @@ class PlanGame:
         if last is not None and last.values is None and last is not record:
             if not in_range(losses):
                 return False
-            self.note(last)
+            self.write_down(last)
         if record.version == self.version:  # as by what was noted, and quicker
             learnt = bool(self._tell_once(self.memory, record.arm, losses, self.scratch))
         else:
@@ -154,10 +141,6 @@ class PlanGame:
         if record.version != self.version:
             raise not_kept()
 
-    def show(self, record: Record, graph: FeedbackGraph) -> None:
-        """Never: `changing` comes first."""
-        raise NotImplementedError
-
     def _check_changes(self) -> None:
         """Refuse plans whose proof is for one graph, or whose rounds would take too long."""
         if self.plan.tuning.self_tuning is None:
@@ -170,25 +153,15 @@ class PlanGame:
 
     # -- many rounds ------------------------------------------------------------------------------------
 
-    def play(
-        self,
-        world: Any,
-        function: Any,
-        key: np.uint64,
-        first: int,
-        last: int,
-        cost: float,
-        plays: npt.NDArray[np.int64],
-        calendar: Calendar | None,
-        changes: Changes | None,
-    ) -> float:
+    def play(self, rounds: Rounds) -> float:
         """Epoch by epoch."""
-        assert changes is None
+        assert rounds.changes is None
+        first, last, cost = rounds.first, rounds.last, rounds.cost
         while True:
             end = min(last, first + self._until_turn)
             before = self._now.round
-            about = (self.memory, world, function, key, first, end, cost, self.scratch, plays)
-            cost = float(play(*about) if calendar is None else play_late(*about, calendar))
+            game = (self.memory, *rounds[:3], first, end, cost, self.scratch, rounds.plays)
+            cost = float(play(*game) if rounds.calendar is None else play_late(*game, rounds.calendar))
             if math.isnan(cost):  # a round that could not be played to its end
                 self.made += int(self._now.round - before)
                 return cost
@@ -205,23 +178,11 @@ class PlanGame:
         """Rounds that may still be played in this epoch; any number if there are no epochs."""
         return next_epoch(self.made + 1) - 1 - self.made if self._falls else MOST_ROUNDS
 
-    def calendar(self, delays: npt.NDArray[np.int64], rounds: int) -> Calendar:
-        """With room for what `note` keeps."""
-        return make_calendar(delays, rounds, self.room(int(self.plan.graph.out_degree.max())))
-
     def room(self, degree: int) -> int:
         """For the numbers of the draw, and of each revealed arm."""
         return late.N_KEPT + late.PER_ARM * degree
 
     # -- looking ----------------------------------------------------------------------------------------
-
-    proved = True
-
-    @cached_property
-    def degrees(self) -> list[int]:
-        """How many arms each arm reveals."""
-        degrees: list[int] = self.plan.graph.out_degree.tolist()
-        return degrees
 
     def probabilities(self) -> Floats:
         """Z, with the rates of the next draw."""
@@ -275,28 +236,16 @@ class PlanGame:
 
     # -- state ------------------------------------------------------------------------------------------
 
-    @property
-    def words(self) -> npt.NDArray[np.uint64]:
-        """The random stream."""
-        return self.memory.words
-
     def state(self) -> Arrays:
         """The fields of the engine that change, by name."""
         return changing(self.memory)
-
-    def limits(self) -> dict[str, Limits]:
-        """None: `check` looks at indices, and any other finite number only decides what is played."""
-        return {}
 
     def blank(self) -> PlanGame:
         """Shares what the plan fixes in memory."""
         return PlanGame(self.plan, emptied(self.memory))
 
-    def resume(self) -> None:
-        """Nothing follows from the memory that is not in it."""
-
     def check(self) -> None:
-        """Whatever kernels use as an index must be one."""
+        """Whatever kernels use as an index must be one; any other finite number only decides what is played."""
         check_sound(self.memory)
 
     @property
@@ -318,23 +267,16 @@ class PlanGame:
     @cached_property
     def scratch(self) -> Floats:
         """Room for the losses that one arm reveals, and one more."""
-        return np.zeros(1 + int(self.plan.graph.out_degree.max()))
+        return np.zeros(1 + self.most_revealed)
 
-    @cached_property
-    def _ask_once(self) -> Callable[..., int]:
-        return entry(engine.ask_once, self.memory)
-
-    @cached_property
-    def _tell_once(self) -> Callable[..., bool]:
-        return entry(engine.tell_once, self.memory, 0, self.scratch, self.scratch)
-
-    @cached_property
-    def _note_once(self) -> Callable[..., None]:
-        return entry(late.note_once, self.memory, 0, self.scratch)
-
-    @cached_property
-    def _observe_once(self) -> Callable[..., bool]:
-        return entry(late.observe_once, self.memory, 0, self.scratch, self.scratch)
+    _ask_once = cached_property(lambda self: entry(engine.ask_once, self.memory))
+    _tell_once = cached_property(
+        lambda self: entry(engine.tell_once, self.memory, 0, self.scratch, self.scratch)
+    )
+    _note_once = cached_property(lambda self: entry(late.note_once, self.memory, 0, self.scratch))
+    _observe_once = cached_property(
+        lambda self: entry(late.observe_once, self.memory, 0, self.scratch, self.scratch)
+    )
 
 
 def _advance_epoch(memory: Memory, tuning: Tuning, done: int) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, final, overload
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -24,17 +25,14 @@ from sidelight.policy import files, policy_file
 from sidelight.policy.certificate import LEDGER, MEANING, UNANSWERED, Certificate
 from sidelight.policy.decision import Decision, Record, made_decision
 from sidelight.policy.feedback import aligned, as_losses, heard, in_range, out_of_range
+from sidelight.policy.game import Arrays, Game, Rounds, State
 from sidelight.policy.games import begun, blank_game
 from sidelight.policy.graphs import check_same, checked_graph
 from sidelight.policy.policy_log import PolicyLog
 
 if TYPE_CHECKING:
-    from sidelight.engine.calendar import Calendar
-    from sidelight.engine.losses import World
     from sidelight.graph import FeedbackGraph
-    from sidelight.graph.changes import Changes
     from sidelight.planning import Bound
-    from sidelight.policy.game import Arrays, Game
 
 PLAIN = Unit()
 """Losses in [0, 1]."""
@@ -50,22 +48,6 @@ Losses: TypeAlias = (
     | Sequence[float | None]
     | npt.ArrayLike
 )
-
-
-class State(NamedTuple):
-    """Where a policy stands: what copies, pickles, files and snapshots keep besides the plan.
-
-    A game's numbers and arrays, which `Game.state` lists, and what the policy itself counts.
-    """
-
-    kind: str  # of the game
-    arrays: Arrays
-    records: dict[int, Record]  # open decisions by number, as they were made
-    made: int  # decisions
-    lost: int  # of these were cancelled
-    asked: int  # the open decision that `ask` made, 0 for none
-    version: int  # of the distribution, to which those of the records are compared
-    warned: bool  # that the horizon is over
 
 
 @final
@@ -109,9 +91,7 @@ class Policy:
         self._lost = 0  # decisions that were cancelled, or could not be answered in time
         self._warned = False  # that the horizon is over
         self._log: PolicyLog | None = None  # belongs to this object alone: no copy and no file has it
-        self._rows: dict[
-            int, Ints
-        ] = {}  # what arms reveal, of those that were played: quicker than the graph
+        self._rows: dict[int, Ints] = {}  # what arms reveal that were played: quicker than the graph
         self._remembered = 0  # numbers in there
 
     # -- decisions --------------------------------------------------------------------------------------
@@ -129,7 +109,7 @@ class Policy:
         as the policy's own, which stands for it otherwise.
         """
         wanted = 1 if count is None else checked_count("count", count)
-        if not self._busy.acquire(False):  # as `_enter`
+        if not self._busy.acquire(False):  # as `_alone`, which takes longer
             _refuse_in_use()
         try:
             known = None if graph is None else self._known(graph)
@@ -151,7 +131,7 @@ class Policy:
         NaN in an array. Where the feedback graph of the round shows only now, `graph` is that, and the losses are of
         what the arm reveals there.
         """
-        if not self._busy.acquire(False):  # as `_enter`
+        if not self._busy.acquire(False):  # as `_alone`
             _refuse_in_use()
         try:
             self._answer(self._number_of(decision), losses, graph)
@@ -160,14 +140,11 @@ class Policy:
 
     def cancel(self, decision: Decision | int) -> None:
         """Give up a decision whose losses will never come; it counts as a loss of 1 in the certificate."""
-        self._enter()
-        try:
+        with self._alone():
             number = self._number_of(decision)
             self._game.drop(self._open[number])
             self._close(number)
             self._lost += 1
-        finally:
-            self._busy.release()
 
     def decision(self, number: int) -> Decision:
         """An open decision, by its id."""
@@ -181,7 +158,7 @@ class Policy:
 
     def ask(self, *, graph: FeedbackGraph | None = None) -> int:
         """Draw the next arm to play; `graph` as in `decide`."""
-        if not self._busy.acquire(False):  # as `_enter`
+        if not self._busy.acquire(False):  # as `_alone`
             _refuse_in_use()
         try:
             if self._asked:
@@ -204,7 +181,7 @@ class Policy:
         Either a mapping {arm: loss} over exactly the out-neighbours of the pending arm, or an array
         aligned with `graph.out_neighbors(arm)`; `graph`, and what failed to be revealed, as in `observe`.
         """
-        if not self._busy.acquire(False):  # as `_enter`
+        if not self._busy.acquire(False):  # as `_alone`
             _refuse_in_use()
         try:
             if not self._asked:
@@ -312,9 +289,14 @@ class Policy:
         if number == self._asked:
             self._asked = 0
 
-    def _enter(self) -> None:
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
         if not self._busy.acquire(False):
             _refuse_in_use()
+        try:
+            yield
+        finally:
+            self._busy.release()
 
     def _warn_past_horizon(self) -> None:
         self._warned = True
@@ -327,43 +309,24 @@ class Policy:
 
     # -- many rounds: for `sl.simulate` -----------------------------------------------------------------
 
-    def _play(
-        self,
-        world: World,
-        function: Any,
-        key: np.uint64,
-        first: int,
-        last: int,
-        cost: float,
-        plays: npt.NDArray[np.int64],
-        calendar: Calendar | None = None,
-        changes: Changes | None = None,
-    ) -> float:
-        """Play rounds first..last of a compiled environment, as `ask` and `tell` would.
-
-        Returns `cost` plus what the rounds cost, NaN if a loss was outside [0, 1]. `plays`, unless empty, counts
-        plays by arm. With a `calendar` losses come as late as it says, and it keeps the decisions that are open;
-        with `changes` rounds have graphs of their own, which needs a policy `_for_changes`.
-        No rounds, first = last, compile the loop and change nothing.
-        """
-        self._enter()
-        try:
+    def _play(self, *about: Any) -> float:
+        """`Rounds(*about)` at once, as `ask` and `tell` would play them; see `Game.play`."""
+        rounds = Rounds(*about)
+        with self._alone():
             if self._open:
                 raise TurnError(
                     f"{len(self._open)} decisions are open: observe or cancel them before playing on"
                 )
-            if self._log is not None and first < last:
+            if self._log is not None and rounds.first < rounds.last:
                 raise TurnError(
                     f"this policy writes the log {self._log.path}, which compiled rounds do not: close it, or play "
                     "on with a copy()"
                 )
-            before = 0 if calendar is None else calendar.unanswered
-            cost = self._game.play(world, function, key, first, last, cost, plays, calendar, changes)
-            if calendar is not None:
-                self._lost += calendar.unanswered - before
+            before = 0 if rounds.calendar is None else rounds.calendar.unanswered
+            cost = self._game.play(rounds)
+            if rounds.calendar is not None:
+                self._lost += rounds.calendar.unanswered - before
             return cost
-        finally:
-            self._busy.release()
 
     def _for_changes(self) -> Policy:
         """A copy that is ready to play many rounds on graphs that change; an error where nothing is proved."""
@@ -468,26 +431,29 @@ class Policy:
           0 'tea'   50.00 %
           1 'milk'  50.00 %
         """
-        labels, unit, certificate = self.graph.labels, self.unit, self.certificate()
+        certificate, shares = self.certificate(), self._likeliest(checked_count("most", most), repr)
         head = (
-            f"{self.plan.realization} on {self.graph.n_arms:,} arms, {unit.kind} in [{unit.low:g}, {unit.high:g}]: "
+            f"{self.plan.realization} on {self.graph.n_arms:,} arms, {self._told}: "
             f"{_counted(self.round, 'round')}, {_counted(len(self._open), 'decision')} open"
         )
-        first, shares, rest = self._likeliest(checked_count("most", most))
-        shown = [str(arm) if labels is None else f"{arm} {labels[arm]!r}" for arm in first]
-        width = max(map(len, shown))
-        lines = [
-            f"  {name:<{width}}  {100 * share:5.2f} %" for name, share in zip(shown, shares, strict=True)
-        ]
-        others = self.graph.n_arms - len(first)
-        lines += [f"  {f'{others:,} others':<{width}}  {100 * rest:5.2f} %"] * (others > 0)
+        width = max(len(name) for name, _ in shares)
+        lines = [f"  {name:<{width}}  {100 * share:5.2f} %" for name, share in shares]
         return "\n".join([head, *[certificate.summary()] * certificate.certified, *lines])
 
-    def _likeliest(self, most: int) -> tuple[list[int], list[float], float]:
-        """The likeliest arms, their probabilities, and that of all others."""
-        likely = self.probabilities
-        first = np.argsort(-likely, kind="stable")[:most]
-        return first.tolist(), likely[first].tolist(), float(1 - likely[first].sum())
+    def _likeliest(self, most: int, label: Callable[[str], str]) -> list[tuple[str, float]]:
+        """The likeliest arms by name, with their probabilities, and all others together."""
+        labels, likely = self.graph.labels, self.probabilities
+        first = np.argsort(-likely, kind="stable")[:most].tolist()
+        rows = [
+            (str(arm) if labels is None else f"{arm} {label(labels[arm])}", float(likely[arm]))
+            for arm in first
+        ]
+        others = likely.size - len(first)
+        return rows + [(f"{others:,} others", max(0.0, float(1 - likely[first].sum())))] * (others > 0)
+
+    @property
+    def _told(self) -> str:
+        return f"{self.unit.kind} in [{self.unit.low:g}, {self.unit.high:g}]"
 
     def __str__(self) -> str:
         return self.summary()
@@ -499,16 +465,11 @@ class Policy:
 
     def _repr_html_(self, most: int = 10) -> str:
         """What a notebook shows."""
-        labels, unit, certificate = self.graph.labels, self.unit, self.certificate()
-        first, likely, rest = self._likeliest(most)
-        names = [str(arm) if labels is None else f"{arm} {labels[arm]}" for arm in first]
-        shares = list(zip(names, likely, strict=True))
-        others = self.graph.n_arms - len(first)
-        shares += [(f"{others:,} others", max(0.0, rest))] * (others > 0)
+        certificate, shares = self.certificate(), self._likeliest(most, str)
         rows = [
             ("rounds", f"{self.round:,}"),
             ("open decisions", f"{len(self._open):,}" if self._open else None),
-            ("is told", f"{unit.kind} in [{unit.low:g}, {unit.high:g}]"),
+            ("is told", self._told),
             ("certificate", f"{certificate.value:,.2f}: {MEANING}" if certificate.certified else None),
         ]
         title = f"Policy: {self.plan.realization} on {self.graph.n_arms:,} arms"
@@ -544,7 +505,7 @@ class Policy:
         """An independent policy in the same state; with a seed, on that seed's random stream."""
         twin = Policy._of(self._game.blank(), self.unit)._resume(self._state())
         if seed is not None:
-            twin._game.words[:] = seeded_words(checked_seed(seed))
+            twin._game.state()["words"][:] = seeded_words(checked_seed(seed))
         return twin
 
     def __copy__(self) -> Policy:
@@ -574,14 +535,11 @@ class Policy:
         Log(10 decisions, 20 rows, 6 arms, rewards in [0, 25])
         """
         file = checked_path("a log", path, LogError)
-        self._enter()
-        try:
+        with self._alone():
             if self._log is not None:
                 raise TurnError(f"this policy writes the log {self._log.path} already: close it first")
             self._log = PolicyLog(file, self.graph, self.unit, self._log_closed)
             return self._log
-        finally:
-            self._busy.release()
 
     def _log_closed(self) -> None:
         self._log = None
@@ -598,13 +556,10 @@ class Policy:
         return policy_file.pack(*self._contents())
 
     def _contents(self) -> tuple[dict[str, Any], Arrays]:
-        self._enter()
-        try:
+        with self._alone():
             if self._log is not None:
                 self._log.flush()  # the log knows all that the file does
             return policy_file.contents_of(self._game, self.unit, self._state())
-        finally:
-            self._busy.release()
 
     @staticmethod
     def load(path: str | PathLike[str], *, limit: int | None = None) -> Policy:
@@ -639,7 +594,7 @@ def _loaded(contents: files.Contents) -> Policy:
     """The policy of a file, if it can be played on: every error on the way is the file's."""
     with contents.blamed():
         game, unit, state = policy_file.read_policy(contents)
-        made = Policy._of(game, unit)._resume(State(*state))
+        made = Policy._of(game, unit)._resume(state)
         game.check()
         likely, certificate = made.probabilities, made.certificate()
         if not (likely >= 0.0).all() or not abs(likely.sum() - 1.0) < 1e-6:

@@ -27,7 +27,7 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +51,7 @@ from sidelight.policy.files import (
     read_graph,
     read_plan,
 )
-from sidelight.policy.game import Game, Limits
+from sidelight.policy.game import MOST_SUM, Game, Limits, State
 from sidelight.policy.games import blank_game
 from sidelight.policy.plan_game import PlanGame
 
@@ -61,25 +61,11 @@ OLD = (5, 6, 7)
 MOST_COUNTED = 2**52
 """Rounds are counted in doubles, which tell whole numbers apart for twice as long."""
 
-SUMS = {name: Limits(0.0, 1e100) for name in ("arm_sums", "arm_least", "arm_paid", "block_sums")}
-"""Less than sums of estimates can reach: what two numbers of 53 bits draw has a probability of 2⁻¹⁰⁶ or more."""
+SUMS = dict.fromkeys(("arm_sums", "arm_least", "arm_paid", "block_sums"), Limits(0.0, MOST_SUM))
 
 _ADVICE = (
     "older files hold the inner state of the engine of their time: play on with the Sidelight that wrote it"
 )
-
-
-class Read(NamedTuple):
-    """Where the policy of a file stands, in the order of `policy.State`."""
-
-    kind: str
-    arrays: Arrays
-    records: dict[int, Record]
-    made: int
-    lost: int
-    asked: int
-    version: int
-    warned: bool
 
 
 # -- writing ----------------------------------------------------------------------------------------------
@@ -104,8 +90,8 @@ def pack(header: dict[str, Any], arrays: Arrays) -> bytes:
     return stream.getvalue()
 
 
-def contents_of(game: Game, unit: Unit, state: Any) -> tuple[dict[str, Any], Arrays]:
-    """Header and arrays of a policy in this `policy.State`; the arrays are copies."""
+def contents_of(game: Game, unit: Unit, state: State) -> tuple[dict[str, Any], Arrays]:
+    """Header and arrays of a policy in this state; the arrays are copies."""
     plan, last = game.plan, game.last
     header = {
         "kind": state.kind,
@@ -222,7 +208,7 @@ def _looks(path: Path) -> str:
         return "unreadable"
 
 
-def read_policy(contents: Contents) -> tuple[Game, Unit, Read]:
+def read_policy(contents: Contents) -> tuple[Game, Unit, State]:
     """The game of a file at its first round, the unit, and where it stands."""
     if contents.header["version"] in OLD:
         from sidelight.policy.old_files import read_old
@@ -247,7 +233,7 @@ def read_policy(contents: Contents) -> tuple[Game, Unit, Read]:
     check_words(contents, arrays["words"])
     contents.finish()
     counts = (made, lost, asked, game.version, contents.field("warned", bool))
-    return game, read_unit(contents, header.get("unit")), Read(game.kind, arrays, records, *counts)
+    return game, read_unit(contents, header.get("unit")), State(game.kind, arrays, records, *counts)
 
 
 def begun_game(contents: Contents, kind: str) -> Game:

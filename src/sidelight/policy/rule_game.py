@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,14 +14,13 @@ from sidelight._types import Floats, Ints
 from sidelight.engine._numba.bundles import by_name
 from sidelight.engine._numba.entry import entry
 from sidelight.engine._numba.interrupts import interrupts_kept
-from sidelight.engine.calendar import Calendar, make_calendar
 from sidelight.engine.graphs import NO_GRAPHS, NO_SEQUENCE, SAME, Graphs
 from sidelight.engine.rules import ADDED, N_RECORD, NUMBERS, PER_ARM, SEEN, RuleState
 from sidelight.graph import FeedbackGraph
 from sidelight.policy.certificate import LEDGER
 from sidelight.policy.decision import Record
 from sidelight.policy.feedback import in_range
-from sidelight.policy.game import Arrays, Limits, refuse_graphs
+from sidelight.policy.game import MOST_SUM, Arrays, Game, Limits, Rounds, refuse_graphs
 from sidelight.policy.graphs import Explored, checked_graph, not_kept, packed
 
 if TYPE_CHECKING:
@@ -32,9 +30,6 @@ if TYPE_CHECKING:
 CHANGING = ("numbers", "counts", "sums", "probabilities", "words")
 """The arrays of `RuleState` that tell where a rule stands."""
 
-MOST = 1e100
-"""More than sums of estimates can reach."""
-
 
 def _arrays_of(graph: FeedbackGraph) -> dict[str, Any]:
     """A graph as the kernels of rules read it."""
@@ -42,22 +37,20 @@ def _arrays_of(graph: FeedbackGraph) -> dict[str, Any]:
     return {name: getattr(graph, name) for name in names} | {"loops": graph.has_loop}
 
 
-class RuleGame:
-    """A rule in play; it has no blocks and keeps no ledger. See `Game`.
+class RuleGame(Game):
+    """A rule in play; it has no blocks and keeps no ledger.
 
     A draw that is noted has gone by: its round counts, and the distribution is that of the next one.
     """
 
-    kind: ClassVar[str] = "rule"
-    limit = inf
+    kind = "rule"
+    plan: Rule
 
     def __init__(self, rule: Rule, words: npt.NDArray[np.uint64]) -> None:
-        self.plan = rule
-        self.made = self.version = 0
-        self.last: Record | None = None
+        super().__init__(rule)
         self.others = np.zeros(1, dtype=np.bool_)  # was another graph played on than the rule's own?
         g = rule.graph
-        n, most = g.n_arms, 1 + (g.n_arms if rule.changes_graphs else int(g.out_degree.max()))
+        n, most = g.n_arms, 1 + self.most_revealed
         self.arrays = RuleState(
             **_arrays_of(g),
             numbers=np.zeros(len(NUMBERS)),
@@ -86,20 +79,14 @@ class RuleGame:
         return record
 
     def note(self, record: Record) -> None:
-        """Keep P of what it reveals and what their losses are divided by; the round of the draw counts."""
+        """The round of the draw counts."""
         if record.values is None:
-            self._write_down(record)
+            self.write_down(record)
             self._go_on_once(self.arrays, record.values)
             self.version += 1
 
-    def noted(self, record: Record) -> Record:
-        """A copy, unless it has been noted."""
-        if record.values is None:
-            record = replace(record)
-            self._write_down(record)
-        return record
-
-    def _write_down(self, record: Record) -> None:
+    def write_down(self, record: Record) -> None:
+        """P of what it reveals, and what their losses are divided by."""
         graph = self.plan.graph if record.graph is None else record.graph
         state, reveals = self._on(record.graph), graph.out_neighbors(record.arm)
         values = np.empty(N_RECORD + PER_ARM * reveals.size)
@@ -146,14 +133,11 @@ class RuleGame:
 
     def changing(self, records: Iterable[Record]) -> RuleGame:
         """It is the one, if the rule is proved for graphs that change."""
-        if not self.plan.changes_graphs:
-            refuse_graphs(self.plan)
-        return self
+        return self if self.plan.changes_graphs else refuse_graphs(self.plan)
 
     def check_known(self, graph: FeedbackGraph) -> None:
         """The rule must apply there."""
-        if not self.plan.changes_graphs:
-            refuse_graphs(self.plan)
+        self.changing(())
         replace(self.plan, graph=graph)  # an error if it does not
 
     def check_shown(self, record: Record, graph: FeedbackGraph) -> None:
@@ -178,42 +162,23 @@ class RuleGame:
 
     # -- many rounds ------------------------------------------------------------------------------------
 
-    @property
-    def compiled_changes(self) -> bool:
-        """Wherever the rule is proved for graphs that change."""
-        return self.plan.changes_graphs
-
-    def play(
-        self,
-        world: Any,
-        function: Any,
-        key: np.uint64,
-        first: int,
-        last: int,
-        cost: float,
-        plays: npt.NDArray[np.int64],
-        calendar: Calendar | None,
-        changes: Changes | None,
-    ) -> float:
+    def play(self, rounds: Rounds) -> float:
         """Answered at once is a calendar of no delay."""
         graphs, sequence, after = NO_GRAPHS, NO_SEQUENCE, False
-        if changes is not None:
+        if (changes := rounds.changes) is not None:
             graphs, sequence, after = _packed(self.plan, changes), changes.sequence, changes.after
             self.others |= (graphs.relation != SAME).any()
-        calendar = self.calendar(np.zeros(1, dtype=np.int64), 1) if calendar is None else calendar
         before = self._numbers.round
-        about = (world, function, key, first, last, cost, plays, calendar)
-        cost = float(self.plan.kernels.play(self.arrays, graphs, sequence, after, *about))
+        game = (self.arrays, graphs, sequence, after, *rounds[:7])
+        cost = float(self.plan.kernels.play(*game, rounds.calendar or self.calendar()))
         self.made += int(self._numbers.round - before)
         self.version += 1
         return cost
 
-    def calendar(self, delays: npt.NDArray[np.int64], rounds: int) -> Calendar:
-        """With room for what `note` keeps."""
-        g = self.plan.graph
-        return make_calendar(
-            delays, rounds, self.room(g.n_arms if self.plan.changes_graphs else int(g.out_degree.max()))
-        )
+    @cached_property
+    def most_revealed(self) -> int:
+        """On any graph that may come."""
+        return self.plan.graph.n_arms if self.plan.changes_graphs else super().most_revealed
 
     def room(self, degree: int) -> int:
         """On graphs that change also the sum and the distribution before the draw."""
@@ -225,12 +190,6 @@ class RuleGame:
     def proved(self) -> bool:
         """On the rule's own graph."""
         return not self.others[0]
-
-    @cached_property
-    def degrees(self) -> list[int]:
-        """How many arms each arm reveals in the rule's own graph."""
-        degrees: list[int] = self.plan.graph.out_degree.tolist()
-        return degrees
 
     def probabilities(self) -> Floats:
         """As the rule says."""
@@ -247,54 +206,29 @@ class RuleGame:
 
     # -- state ------------------------------------------------------------------------------------------
 
-    @property
-    def words(self) -> npt.NDArray[np.uint64]:
-        """The random stream."""
-        return self.arrays.words
-
     def state(self) -> Arrays:
         """Counts, sums, the distribution and the random stream; the rest is room to work in."""
         return {name: getattr(self.arrays, name) for name in CHANGING} | {"others": self.others}
 
     def limits(self) -> dict[str, Limits]:
         """Counts are not negative."""
-        positive = Limits(0.0, MOST)
-        return {
-            "counts": positive,
-            "sums": positive,
-            "numbers": positive,
-            "probabilities": Limits(0.0, 1.0),
-        }
+        positive = dict.fromkeys(("counts", "sums", "numbers"), Limits(0.0, MOST_SUM))
+        return positive | {"probabilities": Limits(0.0, 1.0)}
 
     def blank(self) -> RuleGame:
         """At round one."""
-        return RuleGame(self.plan, np.zeros_like(self.words))
+        return RuleGame(self.plan, np.zeros_like(self.arrays.words))
 
-    def resume(self) -> None:
-        """Nothing follows from the arrays that is not in them."""
+    def _entry(self, kernel: str, *arguments: object) -> Callable[..., Any]:
+        return entry(getattr(self.plan.kernels, kernel), self.arrays, *arguments)
 
-    def check(self) -> None:
-        """Any counts and sums can be played on."""
-
-    @cached_property
-    def _ask_once(self) -> Callable[..., int]:
-        return entry(self.plan.kernels.ask, self.arrays)
-
-    @cached_property
-    def _tell_once(self) -> Callable[..., bool]:
-        return entry(self.plan.kernels.tell, self.arrays, 0, self.arrays.losses)
-
-    @cached_property
-    def _keep_once(self) -> Callable[..., None]:
-        return entry(self.plan.kernels.keep, self.arrays, 0, self.arrays.losses)
-
-    @cached_property
-    def _go_on_once(self) -> Callable[..., None]:
-        return entry(self.plan.kernels.go_on, self.arrays, self.arrays.losses)
-
-    @cached_property
-    def _observe_once(self) -> Callable[..., bool]:
-        return entry(self.plan.kernels.observe, self.arrays, 0, self.arrays.losses, self.arrays.losses)
+    _ask_once = cached_property(lambda self: self._entry("ask"))
+    _tell_once = cached_property(lambda self: self._entry("tell", 0, self.arrays.losses))
+    _keep_once = cached_property(lambda self: self._entry("keep", 0, self.arrays.losses))
+    _go_on_once = cached_property(lambda self: self._entry("go_on", self.arrays.losses))
+    _observe_once = cached_property(
+        lambda self: self._entry("observe", 0, self.arrays.losses, self.arrays.losses)
+    )
 
 
 @lru_cache(maxsize=16)
