@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
+from math import prod
 from pathlib import Path
 from typing import IO, Any
 
@@ -57,14 +58,17 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> npt.NDArray[Any]:
         raise ArchiveError(f"its member {info.filename!r} is no array as NumPy writes them")
     with archive.open(info) as member:
         data = member.read(info.file_size)  # to the end would inflate a member that is larger than it says
+    stream = io.BytesIO(data)
     try:
-        array: npt.NDArray[Any] = np.lib.format.read_array(
-            io.BytesIO(data), allow_pickle=False, max_header_size=LONGEST_HEADER
-        )
+        first = np.lib.format.read_magic(stream) == (1, 0)
+        header = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
+        shape, _, dtype = header(stream, max_header_size=LONGEST_HEADER)
+        if prod(shape) * dtype.itemsize != len(data) - stream.tell():  # before that is allocated
+            raise ValueError(f"the shape {shape} does not fit its size")
+        stream.seek(0)
+        array: npt.NDArray[Any] = np.lib.format.read_array(stream, max_header_size=LONGEST_HEADER)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError, OverflowError) as error:
-        raise ArchiveError(
-            f"its member {info.filename!r} is no array, or does not fit its size ({error!s:.100})"
-        ) from error
+        raise ArchiveError(f"its member {info.filename!r} is no array ({error!s:.100})") from error
     if array.dtype.kind not in "biufSU":
         raise ArchiveError(f"its member {info.filename!r} holds {array.dtype}, not numbers or text")
     return array

@@ -102,19 +102,14 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def _descriptor(path: Path) -> int | None:
-    """The number of an open file of this process that `path` names: /dev/stdout, /dev/fd/3, links to them.
+    """The number of the output of this process that `path` is, such as /dev/stdout and links to it.
 
     Opening such a path anew would start at the beginning of the file behind it, over what is there.
     """
-    ours = {os.path.realpath("/proc/self/fd"), "/dev/fd"}
-    name = os.path.abspath(path)
-    for _ in range(40):  # as many links as Linux follows
-        folder, last = os.path.split(name)
-        if last.isdigit() and os.path.realpath(folder) in ours:
-            return int(last)
-        if not os.path.islink(name):
-            return None
-        name = os.path.join(folder, os.readlink(name))
+    for number in (1, 2):
+        with contextlib.suppress(OSError):
+            if os.path.samestat(os.stat(path), os.fstat(number)):
+                return number
     return None
 
 
@@ -179,12 +174,11 @@ def locked(path: Path) -> Iterator[bool]:
 
 def digest(*parts: str | bytes | npt.NDArray[Any]) -> str:
     """SHA-256 of the parts one after another, as 64 hex digits; arrays by their bytes."""
-    found = hashlib.sha256()
+    whole = hashlib.sha256()
     for part in parts:
-        found.update(
-            part.encode() if isinstance(part, str) else part if isinstance(part, bytes) else part.tobytes()
-        )
-    return found.hexdigest()
+        data = part.encode() if isinstance(part, str) else part
+        whole.update(data if isinstance(data, bytes) else data.tobytes())
+    return whole.hexdigest()
 
 
 def file_digest(path: Path) -> str:

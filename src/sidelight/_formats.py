@@ -15,9 +15,7 @@ class Format:
     endings: tuple[str, ...]
     module: str
     about: str
-    options: tuple[
-        str, ...
-    ] = ()  # `named`, `probabilities`: those of `read_graph` that not every format knows
+    options: tuple[str, ...] = ()  # of `read_graph`, which not every format knows: `named`, `probabilities`
     labels_beside: bool = False  # has no room for labels: they are in <name>.nodes.csv
     edge_by_edge: bool = True  # cannot hold graphs with billions of edges
 

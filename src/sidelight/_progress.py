@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from datetime import timedelta
 from typing import Any
 
 from sidelight import _html
@@ -41,8 +42,8 @@ class Progress:
             return
         if self._show is not None:
             self._bar = self._bar or _Cell(self._show)
-            left = self.elapsed * (self.total - done) / done if done > 0 else float("inf")
-            remark = f"{note}  left: {_seconds(left)}".strip()
+            left = timedelta(seconds=round(self.elapsed * (self.total - done) / done)) if done > 0 else "–"
+            remark = f"{note}  left: {left}".strip()
             self._bar.draw(
                 _html.progress(text or self.text, done / self.total if self.total else 0.0, remark)
             )
@@ -72,21 +73,16 @@ class _Cell:
     """A place below the cell of a notebook, drawn anew in place and empty in the end."""
 
     def __init__(self, display: Any) -> None:
-        self._display, self._handle, self._drawn = display, None, 0.0
+        self._handle = display(_content(""), raw=True, display_id=True)
+        self._drawn = -REDRAWN_SECONDS
 
     def draw(self, shown: str) -> None:
-        now = time.monotonic()
-        if self._handle is None:
-            self._handle = self._display(_content(shown), raw=True, display_id=True)
-        elif now - self._drawn >= REDRAWN_SECONDS:
+        if time.monotonic() - self._drawn >= REDRAWN_SECONDS:
             self._handle.update(_content(shown), raw=True)
-        else:
-            return
-        self._drawn = now
+            self._drawn = time.monotonic()
 
     def stop(self) -> None:
-        if self._handle is not None:
-            self._handle.update(_content(""), raw=True)
+        self._handle.update(_content(""), raw=True)
 
 
 def _content(shown: str) -> dict[str, str]:
@@ -103,12 +99,3 @@ def _notebook() -> Any:
     from IPython.display import display
 
     return display
-
-
-def _seconds(left: float) -> str:
-    """A time to wait, roughly."""
-    if left == float("inf"):
-        return "–"
-    minutes, seconds = divmod(round(left), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

@@ -306,51 +306,25 @@ def test_the_weak_exp3g_pays_for_self_loops_it_does_not_watch():
 # -- growth ----------------------------------------------------------------------------------------------------
 
 
-def exponent(make, hard, horizons, seeds):
-    """Slope of log mean regret in log T, and 4 standard errors; every horizon has its tuning and its instance."""
-    x, means, errors = np.log(horizons), [], []
-    for T in horizons:
-        regret = sl.simulate(make(T), hard(T), seeds=seeds, checkpoints=[T]).regret[:, -1]
+HORIZONS = [1_000, 4_000, 16_000, 64_000]
+GROWTH = {  # algorithm, graph, the gap that is hardest at horizon T, the exponent, seeds
+    "exp3": (sl.baselines.exp3, "mab:5", lambda T: sqrt(5 / T), 1 / 2, range(60)),
+    "hedge": (sl.baselines.hedge, "full:5", lambda T: sqrt(1 / T), 1 / 2, range(100)),
+    "chlz21": (sl.baselines.chlz21, "cycle:6", lambda T: 0.5 * cbrt(6 / T), 2 / 3, range(60)),
+}
+
+
+@pytest.mark.parametrize("name", GROWTH)
+def test_regret_grows_with_the_exponent_of_the_theory(name):
+    """The slope of log mean regret in log T, within 4 standard errors; every horizon has its tuning and instance."""
+    make, spec, gap, exponent, seeds = GROWTH[name]
+    g, x, means, errors = sl.families.parse(spec), np.log(HORIZONS), [], []
+    for T in HORIZONS:
+        hard = sl.environments.gap(g.n_arms, best=2, gap=gap(T))
+        regret = sl.simulate(make(g, T), hard, seeds=seeds, checkpoints=[T]).regret[:, -1]
         means.append(regret.mean())
         errors.append(regret.std(ddof=1) / sqrt(len(seeds)) / regret.mean())
     weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
-    return float(weights @ np.log(means)), 4 * float(np.linalg.norm(weights * errors))
-
-
-HORIZONS = [1_000, 4_000, 16_000, 64_000]
-
-
-def test_exp3_grows_like_the_square_root_on_a_bandit():
-    g = sl.families.mab(5)
-    slope, error = exponent(
-        lambda T: sl.baselines.exp3(g, T),
-        lambda T: sl.environments.gap(5, best=2, gap=sqrt(5 / T)),
-        HORIZONS,
-        range(60),
-    )
+    error = 4 * float(np.linalg.norm(weights * errors))
     assert error < 0.1
-    assert abs(slope - 1 / 2) <= error
-
-
-def test_hedge_grows_like_the_square_root_on_full_feedback():
-    g = sl.families.full(5)
-    slope, error = exponent(
-        lambda T: sl.baselines.hedge(g, T),
-        lambda T: sl.environments.gap(5, best=2, gap=sqrt(1 / T)),
-        HORIZONS,
-        range(100),
-    )
-    assert error < 0.1
-    assert abs(slope - 1 / 2) <= error
-
-
-def test_chlz21_grows_like_two_thirds_on_a_cycle():
-    g = sl.families.cycle(6)
-    slope, error = exponent(
-        lambda T: sl.baselines.chlz21(g, T),
-        lambda T: sl.environments.gap(6, best=2, gap=0.5 * cbrt(6 / T)),
-        HORIZONS,
-        range(60),
-    )
-    assert error < 0.1
-    assert abs(slope - 2 / 3) <= error
+    assert abs(float(weights @ np.log(means)) - exponent) <= error

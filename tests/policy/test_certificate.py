@@ -345,23 +345,6 @@ def test_it_never_exceeds_the_quadratic_form(kind):
         assert policy.certificate().value <= quadratic * (1 + 1e-9)
 
 
-def test_arms_that_do_not_exist():
-    policy = sl.plan(sl.families.cycle(5), 100, realization="fixed").policy(seed=1)
-    for wrong in (-1, 5, 1.5, "2"):
-        with pytest.raises(sl.InvalidOption, match="arm"):
-            policy.certificate(wrong)
-
-
-def test_it_reads_well():
-    policy = sl.plan(sl.families.cycle(5), 100, realization="fixed").policy(seed=1)
-    play(policy, 100, 1)
-    text = str(policy.certificate())
-    assert "any arm" in text
-    assert "100 rounds" in text
-    assert "restriction" in text
-    assert "arm 3" in policy.certificate(3).summary()
-
-
 # -- simulated ------------------------------------------------------------------------------------------------
 
 
@@ -380,13 +363,6 @@ def test_simulations_record_what_the_policy_certifies(kind):
         if t + 1 in points:
             found.append(sum(policy.certificate().terms.values()))
     assert_allclose(run.certificate[1], found, rtol=1e-12)
-
-
-def test_tables_hold_it():
-    run = sl.simulate(
-        sl.plan(sl.families.cycle(5), 200, realization="fixed"), sl.environments.gap(5), seeds=[1, 2]
-    )
-    assert_array_equal(run.to_arrow()["certificate"].to_numpy(), run.certificate.ravel())
 
 
 def test_longer_than_planned_it_still_holds():

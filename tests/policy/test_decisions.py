@@ -3,7 +3,6 @@
 import copy
 import pickle
 import tempfile
-from dataclasses import FrozenInstanceError
 from pathlib import Path
 
 import numpy as np
@@ -350,7 +349,7 @@ def test_estimates_are_unbiased_in_every_order_of_arrival(name):
 def todays(game, record, losses, learn=PlanGame.learn):
     """What a careless `learn` would do: divide by the probabilities of the day the losses come."""
     if record.version != game.version:
-        game.note(record)
+        game.write_down(record)
     return learn(game, record, losses)
 
 
@@ -412,28 +411,6 @@ def test_by_what_was_kept_it_is_the_same(kind):
         np.testing.assert_allclose(*tuned, rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["blocks along edges", "self-tuning", "exp3_ix"])
-def test_late_answers_after_loading_count_bit_for_bit(kind, tmp_path):
-    policy, _ = begun(kind)
-    n = policy.graph.n_arms
-    open_ = policy.decide(count=20)
-    for d in open_[::3]:
-        policy.observe(d, losses_of(d.id, n)[d.reveals])
-    policy.ask()
-    policy.save(tmp_path / "policy")
-    loaded = sl.Policy.load(tmp_path / "policy")
-    rng = np.random.default_rng(1)
-    for d in [open_[i] for i in rng.permutation(20) if i % 3]:
-        for each in (policy, loaded):
-            each.observe(d.id, losses_of(d.id, n)[d.reveals])
-        assert np.array_equal(policy.probabilities, loaded.probabilities)
-    for each in (policy, loaded):
-        each.tell(losses_of(99, n)[each.graph.out_neighbors(each.pending)])
-    assert np.array_equal(policy.probabilities, loaded.probabilities)
-    assert [d.arm for d in policy.decide(count=30)] == [d.arm for d in loaded.decide(count=30)]
-    assert policy.certificate() == loaded.certificate() or kind == "exp3_ix"  # which certifies NaN
-
-
 # -- what is said about them --------------------------------------------------------------------------------
 
 
@@ -468,7 +445,7 @@ def test_decisions_are_frozen_values():
     decision = policy.decide()
     assert type(decision) is sl.Decision
     for name in ("arm", "seen", "anything"):
-        with pytest.raises((FrozenInstanceError, AttributeError, TypeError)):
+        with pytest.raises(AttributeError):
             setattr(decision, name, 0)
     again = pickle.loads(pickle.dumps(decision))
     for kept in (again, copy.deepcopy(decision)):
@@ -486,32 +463,3 @@ def test_what_arms_reveal_is_remembered_read_only_and_within_limits(graph, monke
         np.testing.assert_array_equal(decision.reveals, graph.out_neighbors(decision.arm))
     assert 0 < sum(row.size + policies.EACH_ROW for row in policy._rows.values()) <= 1000
     assert not any(row.flags.writeable for row in policy._rows.values())
-
-
-def test_a_decision_of_another_policy_is_refused():
-    plan = PLANS["one simplex, lists"]()
-    one, two = plan.policy(seed=1), plan.policy(seed=2)
-    d, e = next(
-        (d, e) for d, e in zip(one.decide(count=9), two.decide(count=9), strict=True) if d.arm != e.arm
-    )
-    with pytest.raises(
-        sl.errors.TurnError, match=f"decision {d.id} of this policy is arm {e.arm}, not {d.arm}"
-    ):
-        two.observe(d, np.ones(d.reveals.size))
-    for wrong in ("x", None, 1.0, True):
-        with pytest.raises(sl.errors.InvalidOption, match="what decide"):
-            one.observe(wrong, [0.5])
-    with pytest.raises(sl.errors.InvalidOption):
-        one.decide(count=0)
-    with pytest.raises(sl.errors.TurnError, match="9 decisions are open"):
-        sl.simulate(one, sl.environments.gap(8), seeds=[0], horizon=10)
-
-
-def test_decisions_beyond_the_horizon_warn_once_where_they_are_made():
-    policy = sl.plan(families.cycle(4), horizon=3, realization="fixed").policy(seed=1)
-    policy.decide(count=3)
-    with pytest.warns(sl.errors.PastHorizon, match="3 rounds") as warned:
-        policy.decide()
-    assert warned[0].filename == __file__
-    policy.decide(count=2)
-    assert len(warned) == 1

@@ -16,7 +16,7 @@ from sidelight.engine.fields import CHANGING, DERIVED, STREAM, views
 from sidelight.engine.simplex.store import HELD, N_SCALARS, RATE
 from sidelight.experiment import simulation
 from sidelight.planning import LAZY_FACTOR
-from sidelight.planning.schedule import epoch_start, next_epoch
+from sidelight.planning.schedule import epoch_start
 
 SPECS = [
     "cycle:6",
@@ -210,60 +210,6 @@ def test_calls_of_any_length_leave_the_same_state(spec, chunk, monkeypatch):
     assert_same_state(kept[-1], policy)
 
 
-def test_cores_and_company_change_nothing():
-    for spec in ("cycle:40", "corrupted_mab:9,3"):
-        plan = planned(spec)
-        environment = world(plan.graph.n_arms)
-        together = sl.simulate(plan, environment, seeds=[5, 6, 7], horizon=5_000, jobs=2)
-        alone = sl.simulate(plan, environment, seeds=[7, 5], horizon=5_000, jobs=1)
-        assert_array_equal(together.cost[[2, 0]], alone.cost)
-        assert_array_equal(together.ledger[[2, 0]], alone.ledger)
-        assert_array_equal(together.plays[[2, 0]], alone.plays)
-        assert not np.array_equal(together.cost[0], together.cost[1])
-
-
-def test_an_interrupted_run_resumes_to_the_uninterrupted_one(monkeypatch):
-    plan, environment = planned("corrupted_mab:9,3"), world(9)
-    whole = sl.simulate(plan, environment, seeds=[1, 2], horizon=3_000)
-
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(simulation, "_wait", interrupted)
-        patched.setattr(simulation, "CHUNK_SECONDS", 1e-9)
-        part = sl.simulate(plan, environment, seeds=[1, 2], horizon=3_000, jobs=1)
-    assert not part.complete
-    resumed = part.resume()
-    assert resumed.complete
-    assert_array_equal(resumed.cost, whole.cost)
-    assert_array_equal(resumed.ledger, whole.ledger)
-
-
-@pytest.mark.parametrize("pending", [False, True], ids=["between rounds", "pending"])
-@each
-def test_saved_policies_continue_across_epochs(spec, pending, tmp_path):
-    """Saved just before, at and after the beginning of an epoch, and continued over further ones."""
-    plan = planned(spec)
-    environment, policy = world(plan.graph.n_arms), plan.policy(seed=8)
-    boundary = next_epoch(60)
-    for last in (boundary - 2, boundary - 1, boundary):
-        play(policy, environment, last)
-        if pending:
-            policy.ask()
-        policy.save(tmp_path / "policy.npz")
-        loaded, straight = sl.Policy.load(tmp_path / "policy.npz"), policy.copy()
-        assert loaded.plan.horizon is None
-        assert_same_state(loaded, straight)
-        if pending:
-            for each_policy in (policy, loaded, straight):
-                revealed = plan.graph.out_neighbors(each_policy.pending)
-                each_policy.tell(environment.losses(7, last, revealed))
-        arms = [play(each_policy, environment, 200) for each_policy in (loaded, straight)]
-        assert arms[0] == arms[1]
-        assert_same_state(loaded, straight)
-
-
 def test_simulating_from_a_policy_keeps_its_epoch():
     """A policy that has played 300 rounds goes on with the rates of round 301, not of round 1."""
     plan, environment = planned("corrupted_mab:9,3"), world(9)
@@ -293,16 +239,6 @@ def test_rounds_left_end_with_the_epoch():
     fixed = sl.plan(sl.families.cycle(6), 1000, realization="fixed").policy(seed=1)._game
     fixed.made = 3
     assert fixed._until_turn == MOST_ROUNDS
-
-
-def test_inside_an_epoch_nothing_turns():
-    plan, environment = planned("corrupted_mab:9,3"), world(9)
-    policy = plan.policy(seed=1)
-    play(policy, environment, 110)
-    assert epoch_start(policy.round + 1) < policy.round + 1
-    before = policy.copy()
-    policy._game._turn()
-    assert_same_state(policy, before)
 
 
 def test_before_the_start_of_a_schedule_nothing_falls():

@@ -1,7 +1,5 @@
 """Policies whose reveals may fail: what they are told, what they keep, and that simulation plays the same."""
 
-import pickle
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -146,23 +144,6 @@ def test_late_answers_too():
             decided_at, answered = waiting.pop(t)
             policy.observe(answered, coins.heard(3, decided_at, G, answered.arm))
     assert_array_equal(compiled.plays[0], plays)
-
-
-def test_saved_and_pickled_with_what_is_open(tmp_path, plan):
-    policy = plan.policy(seed=2)
-    for _ in range(30):
-        decision = policy.decide()
-        policy.observe(decision, np.full(decision.reveals.size, 0.5))
-    waiting = decided(policy, 1)
-    policy.decide()
-    policy.save(tmp_path / "policy")
-    for other in (sl.Policy.load(tmp_path / "policy"), pickle.loads(pickle.dumps(policy)), policy.copy()):
-        assert other.graph == G
-        assert_array_equal(other.probabilities, policy.probabilities)
-        other.observe(waiting.id, {2: 0.5})
-        twin = policy.copy()
-        twin.observe(waiting.id, {2: 0.5, 1: None})
-        assert_array_equal(other.probabilities, twin.probabilities)
 
 
 def test_logs_have_what_was_revealed(tmp_path, plan):

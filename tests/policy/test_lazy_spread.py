@@ -13,7 +13,6 @@ import pytest
 from dense_engine import Dense
 from kernel_entries import exploration, unpack
 from numpy.testing import assert_allclose
-from scipy.stats import chisquare
 from stronger_twins import flat_plan, flat_ways, potential_of
 
 import sidelight as sl
@@ -174,21 +173,3 @@ def test_estimates_are_unbiased(name):
     ahead(policy, world_of(plan), 0, 300)
     assert POWER_BUCKETS in unpack(policy._game.memory)[2].form
     dense.assert_unbiased(policy._game.memory, np.random.default_rng(7).random(dense.n), tolerance=1e-7)
-
-
-@pytest.mark.parametrize("name", ["cycle of 100, short", "two cycles and loops", "covered beside loops"])
-def test_arms_are_drawn_from_the_probabilities(name):
-    """Losses of zero teach nothing, so the distribution stands still while it is sampled."""
-    plan = planned(name)
-    policy = plan.policy(seed=8)
-    ahead(policy, world_of(plan), 0, 2_000)
-    Z, counts, draws = policy.probabilities, np.zeros(plan.graph.n_arms), 20_000
-    for _ in range(draws):
-        arm = policy.ask()
-        counts[arm] += 1
-        policy.tell(np.zeros(plan.graph.out_degree[arm]))
-    assert_allclose(policy.probabilities, Z, rtol=1e-13)
-    rare = draws * Z < 10
-    counts, expected = (np.append(x[~rare], x[rare].sum()) for x in (counts, draws * Z))
-    counts, expected = counts[expected > 5], expected[expected > 5]
-    assert chisquare(counts, expected * counts.sum() / expected.sum()).pvalue > 1e-3

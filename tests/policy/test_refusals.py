@@ -76,10 +76,8 @@ def without_pending(p):
 
 def another_policys(p):
     """A decision with a number of this policy, and an arm that is not."""
-    from dataclasses import replace
-
     d = p.open[0]
-    p.observe(replace(d, arm=(d.arm + 1) % p.graph.n_arms), ndarray_of(d, 0.5))
+    p.observe(d._replace(arm=(d.arm + 1) % p.graph.n_arms), ndarray_of(d, 0.5))
 
 
 NAN, INF = float("nan"), float("inf")

@@ -67,17 +67,3 @@ def test_whatever_is_affordable_stays_affordable_after_every_round(kind):
         else:
             floor = rule.first + rule.share * number(policy, "charged") / rule.diameter
             assert beta * (1 + rule.patience) * (1 + 1e-12) >= floor
-
-
-def test_decisions_and_simulation_play_one_game():
-    rng = np.random.default_rng(2)
-    losses = rng.random((400, 12)).round(2)
-    plan = sl.plan(families.cycle(12), realization="self-tuning")
-    run = sl.simulate(plan, sl.environments.matrix(losses), seeds=[4], horizon=400)
-    policy, cost = plan.policy(seed=4), 0.0
-    for row in losses:
-        arm = policy.ask()
-        cost += row[arm]
-        policy.tell(row[policy.graph.out_neighbors(arm)])
-    assert run.certificate[0, -1] == policy.certificate().value
-    assert run.regret[0, -1] == pytest.approx(cost - losses.sum(axis=0).min())

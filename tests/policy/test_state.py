@@ -64,6 +64,7 @@ def check_goes_on(policy, tmp_path, graphs=(None,)):
     for name, twin in zip(WAYS, twins, strict=True):
         assert snapshot(twin) == before, name
         assert twin.probabilities.tobytes() == policy.probabilities.tobytes(), name
+        assert twin.to_bytes() == policy.to_bytes(), name
     for everyone in [policy, *twins]:
         if everyone.pending is not None:
             arm = everyone.pending

@@ -27,7 +27,7 @@ from sidelight.experiment.delays import Delays
 from sidelight.experiment.run import LEDGER, PlaysOver, Run, kept_at, regret_of
 from sidelight.graph.names import GivenGraph, graph_of, named
 from sidelight.policy.own import TURNS, Make, check_several, guarded, is_own, playable, ready_for_changes
-from sidelight.policy.player import MinimalPlayer, Playable
+from sidelight.policy.player import Playable, Player
 from sidelight.policy.policy import Policy
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ MOST_COUNTED_ARMS = 100_000
 
 
 def simulate(
-    plan: Playable | MinimalPlayer | Make,
+    plan: Playable | Player | Make,
     environment: Environment | str,
     seeds: int | Iterable[int] = (0,),
     horizon: int | None = None,
@@ -136,7 +136,7 @@ def simulate(
     return _run(policy, environment, name, tasks, points, jobs, progress)
 
 
-def _player(plan: object, graph: object, horizon: int | None) -> MinimalPlayer:
+def _player(plan: object, graph: object, horizon: int | None) -> Player:
     """What plays: of a plan or rule a new policy, of a class its players, else anything that takes turns."""
     if is_own(plan):
         name = getattr(plan, "__name__", type(plan).__name__)
@@ -177,7 +177,7 @@ def logarithmic_checkpoints(horizon: int, count: int = 80) -> Longs:
     return points
 
 
-def _warm_up(policy: MinimalPlayer, environment: Environment, delays: Delays) -> None:
+def _warm_up(policy: Player, environment: Environment, delays: Delays) -> None:
     """Compile, or load from the cache, what will be called, before the clock starts; policies stay as they are."""
     if not isinstance(policy, Policy):
         return
@@ -195,7 +195,7 @@ def _warm_up(policy: MinimalPlayer, environment: Environment, delays: Delays) ->
 class _Task:
     """One seed being played: resumable after every chunk."""
 
-    policy: MinimalPlayer
+    policy: Player
     environment: Environment
     seed: int
     points: Longs
@@ -205,7 +205,7 @@ class _Task:
     over: Longs  # positions of the checkpoints at which these are kept
 
     def __post_init__(self) -> None:
-        self.clone: MinimalPlayer | None = None  # made when the task starts: memory is per running task
+        self.clone: Player | None = None  # made when the task starts: memory is per running task
         self.round = 0
         self.total = 0.0
         self.next_point = 0
@@ -312,7 +312,7 @@ class _Open(NamedTuple):
 
 
 def _run(
-    policy: MinimalPlayer,
+    policy: Player,
     environment: Environment,
     name: str,
     tasks: list[_Task],

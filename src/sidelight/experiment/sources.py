@@ -32,7 +32,7 @@ from sidelight.planning import Plan
 from sidelight.policy import names as policies
 from sidelight.policy import plan_file
 from sidelight.policy.own import check_turns, is_own, own_from_source, own_source, playable
-from sidelight.policy.player import MinimalPlayer, Playable
+from sidelight.policy.player import Playable, Player
 
 LOOPS = ("unobservable", "all")
 """Which arms may be given a self-loop: those that no arm reveals, or all."""
@@ -211,7 +211,7 @@ class PolicySource(Source):
         (graph, horizon, seed), a plan or a policy.
         """
         if not isinstance(entry, str):
-            if is_own(entry) or isinstance(entry, Playable | MinimalPlayer):
+            if is_own(entry) or isinstance(entry, Playable | Player):
                 return cls.of(entry, name)
             wanted = "a name, FILE.py:NAME, a class or function of (graph, horizon, seed), or a plan"
             raise InvalidOption(f"must be {wanted}, got {entry!r:.200}")

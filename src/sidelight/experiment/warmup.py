@@ -96,6 +96,7 @@ def _run(name: str) -> Warmed:
 
 def _decide(family: str, player: str) -> None:
     policy = make(player, families.parse(family), HORIZON).policy(seed=0)
+    assert isinstance(policy, Policy)
     policy.tell([0.5] * int(policy.graph.out_degree[policy.ask()]))
     assert len(policy.probabilities) == policy.graph.n_arms
 

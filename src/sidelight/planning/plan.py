@@ -10,8 +10,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sidelight import _html
-from sidelight._check import checked_horizon, checked_path
-from sidelight.errors import NoHorizon, SavedStateError
+from sidelight._check import checked_horizon
+from sidelight.errors import NoHorizon
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
 from sidelight.planning.bounds.bound import Bound, BoundCurve, Condition, bound_at
@@ -91,7 +91,7 @@ class Plan:
         """
         from sidelight.policy import plan_file
 
-        plan_file.save(self, checked_path("a saved plan", path, SavedStateError))
+        plan_file.save(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str], limit: int | None = None) -> Plan:
@@ -102,7 +102,7 @@ class Plan:
         """
         from sidelight.policy import plan_file
 
-        return plan_file.load(checked_path("a saved plan", path, SavedStateError), limit)
+        return plan_file.read(path, limit).plan
 
     @property
     def bound(self) -> Bound:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import nan
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from sidelight._types import Floats, Ints
 
@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from sidelight.graph import FeedbackGraph
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """An arm to be played, what that reveals, and how likely each of these was to be seen.
 
     Answered once, by `Policy.observe`, whenever its losses come, or given up by `Policy.cancel`.
@@ -34,32 +33,16 @@ class Decision:
     seen: Floats  # the probability, when it was decided, that each of these would be seen
     probability: float = nan  # of the arm itself, when it was decided; NaN if an old file did not say
 
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
     def __repr__(self) -> str:
         return (
             f"Decision(id={self.id}, arm={self.arm}, label={self.label!r}, reveals={self.reveals.size} arms)"
         )
-
-
-@dataclass(eq=False, slots=True)
-class _Writable:
-    """A decision that is being made: the same slots."""
-
-    id: int
-    round: int
-    arm: int
-    label: str
-    reveals: Ints
-    seen: Floats
-    probability: float
-
-
-def made_decision(
-    number: int, arm: int, label: str, reveals: Ints, seen: Floats, probability: float
-) -> Decision:
-    """Decision(number, number, …), which takes a frozen class four times as long."""
-    made = _Writable(number, number, arm, label, reveals, seen, probability)
-    made.__class__ = Decision  # type: ignore[assignment]
-    return cast(Decision, made)
 
 
 @dataclass(eq=False, slots=True)

@@ -40,7 +40,7 @@ def aligned(graph: FeedbackGraph, degree: int, arm: int, losses: object) -> Floa
     if not graph.certain:
         lost = np.isnan(values) & (graph.reveal_probabilities(arm) == 1)
         if lost.any():
-            raise cannot_fail(graph, arm, graph.out_neighbors(arm)[lost].tolist())
+            raise _not_told(graph, arm, graph.out_neighbors(arm)[lost].tolist())
     return values
 
 
@@ -51,14 +51,6 @@ def told_of(graph: FeedbackGraph, unit: Unit, arm: int, losses: object) -> Float
     if not in_range(values if graph.certain else heard(values)):
         raise out_of_range(graph, arm, unit, told)
     return told
-
-
-def cannot_fail(graph: FeedbackGraph, arm: int, missing: list[int]) -> InvalidFeedback:
-    """The error where a reveal is said to have failed that never does."""
-    return InvalidFeedback(
-        f"arm {named(graph, arm)} also reveals {names(graph, missing)}, which never fails, but no loss was told; "
-        f"if it did, {FAILED}"
-    )
 
 
 def heard(values: Floats) -> Floats:
@@ -122,33 +114,33 @@ def _from_mapping(graph: FeedbackGraph, arm: int, losses: Mapping[int | str, flo
             return _as_floats(graph, [found[v] for v in expected], arm)
         except KeyError:
             pass
-    missing = [v for v in expected if v not in found]  # indexing a defaultdict would invent a loss
-    if not graph.certain:
-        # Left out, or None: not revealed, where that can be.
-        missing = [v for v in expected if v not in found or _is_nothing(found[v])]
-        sure = [v for v in missing if graph.probability(arm, v) == 1]
-        if sure:
-            raise cannot_fail(graph, arm, sure)
-        found = dict(found) | dict.fromkeys(missing, np.nan)
-    elif missing:
-        extra = [v for v in found if v not in expected]
-        unknown = f" (it does not reveal {names(graph, extra)})" if extra else ""
-        raise InvalidFeedback(
-            f"arm {named(graph, arm)} also reveals {names(graph, missing)}, for which no loss was told{unknown}; tell"
-            f" every arm that it reveals; if a reveal failed, {FAILED}"
-        )
-    if len(found) != len(expected):
-        extra = [v for v in found if v not in set(expected)]
+    missing = {v for v in expected if v not in found}  # indexing a defaultdict would invent a loss
+    if not graph.certain:  # None and NaN stand for a reveal that failed
+        missing |= {v for v in expected if v in found and _is_nothing(found[v])}
+    sure = [v for v in sorted(missing) if graph.certain or graph.probability(arm, v) == 1]
+    extra = [v for v in found if v not in set(expected)]
+    if sure:
+        raise _not_told(graph, arm, sure, extra)
+    if extra:
         raise InvalidFeedback(
             f"playing arm {named(graph, arm)} does not reveal {names(graph, extra)}; "
             f"it reveals {names(graph, expected) or 'nothing'}"
         )
-    return _as_floats(graph, [found[v] for v in expected], arm)
+    return _as_floats(graph, [np.nan if v in missing else found[v] for v in expected], arm)
 
 
 def _is_nothing(value: object) -> bool:
-    """Does this stand for a reveal that failed?"""
     return value is None or (isinstance(value, float | np.floating) and bool(np.isnan(value)))
+
+
+def _not_told(
+    graph: FeedbackGraph, arm: int, missing: list[int], extra: list[int | str] | None = None
+) -> InvalidFeedback:
+    unknown = f" (it does not reveal {names(graph, extra)})" if extra else ""
+    return InvalidFeedback(
+        f"arm {named(graph, arm)} also reveals {names(graph, missing)}, which never fails, and no loss was told"
+        f"{unknown}; tell every arm that it reveals; if a reveal failed, {FAILED}"
+    )
 
 
 def _arm_of(graph: FeedbackGraph, key: int | str) -> int | str:

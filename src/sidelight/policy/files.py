@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, TypeVar
@@ -19,8 +19,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from sidelight import _files
-from sidelight._archive import Arrays
-from sidelight._check import MOST_ROUNDS
+from sidelight._archive import Arrays, what_is
+from sidelight._check import MOST_ROUNDS, checked_path
 from sidelight.errors import SavedStateError, SidelightError
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition
@@ -29,6 +29,10 @@ from sidelight.policy.game import Limits
 
 MOST_NESTED = 40
 """How deep a header may be nested."""
+
+OLDER = (
+    "older files hold the inner state of the engine of their time: play on with the Sidelight that wrote it"
+)
 
 ANY = Limits(-1e150, 1e150)
 """What numbers may be unless more is known: a few of them multiplied still are numbers."""
@@ -72,12 +76,63 @@ def _number(text: str) -> float:
     return value
 
 
+# -- files --------------------------------------------------------------------------------------------------
+
+
+def written(path: object, data: bytes, what: str) -> None:
+    """Save a policy or a plan, replacing the file atomically."""
+    file = checked_path(f"a saved {what}", path, SavedStateError)
+    try:
+        with _files.replacing(file, pack=False) as stream:
+            stream.write(data)
+    except OSError as error:
+        raise SavedStateError(f"cannot save the {what} to {file}: {error.strerror or error}") from error
+
+
+def bytes_of(path: object, limit: int | None, what: str) -> tuple[bytes, Path, int]:
+    """What a file holds, where, and what it may unpack to: `limit`, by default much more than its size."""
+    file = checked_path(f"a saved {what}", path, SavedStateError)
+    try:
+        most = _files.allowed(file, limit)
+        if not file.is_file():  # opening a pipe would wait for its writer
+            raise SavedStateError(f"{file} is not a saved {what} but {what_is(file)}")
+        if file.stat().st_size > most:
+            raise SavedStateError(f"{file} is {what_is(file)}: it is longer than the limit of {most:,} bytes")
+        return file.read_bytes(), file, most
+    except FileNotFoundError:
+        raise SavedStateError(f"{file} does not exist") from None
+    except OSError as error:
+        raise SavedStateError(f"{file} cannot be read: {error.strerror or error}") from error
+
+
+def most_unpacked(data: bytes) -> int:
+    """What bytes may unpack to that are no file."""
+    return max(_files.LEAST_LIMIT, _files.TRUSTED_PACKING * len(data))
+
+
+def header_of(data: bytes, where: Path, what: str, versions: Sequence[int]) -> dict[str, Any]:
+    """The header of a saved policy or plan, if it is of one of these versions."""
+    try:
+        header = parsed(data)
+    except (ValueError, RecursionError) as error:
+        kind = "an archive: sl.Policy.load reads policies" if data.startswith(b"PK") else "no JSON"
+        raise SavedStateError(f"{where} is not a saved {what}: it is {kind} ({error!s:.100})") from None
+    if not isinstance(header, dict) or header.get("format") != f"sidelight-{what}":
+        raise SavedStateError(f"{where} is not a saved {what}: {what}.save(path) writes one")
+    version, writer = header.get("version"), header.get("sidelight")
+    if type(version) is not int or version not in versions:
+        old = what == "policy" and version in range(1, versions[0])
+        raise SavedStateError(
+            f"{where} was written by Sidelight {writer!s:.20} in format version {version!s:.20}, and this one reads"
+            f" {', '.join(map(str, versions))}; {OLDER if old else 'it may be newer than this one'}"
+        )
+    return header
+
+
 class Contents:
     """A file as it is read: each member is checked when it is taken, and all must have been taken."""
 
-    def __init__(
-        self, path: Path, header: dict[str, Any], arrays: Arrays, limit: int, what: str = "policy"
-    ) -> None:
+    def __init__(self, path: Path, header: dict[str, Any], arrays: Arrays, limit: int, what: str) -> None:
         self.path, self.header, self.limit, self.what = path, header, limit, what
         self.arrays = arrays
         if header.get("digest") != digest(header, arrays):

@@ -116,33 +116,15 @@ def own_graph(plan: Plan) -> Explored:
     return Explored(plan.graph, cover, _loads(plan.graph, cover), rule.lean)
 
 
-def other_graph(graph: FeedbackGraph, order: float) -> Explored:
-    """Another graph, all of whose arms are covered that can be seen; kept for the next time."""
-    return _covered(_Content(graph), order)
-
-
 def unknown_graph(n: int, order: float) -> Explored:
     """What is planned for where any strongly observable graph may be shown: that arms do not reveal themselves."""
-    clique = _covered(_Content(families.loopless_clique(n)), order)
+    clique = other_graph(families.loopless_clique(n), order)
     return Explored(clique.graph, clique.cover, clique.load, _lean(order), only=True)
 
 
-class _Content:
-    """A graph as the key of a cache."""
-
-    def __init__(self, graph: FeedbackGraph) -> None:
-        self.graph = graph
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Content) and self.graph.content == other.graph.content
-
-    def __hash__(self) -> int:
-        return hash(self.graph.content)
-
-
 @lru_cache(maxsize=MOST_CACHED)
-def _covered(key: _Content, order: float) -> Explored:
-    graph = key.graph
+def other_graph(graph: FeedbackGraph, order: float) -> Explored:
+    """Another graph, all of whose arms are covered that can be seen."""
     sharp = sharpened(graph, 1 / order)
     cover = np.zeros(graph.n_arms)
     seen = np.flatnonzero(graph.in_degree > 0)

@@ -33,7 +33,7 @@ from sidelight._check import checked_path, is_whole, suggestion
 from sidelight._files import digest
 from sidelight._types import Floats
 from sidelight.errors import InvalidOption, PolicyError, SidelightError
-from sidelight.policy.player import MinimalPlayer, Playable
+from sidelight.policy.player import Playable, Player
 from sidelight.policy.policy import Policy
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def is_own(value: object) -> bool:
     return isinstance(value, type) or (callable(value) and not hasattr(value, "graph"))
 
 
-def playable(make: Make, name: str, graph: FeedbackGraph, horizon: int | None) -> Playable | MinimalPlayer:
+def playable(make: Make, name: str, graph: FeedbackGraph, horizon: int | None) -> Playable | Player:
     """What simulations play: the plan or policy that `make` makes, or players of one's own, one for each seed."""
     made = _made(make, name, graph, horizon, 0)
     if isinstance(made, Playable | Policy):
@@ -97,7 +97,7 @@ def check_turns(make: object, name: str) -> None:
         raise InvalidOption(f"{name} is a class that plays nothing: {TURNS}")
 
 
-def guarded(player: object) -> MinimalPlayer | None:
+def guarded(player: object) -> Player | None:
     """A ready-made player with its mistakes as `PolicyError`s; None if it takes no turns, or cannot be copied."""
     if isinstance(player, type) or _verbs(player) is None or not hasattr(player, "graph"):
         return None
@@ -114,17 +114,11 @@ def check_several(player: object) -> None:
         )
 
 
-def ready_for_changes(player: Any) -> MinimalPlayer:
-    """A copy of the player that is ready for graphs that change, as it says itself."""
-    if isinstance(player, Policy):
-        return player._for_changes()
-    if not hasattr(player.plan, "for_changes"):
-        raise InvalidOption(
-            f"{player.realization} plays on one graph, and in this environment they change: it needs"
-            " for_changes, decide(graph=…) and observe(…, graph=…)"
-        )
-    ready: MinimalPlayer = player.plan.for_changes()
-    return ready
+def ready_for_changes(player: Player) -> Player:
+    """A copy of the policy that is ready for graphs that change."""
+    if not isinstance(player, Policy):
+        raise InvalidOption("a player of one's own plays on one graph, and in this environment they change")
+    return player._for_changes()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -312,7 +306,7 @@ def own_from_source(path: Path, source: bytes, name: str) -> Any:
             raise InvalidOption(f"{path} has nothing called {name!r}, nor any class or function of its own")
         raise InvalidOption(f"{path} has nothing called {name!r}; {suggestion(name, offered, 'names')}")
     value = found[name]
-    if not is_own(value) and not isinstance(value, Playable | MinimalPlayer):
+    if not is_own(value) and not isinstance(value, Playable | Player):
         raise InvalidOption(
             f"{name} of {path} is {type(value).__name__}, not a class or function of (graph, horizon, seed), nor a"
             " plan"
@@ -331,23 +325,15 @@ def _module(path: Path, source: bytes) -> ModuleType:
     module = ModuleType(name)
     module.__file__ = str(path)
     sys.modules[name] = module
+    folder = str(path.absolute().parent)
+    sys.path.insert(0, folder)  # modules in the same folder can be imported, as by `python FILE.py`
     try:
-        with _beside(path):
-            exec(compile(source, str(path), "exec"), vars(module))
+        exec(compile(source, str(path), "exec"), vars(module))
     except BaseException as error:
         del sys.modules[name]
         if isinstance(error, KeyboardInterrupt):
             raise
         raise _blame(f"{path} cannot be run", error) from error
-    return module
-
-
-@contextlib.contextmanager
-def _beside(path: Path) -> Iterator[None]:
-    """Modules in the same folder can be imported, as by `python FILE.py`."""
-    folder = str(path.absolute().parent)
-    sys.path.insert(0, folder)
-    try:
-        yield
     finally:
         sys.path.remove(folder)
+    return module

@@ -19,19 +19,27 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from sidelight import _files
 from sidelight._archive import Arrays
-from sidelight._check import checked_path, reason
 from sidelight._version import __version__
 from sidelight.errors import SavedStateError
 from sidelight.planning import Considered, Plan
-from sidelight.policy.files import Contents, digest, parsed, plan_arrays, read_plan
+from sidelight.policy.files import (
+    Contents,
+    bytes_of,
+    digest,
+    header_of,
+    most_unpacked,
+    plan_arrays,
+    read_plan,
+    written,
+)
 from sidelight.policy.old_files import STAGED, modernised
 
 FORMAT, VERSION = "sidelight-plan", 1
@@ -49,13 +57,9 @@ INFINITE = {"inf": np.inf, "-inf": -np.inf}
 # -- writing ----------------------------------------------------------------------------------------------
 
 
-def save(plan: Plan, path: Path) -> None:
+def save(plan: Plan, path: str | PathLike[str]) -> None:
     """Write the plan to `path`, replacing it atomically."""
-    try:
-        with _files.replacing(path, pack=False) as stream:
-            stream.write(text_of(plan).encode())
-    except OSError as error:
-        raise SavedStateError(f"cannot save the plan to {path}: {reason(error)}") from error
+    written(path, text_of(plan).encode(), "plan")
 
 
 def text_of(plan: Plan, graph: str = "") -> str:
@@ -107,55 +111,19 @@ class Saved(NamedTuple):
     graph: str  # what its graph was called when it was saved, "" if that is not known
 
 
-def load(path: str | Path, limit: int | None = None) -> Plan:
-    """The plan in a file, checked."""
-    return read(path, limit).plan
-
-
-def read(path: str | Path, limit: int | None = None) -> Saved:
+def read(path: str | PathLike[str], limit: int | None = None) -> Saved:
     """The plan in a file, checked, and the name of its graph."""
-    file = checked_path("a saved plan", path, SavedStateError)
-    try:
-        if file.exists() and not file.is_file():
-            raise SavedStateError(f"{file} is not a saved plan but a folder, a device or a pipe")
-        most = _files.allowed(file, limit)
-        if file.stat().st_size > most:
-            raise SavedStateError(f"{file} is longer than the limit of {most:,} bytes")
-        data = file.read_bytes()
-    except FileNotFoundError:
-        raise SavedStateError(f"{file} does not exist") from None
-    except OSError as error:
-        raise SavedStateError(f"{file} cannot be read: {reason(error)}") from error
-    return unpack(data, file, most)
+    return unpack(*bytes_of(path, limit, "plan"))
 
 
 def unpack(data: bytes, where: Path, limit: int | None = None) -> Saved:
     """`read` of the bytes of such a file; `where` names them in messages."""
-    most = max(_files.LEAST_LIMIT, _files.TRUSTED_PACKING * len(data)) if limit is None else limit
-    header = _header(data, where)
+    most = most_unpacked(data) if limit is None else limit
+    header = header_of(data, where, "plan", (VERSION,))
     arrays = _arrays(where, header.pop("arrays", None), most)
     contents = Contents(where, header, arrays, most, "plan")
     with contents.blamed():
         return Saved(_plan(contents), header.get("graph", ""))
-
-
-def _header(data: bytes, where: Path) -> dict[str, Any]:
-    try:
-        header = parsed(data)
-    except (ValueError, RecursionError) as error:
-        if data.startswith(b"PK"):
-            raise SavedStateError(
-                f"{where} is not a saved plan but an archive: sl.Policy.load reads saved policies"
-            ) from None
-        raise SavedStateError(f"{where} is not a saved plan: it is no JSON ({error!s:.100})") from None
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise SavedStateError(f"{where} is JSON, but not a saved plan: plan.save(path) writes one")
-    if header.get("version") != VERSION:
-        raise SavedStateError(
-            f"{where} was written by Sidelight {header.get('sidelight')!s:.20} in format version"
-            f" {header.get('version')!s:.20}, and this one reads version {VERSION}; it may be newer than this one"
-        )
-    return header
 
 
 def _arrays(where: Path, found: object, limit: int) -> Arrays:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
-
-from sidelight._types import Floats
 
 if TYPE_CHECKING:
     from sidelight.graph import FeedbackGraph
     from sidelight.planning import Bound
-    from sidelight.policy.certificate import Certificate
-    from sidelight.policy.decision import Decision
 
 
 @runtime_checkable
@@ -42,8 +37,8 @@ class Playable(Protocol):
 
 
 @runtime_checkable
-class MinimalPlayer(Protocol):
-    """What `sl.simulate` needs of a player of one's own: turns, and copies on other random streams."""
+class Player(Protocol):
+    """What `sl.simulate` needs: turns, and copies on other random streams. A `Policy` does much more."""
 
     @property
     def graph(self) -> FeedbackGraph:
@@ -61,31 +56,3 @@ class MinimalPlayer(Protocol):
 
     def copy(self, seed: int | None = None) -> Self:
         """An independent player in the same state; with a seed, on that seed's random stream."""
-
-
-class Player(MinimalPlayer, Protocol):
-    """A player that takes several decisions at a time and accounts for them: a `Policy`."""
-
-    @property
-    def plan(self) -> Playable:
-        """What it plays."""
-
-    @property
-    def round(self) -> int:
-        """Number of completed rounds."""
-
-    @property
-    def probabilities(self) -> Floats:
-        """Distribution of the next decision."""
-
-    def decide(self) -> Decision:
-        """The next arm to play, whatever is open."""
-
-    def observe(self, decision: Decision | int, losses: Any) -> None:
-        """The losses that it revealed."""
-
-    def certificate(self, arm: int | None = None) -> Certificate:
-        """What the rounds so far certify."""
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write it to a file."""

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, final, overload
 
 import numpy as np
@@ -18,14 +19,14 @@ from sidelight import _html
 from sidelight._check import MOST_ROUNDS, checked_count, checked_path, checked_seed
 from sidelight._types import Floats, Ints
 from sidelight.engine.random import seeded_words
-from sidelight.errors import InvalidOption, LogError, PastHorizon, SavedStateError, TurnError
+from sidelight.errors import InvalidOption, LogError, PastHorizon, TurnError
 from sidelight.graph.names import named
 from sidelight.log.unit import Unit
 from sidelight.policy import files, policy_file
 from sidelight.policy.certificate import LEDGER, MEANING, UNANSWERED, Certificate
-from sidelight.policy.decision import Decision, Record, made_decision
+from sidelight.policy.decision import Decision, Record
 from sidelight.policy.feedback import aligned, as_losses, heard, in_range, out_of_range
-from sidelight.policy.game import Arrays, Game, Rounds, State
+from sidelight.policy.game import Game, Rounds, State
 from sidelight.policy.games import begun, blank_game
 from sidelight.policy.graphs import check_same, checked_graph
 from sidelight.policy.policy_log import PolicyLog
@@ -209,7 +210,8 @@ class Policy:
             reveals = known
         else:
             reveals = self._row(arm)
-        return made_decision(number, arm, label, reveals, self._game.seen(noted, reveals), noted.probability)
+        seen = self._game.seen(noted, reveals)
+        return Decision(number, number, arm, label, reveals, seen, noted.probability)
 
     def _row(self, arm: int) -> Ints:
         reveals: Ints = self._plan.graph.out_neighbors(arm)
@@ -549,17 +551,15 @@ class Policy:
 
         The policy is not changed, and one that is loaded goes on exactly as it does.
         """
-        policy_file.write(checked_path("a saved policy", path, SavedStateError), *self._contents())
+        files.written(path, self.to_bytes(), "policy")
 
     def to_bytes(self) -> bytes:
         """What `save` writes, for those who keep policies elsewhere."""
-        return policy_file.pack(*self._contents())
-
-    def _contents(self) -> tuple[dict[str, Any], Arrays]:
         with self._alone():
             if self._log is not None:
                 self._log.flush()  # the log knows all that the file does
-            return policy_file.contents_of(self._game, self.unit, self._state())
+            contents = policy_file.contents_of(self._game, self.unit, self._state())
+        return policy_file.pack(*contents)
 
     @staticmethod
     def load(path: str | PathLike[str], *, limit: int | None = None) -> Policy:
@@ -569,9 +569,8 @@ class Policy:
         more than `limit` bytes of memory, by default for much more than its size, is refused before they are
         allocated.
         """
-        file = checked_path("a saved policy", path, SavedStateError)
         most = limit if limit is None else checked_count("limit", limit, most=MOST_ROUNDS)
-        return _loaded(policy_file.read(file, most))
+        return _loaded(policy_file.unpack(*files.bytes_of(path, most, "policy")))
 
     @staticmethod
     def from_bytes(data: bytes, where: str = "this saved policy") -> Policy:
@@ -583,7 +582,7 @@ class Policy:
         >>> twin.ask() == policy.ask()
         True
         """
-        return _loaded(policy_file.unpack(data, where))
+        return _loaded(policy_file.unpack(data, Path(where)))
 
 
 def _unpickled(plan: Any, unit: Unit, state: State) -> Policy:

@@ -31,8 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight import _files
-from sidelight._archive import ArchiveError, Arrays, read_arrays, unpack_arrays, what_is
+from sidelight._archive import ArchiveError, Arrays, unpack_arrays, what_is
 from sidelight._version import __version__
 from sidelight.engine.fields import TUNED
 from sidelight.engine.random import DRAWS, NEXT_DRAW, STEP
@@ -44,7 +43,8 @@ from sidelight.policy.decision import Record
 from sidelight.policy.files import (
     Contents,
     digest,
-    parsed,
+    header_of,
+    most_unpacked,
     plan_arrays,
     plan_header,
     prefixed,
@@ -55,7 +55,7 @@ from sidelight.policy.game import MOST_SUM, Game, Limits, State
 from sidelight.policy.games import blank_game
 from sidelight.policy.plan_game import PlanGame
 
-FORMAT, VERSION = "sidelight-policy", 8
+VERSION = 8
 OLD = (5, 6, 7)
 
 MOST_COUNTED = 2**52
@@ -63,26 +63,13 @@ MOST_COUNTED = 2**52
 
 SUMS = dict.fromkeys(("arm_sums", "arm_least", "arm_paid", "block_sums"), Limits(0.0, MOST_SUM))
 
-_ADVICE = (
-    "older files hold the inner state of the engine of their time: play on with the Sidelight that wrote it"
-)
-
 
 # -- writing ----------------------------------------------------------------------------------------------
 
 
-def write(path: Path, header: dict[str, Any], arrays: Arrays) -> None:
-    """Save a policy to `path`, replacing it atomically."""
-    try:
-        with _files.replacing(path, pack=False) as stream:
-            stream.write(pack(header, arrays))
-    except OSError as error:
-        raise SavedStateError(f"cannot save the policy to {path}: {error.strerror or error}") from error
-
-
 def pack(header: dict[str, Any], arrays: Arrays) -> bytes:
     """The bytes of a file."""
-    header = {"format": FORMAT, "version": VERSION, "sidelight": __version__, **header}
+    header = {"format": "sidelight-policy", "version": VERSION, "sidelight": __version__, **header}
     header["digest"] = digest(header, arrays)
     encoded = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
     stream = io.BytesIO()
@@ -156,56 +143,18 @@ def _joined(graphs: list[FeedbackGraph]) -> Arrays:
 # -- reading ----------------------------------------------------------------------------------------------
 
 
-def read(path: Path, limit: int | None) -> Contents:
-    """A saved policy, undamaged; what it says is checked as it is asked for."""
+def unpack(data: bytes, where: Path, limit: int | None = None) -> Contents:
+    """The contents of a saved policy, undamaged; `where` names it in messages."""
+    most = most_unpacked(data) if limit is None else limit
     try:
-        arrays = read_arrays(path, limit)
-    except FileNotFoundError as error:
-        raise SavedStateError(f"{path} does not exist") from error
-    except OSError as error:
-        raise SavedStateError(
-            f"{path} cannot be read, it is {_looks(path)}: {error.strerror or error}"
-        ) from error
+        arrays = unpack_arrays(io.BytesIO(data), most)
     except ArchiveError as error:
-        raise SavedStateError(f"{path} cannot be loaded, it is {_looks(path)}: {error}") from error
-    return _understood(path, arrays, _files.allowed(path, limit))
-
-
-def unpack(data: bytes, where: str) -> Contents:
-    """`read` of the bytes of such a file; `where` names them in messages."""
-    limit = max(_files.LEAST_LIMIT, _files.TRUSTED_PACKING * len(data))
-    try:
-        arrays = unpack_arrays(io.BytesIO(data), limit)
-    except ArchiveError as error:
-        raise SavedStateError(f"{where} cannot be loaded: {error}") from error
-    return _understood(Path(where), arrays, limit)
-
-
-def _understood(path: Path, arrays: Arrays, limit: int) -> Contents:
-    raw = arrays.pop("header", None)
-    if raw is None:
-        raise SavedStateError(f"{path} is not a saved policy but {_looks(path)}")
-    try:
-        header = parsed(raw.tobytes())
-    except (ValueError, RecursionError) as error:
-        raise SavedStateError(f"{path} is damaged: its header is no JSON ({error})") from error
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise SavedStateError(f"{path} is an archive, but not a saved policy")
-    version, writer = header.get("version"), header.get("sidelight")
-    if type(version) is not int or version not in (*OLD, VERSION):
-        raise SavedStateError(
-            f"{path} was written by Sidelight {writer!s:.20} in format version {version!s:.20}, and this one reads"
-            f" versions {OLD[0]} to {VERSION};"
-            f" {_ADVICE if version in (1, 2, 3, 4) else 'it may be newer than this one'}"
-        )
-    return Contents(path, header, arrays, limit)
-
-
-def _looks(path: Path) -> str:
-    try:
-        return what_is(path)
-    except OSError:
-        return "unreadable"
+        looks = f", it is {what_is(where)}" if where.exists() else ""
+        raise SavedStateError(f"{where} cannot be loaded{looks}: {error}") from error
+    if "header" not in arrays:
+        raise SavedStateError(f"{where} is not a saved policy but {what_is(where)}")
+    header = header_of(arrays.pop("header").tobytes(), where, "policy", (*OLD, VERSION))
+    return Contents(where, header, arrays, most, "policy")
 
 
 def read_policy(contents: Contents) -> tuple[Game, Unit, State]:

@@ -171,7 +171,7 @@ BOMBS = {
     "shape": (lambda: lying_npy((10**13,)), "does not fit its size"),
     "no items": (lambda: lying_npy((0, 10**13)), None),
     "overflow": (lambda: lying_npy((2**62, 4)), "does not fit its size"),
-    "objects": (lambda: lying_npy((1,), "|O"), "Object arrays"),
+    "objects": (lambda: lying_npy((1,), "|O"), "does not fit its size"),
 }
 
 
