@@ -84,8 +84,8 @@ class DenseGame(Game):
     def seen(self, record: Record, reveals: Ints) -> Floats:
         """P of the draw."""
         assert record.values is not None
-        found: Floats = record.values[N_DRAW + 2 * self.plan.graph.n_arms + reveals]
-        return found
+        probabilities: Floats = record.values[N_DRAW + 2 * self.plan.graph.n_arms + reveals]
+        return probabilities
 
     def learn(self, record: Record, losses: Floats) -> bool:
         """From what was kept."""
@@ -216,39 +216,39 @@ class DenseGame(Game):
 
 def taken_over(game: PlanGame, records: Iterable[Record]) -> DenseGame:
     """The same game played densely from now on, with all that was learnt; open records are rewritten."""
-    found, n = game.sums(), game.plan.graph.n_arms
-    made = DenseGame(game.plan, found.words)
-    made.made, made.last = game.made, game.last
-    now, tuned = made._now, by_name(TUNED, found.tuned)
-    made.arrays.sums[:] = found.arm_sums
-    now.round, now.late = found.round, found.late
+    sums, n = game.sums(), game.plan.graph.n_arms
+    dense = DenseGame(game.plan, sums.words)
+    dense.made, dense.last = game.made, game.last
+    now, tuned = dense._now, by_name(TUNED, sums.tuned)
+    dense.arrays.sums[:] = sums.arm_sums
+    now.round, now.late = sums.round, sums.late
     now.beta, now.unspent, now.penalty, now.charged = tuned.beta, tuned.unspent, tuned.penalty, tuned.charged
-    now.paid, now.least, now.explored = found.arm_paid[0], found.arm_least[0], found.totals[EXPLORED]
+    now.paid, now.least, now.explored = sums.arm_paid[0], sums.arm_least[0], sums.totals[EXPLORED]
     X, Z = game.inside_probabilities, game.probabilities()
     for record in records:
         if record.version == game.version:
             record.values = np.concatenate([np.zeros(N_DRAW), X, Z, np.zeros(n)])
             draw = by_name(DRAW, record.values)
-            draw.drawn_at, draw.beta = found.round, now.beta
-            loop.reconsider(made.arrays, made._own.alone, 0, SAME, record.values)
+            draw.drawn_at, draw.beta = sums.round, now.beta
+            loop.reconsider(dense.arrays, dense._own.alone, 0, SAME, record.values)
             record.probability = float(Z[record.arm])
         else:
             assert record.values is not None
             record.values = _of_engine(game.plan.graph.out_neighbors(record.arm), n, record.values)
-    made.resume()
-    return made
+    dense.resume()
+    return dense
 
 
 def _of_engine(reveals: Ints, n: int, values: Floats) -> Floats:
     """What the engine kept of a draw that others came in between, as if exploration were all elsewhere."""
-    found = np.zeros(N_DRAW + 3 * n)
-    draw = by_name(DRAW, found)
+    record = np.zeros(N_DRAW + 3 * n)
+    draw = by_name(DRAW, record)
     draw.drawn_at, draw.cost, draw.extra = NOT_ALL, values[late.COST], values[late.EXPLORED]
     inside, seen = (values[late.N_KEPT + part :: late.PER_ARM] for part in (late.INSIDE, late.SEEN))
-    found[N_DRAW + reveals] = inside
-    found[N_DRAW + n + reveals] = (1.0 - values[late.EXPLORED]) * inside
-    found[N_DRAW + 2 * n + reveals] = seen
-    return found
+    record[N_DRAW + reveals] = inside
+    record[N_DRAW + n + reveals] = (1.0 - values[late.EXPLORED]) * inside
+    record[N_DRAW + 2 * n + reveals] = seen
+    return record
 
 
 # -- graphs of a simulation -------------------------------------------------------------------------------

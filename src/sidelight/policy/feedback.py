@@ -46,14 +46,14 @@ def aligned(graph: FeedbackGraph, degree: int, arm: int, losses: object) -> Floa
 
 def told_of(graph: FeedbackGraph, unit: Unit, arm: int, losses: object) -> Floats:
     """What `arm` revealed as it was told, in the order of `graph.out_neighbors(arm)`; refuses what a policy would."""
-    told = aligned(graph, int(graph.out_degree[arm]), arm, losses)
-    values = told if unit == Unit() else as_losses(unit, told)
-    if not in_range(values if graph.certain else heard(values)):
-        raise out_of_range(graph, arm, unit, told)
-    return told
+    given = aligned(graph, int(graph.out_degree[arm]), arm, losses)
+    values = given if unit == Unit() else as_losses(unit, given)
+    if not in_range(values if graph.certain else without_failures(values)):
+        raise out_of_range(graph, arm, unit, given)
+    return given
 
 
-def heard(values: Floats) -> Floats:
+def without_failures(values: Floats) -> Floats:
     """Losses with 0 for reveals that failed: their estimate is 0 either way."""
     return np.where(np.isnan(values), 0.0, values)
 
@@ -93,32 +93,32 @@ def out_of_range(graph: FeedbackGraph, arm: int, unit: Unit, values: Floats) -> 
 
 
 def _from_series(graph: FeedbackGraph, losses: Any) -> dict[int | str, float]:
-    found: dict[int | str, float] = losses.to_dict()
-    if len(found) < len(losses):
+    by_arm: dict[int | str, float] = losses.to_dict()
+    if len(by_arm) < len(losses):
         raise InvalidFeedback(f"some arms are told of twice: the index is {names(graph, list(losses.index))}")
-    return found
+    return by_arm
 
 
 def _from_mapping(graph: FeedbackGraph, arm: int, losses: Mapping[int | str, float]) -> Floats:
     expected = graph.out_neighbors(arm).tolist()
-    found = losses
+    by_arm = losses
     if graph.labels is not None and any(isinstance(key, str) for key in losses):
-        found = {}
+        by_arm = {}
         for key, value in losses.items():
             number = _arm_of(graph, key)
-            if number in found:
+            if number in by_arm:
                 raise InvalidFeedback(f"the loss of arm {named(graph, number)} was told twice")
-            found[number] = value
-    if graph.certain and type(found) is dict and len(found) == len(expected):  # the usual case
+            by_arm[number] = value
+    if graph.certain and type(by_arm) is dict and len(by_arm) == len(expected):  # the usual case
         try:
-            return _as_floats(graph, [found[v] for v in expected], arm)
+            return _as_floats(graph, [by_arm[v] for v in expected], arm)
         except KeyError:
             pass
-    missing = {v for v in expected if v not in found}  # indexing a defaultdict would invent a loss
+    missing = {v for v in expected if v not in by_arm}  # indexing a defaultdict would invent a loss
     if not graph.certain:  # None and NaN stand for a reveal that failed
-        missing |= {v for v in expected if v in found and _is_nothing(found[v])}
+        missing |= {v for v in expected if v in by_arm and _is_nothing(by_arm[v])}
     sure = [v for v in sorted(missing) if graph.certain or graph.probability(arm, v) == 1]
-    extra = [v for v in found if v not in set(expected)]
+    extra = [v for v in by_arm if v not in set(expected)]
     if sure:
         raise _not_told(graph, arm, sure, extra)
     if extra:
@@ -126,7 +126,7 @@ def _from_mapping(graph: FeedbackGraph, arm: int, losses: Mapping[int | str, flo
             f"playing arm {named(graph, arm)} does not reveal {names(graph, extra)}; "
             f"it reveals {names(graph, expected) or 'nothing'}"
         )
-    return _as_floats(graph, [np.nan if v in missing else found[v] for v in expected], arm)
+    return _as_floats(graph, [np.nan if v in missing else by_arm[v] for v in expected], arm)
 
 
 def _is_nothing(value: object) -> bool:

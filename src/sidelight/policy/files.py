@@ -202,13 +202,13 @@ class Contents:
         """What `make` makes of the arrays whose names begin so, which must be just how it would be saved."""
         names = [name for name in self.arrays if name.startswith(prefix)]
         given = {name.removeprefix(prefix): self.arrays.pop(name) for name in names}
-        made = make(given)
-        expected = made.to_arrays()
+        result = make(given)
+        expected = result.to_arrays()
         for name in given.keys() | expected.keys():
             one, two = given.get(name), expected.get(name)
             if one is None or two is None or one.dtype != two.dtype or not np.array_equal(one, two):
                 self.refuse(f"{prefix}{name} is not as Sidelight writes it")
-        return made
+        return result
 
     def skip(self, prefix: str) -> None:
         """Arrays whose names begin so are of no use here."""
@@ -244,28 +244,28 @@ def read_graph(contents: Contents, prefix: str = "graph.") -> FeedbackGraph:
     return contents.rebuilt(prefix, FeedbackGraph.from_arrays)
 
 
-_KNOWN: WeakValueDictionary[str, Plan] = WeakValueDictionary()
+_PLANS: WeakValueDictionary[str, Plan] = WeakValueDictionary()
 """Plans from files while somebody plays them: a thousand policies of one plan share it."""
 
 
-def read_plan(contents: Contents, about: Mapping[str, Any]) -> Plan:
-    """The plan of a file, of which its header says `about`; its bound is believed."""
+def read_plan(contents: Contents, header: Mapping[str, Any]) -> Plan:
+    """The plan of a file, which its header describes; its bound is believed."""
     mine = {name: array for name, array in contents.arrays.items() if name.startswith(("graph.", "tuning."))}
-    key = digest(about, mine)
-    known = _KNOWN.get(key)
-    if known is not None:
+    key = digest(header, mine)
+    cached = _PLANS.get(key)
+    if cached is not None:
         contents.arrays = {name: array for name, array in contents.arrays.items() if name not in mine}
-        return known
-    made = _KNOWN[key] = _read_plan(contents, about)
-    return made
+        return cached
+    plan = _PLANS[key] = _read_plan(contents, header)
+    return plan
 
 
-def _read_plan(contents: Contents, about: Mapping[str, Any]) -> Plan:
+def _read_plan(contents: Contents, header: Mapping[str, Any]) -> Plan:
     graph = read_graph(contents)
     tuning = contents.rebuilt("tuning.", Tuning.from_arrays)
     tuning.check_graph(graph)
     _check_memory(contents, graph, tuning)
-    choices, horizon = contents.field("choices", list, about), contents.horizon(about)
+    choices, horizon = contents.field("choices", list, header), contents.horizon(header)
     if not all(isinstance(choice, str) for choice in choices):
         contents.refuse(f"the choices of a plan are a list of names, got {choices!r:.50}")
     rule = tuning.self_tuning
@@ -273,7 +273,7 @@ def _read_plan(contents: Contents, about: Mapping[str, Any]) -> Plan:
         contents.refuse(f"the plan is for {horizon} rounds, the budget of its rule for {rule.horizon}")
     if rule is None and (horizon is None) != (tuning.schedule is not None):
         contents.refuse("rates fall with the rounds where there is no horizon, and only there")
-    curve = curve_from_dict(about["bound"], horizon)
+    curve = curve_from_dict(header["bound"], horizon)
     for t in (1, 1000, 10**9) if horizon is None else (horizon,):
         if not 0 <= curve.at(t).value < inf:
             contents.refuse(f"the bound after {t} rounds is {curve.at(t).value}")
@@ -281,9 +281,9 @@ def _read_plan(contents: Contents, about: Mapping[str, Any]) -> Plan:
         graph=graph,
         partition=Partition(graph, np.split(tuning.block_arms, tuning.block_start[1:-1])),
         horizon=horizon,
-        realization=contents.field("realization", str, about),
+        realization=contents.field("realization", str, header),
         details=Details(graph, tuple(choices)),
-        parameters=contents.field("parameters", dict, about),
+        parameters=contents.field("parameters", dict, header),
         curve=curve,
         tuning=tuning,
     )

@@ -67,9 +67,9 @@ def checked_shown(own: FeedbackGraph, given: FeedbackGraph) -> None:
         )
 
 
-def check_same(known: FeedbackGraph, given: FeedbackGraph | None) -> None:
+def check_same(decided: FeedbackGraph, given: FeedbackGraph | None) -> None:
     """Refuse a graph that is told with the losses where another was told with the decision."""
-    if given is None or given.content != known.content:
+    if given is None or given.content != decided.content:
         raise TurnError("the graph of this round was given when it was decided, and it was another one")
 
 
@@ -96,7 +96,7 @@ class Explored:
     cover: Floats  # (n,) x*
     load: Floats  # (n,) c, 0 for arms that are not covered
     lean: float = 0.0  # a strength of lean/β is offered as well
-    only: bool = False  # … or nothing else
+    only: bool = False  # is that strength the only one offered?
     order: float = 1.0  # s, on which it depends how edges share what is explored, where they may fail
 
     @cached_property
@@ -140,8 +140,8 @@ def _lean(order: float) -> float:
 
 
 def _loads(graph: FeedbackGraph, cover: Floats) -> Floats:
-    found: Floats = loads(graph, np.zeros(graph.n_arms, dtype=np.int64), cover)
-    return found
+    result: Floats = loads(graph, np.zeros(graph.n_arms, dtype=np.int64), cover)
+    return result
 
 
 def _how_seen(graph: FeedbackGraph) -> Ints:

@@ -95,8 +95,8 @@ def _rule_state(contents: Contents, game: Game, rounds: int, words: Any) -> Arra
     for name in ("counts", "sums"):
         state[name][:] = contents.take(f"state.{name}", np.float64, state[name].shape, game.limits()[name])
     total = contents.take("state.total", np.float64, (1,), Limits(0.0, 1e100))[0]
-    known = {"round": rounds, "total": total}
-    state["numbers"][:] = [known[name] for name in NUMBERS]
+    numbers = {"round": rounds, "total": total}
+    state["numbers"][:] = [numbers[name] for name in NUMBERS]
     state["words"][:] = words
     state["others"][0] = contents.header.get("others") is True
     game.plan.kernels.start(game.arrays)  # type: ignore[attr-defined]
@@ -121,8 +121,8 @@ def _decisions(
         contents.refuse("decisions.ids must rise, and hold the decision that was asked for")
     if lost + size + len(pending) > made:
         contents.refuse(f"of {made} decisions {size + len(pending)} cannot be open and {lost} lost")
-    about = zip(ids.tolist(), arms.tolist(), graphs, strict=True)
-    records = {number: Record(arm, game.version - 1, graph) for number, arm, graph in about}
+    rows = zip(ids.tolist(), arms.tolist(), graphs, strict=True)
+    records = {number: Record(arm, game.version - 1, graph) for number, arm, graph in rows}
     give_values(contents, game, records, "decisions.kept", _room(game, version))
     if isinstance(game, PlanGame):
         for record in records.values():
@@ -187,7 +187,7 @@ def modernised(contents: Contents) -> None:
 
 def _stand_alone(contents: Contents) -> None:
     """Give the rule a budget that it keeps to without falling back."""
-    members, about = contents.arrays, contents.field("plan", dict)
+    members, header = contents.arrays, contents.field("plan", dict)
     rule = SelfTuning.from_array(members["tuning.self_tuning"][: len(OWN)])
     budget = max(rule.budget, needed(rule))
     rounds = int(members["state.round"][0]) if "state.tuned" in members else 0
@@ -201,10 +201,10 @@ def _stand_alone(contents: Contents) -> None:
     members["tuning.self_tuning"] = alone.to_array()
     if "state.tuned" in members and rounds == 0:
         members["state.tuned"] = first_numbers(alone)
-    bound = Bound.from_dict({"horizon": rule.horizon, **about["bound"]})
+    bound = Bound.from_dict({"horizon": rule.horizon, **header["bound"]})
     terms = {**bound.terms, "without falling back": budget - rule.budget}
     conditions = tuple(each for each in bound.conditions if not each.name.startswith("start, rounds"))
-    about["bound"] = replace(bound, terms=terms, conditions=conditions).to_dict()
-    parameters: dict[str, Any] = about["parameters"]
+    header["bound"] = replace(bound, terms=terms, conditions=conditions).to_dict()
+    parameters: dict[str, Any] = header["parameters"]
     for name in ("start", "base_s", "base_price"):
         parameters.pop(name, None)

@@ -81,11 +81,11 @@ def is_own(value: object) -> bool:
 
 def playable(make: Make, name: str, graph: FeedbackGraph, horizon: int | None) -> Playable | Player:
     """What simulations play: the plan or policy that `make` makes, or players of one's own, one for each seed."""
-    made = _made(make, name, graph, horizon, 0)
-    if isinstance(made, Playable | Policy):
-        return made  # of a policy, which plays many rounds at once, each seed starts from a copy
-    if _verbs(made) is None:
-        kind = "nothing" if made is None else f"a {type(made).__name__}"
+    result = _made(make, name, graph, horizon, 0)
+    if isinstance(result, Playable | Policy):
+        return result  # of a policy, which plays many rounds at once, each seed starts from a copy
+    if _verbs(result) is None:
+        kind = "nothing" if result is None else f"a {type(result).__name__}"
         raise PolicyError(f"{name} made {kind}, which plays nothing: {TURNS}")
     return Own(make, graph, horizon, name)
 
@@ -179,8 +179,8 @@ class OwnPlayer:
     @property
     def pending(self) -> int | None:
         """The arm that was asked for and not told yet."""
-        found: int | None = getattr(self.plan, "pending", None) if self._asked is None else self._asked.arm
-        return found
+        arm: int | None = getattr(self.plan, "pending", None) if self._asked is None else self._asked.arm
+        return arm
 
     def copy(self, seed: int | None = None) -> OwnPlayer:
         """Another player on the random stream of `seed`: a copy of one that is ready-made, else a new one."""
@@ -298,14 +298,14 @@ def own_source(path: Path, wanted: str = "FILE.py:NAME, the path of a Python fil
 
 def own_from_source(path: Path, source: bytes, name: str) -> Any:
     """What is called `name` in the file: a class, a function, a plan or a policy. The file is run for it."""
-    found = vars(_module(path, source))
-    if name not in found:
-        own = [value for value in found.values() if getattr(value, "__module__", "").startswith(_PREFIX)]
-        offered = [value.__name__ for value in own if callable(value) and not value.__name__.startswith("_")]
+    names = vars(_module(path, source))
+    if name not in names:
+        home = {key: str(getattr(value, "__module__", "")) for key, value in names.items() if callable(value)}
+        offered = [key for key in home if home[key].startswith(_PREFIX) and not key.startswith("_")]
         if not offered:
             raise InvalidOption(f"{path} has nothing called {name!r}, nor any class or function of its own")
         raise InvalidOption(f"{path} has nothing called {name!r}; {suggestion(name, offered, 'names')}")
-    value = found[name]
+    value = names[name]
     if not is_own(value) and not isinstance(value, Playable | Player):
         raise InvalidOption(
             f"{name} of {path} is {type(value).__name__}, not a class or function of (graph, horizon, seed), nor a"

@@ -126,11 +126,11 @@ def unpack(data: bytes, where: Path, limit: int | None = None) -> Saved:
         return Saved(_plan(contents), header.get("graph", ""))
 
 
-def _arrays(where: Path, found: object, limit: int) -> Arrays:
-    if not isinstance(found, dict):
+def _arrays(where: Path, entries: object, limit: int) -> Arrays:
+    if not isinstance(entries, dict):
         raise SavedStateError(f"{where} is not a consistent saved plan: it has no arrays")
     arrays, left = {}, limit
-    for name, entry in found.items():
+    for name, entry in entries.items():
         array = _decoded(where, name, entry, left)
         arrays[name], left = array, left - array.nbytes
     return arrays
@@ -170,27 +170,27 @@ def _decoded(where: Path, name: str, entry: object, left: int) -> npt.NDArray[An
 
 
 def _plan(contents: Contents) -> Plan:
-    about = contents.header
-    if about.get("realization") == "doubling":
+    header = contents.header
+    if header.get("realization") == "doubling":
         contents.refuse(STAGED)
-    if unknown := sorted(set(about) - {*HEADER, *DESCRIBED}):
+    if unknown := sorted(set(header) - {*HEADER, *DESCRIBED}):
         contents.refuse(f"{unknown[0]!s:.50} has no meaning here")
     considered, note = _considered(contents), contents.field("note", str)
-    contents.header = {"plan": {name: about.get(name) for name in DESCRIBED}, "base": about.get("base")}
+    contents.header = {"plan": {name: header.get(name) for name in DESCRIBED}, "base": header.get("base")}
     modernised(contents)
-    made = read_plan(contents, contents.header["plan"])
-    made = replace(made, details=replace(made.details, considered=considered, note=note))
-    name = about.get("graph", "graph")
+    plan = read_plan(contents, contents.header["plan"])
+    plan = replace(plan, details=replace(plan.details, considered=considered, note=note))
+    name = header.get("graph", "graph")
     if not isinstance(name, str) or not name.isprintable() or not 0 < len(name) <= MOST_NAME:
         contents.refuse(f"graph must be a name of 1 to {MOST_NAME} characters, got {name!r:.50}")
     contents.finish()
-    return made
+    return plan
 
 
 def _considered(contents: Contents) -> tuple[Considered, ...]:
     kinds = {"partition": str, "realization": str, "value": float, "certified": bool}
-    found = contents.field("considered", list)
-    for entry in found:
+    entries = contents.field("considered", list)
+    for entry in entries:
         if not isinstance(entry, Mapping) or {key: type(value) for key, value in entry.items()} != kinds:
             contents.refuse(f"{entry!r:.50} is no candidate that was considered")
-    return tuple(Considered(**entry) for entry in found)
+    return tuple(Considered(**entry) for entry in entries)

@@ -25,7 +25,7 @@ from sidelight.log.unit import Unit
 from sidelight.policy import files, policy_file
 from sidelight.policy.certificate import LEDGER, MEANING, UNANSWERED, Certificate
 from sidelight.policy.decision import Decision, Record
-from sidelight.policy.feedback import aligned, as_losses, heard, in_range, out_of_range
+from sidelight.policy.feedback import aligned, as_losses, in_range, out_of_range, without_failures
 from sidelight.policy.game import Game, Rounds, State
 from sidelight.policy.games import begun, blank_game
 from sidelight.policy.graphs import check_same, checked_graph
@@ -113,12 +113,12 @@ class Policy:
         if not self._busy.acquire(False):  # as `_alone`, which takes longer
             _refuse_in_use()
         try:
-            known = None if graph is None else self._known(graph)
+            round_graph = None if graph is None else self._round_graph(graph)
             if self._game.made + wanted > self._game.limit and not self._warned:
                 self._warn_past_horizon()
             if count is None:
-                return self._decided(known)
-            return [self._decided(known) for _ in range(wanted)]
+                return self._decided(round_graph)
+            return [self._decided(round_graph) for _ in range(wanted)]
         finally:
             self._busy.release()
 
@@ -149,8 +149,8 @@ class Policy:
 
     def decision(self, number: int) -> Decision:
         """An open decision, by its id."""
-        found = self._number_of(number)
-        return self._shown(found, self._open[found])
+        checked = self._number_of(number)
+        return self._shown(checked, self._open[checked])
 
     @property
     def open(self) -> list[Decision]:
@@ -165,11 +165,11 @@ class Policy:
             if self._asked:
                 asked = named(self.graph, self._open[self._asked].arm)
                 raise TurnError(f"arm {asked} is still to be told: call tell() before asking again")
-            known = None if graph is None else self._known(graph)
+            round_graph = None if graph is None else self._round_graph(graph)
             game = self._game
             if game.made >= game.limit and not self._warned:
                 self._warn_past_horizon()
-            record = game.draw(known)
+            record = game.draw(round_graph)
             self._asked = game.made
             self._open[game.made] = record
             return record.arm
@@ -206,8 +206,8 @@ class Policy:
         label = str(arm) if labels is None else labels[arm]
         if noted.graph is not None:
             reveals = noted.graph.out_neighbors(arm)
-        elif (known := self._rows.get(arm)) is not None:
-            reveals = known
+        elif (row := self._rows.get(arm)) is not None:
+            reveals = row
         else:
             reveals = self._row(arm)
         seen = self._game.seen(noted, reveals)
@@ -244,7 +244,7 @@ class Policy:
             )
         return int(number)
 
-    def _known(self, graph: object) -> FeedbackGraph | None:
+    def _round_graph(self, graph: object) -> FeedbackGraph | None:
         """The graph of rounds that are to be decided, None for the policy's own; the game is one that can play it."""
         given = checked_graph(self.graph, graph)
         if given is not None:
@@ -261,19 +261,19 @@ class Policy:
         if other is not None:
             graph = other
         degree = self._game.degrees[record.arm] if graph is own else int(graph.out_degree[record.arm])
-        values = told = aligned(graph, degree, record.arm, losses)
+        values = given = aligned(graph, degree, record.arm, losses)
         if self.unit is not PLAIN and self.unit != PLAIN:
-            values = as_losses(self.unit, told)
+            values = as_losses(self.unit, given)
         if not graph.certain:
-            values = heard(values)
+            values = without_failures(values)
         if (other is not None or self._log is not None) and in_range(values):
             if other is not None:
                 self._game = self._game.changing(self._open.values())
                 self._game.show(record, other)
             if self._log is not None:
-                self._log.write(self._shown(number, record), told)
+                self._log.write(self._shown(number, record), given)
         if not self._game.learn(record, values):
-            raise out_of_range(graph, record.arm, self.unit, told)
+            raise out_of_range(graph, record.arm, self.unit, given)
         self._close(number)
 
     def _checked_shown(self, record: Record, shown: object) -> FeedbackGraph | None:
@@ -311,9 +311,9 @@ class Policy:
 
     # -- many rounds: for `sl.simulate` -----------------------------------------------------------------
 
-    def _play(self, *about: Any) -> float:
-        """`Rounds(*about)` at once, as `ask` and `tell` would play them; see `Game.play`."""
-        rounds = Rounds(*about)
+    def _play(self, *arguments: Any) -> float:
+        """`Rounds(*arguments)` at once, as `ask` and `tell` would play them; see `Game.play`."""
+        rounds = Rounds(*arguments)
         with self._alone():
             if self._open:
                 raise TurnError(
@@ -499,9 +499,9 @@ class Policy:
     @classmethod
     def _of(cls, game: Game, unit: Unit) -> Policy:
         """A policy at the first round of a game."""
-        made = object.__new__(cls)
-        made._begin(game, unit)
-        return made
+        policy = object.__new__(cls)
+        policy._begin(game, unit)
+        return policy
 
     def copy(self, seed: int | None = None) -> Policy:
         """An independent policy in the same state; with a seed, on that seed's random stream."""
@@ -593,14 +593,14 @@ def _loaded(contents: files.Contents) -> Policy:
     """The policy of a file, if it can be played on: every error on the way is the file's."""
     with contents.blamed():
         game, unit, state = policy_file.read_policy(contents)
-        made = Policy._of(game, unit)._resume(state)
+        policy = Policy._of(game, unit)._resume(state)
         game.check()
-        likely, certificate = made.probabilities, made.certificate()
+        likely, certificate = policy.probabilities, policy.certificate()
         if not (likely >= 0.0).all() or not abs(likely.sum() - 1.0) < 1e-6:
             contents.refuse("what it plays next is no distribution")
         if certificate.value < -(1.0 + 1e-9) * game.made * unit.width:
             contents.refuse(f"it certifies a regret of {certificate.value:g} after {game.made} rounds")
-    return made
+    return policy
 
 
 def _refuse_in_use() -> NoReturn:

@@ -265,23 +265,23 @@ def _graphs(contents: Contents, game: Game) -> list[FeedbackGraph]:
     lengths = contents.take("graphs.lengths", np.int64, (count, len(names)), Limits(-1, longest))
     if count and not isinstance(game.plan.graph, FeedbackGraph):
         contents.refuse("graphs of what?")
-    found: list[Arrays] = [{} for _ in range(count)]
+    parts: list[Arrays] = [{} for _ in range(count)]
     for column, name in enumerate(names):
         array, at = contents.arrays.pop(name), 0
         for row, length in enumerate(lengths[:, column].tolist()):
             if length >= 0:
-                found[row][name] = array[at : at + length]
+                parts[row][name] = array[at : at + length]
                 at += length
         if at != array.size:
             contents.refuse(f"{name} does not fit graphs.lengths")
-    made = []
-    for arrays in found:
+    graphs = []
+    for arrays in parts:
         contents.arrays |= {name: _scalar(name, array) for name, array in arrays.items()}
         graph = read_graph(contents, "graphs.")
         if graph.n_arms != game.plan.graph.n_arms or game.kind == "plan":
             contents.refuse(f"a graph of {graph.n_arms} arms is none of this policy's")
-        made.append(graph)
-    return made
+        graphs.append(graph)
+    return graphs
 
 
 def _scalar(name: str, array: Any) -> Any:

@@ -57,8 +57,8 @@ class PolicyLog:
         """
         if decision.id == self._written:
             return  # an interrupt came between writing and learning, and it is answered again
-        told = [None if value != value else value for value in values.tolist()]
-        self._writer.write(decision, told, probability=decision.probability)
+        revealed = [None if value != value else value for value in values.tolist()]
+        self._writer.write(decision, revealed, probability=decision.probability)
         self._written = decision.id
 
     def flush(self) -> None:

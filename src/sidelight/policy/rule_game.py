@@ -193,8 +193,8 @@ class RuleGame(Game):
 
     def probabilities(self) -> Floats:
         """As the rule says."""
-        found: Floats = self.plan.probabilities(self.arrays)
-        return found
+        result: Floats = self.plan.probabilities(self.arrays)
+        return result
 
     def ledger(self, arm: int) -> Floats:
         """None is kept."""
