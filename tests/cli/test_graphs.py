@@ -91,7 +91,7 @@ def test_names_and_the_number_of_arms(run, tmp_path):
 
 
 WRONG = {
-    "typo": ("g.csv", "src,dst\n0,1\n1,zero\n", "line 3: 'zero' is not a whole number"),
+    "typo": ("g.csv", "src,dst\n0,1\n1,zero\n", "line 3: 'zero' is not an arm"),
     "hint": ("g.csv", "src,dst\n0,1\n1,zero\n", "use --named"),
     "no edges": ("g.csv", "src,dst\n", "use --arms"),
     "no header": ("g.csv", "0,1\n1,0\n", "header"),

@@ -409,16 +409,14 @@ def _blocks(words: list[str]) -> list[Any]:
     return [sizes]
 
 
-_STRONG = (mab, full, loopless_clique, loopy_star)
-_PAPER = (cycle, cliques, bicliques, complete_bipartite, hypercube, grid, revealing_action)
-_CORRUPTED = (corrupted_mab, corrupted_full)
-_RANDOM = (bounded_in_degree, random)
-_APPLIED = (newsvendor, auction, pricing, apple_tasting, label_efficient, teams, ring_probe)
-_FAULTY = (lossy_probe, shared_screens)
-_FAMILIES = {
-    build.__name__: _Family(build)
-    for build in (*_STRONG, *_PAPER, *_CORRUPTED, *_RANDOM, *_APPLIED, *_FAULTY)
-}
+_BUILDERS = (
+    mab, full, loopless_clique, loopy_star,
+    cycle, cliques, bicliques, complete_bipartite, hypercube, grid, revealing_action, corrupted_mab, corrupted_full,
+    bounded_in_degree, random,
+    newsvendor, auction, pricing, apple_tasting, label_efficient, teams, ring_probe,
+    lossy_probe, shared_screens,
+)  # fmt: skip
+_FAMILIES = {build.__name__: _Family(build) for build in _BUILDERS}
 
 
 def __dir__() -> list[str]:
