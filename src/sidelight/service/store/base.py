@@ -90,14 +90,14 @@ class Store(ABC):
         """Connect for reading alone: nothing is locked, owned, made or migrated, and whoever serves it goes on."""
         self._reads_only = True
         try:
-            found = self._read("SELECT value FROM facts WHERE name = 'format'")
+            rows = self._read("SELECT value FROM facts WHERE name = 'format'")
         except StoreError as error:
             if not self._is_foreign(error):
                 raise
-            found = []
-        if not found:
+            rows = []
+        if not rows:
             raise StoreError(f"{self.where} is no store of the service: it has none of its tables")
-        self._check_format(found[0][0])
+        self._check_format(rows[0][0])
 
     @abstractmethod
     def _is_foreign(self, error: StoreError) -> bool:
@@ -223,10 +223,10 @@ class Store(ABC):
     def find_key(self, policy: int, key: bytes) -> list[tuple[int, bytes]]:
         """(decision, body) of the decisions that were made for a request with this key, none if there was none."""
         sql = "SELECT seq, body FROM events WHERE policy = ? AND key = ?"
-        found = self._read(sql, (policy, key))
-        if not found:
+        rows = self._read(sql, (policy, key))
+        if not rows:
             return []
-        seq, count = found[0][0], read_decided(bytes(found[0][1])).wanted
+        seq, count = rows[0][0], read_decided(bytes(rows[0][1])).wanted
         sql = "SELECT decision, body FROM events WHERE policy = ? AND seq >= ? AND seq < ? ORDER BY seq"
         return [(decision, bytes(body)) for decision, body in self._read(sql, (policy, seq, seq + count))]
 
@@ -320,9 +320,10 @@ class Store(ABC):
             cursor.execute("DELETE FROM tokens WHERE id = ?", (name,))
 
     def probe(self) -> None:
-        """Write something, to see whether that works again."""
+        """Write more than most requests need, to see whether that works again; nothing of it stays."""
         with self._transaction() as cursor:
-            cursor.execute("UPDATE facts SET value = value WHERE name = 'format'")
+            cursor.execute("INSERT INTO facts (name, value) VALUES ('probe', ?)", ("." * (1 << 16),))
+            cursor.execute("DELETE FROM facts WHERE name = 'probe'")
 
     # -- shared by both --------------------------------------------------------------------------------
 
@@ -336,27 +337,27 @@ class Store(ABC):
             "INSERT INTO snapshots (policy, seq, chk, about, data) VALUES (?, ?, ?, ?, ?)",
             (policy, seq, check, about, data),
         )
-        kept = (
+        older = (
             "DELETE FROM snapshots WHERE policy = ? AND seq > 0 AND seq NOT IN"
             f" (SELECT seq FROM snapshots WHERE policy = ? ORDER BY seq DESC LIMIT {KEPT_SNAPSHOTS})"
         )
-        cursor.execute(kept, (policy, policy))
+        cursor.execute(older, (policy, policy))
 
     def _migrate(self, cursor: Any, types: Mapping[str, str]) -> None:
         """Make the tables, or bring those of an older version up to date."""
         for statement in schema(types):
             cursor.execute(statement)
         cursor.execute("SELECT value FROM facts WHERE name = 'format'")
-        found = cursor.fetchone()
-        if found is None:
+        stored = cursor.fetchone()
+        if stored is None:
             cursor.execute("INSERT INTO facts (name, value) VALUES ('format', ?)", (str(FORMAT),))
         else:
-            self._check_format(found[0])
+            self._check_format(stored[0])
 
-    def _check_format(self, found: str) -> None:
-        if found != str(FORMAT):
+    def _check_format(self, format: str) -> None:
+        if format != str(FORMAT):
             raise StoreError(
-                f"{self.where} has tables of format {found}, this version of Sidelight reads {FORMAT};"
+                f"{self.where} has tables of format {format}, this version of Sidelight reads {FORMAT};"
                 " use the version that wrote it, or a newer one"
             )
 
@@ -386,8 +387,8 @@ def schema(types: Mapping[str, str]) -> Iterator[str]:
     )
 
 
-def _policy(found: tuple[Any, ...]) -> PolicyRow:
-    number, name, about, epoch = found
+def _policy(row: tuple[Any, ...]) -> PolicyRow:
+    number, name, about, epoch = row
     return PolicyRow(number, name, json.loads(about), epoch)
 
 
