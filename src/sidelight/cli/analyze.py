@@ -28,14 +28,14 @@ def command(graph: GraphRequest, horizon: int, as_json: bool) -> None:
 
     loaded = graph.load()
     comparison = sl.compare_bounds(loaded.graph, horizon)
-    found = Analysis.of(loaded.graph)
+    analysis = Analysis.of(loaded.graph)
     if as_json:
-        named = loaded.to_dict() | {"class": found.observability.graph}
-        emit_json({"graph": named, **found.to_dict(), "bounds": comparison.to_dict()})
+        named = loaded.to_dict() | {"class": analysis.observability.graph}
+        emit_json({"graph": named, **analysis.to_dict(), "bounds": comparison.to_dict()})
         return
     changed = [("changed", change) for change in loaded.changes]
     emit(
-        facts(f"Graph {safe(loaded.source)}", [*changed, *found.rows(safe)]),
+        facts(f"Graph {safe(loaded.source)}", [*changed, *analysis.rows(safe)]),
         _bounds("Upper bounds", comparison.upper, horizon),
         _bounds("Lower bounds", comparison.lower, horizon),
     )

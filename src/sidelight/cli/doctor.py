@@ -43,13 +43,13 @@ def command(ctx: click.Context, no_run: bool, as_json: bool) -> None:
 
     Exits with 3 if something essential is broken.
     """
-    found = list(findings(run=not no_run))
-    broken = [finding for finding in found if finding.state == "broken"]
+    results = list(findings(run=not no_run))
+    broken = [finding for finding in results if finding.state == "broken"]
     if as_json:
-        emit_json({"healthy": not broken, "findings": [finding._asdict() for finding in found]})
+        emit_json({"healthy": not broken, "findings": [finding._asdict() for finding in results]})
     else:
         marks = {"ok": "[green]ok[/green]", "note": "[yellow]note[/yellow]", "broken": "[red]broken[/red]"}
-        rows = [(finding.name, marks[finding.state], safe(finding.detail)) for finding in found]
+        rows = [(finding.name, marks[finding.state], safe(finding.detail)) for finding in results]
         emit(columns("sidelight doctor", ("", "", ""), rows))
         emit(f"{len(broken)} essential things are broken" if broken else "everything essential works")
     if broken:
@@ -99,19 +99,19 @@ def packages() -> Iterator[Finding]:
     for name, least in requirements():
         yield _package(name, least)
     for name, extra in EXTRAS.items():
-        found = _package(name, "")
-        if found.state == "ok":
-            yield found._replace(detail=f"{found.detail} (extra {extra!r})")
+        finding = _package(name, "")
+        if finding.state == "ok":
+            yield finding._replace(detail=f"{finding.detail} (extra {extra!r})")
         else:
-            yield Finding(name, "note", f"{found.detail}; optional: pip install 'sidelight[{extra}]'")
+            yield Finding(name, "note", f"{finding.detail}; optional: pip install 'sidelight[{extra}]'")
 
 
 def requirements() -> list[tuple[str, str]]:
     """(package, least version) of everything that the installed library declares as required."""
     declared = metadata.requires("sidelight") or []
     plain = [line for line in declared if "extra ==" not in line]
-    found = [re.match(r"([A-Za-z0-9._-]+)\s*(?:>=\s*([0-9.]+))?", line) for line in plain]
-    return [(match[1], match[2] or "") for match in found if match]
+    matches = [re.match(r"([A-Za-z0-9._-]+)\s*(?:>=\s*([0-9.]+))?", line) for line in plain]
+    return [(match[1], match[2] or "") for match in matches if match]
 
 
 def _package(name: str, least: str) -> Finding:

@@ -57,25 +57,27 @@ def command(
 
     read = sl.Log.read(log, n_arms=arms, losses=losses, rewards=rewards)
     wanted = dict(_named(read, text) for text in target)
-    found = sl.evaluate(read, wanted, **how)
+    evaluations = sl.evaluate(read, wanted, **how)
     if as_json:
-        emit_json({"log": _about(read), "targets": found.to_dict()})
+        emit_json({"log": _described(read), "targets": evaluations.to_dict()})
         return
-    bases = {row.interval: row.target for row in found}
-    told = (f"{'intervals' if len(bases) == 1 else safe(name)}: {basis}" for basis, name in bases.items())
-    emit(_table(read, found), *told)
+    bases = {row.interval: row.target for row in evaluations}
+    intervals = (
+        f"{'intervals' if len(bases) == 1 else safe(name)}: {basis}" for basis, name in bases.items()
+    )
+    emit(_table(read, evaluations), *intervals)
 
 
-def _about(log: sl.Log) -> dict[str, Any]:
+def _described(log: sl.Log) -> dict[str, Any]:
     return {"rounds": log.n_rounds, "rows": log.n_rows, "arms": log.n_arms, "unit": log.unit._asdict()}
 
 
-def _table(log: sl.Log, found: Evaluations) -> Any:
-    first = found.rows[0]
+def _table(log: sl.Log, evaluations: Evaluations) -> Any:
+    first = evaluations.rows[0]
     others = [name for name in first.methods if name != first.method]
     numbers = (first.method, "low", "high", *others, "worth rounds")
     rows = []
-    for row in found:
+    for row in evaluations:
         values = (row.estimate, row.low, row.high, *(row.methods[name].value for name in others))
         rows.append([safe(row.target), *(f"{value:.4g}" for value in values), f"{row.ess:,.1f}"])
     unit = log.unit
@@ -99,14 +101,14 @@ def _target(log: sl.Log, words: str) -> Any:
         return words
     if ":" not in words:
         return _arm(log, words)
-    found = {}
+    distribution = {}
     for part in words.split(","):
         arm, _, probability = part.rpartition(":")
         try:
-            found[_arm(log, arm)] = float(probability)
+            distribution[_arm(log, arm)] = float(probability)
         except ValueError:
             raise click.BadParameter(f"{part!r} is not ARM:PROBABILITY", param_hint="--target") from None
-    return found
+    return distribution
 
 
 def _arm(log: sl.Log, words: str) -> Any:

@@ -16,14 +16,14 @@ SHELLS = ("bash", "zsh", "fish")
 def list_command(kind: str | None, as_json: bool) -> None:
     """Families, policies, environments, claims and all else that has a name, as commands and sweep files write it."""
     kinds = (kind,) if kind else names.KINDS
-    known = names.known()
+    usages = names.known()
     if as_json:
-        emit_json({kind: known[kind] for kind in kinds})
+        emit_json({kind: usages[kind] for kind in kinds})
         return
     from rich.text import Text
 
     for kind in kinds:
-        emit(Text(kind, style="bold"), *(Text(f"  {usage}") for usage in known[kind]))
+        emit(Text(kind, style="bold"), *(Text(f"  {usage}") for usage in usages[kind]))
 
 
 @click.command(short_help="Print the completion script of a shell.")
@@ -39,8 +39,8 @@ def completion_command(ctx: click.Context, shell: str) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    found = get_completion_class(shell)
-    assert found is not None  # click knows all three
+    completion = get_completion_class(shell)
+    assert completion is not None  # click knows all three
     root = ctx.find_root().command
-    maker = found(root, {}, "sidelight", "_SIDELIGHT_COMPLETE")
+    maker = completion(root, {}, "sidelight", "_SIDELIGHT_COMPLETE")
     write(f"{maker.source_template % maker.source_vars()}\n")  # source() also tries to run the shell

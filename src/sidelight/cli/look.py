@@ -85,11 +85,11 @@ def _policies(store: str, policy: str | None, output: Path | None) -> tuple[Path
     from sidelight.report.policies_page import write_policies_page
     from sidelight.service.page import stored_policies
 
-    found = stored_policies(store, policy)
+    policies = stored_policies(store, policy)
     folder = Path() if output is None else output
     with written(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        return write_policies_page(folder / "policies.html", found), not (found.more or found.failed)
+        return write_policies_page(folder / "policies.html", policies), not (policies.more or policies.failed)
 
 
 def _report(folder: Path, output: Path | None) -> tuple[Path, bool]:

@@ -30,17 +30,17 @@ def offered(names: str | tuple[str, ...], files: bool = False, several: bool = F
     def offer(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        found: dict[str, str] = {}
+        usages: dict[str, str] = {}
         with contextlib.suppress(Exception):  # no traceback of a broken installation in the prompt
             if isinstance(names, str):  # FILE.py:FUNCTION is nothing to type
-                found = {_typed(usage): usage for usage in remembered()[names] if usage[0].islower()}
+                usages = {_typed(usage): usage for usage in remembered()[names] if usage[0].islower()}
             else:
-                found = {name: name for name in names}
+                usages = {name: name for name in names}
         before, comma, last = incomplete.rpartition(",") if several else ("", "", incomplete)
         start = last.lower()
         items = [
-            CompletionItem(before + comma + name, help=found[name])
-            for name in found
+            CompletionItem(before + comma + name, help=usages[name])
+            for name in usages
             if name.startswith(start)
         ]
         return [*items, CompletionItem(incomplete, type="file")] if files else items
@@ -80,15 +80,15 @@ def remembered() -> dict[str, list[str]]:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sidelight" / "names.json"
     stamp = _stamp()
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-        kept = json.loads(cache.read_text())
-        if kept["stamp"] == stamp:
-            return {kind: [str(name) for name in kept[kind]] for kind in KINDS}
-    found = known()
+        cached = json.loads(cache.read_text())
+        if cached["stamp"] == stamp:
+            return {kind: [str(name) for name in cached[kind]] for kind in KINDS}
+    names = known()
     with contextlib.suppress(OSError):
         cache.parent.mkdir(parents=True, exist_ok=True)
         with replacing(cache) as file:
-            file.write(json.dumps({"stamp": stamp, **found}).encode())
-    return found
+            file.write(json.dumps({"stamp": stamp, **names}).encode())
+    return names
 
 
 def _stamp() -> str:

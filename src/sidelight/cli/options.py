@@ -42,10 +42,10 @@ def collected(gather: Callable[..., dict[str, Any]], *options: Decorator) -> Dec
             own = {name: given.pop(name) for name in wanted}
             return command(**gather(**own), **given)
 
-        made: Callable[..., Any] = called
+        decorated: Callable[..., Any] = called
         for option in reversed(options):
-            made = option(made)
-        return made
+            decorated = option(decorated)
+        return decorated
 
     return decorate
 

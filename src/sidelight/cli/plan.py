@@ -109,20 +109,20 @@ def command(
         answer = {"version": sl.__version__, "graph": loaded.to_dict(), **plan.to_dict()}
         answer["checks"] = [check.to_dict() for check in checks]
         if horizon is None:
-            answer["bound_at"] = [_told(plan, t) for t in SHOWN]
+            answer["bound_at"] = [_bound_after(plan, t) for t in SHOWN]
         elif confidence is not None:
             answer["likely"] = plan.bound_at(plan.bound.horizon, confidence).to_dict()
         emit_json(answer)
         return
     rounds = "any number of rounds" if horizon is None else f"{plan.horizon:,} rounds"
-    about = [("changed", change) for change in loaded.changes]
-    about += [("arms, edges", f"{plan.graph.n_arms:,}, {plan.graph.n_edges:,}"), *plan_rows(plan)]
+    plan_facts = [("changed", change) for change in loaded.changes]
+    plan_facts += [("arms, edges", f"{plan.graph.n_arms:,}, {plan.graph.n_edges:,}"), *plan_rows(plan)]
     rows = [("anytime", plan.curve.summary())] if horizon is None else bound_rows(plan.bound)
     rows += [("note", plan.details.note)] if plan.details.note else []
     holding = sum(check.holds for check in checks)
     rows.append(("checked again", f"{holding} of {len(checks)} inequalities hold, by an independent check"))
     emit(
-        facts(f"Plan for {safe(loaded.source)}, {rounds}", about),
+        facts(f"Plan for {safe(loaded.source)}, {rounds}", plan_facts),
         facts("Bound", rows),
         *([_by_rounds(plan)] if horizon is None else []),
         *([_considered(plan)] if len(plan.details.considered) > 1 else []),
@@ -151,7 +151,7 @@ def _called(loaded: LoadedGraph) -> str:
     return name if name.isprintable() and len(name) <= MOST_NAME else ""
 
 
-def _told(plan: sl.Plan, t: int) -> dict[str, Any]:
+def _bound_after(plan: sl.Plan, t: int) -> dict[str, Any]:
     """The bound after t rounds in short."""
     bound = plan.bound_at(t)
     return {"t": t, "value": bound.value, "certified": bound.certified, "informative": bound.informative}
@@ -184,12 +184,12 @@ def _partition(g: sl.FeedbackGraph, text: str) -> sl.Partition:
     from sidelight.partition import natural
 
     if text in natural.__all__:
-        found: sl.Partition = getattr(natural, text)(g)
-        return found
+        partition: sl.Partition = getattr(natural, text)(g)
+        return partition
     file = Path(text)
     if not file.is_file():
-        known = ", ".join(natural.__all__)
-        raise InvalidOption(f"{text!r} is neither a file nor a partition; known are {known}")
+        names = ", ".join(natural.__all__)
+        raise InvalidOption(f"{text!r} is neither a file nor a partition; known are {names}")
     try:
         saved = json.loads(file.read_text())
     except (ValueError, OSError, RecursionError) as error:

@@ -70,17 +70,17 @@ def create(service: Client, name: str, graph: GraphRequest, as_json: bool, **giv
 @asks
 def list_(service: Client, as_json: bool) -> None:
     """All policies as they stand."""
-    found = list(service.policies())
+    policies = list(service.policies())
     if as_json:
-        emit_json({"policies": found})
+        emit_json({"policies": policies})
         return
     heads = ("policy", ">arms", ">decided", ">open", ">certificate", ">bound", ">entropy")
     rows = []
-    for each in found:
+    for each in policies:
         counts = (f"{each[name]:,}" for name in ("arms", "decided", "open"))
         values = (each["certificate"]["value"], each["bound"]["value"], each["entropy"])
         rows.append([safe(each["name"]), *counts, *map(_number, values)])
-    emit(columns(f"{len(found)} policies at {safe(service.url)}", heads, rows))
+    emit(columns(f"{len(policies)} policies at {safe(service.url)}", heads, rows))
 
 
 @command.command()
@@ -141,14 +141,14 @@ def tokens() -> None:
 @asks
 def create_token(service: Client, scope: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """A new token, printed this once."""
-    made = service.create_token(scope, **given)
+    token = service.create_token(scope, **given)
     if as_json:
-        emit_json(made)
+        emit_json(token)
         return
-    click.echo(made["token"])
+    click.echo(token["token"])
     if sys.stdout.isatty():
         click.echo(
-            f"shown this once; revoke it with `sidelight policies tokens revoke {made['id']}`", err=True
+            f"shown this once; revoke it with `sidelight policies tokens revoke {token['id']}`", err=True
         )
 
 
@@ -157,15 +157,15 @@ def create_token(service: Client, scope: tuple[str, ...], as_json: bool, **given
 @asks
 def list_tokens(service: Client, as_json: bool) -> None:
     """All tokens, without their secrets."""
-    found = service.tokens()
+    listed = service.tokens()
     if as_json:
-        emit_json({"tokens": found})
+        emit_json({"tokens": listed})
         return
     rows = [
         [each["id"], " ".join(each["scopes"]), safe(each["policy"] or "all"), safe(each["note"])]
-        for each in found
+        for each in listed
     ]
-    emit(columns(f"{len(found)} tokens", ("id", "scopes", "policy", "note"), rows))
+    emit(columns(f"{len(listed)} tokens", ("id", "scopes", "policy", "note"), rows))
 
 
 @tokens.command()
@@ -179,23 +179,23 @@ def revoke(service: Client, id: str, as_json: bool) -> None:
         emit_json({"revoked": id})
 
 
-def _show(found: dict[str, Any], as_json: bool) -> None:
+def _show(policy: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        emit_json(found)
+        emit_json(policy)
         return
-    unit, bound, certificate = found["unit"], found["bound"], found["certificate"]
-    ended = f"{found['cancelled']:,} cancelled, {found['expired']:,} expired"
+    unit, bound, certificate = policy["unit"], policy["bound"], policy["certificate"]
+    ended = f"{policy['cancelled']:,} cancelled, {policy['expired']:,} expired"
     proved = "" if bound["certified"] else ", not certified"
     emit(
         facts(
-            safe(found["name"]),
+            safe(policy["name"]),
             (
-                ("graph", f"{found['arms']:,} arms, {found['edges']:,} edges"),
+                ("graph", f"{policy['arms']:,} arms, {policy['edges']:,} edges"),
                 ("told", f"{unit['kind']} in [{unit['low']:g}, {unit['high']:g}]"),
-                ("decisions", f"{found['decided']:,}, of which {found['open']:,} open, {ended}"),
+                ("decisions", f"{policy['decided']:,}, of which {policy['open']:,} open, {ended}"),
                 ("certificate", f"{_number(certificate['value'])} after {certificate['round']:,} rounds, {MEANING}"),
                 ("bound", f"{_number(bound['value'])} in {bound['rounds']:,} rounds{proved}"),
-                ("entropy of play", _number(found["entropy"])),
+                ("entropy of play", _number(policy["entropy"])),
             ),
         )
     )  # fmt: skip

@@ -39,13 +39,13 @@ def command(
 
     find(claims)  # before a folder is made for a name that nobody knows
     folder = None if output is None else writable_folder(output)
-    found = reproduce(claims, folder=folder, progress=False if quiet else None, **how)
-    page = None if folder is None else write_claims_page(found, folder)
+    outcomes = reproduce(claims, folder=folder, progress=False if quiet else None, **how)
+    page = None if folder is None else write_claims_page(outcomes, folder)
     if as_json:
-        emit_json(found.to_dict() | {"page": None if page is None else str(page)})
+        emit_json(outcomes.to_dict() | {"page": None if page is None else str(page)})
     elif not quiet:
-        emit(claims_table(found), *([] if page is None else [f"page: [bold]{safe(str(page))}[/bold]"]))
-    if not found.complete:
+        emit(claims_table(outcomes), *([] if page is None else [f"page: [bold]{safe(str(page))}[/bold]"]))
+    if not outcomes.complete:
         raise click.Abort
-    if found.surprises:
+    if outcomes.surprises:
         ctx.exit(REFUTED)

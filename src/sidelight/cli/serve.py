@@ -52,8 +52,8 @@ def command(rate: float | None, as_json: bool, **settings: Any) -> None:
 
     def announce(service: Service, address: str) -> None:
         if as_json:  # one line, since more may follow in the log
-            about = {"address": address, "store": service.store.where, "admin_token": service.admin_token}
-            click.echo(text(about, indent=None), nl=False)
+            answer = {"address": address, "store": service.store.where, "admin_token": service.admin_token}
+            click.echo(text(answer, indent=None), nl=False)
             return
         click.echo(f"serving at {address}")
         click.echo(f"data in {service.store.where}")

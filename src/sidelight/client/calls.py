@@ -104,15 +104,15 @@ def _answered(
 ) -> Generator[Call | float, httpx.Response | Exception | None, httpx.Response]:
     """The answer to one request, which is sent as often as it takes."""
     for attempt in range(1, tries + 1):
-        found = yield call
-        assert found is not None  # a request has an answer or an error, only a pause has none
-        if not isinstance(found, Exception):
-            if attempt == tries or not _again(found):
-                return _checked(found)
+        answer = yield call
+        assert answer is not None  # a request has an answer or an error, only a pause has none
+        if not isinstance(answer, Exception):
+            if attempt == tries or not _again(answer):
+                return _checked(answer)
         elif attempt == tries:
-            why = f"the service at {url} cannot be reached: {found or type(found).__name__}"
-            raise ServiceError(why) from found
-        yield _wait(attempt, found)
+            why = f"the service at {url} cannot be reached: {answer or type(answer).__name__}"
+            raise ServiceError(why) from answer
+        yield _wait(attempt, answer)
     raise ServiceError(f"nothing was sent to {url}: tries={tries}")
 
 
@@ -121,9 +121,9 @@ def _again(answer: httpx.Response) -> bool:
     return answer.status_code in AGAIN or "retry-after" in answer.headers
 
 
-def _wait(attempt: int, found: httpx.Response | Exception) -> float:
+def _wait(attempt: int, answer: httpx.Response | Exception) -> float:
     """Seconds before the next try: as the service says, else twice as long each time, and not all at once."""
-    stated = "" if isinstance(found, Exception) else found.headers.get("retry-after", "")
+    stated = "" if isinstance(answer, Exception) else answer.headers.get("retry-after", "")
     least = float(stated) if stated.isdigit() else 0.0
     return min(random.uniform(0.5, 1.0) * max(least, 0.05 * 2.0**attempt), LONGEST_WAIT)
 
@@ -133,11 +133,11 @@ def _checked(answer: httpx.Response) -> httpx.Response:
     if answer.is_success:
         return answer
     try:
-        about = answer.json()["error"]
-        message, code = f"{about['message']} (HTTP {answer.status_code})", about["code"]
+        error = answer.json()["error"]
+        message, code = f"{error['message']} (HTTP {answer.status_code})", error["code"]
     except (ValueError, KeyError, TypeError):
-        about, message, code = None, f"{answer.url} answered {answer.status_code}", ""
-    raise ServiceError(message, answer.status_code, code, about)
+        error, message, code = None, f"{answer.url} answered {answer.status_code}", ""
+    raise ServiceError(message, answer.status_code, code, error)
 
 
 # -- operations ---------------------------------------------------------------------------------------------
@@ -203,8 +203,8 @@ def observe(name: str, answers: Iterable[tuple[Decision | int, Losses]]) -> Oper
     accepted = repeated = 0
     for at in range(0, len(items), MANY):
         answer = yield Call("POST", f"{policy(name)}/observations", {"observations": items[at : at + MANY]})
-        found = Observed(**answer.json())
-        accepted, repeated = accepted + found.accepted, repeated + found.repeated
+        observed = Observed(**answer.json())
+        accepted, repeated = accepted + observed.accepted, repeated + observed.repeated
     return Observed(accepted, repeated)
 
 

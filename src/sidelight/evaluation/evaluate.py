@@ -169,8 +169,8 @@ class _Question:
         error, weights = (1 - self.level) / 2, self.weighting(log.seen)
         change = np.subtract(*(at_rows(log, target)[0] for target in targets))
         pairs = zip(*(target.blocks(log.n_arms) for target in targets), strict=True)
-        kept = [np.minimum(a, b).sum(axis=1) for (_, _, a), (_, _, b) in pairs]  # Σ_i min(π_t(i), π'_t(i))
-        given_up = 1 - np.concatenate(kept)  # Σ d⁻ = Σ d⁺, per decision
+        shared = [np.minimum(a, b).sum(axis=1) for (_, _, a), (_, _, b) in pairs]  # Σ_i min(π_t(i), π'_t(i))
+        given_up = 1 - np.concatenate(shared)  # Σ d⁻ = Σ d⁺, per decision
 
         def least(change: Floats) -> float:
             gained = np.where(change > 0, change * self.values, -change * (1 - self.values))

@@ -103,10 +103,10 @@ def bootstrap(
 ) -> tuple[float, float]:
     """Percentiles of the mean, or of a ratio of means, over decisions drawn again: rounds, never rows."""
     n, rng = len(numerators), np.random.default_rng(seed)
-    found = np.empty(resamples)
+    means = np.empty(resamples)
     for sample in range(resamples):
         drawn = rng.integers(n, size=n)
         total = numerators[drawn].sum()
-        found[sample] = total / (n if denominators is None else denominators[drawn].sum() or np.nan)
-    low, high = np.nanquantile(found, [error / 2, 1 - error / 2])
+        means[sample] = total / (n if denominators is None else denominators[drawn].sum() or np.nan)
+    low, high = np.nanquantile(means, [error / 2, 1 - error / 2])
     return float(low), float(high)

@@ -45,9 +45,9 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, in the types of JSON."""
-        kept = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        methods = {name: found._asdict() for name, found in self.methods.items()}
-        return {**kept, "methods": methods, "unit": self.unit._asdict(), "notes": list(self.notes)}
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        methods = {name: estimate._asdict() for name, estimate in self.methods.items()}
+        return {**values, "methods": methods, "unit": self.unit._asdict(), "notes": list(self.notes)}
 
     def __str__(self) -> str:
         verb = "costs" if self.unit.kind == "losses" else "earns"
@@ -58,9 +58,9 @@ class Evaluation:
             f"interval: {self.interval}",
         ]
         width = max(map(len, self.methods))
-        for name, found in self.methods.items():
+        for name, estimate in self.methods.items():
             chosen = "  (the estimate)" if name == self.method else ""
-            lines.append(f"  {name:<{width}}  {found.value:.4g} ± {found.standard_error:.2g}{chosen}")
+            lines.append(f"  {name:<{width}}  {estimate.value:.4g} ± {estimate.standard_error:.2g}{chosen}")
         return "\n".join([*lines, *self.notes])
 
 
@@ -135,6 +135,6 @@ class Evaluations:
             for row in self.rows
         ]
         first = self.rows[0]
-        told = f"{first.unit.kind} by {first.method}, {first.n_rounds:,} rounds, {100 * first.level:g} % intervals"
+        head = f"{first.unit.kind} by {first.method}, {first.n_rounds:,} rounds, {100 * first.level:g} % intervals"
         notes = [f"{row.target}: {note}" for row in self.rows for note in row.notes]
-        return "\n".join([f"{told}, each by itself", heads, *lines, *notes])
+        return "\n".join([f"{head}, each by itself", heads, *lines, *notes])

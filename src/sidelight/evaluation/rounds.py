@@ -116,11 +116,11 @@ class Past:
         if target.fixed is not None:  # both sums change only by what is revealed: O(rows), however many arms
             chosen = target.fixed[log.revealed]
             spread = chosen * (1 / (2 + self.counts) - 1 / (1 + self.counts))
-            known = chosen * ((self.sums + self.values) / (2 + self.counts) - self.sums / (1 + self.counts))
-            lost, won = by_round(log, spread), by_round(log, known)
+            gained = chosen * ((self.sums + self.values) / (2 + self.counts) - self.sums / (1 + self.counts))
+            lost, won = by_round(log, spread), by_round(log, gained)
             expected: Floats = self.overall * (1 + _before(lost)) + _before(won)
             return expected
-        found, sums, counts = np.empty(log.n_rounds), np.zeros(log.n_arms), np.zeros(log.n_arms)
+        result, sums, counts = np.empty(log.n_rounds), np.zeros(log.n_arms), np.zeros(log.n_arms)
         for first, last, block in target.blocks(log.n_arms):
             rows = slice(log.start[first], log.start[last])
             at = of_row[rows] - first + 1, log.revealed[rows]
@@ -129,9 +129,9 @@ class Past:
             added[:, 0] = sums, counts
             running = np.cumsum(added, axis=1)
             means = _mean(self.overall[first:last, None], running[0, :-1], running[1, :-1])
-            found[first:last] = np.einsum("ti,ti->t", block, means)
+            result[first:last] = np.einsum("ti,ti->t", block, means)
             sums, counts = running[:, -1]
-        return found
+        return result
 
 
 def _mean(guess: Any, sums: Any, counts: Any) -> Floats:

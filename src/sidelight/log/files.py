@@ -33,8 +33,8 @@ NAMED = ("arm", "revealed")
 
 def described(unit: Unit, n_arms: int, labels: Sequence[str] | None) -> str:
     """What a file says beside its table."""
-    about: dict[str, Any] = {"format": FORMAT, unit.kind: [unit.low, unit.high], "n_arms": n_arms}
-    return json.dumps(about if labels is None else {**about, "labels": list(labels)}, ensure_ascii=False)
+    header: dict[str, Any] = {"format": FORMAT, unit.kind: [unit.low, unit.high], "n_arms": n_arms}
+    return json.dumps(header if labels is None else {**header, "labels": list(labels)}, ensure_ascii=False)
 
 
 def write(log: Log, path: str | os.PathLike[str]) -> None:
@@ -42,14 +42,14 @@ def write(log: Log, path: str | os.PathLike[str]) -> None:
     from pyarrow import csv
 
     file = Path(path)
-    about = described(log.unit, log.n_arms, log.labels)
+    header = described(log.unit, log.n_arms, log.labels)
     if file.name.lower().endswith(CSV):
-        sink = io.BytesIO(f"{MARK}{about}\n".encode())
+        sink = io.BytesIO(f"{MARK}{header}\n".encode())
         sink.seek(0, io.SEEK_END)
         csv.write_csv(log.to_arrow(), sink)
         data = sink.getvalue()
     elif file.suffix.lower() == ".parquet":
-        data = parquet_bytes(log.to_arrow().replace_schema_metadata({KEY: about.encode()}))
+        data = parquet_bytes(log.to_arrow().replace_schema_metadata({KEY: header.encode()}))
     else:
         raise LogError(f"cannot write {file}: the name of a log ends in .csv, .csv.gz or .parquet")
     try:
@@ -91,7 +91,7 @@ def read(path: str | os.PathLike[str], **stated: Any) -> Log:
     """The log of a file or folder; what is stated, as in `Log.read`, comes before what the file says."""
     file = Path(path)
     try:
-        columns, about = _contents(file)
+        columns, header = _contents(file)
     except FileNotFoundError as error:
         raise LogError(f"{file} does not exist") from error
     except LogError:
@@ -101,10 +101,10 @@ def read(path: str | os.PathLike[str], **stated: Any) -> Log:
     if obp.speaks_obp(list(columns)) and "arm" not in columns:
         return obp.from_obp(columns, n_arms=stated["n_arms"], rewards=stated["rewards"], where=str(file))
     if stated["losses"] is None and stated["rewards"] is None:
-        stated |= {"losses": about.get("losses"), "rewards": about.get("rewards")}
+        stated |= {"losses": header.get("losses"), "rewards": header.get("rewards")}
     if stated["labels"] is None:
         many = stated["n_arms"]
-        stated |= {"labels": about.get("labels"), "n_arms": about.get("n_arms") if many is None else many}
+        stated |= {"labels": header.get("labels"), "n_arms": header.get("n_arms") if many is None else many}
     return log_of(columns, str(file), **stated)
 
 
@@ -137,7 +137,7 @@ def parquet_about(file: Path) -> dict[str, Any]:
 
 
 def _metadata(schema: Any, file: Path) -> dict[str, Any]:
-    return _about((schema.metadata or {}).get(KEY, b"{}"), str(file))
+    return _header((schema.metadata or {}).get(KEY, b"{}"), str(file))
 
 
 def _parquet(files: list[Path]) -> tuple[dict[str, Column], dict[str, Any]]:
@@ -152,11 +152,11 @@ def _parquet(files: list[Path]) -> tuple[dict[str, Column], dict[str, Any]]:
             raise
         except Exception as error:
             raise LogError(f"{file} is damaged or no parquet file: {error}") from error
-    about = _metadata(tables[0].schema, files[0])
+    header = _metadata(tables[0].schema, files[0])
     for table, file in zip(tables, files, strict=True):
-        if (other := _metadata(table.schema, file)) != about:
-            raise LogError(f"{file} is of another log than {files[0]}: {other} and {about}")
-    return columns_of(pa.concat_tables(tables, promote_options="default")), about
+        if (other := _metadata(table.schema, file)) != header:
+            raise LogError(f"{file} is of another log than {files[0]}: {other} and {header}")
+    return columns_of(pa.concat_tables(tables, promote_options="default")), header
 
 
 def _csv(file: Path) -> tuple[dict[str, Column], dict[str, Any]]:
@@ -165,22 +165,22 @@ def _csv(file: Path) -> tuple[dict[str, Column], dict[str, Any]]:
 
     with unpacking(file) as stream:
         data = stream.read()
-    about: dict[str, Any] = {}
+    header: dict[str, Any] = {}
     while data.startswith((b"#", b"\xef\xbb\xbf#")):
         line, _, data = data.partition(b"\n")
         words = line.decode("utf-8-sig")
         if words.startswith(MARK):
-            about = _about(words.removeprefix(MARK).encode(), str(file))
+            header = _header(words.removeprefix(MARK).encode(), str(file))
     if not data.strip():
         raise LogError(f"{file} is empty: a log has a line of column names and a line per revealed arm")
-    if about:  # without a line that was being written; its decision is noticed by its rows
+    if header:  # without a line that was being written; its decision is noticed by its rows
         data = data[: data.rfind(b"\n") + 1]
     names = csv.read_csv(io.BytesIO(data.partition(b"\n")[0] + b"\n")).column_names
     types = dict.fromkeys(names, "string")
     options = csv.ConvertOptions(column_types=types, strings_can_be_null=True, null_values=[""])
     table = csv.read_csv(io.BytesIO(data), convert_options=options)
     text = {name: table[name].to_numpy() for name in table.column_names}
-    return {name: text[name] if name in NAMED else _typed(text[name]) for name in text}, about
+    return {name: text[name] if name in NAMED else _typed(text[name]) for name in text}, header
 
 
 def _typed(column: Column) -> Column:
@@ -193,13 +193,13 @@ def _typed(column: Column) -> Column:
     return column
 
 
-def _about(data: bytes, where: str) -> dict[str, Any]:
+def _header(data: bytes, where: str) -> dict[str, Any]:
     try:
-        about = json.loads(data)
-        if not isinstance(about, dict):
+        header = json.loads(data)
+        if not isinstance(header, dict):
             raise ValueError("no object")
     except ValueError as error:
         raise LogError(f"{where}: what the log says about itself is damaged ({error})") from error
-    if about and about.get("format") != FORMAT:
-        raise LogError(f"{where} has format {about.get('format')!r} of a log, this version reads {FORMAT}")
-    return about
+    if header and header.get("format") != FORMAT:
+        raise LogError(f"{where} has format {header.get('format')!r} of a log, this version reads {FORMAT}")
+    return header

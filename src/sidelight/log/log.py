@@ -92,11 +92,11 @@ class Log:
             return self.labels.index(name)
         if isinstance(name, int | np.integer) and not isinstance(name, bool) and 0 <= name < self.n_arms:
             return int(name)
-        known = f"arms 0..{self.n_arms - 1}" + (
+        arms = f"arms 0..{self.n_arms - 1}" + (
             f" with labels {', '.join(self.labels[:10])}" if self.labels else ""
         )
         raise InvalidOption(
-            f"arm {name!r} does not exist in this log, which has {known}; if it has more arms than it shows, say "
+            f"arm {name!r} does not exist in this log, which has {arms}; if it has more arms than it shows, say "
             "n_arms= when making it"
         )
 

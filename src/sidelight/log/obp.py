@@ -57,12 +57,12 @@ def from_obp(
             "this is the export of a log with several rows a round, which it no longer tells apart: use the log"
         )
     read = (*NEEDED, "position")
-    kept = {
+    columns_read = {
         ALIASES.get(name, name): feedback[name]
         for name in names
         if ALIASES.get(name, name) in read and feedback[name] is not None
     }
-    columns = columns_of(kept)
+    columns = columns_of(columns_read)
     ignored = [name for name in names if ALIASES.get(name, name) not in (*read, *SIZES) and name != ""]
     if ignored:
         warnings.warn(

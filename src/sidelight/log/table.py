@@ -122,8 +122,8 @@ class _Reader:
             )
         unknown = [name for name in self.columns if name not in (*COLUMNS, unit.column)]
         if unknown:
-            told = f"{self.where}the columns {listing(unknown)} are not read"
-            warnings.warn(told, ColumnsIgnored, stacklevel=5)
+            message = f"{self.where}the columns {listing(unknown)} are not read"
+            warnings.warn(message, ColumnsIgnored, stacklevel=5)
         if self.rows == 0:
             raise LogError(f"{self.where}the log has no rows: there is nothing to look back on")
 
@@ -234,10 +234,10 @@ class _Reader:
             raise InvalidOption(f"n_arms={n_arms} contradicts {len(names)} labels")
         arms = {}
         for name in present:
-            found = [_labelled(entry, index) for entry in self.columns[name].tolist()]
-            unknown = np.array([arm is None for arm in found])
+            arm_numbers = [_labelled(entry, index) for entry in self.columns[name].tolist()]
+            unknown = np.array([arm is None for arm in arm_numbers])
             self._refuse(unknown, name, f"one of the labels {listing(names)}")
-            arms[name] = np.array(found, dtype=np.int64)
+            arms[name] = np.array(arm_numbers, dtype=np.int64)
         self._refuse(arms["arm"] == NOTHING, "arm", "a label or an arm")
         return arms["arm"], arms.get("revealed", arms["arm"]), names
 
@@ -322,8 +322,8 @@ def to_arrow(log: Log) -> pyarrow.Table:
         return listed if log.labels is None else pa.array(log.labels, type=pa.string()).take(listed)
 
     def of_rows(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        found: npt.NDArray[Any] = np.append(values, values.dtype.type(0))[at]
-        return found
+        padded: npt.NDArray[Any] = np.append(values, values.dtype.type(0))[at]
+        return padded
 
     ids = log.decision_id[of_row]
     columns = {

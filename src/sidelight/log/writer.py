@@ -66,9 +66,9 @@ class LogWriter:
             raise InvalidOption(f"{self.n_arms} arms need as many different labels, got {len(self._index)}")
         if any("\n" in label or "\r" in label for label in self._index):
             raise InvalidOption("labels of a log must be one line each")
-        self._about = described(self.unit, self.n_arms, self.labels)
+        self._header = described(self.unit, self.n_arms, self.labels)
         self._part, self._busy = checked_count("part", part), threading.Lock()
-        self._kept: list[tuple[Any, ...]] = []
+        self._waiting: list[tuple[Any, ...]] = []
         self._decisions = 0  # of those kept
         self._file: int | None = None
         self._closed = False
@@ -172,13 +172,13 @@ class LogWriter:
             if self._file is not None:
                 self._append(self._file, _lines(rows))
                 return
-            self._kept += rows
+            self._waiting += rows
             self._decisions += 1
             if self._decisions >= self._part:
                 try:
                     self._write_part()
                 except LogError:
-                    del self._kept[-len(rows) :]
+                    del self._waiting[-len(rows) :]
                     self._decisions -= 1
                     raise
 
@@ -190,7 +190,7 @@ class LogWriter:
                     os.fsync(self._file)
                 except OSError as error:
                     raise self._failed(error) from error
-            elif self._kept:
+            elif self._waiting:
                 self._write_part()
 
     def close(self) -> None:
@@ -223,7 +223,7 @@ class LogWriter:
 
     def _opened(self) -> int:
         """The csv file, open for appending; what a crash cut off is cut off for good."""
-        header = f"{MARK}{self._about}\n".encode()
+        header = f"{MARK}{self._header}\n".encode()
         file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         try:
             size = os.fstat(file).st_size
@@ -245,8 +245,8 @@ class LogWriter:
     def _check_parts(self) -> None:
         """Parts that are there already must be of the same log."""
         parts = sorted(self.path.glob("part-*.parquet"))
-        if parts and (said := parquet_about(parts[-1])) != json.loads(self._about):
-            raise LogError(f"{self.path} is another log: {said}, and not {self._about}; name another folder")
+        if parts and (said := parquet_about(parts[-1])) != json.loads(self._header):
+            raise LogError(f"{self.path} is another log: {said}, and not {self._header}; name another folder")
 
     def _failed(self, error: OSError) -> LogError:
         return LogError(f"cannot write the log {self.path}: {error.strerror or error}")
@@ -277,11 +277,11 @@ class LogWriter:
                 return end
             last, stated = rows[-1][0], max(int(rows[-1][self._names.index("rows")]), 1)
             if len(rows) > stated or tail >= size:
-                found = sum(row[0] == last for row in rows[-stated:])
-                if found == stated:
+                present = sum(row[0] == last for row in rows[-stated:])
+                if present == stated:
                     return end
                 lines = data.splitlines(keepends=True)
-                return end - sum(map(len, lines[len(lines) - found :]))
+                return end - sum(map(len, lines[len(lines) - present :]))
             tail *= 4
 
     def _write_part(self) -> None:
@@ -290,10 +290,10 @@ class LogWriter:
         schema = long_schema(self._names, self.unit, self.n_arms, self.labels, ids="string")
         try:
             with replacing(file) as stream:
-                stream.write(parquet_bytes(long_table(self._kept, schema)))
+                stream.write(parquet_bytes(long_table(self._waiting, schema)))
         except OSError as error:
             raise self._failed(error) from error
-        self._kept.clear()
+        self._waiting.clear()
         self._decisions = 0
 
 

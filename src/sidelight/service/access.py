@@ -64,12 +64,12 @@ class Tokens:
             return None
         if self._environment is not None and hmac.compare_digest(_digest(token), self._environment):
             return Caller("environment", SCOPES, None)
-        found = _TOKEN.fullmatch(token)
-        if found is None:
+        match = _TOKEN.fullmatch(token)
+        if match is None:
             return None
-        row = self.rows.get(found[1])
+        row = self.rows.get(match[1])
         expected = row.digest if row is not None else bytes(32)
-        if not hmac.compare_digest(_digest(found[2]), expected) or row is None:
+        if not hmac.compare_digest(_digest(match[2]), expected) or row is None:
             return None
         return Caller(row.id, row.scopes, row.policy)
 

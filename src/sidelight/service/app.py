@@ -67,9 +67,9 @@ async def _ready(call: Call, name: str) -> live.Answer:
         return partial((await call.service.policies.look(name)).answer, probabilities=False)
     except OwnedElsewhere as elsewhere:
         answer = await call.edge.forwarded(call.request, elsewhere.address, f"/v1/policies/{name}")
-        found = msgspec.json.decode(answer.body, type=messages.PolicyAnswer)
-        found.probabilities = found.labels = None
-        return lambda: found
+        policy = msgspec.json.decode(answer.body, type=messages.PolicyAnswer)
+        policy.probabilities = policy.labels = None
+        return lambda: policy
 
 
 async def show_policy(call: Call) -> messages.PolicyAnswer:
@@ -155,10 +155,10 @@ async def read_log(call: Call) -> Response:
     if wanted is None:
         wanted = "parquet" if PARQUET in call.request.headers.get("accept", "") else "jsonl"
     served = await call.service.policies.look(call.name)
-    about = (call.service.store, served.row.id, served.policy)
+    source = (call.service.store, served.row.id, served.policy)
     if wanted == "jsonl":
-        return StreamingResponse(_streamed(exports.json_lines(*about)), media_type=LINES)
-    file = await asyncio.to_thread(exports.parquet, *about)
+        return StreamingResponse(_streamed(exports.json_lines(*source)), media_type=LINES)
+    file = await asyncio.to_thread(exports.parquet, *source)
     return StreamingResponse(
         _streamed(_pieces(file)), media_type=PARQUET, headers=_as_file(f"{call.name}.parquet")
     )
@@ -263,10 +263,10 @@ async def page(call: Call) -> Response:
 
 async def asset(call: Call) -> Response:
     """What the page is made of."""
-    found = pages.asset(call.path("file"))
-    if found is None:
+    file = pages.asset(call.path("file"))
+    if file is None:
         raise Problem(404, "not_found", "there is no such file; /openapi.json lists what there is")
-    text, kind = found
+    text, kind = file
     return Response(text, media_type=kind, headers=pages.HEADERS)
 
 

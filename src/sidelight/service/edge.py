@@ -90,8 +90,8 @@ class Edge:
 
     def _log(self, scope: Any, name: str, status: int, seconds: float) -> None:
         client, level = (scope.get("client") or ("", 0))[0], logging.ERROR if status >= 500 else logging.INFO
-        about = {"request": name, "method": scope["method"], "path": scope["path"], "status": status}
-        note("request", level, **about, seconds=round(seconds, 6), client=client)
+        request = {"request": name, "method": scope["method"], "path": scope["path"], "status": status}
+        note("request", level, **request, seconds=round(seconds, 6), client=client)
 
     # -- when something is wrong -----------------------------------------------------------------------
 

@@ -74,8 +74,8 @@ def checksum(
     before: int, seq: int, kind: int, decision: int, time: float, key: bytes | None, body: bytes
 ) -> int:
     """The check of an event that follows one with the check `before`."""
-    known = key or b""
-    return zlib.crc32(_FIXED.pack(seq, kind, decision, time, len(known)) + known + body, before)
+    digest = key or b""
+    return zlib.crc32(_FIXED.pack(seq, kind, decision, time, len(digest)) + digest + body, before)
 
 
 def is_intact(event: Event, before: int) -> bool:

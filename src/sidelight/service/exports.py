@@ -66,10 +66,12 @@ def _rows(page: list[tuple[int, bytes, bytes, float]], policy: Policy) -> Iterat
     graph = policy.graph
     names: Any = graph.labels or range(graph.n_arms)
     for number, decided, observed, time in page:
-        known, (_, values) = read_decided(decided), read_observed(observed)
-        told = zip(graph.out_neighbors(known.arm).tolist(), values.tolist(), known.seen.tolist(), strict=True)
-        shown = [row for row in told if row[1] == row[1]]  # NaN: the reveal failed
-        head = (number, number, names[known.arm], known.probability)
+        decision, (_, values) = read_decided(decided), read_observed(observed)
+        reveals = zip(
+            graph.out_neighbors(decision.arm).tolist(), values.tolist(), decision.seen.tolist(), strict=True
+        )
+        shown = [row for row in reveals if row[1] == row[1]]  # NaN: the reveal failed
+        head = (number, number, names[decision.arm], decision.probability)
         if not shown:
             yield (*head, None, None, None, 0, time)
         for arm, value, seen in shown:

@@ -74,10 +74,10 @@ class _Pace:
         yield
         self.spent += time.thread_time() - began
 
-    def alive(self, told: bool) -> bool:
+    def alive(self, news: bool) -> bool:
         """Is it time to say that there is no news? `told` says that there was some just now."""
-        if told or self.quiet < LONGEST:
-            self.quiet = 0.0 if told else self.quiet
+        if news or self.quiet < LONGEST:
+            self.quiet = 0.0 if news else self.quiet
             return False
         self.quiet = 0.0
         return True
@@ -147,9 +147,14 @@ async def list_events(
             del stands[name]
         news = bool(changed or gone or first)
         if news:
-            about = {"policies": changed, "gone": gone, "more": len(names) > MOST_LISTED, **_health(service)}
+            event_data = {
+                "policies": changed,
+                "gone": gone,
+                "more": len(names) > MOST_LISTED,
+                **_health(service),
+            }
             with pace.working():
-                event = _event("policies", about)
+                event = _event("policies", event_data)
             yield event
             first = False
         if pace.alive(news):

@@ -46,16 +46,16 @@ class Metrics:
         labels, own = ("method", "route", "status"), self.registry
         self.requests = Counter("sidelight_requests", counted, labels, registry=own)
         self.seconds = Histogram("sidelight_request_seconds", timed, ("route",), buckets=EDGES, registry=own)
-        self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+        self._figures: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def note(self, method: str, route: str, status: int, seconds: float) -> None:
         """One request was answered."""
         key = (method, route, status)
-        found = self._known.get(key)
-        if found is None:  # finding it by its labels takes longer than counting
-            found = self._known[key] = (self.requests.labels(*key), self.seconds.labels(route))
-        found[0].inc()
-        found[1].observe(seconds)
+        figures = self._figures.get(key)
+        if figures is None:  # finding it by its labels takes longer than counting
+            figures = self._figures[key] = (self.requests.labels(*key), self.seconds.labels(route))
+        figures[0].inc()
+        figures[1].observe(seconds)
 
     def text(self, service: Service, caller: Caller | None) -> bytes:
         """Everything; figures of policies only for those who may read them."""

@@ -87,13 +87,13 @@ def asset(name: str) -> tuple[str, str] | None:
 def graph(served: Served, takes: Callable[[int], bool] = lambda numbers: True) -> dict[str, Any]:
     """The graph as pages draw it, and what the plan has promised so far."""
     policy, plan = served.policy, served.policy.plan
-    found = graph_data(policy.graph, plan.partition, plan, takes)
+    drawn = graph_data(policy.graph, plan.partition, plan, takes)
     if plan.horizon is None:
-        last = max(served.made, 1)
+        last = max(served.decided, 1)
         rounds = sorted({round(last ** (k / MOST_BOUNDS)) for k in range(MOST_BOUNDS + 1)})
         bounds = [[t, plan.bound_at(t).value * policy.unit.width] for t in rounds]
-        found["promised"] = [[t, value] for t, value in bounds if np.isfinite(value)]
-    return found
+        drawn["promised"] = [[t, value] for t, value in bounds if np.isfinite(value)]
+    return drawn
 
 
 def state(served: Served, recent: list[dict[str, Any]]) -> dict[str, Any]:
@@ -117,20 +117,22 @@ def state(served: Served, recent: list[dict[str, Any]]) -> dict[str, Any]:
 def recent(store: Store, served: Served) -> list[dict[str, Any]]:
     """The last events that it has taken in, the newest first."""
     after = max(served.seq - MOST_RECENT, 0)
-    found = list(islice(store.events(served.row.id, after), served.seq - after))
-    return [_described(event) for event in reversed(found) if event.kind != Kind.SAVED]
+    events = list(islice(store.events(served.row.id, after), served.seq - after))
+    return [_described(event) for event in reversed(events) if event.kind != Kind.SAVED]
 
 
 def _described(event: Event) -> dict[str, Any]:
-    about: dict[str, Any] = {"seq": event.seq, "what": Kind(event.kind).name.lower()}
-    about |= {"time": event.time, "decision": event.decision or None}
+    description: dict[str, Any] = {"seq": event.seq, "what": Kind(event.kind).name.lower()}
+    description |= {"time": event.time, "decision": event.decision or None}
     if event.kind == Kind.DECIDED:
-        about["arm"] = read_decided(event.body).arm
+        description["arm"] = read_decided(event.body).arm
     elif event.kind == Kind.OBSERVED:
-        about["arm"], values = read_observed(event.body)
-        about["values"] = [None if np.isnan(value) else value for value in values[:MOST_VALUES].tolist()]
-        about["revealed"] = values.size
-    return about
+        description["arm"], values = read_observed(event.body)
+        description["values"] = [
+            None if np.isnan(value) else value for value in values[:MOST_VALUES].tolist()
+        ]
+        description["revealed"] = values.size
+    return description
 
 
 # -- a store without its service -----------------------------------------------------------------------------
@@ -146,7 +148,7 @@ def stored_policies(address: str, name: str | None = None) -> StoredPolicies:
         failed: list[tuple[str, str]] = []
         for row in rows[:MOST_LISTED]:
             try:
-                told.append(_told(store, row, numbers, events))
+                told.append(_stored(store, row, numbers, events))
             except SidelightError as error:
                 if name is not None:
                     raise
@@ -156,16 +158,16 @@ def stored_policies(address: str, name: str | None = None) -> StoredPolicies:
 
 
 def _row(store: Store, name: str) -> PolicyRow:
-    found = store.row(name)
-    if found is None:
+    stored = store.row(name)
+    if stored is None:
         names = [row.name for row in store.rows()]
         some = names if len(names) <= MOST_NAMED else [*names[:MOST_NAMED], "…"]
         hint = suggestion(name, names, "policies", some) if names else "it has none at all"
         raise InvalidOption(f"{store.where} has no policy {name!r}; {hint}")
-    return found
+    return stored
 
 
-def _told(store: Store, row: PolicyRow, numbers: Budget, events: Budget) -> dict[str, Any]:
+def _stored(store: Store, row: PolicyRow, numbers: Budget, events: Budget) -> dict[str, Any]:
     served, certificates = _replayed(store, row, events.takes(store.last(row.id)))
     drawn = graph(served, numbers.takes)
     stands = state(served, recent(store, served))
@@ -199,14 +201,14 @@ class _Certificates:
         self._open = 0.0
 
     def __call__(self, served: Served) -> None:
-        closed, made, waiting = served.policy.round, served.made, len(served.open)
+        closed, decided, waiting = served.policy.round, served.decided, len(served.open)
         if closed == self._closed:
             return
         self._closed = closed
-        again = bool(self.points) and made == self.points[-1][0]
-        if waiting > 0.9 * self._open if again else made < self._next:
+        again = bool(self.points) and decided == self.points[-1][0]
+        if waiting > 0.9 * self._open if again else decided < self._next:
             return
-        self._open, self._next = waiting, math.floor(CLOSE * made) + 1
+        self._open, self._next = waiting, math.floor(CLOSE * decided) + 1
         value = served.policy.certificate().value
         if math.isfinite(value):
-            self.points[-1 if again else len(self.points) :] = [(made, value)]
+            self.points[-1 if again else len(self.points) :] = [(decided, value)]

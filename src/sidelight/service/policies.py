@@ -61,9 +61,9 @@ class Policies:
 
     async def get(self, name: str) -> Served:
         """The policy of this name, from memory or from the store."""
-        found = self.served.get(name)
-        if found is not None and not found.failed:
-            return found
+        served = self.served.get(name)
+        if served is not None and not served.failed:
+            return served
         address, until = self._elsewhere.get(name, ("", 0.0))
         if time.monotonic() < until:
             raise OwnedElsewhere(name, address)
@@ -87,20 +87,20 @@ class Policies:
             if row is None:
                 raise unknown_policy(name)
             row = await self.writer.run(self.store.own, row)
-            made = await asyncio.get_running_loop().run_in_executor(self._workers, self._restored, row)
+            served = await asyncio.get_running_loop().run_in_executor(self._workers, self._restored, row)
         except OwnedElsewhere as elsewhere:
             self._elsewhere[name] = (elsewhere.address, time.monotonic() + OWNER_KNOWN)
             raise
         except (StoreError, SavedStateError) as error:
             failed("a policy cannot be loaded", error, policy=name)
             raise Problem(503, "store_failed", str(error), retry_after=5.0) from error
-        self.served[name] = made
-        return made
+        self.served[name] = served
+        return served
 
     def _restored(self, row: PolicyRow) -> Served:
-        made = restored(self.store, row, self.limits, self.snapshot_every)
-        warm(made.policy)
-        return made
+        served = restored(self.store, row, self.limits, self.snapshot_every)
+        warm(served.policy)
+        return served
 
     def owner_lost(self, address: str) -> None:
         """A process that owns policies does not answer: ask the store again."""
@@ -191,23 +191,23 @@ class Policies:
         digest = hashlib.blake2b(key.encode(), digest_size=16).digest()
         first = served.requests.get(digest)
         again = self._decide_once(served, count, digest) if first is None else asyncio.shield(first)
-        made = await again
-        if len(made) != count:
-            why = f"this Idempotency-Key was used for {len(made)} decisions before, not {count}; use another"
+        decisions = await again
+        if len(decisions) != count:
+            why = f"this Idempotency-Key was used for {len(decisions)} decisions before, not {count}; use another"
             raise Problem(422, "key_reused", why)
-        return made
+        return decisions
 
     async def _decide_once(self, served: Served, count: int, key: bytes) -> list[messages.Decision]:
         """Look a key up and decide if it is new; whoever comes with the same key meanwhile waits for the answer."""
         answer = served.requests[key] = asyncio.get_running_loop().create_future()
         try:
-            found = await self.reading(self.store.find_key, served.row.id, key)
-            if found:
-                made = served.decided_before(found)
+            stored = await self.reading(self.store.find_key, served.row.id, key)
+            if stored:
+                decisions = served.decided_before(stored)
             else:
-                made = await self._changed(served, served.decide, count, key, self.clock())
-            answer.set_result(made)
-            return made
+                decisions = await self._changed(served, served.decide, count, key, self.clock())
+            answer.set_result(decisions)
+            return decisions
         except BaseException as error:
             ended = not isinstance(error, Exception)  # the task was cancelled, not refused
             answer.set_exception(store_failed("the request was broken off") if ended else error)
@@ -233,11 +233,11 @@ class Policies:
     async def _ends(self, served: Served, numbers: list[int], now: float) -> dict[int, tuple[int, bytes]]:
         """How those of the decisions have ended that are closed, at `now` or before: it is on the disk."""
         self._apply(served, served.expire, now)
-        found: dict[int, tuple[int, bytes]] = {}
-        while unknown := [number for number in served.closed(numbers) if number not in found]:
+        ends: dict[int, tuple[int, bytes]] = {}
+        while unknown := [number for number in served.closed(numbers) if number not in ends]:
             await self.settled(served)
-            found |= await self.reading(self.store.find_ends, served.row.id, unknown)
-        return found
+            ends |= await self.reading(self.store.find_ends, served.row.id, unknown)
+        return ends
 
     # -- making and removing ---------------------------------------------------------------------------
 
@@ -275,15 +275,15 @@ class Policies:
 
     async def bring(self, name: str, file: IO[bytes]) -> Served:
         """Store what another service has exported, as a new policy."""
-        found = await asyncio.to_thread(read_export, file)
+        brought = await asyncio.to_thread(read_export, file)
         async with self.reserved(name):
-            last = found.snapshots[-1]
-            row = PolicyRow(0, name, found.about)
+            last = brought.snapshots[-1]
+            row = PolicyRow(0, name, brought.about)
             try:  # whether it can be played on is seen before it is stored
-                await asyncio.to_thread(Served.restored, row, last, found.events(last.seq), self.limits)
+                await asyncio.to_thread(Served.restored, row, last, brought.events(last.seq), self.limits)
             except (SidelightError, ValueError, KeyError, TypeError) as error:
                 raise Problem(422, "invalid_export", f"this policy cannot be played on: {error}") from None
-            await self.writing(self.store.create, name, found.about, found.snapshots, found.events())
+            await self.writing(self.store.create, name, brought.about, brought.snapshots, brought.events())
             self.count += 1
         return await self.get(name)
 
@@ -367,13 +367,13 @@ def make_policy(request: messages.NewPolicy, limits: Limits) -> Policy:
         raise Problem(422, "invalid_policy", why)
     try:
         graph = _graph(request.graph, limits)
-        made = plan(graph, horizon=request.horizon).policy(
+        policy = plan(graph, horizon=request.horizon).policy(
             request.seed, losses=request.losses, rewards=request.rewards
         )
     except SidelightError as error:
         raise error if isinstance(error, Problem) else Problem(422, "invalid_policy", str(error)) from None
-    warm(made)
-    return made
+    warm(policy)
+    return policy
 
 
 def _graph(wanted: messages.Graph | str, limits: Limits) -> FeedbackGraph:

@@ -53,8 +53,8 @@ class Parameter:
 
     def described(self) -> dict[str, Any]:
         """As the document has it."""
-        about = {"description": self.about, "schema": msgspec.json.schema(self.kind)}
-        return {"name": self.name, "in": self.where, "required": self.where == "path", **about}
+        details = {"description": self.about, "schema": msgspec.json.schema(self.kind)}
+        return {"name": self.name, "in": self.where, "required": self.where == "path", **details}
 
 
 @dataclass(frozen=True)
@@ -191,8 +191,8 @@ class Endpoint:
     def _read_query(self, call: Call) -> None:
         for name, text in call.request.query_params.multi_items():
             if name not in self._query or name in call.query:
-                known = f"is unknown; there are {', '.join(self._query) or 'none'}"
-                what = "was given twice" if name in call.query else known
+                expected = f"is unknown; there are {', '.join(self._query) or 'none'}"
+                what = "was given twice" if name in call.query else expected
                 raise Problem(422, "invalid_query", f"the parameter {name!r:.40} {what}")
             call.query[name] = self._query[name](text)
 
@@ -266,8 +266,8 @@ def document(routes: Iterable[Route]) -> dict[str, Any]:
     paths: dict[str, Any] = {}
     for route in shown:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
-    about = "Decisions with graph feedback. A 2xx answer means that what it says is on the disk."
-    info: dict[str, Any] = {"title": "Sidelight", "version": __version__, "description": about}
+    description = "Decisions with graph feedback. A 2xx answer means that what it says is on the disk."
+    info: dict[str, Any] = {"title": "Sidelight", "version": __version__, "description": description}
     info["license"] = {"name": "MIT", "identifier": "MIT"}
     components = {"schemas": schemas, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}}
     return {"openapi": "3.1.0", "info": info, "paths": paths, "components": components}
@@ -275,25 +275,25 @@ def document(routes: Iterable[Route]) -> dict[str, Any]:
 
 def _operation(route: Route) -> dict[str, Any]:
     token: dict[str, list[str]] = {"token": []}
-    found: dict[str, Any] = {
+    operation: dict[str, Any] = {
         "operationId": route.operation,
         "summary": route.about,
         "security": [token] if route.scope else [{}, token] if route.optional_token else [],
         "responses": {str(route.status): {"description": "Done.", **_content(route.gives)}},
     }
     if route.scope is not None:
-        found["description"] = f"Needs a token with the scope `{route.scope}`."
+        operation["description"] = f"Needs a token with the scope `{route.scope}`."
     parameters = ((NAME,) if "{name}" in route.path else ()) + route.parameters
     if parameters:
-        found["parameters"] = [each.described() for each in parameters]
+        operation["parameters"] = [each.described() for each in parameters]
     if (takes := route.takes) is not None:
         fields = msgspec.structs.fields(takes) if isinstance(takes, type) else ()
         needed = not fields or any(each.required for each in fields)
-        found["requestBody"] = {"required": needed, **_content(takes)}
+        operation["requestBody"] = {"required": needed, **_content(takes)}
     for status in route.refuses:  # what needs no token says in its own form that something is wrong
         body = _content(messages.Error if route.scope else route.gives)
-        found["responses"][str(status)] = {"description": _WHY[status], **body}
-    return found
+        operation["responses"][str(status)] = {"description": _WHY[status], **body}
+    return operation
 
 
 def _content(kind: type | str | tuple[str, ...] | None) -> dict[str, Any]:

@@ -76,7 +76,7 @@ class Served:
         self._arms = None if labels is None else {label: arm for arm, label in enumerate(labels)}
 
     @property
-    def made(self) -> int:
+    def decided(self) -> int:
         """Decisions so far."""
         return self.policy.round + len(self.open)
 
@@ -93,24 +93,24 @@ class Served:
                 " answer or cancel some, or make the policy with `expires`",
                 retry_after=1.0,
             )
-        made = []
+        decisions = []
         for index in range(count):
             decision = self.policy.decide()
             body = decided_body(decision.arm, 0 if index else count, decision.probability, decision.seen)
             self._note(Kind.DECIDED, decision.id, body, None if index else key)
             self.open[decision.id] = self.clock
-            made.append(self._shown(decision.id, decision.arm, decision.seen))
-        return made
+            decisions.append(self._shown(decision.id, decision.arm, decision.seen))
+        return decisions
 
-    def decided_before(self, found: Sequence[tuple[int, bytes]]) -> list[messages.Decision]:
+    def decided_before(self, events: Sequence[tuple[int, bytes]]) -> list[messages.Decision]:
         """The answer to a request that was answered before, from its events."""
-        made = [(number, read_decided(body)) for number, body in found]
-        return [self._shown(number, known.arm, known.seen) for number, known in made]
+        decided = [(number, read_decided(body)) for number, body in events]
+        return [self._shown(number, known.arm, known.seen) for number, known in decided]
 
     def closed(self, decisions: Iterable[int]) -> list[int]:
         """Those of them that have ended; how, only the store knows."""
-        made = self.made
-        return [number for number in decisions if 1 <= number <= made and number not in self.open]
+        decided = self.decided
+        return [number for number in decisions if 1 <= number <= decided and number not in self.open]
 
     def observe(self, items: Sequence[messages.Observation], ends: Ends, now: float) -> messages.Observed:
         """Learn from answers, all or none; `ends` tells how closed decisions have ended."""
@@ -149,8 +149,8 @@ class Served:
 
     def _end_of(self, number: int, ends: Ends, status: int) -> tuple[int, bytes]:
         """The kind and body of what closed a decision; refused with `status` where there is no such decision."""
-        if not 1 <= number <= self.made:
-            why = f"decision {number} does not exist: this policy has made {self.made:,}"
+        if not 1 <= number <= self.decided:
+            why = f"decision {number} does not exist: this policy has made {self.decided:,}"
             raise Problem(status, "unknown_decision", why, decision=number)
         return ends[number]
 
@@ -212,13 +212,13 @@ class Served:
 
     def snapshot_now(self) -> Snapshot:
         """The policy as it stands, and what the service knows besides."""
-        about = {
+        header = {
             "clock": self.clock,
             "times": list(self.open.values()),
             "counts": [self.counts[kind] for kind in ENDS],
             "sidelight": __version__,
         }
-        return Snapshot(self.row.id, self.seq, self.check, json.dumps(about), self.policy.to_bytes())
+        return Snapshot(self.row.id, self.seq, self.check, json.dumps(header), self.policy.to_bytes())
 
     # -- from the store --------------------------------------------------------------------------------
 
@@ -233,22 +233,22 @@ class Served:
         watch: Callable[[Served], None] | None = None,
     ) -> Served:
         """The policy as it stands after `events`, which follow the snapshot; `watch` sees it after each of them."""
-        about = json.loads(snapshot.about)
+        header = json.loads(snapshot.about)
         policy = Policy.from_bytes(snapshot.data, f"the snapshot {snapshot.seq} of policy {row.name!r}")
-        made = cls(row, policy, limits, snapshot_every, snapshot.seq, snapshot.check, about["clock"])
-        made.snapshot_seq = snapshot.seq
-        made.counts = dict(zip(ENDS, about["counts"], strict=True))
+        served = cls(row, policy, limits, snapshot_every, snapshot.seq, snapshot.check, header["clock"])
+        served.snapshot_seq = snapshot.seq
+        served.counts = dict(zip(ENDS, header["counts"], strict=True))
         numbers = [decision.id for decision in policy.open]
-        if len(numbers) != len(about["times"]):
+        if len(numbers) != len(header["times"]):
             raise StoreError(
                 f"the snapshot {snapshot.seq} of policy {row.name!r} is damaged: open decisions differ"
             )
-        made.open = dict(zip(numbers, about["times"], strict=True))
+        served.open = dict(zip(numbers, header["times"], strict=True))
         for event in events:
-            made._replay(event)
+            served._replay(event)
             if watch is not None:
-                watch(made)
-        return made
+                watch(served)
+        return served
 
     def _replay(self, event: Event) -> None:
         if event.seq != self.seq + 1 or not is_intact(event, self.check):
@@ -259,11 +259,11 @@ class Served:
             )
         number = event.decision
         if event.kind == Kind.DECIDED:
-            decision, known = self.policy.decide(), read_decided(event.body)
-            if (decision.id, decision.arm) != (number, known.arm):
+            decision, decided = self.policy.decide(), read_decided(event.body)
+            if (decision.id, decision.arm) != (number, decided.arm):
                 raise StoreError(
                     f"policy {self.row.name!r} cannot be continued: replaying event {event.seq} decides arm"
-                    f" {decision.arm}, the log says {known.arm}. Another version of Sidelight wrote it, or another"
+                    f" {decision.arm}, the log says {decided.arm}. Another version of Sidelight wrote it, or another"
                     " kind of processor: start that one once and stop it gracefully, which saves a snapshot"
                 )
             self.open[number] = event.time
@@ -307,7 +307,7 @@ class Served:
         """The policy as it stands."""
         policy, about = self.policy, self.row.about
         plan, graph = policy.plan, policy.graph
-        rounds = plan.horizon or max(self.made, 1)
+        rounds = plan.horizon or max(self.decided, 1)
         bound = plan.bound_at(rounds)
         certificate = policy.certificate()
         chances = policy.probabilities
@@ -320,7 +320,7 @@ class Served:
             realization=plan.realization,
             expires=self.expires,
             created=about["created"],
-            decided=self.made,
+            decided=self.decided,
             round=policy.round,
             open=len(self.open),
             cancelled=self.counts[Kind.CANCELLED],
@@ -340,8 +340,8 @@ class Served:
         """A page of what waits for an answer."""
         numbers = [number for number in self.open if number > after][: limit + 1]
         more = len(numbers) > limit
-        found = [self.policy.decision(number) for number in numbers[:limit]]
-        shown = [self._shown(each.id, each.arm, each.seen) for each in found]
+        decisions = [self.policy.decision(number) for number in numbers[:limit]]
+        shown = [self._shown(each.id, each.arm, each.seen) for each in decisions]
         return messages.OpenList(shown, shown[-1].id if more else None)
 
 

@@ -139,13 +139,13 @@ def bound(host: str, port: int) -> socket.socket:
     """A socket at the address, not yet listening: what is not ready is refused, not kept waiting."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        made = socket.socket(family, socket.SOCK_STREAM)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind((host, port))
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
     except (OSError, OverflowError) as error:
         why = f"cannot listen at {host}:{port}: {error}; name another with --host and --port"
         raise ServiceError(why) from error
-    return made
+    return listening
 
 
 def warm_kernels() -> None:

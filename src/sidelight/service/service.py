@@ -128,21 +128,21 @@ class Service:
 
     def ailments(self) -> list[str]:
         """What is wrong; nothing if all is well."""
-        found = []
+        problems = []
         if not self.writer.alive:
-            found.append("the writer has ended")
+            problems.append("the writer has ended")
         if self.writer.stuck_for > STUCK:
-            found.append(f"the writer has been busy with one commit for {self.writer.stuck_for:.0f} s")
+            problems.append(f"the writer has been busy with one commit for {self.writer.stuck_for:.0f} s")
         if self.writer.failing:
-            found.append(f"the last commit failed: {self.writer.failing}")
+            problems.append(f"the last commit failed: {self.writer.failing}")
         try:
             free = self.store.free_bytes()
         except OSError as error:
-            found.append(f"the disk cannot be asked: {error.strerror or error}")
+            problems.append(f"the disk cannot be asked: {error.strerror or error}")
         else:
             if free is not None and free < SCARCE:
-                found.append(f"the disk is full: {free // MEBIBYTE} MiB are left")
-        return found
+                problems.append(f"the disk is full: {free // MEBIBYTE} MiB are left")
+        return problems
 
 
 def environment_token() -> str | None:

@@ -86,7 +86,7 @@ class PostgresStore(Store):
 
     def _connected(self, to_write: bool) -> Any:
         with self._understood():
-            made = self._psycopg.connect(
+            connection = self._psycopg.connect(
                 self.url,
                 autocommit=True,
                 connect_timeout=5,
@@ -98,11 +98,11 @@ class PostgresStore(Store):
                 cursor_factory=_cursor_class(),
             )
             if self._reads_only:
-                made.execute("SET default_transaction_read_only = on")
+                connection.execute("SET default_transaction_read_only = on")
             for setting in ("synchronous_commit = on", "statement_timeout = 0", *KEEPALIVE):
                 with contextlib.suppress(self._psycopg.Error):  # a socket of this machine has no keepalive
-                    made.execute(f"SET {setting}")
-            return made
+                    connection.execute(f"SET {setting}")
+            return connection
 
     def close(self) -> None:
         """Give up all policies and close every connection."""
@@ -133,10 +133,10 @@ class PostgresStore(Store):
         """Take a policy that nobody alive owns, or that is ours already."""
         with self._transaction() as cursor:
             cursor.execute("SELECT epoch, owner FROM policies WHERE id = ? FOR UPDATE", (row.id,))
-            found = cursor.fetchone()
-            if found is None:
+            row_found = cursor.fetchone()
+            if row_found is None:
                 raise StoreError(f"policy {row.name!r} was removed")
-            epoch, owner = found
+            epoch, owner = row_found
             if owner is not None and owner != str(self.instance):
                 address = self._living(cursor, int(owner))
                 if address is not None:
@@ -156,26 +156,26 @@ class PostgresStore(Store):
             cursor.execute("DELETE FROM owners WHERE id = ?", (owner,))
             return None
         cursor.execute("SELECT address FROM owners WHERE id = ?", (owner,))
-        found = cursor.fetchone()
-        return "" if found is None else str(found[0])
+        address = cursor.fetchone()
+        return "" if address is None else str(address[0])
 
     def _fence(self, cursor: Any, writes: Sequence[Write]) -> None:
         wanted = {write.policy: write.epoch for write in writes}
         cursor.execute(
             "SELECT id, epoch, owner FROM policies WHERE id = ANY(?) ORDER BY id FOR SHARE", (list(wanted),)
         )
-        found = {number: (epoch, owner) for number, epoch, owner in cursor.fetchall()}
+        owners = {number: (epoch, owner) for number, epoch, owner in cursor.fetchall()}
         for number, epoch in wanted.items():
-            if found.get(number) != (epoch, str(self.instance)):
+            if owners.get(number) != (epoch, str(self.instance)):
                 raise StoreError("another process has taken this policy over")
 
     @property
     def details(self) -> dict[str, str]:
         """The database and the server."""
-        found = {"where": self.where}
+        details = {"where": self.where}
         if self._writing is not None:
-            found["postgresql"] = str(self._writing.info.server_version)
-        return found
+            details["postgresql"] = str(self._writing.info.server_version)
+        return details
 
 
 @cache

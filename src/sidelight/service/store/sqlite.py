@@ -121,12 +121,12 @@ class SqliteStore(Store):
         if not to_write:
             pragmas += ["query_only = ON"]
         with self._understood():
-            made = sqlite3.connect(
+            connection = sqlite3.connect(
                 f"{self.path.as_uri()}?mode={how}", uri=True, isolation_level=None, check_same_thread=False
             )
             for pragma in pragmas:
-                made.execute(f"PRAGMA {pragma}")
-            return made
+                connection.execute(f"PRAGMA {pragma}")
+            return connection
 
     def close(self) -> None:
         """Close every connection, which also moves the write-ahead log into the file, and let go of the lock."""
@@ -136,9 +136,9 @@ class SqliteStore(Store):
 
     def check(self) -> None:
         """Look at every page; raises where one is damaged."""
-        found = self._read("PRAGMA quick_check(3)")
-        if found != [("ok",)]:
-            raise self._damaged("; ".join(str(row[0]) for row in found))
+        problems = self._read("PRAGMA quick_check(3)")
+        if problems != [("ok",)]:
+            raise self._damaged("; ".join(str(row[0]) for row in problems))
 
     def _damaged(self, why: object) -> StoreError:
         return StoreError(
