@@ -21,75 +21,81 @@ def domination(A):
     return linprog(np.ones(n), A_ub=-A.T.astype(float), b_ub=-np.ones(n)).fun
 
 
-@pytest.fixture
-def directed_cycle():
-    return FeedbackGraph.from_edges(5, [(i, (i + 1) % 5) for i in range(5)])
+RING = (5, [(i, (i + 1) % 5) for i in range(5)])
+LOOPS = (4, [(i, i) for i in range(4)])
+REVEALING = (
+    4,
+    [(0, j) for j in range(4)],
+)  # arm 0 reveals everyone, itself included; nothing else is revealed
+TWO_UNIVERSAL = [(i, j) for i in range(4) for j in (2, 3) if i != j]
+
+BLOCKS = {
+    "single": {
+        "of a ring": (*RING, [[0, 1, 2, 3, 4]]),
+        "of loops": (*LOOPS, [[0, 1, 2, 3]]),
+        "of one arm": (1, [(0, 0)], [[0]]),
+    },
+    "singletons": {
+        "of loops": (*LOOPS, [[0], [1], [2], [3]]),
+        "of a clique": (3, [(i, j) for i in range(3) for j in range(3) if i != j], [[0], [1], [2]]),
+    },
+    "components": {
+        "by their smallest arm": (
+            6,
+            [(5, 0), (0, 5), (2, 4), (4, 4), (1, 1), (4, 2), (3, 3), (3, 2)],
+            [[0, 5], [1], [2, 3, 4]],
+        ),
+        "joined by a universal arm": (
+            4,
+            [(0, 0), (1, 1), (2, 2), (0, 3), (1, 3), (2, 3)],
+            [[0, 1, 2, 3]],
+        ),
+        "two pairs": (4, [(0, 1), (1, 0), (2, 3), (3, 2)], [[0, 1], [2, 3]]),
+    },
+    "strongly_connected": {
+        "two cycles joined one way": (
+            6,
+            [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 3), (5, 5)],
+            [[0, 1, 2], [3, 4], [5]],
+        ),
+        "universal arms": (4, [(0, 0), (1, 1), *TWO_UNIVERSAL], [[0], [1], [2, 3]]),
+    },
+    "corrupted": {
+        "without corruption": (*LOOPS, [[0], [1], [2], [3]]),
+        "one weak arm and its in-neighbour": (5, [*LOOPS[1], (2, 4)], [[0], [1], [2, 4], [3]]),
+        "the arm that helps most is shared": (
+            6,
+            [(0, 0), (1, 1), (2, 2), (0, 3), (1, 3), (1, 4), (1, 5), (2, 5)],
+            [[0], [1, 3, 4, 5], [2]],
+        ),
+        "ties go to the smallest arm": (
+            4,
+            [(0, 0), (1, 1), (0, 2), (1, 2), (3, 3)],
+            [[0, 2], [1], [3]],
+        ),
+        "weak arms that reveal each other": (
+            4,
+            [(0, 0), (1, 1), (2, 3), (3, 2), (0, 2)],
+            [[0], [1], [2, 3]],
+        ),
+        "a weak cycle": (*RING, [[0, 1, 2, 3, 4]]),
+    },
+}
 
 
-@pytest.fixture
-def loops():
-    return FeedbackGraph.from_adjacency(np.eye(4))
+@pytest.mark.parametrize(("make", "name"), [(make, name) for make in BLOCKS for name in BLOCKS[make]])
+def test_blocks_of_named_graphs(make, name):
+    n, edges, blocks = BLOCKS[make][name]
+    partition = getattr(natural, make)(FeedbackGraph.from_edges(n, edges))
+    assert blocks_of(partition) == blocks
+    assert make != "components" or partition.incidence_graph().n_edges == 0
 
 
-@pytest.fixture
-def revealing():
-    """Arm 0 reveals everyone, itself included; nothing else is revealed."""
-    return FeedbackGraph.from_edges(4, [(0, j) for j in range(4)])
-
-
-class TestSingle:
-    def test_is_one_block(self, directed_cycle, revealing, loops):
-        for graph in (directed_cycle, revealing, loops):
-            assert blocks_of(natural.single(graph)) == [list(range(graph.n_arms))]
-
-    def test_of_one_arm_is_a_singleton(self):
-        partition = natural.single(FeedbackGraph.from_edges(1, [(0, 0)]))
-        assert partition.strong_loop.tolist() == [0]
-
-
-class TestSingletons:
-    def test_of_strongly_observable_graphs(self, loops):
-        assert natural.singletons(loops).strong_loop.tolist() == [0, 1, 2, 3]
-        clique = FeedbackGraph.from_adjacency(~np.eye(3, dtype=bool))
-        assert natural.singletons(clique).strong_loopless.tolist() == [0, 1, 2]
-
-    def test_of_a_weak_graph_name_the_weak_arms(self, revealing):
-        with pytest.raises(IllegalPartition) as refusal:
-            natural.singletons(revealing)
-        assert [v.arms for v in refusal.value.violations] == [(1,), (2,), (3,)]
-
-
-class TestComponents:
-    def test_are_numbered_by_their_smallest_arm(self):
-        graph = FeedbackGraph.from_edges(6, [(5, 0), (0, 5), (2, 4), (4, 4), (1, 1), (4, 2), (3, 3), (3, 2)])
-        assert blocks_of(natural.components(graph)) == [[0, 5], [1], [2, 3, 4]]
-
-    def test_a_universal_arm_joins_everything(self):
-        edges = [(0, 0), (1, 1), (2, 2), (0, 3), (1, 3), (2, 3)]
-        graph = FeedbackGraph.from_edges(4, edges)
-        assert graph.universal.tolist() == [3]
-        assert blocks_of(natural.components(graph)) == [[0, 1, 2, 3]]
-
-    def test_no_edge_crosses(self, two_pairs):
-        partition = natural.components(two_pairs)
-        assert blocks_of(partition) == [[0, 1], [2, 3]]
-        assert partition.incidence_graph().n_edges == 0
-
-
-class TestStronglyConnected:
-    def test_of_two_cycles_joined_one_way(self):
-        edges = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 3), (5, 5)]
-        graph = FeedbackGraph.from_edges(6, edges)
-        assert blocks_of(natural.strongly_connected(graph)) == [[0, 1, 2], [3, 4], [5]]
-
-    def test_universal_arms_form_one_component(self):
-        universal = [(i, j) for i in range(4) for j in (2, 3) if i != j]
-        graph = FeedbackGraph.from_edges(4, [(0, 0), (1, 1), *universal])
-        assert blocks_of(natural.strongly_connected(graph)) == [[0], [1], [2, 3]]
-
-    def test_refuses_a_weak_arm_on_its_own(self, revealing):
-        with pytest.raises(IllegalPartition, match="single arm 1, which is not strongly observable"):
-            natural.strongly_connected(revealing)
+@pytest.mark.parametrize("make", [natural.singletons, natural.strongly_connected])
+def test_weak_arms_on_their_own_are_refused_by_name(make):
+    with pytest.raises(IllegalPartition, match="single arm 1, which is not strongly observable") as refusal:
+        make(FeedbackGraph.from_edges(*REVEALING))
+    assert [v.arms for v in refusal.value.violations] == [(1,), (2,), (3,)]
 
 
 def naive_components(A, directed):
@@ -131,61 +137,21 @@ def test_components_are_classes_of_reachability(A):
             natural.strongly_connected(graph)
 
 
-class TestCorrupted:
-    def test_without_corruption_is_singletons(self, loops):
-        assert natural.corrupted(loops) == natural.singletons(loops)
-
-    def test_one_weak_arm_pulls_in_its_in_neighbour(self):
-        graph = FeedbackGraph.from_edges(5, [*((i, i) for i in range(4)), (2, 4)])
-        assert blocks_of(natural.corrupted(graph)) == [[0], [1], [2, 4], [3]]
-
-    def test_shares_the_arm_that_helps_most(self):
-        """Arms 3, 4, 5 are weak; 1 reveals them all, 0 and 2 one each."""
-        edges = [(0, 0), (1, 1), (2, 2), (0, 3), (1, 3), (1, 4), (1, 5), (2, 5)]
-        assert blocks_of(natural.corrupted(FeedbackGraph.from_edges(6, edges))) == [[0], [1, 3, 4, 5], [2]]
-
-    def test_ties_go_to_the_smallest_arm(self):
-        graph = FeedbackGraph.from_edges(3, [(0, 0), (1, 1), (0, 2), (1, 2)])
-        assert graph.universal.tolist() == [2]  # so it is strong: make it weak with one more arm
-        graph = FeedbackGraph.from_edges(4, [(0, 0), (1, 1), (0, 2), (1, 2), (3, 3)])
-        assert blocks_of(natural.corrupted(graph)) == [[0, 2], [1], [3]]
-
-    def test_pulls_in_nothing_when_the_weak_arms_reveal_each_other(self):
-        graph = FeedbackGraph.from_edges(4, [(0, 0), (1, 1), (2, 3), (3, 2), (0, 2)])
-        assert blocks_of(natural.corrupted(graph)) == [[0], [1], [2, 3]]
-
-    def test_of_a_weak_cycle_is_the_whole_cycle(self, directed_cycle):
-        assert natural.corrupted(directed_cycle) == natural.single(directed_cycle)
-
-    @given(observable_matrices())
-    @settings(deadline=None, derandomize=True, max_examples=300)
-    def test_block_is_at_most_twice_the_corruption_and_cheap(self, A):
-        graph = FeedbackGraph.from_adjacency(A)
-        n = len(A)
-        weak = [v for v in range(n) if not (A[v, v] or (n > 1 and np.delete(A[:, v], v).all()))]
-        partition = natural.corrupted(graph)
-        if not weak:
-            assert partition == natural.singletons(graph)
-            return
-        assert partition.weak.size == 1
-        block = partition.blocks[partition.weak[0]]
-        assert set(weak) <= set(block.tolist())
-        assert 2 <= len(block) <= 2 * len(weak)
-        assert domination(A[np.ix_(block, block)]) <= len(weak) + 1 + 1e-9
-
-    @pytest.mark.parametrize("seed", range(5))
-    def test_random_large_corruption(self, seed):
-        n, c = 2_000, 150
-        rng = np.random.default_rng(seed)
-        weak = rng.choice(n, c, replace=False)
-        strong = np.setdiff1d(np.arange(n), weak)
-        helpers = rng.choice(strong, (c, 3))
-        edges = [(v, v) for v in strong] + [(h, v) for v, row in zip(weak, helpers, strict=True) for h in row]
-        partition = natural.corrupted(FeedbackGraph.from_edges(n, edges))
-        block = set(partition.blocks[partition.weak[0]].tolist())
-        assert set(weak.tolist()) <= block
-        assert len(block) <= 2 * c
-        assert partition.n_blocks == n - len(block) + 1
+@given(observable_matrices())
+@settings(deadline=None, derandomize=True, max_examples=300)
+def test_corrupted_block_is_at_most_twice_the_corruption_and_cheap(A):
+    graph = FeedbackGraph.from_adjacency(A)
+    n = len(A)
+    weak = [v for v in range(n) if not (A[v, v] or (n > 1 and np.delete(A[:, v], v).all()))]
+    partition = natural.corrupted(graph)
+    if not weak:
+        assert partition == natural.singletons(graph)
+        return
+    assert partition.weak.size == 1
+    block = partition.blocks[partition.weak[0]]
+    assert set(weak) <= set(block.tolist())
+    assert 2 <= len(block) <= 2 * len(weak)
+    assert domination(A[np.ix_(block, block)]) <= len(weak) + 1 + 1e-9
 
 
 @pytest.mark.parametrize(

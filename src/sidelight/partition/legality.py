@@ -51,9 +51,9 @@ class Violation:
     arms: tuple[Any, ...]
 
     def __str__(self) -> str:
-        return self.told()
+        return self.in_words()
 
-    def told(self, graph: FeedbackGraph | None = None) -> str:
+    def in_words(self, graph: FeedbackGraph | None = None) -> str:
         """What is wrong in words, with the labels of the graph if it is given and has some."""
         labelled = [
             repr(arm) if graph is None or not is_whole(arm) else named(graph, arm) for arm in self.arms
@@ -182,7 +182,7 @@ def _repeated(block: Longs, arm: Longs, times: Longs) -> list[Violation]:
     rows = np.flatnonzero(times[arm] > 1)
     rows = rows[np.argsort(arm[rows], kind="stable")]
     by_arm = _grouped("repeated", arm[rows], block[rows])
-    return [Violation("repeated", found.arms, found.blocks) for found in by_arm]
+    return [Violation("repeated", violation.arms, violation.blocks) for violation in by_arm]
 
 
 def _grouped(kind: str, block: Longs, arm: Longs) -> list[Violation]:

@@ -175,9 +175,9 @@ def _dimension(graph: FeedbackGraph) -> int:
         fits &= ~_several_bits(arms ^ everywhere)
     if not fits.all():
         arm = int(np.argmin(fits))
-        found, wanted = graph.out_neighbors(arm).tolist(), sorted(arm ^ 1 << b for b in range(d))
+        reveals, wanted = graph.out_neighbors(arm).tolist(), sorted(arm ^ 1 << b for b in range(d))
         raise InfeasibleRequest(
-            f"not a hypercube numbered by bit strings: arm {named(graph, arm)} reveals {names(graph, found)}, "
+            f"not a hypercube numbered by bit strings: arm {named(graph, arm)} reveals {names(graph, reveals)}, "
             f"not {names(graph, wanted)};"
             " number the arms as families.hypercube does, or use another partition"
         )

@@ -146,7 +146,7 @@ class Partition:
 
 
 def _refusal(graph: FeedbackGraph, violations: tuple[Violation, ...]) -> str:
-    reasons = "; ".join(violation.told(graph) for violation in violations[:SHOWN_VIOLATIONS])
+    reasons = "; ".join(violation.in_words(graph) for violation in violations[:SHOWN_VIOLATIONS])
     rest = len(violations) - SHOWN_VIOLATIONS
     more = f"; … and {rest} more, all in `.violations`" if rest > 0 else ""
     return f"not a legal partition: {reasons}{more}"

@@ -24,8 +24,8 @@ from sidelight.planning.bounds.bound import Bound, BoundCurve, Condition, below_
 from sidelight.planning.exploration import Cover, Solved
 from sidelight.planning.minimised.flat import flat_tuning
 from sidelight.planning.minimised.interpolated import one_best_h
-from sidelight.planning.minimised.price import price
 from sidelight.planning.minimised.problem import Problem, Start
+from sidelight.planning.minimised.round_cost import round_cost
 from sidelight.planning.minimised.strong import OneSimplex, Strong, evenly, powers, with_ratio
 from sidelight.planning.plan import Details, Plan
 from sidelight.planning.potentials import Potential, diameter, height, one_diameter
@@ -199,7 +199,7 @@ class StrongAnytimeBound(BoundCurve):
 class Aimed(Problem[OneSimplex]):
     """The bound after T rounds of rates that fall, to be minimised at `AIM`."""
 
-    known: Strong  # the problem of a known horizon
+    problem: Strong  # the problem of a known horizon
 
     def gamma_bar(self, x: OneSimplex) -> float:
         """Until γ_t falls below ½ it stays there."""
@@ -207,7 +207,7 @@ class Aimed(Problem[OneSimplex]):
 
     def terms(self, T: float, x: OneSimplex) -> dict[str, float]:
         """The sum over all rounds."""
-        return StrongAnytimeBound(self.known, x).terms(int(T))
+        return StrongAnytimeBound(self.problem, x).terms(int(T))
 
     def conditions(self, T: float, x: OneSimplex) -> tuple[Condition, ...]:
         """None: whatever γ, rounds before `start` see to it."""
@@ -215,21 +215,21 @@ class Aimed(Problem[OneSimplex]):
 
     def starts(self, T: float) -> Iterator[Start]:
         """The powers that plans for T rounds try, from their exploration."""
-        found, slow = self.known.parameters(T), sqrt(T)
-        if self.known.n_loopless:
-            free = {"eta": found.eta * slow, "ratio": found.eta / found.gamma}
-            yield Start({}, {"h": 1.0, "wide": found.wide} | free)
-            yield Start(free, {"h": 1.0, "wide": found.wide})
+        start, slow = self.problem.parameters(T), sqrt(T)
+        if self.problem.n_loopless:
+            free = {"eta": start.eta * slow, "ratio": start.eta / start.gamma}
+            yield Start({}, {"h": 1.0, "wide": start.wide} | free)
+            yield Start(free, {"h": 1.0, "wide": start.wide})
             return
-        for h in powers(self.known.n, float(self.known.cliques)):
+        for h in powers(self.problem.n, float(self.problem.cliques)):
             yield Start({}, {"h": h, "gamma": 0.0})
-        if self.known.alpha:
-            gamma = found.gamma or 1 / sqrt(self.known.alpha * T)
-            for wide in self.known.widths:
-                for h in powers(self.known.n, float(self.known.seen(gamma, wide))):
+        if self.problem.alpha:
+            gamma = start.gamma or 1 / sqrt(self.problem.alpha * T)
+            for wide in self.problem.widths:
+                for h in powers(self.problem.n, float(self.problem.seen(gamma, wide))):
                     yield Start({"gamma": gamma * slow}, {"h": h, "wide": wide})
 
-    def made(self, T: float, **chosen: Any) -> OneSimplex:
+    def complete(self, T: float, **chosen: Any) -> OneSimplex:
         """The best η is known unless it shifts the others: the bound is a/η + bη + c."""
         x = with_ratio(**({"eta": 1.0} | chosen))
         if "eta" in chosen:
@@ -250,8 +250,8 @@ def strong_anytime(solved: Solved) -> Plan:
     parameters: dict[str, Any] = {"h": x.h, "start": bound.start, "eta": eta}
     parameters |= {"alpha_upper": float(problem.alpha)} if problem.alpha else {}
     choices = (f"flat h={x.h:.4g}",) if partition.weak.size else ()
-    about = ("flat", parameters | {"gamma_bar": gamma}, bound, tuning)
-    return Plan(g, partition, None, *about, Details(g, choices))
+    played = ("flat", parameters | {"gamma_bar": gamma}, bound, tuning)
+    return Plan(g, partition, None, *played, Details(g, choices))
 
 
 # -- exploring through a cover ------------------------------------------------------------------------------
@@ -339,7 +339,7 @@ def _covering(partition: Partition, domination: Domination) -> Plan:
     eta, eta_loop = cbrt(32 * D * D / (9 * r * r * cost)), sqrt(1 / (8 * r_half))
     beta = sqrt(eta / (2 * cost))
     start = max(ceil((beta * cost / MOST_EXPLORATION) ** 3), 1)  # exploration falls below ½ here
-    weak = D / eta + 1.5 * r * price(eta / (2 * beta), beta * cost)
+    weak = D / eta + 1.5 * r * round_cost(eta / (2 * beta), beta * cost)
     bound = AnytimeBound(weak, root / eta_loop + 8 * r_half * eta_loop * root, start)
 
     now = float(start)  # until then everything stays as it is there

@@ -120,20 +120,20 @@ def candidates_of(weak: WeakBlocks, realization: Realization) -> list[Candidate]
         return [
             PrintedCandidate(weak, Hybrid(sizes, deltas, entropy) if choices else NoWeakBlocks(), "hybrid")
         ]
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     if sizes.size:
         printed: tuple[Restriction, ...] = (
             Adaptive(sizes, deltas),
             Clustered(sizes, deltas),
             Hybrid.best(sizes, deltas),
         )
-        found += [PrintedCandidate(weak, r, r.name) for r in printed if realization in ("auto", r.name)]
+        candidates += [PrintedCandidate(weak, r, r.name) for r in printed if realization in ("auto", r.name)]
     elif realization not in ("adaptive", "interpolated"):
         name = "clustered" if realization == "auto" else realization
-        found.append(PrintedCandidate(weak, NoWeakBlocks(), name))
+        candidates.append(PrintedCandidate(weak, NoWeakBlocks(), name))
     if realization in ("auto", "interpolated"):
-        found.append(_interpolated(weak, "interpolated"))
-    return found
+        candidates.append(_interpolated(weak, "interpolated"))
+    return candidates
 
 
 def _interpolated(weak: WeakBlocks, realization: str) -> TwoLevelCandidate:

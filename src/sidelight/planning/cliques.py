@@ -80,8 +80,8 @@ def clique_cover(g: FeedbackGraph) -> CliqueCover:
         """Of these arms under the edges with both ends among them."""
         rank = np.full(n, -1, dtype=np.int64)
         rank[vertices] = np.arange(vertices.size)
-        kept = rank[pairs]
-        return independence_number(FeedbackGraph.from_edges(vertices.size, kept[(kept >= 0).all(axis=1)]))
+        inside = rank[pairs]
+        return independence_number(FeedbackGraph.from_edges(vertices.size, inside[(inside >= 0).all(axis=1)]))
 
     if arms.size == 0:
         return CliqueCover(g, arms, None, reserved, None, symmetric)

@@ -23,13 +23,13 @@ def loads(graph: FeedbackGraph, block_of: Longs, cover: Floats, power: Floats | 
     shown = cover[source]
     if graph.in_probability is not None:
         shown = shown * graph.in_probability ** np.broadcast_to(power, graph.n_arms)[target]
-    found: Floats = np.bincount(target[inside], weights=shown[inside], minlength=graph.n_arms).astype(
+    covered: Floats = np.bincount(target[inside], weights=shown[inside], minlength=graph.n_arms).astype(
         np.float64
     )
     arms = graph.universal
     totals = np.bincount(block_of, weights=cover)
-    found[arms] = totals[block_of[arms]] - np.where(graph.has_loop[arms], 0.0, cover[arms])
-    return found
+    covered[arms] = totals[block_of[arms]] - np.where(graph.has_loop[arms], 0.0, cover[arms])
+    return covered
 
 
 def largest_revealed(

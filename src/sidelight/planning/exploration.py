@@ -54,14 +54,14 @@ class WeakBlocks:
     @cached_property
     def deltas(self) -> Floats:
         """(m2,) δ_k: the mass of the covers in use, optimal or not."""
-        return np.array([found.value for found in self.dominations])
+        return np.array([domination.value for domination in self.dominations])
 
     @cached_property
     def cover(self) -> Floats:
         """(n,) x* of the weak blocks, 0 on singletons."""
         weights = np.zeros(self.partition.graph.n_arms)
-        for found in self.dominations:
-            weights[found.arms] = found.weights
+        for domination in self.dominations:
+            weights[domination.arms] = domination.weights
         return weights
 
     @cached_property
@@ -135,19 +135,19 @@ class Solved:
         loops = needed & g.has_loop
         if g.n_arms <= EXACT_CURVE and loops.any():
             return partial_covers(g, needed, full)
-        known = [full]
+        tried = [full]
         if loops.any():
             loopless = np.flatnonzero(needed & ~g.has_loop)
             least = Cover.of(self.cover(loopless), g.n_arms).weights if loopless.size else np.zeros(g.n_arms)
             missed = loops & (self.coverage(least) < 1) & ~g.is_universal
             hubs = greedy_cover(g, missed, HUB)
-            known.append(least)
+            tried.append(least)
             for k in sorted({min(2**j, len(hubs)) for j in range(len(hubs).bit_length() + 1)} - {0}):
-                known.append(least.copy())
-                known[-1][hubs[:k]] = np.maximum(least[hubs[:k]], 1.0)
+                tried.append(least.copy())
+                tried[-1][hubs[:k]] = np.maximum(least[hubs[:k]], 1.0)
         if loops.any() and not g.has_loop.all() and needed.all() and g.certain:
-            known.append(np.bincount(self.dominating_set, minlength=g.n_arms).astype(np.float64))
-        return lower_hull([partial_cover(g, needed, x, self.coverage(x)) for x in known])
+            tried.append(np.bincount(self.dominating_set, minlength=g.n_arms).astype(np.float64))
+        return lower_hull([partial_cover(g, needed, x, self.coverage(x)) for x in tried])
 
     def coverage(self, weights: Floats) -> Floats:
         """(n,) Σ of the weights over the in-neighbours of each arm."""
@@ -159,7 +159,7 @@ class Solved:
         keys = [block.tobytes() for block in blocks]
         new = [i for i, key in enumerate(keys) if key not in self._blocks]
         solved = block_dominations(self.graph, [blocks[i] for i in new]) if new else []
-        self._blocks |= {keys[i]: found for i, found in zip(new, solved, strict=True)}
+        self._blocks |= {keys[i]: domination for i, domination in zip(new, solved, strict=True)}
         return WeakBlocks(name, partition, [self._blocks[key] for key in keys])
 
     def cover(self, targets: Longs, h: float = 1.0) -> Domination:
@@ -198,11 +198,11 @@ class Cover(NamedTuple):
     covered: Longs  # sorted
 
     @classmethod
-    def of(cls, found: Domination, n: int) -> Cover:
+    def of(cls, domination: Domination, n: int) -> Cover:
         """A domination, spread over all n arms."""
         weights = np.zeros(n)
-        weights[found.arms] = found.weights
-        return cls(weights, float(found.value), np.asarray(found.cover, dtype=np.int64))
+        weights[domination.arms] = domination.weights
+        return cls(weights, float(domination.value), np.asarray(domination.cover, dtype=np.int64))
 
 
 class Shared(NamedTuple):
@@ -217,24 +217,24 @@ def shared(
     graph: FeedbackGraph,
     block_of: Longs,
     weights: Floats,
-    owed: Bools,
+    targets: Bools,
     beta: Floats,
     constant: Bools,
     h: Floats | float = 1.0,
 ) -> Shared:
-    """γ(j) = β·x_j·max r_{ji}^{(1−h)/h}·X_i^{1−h}/c_i over the arms i that are owed to and j reveals in its block.
+    """γ(j) = β·x_j·max r_{ji}^{(1−h)/h}·X_i^{1−h}/c_i over the targets i that j reveals in its block.
 
     r is the probability of the reveal. At h = 1 that does not depend on X: where `constant`, it is written out,
     elsewhere left to the engine.
     """
     covered = loads(graph, block_of, weights, 1 / np.asarray(h))
     need = np.zeros(len(weights))
-    fixed = owed & constant
+    fixed = targets & constant
     need[fixed] = 1 / covered[fixed]
     return Shared(
         constant=np.where(constant, beta * weights * largest_revealed(graph, block_of, need), 0.0),
         cover=np.where(constant, 0.0, weights),
-        load=np.where(owed & ~constant, covered, 0.0),
+        load=np.where(targets & ~constant, covered, 0.0),
     )
 
 

@@ -158,14 +158,14 @@ class Plan:
         return self.summary()
 
     def __repr__(self) -> str:
-        about = f"realization={self.realization!r}, n_arms={self.graph.n_arms}, n_blocks={self.partition.n_blocks}"
+        size = f"realization={self.realization!r}, n_arms={self.graph.n_arms}, n_blocks={self.partition.n_blocks}"
         if self.horizon is None:
-            return f"Plan({about}, horizon=None, bound={self.curve.summary()!r})"
+            return f"Plan({size}, horizon=None, bound={self.curve.summary()!r})"
         bound = (
             f"bound={self.bound.value:.6g}, certified={self.bound.certified}"
             + ", vacuous=True" * self.bound.vacuous
         )
-        return f"Plan({about}, horizon={self.horizon}, {bound})"
+        return f"Plan({size}, horizon={self.horizon}, {bound})"
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
@@ -266,8 +266,8 @@ class Candidate(ABC):
         """The plan that plays it for `horizon` rounds."""
         tuning, parameters = self.offer(float(horizon)).tune()
         p = self.partition
-        about = (self.realization, parameters, self.bound(horizon), tuning)
-        return Plan(p.graph, p, horizon, *about, Details(p.graph, self.choices, considered))
+        played = (self.realization, parameters, self.bound(horizon), tuning)
+        return Plan(p.graph, p, horizon, *played, Details(p.graph, self.choices, considered))
 
 
 # -- in words --------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ def plan(
         "interpolated"  each weak block its own Tsallis potential, constants minimised at this horizon
         "flat"          one simplex for all arms, no partition needed
         "fixed"         the best of all these; where no bound is below T it learns anyway, and calls its bound vacuous
-        "self-tuning"   one simplex that buys its temperature and explores as cheaply as it can, inside the smallest
+        "self-tuning"   one simplex that raises its temperature and explores as cheaply as it can, inside the smallest
                         bound of all and its slack or, where it cannot keep to that, inside its own
         "auto"          "self-tuning" where it keeps to that budget, else "fixed"
         "uniform"       every arm alike, whatever is seen: R ≤ (1 − 1/N)·T
@@ -88,7 +88,7 @@ def plan(
     rates that fall, is for comparison.
 
     Self-tuning plans take `order`, that of their entropy (a number, or "bound" for the smallest bound; by default ½
-    or near it), `share`, how much of all costs buys temperature (½), and, with a horizon, `slack`: by that fraction
+    or near it), `share`, how much of all costs raises the temperature (½), and, with a horizon, `slack`: by that fraction
     the budget exceeds the smallest bound. With more the plan is freer, with 0 its bound is the smallest, and it may
     have to play at fixed rates.
 

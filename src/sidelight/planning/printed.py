@@ -13,7 +13,7 @@ import numpy as np
 from sidelight._types import Bools, Floats
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.exploration import WeakBlocks, parents
-from sidelight.planning.minimised.price import price
+from sidelight.planning.minimised.round_cost import round_cost
 from sidelight.planning.plan import Candidate, Offer
 from sidelight.planning.potentials import Potential, diameter
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
@@ -392,7 +392,7 @@ class PrintedCandidate(Candidate):
         h, eta = (float(np.ravel(number)[0]) for number in (inner.potential.h, inner.potential.eta))
         beta = scale * float(inner.covering[0] + inner.adaptive[0])
         size = float(diameter(h, self.weak.sizes[0]))
-        return {"diameter": size / eta, "rounds": T * price(eta / (2 * beta), scale * wanted)}
+        return {"diameter": size / eta, "rounds": T * round_cost(eta / (2 * beta), scale * wanted)}
 
     def tune(self, T: float) -> tuple[Tuning, dict[str, Any]]:
         """The tuning at T and its parameters by name.

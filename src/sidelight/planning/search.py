@@ -24,7 +24,7 @@ from sidelight.partition import Partition, natural
 from sidelight.planning.candidates import candidates_of, natural_partitions
 from sidelight.planning.exploration import Solved, WeakBlocks
 from sidelight.planning.minimised.interpolated import Interpolated
-from sidelight.planning.minimised.price import one_block
+from sidelight.planning.minimised.round_cost import one_block
 from sidelight.planning.potentials import height
 
 # -- floors ----------------------------------------------------------------------------------------------
@@ -126,10 +126,10 @@ def by_floor(graph: FeedbackGraph, horizon: int) -> tuple[list[tuple[float, list
     for masks in set_partitions(np.isfinite(rows[:, 2]).tolist(), n):
         count += 1
         distinct.setdefault(tuple(sorted(shapes[mask] for mask in masks)), masks)
-    found = list(distinct.values())
-    values = floors(np.array([rows[list(masks)].sum(axis=0) for masks in found]), float(horizon))
+    partitions = list(distinct.values())
+    values = floors(np.array([rows[list(masks)].sum(axis=0) for masks in partitions]), float(horizon))
     order = np.argsort(values, kind="stable").tolist()
-    return [(float(values[i]), [arms[mask] for mask in found[i]]) for i in order], count
+    return [(float(values[i]), [arms[mask] for mask in partitions[i]]) for i in order], count
 
 
 def _rows(graph: FeedbackGraph, blocks: list[Longs], sizes: Floats) -> Floats:
@@ -273,15 +273,15 @@ MOVES = ("merge", "move", "free", "gather", "split", "dissolve")
 
 def neighbours(state: State, rng: np.random.Generator, most: int) -> list[Change]:
     """At most `most` random changes, legal or not; half of them begin in a weak block, if there is one."""
-    found: list[Change] = []
+    changes: list[Change] = []
     volume = 0
     for _ in range(most):
         arm = _drawn(state, rng)
         arms, labels = _moved(state, MOVES[rng.integers(len(MOVES))], arm, rng)
         if arms.size and volume < VOLUME:
-            found.append(Change(arms, labels))
+            changes.append(Change(arms, labels))
             volume += arms.size + int(state.sizes[state.labels[arm]])
-    return found
+    return changes
 
 
 def _drawn(state: State, rng: np.random.Generator) -> int:
@@ -501,7 +501,7 @@ class _Run:
         self.solved.observability  # noqa: B018 - refuses graphs with unobservable arms
         self.seed, self.rng = seed, np.random.default_rng(seed)
         self.history: list[Tried] = []
-        self.known: dict[bytes, float] = {}  # partitions scored so far
+        self.scores: dict[bytes, float] = {}  # partitions scored so far
 
     @property
     def elapsed(self) -> float:
@@ -510,8 +510,8 @@ class _Run:
     def score(self, name: str, partition: Partition, *, only_in_time: bool = False) -> float:
         """The bound that `plan` gives the partition; ∞ if it is not certified, or if there is no time to find out."""
         key = partition._canonical.tobytes()
-        if key in self.known:
-            return self.known[key]
+        if key in self.scores:
+            return self.scores[key]
         before, work = self.elapsed, self.solved.unsolved(partition) + 0.1 * self.graph.n_arms
         if only_in_time and before + self.pace * work > self.budget:
             return inf
@@ -523,8 +523,8 @@ class _Run:
             self.rank, self.best, self.bound = rank, partition, value
         self.history.append(Tried(name, partition.n_blocks, value, certified, self.elapsed))
         self.pace = max(self.pace, (self.elapsed - before) / work)
-        self.known[key] = value if certified else inf
-        return self.known[key]
+        self.scores[key] = value if certified else inf
+        return self.scores[key]
 
     def result(self, stopped: str, exact: bool) -> Search:
         certified = not self.rank[0]
@@ -534,13 +534,13 @@ class _Run:
 
     def score_natural(self) -> None:
         """Whatever the budget: nothing found later may be worse."""
-        found = natural_starts(self.graph, self.seed)
-        self.starts = [(self.score(name, partition), name, partition) for name, partition in found]
+        named = natural_starts(self.graph, self.seed)
+        self.starts = [(self.score(name, partition), name, partition) for name, partition in named]
 
     def enumerate_all(self) -> str:
         """Score partitions by their floors, until the next floor is above the best bound."""
-        found, self.moves = by_floor(self.graph, self.horizon)
-        for least, blocks in found:
+        ordered, self.moves = by_floor(self.graph, self.horizon)
+        for least, blocks in ordered:
             if not self.rank[0] and least > self.bound:
                 break
             self.score("enumerated", Partition(self.graph, blocks))
@@ -548,8 +548,8 @@ class _Run:
 
     def descend(self) -> str:
         """Local optima from every start, best first, and from shaken copies of the best, until a limit is reached."""
-        for made in [] if self._stop() else hubs(self.graph, self.horizon):
-            self.starts.append((self.score("hubs", made, only_in_time=True), "hubs", made))
+        for partition in [] if self._stop() else hubs(self.graph, self.horizon):
+            self.starts.append((self.score("hubs", partition, only_in_time=True), "hubs", partition))
         waiting = sorted((start for start in self.starts if start[0] < inf), key=lambda start: -start[0])
         while not self._stop():
             name, start = waiting.pop()[1:] if waiting else ("restart", self.best)
@@ -557,8 +557,8 @@ class _Run:
             if name == "restart":
                 self._shake(state)
             self._improve(state)
-            found = Partition.from_labels(self.graph, state.labels)
-            self.score("local search", found, only_in_time=True)
+            reached = Partition.from_labels(self.graph, state.labels)
+            self.score("local search", reached, only_in_time=True)
         return "moves" if self.moves >= self.limit else "budget"
 
     def _stop(self) -> bool:

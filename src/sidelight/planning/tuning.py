@@ -211,9 +211,9 @@ class Tuning:
         everywhere = np.isin(watched, graph.universal) & ((parents != watched) | graph.has_loop[watched])
         if not (listed | everywhere).all():
             raise InvalidOption("a parent must reveal the arm it explores for")
-        owed = self.load > 0
+        targets = self.load > 0
         covered = loads(graph, self.block_of, self.cover, self._sharpness)
-        if not np.allclose(self.load[owed], covered[owed], rtol=1e-9, atol=0.0):
+        if not np.allclose(self.load[targets], covered[targets], rtol=1e-9, atol=0.0):
             raise InvalidOption("the load of an arm is the cover of those who reveal it in its block")
 
     @property
@@ -265,9 +265,9 @@ class Tuning:
         watched = np.flatnonzero(self.parent >= 0)
         np.add.at(gamma, self.parent[watched], self.adaptive[owner[watched]] * np.sqrt(inner[watched]))
         if (self.spread > 0).any():
-            owed = self.load > 0
+            targets = self.load > 0
             need = np.zeros(self.n_arms)
-            need[owed] = inner[owed] ** (1 / self.inner_power[owed]) / self.load[owed]
+            need[targets] = inner[targets] ** (1 / self.inner_power[targets]) / self.load[targets]
             most = largest_revealed(graph, owner, need, self._sharpness - 1)
             gamma += self.spread[owner] * self.cover * most
         return gamma
@@ -290,8 +290,8 @@ class Tuning:
             exploration, start = arrays["schedule_rest"].tolist()
             schedule = Schedule(arrays["schedule_inner_rate"], exploration, int(start))
         rule = SelfTuning.from_array(arrays["self_tuning"]) if "self_tuning" in arrays else None
-        known = {name: arrays[name] for name in cls._array_names()}
-        return cls(**known, schedule=schedule, self_tuning=rule)
+        own = {name: arrays[name] for name in cls._array_names()}
+        return cls(**own, schedule=schedule, self_tuning=rule)
 
     @classmethod
     def _array_names(cls) -> list[str]:
@@ -299,11 +299,11 @@ class Tuning:
 
     def _owed_powers(self) -> tuple[Floats, Floats]:
         """(m,) smallest and largest power among the arms with a load in each block; 0 where there are none."""
-        owed = np.flatnonzero(self.load > 0)
-        owner = self.block_of[owed]
+        targets = np.flatnonzero(self.load > 0)
+        owner = self.block_of[targets]
         low, high = np.full(self.n_blocks, np.inf), np.zeros(self.n_blocks)
-        np.minimum.at(low, owner, self.inner_power[owed])
-        np.maximum.at(high, owner, self.inner_power[owed])
+        np.minimum.at(low, owner, self.inner_power[targets])
+        np.maximum.at(high, owner, self.inner_power[targets])
         return np.where(high > 0, low, 0.0), high
 
     def __repr__(self) -> str:

@@ -283,6 +283,7 @@ TAMPERED = {
     "no schedule": lambda t: {"schedule": None},
     "rates by another power": lambda t: {"schedule": replace(t.schedule, inner_rate=t.schedule.inner_rate * 4 / 3)},
     "exploration by another power": lambda t: {"schedule": replace(t.schedule, exploration=-1 / 3)},
+    "less exploration": lambda t: {"global_exploration": t.global_exploration * 0.3},
     "another start": lambda t: {"schedule": replace(t.schedule, start=t.schedule.start + 50)},
 }  # fmt: skip
 
@@ -291,7 +292,7 @@ TAMPERED = {
 @each
 def test_tampered_tunings_are_caught(name, change):
     made = planned(name)
-    if change == "exploration by another power" and made.parameters["gamma_bar"] == 0:
+    if change in ("exploration by another power", "less exploration") and made.parameters["gamma_bar"] == 0:
         return  # nothing is explored
     assert failing(replace(made, tuning=replace(made.tuning, **TAMPERED[change](made.tuning))))
 
@@ -314,15 +315,6 @@ def test_tampered_claims_are_caught(name):
         smaller = StrongAnytimeBound(claim, levers)
         assert smaller.value_at(AIM) < made.curve.value_at(AIM)
         assert failing(replace(made, curve=smaller))
-
-
-def test_less_exploration_is_caught_where_it_is_needed():
-    for name in ("loop-less clique", "with loop-less arms", "newsvendor"):
-        made = planned(name)
-        assert made.parameters["gamma_bar"] > 0
-        t = made.tuning
-        assert failing(replace(made, tuning=replace(t, global_exploration=t.global_exploration * 0.3)))
-        assert failing(replace(made, tuning=replace(t, global_exploration=t.global_exploration * 0.0)))
 
 
 def test_weakly_observable_graphs_cannot_claim_it():
@@ -378,27 +370,6 @@ def test_regret_certificate_and_bound(name, kind):
     assert (run.certificate.mean(axis=0) >= run.regret.mean(axis=0) - noise).all()
     assert (run.certificate.mean(axis=0) <= bounds).all()
     assert run.bound.value == pytest.approx(bounds[-1])
-
-
-@each
-def test_saved_policies_load_again(name, tmp_path):
-    made = planned(name)
-    policy, rng = made.policy(seed=3), np.random.default_rng(0)
-
-    def play(other, rounds, rng):
-        arms = []
-        for _ in range(rounds):
-            arms.append(other.ask())
-            other.tell(rng.random(made.graph.n_arms)[made.graph.out_neighbors(arms[-1])])
-        return arms
-
-    play(policy, 37, rng)
-    policy.save(tmp_path / "policy.npz")
-    loaded = sl.Policy.load(tmp_path / "policy.npz")
-    assert loaded.plan.curve == made.curve
-    assert failing(loaded.plan) == []
-    assert loaded.certificate() == policy.certificate()
-    assert play(loaded, 60, np.random.default_rng(1)) == play(policy, 60, np.random.default_rng(1))
 
 
 def test_bandit_plans_saved_by_their_older_bound_still_load(tmp_path):

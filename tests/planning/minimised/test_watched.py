@@ -117,7 +117,7 @@ def test_levers_are_the_best(curve, T):
         x._replace(corner=k, odds=odds) for k in range(len(curve) - 1) for odds in (1e-3, 0.1, 1.0, 10.0)
     ]
     for other in between:
-        moved = problem.made(T, eta=other.eta, corner=other.corner, odds=other.odds)
+        moved = problem.complete(T, eta=other.eta, corner=other.corner, odds=other.odds)
         assert sum(problem.terms(T, moved).values()) >= least * (1 - 1e-8)
 
 

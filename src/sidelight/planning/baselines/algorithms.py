@@ -21,7 +21,7 @@ from sidelight.planning.baselines.rules import uniform_bound
 from sidelight.planning.bounds.bound import NEVER, Bound, Condition
 from sidelight.planning.cliques import growth
 from sidelight.planning.exploration import Cover, Solved, dominating_set, revealed_by
-from sidelight.planning.minimised.price import price
+from sidelight.planning.minimised.round_cost import round_cost
 from sidelight.planning.minimised.strong import Strong, q_of_ftrl
 from sidelight.planning.minimised.strong import exp3g as exp3g_tuning
 from sidelight.planning.plan import Candidate, Offer, Plan
@@ -91,8 +91,8 @@ class Baseline(Candidate):
         self.prepare()
         block = self.flat and self.n > 1
         partition = (natural.single if block else natural.singletons)(self.graph)
-        about = (self.called, partition, self.formula, (self.called,) if block else ())
-        super().__init__("single" if block else "singletons", *about)
+        described = (self.called, partition, self.formula, (self.called,) if block else ())
+        super().__init__("single" if block else "singletons", *described)
 
     @abstractmethod
     def prepare(self) -> None:
@@ -250,7 +250,7 @@ class CHLZ21(Baseline):
         played, b = min(wanted, MOST_EXPLORATION), wanted / delta
         eta = sqrt(2 * b * logs / T)
         condition = Condition("γ̄ = (δ* log N/(2T))^{1/3} ≤ 1/2", wanted, MOST_EXPLORATION)
-        rounds = T * price(eta * delta / (2 * played), played) if self.n > 1 else 0.0
+        rounds = T * round_cost(eta * delta / (2 * played), played) if self.n > 1 else 0.0
         gamma = played / delta * self.cover.weights
         return Offer(
             {"weights": 2 * wanted * T, "exploration": wanted * T},
@@ -300,7 +300,10 @@ class Exp3GWeak(Baseline):
         eta, shares = played**2 / delta, np.zeros(self.n)
         shares[self.chosen] = played / delta
         terms = {"diameter": wanted * T, "stability": wanted * T / 2, "exploration": wanted * T}
-        sharper = {"diameter": log(self.n) / eta, "rounds": T * price(eta * delta / (2 * played), played)}
+        sharper = {
+            "diameter": log(self.n) / eta,
+            "rounds": T * round_cost(eta * delta / (2 * played), played),
+        }
         if self.alone:
             terms["self-loop arms"] = wanted * wanted * self.alone * T / delta
             sharper["self-loop arms"] = 0.5 * eta * self.alone / (1 - played) * T

@@ -229,8 +229,8 @@ class BoundCurve(ABC):
 
     def at(self, t: int) -> Bound:
         """The bound after t rounds, with what it rests on."""
-        about = (self.THEOREM, self.conditions(t), self.valid_from, self.informative_from)
-        return Bound(t, self.terms(t), *about)
+        proof = (self.THEOREM, self.conditions(t), self.valid_from, self.informative_from)
+        return Bound(t, self.terms(t), *proof)
 
     def summary(self) -> str:
         """The bound as the coefficient of its power of t, which hardly changes with t."""

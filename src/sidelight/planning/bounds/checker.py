@@ -65,9 +65,9 @@ def check_certificate(plan: Plan) -> tuple[Condition, ...]:
     if plan.horizon is None:
         return (*listed, _every_round(facts, plan))
     T, schedules = float(plan.horizon), 0.0 if plan.tuning.schedule is None else 1.0
-    found, more = min(_totals(facts, T, plan), key=lambda total: total[0])
+    least, more = min(_totals(facts, T, plan), key=lambda total: total[0])
     listed += [Condition("schedules beside a horizon", schedules, 0.0), *more]
-    return (*listed, _at_most("computed bound ≤ claimed bound", found, plan.curve.value_at(plan.horizon)))
+    return (*listed, _at_most("computed bound ≤ claimed bound", least, plan.curve.value_at(plan.horizon)))
 
 
 # -- what the tuning says, read off the graph ---------------------------------------------------------------
@@ -108,23 +108,23 @@ class _Facts:
         tuning = self.tuning
         return tuning.block_arms[tuning.block_start[k] : tuning.block_start[k + 1]]
 
-    def owed(self, k: int) -> Longs:
+    def targets(self, k: int) -> Longs:
         """The arms of block k that its spread is owed to."""
         arms = self.arms(k)
         return arms[self.tuning.load[arms] > 0]
 
     def coverage(self, mass: Floats, power: Floats | float = 1.0) -> Floats:
         """(n,) Σ of `mass`, times probabilities to a power, over the in-neighbours of each arm inside its block."""
-        found = np.zeros(self.n)
+        shown_mass = np.zeros(self.n)
         inside = self.owner[self.source] == self.owner[self.target]
         shown = mass[self.source]
         if self.graph.out_probability is not None:
             shown = shown * self.graph.out_probability ** np.broadcast_to(power, self.n)[self.target]
-        np.add.at(found, self.target[inside], shown[inside])
+        np.add.at(shown_mass, self.target[inside], shown[inside])
         total = np.bincount(self.owner, weights=mass, minlength=self.m)
         for arm in self.graph.universal.tolist():
-            found[arm] = total[self.owner[arm]] - (0.0 if self.graph.has_loop[arm] else mass[arm])
-        return found
+            shown_mass[arm] = total[self.owner[arm]] - (0.0 if self.graph.has_loop[arm] else mass[arm])
+        return shown_mass
 
     def _spread_cost(self) -> Floats:
         """(m,) spread_k·κ_k·δ_k^h: Hölder's inequality needs 1 ≤ load, which `conditions` lists."""
@@ -132,16 +132,16 @@ class _Facts:
         mass = np.bincount(self.owner, weights=self.tuning.cover, minlength=self.m)
         for k in np.flatnonzero(self.tuning.spread > 0).tolist():
             lazy = LAZY_FACTOR if self.sizes[k] > EXACT_SPREAD else 1.0
-            cost[k] = self.tuning.spread[k] * lazy * mass[k] ** self.h[self.owed(k)].max()
+            cost[k] = self.tuning.spread[k] * lazy * mass[k] ** self.h[self.targets(k)].max()
         return cost
 
     def watch(self, arms: Longs) -> float:
         """β with P_i ≥ β·X_i^{1−h} for each of these arms of one block, by exploration alone; 0 for none."""
         k, tuning = int(self.owner[arms[0]]), self.tuning
         constant = float(self.fixed[arms].min())  # X^{1−h} ≤ 1
-        owed = tuning.load[arms] > 0
+        targets = tuning.load[arms] > 0
         follows = 0.0
-        if owed.all() and tuning.spread[k] > 0:
+        if targets.all() and tuning.spread[k] > 0:
             follows = float(tuning.spread[k] * (self.load[arms] / tuning.load[arms]).min())
         elif tuning.adaptive[k] > 0 and (self.h[arms] == 0.5).all():
             follows = float(tuning.adaptive[k]) if self._parents_are_right(arms) else 0.0
@@ -156,16 +156,16 @@ class _Facts:
         )
 
     def conditions(self) -> list[Condition]:
-        owed = self.tuning.load > 0
-        wrong = np.abs(self.load[owed] / self.tuning.load[owed] - 1)
+        targets = self.tuning.load > 0
+        wrong = np.abs(self.load[targets] / self.tuning.load[targets] - 1)
         listed = [Condition("γ̄ ≤ 1/2", self.gamma_bar, 0.5)]
         if self.m == 1:
             alone = float(self.local_total[0])
             listed.append(Condition("local exploration of a block without others", alone, 0.0))
-        if owed.any():
+        if targets.any():
             listed.append(Condition("loads are the sums of their cover", float(wrong.max()), ACCURACY))
             listed.append(
-                _at_most("every load is at least 1 (LP, Hölder)", 1.0, float(self.load[owed].min()))
+                _at_most("every load is at least 1 (LP, Hölder)", 1.0, float(self.load[targets].min()))
             )
         return listed
 
@@ -177,9 +177,9 @@ class _Facts:
         outside[self.owner[arms]] = False
         least += float(np.sum(self.tuning.adaptive[outside]))  # Σ √X ≥ 1
         for k in np.flatnonzero(outside & (self.tuning.spread > 0)).tolist():
-            owed = self.owed(k)
-            if owed.size == self.sizes[k]:  # some arm has X ≥ 1/n, and is watched for it
-                least += float(self.tuning.spread[k] * self.sizes[k] ** (self.h[owed].max() - 1))
+            targets = self.targets(k)
+            if targets.size == self.sizes[k]:  # some arm has X ≥ 1/n, and is watched for it
+                least += float(self.tuning.spread[k] * self.sizes[k] ** (self.h[targets].max() - 1))
         return least
 
 
@@ -440,11 +440,11 @@ def _every_round(facts: _Facts, plan: Plan) -> Condition:
     while begins < MOST_ROUNDS:
         starts.append(begins)
         begins = -(-begins * 17 // 16)
-    told: dict[int, float] = {}
+    claims: dict[int, float] = {}
 
     def closest(cost: Cost) -> tuple[float, float, int]:
         """The least room between computed and claimed, and in which round."""
-        paid, found = 0.0, (0.0, 1.0, 1)
+        paid, worst = 0.0, (0.0, 1.0, 1)
         for begins, following in zip(starts, [*starts[1:], MOST_ROUNDS], strict=True):
             grown = max(begins, schedule.start) / schedule.start
             explored = grown**schedule.exploration
@@ -454,17 +454,17 @@ def _every_round(facts: _Facts, plan: Plan) -> Condition:
             points = {begins, following - 2, following - 1, max(begins, plan.curve.valid_from)}
             for t in points:
                 if max(begins, plan.curve.valid_from) <= t < following:
-                    claimed = told.setdefault(t, plan.curve.value_at(t))
+                    claimed = claims.setdefault(t, plan.curve.value_at(t))
                     computed = diameter + paid + per_round * (t - begins + 1)
-                    if computed * found[1] > claimed * found[0]:
-                        found = (computed, claimed, t)
+                    if computed * worst[1] > claimed * worst[0]:
+                        worst = (computed, claimed, t)
             paid += per_round * (following - begins)
-        return found
+        return worst
 
     tried = [closest(cost) for cost in _costs(facts, groups, plan)]
     if not tried:
         return Condition("groups of arms that nothing makes visible", 1.0, 0.0)
-    computed, claimed, where = min(tried, key=lambda found: found[0] / found[1] if found[1] else inf)
+    computed, claimed, where = min(tried, key=lambda worst: worst[0] / worst[1] if worst[1] else inf)
     name = f"bound in every round, here after {where:,} rounds: computed ≤ claimed"
     return _at_most(name, computed, claimed)
 
@@ -596,13 +596,13 @@ def self_tuning_conditions(plan: Plan, rule: SelfTuning, fixed: Floats) -> Itera
     if not covered.all():
         yield _at_most("arms beside the cover: ½Q^s ≤ beside", _looped(plan, s, ~covered) / 2, rule.beside)
     if rule.strong < inf:
-        found = min(_strong(plan, rule, covered, r) for r in levels(g))
-        yield _at_most("price on strongly observable graphs", found, rule.strong)
+        computed = min(_strong(plan, rule, covered, r) for r in levels(g))
+        yield _at_most("price on strongly observable graphs", computed, rule.strong)
     if plan.horizon is not None:
         yield Condition("rounds of another horizon", float(abs(rule.horizon - plan.horizon)), 0.0)
         yield _at_most("budget ≤ claimed bound", rule.budget, plan.curve.value_at(plan.horizon))
-        found = rule.first * rule.diameter + _needed(rule)
-        yield _at_most("β₁·D + cost to go ≤ budget", found, rule.budget - ROOM)
+        computed = rule.first * rule.diameter + _needed(rule)
+        yield _at_most("β₁·D + cost to go ≤ budget", computed, rule.budget - ROOM)
     else:
         yield Condition("budgets without a horizon", float(rule.horizon), 0.0)
         yield _every_self_tuned_round(rule, plan.curve.value_at)
@@ -610,15 +610,15 @@ def self_tuning_conditions(plan: Plan, rule: SelfTuning, fixed: Floats) -> Itera
 
 def _looped(plan: Plan, s: float, arms: Bools) -> float:
     """Σ X^{2−s}/P over these arms is at most this, by cliques of some probability or by self-loops; ∞ for none."""
-    g, found = plan.graph, inf
+    g, most = plan.graph, inf
     for r in levels(g):
         likely = g.at_least(r)
         if likely.has_loop[arms].all():
-            found = min(found, float(mutual_independence(likely, plan.details.evidence_at(r))) ** s / r)
+            most = min(most, float(mutual_independence(likely, plan.details.evidence_at(r))) ** s / r)
     if not g.certain:
         own = np.array([g.probability(i, i) for i in np.flatnonzero(arms).tolist()])
-        found = min(found, float((own ** (-1 / s)).sum()) ** s if own.all() else inf)
-    return found
+        most = min(most, float((own ** (-1 / s)).sum()) ** s if own.all() else inf)
+    return most
 
 
 def _strong(plan: Plan, rule: SelfTuning, covered: Bools, r: float) -> float:
@@ -654,9 +654,9 @@ def _strong(plan: Plan, rule: SelfTuning, covered: Bools, r: float) -> float:
     for _ in range(60):
         left, right = low + (high - low) / 3, high - (high - low) / 3
         low, high = (low, right) if proved(left) <= proved(right) else (left, high)
-    found = min(proved(low), proved(high))
+    least = min(proved(low), proved(high))
     steep = _shift(1 / k, s)
-    return min(found, steep * (seen - 1) + max(steep, explored)) if s == 1 and certain else found
+    return min(least, steep * (seen - 1) + max(steep, explored)) if s == 1 and certain else least
 
 
 def _shift(r: float, s: float) -> float:
@@ -667,7 +667,7 @@ def _shift(r: float, s: float) -> float:
     return (grown / r - 1) / r
 
 
-def _price(rule: SelfTuning, beta: float) -> float:
+def _round_cost(rule: SelfTuning, beta: float) -> float:
     """What a round at β costs at most, with the claimed numbers."""
     s, weak = rule.order, rule.weak
     p = sqrt(weak / (2 * beta)) if beta >= 2 * weak else weak / beta
@@ -691,7 +691,7 @@ def _needed(rule: SelfTuning) -> float:
 
     def value(u: float) -> float:
         beta = rule.first * exp(abs(u))
-        return (beta - rule.first) * rule.diameter + rule.horizon * _price(rule, beta)
+        return (beta - rule.first) * rule.diameter + rule.horizon * _round_cost(rule, beta)
 
     return value(_least(value, 60.0))
 
@@ -703,7 +703,7 @@ def _every_self_tuned_round(rule: SelfTuning, claimed: Callable[[int], float]) -
         return rule.first + rule.share * max(v - 1, 0.0) / rule.diameter
 
     def step(v: float) -> float:
-        return (1 + SLACK) * _price(rule, beta(v) / (1 + rule.patience))
+        return (1 + SLACK) * _round_cost(rule, beta(v) / (1 + rule.patience))
 
     def bound(v: float, t: int) -> float:
         spent = min((1 + GROWTH) * v + ROOM + 1 + SLACK, float(t))

@@ -248,11 +248,11 @@ def _upper(solved: Solved, T: int, candidates: list[Candidate], chosen: Plan) ->
     auto = chosen.bound
     yield Row("auto", "upper", auto.value, OURS, auto.theorem, auto.conditions)
     yield Row("any play", "upper", float(T), "losses are in [0, 1]", "R ≤ T", learns=False)
-    known = _baselines(solved) if solved.graph.n_arms > 1 else []
-    for candidate in (*candidates, *known):
+    others = _baselines(solved) if solved.graph.n_arms > 1 else []
+    for candidate in (*candidates, *others):
         offer = candidate.offer(float(T))
-        about = (candidate.source, candidate.theorem, offer.conditions, candidate.learns)
-        yield Row(candidate.title, "upper", offer.value, *about)
+        proof = (candidate.source, candidate.theorem, offer.conditions, candidate.learns)
+        yield Row(candidate.title, "upper", offer.value, *proof)
         if offer.sharper:  # by another proof for the very same play
             theorem = "the same play: the larger of stability and exploration"
             yield Row(f"{candidate.title}, sharper", "upper", sum(offer.sharper.values()), OURS, theorem)
@@ -339,12 +339,12 @@ def _independent(solved: Solved, T: int) -> Iterator[Row]:
 
 def _packings(g: FeedbackGraph, T: int) -> Iterator[Row]:
     yield Row("weak arm", "lower", lower.weak_arm(T), OURS, "one arm that is not strongly observable")
-    found = [packing_independent_set(g), packing_independent_set(g, t=1)]
-    best = max(found, key=lambda packing: packing.rate)
+    packings = [packing_independent_set(g), packing_independent_set(g, t=1)]
+    best = max(packings, key=lambda packing: packing.rate)
     size = f"|S| = {best.arms.size}, t = {best.t}"
     theorem = f"Ω(max{{log|S|, |S|/t}}^{{1/3}}T^{{2/3}}) with {size}: constant not stated"
     yield Row("CHLZ21 packing", "lower", None, "Chen, Huang, Li & Zhang 2021", theorem)
-    large = [packing for packing in found if packing.arms.size >= 2]
+    large = [packing for packing in packings if packing.arms.size >= 2]
     if large:
         best = max(large, key=lambda packing: lower.packing_set(packing.arms.size, packing.t, T))
         value = lower.packing_set(best.arms.size, best.t, T)

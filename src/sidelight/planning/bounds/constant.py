@@ -172,8 +172,8 @@ def best_risk(T: float, play: ConstantPlay, doubt: float) -> float:
     def value(x: float) -> float:
         return min(sum(likely_terms(T, play, doubt, exp(x)).values()), 1e300)
 
-    found = minimize_scalar(value, bounds=(near - 4, near + 4), method="bounded", options={"xatol": 1e-6})
-    return exp(float(found.x))
+    best = minimize_scalar(value, bounds=(near - 4, near + 4), method="bounded", options={"xatol": 1e-6})
+    return exp(float(best.x))
 
 
 def high_probability(graph: FeedbackGraph, tuning: Tuning, T: int, confidence: float) -> Bound:

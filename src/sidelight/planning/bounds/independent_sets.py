@@ -26,10 +26,10 @@ def _listed(graph: FeedbackGraph) -> sparse.csr_array:
     n = graph.n_arms
     source = np.repeat(np.arange(n), np.diff(graph.out_indptr))
     entries = np.ones(source.size, dtype=np.int64)
-    found = sparse.csr_array((entries, (source, graph.out_indices)), shape=(n, n))
-    found.setdiag(0)
-    found.eliminate_zeros()
-    return found
+    matrix = sparse.csr_array((entries, (source, graph.out_indices)), shape=(n, n))
+    matrix.setdiag(0)
+    matrix.eliminate_zeros()
+    return matrix
 
 
 def is_symmetric(graph: FeedbackGraph) -> bool:
@@ -97,8 +97,8 @@ def _proven(adjacent: sparse.csr_array, proof: Any, arms: Longs | None = None) -
         rank[arms] = np.arange(n)
     owner = np.repeat(np.arange(len(proof.weights)), np.diff(proof.clique_start))
     member = np.asarray(proof.clique_arms)
-    kept = member < len(rank)
-    owner, member = owner[kept], rank[member[kept]]
+    listed = member < len(rank)
+    owner, member = owner[listed], rank[member[listed]]
     owner, member = owner[member >= 0], member[member >= 0]
     shape = (len(proof.weights), n)
     cliques = sparse.csr_array((np.ones(owner.size, dtype=np.int64), (owner, member)), shape=shape)
@@ -128,7 +128,7 @@ def _has_none_larger(adjacent: sparse.csr_array, size: int) -> bool:
     """
     n = adjacent.shape[0]
     rows = np.split(adjacent.indices, adjacent.indptr[1:-1])
-    near = [sum(1 << int(u) for u in row) for row in rows]
+    neighbours = [sum(1 << int(u) for u in row) for row in rows]
     nodes = MOST_NODES
 
     def exists(among: int, wanted: int) -> bool:
@@ -143,13 +143,13 @@ def _has_none_larger(adjacent: sparse.csr_array, size: int) -> bool:
             while clique:
                 v = clique.bit_length() - 1
                 order.append((v, cliques))
-                clique &= near[v]
+                clique &= neighbours[v]
                 rest ^= 1 << v
         for v, most in reversed(order):
             if most < wanted:
                 return False
             among ^= 1 << v
-            if exists(among & ~near[v], wanted - 1):
+            if exists(among & ~neighbours[v], wanted - 1):
                 return True
         return False
 

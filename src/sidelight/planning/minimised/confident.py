@@ -12,9 +12,8 @@ from sidelight.partition import natural
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.bounds.constant import ConstantPlay, high_probability, likely_terms
 from sidelight.planning.exploration import Cover, Solved
-from sidelight.planning.minimised.price import LARGEST, SMALLEST
-from sidelight.planning.minimised.price import price as price_of_mean
 from sidelight.planning.minimised.problem import minimise
+from sidelight.planning.minimised.round_cost import LARGEST, SMALLEST, round_cost
 from sidelight.planning.plan import Candidate, Considered, Offer, Plan
 from sidelight.planning.potentials import Potential
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
@@ -60,7 +59,7 @@ class Confident(Candidate):
         if self.n == 1:
             return Offer({"one arm": 0.0}, lambda: (Tuning.singletons(1, Potential(1.0, 1.0)), {}))
         eta, b, risk = self.numbers(T)
-        rounds = T * (price_of_mean(eta / (2 * b), b * self.delta) if self.delta else 0.125 * eta)
+        rounds = T * (round_cost(eta / (2 * b), b * self.delta) if self.delta else 0.125 * eta)
         parameters = {"eta": eta, "b": b, "delta": self.delta, "gamma_bar": b * self.delta}
         parameters |= {"lambda": risk, "confidence": self.confidence}
         return Offer(
@@ -71,11 +70,11 @@ class Confident(Candidate):
 
     def plan(self, horizon: int, considered: tuple[Considered, ...] = ()) -> Plan:
         """The plan, with a note that says what it is tuned for."""
-        made = super().plan(horizon, considered)
-        likely = high_probability(made.graph, made.tuning, horizon, self.confidence)
+        plan = super().plan(horizon, considered)
+        likely = high_probability(plan.graph, plan.tuning, horizon, self.confidence)
         says = f"with probability {self.confidence:g}: regret ≤ {likely.value:,.2f}"
         note = f"{says}{', VACUOUS' if likely.vacuous else ''} (bound_at({horizon}, confidence={self.confidence:g}))"
-        return made.noted(note)
+        return plan.noted(note)
 
 
 @lru_cache(maxsize=8192)
@@ -83,12 +82,12 @@ def _smallest(T: float, n: int, delta: float, doubt: float) -> Numbers:
     """The best numbers for a cover of mass `delta`; 0 if every arm is always seen."""
     A, B = log(n), log(n / doubt)
 
-    def made(point: tuple[float, ...]) -> Numbers:
+    def numbers(point: tuple[float, ...]) -> Numbers:
         eta, risk = point
         return Numbers(eta, even_strength(eta, risk, delta) if delta else 1.0, risk)
 
     def value(point: tuple[float, ...]) -> float:
-        eta, b, risk = made(point)
+        eta, b, risk = numbers(point)
         return sum(likely_terms(T, ConstantPlay(n, eta, b, b * delta), doubt, risk).values())
 
     ratio = 1.0 + sqrt(A / B)  # of η to λ; the leading term is flat around its minimum
@@ -97,7 +96,7 @@ def _smallest(T: float, n: int, delta: float, doubt: float) -> Numbers:
         risk = cbrt(2 * (A / ratio + B) / slope) ** 2
     else:
         risk = sqrt(B / T)
-    return made(minimise(value, (ratio * risk, risk)))
+    return numbers(minimise(value, (ratio * risk, risk)))
 
 
 def even_strength(eta: float, risk: float, delta: float) -> float:

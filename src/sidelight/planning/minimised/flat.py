@@ -15,8 +15,8 @@ from sidelight.partition import Partition
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.exploration import Cover, shared
 from sidelight.planning.minimised.interpolated import one_best_h
-from sidelight.planning.minimised.price import even_strength, one_block, peak, price
 from sidelight.planning.minimised.problem import MinimisedCandidate, Problem, Start
+from sidelight.planning.minimised.round_cost import even_strength, one_block, peak, round_cost
 from sidelight.planning.minimised.two_level import MOST_OVERSHOOT, SHIFT_PEAK
 from sidelight.planning.potentials import Potential, entropy_height, height
 from sidelight.planning.schedule import Schedule
@@ -83,7 +83,7 @@ class Flat(Problem[Rates]):
         rho, a = 1 / (1 - gamma_bar), x.eta / (2 * x.beta)
         if self.n_loopless:
             a = max(a, 0.5 * rho * exp(x.eta_loopless / x.extra) * x.eta_loopless)
-        return price(a, gamma_bar, 2 * rho * x.eta_loop * sqrt(self.n_loop))
+        return round_cost(a, gamma_bar, 2 * rho * x.eta_loop * sqrt(self.n_loop))
 
     def terms(self, T: float, x: Rates) -> dict[str, float]:
         """The bound, term by term, for parameters that satisfy the conditions."""
@@ -159,7 +159,7 @@ class Flat(Problem[Rates]):
             free |= {"growth": 0.5, "extra": 0.08 * min(1.0, 40 * eta)}
         yield Start(free)
 
-    def made(self, T: float, **chosen: Any) -> Rates:
+    def complete(self, T: float, **chosen: Any) -> Rates:
         """Relative to what is even: β = strength·(the β that makes both halves of a round even), η_N = growth·p.
 
         So the kinks of the bound lie along axes, where the minimiser finds them.

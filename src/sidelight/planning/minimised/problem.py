@@ -53,7 +53,7 @@ class Problem(ABC, Generic[P]):
         """Where to begin; the best of all results counts."""
 
     @abstractmethod
-    def made(self, T: float, **chosen: Any) -> P:
+    def complete(self, T: float, **chosen: Any) -> P:
         """The parameters, those included whose best value is known once the others are chosen."""
 
     def closed_form(self, T: float) -> float:
@@ -69,8 +69,8 @@ class Problem(ABC, Generic[P]):
 
     def parameters(self, T: float) -> P:
         """Those with the smallest bound found at T."""
-        found: P = _minimised(self, T)
-        return found
+        best: P = _minimised(self, T)
+        return best
 
 
 class MinimisedCandidate(Candidate, ABC):
@@ -105,24 +105,24 @@ class MinimisedCandidate(Candidate, ABC):
 
 @lru_cache(maxsize=8192)
 def _minimised(problem: Problem[Any], T: float) -> Any:
-    found = [_from(problem, T, start) for start in problem.starts(T)]
-    return min(found, key=lambda x: problem.value(T, x))
+    minima = [_from(problem, T, start) for start in problem.starts(T)]
+    return min(minima, key=lambda x: problem.value(T, x))
 
 
 def _from(problem: Problem[P], T: float, start: Start) -> P:
     names, point = list(start.free), tuple(start.free.values())
 
-    def made(point: Vector) -> P:
-        return problem.made(T, **dict(zip(names, point, strict=True)), **start.fixed)
+    def parameters(point: Vector) -> P:
+        return problem.complete(T, **dict(zip(names, point, strict=True)), **start.fixed)
 
     def value(point: Vector) -> float:
-        return problem.value(T, made(point))
+        return problem.value(T, parameters(point))
 
     for _ in range(60 if problem.slower else 0):
         if isfinite(value(point)):
             break
         point = tuple(x * problem.slower.get(name, 1.0) for name, x in zip(names, point, strict=True))
-    return made(minimise(value, point))
+    return parameters(minimise(value, point))
 
 
 Vector = tuple[float, ...]
@@ -151,15 +151,15 @@ def minimise(value: Callable[[Vector], float], start: Vector) -> Vector:
     diagonals = [p + q for p, q in combinations(axes, 2) if (p + q).any()]
     best, step, moved = value(start), STEP, False
     while step > LEAST_STEP:
-        base, found = point.copy(), False
+        base, better = point.copy(), False
         for moves in (axes, diagonals):
             for move in moves:
                 trial = point + step * move
                 if at(trial) < best:
-                    point, best, found, moved = trial, at(trial), True, True
-            if found:  # diagonals only where the axes are stuck: they follow the ridges of a maximum
+                    point, best, better, moved = trial, at(trial), True, True
+            if better:  # diagonals only where the axes are stuck: they follow the ridges of a maximum
                 break
-        if found:
+        if better:
             while at(trial := point + (point - base)) < best:
                 base, point, best = point, trial, at(trial)
         else:
@@ -167,9 +167,12 @@ def minimise(value: Callable[[Vector], float], start: Vector) -> Vector:
     if len(start) == 1:
         from scipy.optimize import minimize_scalar
 
-        near = (float(point[0]) - STEP, float(point[0]) + STEP)
+        bracket = (float(point[0]) - STEP, float(point[0]) + STEP)
         last = minimize_scalar(
-            lambda x: min(at(np.array([x])), 1e300), bounds=near, method="bounded", options={"xatol": 1e-10}
+            lambda x: min(at(np.array([x])), 1e300),
+            bounds=bracket,
+            method="bounded",
+            options={"xatol": 1e-10},
         )
         if last.fun < best:
             return (exp(last.x),)

@@ -154,7 +154,7 @@ class Strong(Problem[OneSimplex]):
             for h in powers(self.n, min(float(self.seen(gamma, wide)) for wide in self.widths)):
                 yield Start({"gamma": gamma}, {"h": h})
 
-    def made(self, T: float, **chosen: Any) -> OneSimplex:
+    def complete(self, T: float, **chosen: Any) -> OneSimplex:
         """The best η is known unless it shifts the others: the bound is a/η + bη + c. So is who carries γ.
 
         Beside loop-less arms γ is given by ratio = η/γ: where both halves of a round are even depends on that alone.

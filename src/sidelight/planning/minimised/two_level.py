@@ -13,8 +13,8 @@ from sidelight._types import Floats
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.exploration import WeakBlocks, parents, shared
 from sidelight.planning.minimised.interpolated import Interpolated
-from sidelight.planning.minimised.price import one_block, price
 from sidelight.planning.minimised.problem import MinimisedCandidate, Problem, Start
+from sidelight.planning.minimised.round_cost import one_block, round_cost
 from sidelight.planning.potentials import Potential, entropy_height
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
 
@@ -112,7 +112,7 @@ class TwoLevel(Problem[Weights]):
         if self.alone:
             if not self.n_weak:
                 return {"one arm": 0.0}
-            return {"diameter": 1 / x.step, "rounds": T * price(x.step / (2 * x.b), x.b * self.demand)}
+            return {"diameter": 1 / x.step, "rounds": T * round_cost(x.step / (2 * x.b), x.b * self.demand)}
         if self.n_weak:
             terms["restriction"] = 1 / x.step + x.step / (2 * x.b) * T
             terms["global exploration"] = x.b * self.demand * T
@@ -193,7 +193,7 @@ class TwoLevel(Problem[Weights]):
         for weighted in (True, False) if self.n_weak > 1 else (True,):
             yield Start(free, {"weighted": weighted})
 
-    def made(self, T: float, **chosen: Any) -> Weights:
+    def complete(self, T: float, **chosen: Any) -> Weights:
         """Without loop-less arms one factor s on all rates of the top is known: s·D + S/s is least at √(S/D)."""
         x = Weights(**({"scale": 1.0, "scale_loop": 1.0} | chosen))
         if not self.alone:
@@ -233,7 +233,7 @@ class TwoLevelCandidate(MinimisedCandidate):
             p.graph,
             p.block_of,
             weak.cover,
-            owed=weak.per_arm(np.where(inner.pruned, 0.0, 1.0)) > 0,
+            targets=weak.per_arm(np.where(inner.pruned, 0.0, 1.0)) > 0,
             beta=weak.per_arm(beta),
             constant=weak.per_arm(np.where((inner.h < 1) & ~inner.pruned, 0.0, 1.0)) > 0,
         )

@@ -11,8 +11,8 @@ from sidelight._types import Floats
 from sidelight.analysis import PartialCover
 from sidelight.partition import Partition
 from sidelight.planning.bounds.bound import Condition
-from sidelight.planning.minimised.price import LARGEST, price
 from sidelight.planning.minimised.problem import MinimisedCandidate, Problem, Start
+from sidelight.planning.minimised.round_cost import LARGEST, round_cost
 from sidelight.planning.potentials import Potential
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
 
@@ -59,7 +59,7 @@ class Watched(Problem[Watching]):
         mass, missed = self.cover(x)
         parts = {"diameter": log(self.n) / x.eta}
         if mass:
-            parts["rounds"] = price(0.5 * x.eta * mass / x.gamma, x.gamma) * T
+            parts["rounds"] = round_cost(0.5 * x.eta * mass / x.gamma, x.gamma) * T
         if missed:
             parts["self-loop arms"] = 0.5 * x.eta * missed / (1 - x.gamma) * T
         return parts
@@ -79,7 +79,7 @@ class Watched(Problem[Watching]):
                 if corner + 1 < len(self.curve):
                     yield Start({"eta": eta, "odds": 1.0}, {"corner": corner})
 
-    def made(self, T: float, **chosen: Any) -> Watching:
+    def complete(self, T: float, **chosen: Any) -> Watching:
         """The best γ for every η: where stability and exploration are even, or earlier for the sake of 1/(1−γ).
 
         Before they are even the derivative in γ is ½η(missed/(1−γ)² − δ/γ²).

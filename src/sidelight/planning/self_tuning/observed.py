@@ -61,12 +61,12 @@ class ExploredArms:
         """½Q^s: Σ X^{2−s}/P over these arms is at most Q^s, by cliques or self-loops alone; ∞ if some have none."""
         # A clique of level r shows its arms to each other r times as often as if it were certain; without cliques an
         # arm counts by its own loop alone, P ≥ r_ii·X (Hölder with 1/s).
-        g, found = self.solved.graph, inf
+        g, cost = self.solved.graph, inf
         if level.graph.has_loop[arms].all():
-            found = float(level.cliques.value) ** s / (2 * r)
+            cost = float(level.cliques.value) ** s / (2 * r)
         if not g.certain and g.has_loop[arms].all():
-            found = min(found, float((loop_probability(g)[arms] ** (-1 / s)).sum()) ** s / 2)
-        return found
+            cost = min(cost, float((loop_probability(g)[arms] ** (-1 / s)).sum()) ** s / 2)
+        return cost
 
     def _strong_cost(
         self, r: float, level: Solved, s: float, weak: float, whole: bool
@@ -99,14 +99,14 @@ class ExploredArms:
 
     def tuning(self, rule: SelfTuning) -> Tuning:
         """One simplex at the first temperature, exploring as Lemma 2 says."""
-        g, n, found = self.solved.graph, self.solved.graph.n_arms, self.domination(rule.order)
-        owed, weights = np.zeros(n, dtype=bool), np.zeros(n)
-        owed[found.cover] = True
-        weights[found.arms] = found.weights
+        g, n, cover = self.solved.graph, self.solved.graph.n_arms, self.domination(rule.order)
+        targets, weights = np.zeros(n, dtype=bool), np.zeros(n)
+        targets[cover.cover] = True
+        weights[cover.arms] = cover.weights
         # At order 1 exploration does not depend on X: it is written out as a constant, which the engine scales.
         entropy, b = rule.order == 1, rule.first_strength
         one_block, constant = np.zeros(n, dtype=np.int64), np.full(n, entropy)
-        played = shared(g, one_block, weights, owed, np.full(n, b), constant, rule.order)
+        played = shared(g, one_block, weights, targets, np.full(n, b), constant, rule.order)
         return Tuning.flat(
             n,
             Potential(rule.order, 1 / rule.first),
@@ -152,11 +152,11 @@ def loopless_cost(
     ends, tau_ends = (-4.0, 2.0), (0.02, 0.5)  # lean = 1 − s + e^x
     for _ in range(4):  # a grid, then finer ones around its best point
         x, tau = np.linspace(*ends, 61), np.linspace(*tau_ends, 25)
-        found = loopless_costs(s, weak, loops, seen, (1 - s) + np.exp(x)[:, None], tau[None, :], level)
-        i, j = divmod(int(np.argmin(found)), tau.size)
+        costs = loopless_costs(s, weak, loops, seen, (1 - s) + np.exp(x)[:, None], tau[None, :], level)
+        i, j = divmod(int(np.argmin(costs)), tau.size)
         ends = x[max(i - 1, 0)], x[min(i + 1, x.size - 1)]
         tau_ends = tau[max(j - 1, 0)], tau[min(j + 1, tau.size - 1)]
-    return float(found[i, j]), float((1 - s) + np.exp(x[i]))
+    return float(costs[i, j]), float((1 - s) + np.exp(x[i]))
 
 
 def loopless_costs(
@@ -169,13 +169,13 @@ def loopless_costs(
     shift = _steepness((tau / (1 - tau)) ** (1 - s) / lean, s) / level
     others = tau ** (2 - s) / (2 * (1 - tau) * level) + looped * tau ** (1 - s)
     spread_out = np.maximum(explored, (1 - tau) ** (1 - s) / (2 * tau * level)) + looped
-    found: Floats = np.maximum(
+    costs: Floats = np.maximum(
         spread_out, np.maximum(explored, explored * tau + shift * tau ** (1 - s)) + others
     )
     if s == 1 and level == 1:  # shifted by the mean loss of the loop-less arms instead
         steep = _steepness(1 / lean, s)
-        found = np.minimum(found, steep * (seen - 1) + np.maximum(steep, explored))
-    return found
+        costs = np.minimum(costs, steep * (seen - 1) + np.maximum(steep, explored))
+    return costs
 
 
 def _steepness(r: Floats, s: float) -> Floats:

@@ -109,9 +109,9 @@ def _plan(
     """The plan that plays `rule` through `cover`."""
     partition, horizon = natural.single(cover.solved.graph), rule.horizon or None
     choices = (f"{SELF_TUNING} order={rule.order:.4g}",) if partition.weak.size else ()
-    about = (SELF_TUNING, _parameters(cover, rule), curve, cover.tuning(rule))
+    played = (SELF_TUNING, _parameters(cover, rule), curve, cover.tuning(rule))
     details = Details(partition.graph, choices, considered, note)
-    return Plan(partition.graph, partition, horizon, *about, details)
+    return Plan(partition.graph, partition, horizon, *played, details)
 
 
 def _parameters(cover: ExploredArms, rule: SelfTuning) -> dict[str, Any]:

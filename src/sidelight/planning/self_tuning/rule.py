@@ -104,10 +104,10 @@ class SelfTuning:
         """The rule that `to_array` wrote."""
         if numbers.shape != (len(OWN),):
             raise InvalidOption(f"a self-tuning rule is {len(OWN)} numbers, got {numbers.shape}")
-        known: dict[str, Any] = dict(zip(OWN, numbers.tolist(), strict=True))
-        if not isfinite(known["horizon"]) or known["horizon"] != int(known["horizon"]):
-            raise InvalidOption(f"a horizon is a whole number of rounds, got {known['horizon']!r}")
-        return cls(**known | {"horizon": int(known["horizon"])})
+        values: dict[str, Any] = dict(zip(OWN, numbers.tolist(), strict=True))
+        if not isfinite(values["horizon"]) or values["horizon"] != int(values["horizon"]):
+            raise InvalidOption(f"a horizon is a whole number of rounds, got {values['horizon']!r}")
+        return cls(**values | {"horizon": int(values["horizon"])})
 
 
 OWN = tuple(field.name for field in fields(SelfTuning))

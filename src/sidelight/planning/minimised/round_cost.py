@@ -20,13 +20,13 @@ LARGEST = MOST_EXPLORATION * (1 - 2**-50)
 SMALLEST = 1e-300
 
 
-def price(stability: float, explored: float, root: float = 0.0) -> float:
+def round_cost(stability: float, explored: float, root: float = 0.0) -> float:
     """max over z ∈ [0, 1] of M(1−z) + B√z, M = max(A, γ̄): a round costs no more.
 
     `stability` is A, what covered arms pay for each unit of loss, η/(2β); `explored` is γ̄ or more; `root` is B, what
     arms with self-loops of total mass z pay, B√z.
 
-    >>> price(0.25, 0.125), price(0.25, 0.375, 0.1)
+    >>> round_cost(0.25, 0.125), round_cost(0.25, 0.375, 0.1)
     (0.25, 0.38166666666666665)
     """
     most = max(stability, explored)

@@ -14,7 +14,7 @@ from sidelight.planning.candidates import natural_candidates
 from sidelight.planning.cliques import clique_cover, growth
 from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.flat import Flat, Rates
-from sidelight.planning.minimised.price import even_strength, one_block, peak, price
+from sidelight.planning.minimised.round_cost import even_strength, one_block, peak, round_cost
 from sidelight.planning.minimised.strong import OneSimplex, Strong, evenly
 from sidelight.planning.tuning import LAZY_FACTOR
 
@@ -82,7 +82,7 @@ def test_covered_arms_pay_the_larger_half():
         eta = beta * np.exp(rng.uniform(-6, 2))
         found, P = worst(A, X, beta * g, eta * X ** (2 - h))
         assert (beta * X ** (1 - h) * (1 - 1e-12) <= P).all()
-        assert (found <= price(eta / (2 * beta), beta * demand) * (1 + 1e-12)).all()
+        assert (found <= round_cost(eta / (2 * beta), beta * demand) * (1 + 1e-12)).all()
 
 
 def test_parents_pay_the_larger_half():
@@ -96,7 +96,7 @@ def test_parents_pay_the_larger_half():
         eta = beta * np.exp(rng.uniform(-6, 2))
         gamma = beta * np.sqrt(X) @ np.eye(n)[parents]
         found, _ = worst(A, X, gamma, eta * X**1.5)
-        assert (found <= price(eta / (2 * beta), beta * np.sqrt(n)) * (1 + 1e-12)).all()
+        assert (found <= round_cost(eta / (2 * beta), beta * np.sqrt(n)) * (1 + 1e-12)).all()
 
 
 def test_sets_that_reveal_all_but_a_few():
@@ -113,7 +113,7 @@ def test_sets_that_reveal_all_but_a_few():
         explored = np.zeros(n)
         explored[chosen] = gamma / chosen.size
         found, _ = worst(A, X, np.broadcast_to(explored, X.shape), eta * X)
-        most = price(eta * chosen.size / (2 * gamma), gamma) + 0.5 * eta * alone.sum() / (1 - gamma)
+        most = round_cost(eta * chosen.size / (2 * gamma), gamma) + 0.5 * eta * alone.sum() / (1 - gamma)
         assert (found <= most * (1 + 1e-12)).all()
 
 
@@ -135,7 +135,7 @@ def test_self_loop_arms_beside_covered_ones():
         found, _ = worst(A, X, beta * g, squares)
         root = 2 * eta_loop * np.sqrt((~owed).sum()) / (1 - beta * demand)
         stability = eta / (2 * beta) if owed.any() else 0.0
-        assert (found <= price(stability, beta * demand, root) * (1 + 1e-12)).all()
+        assert (found <= round_cost(stability, beta * demand, root) * (1 + 1e-12)).all()
 
 
 def risen(X, fall, h):
@@ -228,7 +228,7 @@ def test_an_adversary_reaches_the_price_and_never_exceeds_it(h):
     A, owed, cover = np.zeros((n, n)), np.ones(n, dtype=bool), np.eye(n)[0]
     A[0] = 1.0
     for beta, eta in ((0.05, 0.001), (0.05, 0.005), (0.05, 0.02)):
-        most = price(eta / (2 * beta), beta)
+        most = round_cost(eta / (2 * beta), beta)
         X = states(rng, n, 500)
         for step in (1.0, 0.5, 0.2, 0.1) * 15:
             tried = X * np.exp(step * rng.normal(size=X.shape))
