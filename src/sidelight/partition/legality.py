@@ -56,7 +56,7 @@ class Violation:
     def in_words(self, graph: FeedbackGraph | None = None) -> str:
         """What is wrong in words, with the labels of the graph if it is given and has some."""
         labelled = [
-            repr(arm) if graph is None or not is_whole(arm) else named(graph, arm) for arm in self.arms
+            named(graph, arm) if graph is not None and is_whole(arm) else repr(arm) for arm in self.arms
         ]
         return REASONS[self.kind].format(
             block=f"block {self.blocks[0]}" if self.blocks else "",
@@ -93,9 +93,8 @@ class Members:
 
 def read_members(blocks: Iterable[Iterable[int]]) -> Members:
     """Flatten `blocks` without judging it against a graph."""
-    entries: list[Any] = (
-        list(blocks) if isinstance(blocks, Iterable) else [blocks]
-    )  # a lone value is no block
+    # A lone value is no block, and is said to be none.
+    entries: list[Any] = list(blocks) if isinstance(blocks, Iterable) else [blocks]
     read = [_integers(k, entry) for k, entry in enumerate(entries)]
     parts, strange = [part for part, _ in read], [violation for _, odd in read for violation in odd]
     owner = np.repeat(np.arange(len(parts)), [len(part) for part in parts])

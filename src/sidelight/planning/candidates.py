@@ -117,9 +117,8 @@ def candidates_of(weak: WeakBlocks, realization: Realization) -> list[Candidate]
         if "interpolated" in choices:
             return [TwoLevelCandidate(weak, Interpolated.chosen(sizes, deltas, choices))]
         entropy = np.array([choice == "clustered" for choice in choices])
-        return [
-            PrintedCandidate(weak, Hybrid(sizes, deltas, entropy) if choices else NoWeakBlocks(), "hybrid")
-        ]
+        inner = Hybrid(sizes, deltas, entropy) if choices else NoWeakBlocks()
+        return [PrintedCandidate(weak, inner, "hybrid")]
     candidates: list[Candidate] = []
     if sizes.size:
         printed: tuple[Restriction, ...] = (

@@ -23,9 +23,7 @@ def loads(graph: FeedbackGraph, block_of: Longs, cover: Floats, power: Floats | 
     shown = cover[source]
     if graph.in_probability is not None:
         shown = shown * graph.in_probability ** np.broadcast_to(power, graph.n_arms)[target]
-    covered: Floats = np.bincount(target[inside], weights=shown[inside], minlength=graph.n_arms).astype(
-        np.float64
-    )
+    covered = np.bincount(target[inside], shown[inside], graph.n_arms).astype(np.float64)
     arms = graph.universal
     totals = np.bincount(block_of, weights=cover)
     covered[arms] = totals[block_of[arms]] - np.where(graph.has_loop[arms], 0.0, cover[arms])
@@ -55,9 +53,7 @@ def largest_revealed(
         first, leader, second = _two_largest(block_of, arms, values)
         everywhere = first[block_of]
         led = leader[leader >= 0]
-        loopless = led[
-            ~graph.has_loop[led]
-        ]  # the leader of a block does not reveal itself: the runner-up counts
+        loopless = led[~graph.has_loop[led]]  # does not reveal itself: the runner-up of its block counts
         everywhere[loopless] = second[block_of[loopless]]
         best = np.maximum(best, everywhere)
     return best

@@ -161,29 +161,21 @@ class Plan:
         size = f"realization={self.realization!r}, n_arms={self.graph.n_arms}, n_blocks={self.partition.n_blocks}"
         if self.horizon is None:
             return f"Plan({size}, horizon=None, bound={self.curve.summary()!r})"
-        bound = (
-            f"bound={self.bound.value:.6g}, certified={self.bound.certified}"
-            + ", vacuous=True" * self.bound.vacuous
-        )
-        return f"Plan({size}, horizon={self.horizon}, {bound})"
+        bound = self.bound
+        promise = f"bound={bound.value:.6g}, certified={bound.certified}{', vacuous=True' * bound.vacuous}"
+        return f"Plan({size}, horizon={self.horizon}, {promise})"
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         rows: list[tuple[str, object]] = [("blocks", blocks_of(self.partition))]
-        rows += [
-            (f"{name} = {value}", meaning or "a parameter")
-            for name, value, meaning in numbers_of(self.parameters)
-        ]
+        numbers = numbers_of(self.parameters)
+        rows += [(f"{name} = {value}", meaning or "a parameter") for name, value, meaning in numbers]
         if self.horizon is None:
             rows.append(("bound", self.curve.summary()))
         else:
-            status = (
-                "certified" if self.bound.certified else "not certified"
-            ) + ", vacuous" * self.bound.vacuous
-            rows += [
-                ("regret at most", f"{self.bound.value:,.1f} ({status})"),
-                ("theorem", self.bound.theorem),
-            ]
+            bound = self.bound
+            status = ("certified" if bound.certified else "not certified") + ", vacuous" * bound.vacuous
+            rows += [("regret at most", f"{bound.value:,.1f} ({status})"), ("theorem", bound.theorem)]
         weighed = [
             (c.partition, c.realization, f"{c.value:,.1f}", "" if c.certified else "not certified")
             for c in sorted(self.details.considered, key=lambda c: (not c.certified, c.value))
@@ -258,9 +250,8 @@ class Candidate(ABC):
 
     def bound(self, horizon: int) -> Bound:
         """The bound at `horizon`: its value is the formula's, whether or not it is certified."""
-        return bound_at(
-            horizon, self.theorem, lambda T: self.offer(T).terms, lambda T: self.offer(T).conditions
-        )
+        offer = self.offer
+        return bound_at(horizon, self.theorem, lambda T: offer(T).terms, lambda T: offer(T).conditions)
 
     def plan(self, horizon: int, considered: tuple[Considered, ...] = ()) -> Plan:
         """The plan that plays it for `horizon` rounds."""

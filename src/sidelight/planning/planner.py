@@ -88,9 +88,9 @@ def plan(
     rates that fall, is for comparison.
 
     Self-tuning plans take `order`, that of their entropy (a number, or "bound" for the smallest bound; by default ½
-    or near it), `share`, how much of all costs raises the temperature (½), and, with a horizon, `slack`: by that fraction
-    the budget exceeds the smallest bound. With more the plan is freer, with 0 its bound is the smallest, and it may
-    have to play at fixed rates.
+    or near it), `share`, how much of all costs raises the temperature (½), and, with a horizon, `slack`: by that
+    fraction the budget exceeds the smallest bound. With more the plan is freer, with 0 its bound is the smallest, and
+    it may have to play at fixed rates.
 
     With a `confidence` such as 0.99 the plan is the one whose bound is smallest *with that probability*,
     `plan.bound_at(horizon, confidence)`: entropy and a constant cover of all arms. Its bound on the expected regret
@@ -218,10 +218,8 @@ def _check_realization(
     search: float | None,
 ) -> None:
     """Refuse names that are none, and those that this graph, horizon, partition or search does not go with."""
-    mapping, named = (
-        isinstance(realization, Mapping),
-        isinstance(realization, str) and realization in REALIZATIONS,
-    )
+    mapping = isinstance(realization, Mapping)
+    named = isinstance(realization, str) and realization in REALIZATIONS
     several = partition is not None and partition.n_blocks > 1
     allowed = WITHOUT_HORIZON if T is None else WITH_HORIZON
     facts = {"realization": realization, "partition": partition, "search": search, "graph": graph}

@@ -231,9 +231,8 @@ class State:
         target = np.repeat(listed, counts)
         keys, wanted = copy * n + arms, copy[target] * n + sources
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        program = listed_program(
-            len(arms), counts, np.where((keys[at] == wanted) & (of[at] == of[target]), at, -1)
-        )
+        inside_too = (keys[at] == wanted) & (of[at] == of[target])
+        program = listed_program(len(arms), counts, np.where(inside_too, at, -1))
         seen = program.in_degree > 0
         illegal = np.bincount(of[listed[~seen]], minlength=len(groups)) > 0
         if not seen.all():

@@ -417,3 +417,7 @@ def exp3g(graph: FeedbackGraph, horizon: int) -> Plan:
     """
     strong = observability(need_observable(graph, "exp3g")).graph == "strong"
     return (exp3g_strong if strong else exp3g_weak)(graph, horizon)
+
+
+KNOWN: tuple[type[Baseline], ...] = (CHLZ21, Exp3GEveryone, Exp3GStrong, Exp3, Hedge, QFTRL, Exp3GWeak)
+"""Algorithms whose bound is a row of `compare_bounds` wherever they can play."""

@@ -1,10 +1,18 @@
-"""Bounds of known algorithms that are rules of their own: they are played by `policy.rules`, which asks here."""
+"""Bounds of known algorithms that are rules of their own: they are played by `policy.rules`, which asks here.
+
+Those that `compare_bounds` lists stand in `KNOWN_BOUNDS`, with the graphs that they hold for.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil, log, sqrt
+from typing import TYPE_CHECKING, NamedTuple
 
 from sidelight.planning.bounds.constant import curvature
+
+if TYPE_CHECKING:
+    from sidelight.planning.exploration import Solved
 
 
 def uniform_bound(n: int, T: float) -> float:
@@ -54,3 +62,53 @@ def exp3_set_bound(n: int, alpha: int, T: float) -> float:
 def exp3g_clique_bound(n: int, T: float) -> float:
     """5√(T log N), of Exp3.G on the loop-less clique (Alon, Cesa-Bianchi, Dekel & Koren 2015)."""
     return 5 * sqrt(T * log(n))
+
+
+class KnownBound(NamedTuple):
+    """A row of `compare_bounds`: a published bound on the graphs that it applies to."""
+
+    name: str
+    applies: Callable[[Solved], bool]
+    value: Callable[[Solved, float], float]  # of the graph and T
+    source: str
+    theorem: str  # {cliques} is the number of cliques that cover the graph
+
+
+def _sees_itself(solved: Solved) -> bool:
+    return bool(solved.graph.has_loop.all()) and solved.graph.certain
+
+
+def _loopless_clique(solved: Solved) -> bool:
+    return solved.graph.universal.size == solved.graph.n_arms and not solved.graph.has_loop.any()
+
+
+KNOWN_BOUNDS = (
+    KnownBound(
+        "Exp3.G, loop-less clique",
+        _loopless_clique,
+        lambda solved, T: exp3g_clique_bound(solved.graph.n_arms, T),
+        "Alon, Cesa-Bianchi, Dekel & Koren 2015; proved again in docs/theory/strong.md",
+        "5√(T log N), η = √(log N/(2T)), γ = 2η",
+    ),
+    KnownBound(
+        "Tsallis-INF",
+        _sees_itself,
+        lambda solved, T: tsallis_inf_bound(solved.graph.n_arms, T),
+        "Zimmert & Seldin 2021",
+        "4√(NT) + 1",
+    ),
+    KnownBound(
+        "Exp3-IX",
+        _sees_itself,
+        lambda solved, T: exp3_ix_bound(solved.graph.n_arms, solved.cliques.value, solved.cliques.alpha, T),
+        "Kocák, Neu, Valko & Munos 2014, Lemma 1",
+        "4√((N + T·min(q, 2αH + 2)) log N), q cliques cover the graph",
+    ),
+    KnownBound(
+        "Exp3-SET",
+        lambda solved: _sees_itself(solved) and solved.cliques.symmetric,
+        lambda solved, T: exp3_set_bound(solved.graph.n_arms, solved.cliques.value, T),
+        "Alon, Cesa-Bianchi, Gentile & Mansour 2013",
+        "√(2αT log N), α ≤ {cliques}",
+    ),
+)

@@ -164,9 +164,8 @@ class _Facts:
             listed.append(Condition("local exploration of a block without others", alone, 0.0))
         if targets.any():
             listed.append(Condition("loads are the sums of their cover", float(wrong.max()), ACCURACY))
-            listed.append(
-                _at_most("every load is at least 1 (LP, Hölder)", 1.0, float(self.load[targets].min()))
-            )
+            least = float(self.load[targets].min())
+            listed.append(_at_most("every load is at least 1 (LP, Hölder)", 1.0, least))
         return listed
 
     def seen_loopless(self, arms: Longs) -> float:
@@ -566,8 +565,8 @@ def _at_most(name: str, left: float, right: float) -> Condition:
 # -- self-tuning plans -----------------------------------------------------------------------------------
 # An independent check of self-tuning plans, from the graph and the numbers that are played.
 #
-# Cover, prices, diameter, and the right-hand side of Theorem 2 or the budget of Theorem 3 are derived anew; like the
-# checker of other plans it uses nothing of the planner. The proofs are in docs/theory/self-tuning.md.
+# Cover, costs of rounds, diameter, and the right-hand side of Theorem 2 or the budget of Theorem 3 are derived anew;
+# like the checker of other plans it uses nothing of the planner. The proofs are in docs/theory/self-tuning.md.
 
 
 SUMMED, POINTS = 1000, 32
@@ -590,14 +589,13 @@ def self_tuning_conditions(plan: Plan, rule: SelfTuning, fixed: Floats) -> Itera
         lazy = (1 - LARGEST_REACH) ** -2 if n > LARGEST_LIST else 1.0
         covered, most = tuning.load > 0, lazy * float(tuning.cover.sum()) ** s
     yield _at_most("exploration: computed ≤ weak", most, rule.weak)
-    yield Condition(
-        "arms that neither the cover nor a self-loop shows", float((~covered & ~g.has_loop).sum()), 0.0
-    )
+    unseen = float((~covered & ~g.has_loop).sum())
+    yield Condition("arms that neither the cover nor a self-loop shows", unseen, 0.0)
     if not covered.all():
         yield _at_most("arms beside the cover: ½Q^s ≤ beside", _looped(plan, s, ~covered) / 2, rule.beside)
     if rule.strong < inf:
         computed = min(_strong(plan, rule, covered, r) for r in levels(g))
-        yield _at_most("price on strongly observable graphs", computed, rule.strong)
+        yield _at_most("cost on strongly observable graphs", computed, rule.strong)
     if plan.horizon is not None:
         yield Condition("rounds of another horizon", float(abs(rule.horizon - plan.horizon)), 0.0)
         yield _at_most("budget ≤ claimed bound", rule.budget, plan.curve.value_at(plan.horizon))
@@ -638,23 +636,18 @@ def _strong(plan: Plan, rule: SelfTuning, covered: Bools, r: float) -> float:
         return inf
     if not certain and not covered.all():
         return inf
-    plain, seen = (
-        float(most(g, plan.details.evidence_at(r))) for most in (plain_independence, mutual_independence)
-    )
+    evidence = plan.details.evidence_at(r)
+    plain, seen = float(plain_independence(g, evidence)), float(mutual_independence(g, evidence))
     explored, loops = k * rule.weak, plain**s / (2 * r)
 
     def proved(tau: float) -> float:
-        """Lemma 4; any threshold proves a price. The first half falls in τ, the other rises."""
+        """Lemma 4; any threshold proves a bound. The first half falls in τ, the other rises."""
         apart = max(explored, pow(1 - tau, 1 - s) / (2 * tau * r)) + loops
         rest = pow(tau, 2 - s) / (2 * (1 - tau) * r) + loops * pow(tau, 1 - s)
         shift = _shift(pow(tau / (1 - tau), 1 - s) / k, s) * pow(tau, 1 - s) / r
         return float(max(apart, rest + max(explored, explored * tau + shift)))
 
-    low, high = 0.02, 0.5
-    for _ in range(60):
-        left, right = low + (high - low) / 3, high - (high - low) / 3
-        low, high = (low, right) if proved(left) <= proved(right) else (left, high)
-    least = min(proved(low), proved(high))
+    least = proved(_least(proved, 0.02, 0.5))
     steep = _shift(1 / k, s)
     return min(least, steep * (seen - 1) + max(steep, explored)) if s == 1 and certain else least
 
@@ -678,22 +671,22 @@ def _round_cost(rule: SelfTuning, beta: float) -> float:
     return min(1.0, best, rule.strong / room if room > 0 and rule.strong < inf else inf)
 
 
-def _least(value: Callable[[float], float], end: float) -> float:
-    """Where a function of 0..end is smallest: the best of a grid, then halves of its step around that."""
-    u, step = min((end * k / 480 for k in range(481)), key=value), end / 960
+def _least(value: Callable[[float], float], start: float, end: float) -> float:
+    """Where a function of start..end is smallest: the best of a grid, then halves of its step around that."""
+    u, step = min((start + (end - start) * k / 480 for k in range(481)), key=value), (end - start) / 960
     while step > 1e-12:
-        u, step = min((u - step, u, u + step), key=value), step / 2
+        u, step = min((max(u - step, start), u, min(u + step, end)), key=value), step / 2
     return u
 
 
 def _needed(rule: SelfTuning) -> float:
-    """The least (β − β₁)·D + T·price(β) over β ≥ β₁ that a search finds."""
+    """The least (β − β₁)·D + T·cost(β) over β ≥ β₁ that a search finds."""
 
     def value(u: float) -> float:
-        beta = rule.first * exp(abs(u))
+        beta = rule.first * exp(u)
         return (beta - rule.first) * rule.diameter + rule.horizon * _round_cost(rule, beta)
 
-    return value(_least(value, 60.0))
+    return value(_least(value, 0.0, 60.0))
 
 
 def _every_self_tuned_round(rule: SelfTuning, claimed: Callable[[int], float]) -> Condition:

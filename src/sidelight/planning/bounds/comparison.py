@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,17 +29,6 @@ SHOWN = 6
 """Upper bounds that a notebook shows at once."""
 
 OURS = Candidate.source
-
-KNOWN: tuple[type[algorithms.Baseline], ...] = (
-    algorithms.CHLZ21,
-    algorithms.Exp3GEveryone,
-    algorithms.Exp3GStrong,
-    algorithms.Exp3,
-    algorithms.Hedge,
-    algorithms.QFTRL,
-    algorithms.Exp3GWeak,
-)
-"""Algorithms whose bound is a row wherever they can play."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -146,9 +135,8 @@ class Comparison:
                 failing = [condition.name for condition in row.conditions if not condition.holds]
                 status = row.status.replace("conditions fail", f"not valid here ({', '.join(failing[:1])})")
                 status = status.replace("no constant", "not comparable")
-                lines.append(
-                    f"  {row.name:<{width}}{value:>16}{ratio:>9}  {status}; {row.source}: {row.theorem}"
-                )
+                source = f"{status}; {row.source}: {row.theorem}"
+                lines.append(f"  {row.name:<{width}}{value:>16}{ratio:>9}  {source}")
         return "\n".join(lines)
 
     @property
@@ -262,7 +250,7 @@ def _upper(solved: Solved, T: int, candidates: list[Candidate], chosen: Plan) ->
 
 def _baselines(solved: Solved) -> Iterator[Candidate]:
     """Known algorithms that can play the graph."""
-    for make in KNOWN:
+    for make in algorithms.KNOWN:
         if make is algorithms.Exp3GWeak and not solved.graph.has_loop.any():
             continue  # the set that reveals everyone again
         with suppress(InfeasibleRequest):
@@ -270,36 +258,11 @@ def _baselines(solved: Solved) -> Iterator[Candidate]:
 
 
 def _rules(solved: Solved, T: int) -> Iterator[Row]:
-    """Known bounds that no plan here is tuned by: loop-less cliques, and graphs in which every arm reveals itself."""
-    g, n, cover = solved.graph, solved.graph.n_arms, solved.cliques
-    loops = bool(g.has_loop.all()) and g.certain
-    rows: tuple[tuple[bool, str, Callable[[], float], str, str], ...] = (
-        (
-            g.universal.size == n and not g.has_loop.any(),
-            "Exp3.G, loop-less clique",
-            lambda: rules.exp3g_clique_bound(n, T),
-            "Alon, Cesa-Bianchi, Dekel & Koren 2015; proved again in docs/theory/strong.md",
-            "5√(T log N), η = √(log N/(2T)), γ = 2η",
-        ),
-        (loops, "Tsallis-INF", lambda: rules.tsallis_inf_bound(n, T), "Zimmert & Seldin 2021", "4√(NT) + 1"),
-        (
-            loops,
-            "Exp3-IX",
-            lambda: rules.exp3_ix_bound(n, cover.value, cover.alpha, T),
-            "Kocák, Neu, Valko & Munos 2014, Lemma 1",
-            "4√((N + T·min(q, 2αH + 2)) log N), q cliques cover the graph",
-        ),
-        (
-            loops and cover.symmetric,
-            "Exp3-SET",
-            lambda: rules.exp3_set_bound(n, cover.value, T),
-            "Alon, Cesa-Bianchi, Gentile & Mansour 2013",
-            f"√(2αT log N), α ≤ {cover.value}",
-        ),
-    )
-    for applies, name, value, source, theorem in rows:
-        if applies:
-            yield Row(name, "upper", value(), source, theorem)
+    """Known bounds that no plan here is tuned by."""
+    for known in rules.KNOWN_BOUNDS:
+        if known.applies(solved):
+            theorem = known.theorem.format(cliques=solved.cliques.value)
+            yield Row(known.name, "upper", known.value(solved, T), known.source, theorem)
 
 
 # -- lower bounds --------------------------------------------------------------------------------------------

@@ -138,9 +138,8 @@ class Flat(Problem[Rates]):
     def floor(self, T: float) -> float:
         """No more than the bound at T: height less corner for the diameter, and only covered arms to explore for."""
         corner = 0.0 if self.h == 1 else 1 / (self.h * (1 - self.h))
-        return (
-            float(one_block(T, (self._height - corner) * self.cost).value) if self._height > corner else 0.0
-        )
+        size = self._height - corner
+        return float(one_block(T, size * self.cost).value) if size > 0 else 0.0
 
     @cached_property
     def _height(self) -> float:
@@ -205,9 +204,8 @@ class FlatCandidate(MinimisedCandidate):
         tuning = flat_tuning(self.partition, self.cover, problem.h, x.beta, rates, self.shifted, extra)
         parameters: dict[str, Any] = {"beta": x.beta, "eta": x.eta, "h": problem.h, "delta": problem.delta}
         parameters |= {"eta_loop": x.eta_loop} if problem.n_loop else {}
-        return tuning, parameters | (
-            {"eta_loopless": x.eta_loopless, "extra": x.extra} if problem.n_loopless else {}
-        )
+        parameters |= {"eta_loopless": x.eta_loopless, "extra": x.extra} if problem.n_loopless else {}
+        return tuning, parameters
 
 
 def flat_tuning(

@@ -32,9 +32,8 @@ class Start(NamedTuple):
 class Problem(ABC, Generic[P]):
     """A right-hand side Σ terms, true for all parameters that satisfy the conditions. Problems are hashable."""
 
-    slower: ClassVar[
-        dict[str, float]
-    ] = {}  # factors that make a start feasible in the end, by slower learning
+    # Factors that make a start feasible in the end, by slower learning.
+    slower: ClassVar[dict[str, float]] = {}
 
     @abstractmethod
     def terms(self, T: float, x: P) -> dict[str, float]:

@@ -167,9 +167,8 @@ class TwoLevel(Problem[Weights]):
             return 1.5 * cbrt(self.demand * T * T) if 8 * self.demand <= T else inf
         if 4 * max(self.demand, self.deltas[0]) > T:
             return inf
-        return 3 * (cbrt(self.demand * T * T / 2) + cbrt(4 * self.deltas[0] * T * T)) + 4 * sqrt(
-            self.n_loop * T
-        )
+        blocks = cbrt(self.demand * T * T / 2) + cbrt(4 * self.deltas[0] * T * T)
+        return 3 * blocks + 4 * sqrt(self.n_loop * T)
 
     slower = {"scale": 2.0, "scale_loop": 2.0, "eta_loopless": 0.5}  # noqa: RUF012 - never written to
 

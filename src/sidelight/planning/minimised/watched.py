@@ -38,9 +38,7 @@ class Watched(Problem[Watching]):
     """
 
     n: int
-    curve: tuple[
-        tuple[float, float], ...
-    ]  # (δ, missed) at the corners; what lies between two is a cover as well
+    curve: tuple[tuple[float, float], ...]  # (δ, missed) at the corners; between two lies a cover as well
 
     def cover(self, x: Watching) -> tuple[float, float]:
         """δ and missed of the cover in use."""
@@ -96,9 +94,8 @@ class WatchedCandidate(MinimisedCandidate):
     problem: Watched
 
     def __init__(self, partition: Partition, covers: list[PartialCover]) -> None:
-        super().__init__(
-            "watched", "flat", partition, "Exp3.G with a fractional cover, minimised at T", ("flat h=1",)
-        )
+        theorem = "Exp3.G with a fractional cover, minimised at T"
+        super().__init__("watched", "flat", partition, theorem, ("flat h=1",))
         self.covers = covers
         self.problem = Watched(partition.graph.n_arms, tuple((cover.mass, cover.missed) for cover in covers))
 

@@ -144,9 +144,8 @@ class SelfTuningBound(BoundCurve):
         best = _Climb(beta, np.zeros(beta.size), np.zeros(beta.size - 1), np.zeros(beta.size - 1))
         cells = np.zeros(beta.size - 1)
         for branch in (lambda b: 1.0, self._weak_cost, self._strong_cost):
-            rounds = rule.diameter / (
-                rule.share * (1 + SLACK) * np.array([branch(b) for b in beta / stretch])
-            )
+            costs = np.array([branch(b) for b in beta / stretch])
+            rounds = rule.diameter / (rule.share * (1 + SLACK) * costs)
             # A bound of ∞ says nothing about a cell, and one that is ∞ at its end has no chord.
             finite = (rounds[:-1] > 0) & np.isfinite(rounds[1:])
             slope = np.where(finite, np.diff(np.log(np.where(rounds > 0, rounds, 1.0))), 0.0) / log_ratio
