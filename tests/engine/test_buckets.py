@@ -16,25 +16,19 @@ from numpy.testing import assert_allclose, assert_array_equal
 from simplex_twin import exact_point, tree_levels
 
 from sidelight.engine.simplex import buckets
-from sidelight.engine.simplex import groups as layout
+from sidelight.engine.simplex import store as layout
+from sidelight.engine.simplex.point import LEAST_TOTAL
 from sidelight.engine.simplex.store import (
-    BASE,
     CENTER,
     ENTROPY_LIST,
     ENTROPY_TREE,
-    FLOOR,
-    LAMBDA,
     N_BUCKETS,
     N_MOMENTS,
     N_SERIES,
     POWER_BUCKETS,
     RENEWED,
-    ROOT_WEIGHT,
-    TOTAL,
-    WEIGHT,
 )
 from sidelight.engine.simplex.tree import n_nodes
-from sidelight.engine.simplex.weights import LEAST_TOTAL
 
 LISTS, BUCKETS = 10**9, 0
 
@@ -81,9 +75,9 @@ class Look:
         self.q = float(store.power[g])
         self.rho = reach_of(self.q)
         self.low = lower_ends(self.q)
-        self.multiplier = bench.scalar(g, LAMBDA)
+        self.multiplier = bench.scalar(g, "multiplier")
         self.floor, self.weight, self.root_weight = (
-            bench.scalar(g, name) for name in (FLOOR, WEIGHT, ROOT_WEIGHT)
+            bench.scalar(g, name) for name in ("floor", "weight", "root_weight")
         )
         self.first, self.last = (int(end) for end in store.origin[2 * g : 2 * g + 2])
         self.start = store.start[h * (N_BUCKETS + 1) : (h + 1) * (N_BUCKETS + 1)].astype(int)
@@ -169,7 +163,7 @@ def assert_group_in_order(look):
 def assert_series_is_the_sum(bench, g=0, shares=(0.0, 0.5, 1.0), tolerance=1e-13):
     """F and Σ 1/d of a bucketed group against their definitions, from λ down to the floor."""
     q, sums = float(bench.store.power[g]), bench.sums(g)
-    top, floor = bench.scalar(g, LAMBDA), bench.scalar(g, FLOOR)
+    top, floor = bench.scalar(g, "multiplier"), bench.scalar(g, "floor")
     for share in shares:
         at = (1.0 - share) * top + share * floor
         d = at + sums
@@ -180,13 +174,13 @@ def assert_series_is_the_sum(bench, g=0, shares=(0.0, 0.5, 1.0), tolerance=1e-13
 
 def assert_weights_in_order(bench, g):
     """Weights are exp(base − s), nothing is above the base, and the sums over them are fresh."""
-    store, base, sums = bench.store, bench.scalar(g, BASE), bench.sums(g)
+    store, base, sums = bench.store, bench.scalar(g, "base"), bench.sums(g)
     weights = store.weight[bench.members(g)]
     assert base <= sums.min()
     exact = np.exp(base - sums)
     assert_allclose(weights, np.where(base - sums > -708.0, exact, 0.0), rtol=1e-12)
-    assert_allclose(bench.scalar(g, TOTAL), math.fsum(weights), rtol=1e-14)
-    assert bench.scalar(g, TOTAL) >= LEAST_TOTAL
+    assert_allclose(bench.scalar(g, "total"), math.fsum(weights), rtol=1e-14)
+    assert bench.scalar(g, "total") >= LEAST_TOTAL
     if store.form[g] == ENTROPY_TREE:
         first = store.extra[g]
         nodes = store.node[first : first + n_nodes(weights.size)]
@@ -339,7 +333,7 @@ def test_order_is_kept_over_many_rounds(q, n, scale):
     """As in play: amounts rate/x on coordinates drawn from x, so that λ falls steadily and buckets are refreshed."""
     bench = Bench.of((q, 1.0, n))
     rng = np.random.default_rng(20)
-    began = bench.scalar(0, LAMBDA)
+    began = bench.scalar(0, "multiplier")
     for t in range(20 * scale):
         x = bench.values()
         c = int(rng.choice(n, p=x / x.sum()))
@@ -347,7 +341,7 @@ def test_order_is_kept_over_many_rounds(q, n, scale):
         bench.solve()
         if t % scale == 0:
             assert_in_order(bench)
-    assert bench.scalar(0, LAMBDA) < began
+    assert bench.scalar(0, "multiplier") < began
     assert_exact(bench, [(q, 1.0, n)])
 
 
@@ -435,7 +429,7 @@ def taylor(bench, q, multiplier):
 def test_series_is_exact_inside_its_window(q):
     """The value to 1e-13 of 50 digits; the coefficients only predict, a few digits will do."""
     bench = spread(q)
-    multiplier, floor = bench.scalar(0, LAMBDA), bench.scalar(0, FLOOR)
+    multiplier, floor = bench.scalar(0, "multiplier"), bench.scalar(0, "floor")
     assert floor < multiplier
     for share in (0.0, 0.1, 0.5, 0.9, 1.0):
         at = (1.0 - share) * multiplier + share * floor
@@ -544,7 +538,7 @@ def test_root_sum_is_the_sum_of_the_roots(q, largest, monkeypatch, scale):
     for _ in range(5 * scale):
         bench.add(0, int(rng.integers(60)), float(10.0 ** rng.uniform(-4, 1)))
         bench.solve()
-        d = bench.scalar(0, LAMBDA) + bench.sums()
+        d = bench.scalar(0, "multiplier") + bench.sums()
         assert_allclose(bench.root_sum(), math.fsum(1.0 / d), rtol=1e-13)
         assert_allclose(bench.roots(), 1.0 / d, rtol=1e-15)
 

@@ -21,7 +21,7 @@ from sidelight.engine import fields as names
 from sidelight.engine.fields import views
 from sidelight.engine.random import seeded_words
 from sidelight.engine.round import round as engine
-from sidelight.engine.simplex import groups as layout
+from sidelight.engine.simplex import store as layout
 
 EVERY = 2 if INTERPRETED else 1
 each_case = pytest.mark.parametrize(("instance", "realization"), CASES[::EVERY], ids=CASE_IDS[::EVERY])

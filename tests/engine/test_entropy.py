@@ -8,9 +8,9 @@ from kernel_entries import INTERPRETED, Bench
 from numpy.testing import assert_allclose, assert_array_equal
 from simplex_twin import exact_point, tree_levels
 
-from sidelight.engine.simplex import groups as layout
-from sidelight.engine.simplex.store import BASE, ENTROPY_LIST, ENTROPY_TREE, FACTOR, SHIFT, TOTAL
-from sidelight.engine.simplex.weights import LEAST_TOTAL, REBASE
+from sidelight.engine.simplex import store as layout
+from sidelight.engine.simplex.point import LEAST_TOTAL, REBASE
+from sidelight.engine.simplex.store import ENTROPY_LIST, ENTROPY_TREE
 
 FORMS = {"list": (10**9, ENTROPY_LIST), "tree": (0, ENTROPY_TREE)}
 ALONE = {"one": [(0.0, 1.0, 1)], "few": [(0.0, 0.3, 7)], "many": [(0.0, 1.0, 300)]}
@@ -52,15 +52,15 @@ def rounds(potentials, amount, count, seed):
 
 
 def assert_weights(bench, g):
-    store, members, base = bench.store, bench.members(g), bench.scalar(g, BASE)
+    store, members, base = bench.store, bench.members(g), bench.scalar(g, "base")
     weights = store.weight[members]
     assert base <= bench.sums(g).min()
     below = base - bench.sums(g)
     assert_allclose(weights, np.where(below > -708.0, np.exp(below), 0.0), rtol=1e-12)
-    assert_allclose(bench.scalar(g, TOTAL), math.fsum(weights), rtol=1e-14)
-    assert bench.scalar(g, TOTAL) >= LEAST_TOTAL
-    assert bench.scalar(g, BASE) <= REBASE or len(bench.groups()) > 1
-    assert_allclose(bench.values(g), weights * bench.scalar(g, FACTOR), rtol=1e-15)
+    assert_allclose(bench.scalar(g, "total"), math.fsum(weights), rtol=1e-14)
+    assert bench.scalar(g, "total") >= LEAST_TOTAL
+    assert bench.scalar(g, "base") <= REBASE or len(bench.groups()) > 1
+    assert_allclose(bench.values(g), weights * bench.scalar(g, "factor"), rtol=1e-15)
     if store.form[g] == ENTROPY_TREE:
         levels = np.concatenate(tree_levels(weights))
         at = store.extra[g]
@@ -98,15 +98,15 @@ def test_the_base_moves_only_when_the_total_has_become_small(form, monkeypatch):
     start, moved = bench.values(), []
     total = math.fsum(np.exp(-np.linspace(0.0, 3.0, n)))
     for t in range(1, 100):
-        base = bench.scalar(0, BASE)
+        base = bench.scalar(0, "base")
         bench.add(0, np.arange(n), 1.0)
         bench.solve()
         assert_allclose(bench.values(), start, rtol=1e-12)
-        if bench.scalar(0, BASE) != base:
+        if bench.scalar(0, "base") != base:
             moved.append(t)
-            assert bench.scalar(0, BASE) == bench.sums().min()
+            assert bench.scalar(0, "base") == bench.sums().min()
             assert bench.store.weight.max() == 1.0
-            assert_allclose(bench.scalar(0, TOTAL), total, rtol=1e-12)
+            assert_allclose(bench.scalar(0, "total"), total, rtol=1e-12)
     period = math.floor(math.log(total / LEAST_TOTAL)) + 1
     assert moved == list(range(period, 100, period))
 
@@ -121,10 +121,10 @@ def test_a_large_base_is_taken_off_the_sums(form, monkeypatch):
         bench.add(0, np.arange(20), 100.0)
         bench.solve()
         assert_allclose(bench.values(), start, rtol=1e-12)
-        assert 0.0 <= bench.scalar(0, BASE) <= REBASE
-        kept = bench.sums() - bench.scalar(0, SHIFT)
+        assert 0.0 <= bench.scalar(0, "base") <= REBASE
+        kept = bench.sums() - bench.scalar(0, "shift")
         assert_allclose(kept, np.linspace(0.0, 2.0, 20) + 100.0 * t, rtol=1e-14)
-    assert bench.scalar(0, SHIFT) < -2 * REBASE  # twice by now
+    assert bench.scalar(0, "shift") < -2 * REBASE  # twice by now
 
 
 @pytest.mark.parametrize("form", FORMS)

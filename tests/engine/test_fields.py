@@ -16,20 +16,25 @@ from sidelight.engine import fields
 from sidelight.engine._numba.jit import kernel
 from sidelight.engine.build import block_order, build_memory
 from sidelight.engine.fields import Memory, pack, views
-from sidelight.engine.simplex.store import N_SCALARS, RATE
+from sidelight.engine.simplex.store import AS_RECORDS
 
 PACKED = [field.name for field in fields.PACKED if field.name not in fields.HOLDERS.values()]
-EDGES = ("out_indptr", "out_indices", "in_indptr", "in_indices")
+SHARED = (fields.EDGES, fields.STREAM)
 
 
 def numbered():
     """Arrays of distinct sizes and scalars, each a number of its own; and everything else of a memory."""
     arrays = {name: np.full(1 + index % 7, 100.0 + index) for index, name in enumerate(PACKED)}
     arrays |= {name: np.array(1000.0 + index) for index, name in enumerate(fields.SCALARS)}
-    dtypes = (np.int64, np.int32, np.int64, np.int32)
-    edges = tuple(np.full(2, -1 - index, dtype=dtype) for index, dtype in enumerate(dtypes))
-    switches = {name: 500 + index for index, name in enumerate(fields.SWITCHES)}
-    return arrays, switches, edges, np.arange(4, dtype=np.uint64)
+    shared = {
+        f.name: np.full(4, 1 + at, dtype=f.dtype) for at, f in enumerate(fields.FIELDS) if f.kind in SHARED
+    }
+    return arrays, {name: 500 + index for index, name in enumerate(fields.SWITCHES)}, shared
+
+
+def packed():
+    arrays, switches, shared = numbered()
+    return pack(arrays | switches | shared)
 
 
 def named(memory):
@@ -44,23 +49,22 @@ def test_every_name_is_there_once():
 
 
 def test_every_name_reaches_its_array():
-    arrays, switches, edges, words = numbered()
-    memory = pack(arrays, switches, edges, words)
+    arrays, switches, shared = numbered()
+    memory = pack(arrays | switches | shared)
     found = named(memory)
     dtypes = {field.name: field.dtype for field in fields.FIELDS}
     for name, array in arrays.items():
         assert_array_equal(found[name], array, err_msg=name)
         assert name in fields.SCALARS or found[name].dtype == dtypes[name]
-    for name, array in zip(EDGES, edges, strict=True):
+    for name, array in shared.items():
         assert found[name] is array
     assert {name: found[name] for name in fields.SWITCHES} == switches
     assert all(fields.switch(memory, name) == value for name, value in switches.items())
-    assert found["words"] is words
 
 
 def test_packing_copies():
-    arrays, switches, edges, words = numbered()
-    memory = pack(arrays, switches, edges, words)
+    arrays, switches, shared = numbered()
+    memory = pack(arrays | switches | shared)
     for array in (memory.fixed_ints, memory.fixed_floats, memory.ints, memory.floats):
         array += 1
     for index, name in enumerate(PACKED):
@@ -70,17 +74,17 @@ def test_packing_copies():
 
 
 def test_what_is_not_named_is_empty_and_what_is_unknown_refused():
-    _, _, edges, words = numbered()
-    memory = pack({"key": np.ones(3)}, {"n_arms": 3}, edges, words)
+    _, _, shared = numbered()
+    memory = pack({"key": np.ones(3), "n_arms": 3} | shared)
     found = named(memory)
     assert_array_equal(found["key"], np.ones(3))
     assert found["weight"].size == found["n_blocks"] == 0
     with pytest.raises(AssertionError, match="keys"):
-        pack({"keys": np.ones(3)}, {}, edges, words)
+        pack({"keys": np.ones(3)} | shared)
 
 
 def test_views_are_by_kind_and_share_the_memory():
-    memory = pack(*numbered())
+    memory = packed()
     found = named(memory)
     kinds = {field.name: field.kind for field in fields.FIELDS}
     changing = (fields.CHANGING, fields.SCRATCH, fields.DERIVED, fields.STREAM)
@@ -105,7 +109,7 @@ def count_up(memory):
 
 
 def test_scalars_are_read_and_written_by_name():
-    memory = pack(*numbered())
+    memory = packed()
     before = {name: float(views(memory)[name]) for name in ("round", "gamma", "late")}
     assert count_up(memory) == 0.5 * (before["round"] + 2)
     assert views(memory)["round"] == before["round"] + 2
@@ -126,11 +130,11 @@ def test_kernels_write_scalars_only():
         state.roots = state.terms
 
     with pytest.raises(NotImplementedError, match="roots"):
-        replaced(pack(*numbered()))
+        replaced(packed())
 
 
 def test_parts_begin_at_lines_and_do_not_overlap():
-    memory = pack(*numbered())
+    memory = packed()
     taken = []
     for name in PACKED:
         view = named(memory)[name]
@@ -141,7 +145,7 @@ def test_parts_begin_at_lines_and_do_not_overlap():
 
 
 def test_a_duplicate_shares_what_is_fixed_and_nothing_else():
-    memory = pack(*numbered())
+    memory = packed()
     twin = fields.duplicate(memory, memory.words.copy())
     for name, array in views(memory).items():
         assert_array_equal(views(twin)[name], array, err_msg=name)
@@ -205,7 +209,7 @@ def test_a_machine_is_what_its_plan_says(instance, realization):
             assert store.first_group[machine.block_simplex[k]] == group
             arms = blocks[order[k]]
             assert (store.power[group] == tuning.inner_power[arms]).all()
-            assert (store.scalars[group * N_SCALARS + RATE] == tuning.inner_rate[arms]).all()
+            assert (store.scalars.view(AS_RECORDS)["rate"][group] == tuning.inner_rate[arms]).all()
             assert_array_equal(store.origin[2 * group : 2 * group + 2], m + machine.block_start[k : k + 2])
     assert machine.n_simplices == store.multiplier.size == (m > 1) + (tuning.sizes > 1).sum()
     assert machine.block_size == common(tuning.sizes)
@@ -215,7 +219,7 @@ def test_a_machine_is_what_its_plan_says(instance, realization):
     assert machine.single == (m == 1 and n > 1 and store.power.size == 1 and g.universal.size == 0)
     if m > 1:
         assert_array_equal(store.power[machine.top_group], tuning.top_power[order])
-        assert_array_equal(store.scalars[machine.top_group * N_SCALARS + RATE], tuning.top_rate[order])
+        assert_array_equal(store.scalars.view(AS_RECORDS)["rate"][machine.top_group], tuning.top_rate[order])
     assert state.amounts.size == state.targets.size == state.owners.size >= 2 * g.out_degree.max()
     assert_array_equal(state.words, build_memory(g, tuning, seed=3).words)
 
@@ -238,7 +242,7 @@ def test_blocks_that_mix_potentials_are_split_by_slot():
         group = machine.slot_group[slot]
         assert store.origin[2 * group] <= 1 + slot < store.origin[2 * group + 1]
         assert store.power[group] == tuning.inner_power[arm]
-        assert store.scalars[group * N_SCALARS + RATE] == store.scale[group] == tuning.inner_rate[arm]
+        assert store.scalars.view(AS_RECORDS)["rate"][group] == store.scale[group] == tuning.inner_rate[arm]
     owed = tuning.load[machine.arm_at] > 0
     assert (np.diff(owed.astype(int)) <= 0).all()
     assert_array_equal(machine.slot_group[owed], 0)
@@ -263,7 +267,7 @@ def test_large_memories_are_asked_for_ahead(monkeypatch):
 
 def test_compiled_and_interpreted_views_are_the_same():
     """Every field through the compiled `opened`."""
-    memory = pack(*numbered())
+    memory = packed()
     fields.refreeze(memory)
     found = named(memory)
     expected = [found[f.name] if is_number(f) else found[f.name][0] for f in LOOKED_AT]

@@ -12,7 +12,7 @@ from sidelight.engine import fields as names
 from sidelight.engine.exponential import TINY
 from sidelight.engine.fields import views
 from sidelight.engine.round import round as engine
-from sidelight.engine.simplex.store import BASE, FACTOR, TOTAL
+from sidelight.engine.simplex.store import AS_RECORDS
 
 EVERY = 256  # rounds between two times that all weights are written afresh
 
@@ -27,10 +27,11 @@ def loopless_clique(n, rate, fixed=0.0):
 def assert_weights_belong_to_sums(memory, tolerance):
     _, _, store = unpack(memory)
     n = store.weight.size // 2
-    base = store.scalars[BASE]
+    record = store.scalars.view(AS_RECORDS)[0]
+    base = record["base"]
     assert_allclose(store.weight[:n], np.exp(base - store.key[:n]), rtol=tolerance)
-    assert_allclose(store.scalars[TOTAL], store.weight[:n].sum(), rtol=tolerance)
-    assert_allclose(store.scalars[FACTOR] * store.scalars[TOTAL], 1.0, rtol=1e-15)
+    assert_allclose(record["total"], store.weight[:n].sum(), rtol=tolerance)
+    assert_allclose(record["factor"] * record["total"], 1.0, rtol=1e-15)
 
 
 def losses_of(rng, n, best):

@@ -18,7 +18,7 @@ from sidelight.engine.fields import views
 from sidelight.engine.round import learn_all as learning
 from sidelight.engine.round import prefetch as ahead
 from sidelight.engine.round import round as engine
-from sidelight.engine.simplex import groups as layout
+from sidelight.engine.simplex import store as layout
 from sidelight.environment.base import environment_key
 
 ROUNDS = 60 if INTERPRETED else 3000
@@ -122,21 +122,6 @@ def test_one_pass_is_arm_by_arm(shape, make, monkeypatch):
         patched.setattr(machine, "_shape", lambda *_: names.MANY_SHAPES)
         slow = game.begin(4)
     assert (names.switch(fast, "shape"), names.switch(slow, "shape")) == (shape, names.MANY_SHAPES)
-    assert_same_play(game, fast, slow)
-
-
-@pytest.mark.usefixtures("_forms")
-@pytest.mark.parametrize("local", [0.0, 0.03], ids=["global", "both"])
-def test_exploring_alike_is_exploring_by_the_tables(local):
-    game = cliques(
-        INTERLEAVED,
-        global_exploration=np.full(12, 0.01),
-        local_exploration=np.full(12, local),
-        top=(2.0, 0.03),
-    )
-    fast, slow = game.begin(4), game.begin(4)
-    assert names.switch(fast, "even") == 1
-    slow.switches[names.SWITCHES.index("even")] = 0
     assert_same_play(game, fast, slow)
 
 

@@ -10,23 +10,19 @@ from scipy import stats
 from simplex_twin import exact_point
 
 from sidelight.engine.random import seeded_words
-from sidelight.engine.simplex import groups as layout
+from sidelight.engine.simplex import store as layout
 from sidelight.engine.simplex import tree
-from sidelight.engine.simplex.groups import Group, make_store
+from sidelight.engine.simplex.point import REBASE
 from sidelight.engine.simplex.store import (
-    BASE,
     ENTROPY_LIST,
     ENTROPY_TREE,
-    FLOOR,
-    LAMBDA,
-    MASS,
     N_BUCKETS,
     N_MOMENTS,
     POWER_BUCKETS,
     POWER_LIST,
-    SHIFT,
+    Group,
+    make_store,
 )
-from sidelight.engine.simplex.weights import REBASE
 
 SINGLE = {  # one group (power, rate, size); the rate of a simplex alone is in its sums already
     "half": [(2.0, 0.3, 12)],
@@ -112,10 +108,12 @@ def assert_is_exact(bench, potentials, tolerance=1e-12):
     for g, (q, rate, size) in zip(groups, potentials, strict=True):
         if len(groups) > 1 or q > 0:  # an entropy group alone needs no multiplier
             expected = float(rate * top + (1 if q == 0 else 0))
-            assert_allclose(bench.scalar(g, LAMBDA), expected, rtol=1e-12, atol=1e-12)
+            assert_allclose(bench.scalar(g, "multiplier"), expected, rtol=1e-12, atol=1e-12)
         if len(groups) > 1:
             first = sum(potentials[i][2] for i in range(g))
-            assert_allclose(bench.scalar(g, MASS), exact[first : first + size].sum(), rtol=0, atol=tolerance)
+            assert_allclose(
+                bench.scalar(g, "mass"), exact[first : first + size].sum(), rtol=0, atol=tolerance
+            )
 
 
 # -- value, add, solve -------------------------------------------------------------------------------------
@@ -149,7 +147,7 @@ def test_sums_are_those_that_were_added(potentials, forms):
             exact[c].append(amount)
     exact = [math.fsum(amounts) for amounts in exact]
     for g in bench.groups():
-        kept = bench.sums(g) - bench.scalar(g, SHIFT)
+        kept = bench.sums(g) - bench.scalar(g, "shift")
         assert_allclose(kept, [exact[c] for c in bench.members(g)], rtol=1e-13, atol=1e-12)
     _, x = exact_point(
         [
@@ -222,12 +220,12 @@ def test_rebasing_changes_no_coordinate(potentials, forms):
     for adds in plays(potentials, rounds=25, seed=6, most_exponent=2.0):
         take_in(bench, potentials, adds)
     before = point(bench)
-    sums = [bench.sums(g) - bench.scalar(g, SHIFT) for g in bench.groups()]
+    sums = [bench.sums(g) - bench.scalar(g, "shift") for g in bench.groups()]
     bench.rebase()
     assert_allclose(point(bench), before, rtol=0, atol=1e-12)
     assert_is_exact(bench, potentials)
     for g in bench.groups():
-        assert_allclose(bench.sums(g) - bench.scalar(g, SHIFT), sums[g], rtol=1e-13, atol=1e-11)
+        assert_allclose(bench.sums(g) - bench.scalar(g, "shift"), sums[g], rtol=1e-13, atol=1e-11)
 
 
 @each(ALL)
@@ -238,12 +236,12 @@ def test_sums_are_shifted_before_digits_are_lost(potentials, forms):
         take_in(bench, potentials, [(c, 300.0) for c in range(n)])
         assert_is_exact(bench, potentials)
     for g in bench.groups():
-        assert bench.scalar(g, SHIFT) != 0.0
+        assert bench.scalar(g, "shift") != 0.0
         if len(potentials) == 1 and bench.store.form[g] in (ENTROPY_LIST, ENTROPY_TREE):
-            assert bench.scalar(g, BASE) <= REBASE
+            assert bench.scalar(g, "base") <= REBASE
         else:
-            assert abs(bench.scalar(g, LAMBDA)) <= REBASE
-        kept = bench.sums(g) - bench.scalar(g, SHIFT)
+            assert abs(bench.scalar(g, "multiplier")) <= REBASE
+        kept = bench.sums(g) - bench.scalar(g, "shift")
         assert_allclose(kept, 2400.0, rtol=1e-12)
 
 
@@ -333,7 +331,7 @@ def test_heavy_coordinates_fall_and_others_take_over(potentials, forms, most_exp
             assert abs(math.fsum(point(bench)) - 1.0) <= 1e-12
             for g in bench.groups():
                 if potentials[g][0] > 0.0:
-                    assert (bench.scalar(g, LAMBDA) + bench.sums(g) >= 1.0 - 1e-12).all()
+                    assert (bench.scalar(g, "multiplier") + bench.sums(g) >= 1.0 - 1e-12).all()
         assert_is_exact(bench, potentials)
 
 
@@ -484,4 +482,4 @@ def test_long_play_loses_no_digits(n):
     assert_is_exact(bench, potentials, tolerance=1e-12)
     assert np.argmax(bench.values()) == n // 3
     if n == 1000:
-        assert bench.scalar(0, LAMBDA) >= bench.scalar(0, FLOOR)
+        assert bench.scalar(0, "multiplier") >= bench.scalar(0, "floor")

@@ -20,7 +20,7 @@ from sidelight.engine.fields import views
 from sidelight.engine.random import seeded_words
 from sidelight.engine.round import round as engine
 from sidelight.engine.round.spread import FREE_WINDOWS, LARGE
-from sidelight.engine.simplex import groups as layout
+from sidelight.engine.simplex import store as layout
 from sidelight.engine.simplex.store import POWER_BUCKETS, POWER_LIST
 
 ROUNDS, EVERY = (60, 10) if INTERPRETED else (3000, 10)

@@ -6,8 +6,7 @@ from kernel_entries import door
 from numpy.testing import assert_allclose
 
 from sidelight.engine.simplex.buckets import reach
-from sidelight.engine.simplex.groups import Group
-from sidelight.engine.simplex.store import POWER_BUCKETS, POWER_LIST
+from sidelight.engine.simplex.store import POWER_BUCKETS, POWER_LIST, Group
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.planning.schedule import Schedule

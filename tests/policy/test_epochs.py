@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import sidelight as sl
 from sidelight._check import MOST_ROUNDS
 from sidelight.engine.fields import CHANGING, DERIVED, STREAM, views
-from sidelight.engine.simplex.store import HELD, N_SCALARS, RATE
+from sidelight.engine.simplex.store import AS_RECORDS
 from sidelight.experiment import simulation
 from sidelight.planning import LAZY_FACTOR
 from sidelight.planning.schedule import epoch_start
@@ -110,13 +110,13 @@ def test_rates_and_exploration_are_those_of_the_schedule(spec):
         assert_allclose(machine.spread, tuning.spread * exploration, rtol=1e-12)
         if machine.n_fixed:
             assert_allclose(machine.fixed, tuning.global_exploration[arm_at] * exploration, rtol=1e-12)
-        held = store.scalars[HELD::N_SCALARS]
+        held = store.scalars.view(AS_RECORDS)["held"]
         if plan.graph.n_arms > 1:
             assert_allclose(held[0], tuning.global_exploration.sum() * exploration, rtol=1e-12)
         for g in range(store.power.size):
             arms = arm_at[store.origin[2 * g] - 1 : store.origin[2 * g + 1] - 1]
             due = tuning.inner_rate[arms] * rate[arms]
-            assert_allclose(store.scalars[g * N_SCALARS + RATE], due, rtol=1e-12)
+            assert_allclose(store.scalars.view(AS_RECORDS)["rate"][g], due, rtol=1e-12)
             if store.power.size > 1:  # several potentials under one multiplier
                 assert_allclose(store.scale[g], due, rtol=1e-12)
             else:

@@ -34,7 +34,7 @@ from stronger_twins import (
 )
 
 import sidelight as sl
-from sidelight.engine.simplex import groups as layout
+from sidelight.engine.simplex import store as layout
 
 ROUNDS = 1_000
 FEWER = 150  # the twin takes a millisecond a round

@@ -11,7 +11,7 @@ from kernel_entries import exploration, unpack
 
 from sidelight.engine.build import block_order, build_memory
 from sidelight.engine.round import round as engine
-from sidelight.engine.simplex.store import N_SCALARS, RATE, SHIFT
+from sidelight.engine.simplex.store import AS_RECORDS
 from sidelight.planning import Tuning
 
 
@@ -109,8 +109,8 @@ class Dense:
         machine, state, store = unpack(memory)
 
         def kept(coordinate, g):
-            record = store.scalars[g * N_SCALARS : (g + 1) * N_SCALARS]
-            return (store.key[coordinate] - record[SHIFT]) / record[RATE]
+            record = store.scalars.view(AS_RECORDS)[g]
+            return (store.key[coordinate] - record["shift"]) / record["rate"]
 
         blocks = np.empty(self.m)
         for k, block in enumerate(block_order(self.tuning)):

@@ -21,9 +21,8 @@ from sidelight.engine.random import hashed_unit, next_turn, seeded_words
 from sidelight.engine.round import round
 from sidelight.engine.round.indexing import block_of
 from sidelight.engine.round.probabilities import varying
-from sidelight.engine.simplex import buckets, moments, move, point, sample, solve, tree
-from sidelight.engine.simplex.groups import Group, make_store
-from sidelight.engine.simplex.store import N_SCALARS, POWER_BUCKETS
+from sidelight.engine.simplex import buckets, moments, point, sample, solve, tree
+from sidelight.engine.simplex.store import AS_RECORDS, POWER_BUCKETS, Group, make_store
 
 INTERPRETED = bool(numba.config.DISABLE_JIT)
 
@@ -72,7 +71,7 @@ def perform(memory, what, where, who, amount, out):
     for i in range(what.size):
         code, g, c, x = what[i], where[i], who[i], amount[i]
         if code == ADD:
-            move.add(store, g, c, x)
+            solve.add(store, g, c, x)
         elif code == SOLVE:
             solve.solve(store, g)
         elif code == REBUILD:
@@ -144,7 +143,7 @@ def play(memory, rate, best, gap, rounds, key, words):
     for t in range(rounds):
         arm = sample.sample(store, 0, words)
         if hashed_unit(key, t, arm) < (0.5 - gap if arm == best else 0.5):
-            move.add(store, 0, arm, rate / point.value(store, 0, arm))
+            solve.add(store, 0, arm, rate / point.value(store, 0, arm))
             solve.solve(store, 0)
 
 
@@ -213,8 +212,9 @@ def coins(means, word, first, size, out):
 
 def store_memory(simplices, n_coordinates):
     """A memory that holds simplices and nothing else; of one class, so that entries are compiled once for all."""
-    none = tuple(np.zeros(0, dtype=dtype) for dtype in (np.int64, np.int32, np.int64, np.int32))
-    memory = fields.Memory(*fields.pack(make_store(simplices, n_coordinates), {}, none, seeded_words(0)))
+    none = {f.name: np.zeros(0, dtype=f.dtype) for f in fields.FIELDS if f.kind == fields.EDGES}
+    words = {"words": seeded_words(0)}
+    memory = fields.Memory(*fields.pack(make_store(simplices, n_coordinates) | none | words))
     fields.refreeze(memory)
     return memory
 
@@ -301,7 +301,7 @@ class Bench:
         return self.store.key[self.members(g)]
 
     def scalar(self, g, name):
-        return self.store.scalars[g * N_SCALARS + name]
+        return self.store.scalars.view(AS_RECORDS)[name][g]
 
     def groups(self, j=0):
         return range(self.store.first_group[j], self.store.first_group[j + 1])

@@ -50,18 +50,10 @@ def fill_alias(weights, first, last, keep, other, stack):
 def draw_alias(keep, other, first, last, words):
     """An index in first..last with the prepared probabilities."""
     # Two random numbers: the fraction left of the first would have few bits where there are many cells.
-    cell = draw_evenly(first, last, next_unit(words))
-    if next_unit(words) < keep[cell]:
-        return cell
-    return other[cell]
-
-
-@inlined()
-def draw_evenly(first, last, unit):
-    """The index in first..last that a uniform number stands for."""
     count = last - first
     # unit·count may round up to count.
-    return first + min(int(unit * count), count - 1)
+    cell = first + min(int(next_unit(words) * count), count - 1)
+    return cell if next_unit(words) < keep[cell] else other[cell]
 
 
 def alias_tables(weights: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

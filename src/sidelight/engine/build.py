@@ -5,12 +5,13 @@ The engine imports neither graphs nor plans: it takes a `FeedbackGraph` and a `p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._types import frozen
 from sidelight.engine._numba.interrupts import interrupts_kept
 from sidelight.engine.alias import alias_tables
 from sidelight.engine.constants import LARGEST_LIST
@@ -26,7 +27,6 @@ from sidelight.engine.fields import (
     SEEN_BY_OTHERS,
     SEEN_BY_SELF,
     TUNED,
-    Edges,
     Memory,
     pack,
 )
@@ -37,8 +37,7 @@ from sidelight.engine.round.spread import LISTED
 from sidelight.engine.self_tuning import prices
 from sidelight.engine.self_tuning.begin import first_numbers, rule_numbers
 from sidelight.engine.self_tuning.point import POINT, workspace_size
-from sidelight.engine.simplex.groups import Group, make_store
-from sidelight.engine.simplex.store import ENTROPY_LIST, HELD, N_SCALARS, RATE, SHARE
+from sidelight.engine.simplex.store import AS_RECORDS, ENTROPY_LIST, Group, make_store
 from sidelight.engine.simplex.tree import n_nodes
 
 if TYPE_CHECKING:
@@ -46,7 +45,8 @@ if TYPE_CHECKING:
     from sidelight.graph import FeedbackGraph
     from sidelight.planning import Tuning
 
-Arrays = dict[str, np.ndarray]
+Named = dict[str, Any]
+"""Some of the fields of a memory, by name."""
 
 FETCHED = 20_000
 """From so many arms on, the engine asks for memory ahead of using it."""
@@ -69,13 +69,6 @@ class Slots(NamedTuple):
     block_of: Ints  # (n,) slot -> engine's block
 
 
-class Parts(NamedTuple):
-    """Some of the fields of a memory, by name."""
-
-    arrays: dict[str, Any]  # and scalars
-    switches: dict[str, int]
-
-
 def build_memory(
     graph: FeedbackGraph,
     tuning: Tuning,
@@ -90,31 +83,32 @@ def build_memory(
     seen_how = _how_seen(graph, slots, tuning.spread[slots.block_order] > 0.0)
     played = graph
     if rule is not None and graph.n_arms <= LARGEST_LIST and graph.in_probability is None:
-        played = Explicit.of(graph)
+        played = explicit(graph)
     simplices = _simplices(tuning, slots, int(played.out_degree.max()))
     store = make_store(simplices.simplices, tuning.n_blocks + tuning.n_arms)
     stands = {} if rule is None else _stands(tuning, slots, first_numbers(rule) if tuned is None else tuned)
     if rule is not None:
-        store["scalars"][RATE] = (1.0 - rule.order if rule.order < 1.0 else 1.0) / stands["beta"]
+        rate = (1.0 - rule.order if rule.order < 1.0 else 1.0) / stands["beta"]
+        store["scalars"].view(AS_RECORDS)["rate"] = rate
         stands |= rule_numbers(rule, played.n_arms, played.out_indices.size)
     single = is_single(played, store, tuning.n_blocks, bool((tuning.local_exploration > 0.0).any()))
-    explored = _exploration(played, tuning, slots, stands, single)
-    _give_records(store, simplices, slots, explored)
-    laid, seen = _layout(tuning, slots, simplices), _observation(played, slots, seen_how, single)
-    switches = laid.switches | explored.switches | seen.switches
-    switches["shape"] = _shape(switches, store, explored.arrays["fixed"])
-    room = _room(played, tuning, switches)
-    arrays = store | laid.arrays | explored.arrays | seen.arrays | room | stands
-    memory = pack(arrays, switches, _edges(played, slots), seeded_words(seed))
+    named = store | stands | _layout(tuning, slots, simplices)
+    named |= _exploration(played, tuning, slots, stands, single) | _observation(
+        played, slots, seen_how, single
+    )
+    _give_records(named, simplices, slots)
+    named["shape"] = _shape(named)
+    named |= _room(played, tuning, named) | _edges(played, slots) | {"words": seeded_words(seed)}
+    memory = pack(named)
     with interrupts_kept():
         engine.start(memory)
     return memory
 
 
-def _layout(tuning: Tuning, slots: Slots, simplices: Simplices) -> Parts:
+def _layout(tuning: Tuning, slots: Slots, simplices: Simplices) -> Named:
     """Where blocks, arms and groups are."""
     n, m = tuning.n_arms, tuning.n_blocks
-    switches = {
+    return {
         "n_arms": n,
         "n_blocks": m,
         "n_top_groups": simplices.n_top,
@@ -125,8 +119,6 @@ def _layout(tuning: Tuning, slots: Slots, simplices: Simplices) -> Parts:
         "block_size": _common(slots.sizes),
         "self_tunes": tuning.self_tuning is not None,
         "fetches": n >= FETCHED,
-    }
-    arrays = {
         "block_start": slots.starts,
         "arm_at": slots.arm_at,
         "slot_of": slots.slot_of,
@@ -135,22 +127,19 @@ def _layout(tuning: Tuning, slots: Slots, simplices: Simplices) -> Parts:
         "slot_group": simplices.slot_group,
         "top_group": simplices.top_group,
     }
-    return Parts(arrays, switches)
 
 
 def _exploration(
     graph: FeedbackGraph, tuning: Tuning, slots: Slots, stands: dict[str, float], single: bool
-) -> Parts:
+) -> Named:
     """Exploration of every kind by slot, and tables to draw from it; `stands` is empty unless a plan tunes itself."""
     fixed, local = (
         np.asarray(values, dtype=np.float64)[slots.arm_at]
         for values in (tuning.global_exploration, tuning.local_exploration)
     )
     adaptive, spread = tuning.adaptive[slots.block_order], tuning.spread[slots.block_order]
-    any_local, any_adaptive = bool((local > 0.0).any()), bool((adaptive > 0.0).any())
     spreads = spread > 0.0
-    near = _near(graph, tuning, slots, spreads, tables=not single) if spreads.any() else _Near.none()
-    none, no_ints = np.zeros(0), np.zeros(0, dtype=np.int32)
+    named: Named = _near(graph, tuning, slots, spreads, tables=not single) if spreads.any() else {}
     # A plan that tunes itself may explore nothing for a while: what it can explore is the direction of strength 1.
     direction = fixed
     if stands:
@@ -158,59 +147,48 @@ def _exploration(
         direction = fixed / prices.weak_strength(stands["first"], stands["weak"])
         fixed = stands["strength"] * direction
         if spreads.any():
-            near.relief[int(stands["leader"])] *= stands["leader_scale"]
-    slots_of_it = np.flatnonzero(direction > 0.0)
-    fixed_keep, fixed_other = alias_tables(direction[slots_of_it], np.array([0, slots_of_it.size]))
-    local_keep, local_other = alias_tables(local, slots.starts) if any_local else (none, no_ints)
-    parent, child_start, child = _parents(tuning, slots) if any_adaptive else (no_ints, no_ints, no_ints)
-    switches = {
-        "n_fixed": slots_of_it.size,
-        "n_adaptive": int((adaptive > 0.0).sum()),
-        "any_local": any_local,
+            named["relief"][int(stands["leader"])] *= stands["leader_scale"]
+        else:
+            named["direction"] = direction
+    if (direction > 0.0).any():
+        explored = np.flatnonzero(direction > 0.0)
+        keep, other = alias_tables(direction[explored], np.array([0, explored.size]))
+        named |= {"fixed": fixed, "fixed_slots": explored, "fixed_keep": keep, "fixed_other": other}
+    if (local > 0.0).any():
+        keep, other = alias_tables(local, slots.starts)
+        named |= {"local": local, "local_keep": keep, "local_other": other}
+    if (adaptive > 0.0).any():
+        named |= _parents(tuning, slots)
+    return named | {
+        "n_fixed": np.count_nonzero(direction > 0.0),
+        "n_adaptive": np.count_nonzero(adaptive > 0.0),
+        "any_local": bool((local > 0.0).any()),
         "any_spread": bool(spreads.any()),
-        "even": bool((direction == direction[0]).all() and (local == local[0]).all()),
-    }
-    arrays = near._asdict() | {
         # The block, and whether a slot explores: both are needed together, so they share a word.
         "block_and_flag": 2 * slots.block_of + ((direction > 0.0) | (local > 0.0)),
-        "fixed": fixed if slots_of_it.size else none,
-        "fixed_slots": slots_of_it,
-        "fixed_keep": fixed_keep,
-        "fixed_other": fixed_other,
-        "local": local if any_local else none,
-        "local_keep": local_keep,
-        "local_other": local_other,
         "adaptive": adaptive,
         "adaptive_blocks": np.flatnonzero(adaptive > 0.0),
-        "parent": parent,
-        "child_start": child_start,
-        "child": child,
         "spread": spread,
-        "direction": none if not stands or spreads.any() else direction,
     }
-    return Parts(arrays, switches)
 
 
-def _observation(graph: FeedbackGraph, slots: Slots, seen_how: Ints, single: bool) -> Parts:
+def _observation(graph: FeedbackGraph, slots: Slots, seen_how: Ints, single: bool) -> Named:
     """Who reveals whom."""
-    switches = {
+    return {
         "n_universal": graph.universal.size,
         "degree": _common(np.diff(graph.out_indptr)),
         "in_degree": _common(np.diff(graph.in_indptr)),
         "seen_by": _common(seen_how),
         "single": single,
         "fails": graph.in_probability is not None,
-    }
-    arrays = {
         "seen_how": seen_how,
         "universal": slots.slot_of[graph.universal],
         "out_chance": _chances(graph.out_indptr, graph.out_probability, slots),
         "in_chance": _chances(graph.in_indptr, graph.in_probability, slots),
     }
-    return Parts(arrays, switches)
 
 
-def _room(graph: FeedbackGraph, tuning: Tuning, switches: dict[str, int]) -> Arrays:
+def _room(graph: FeedbackGraph, tuning: Tuning, switches: Named) -> Named:
     """What is made while playing, and room to work in."""
     n, m, changes = tuning.n_arms, tuning.n_blocks, int(graph.out_degree.max())
     spreading = n if switches["any_spread"] else 0
@@ -234,47 +212,37 @@ def _room(graph: FeedbackGraph, tuning: Tuning, switches: dict[str, int]) -> Arr
     }
 
 
-@dataclass(frozen=True, eq=False)
-class Explicit:
-    """A graph without universal arms: small ones are played along edges, however many."""
-
-    n_arms: int
-    out_indptr: Longs
-    out_indices: Ints
-    in_indptr: Longs
-    in_indices: Ints
-    out_degree: Longs
-    universal: Ints
-    is_universal: Bools
-    has_loop: Bools
-    out_probability: None = None
-    in_probability: None = None
-
-    @classmethod
-    def of(cls, graph: FeedbackGraph) -> Any:
-        """The same graph with all edges written out."""
-        if graph.universal.size == 0:
-            return graph
-        n = graph.n_arms
-        sees = np.zeros((n, n), dtype=bool)
-        sees[np.repeat(np.arange(n), np.diff(graph.out_indptr)), graph.out_indices] = True
-        sees[:, graph.universal] = True
-        np.fill_diagonal(sees, graph.has_loop)
-        rows = [_rows(sees), _rows(sees.T)]
-        none = np.zeros(0, dtype=np.int32)
-        return cls(n, *rows[0], *rows[1], np.diff(rows[0][0]), none, np.zeros(n, dtype=bool), graph.has_loop)
+def explicit(graph: FeedbackGraph) -> Any:
+    """The same graph with all edges written out: small ones are played along edges, however many."""
+    if graph.universal.size == 0:
+        return graph
+    n = graph.n_arms
+    sees = np.zeros((n, n), dtype=bool)
+    sees[np.repeat(np.arange(n), np.diff(graph.out_indptr)), graph.out_indices] = True
+    sees[:, graph.universal] = True
+    np.fill_diagonal(sees, graph.has_loop)
+    (out_indptr, out_indices), (in_indptr, in_indices) = _rows(sees), _rows(sees.T)
+    return SimpleNamespace(
+        n_arms=n,
+        out_indptr=out_indptr,
+        out_indices=out_indices,
+        in_indptr=in_indptr,
+        in_indices=in_indices,
+        out_degree=np.diff(out_indptr),
+        universal=np.zeros(0, dtype=np.int32),
+        has_loop=graph.has_loop,
+        out_probability=None,
+        in_probability=None,
+    )
 
 
 def _rows(matrix: Bools) -> tuple[Longs, Ints]:
     """CSR of a dense matrix, read-only as the graph's own."""
-    indptr = np.concatenate([[0], np.cumsum(matrix.sum(axis=1))]).astype(np.int64)
-    indices = np.nonzero(matrix)[1].astype(np.int32)
-    for array in (indptr, indices):
-        array.flags.writeable = False
-    return indptr, indices
+    indptr = np.concatenate([[0], np.cumsum(matrix.sum(axis=1))])
+    return frozen(indptr, np.int64), frozen(np.nonzero(matrix)[1], np.int32)
 
 
-def is_single(graph: FeedbackGraph, store: Arrays, n_blocks: int, any_local: bool) -> bool:
+def is_single(graph: FeedbackGraph, store: Named, n_blocks: int, any_local: bool) -> bool:
     """Is everything one simplex with one potential, all of whose arms are seen along explicit, certain edges?"""
     one = n_blocks == 1 and store["power"].size == 1
     return one and not any_local and graph.universal.size == 0 and graph.in_probability is None
@@ -396,55 +364,34 @@ def _runs(power: Floats, rate: Floats, *more: Floats) -> list[tuple[int, int, fl
     return [(a, b, float(power[a]), float(rate[a])) for a, b in zip(firsts, ends, strict=True)]
 
 
-def _give_records(store: Arrays, simplices: Simplices, slots: Slots, explored: Parts) -> None:
+def _give_records(named: Named, simplices: Simplices, slots: Slots) -> None:
     """What the engine keeps with the first group of every block: 1 − ᾱ, and its constant exploration."""
     big = np.flatnonzero(simplices.block_group != -1)
-    groups = simplices.block_group[big].astype(np.int64)
-    records = np.where(groups >= 0, groups, -2 - groups) * N_SCALARS
-    store["scalars"][SHARE::N_SCALARS] = 1.0
-    if explored.arrays["local"].size:
-        inside = np.add.reduceat(explored.arrays["local"], slots.starts[:-1])[big]
-        store["scalars"][records + SHARE] = 1.0 - inside
-    if explored.arrays["fixed"].size:
-        store["scalars"][records + HELD] = np.add.reduceat(explored.arrays["fixed"], slots.starts[:-1])[big]
+    groups = simplices.block_group[big]
+    first, numbers = np.where(groups >= 0, groups, -2 - groups), named["scalars"].view(AS_RECORDS)
+    numbers["share"] = 1.0
+    if "local" in named:
+        numbers["share"][first] = 1.0 - np.add.reduceat(named["local"], slots.starts[:-1])[big]
+    if "fixed" in named:
+        numbers["held"][first] = np.add.reduceat(named["fixed"], slots.starts[:-1])[big]
 
 
-def _parents(tuning: Tuning, slots: Slots) -> tuple[Ints, Ints, Ints]:
+def _parents(tuning: Tuning, slots: Slots) -> Named:
     """The parent of every slot, and the inverse as CSR: the slots that each slot explores for."""
     parent = np.asarray(tuning.parent, dtype=np.int64)[slots.arm_at]
     parent = np.where(parent >= 0, slots.slot_of[parent], -1)
     children = np.flatnonzero(parent >= 0)
-    order = np.argsort(parent[children], kind="stable")
-    counts = np.bincount(parent[children], minlength=parent.size)
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    return parent.astype(np.int32), starts.astype(np.int32), children[order].astype(np.int32)
+    start, child, _ = _csr(parent[children], children, parent.size, np.zeros(0))
+    return {"parent": parent, "child_start": start, "child": child}
 
 
-class _Near(NamedTuple):
-    """Edges along which exploration is spread, by slot, with their weights."""
-
-    near_start: Ints
-    near: Ints
-    owed_start: Ints
-    owed: Ints
-    cover: Floats
-    relief: Floats
-    near_gain: Floats  # r^{(1−h)/h} by edge, empty where all are certain
-    owed_gain: Floats
-
-    @classmethod
-    def none(cls) -> _Near:
-        ints, floats = np.zeros(0, dtype=np.int32), np.zeros(0)
-        return cls(ints, ints, ints, ints, floats, floats, floats, floats)
-
-
-def _near(graph: FeedbackGraph, tuning: Tuning, slots: Slots, spreads: Bools, *, tables: bool) -> _Near:
-    """From j with x*_j > 0 to every i of its block that it reveals and that is owed something."""
+def _near(graph: FeedbackGraph, tuning: Tuning, slots: Slots, spreads: Bools, *, tables: bool) -> Named:
+    """Exploration is spread from j with x*_j > 0 to every i of its block that it reveals and that is owed."""
     n = graph.n_arms
     cover, load = tuning.cover[slots.arm_at], tuning.load[slots.arm_at]
     relief = np.divide(1.0, load, out=np.zeros(n), where=load > 0.0)
     if not tables:  # the graph's own edges are followed
-        return _Near.none()._replace(cover=cover, relief=relief)
+        return {"cover": cover, "relief": relief}
     gives = (cover > 0.0) & spreads[slots.block_of]
     owed = load > 0.0
     sources = np.repeat(slots.slot_of, np.diff(graph.out_indptr))
@@ -461,14 +408,23 @@ def _near(graph: FeedbackGraph, tuning: Tuning, slots: Slots, spreads: Bools, *,
         others = givers if graph.has_loop[slots.arm_at[u]] else givers[givers != u]
         sources = np.concatenate([sources, others])
         targets = np.concatenate([targets, np.full(others.size, u)])
-    kept = gives[sources] & owed[targets] & (slots.block_of[sources] == slots.block_of[targets])
+    follows = gives[sources] & owed[targets] & (slots.block_of[sources] == slots.block_of[targets])
     gains = np.zeros(0)
     if graph.out_probability is not None:  # (1−h)/h = 1/(q−1); universal arms come last, and are certain
-        r = np.append(graph.out_probability, np.ones(sources.size - graph.out_indices.size))[kept]
-        gains = r ** (1.0 / (tuning.inner_power[slots.arm_at[targets[kept]]] - 1.0))
-    near_start, near, near_gain = _csr(sources[kept], targets[kept], n, gains)
-    owed_start, givers_of, owed_gain = _csr(targets[kept], sources[kept], n, gains)
-    return _Near(near_start, near, owed_start, givers_of, cover, relief, near_gain, owed_gain)
+        r = np.append(graph.out_probability, np.ones(sources.size - graph.out_indices.size))[follows]
+        gains = r ** (1.0 / (tuning.inner_power[slots.arm_at[targets[follows]]] - 1.0))
+    near_start, near, near_gain = _csr(sources[follows], targets[follows], n, gains)
+    owed_start, givers_of, owed_gain = _csr(targets[follows], sources[follows], n, gains)
+    return {
+        "near_start": near_start,
+        "near": near,
+        "near_gain": near_gain,
+        "owed_start": owed_start,
+        "owed": givers_of,
+        "owed_gain": owed_gain,
+        "cover": cover,
+        "relief": relief,
+    }
 
 
 def _csr(
@@ -484,38 +440,34 @@ def _common(values: npt.NDArray[np.integer]) -> int:
     return int(values[0]) if (values == values[0]).all() else -1
 
 
-def _edges(graph: FeedbackGraph, slots: Slots) -> Edges:
+def _edges(graph: FeedbackGraph, slots: Slots) -> Named:
     """The explicit edges from slot to slot; neighbours stay in the order of their arms."""
-    in_order = bool((slots.arm_at == np.arange(graph.n_arms)).all())
     out = graph.out_indptr, graph.out_indices
     into = graph.in_indptr, graph.in_indices
     if np.array_equal(out[0], into[0]) and np.array_equal(out[1], into[1]):
         into = out  # undirected: one copy in the caches instead of two
-    if in_order:
-        return *out, *into
-    moved = _relabelled(*out, slots)
-    return *moved, *(moved if into is out else _relabelled(*into, slots))
+    if not (slots.arm_at == np.arange(graph.n_arms)).all():
+        moved = _relabelled(*out, slots)
+        out, into = moved, moved if into is out else _relabelled(*into, slots)
+    return {"out_indptr": out[0], "out_indices": out[1], "in_indptr": into[0], "in_indices": into[1]}
+
+
+def _entries(indptr: Longs, slots: Slots) -> tuple[Longs, Longs]:
+    """Where rows begin when those of arms are laid out by slot, and which entry of the old rows each entry is."""
+    counts = np.diff(indptr)[slots.arm_at]
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return starts, np.arange(starts[-1]) + np.repeat(indptr[slots.arm_at] - starts[:-1], counts)
 
 
 def _relabelled(indptr: Longs, indices: Ints, slots: Slots) -> tuple[Longs, Ints]:
-    counts = np.diff(indptr)[slots.arm_at]
-    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    # entry e of the new row of slot i is entry e of the old row of its arm
-    from_where = np.arange(starts[-1]) + np.repeat(indptr[slots.arm_at] - starts[:-1], counts)
-    moved = slots.slot_of[indices[from_where]]
-    for array in (starts, moved):
-        array.flags.writeable = False  # as the graph's own: kernels are compiled for one type
-    return starts, moved
+    starts, entries = _entries(indptr, slots)
+    # read-only as the graph's own: kernels are compiled for one type
+    return frozen(starts, np.int64), frozen(slots.slot_of[indices[entries]], np.int32)
 
 
 def _chances(indptr: Longs, chances: Floats | None, slots: Slots) -> Floats:
     """The probabilities of explicit edges in the order of `_edges`; empty if all are certain."""
-    if chances is None:
-        return np.zeros(0)
-    counts = np.diff(indptr)[slots.arm_at]
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    moved: Floats = chances[np.arange(starts[-1]) + np.repeat(indptr[slots.arm_at] - starts[:-1], counts)]
-    return moved
+    return np.zeros(0) if chances is None else chances[_entries(indptr, slots)[1]]
 
 
 def _how_seen(graph: FeedbackGraph, slots: Slots, spreads: Bools) -> Ints:
@@ -535,20 +487,22 @@ def _how_seen(graph: FeedbackGraph, slots: Slots, spreads: Bools) -> Ints:
     return how[slots.arm_at]
 
 
-def _shape(switches: dict[str, int], store: Arrays, fixed: Floats) -> int:
+def _shape(switches: Named) -> int:
     """What every play reveals, if that can be learnt from in one go."""
-    lists = bool((store["form"] == ENTROPY_LIST).all())
+    form = switches["form"]
+    lists = bool((form == ENTROPY_LIST).all())
     how = switches["seen_by"]
     if switches["n_adaptive"] or switches["any_spread"] or switches["fails"]:
         return MANY_SHAPES
     if how == SEEN_BY_SELF and switches["singletons"]:
         return OWN_LOSS
-    inner = store["form"][switches["n_top_groups"] :]
+    inner = form[switches["n_top_groups"] :]
     if how == SEEN_BY_BLOCK and switches["plain_blocks"] and bool((inner == ENTROPY_LIST).all()):
         return OWN_BLOCK
     if switches["singletons"] and switches["in_order"] and switches["n_top_groups"] == 1 and lists:
         if how == SEEN_BY_ALL:
             return EVERYTHING
+        fixed = switches.get("fixed", np.zeros(0))
         if how == SEEN_BY_OTHERS and bool((fixed == fixed[:1]).all()):
             return ALL_OTHERS
     return MANY_SHAPES

@@ -9,32 +9,11 @@ import math
 
 from sidelight.engine._numba.jit import inlined, kernel
 from sidelight.engine.fields import opened
-from sidelight.engine.round.indexing import (
-    block_of,
-    group_of,
-    record_of_block,
-    simplex_of,
-    top_group_of,
-)
+from sidelight.engine.round.indexing import block_of, group_of, record_of_block, simplex_of, top_group_of
 from sidelight.engine.simplex.buckets import fineness, lower_end
 from sidelight.engine.simplex.moments import inverse_power, moments_of
 from sidelight.engine.simplex.point import is_entropy, root_sum
-from sidelight.engine.simplex.store import (
-    BASE,
-    LAMBDA,
-    MASS,
-    N_BUCKETS,
-    N_MOMENTS,
-    PAID,
-    POWER_BUCKETS,
-    RATE,
-    SHARE,
-    SHIFT,
-    TOTAL,
-    end_of,
-    first_of,
-    head,
-)
+from sidelight.engine.simplex.store import N_BUCKETS, N_MOMENTS, POWER_BUCKETS, end_of, first_of, group
 
 
 @inlined()
@@ -44,7 +23,7 @@ def power_sum(store, g):
     # h = ½: Σ √x, which buckets keep as a series.
     if q == 2.0:
         return root_sum(store, g)
-    multiplier = store.scalars[head(g) + LAMBDA]
+    multiplier = group(store, g).multiplier
     if store.form[g] == POWER_BUCKETS and q > 2.0:  # then buckets are narrow
         return power_sum_buckets(store, g, store.extra[g], multiplier)
     total = 0.0
@@ -99,18 +78,17 @@ def power_sum_bucket(store, h, b, q, multiplier, center):
 def height(store, j):
     """−min_x [Φ(x) + ⟨S, x⟩] on simplex j: its dual, Λ + Σ x^h/(hη) with mass/η for entropy groups."""
     first, last = store.first_group[j], store.first_group[j + 1]
-    scalars = store.scalars
-    at = head(first)
+    own = group(store, first)
     # Log-sum-exp: the dual of entropy on the simplex. Through Λ it would be the same number with more
     # rounding.
     if last - first == 1 and is_entropy(store, first):
-        return (math.log(scalars[at + TOTAL]) - scalars[at + BASE] + scalars[at + SHIFT]) / scalars[at + RATE]
+        return (math.log(own.total) - own.base + own.shift) / own.rate
     # Λ of the true sums: offset, shift and rate undone, any group gives the same.
-    total = (scalars[at + LAMBDA] - store.offset[first] + scalars[at + SHIFT]) / scalars[at + RATE]
+    total = (own.multiplier - store.offset[first] + own.shift) / own.rate
     for g in range(first, last):
-        rate = scalars[head(g) + RATE]
+        rate = group(store, g).rate
         if is_entropy(store, g):
-            total += scalars[head(g) + MASS] / rate
+            total += group(store, g).mass / rate
         else:
             # hη in the group's own terms: rate·(q − 1), as rates of the store contain (1 − h).
             total += power_sum(store, g) / (rate * (store.power[g] - 1.0))
@@ -121,7 +99,7 @@ def height(store, j):
 def corner(store, g):
     """Φ at a corner of group g: −1/(h(1−h)η), 0 for entropy."""
     q = store.power[g]
-    return 0.0 if is_entropy(store, g) else -q / (store.scalars[head(g) + RATE] * (q - 1.0))
+    return 0.0 if is_entropy(store, g) else -q / (group(store, g).rate * (q - 1.0))
 
 
 @inlined()
@@ -135,7 +113,7 @@ def inside_height(machine, store, k):
     """What block k paid inside, plus its height; 0 for a singleton."""
     if is_single(machine, k):
         return 0.0
-    return store.scalars[head(record_of_block(machine, k)) + PAID] + height(store, simplex_of(machine, k))
+    return group(store, record_of_block(machine, k)).paid + height(store, simplex_of(machine, k))
 
 
 @inlined()
@@ -164,7 +142,7 @@ def write_terms(machine, state, store, k, top, restriction, out):
     out[2] = state.exploration_cost
     out[3] = 0.0
     if not is_single(machine, k):
-        out[3] = (1.0 - store.scalars[head(record_of_block(machine, k)) + SHARE]) * state.round
+        out[3] = (1.0 - group(store, record_of_block(machine, k)).share) * state.round
 
 
 @inlined()

@@ -12,7 +12,7 @@ laid out one after another. n arms, m blocks, J simplices, G groups of which H i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
@@ -28,41 +28,79 @@ SEEN_BY_EDGES, SEEN_BY_SELF, SEEN_BY_BLOCK, SEEN_BY_OTHERS, SEEN_BY_ALL = range(
 # What a play reveals, when all arms are alike (machine.shape)
 MANY_SHAPES, OWN_LOSS, OWN_BLOCK, ALL_OTHERS, EVERYTHING = range(5)
 
-SWITCH, FIXED, CHANGING, SCRATCH, DERIVED, EDGES, STREAM = range(7)
+SWITCH, FIXED, CHANGING, SCRATCH, DERIVED, EDGES, STREAM = (
+    "switch", "fixed", "changing", "scratch", "derived", "edges", "stream",
+)  # fmt: skip
 """Kinds of fields.
 
-    SWITCH    a whole number that a plan fixes
-    FIXED     what a plan fixes
-    CHANGING  what changes in play and is saved
-    SCRATCH   what a round uses and the next need not know
-    DERIVED   what follows from the others: `round.start` makes it
-    EDGES     the graph's own arrays, which are shared and never copied
-    STREAM    the random stream
+    switch    a whole number that a plan fixes
+    fixed     what a plan fixes
+    changing  what changes in play and is saved
+    scratch   what a round uses and the next need not know
+    derived   what follows from the others: `round.start` makes it
+    edges     the graph's own arrays, which are shared and never copied
+    stream    the random stream
 """
-
-
-class Field(NamedTuple):
-    """One name that kernels may use: of an array, or of a number of its own, a *scalar*."""
-
-    name: str
-    owner: str  # machine, state or store
-    kind: int
-    dtype: Any
-    scalar: bool = False
-
-
-def _fields(owner: str, kind: int, dtype: Any, names: str, *, scalar: bool = False) -> list[Field]:
-    lines = names.strip().splitlines()
-    return [Field(line.split("#")[0].strip(), owner, kind, dtype, scalar) for line in lines]
-
 
 INT, LONG, FLOAT, WORD = np.int32, np.int64, np.float64, np.uint64
 
-_RULE = _fields(
-    "machine",
-    FIXED,
-    FLOAT,
-    """
+_TABLE = """
+machine switch long
+    n_arms
+    n_blocks
+    n_top_groups
+    n_fixed            # slots with constant exploration
+    n_adaptive         # blocks with adaptive exploration
+    n_universal
+    any_local
+    any_spread
+    self_tunes         # is the rate bought, and exploration chosen, while playing?
+    seen_by            # how every arm is seen, −1 if they differ
+    shape              # what every play reveals
+    in_order           # is slot i always arm i?
+    singletons         # are all blocks singletons?
+    plain_blocks       # has every block two arms or more, under one potential?
+    block_size         # size of every block, −1 if they differ
+    degree             # explicit out-degree of every arm, −1 if they differ
+    in_degree
+    fetches            # does it pay to ask for memory ahead of its use?
+    n_simplices
+    single             # one simplex over all arms, one potential, all arms seen along edges
+    fails              # may reveals fail?
+machine fixed int
+    block_start        # (m+1,) slots of block k are block_start[k]..block_start[k+1]
+    arm_at             # (n,) slot -> arm
+    slot_of            # (n,) arm -> slot
+    block_and_flag     # (n,) slot -> 2·block, plus one if the slot has constant or local exploration
+    block_group        # (m,) first group in the store, −1 for a singleton
+    block_simplex      # (m,) simplex in the store, −1 for a singleton
+    slot_group         # (n,) group of each slot, where a block mixes potentials; else empty
+    top_group          # (m,) group of the block's coordinate on the top level
+    seen_how           # (n,) by slot
+    universal          # slots of the arms that every other arm reveals
+    parent             # (n,) the slot that explores on behalf of each slot, −1 for none
+    child_start        # (n+1,) the inverse of parent
+    child
+    adaptive_blocks    # blocks with adaptive exploration
+    fixed_slots        # slots with constant exploration
+    fixed_other        # alias tables of the constant exploration, and
+    local_other        # (n,) of the local one
+    near_start         # (n+1,) the slots that each slot explores for by spreading
+    near
+    owed_start         # (n+1,) and the inverse
+    owed
+machine fixed float
+    fixed_keep
+    local              # (n,) local exploration by slot
+    local_keep         # (n,)
+    cover              # (n,) x*
+    out_chance         # how likely each explicit edge reveals, empty where all are certain
+    in_chance          # the same by target
+    near_gain          # r^{(1−h)/h} of the edges of `near`, empty where all are certain
+    owed_gain          # and of those of `owed`
+    parameters         # where the scalars are that a plan fixes
+    direction          # (n,) constant exploration of a self-tuning plan at strength 1
+machine fixed float scalars
     order              # s, of the entropy
     share              # c: β ≥ β_1 + c·Σ costs/D
     play_share         # c′: this part of all costs pays for larger β
@@ -76,14 +114,35 @@ _RULE = _fields(
     horizon            # 0 for none
     budget             # what penalty and costs may add up to by then
     pause              # rounds between two choices of exploration, at least
-    """,
-    scalar=True,
-)
-_TUNED = _fields(
-    "state",
-    CHANGING,
-    FLOAT,
-    """
+machine changing float  # without a horizon these fall from epoch to epoch, or are chosen while playing
+    fixed              # (n,) constant global exploration by slot
+    adaptive           # (m,) coefficient of the adaptive exploration, 0 for none
+    spread             # (m,) coefficient of the spread exploration, 0 for none
+    relief             # (n,) 1/load, 0 where nothing is owed
+machine edges long      # the graph's explicit edges, from slot to slot
+    out_indptr
+    in_indptr
+machine edges int
+    out_indices
+    in_indices
+state changing float scalars
+    gamma              # γ̄, the share of exploration
+    top_paid           # Σ_t ⟨L̂, Y⟩
+    exploration_cost   # Σ_t γ̄·(1 − ⟨L̂, Y⟩), what exploration costs if all that it plays loses 1
+    fixed_total        # the part of γ̄ that is constant
+    adaptive_total     # the part of γ̄ that is adaptive
+    round              # rounds learnt from
+    whole              # one block: Σ_t L̂ of it
+    dominant           # everything revealed: the arm that is kept out of the pass over all (see `learn_all`)
+    late               # rounds that were learnt from after others (see `late`)
+state changing float
+    roots              # (m,) Σ √X_k in adaptive blocks
+    spreading          # (n,) spread exploration of each slot
+    spread_node        # the sum tree over it
+    numbers            # where the scalars are that change
+state changing int
+    spread_for         # (n,) the slot for whose sake a slot spreads as it does
+state changing float scalars
     beta               # β, which is played
     free_beta          # the β that costs have paid for: the same, unless a budget holds it back
     strength           # b: how much is explored
@@ -106,231 +165,84 @@ _TUNED = _fields(
     leader_low         # the choice holds while X_I is no less than this
     leader_high        # and no more than this
     next_check         # and fewer rounds than this are over
-    """,
-    scalar=True,
-)
-RULE, TUNED = (tuple(field.name for field in fields) for fields in (_RULE, _TUNED))
-"""What a self-tuning plan fixes, by the names of `planning.self_tuning.rule.SelfTuning`, and where it stands."""
+state scratch float
+    block_loss         # (m,) L̂ of this round
+    amounts            # what is to be added to which coordinate, this round
+    terms              # probabilities of in-neighbours, before they are added up
+    evaluated          # self-tuning: what is known about the point that was evaluated last (`point.POINT`)
+    workspace          # and room for a choice of exploration there (`point.Workspace`)
+state scratch int
+    targets            # those coordinates
+    owners             # their groups
+    touched            # (m,) blocks touched this round
+    marked             # (m,) is the block in `touched`?
+    changed            # slots or leaves above which a tree is to be renewed
+state derived float
+    seen_fixed         # (n,) Σ of constant exploration over the in-neighbours of each slot, or empty
+state stream word
+    words
+store fixed int
+    first_group        # (J+1,) groups of each simplex
+    origin             # (2G,) group g has the coordinates origin[2g]..origin[2g+1]
+    form               # (G,)
+    extra              # (G,) index among the bucketed groups; first node of a tree
+    table_at           # (H,) where the table of powers begins, −1 for none (see `moments.fast_power`)
+store fixed float
+    power              # (G,) q, 0 for entropy
+    offset             # (G,)
+    binomial           # (H·P,) C(q+p−1, p) of each bucketed group
+    power_table        # tables of powers, one for every q that has one
+store changing float
+    key                # (N,) sums s
+    weight             # (N,) exp(base − s) in entropy groups
+    node               # nodes of the sum trees
+    scalars            # (G·N_SCALARS,)
+    scale              # (G,)
+    multiplier         # (J,) Λ
+    ref                # (H·B,) λ at the last refresh of each bucket
+    least              # (H·B,) until its next refresh, no member of the bucket has a smaller d,
+    cap                # (H·B,) or a larger x than this, least^(−q)
+    moments            # (H·B·P,) A_p, laid out [group][bucket][p]
+    carry              # (H·B,) what rounding took from A_0
+    inverse            # (H·B,) Σ 1/(ref + s)
+    series             # (H·N_SERIES,) see `simplex.store`
+    sum_at             # (N,) sums by position, in bucketed groups: sampling and refreshing go by position
+store changing int
+    occupant           # (N,) position -> coordinate
+    place              # (N,) coordinate -> position
+    start              # (H·(B+1),) first position of each bucket
+    span               # (2H,) buckets outside span[2h]..span[2h+1] (inclusive) are empty
+    renewed            # (H·B,) how often the bucket was refreshed since its owner followed
+"""
+"""Owner (machine, state or store), kind and dtype, then the fields; *scalars* are numbers with names of their own."""
 
-FIELDS: tuple[Field, ...] = (
-    *_fields(
-        "machine",
-        SWITCH,
-        LONG,
-        """
-        n_arms
-        n_blocks
-        n_top_groups
-        n_fixed            # slots with constant exploration
-        n_adaptive         # blocks with adaptive exploration
-        n_universal
-        any_local
-        any_spread
-        self_tunes         # is the rate bought, and exploration chosen, while playing?
-        seen_by            # how every arm is seen, −1 if they differ
-        shape              # what every play reveals
-        in_order           # is slot i always arm i?
-        singletons         # are all blocks singletons?
-        plain_blocks       # has every block two arms or more, under one potential?
-        block_size         # size of every block, −1 if they differ
-        degree             # explicit out-degree of every arm, −1 if they differ
-        in_degree
-        fetches            # does it pay to ask for memory ahead of its use?
-        n_simplices
-        single             # one simplex over all arms, one potential, all arms seen along edges
-        even               # has every slot the same constant and the same local exploration?
-        fails              # may reveals fail?
-        """,
-    ),
-    *_fields(
-        "machine",
-        FIXED,
-        INT,
-        """
-        block_start        # (m+1,) slots of block k are block_start[k]..block_start[k+1]
-        arm_at             # (n,) slot -> arm
-        slot_of            # (n,) arm -> slot
-        block_and_flag     # (n,) slot -> 2·block, plus one if the slot has constant or local exploration
-        block_group        # (m,) first group in the store, −1 for a singleton
-        block_simplex      # (m,) simplex in the store, −1 for a singleton
-        slot_group         # (n,) group of each slot, where a block mixes potentials; else empty
-        top_group          # (m,) group of the block's coordinate on the top level
-        seen_how           # (n,) by slot
-        universal          # slots of the arms that every other arm reveals
-        parent             # (n,) the slot that explores on behalf of each slot, −1 for none
-        child_start        # (n+1,) the inverse of parent
-        child
-        adaptive_blocks    # blocks with adaptive exploration
-        fixed_slots        # slots with constant exploration
-        fixed_other        # alias tables of the constant exploration …
-        local_other        # (n,) … and of the local one
-        near_start         # (n+1,) the slots that each slot explores for by spreading …
-        near
-        owed_start         # (n+1,) … and the inverse
-        owed
-        """,
-    ),
-    *_fields(
-        "machine",
-        FIXED,
-        FLOAT,
-        """
-        fixed_keep
-        local              # (n,) local exploration by slot
-        local_keep         # (n,)
-        cover              # (n,) x*
-        out_chance         # how likely each explicit edge reveals, empty where all are certain …
-        in_chance          # … the same by target
-        near_gain          # r^{(1−h)/h} of the edges of `near`, empty where all are certain
-        owed_gain          # and of those of `owed`
-        direction          # (n,) constant exploration of a self-tuning plan at strength 1
-        """,
-    ),
-    *_RULE,
-    # Without a horizon these fall from epoch to epoch, as rates do, or are chosen while playing
-    *_fields(
-        "machine",
-        CHANGING,
-        FLOAT,
-        """
-        fixed              # (n,) constant global exploration by slot
-        adaptive           # (m,) coefficient of the adaptive exploration, 0 for none
-        spread             # (m,) coefficient of the spread exploration, 0 for none
-        relief             # (n,) 1/load, 0 where nothing is owed
-        """,
-    ),
-    # The graph's explicit edges, from slot to slot
-    *_fields("machine", EDGES, LONG, "out_indptr"),
-    *_fields("machine", EDGES, INT, "out_indices"),
-    *_fields("machine", EDGES, LONG, "in_indptr"),
-    *_fields("machine", EDGES, INT, "in_indices"),
-    *_fields(
-        "state",
-        CHANGING,
-        FLOAT,
-        """
-        gamma              # γ̄, the share of exploration
-        top_paid           # Σ_t ⟨L̂, Y⟩
-        exploration_cost   # Σ_t γ̄·(1 − ⟨L̂, Y⟩), what exploration costs if all that it plays loses 1
-        fixed_total        # the part of γ̄ that is constant
-        adaptive_total     # the part of γ̄ that is adaptive
-        round              # rounds learnt from
-        whole              # one block: Σ_t L̂ of it
-        dominant           # everything revealed: the arm that is kept out of the pass over all (see `learn_all`)
-        late               # rounds that were learnt from after others (see `late`)
-        """,
-        scalar=True,
-    ),
-    *_fields(
-        "state",
-        CHANGING,
-        FLOAT,
-        """
-        roots              # (m,) Σ √X_k in adaptive blocks
-        spreading          # (n,) spread exploration of each slot
-        spread_node        # the sum tree over it
-        """,
-    ),
-    *_fields("state", CHANGING, INT, "spread_for  # (n,) the slot for whose sake a slot spreads as it does"),
-    *_TUNED,
-    *_fields(
-        "state",
-        SCRATCH,
-        FLOAT,
-        """
-        block_loss         # (m,) L̂ of this round
-        amounts            # what is to be added to which coordinate, this round
-        terms              # probabilities of in-neighbours, before they are added up
-        evaluated          # self-tuning: what is known about the point that was evaluated last (`point.POINT`)
-        workspace          # and room for a choice of exploration there (`point.Workspace`)
-        """,
-    ),
-    *_fields(
-        "state",
-        SCRATCH,
-        INT,
-        """
-        targets            # those coordinates
-        owners             # their groups
-        touched            # (m,) blocks touched this round
-        marked             # (m,) is the block in `touched`?
-        changed            # slots or leaves above which a tree is to be renewed
-        """,
-    ),
-    *_fields(
-        "state",
-        DERIVED,
-        FLOAT,
-        "seen_fixed  # (n,) Σ of constant exploration over the in-neighbours of each slot, or empty",
-    ),
-    *_fields("state", STREAM, WORD, "words"),
-    # Where scalars are: kernels know them by their own names
-    *_fields("machine", FIXED, FLOAT, "parameters"),
-    *_fields("state", CHANGING, FLOAT, "numbers"),
-    *_fields("state", SCRATCH, FLOAT, "aside"),
-    *_fields(
-        "store",
-        FIXED,
-        INT,
-        """
-        first_group        # (J+1,) groups of each simplex
-        origin             # (2G,) group g has the coordinates origin[2g]..origin[2g+1]
-        form               # (G,)
-        extra              # (G,) index among the bucketed groups; first node of a tree
-        table_at           # (H,) where the table of powers begins, −1 for none (see `moments.fast_power`)
-        """,
-    ),
-    *_fields(
-        "store",
-        FIXED,
-        FLOAT,
-        """
-        power              # (G,) q, 0 for entropy
-        offset             # (G,)
-        binomial           # (H·P,) C(q+p−1, p) of each bucketed group
-        power_table        # tables of powers, one for every q that has one
-        """,
-    ),
-    *_fields(
-        "store",
-        CHANGING,
-        FLOAT,
-        """
-        key                # (N,) sums s
-        weight             # (N,) exp(base − s) in entropy groups
-        node               # nodes of the sum trees
-        scalars            # (G·N_SCALARS,)
-        scale              # (G,)
-        portion            # (G,) FACTOR·SHARE, beside each other: whoever reads many groups reads little else
-        multiplier         # (J,) Λ
-        ref                # (H·B,) λ at the last refresh of each bucket
-        least              # (H·B,) until its next refresh, no member of the bucket has a smaller d …
-        cap                # (H·B,) … or a larger x than least^(−q)
-        moments            # (H·B·P,) A_p, laid out [group][bucket][p]
-        carry              # (H·B,) what rounding took from A_0
-        inverse            # (H·B,) Σ 1/(ref + s)
-        series             # (H·N_SERIES,) see `simplex.store`
-        sum_at             # (N,) sums by position, in bucketed groups: sampling and refreshing go by position
-        """,
-    ),
-    *_fields(
-        "store",
-        CHANGING,
-        INT,
-        """
-        occupant           # (N,) position -> coordinate
-        place              # (N,) coordinate -> position
-        start              # (H·(B+1),) first position of each bucket
-        span               # (2H,) buckets outside span[2h]..span[2h+1] (inclusive) are empty
-        renewed            # (H·B,) how often the bucket was refreshed since its owner followed
-        """,
-    ),
-)
 
+class Field(NamedTuple):
+    """One name that kernels may use: of an array, or of a scalar."""
+
+    name: str
+    owner: str
+    kind: str
+    dtype: Any
+    scalar: bool
+
+
+def _fields() -> Iterator[Field]:
+    dtypes = {"int": INT, "long": LONG, "float": FLOAT, "word": WORD}
+    owner = kind = dtype = scalar = ""
+    for line in filter(None, (line.split("#")[0].rstrip() for line in _TABLE.splitlines())):
+        if line.startswith(" "):
+            yield Field(line.strip(), owner, kind, dtypes[dtype], bool(scalar))
+        else:
+            owner, kind, dtype, *marks = line.split()
+            scalar = "".join(marks)
+
+
+FIELDS = tuple(_fields())
 OWNERS = ("machine", "state", "store")
 SWITCHES = tuple(field.name for field in FIELDS if field.kind == SWITCH)
 
-HOLDERS = {FIXED: "parameters", CHANGING: "numbers", SCRATCH: "aside"}
+HOLDERS = {FIXED: "parameters", CHANGING: "numbers"}
 """The arrays that hold the scalars of each kind."""
 SCALARS: dict[str, tuple[str, int]] = {
     field.name: (holder, index)
@@ -338,6 +250,11 @@ SCALARS: dict[str, tuple[str, int]] = {
     for index, field in enumerate(field for field in FIELDS if field.scalar and field.kind == kind)
 }
 """Of every scalar the array that holds it, and its place there."""
+
+RULE = tuple(name for name, (holder, _) in SCALARS.items() if holder == HOLDERS[FIXED])
+"""What a self-tuning plan fixes, by the names of `planning.self_tuning.rule.SelfTuning`."""
+TUNED = tuple(SCALARS)[tuple(SCALARS).index("beta") :]
+"""And where it stands."""
 
 
 class _Arrays(NamedTuple):
@@ -432,38 +349,34 @@ PACKED = tuple(f for f in FIELDS if f.kind in (FIXED, CHANGING, SCRATCH, DERIVED
 LINE = 64
 """Bytes that memory moves at once; parts begin at such a boundary, so that a record of 64 bytes is one line."""
 
-Edges = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
+def pack(named: Mapping[str, npt.ArrayLike]) -> Memory:
+    """Arrays, scalars and switches in one array per type and purpose; what is not named is empty, or 0.
 
-def pack(
-    arrays: Mapping[str, npt.ArrayLike], switches: Mapping[str, int], edges: Edges, words: np.ndarray
-) -> Memory:
-    """Copy named arrays and numbers into one array per type and purpose; what is not named is empty, or 0."""
-    unknown = set(arrays) - {field.name for field in PACKED} - set(SCALARS) | set(switches) - set(SWITCHES)
+    All are copied but the edges and the random stream.
+    """
+    unknown = set(named) - {field.name for field in FIELDS}
     assert not unknown, f"no such fields: {sorted(unknown)}"
-    held = {
-        holder: [arrays.get(name, 0.0) for name, (array, _) in SCALARS.items() if array == holder]
-        for holder in HOLDERS.values()
-    }
-    given: dict[str, Any] = {**arrays, **held}
-    parts = [np.ascontiguousarray(given.get(field.name, ()), dtype=field.dtype).ravel() for field in PACKED]
+    given: dict[str, Any] = dict(named)
+    for holder in HOLDERS.values():
+        given[holder] = [given.get(name, 0.0) for name, (array, _) in SCALARS.items() if array == holder]
     sizes = dict.fromkeys(map(_array_of, PACKED), 0)
-    bounds = []
-    for field, part in zip(PACKED, parts, strict=True):
+    parts, bounds = [], []
+    for field in PACKED:
+        part = np.ascontiguousarray(given.get(field.name, ()), dtype=field.dtype).ravel()
         first = sizes[_array_of(field)]
         line = LINE // part.itemsize
+        parts.append(part)
         bounds += [first, first + part.size]
         sizes[_array_of(field)] = first + -(-part.size // line) * line
     whole = {name: aligned(size, INT if name.endswith("ints") else FLOAT) for name, size in sizes.items()}
     for field, part, first in zip(PACKED, parts, bounds[::2], strict=True):
         whole[_array_of(field)][first : first + part.size] = part
-    names = ("out_indptr", "out_indices", "in_indptr", "in_indices")
     memory = Memory(
-        switches=np.array([switches.get(name, 0) for name in SWITCHES], dtype=LONG),
+        switches=np.array([given.get(name, 0) for name in SWITCHES], dtype=LONG),
         layout=np.array(bounds, dtype=LONG),
-        words=words,
         **whole,
-        **dict(zip(names, edges, strict=True)),
+        **{field.name: given[field.name] for field in FIELDS if field.kind in (EDGES, STREAM)},
     )
     kind = next(kind for kind in KINDS if kind.features >= features_of(memory))
     return kind(*memory)
@@ -477,18 +390,17 @@ def aligned(size: int, dtype: npt.DTypeLike) -> np.ndarray:
     return room[begin : begin + n_bytes].view(dtype)
 
 
-def duplicate(memory: Memory, words: np.ndarray) -> Memory:
-    """The same state, to be changed on its own, with another random stream."""
-    ints, floats = aligned(memory.ints.size, INT), aligned(memory.floats.size, FLOAT)
-    ints[:] = memory.ints
-    floats[:] = memory.floats
-    return memory._replace(ints=ints, floats=floats, words=words)
-
-
 def emptied(memory: Memory) -> Memory:
     """Room for another state of the same plan: what changes is 0."""
     ints, floats = aligned(memory.ints.size, INT), aligned(memory.floats.size, FLOAT)
     return memory._replace(ints=ints, floats=floats, words=np.zeros_like(memory.words))
+
+
+def duplicate(memory: Memory, words: np.ndarray) -> Memory:
+    """The same state, to be changed on its own, with another random stream."""
+    twin = emptied(memory)._replace(words=words)
+    twin.ints[:], twin.floats[:] = memory.ints, memory.floats
+    return twin
 
 
 def refreeze(memory: Memory) -> None:
@@ -502,30 +414,24 @@ def switch(memory: Memory, name: str) -> int:
     return int(memory.switches[SWITCHES.index(name)])
 
 
-def views(memory: Memory, *kinds: int) -> dict[str, np.ndarray]:
+def views(memory: Memory, *kinds: str) -> dict[str, np.ndarray]:
     """Named views of the fields of some kinds; of all that change, unless said otherwise.
 
     A scalar is a view without dimensions: `views(memory)["round"][()] = 7` writes it.
     """
     kinds = kinds or (CHANGING, SCRATCH, DERIVED, STREAM)
-    parts = _parts(memory)
-    found = {}
-    for field in FIELDS:
-        if field.kind not in kinds or field.name in HOLDERS.values():
-            continue
-        if field.scalar:
-            holder, index = SCALARS[field.name]
-            found[field.name] = parts[holder][index : index + 1].reshape(())
-        else:
-            found[field.name] = memory.words if field.kind == STREAM else parts[field.name]
-    return found
+    parts = _parts(memory) | {"words": memory.words}
+    for name, (holder, index) in SCALARS.items():
+        parts[name] = parts[holder][index : index + 1].reshape(())
+    fields = (field.name for field in FIELDS if field.kind in kinds)
+    return {name: parts[name] for name in fields if name not in HOLDERS.values()}
 
 
 def changing(memory: Memory) -> dict[str, np.ndarray]:
     """All that playing changes, by name, scalars in one array; what only one round uses is not among it."""
     parts = _parts(memory)
-    found = {field.name: parts[field.name] for field in PACKED if field.kind in (CHANGING, DERIVED)}
-    return found | {"words": memory.words}
+    kept = {field.name: parts[field.name] for field in PACKED if field.kind in (CHANGING, DERIVED)}
+    return kept | {"words": memory.words}
 
 
 def _parts(memory: Memory) -> dict[str, np.ndarray]:
@@ -550,13 +456,9 @@ def looked_into(memory: Memory) -> tuple[Any, Any, Any]:
 
 def _sources() -> dict[str, tuple[str, int, bool]]:
     """Of every field but scalars: the array it is in, and its number there, of a switch or a part."""
-    part = {field.name: index for index, field in enumerate(PACKED)}
-    number = {name: index for index, name in enumerate(SWITCHES)}
-    return {
-        f.name: (_array_of(f), part.get(f.name, number.get(f.name, -1)), f.kind == SWITCH)
-        for f in FIELDS
-        if not f.scalar
-    }
+    number = {field.name: index for index, field in enumerate(PACKED)}
+    number |= {name: index for index, name in enumerate(SWITCHES)}
+    return {f.name: (_array_of(f), number.get(f.name, -1), f.kind == SWITCH) for f in FIELDS if not f.scalar}
 
 
 def _scalars(owner: str) -> dict[str, tuple[str, int]]:
@@ -569,13 +471,9 @@ _NAMESPACES = {owner: written_through(_scalars(owner)) for owner in OWNERS}
 @cache
 def _bundles(features: frozenset[str]) -> list[Bundle]:
     """Machine, state and store of memories with these features."""
+    arrays = [(f.owner, f.name, (f.dtype, f.kind == SWITCH)) for f in FIELDS if not f.scalar]
     return [
-        Bundle(
-            owner,
-            {f.name: (f.dtype, f.kind == SWITCH) for f in FIELDS if f.owner == owner and not f.scalar},
-            _scalars(owner),
-            features,
-        )
+        Bundle(owner, {name: how for of, name, how in arrays if of == owner}, _scalars(owner), features)
         for owner in OWNERS
     ]
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sidelight._types import frozen
 from sidelight.engine._numba.jit import inlined, kernel
 from sidelight.engine.random import arm_unit, edge_word, round_word
 
@@ -26,9 +27,7 @@ class Graphs(NamedTuple):
     n_arms: int
     out_start: np.ndarray  # (K·(n+1),) explicit edges by source
     out_arms: np.ndarray
-    out_chance: (
-        np.ndarray
-    )  # r, how likely each of these reveals; it and the next are empty if all are certain
+    out_chance: np.ndarray  # r, how likely each of these reveals; like `out_share` empty if all are certain
     out_share: np.ndarray  # r^{1/s−1}, which what is explored for an arm is multiplied by
     in_start: np.ndarray  # (K·(n+1),) the same edges by target
     in_arms: np.ndarray
@@ -52,20 +51,14 @@ class Sequence(NamedTuple):
     cumulative: np.ndarray  # (K,) of the probabilities that graphs are drawn with; none: they are not drawn
 
 
-def _none(dtype: type[np.generic]) -> np.ndarray:
-    empty: np.ndarray = np.zeros(0, dtype=dtype)
-    empty.flags.writeable = False  # as in any list of graphs: kernels are compiled for one type
-    return empty
-
-
-_LONG, _INT, _FLOAT, _BOOL = np.int64, np.int32, np.float64, np.bool_
+# As in any list of graphs arrays are read-only: kernels are compiled for one type.
+_LONG, _INT, _FLOAT, _BOOL = (frozen((), dtype) for dtype in (np.int64, np.int32, np.float64, np.bool_))
 NO_GRAPHS = Graphs(
-    0,
-    *(_none(dtype) for dtype in (_LONG, _INT, _FLOAT, _FLOAT, _LONG, _INT, _FLOAT)),
-    *(_none(dtype) for dtype in (_LONG, _INT, _INT, _BOOL, _FLOAT, _FLOAT, _FLOAT, _BOOL, _LONG)),
-)
+    0, _LONG, _INT, _FLOAT, _FLOAT, _LONG, _INT, _FLOAT, _LONG, _INT, _INT, _BOOL, _FLOAT, _FLOAT, _FLOAT, _BOOL,
+    _LONG,
+)  # fmt: skip
 """Where every round has the player's own graph."""
-NO_SEQUENCE = Sequence(1, _none(_LONG), _none(_FLOAT))
+NO_SEQUENCE = Sequence(1, _LONG, _FLOAT)
 
 
 @inlined()

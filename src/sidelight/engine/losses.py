@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sidelight._types import frozen
 from sidelight.engine._numba.jit import callback, inlined, internal, loop, noinline
 from sidelight.engine._numba.pointers import offset, pointer
 from sidelight.engine.random import ROUGH, arm_unit, rough_unit
@@ -20,12 +21,6 @@ COINS, TABLE, FUNCTION, BOUNDED, DRIFTING, OPPOSED = range(6)
 """
 
 
-def _nothing(dtype: type) -> np.ndarray:
-    empty: np.ndarray = np.zeros(0, dtype=dtype)
-    empty.flags.writeable = False  # like all arrays of a world: one type, compiled once
-    return empty
-
-
 class World(NamedTuple):
     """Where losses come from. Arrays are read-only."""
 
@@ -33,8 +28,8 @@ class World(NamedTuple):
     period: int  # rounds for which one row of means is in force; 1 for a table
     rows: int  # rows of the table; row (t // period) mod rows is in force in round t
     table: np.ndarray  # (rows, n) means or losses
-    width: np.ndarray = _nothing(np.float64)  # (n,) BOUNDED: how far losses are from their mean at most
-    source: np.ndarray = _nothing(np.int64)  # (n,) OPPOSED: arm whose number is used, ~arm: its opposite
+    width: np.ndarray = frozen((), np.float64)  # (n,) BOUNDED: how far losses are from their mean at most
+    source: np.ndarray = frozen((), np.int64)  # (n,) OPPOSED: arm whose number is used, ~arm: its opposite
 
 
 @callback("float64(int64, int64)")

@@ -5,35 +5,14 @@ import math
 from sidelight.engine._numba.jit import inlined, internal, kernel, noinline
 from sidelight.engine._numba.pointers import pointer, prefetch
 from sidelight.engine.calendar import NONE, WIDTH, enter, take
-from sidelight.engine.fields import (
-    ALL_OTHERS,
-    EVERYTHING,
-    MANY_SHAPES,
-    OWN_BLOCK,
-    OWN_LOSS,
-    opened,
-)
+from sidelight.engine.fields import ALL_OTHERS, EVERYTHING, MANY_SHAPES, OWN_BLOCK, OWN_LOSS, opened
 from sidelight.engine.losses import COINS, FUNCTION, cost_of, flip_coins, loss_of, row_of
 from sidelight.engine.random import round_word
-from sidelight.engine.round.indexing import (
-    arm_at,
-    block_of,
-    end_edge,
-    end_slot,
-    first_edge,
-    first_slot,
-    is_own,
-)
+from sidelight.engine.round.indexing import arm_at, block_of, is_own, out_edges, slots_of
 from sidelight.engine.round.late import learn_late, list_revealed, note
 from sidelight.engine.round.learn import learn
 from sidelight.engine.round.learn_all import PIECE, add_to_piece, largest_step, put_aside, settle_all
-from sidelight.engine.round.prefetch import (
-    fetch_members,
-    fetch_parent,
-    fetch_slot,
-    proposed,
-    slot_of_member,
-)
+from sidelight.engine.round.prefetch import fetch_members, fetch_parent, fetch_slot, proposed, slot_of_member
 from sidelight.engine.round.probabilities import works
 from sidelight.engine.round.round import ask
 from sidelight.engine.round.settle import count_paid, count_round
@@ -50,11 +29,11 @@ def reveal(machine, world, function, word, t, slot, losses):
     if machine.shape != MANY_SHAPES:
         return reveal_run(machine, world, function, word, t, slot, losses)
     at = 0
-    begin = first_edge(machine, slot)
-    n_explicit = end_edge(machine, slot) - begin
+    row = out_edges(machine, slot)
+    n_explicit = len(row)
     for index in range(n_explicit + machine.n_universal):
         if index < n_explicit:
-            v = machine.out_indices[begin + index]
+            v = machine.out_indices[row.start + index]
         else:
             v = machine.universal[index - n_explicit]
             if is_own(machine, slot, v):
@@ -80,8 +59,8 @@ def reveal_run(machine, world, function, word, t, slot, losses):
     first, size = 0, machine.n_arms
     if machine.shape == OWN_BLOCK:
         k = block_of(machine, slot)
-        first = first_slot(machine, k)
-        size = end_slot(machine, k) - first
+        run = slots_of(machine, k)
+        first, size = run.start, len(run)
     if world.kind == COINS and machine.in_order:
         # Slots are arms in order and losses are coins: the whole run vectorises, and coins are never out of
         # range.

@@ -27,16 +27,7 @@ from sidelight.engine.build import block_order, build_memory, coordinate_groups,
 from sidelight.engine.fields import CHANGING, FIXED, TUNED, Memory, looked_into, switch, views
 from sidelight.engine.round import round as engine
 from sidelight.engine.self_tuning.begin import first_numbers
-from sidelight.engine.simplex.store import (
-    ENTROPY_TREE,
-    HELD,
-    N_BUCKETS,
-    N_SCALARS,
-    PAID,
-    POWER_BUCKETS,
-    RATE,
-    SHIFT,
-)
+from sidelight.engine.simplex.store import AS_RECORDS, ENTROPY_TREE, N_BUCKETS, POWER_BUCKETS
 
 if TYPE_CHECKING:
     from sidelight._types import Floats
@@ -72,20 +63,20 @@ def learnt(memory: Memory, tuning: Tuning) -> Learnt:
     """What is in `memory`, which plays `tuning`."""
     m, n = tuning.n_blocks, tuning.n_arms
     _, now, store = looked_into(memory)
-    scalars = store.scalars.reshape(-1, N_SCALARS)
+    numbers = store.scalars.view(AS_RECORDS)
     layout = _Layout(tuning)
     inside = layout.group >= 0
     group, simplex = layout.group[inside], layout.simplex[inside]
     sums, base, least = np.zeros(m + n), np.zeros(1 + m), np.full(1 + m, np.inf)
-    sums[inside] = store.key[inside] / scalars[group, RATE]
+    sums[inside] = store.key[inside] / numbers["rate"][group]
     np.minimum.at(least, simplex, sums[inside])  # of the top level, then of each block of the engine
     least[np.isinf(least)] = 0.0  # no simplex
     sums[inside] -= least[simplex]
-    base[simplex] = -scalars[group, SHIFT] / scalars[group, RATE]
+    base[simplex] = -numbers["shift"][group] / numbers["rate"][group]
     least = np.maximum(least + base, 0.0)  # a sum of nothing, shifted and back, may come out below zero
     paid = np.zeros(m)
     owner = layout.first_group >= 0
-    paid[owner] = scalars[layout.first_group[owner], PAID]
+    paid[owner] = numbers["paid"][layout.first_group[owner]]
     order = block_order(tuning)
     by_block = {name: np.empty(m) for name in ("arm_least", "arm_paid", "block_sums")}
     by_block["arm_least"][order] = least[1:]
@@ -119,16 +110,16 @@ def rebuilt(graph: FeedbackGraph, tuning: Tuning, rates: Rates | None, state: Le
     if rates is not None:
         scale_rates(memory, tuning, rates)
     _, now, store = looked_into(memory)
-    scalars = store.scalars.reshape(-1, N_SCALARS)
+    numbers = store.scalars.view(AS_RECORDS)
     layout, order = _Layout(tuning), block_order(tuning)
     sums = np.concatenate([state.block_sums[order], state.arm_sums[layout.arm_at]])
     least = np.concatenate([[state.totals[BLOCK_LEAST]], state.arm_least[order]])
     inside = layout.group >= 0
     group = layout.group[inside]
-    store.key[inside] = sums[inside] * scalars[group, RATE]
-    scalars[group, SHIFT] = -least[layout.simplex[inside]] * scalars[group, RATE]
+    store.key[inside] = sums[inside] * numbers["rate"][group]
+    numbers["shift"][group] = -least[layout.simplex[inside]] * numbers["rate"][group]
     owner = layout.first_group >= 0
-    scalars[layout.first_group[owner], PAID] = state.arm_paid[order][owner]
+    numbers["paid"][layout.first_group[owner]] = state.arm_paid[order][owner]
     now.top_paid, now.exploration_cost = state.totals[BLOCK_PAID], state.totals[EXPLORED]
     now.whole = state.totals[BLOCK_LEAST] if m == 1 else 0.0
     now.round, now.late = state.round, state.late
@@ -144,15 +135,15 @@ def scale_rates(memory: Memory, tuning: Tuning, by: Rates) -> None:
     named = views(memory)
     for name in ("fixed", "adaptive", "spread"):
         named[name] *= by.exploration
-    scalars = named["scalars"].reshape(-1, N_SCALARS)
-    scalars[:, HELD] *= by.exploration
+    numbers = named["scalars"].view(AS_RECORDS)
+    numbers["held"] *= by.exploration
     groups = coordinate_groups(tuning)
     for g, (first, end, arm) in enumerate(groups):
         if arm is None:  # the top level has one rate for all rounds
             continue
         named["key"][first:end] *= by.inner[arm]
-        scalars[g, RATE] *= by.inner[arm]
-        scalars[g, SHIFT] *= by.inner[arm]
+        numbers["rate"][g] *= by.inner[arm]
+        numbers["shift"][g] *= by.inner[arm]
         if len(groups) > 1:  # one multiplier for several rates (plans with epochs have one block)
             named["scale"][g] *= by.inner[arm]
 

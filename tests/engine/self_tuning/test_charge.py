@@ -12,7 +12,7 @@ from sidelight.engine.build import build_memory
 from sidelight.engine.fields import duplicate, looked_into, views
 from sidelight.engine.random import seeded_words
 from sidelight.engine.round.round import fill_inside, fill_probabilities, start, tell_once
-from sidelight.engine.simplex.store import RATE
+from sidelight.engine.simplex.store import AS_RECORDS
 
 STATES = 3 if INTERPRETED else 25
 
@@ -31,8 +31,8 @@ def random_state(rng, graph, order):
     named = views(memory)
     beta = 10.0 ** rng.uniform(-1, 2)
     L = rng.exponential(size=n) * 10.0 ** rng.uniform(-1, 2.5)
-    named["scalars"][RATE] = (1 - order if order < 1 else 1.0) / beta
-    named["key"][1:] = named["scalars"][RATE] * L
+    named["scalars"].view(AS_RECORDS)["rate"][0] = (1 - order if order < 1 else 1.0) / beta
+    named["key"][1:] = named["scalars"].view(AS_RECORDS)["rate"][0] * L
     now, total = looked_into(memory)[1], n**order
     now.beta, now.worst_case, now.next_check = beta, 0.0, 1e9
     now.leader, now.unspent_limit = rng.integers(n), 1e9

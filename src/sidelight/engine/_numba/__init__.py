@@ -8,5 +8,4 @@ notice      a word while it is being made
 interrupts  ctrl-C while it is being made
 entry       calling a kernel again and again from Python
 pointers, bundles   what kernels read and write through
-checks      the same with every index checked
 """

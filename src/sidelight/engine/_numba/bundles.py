@@ -1,4 +1,4 @@
-"""Bundles: dozens of pointers and numbers, handed from function to function as one.
+"""Bundles and records: dozens of pointers and numbers, handed from function to function as one, and read by name.
 
 `opener` makes a function that lays the fields of a memory down in the frame of the kernel that calls it, bundle by
 bundle, and gives one pointer to each: fields are read from there when they are used. As the compiler cannot know
@@ -6,7 +6,7 @@ that writing a cell leaves the bundle alone, loops that should vectorise take wh
 Type names are short: they are part of every name that the compiler makes.
 
 Fields are pointers, plain numbers that never change, and *scalars*: cells of one of the arrays, which kernels read
-and write by name, as in `state.beta += paid`.
+and write by name, as in `state.beta += paid`. A *record* is a few numbers in a row, wherever they are, by name.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -14,6 +14,7 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils, config
@@ -29,11 +30,20 @@ from numba.extending import (
 from numba.np.arrayobj import make_array
 from numba.np.numpy_support import from_dtype
 
-from sidelight.engine._numba.checks import pointer_to, pointing, taken_apart
+
+class Named(types.Type):
+    """The type of a reference to something whose parts have names."""
+
+    types: Mapping[str, Any]  # of the parts
+    writable: Collection[str]
+
+    def cell(self, builder: Any, value: Any, name: str) -> Any:
+        """The address of a part."""
+        raise NotImplementedError
 
 
-class Bundle(types.Type):
-    """The type of a reference to named pointers (to a dtype), plain int64 numbers, and scalars in some of the former.
+class Bundle(Named):
+    """Named pointers (to a dtype), plain int64 numbers, and scalars in some of the former.
 
     scalars[name] = (field, index): the name of that cell of the field.
     """
@@ -45,63 +55,74 @@ class Bundle(types.Type):
         scalars: Mapping[str, tuple[str, int]],
         features: Collection[str] = (),
     ) -> None:
-        import numpy as np
-
         self.features = frozenset(features)
-        self.scalars = dict(scalars)
+        self.scalars = self.writable = dict(scalars)
         self.numbers = {field: at for at, field in enumerate(fields)}
-        self.types = [
-            types.int64 if plain else pointer_to(from_dtype(np.dtype(dtype)))
-            for dtype, plain in fields.values()
-        ]
+        held = {
+            field: types.int64 if plain else types.CPointer(from_dtype(np.dtype(dtype)))
+            for field, (dtype, plain) in fields.items()
+        }
+        self.types = held | {name: held[field].dtype for name, (field, _) in scalars.items()}
         super().__init__(name="_".join((name, *sorted(features))))
+
+    def cell(self, builder: Any, value: Any, name: str) -> Any:
+        if name not in self.scalars:
+            return cgutils.gep_inbounds(builder, value, 0, self.numbers[name])
+        field, index = self.scalars[name]
+        # As `field[index]` would be compiled: a name costs no more than an index.
+        return cgutils.gep_inbounds(builder, builder.load(self.cell(builder, value, field)), index)
+
+
+class Record(Named):
+    """So many doubles in a row, each with a name or several."""
+
+    def __init__(self, name: str, fields: Sequence[str]) -> None:
+        self.places = self.writable = places_of(fields)
+        self.types = dict.fromkeys(self.places, types.float64)
+        super().__init__(name=f"record_{name}")
+
+    def cell(self, builder: Any, value: Any, name: str) -> Any:
+        return cgutils.gep_inbounds(builder, value, self.places[name])
 
 
 @register_model(Bundle)
 class _BundleModel(models.PrimitiveModel):
     def __init__(self, dmm: Any, fe_type: Any) -> None:
-        cells = ir.LiteralStructType([dmm.lookup(field).get_value_type() for field in fe_type.types])
-        super().__init__(dmm, fe_type, cells.as_pointer())
+        cells = [dmm.lookup(fe_type.types[field]).get_value_type() for field in fe_type.numbers]
+        super().__init__(dmm, fe_type, ir.LiteralStructType(cells).as_pointer())
+
+
+@register_model(Record)
+class _RecordModel(models.PrimitiveModel):
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        super().__init__(dmm, fe_type, ir.DoubleType().as_pointer())
 
 
 @infer_getattr
-class _Fields(AttributeTemplate):
-    key = Bundle
+class _Parts(AttributeTemplate):
+    key = Named
 
     def generic_resolve(self, typ, attr):  # type: ignore[override]
-        if attr in typ.scalars:
-            return typ.types[typ.numbers[typ.scalars[attr][0]]].dtype
-        return typ.types[typ.numbers[attr]] if attr in typ.numbers else None
+        return typ.types.get(attr)
 
 
-def _read(builder, typ, value, field):
-    return builder.load(cgutils.gep_inbounds(builder, value, 0, typ.numbers[field]))
-
-
-def _cell(context, builder, typ, value, scalar):
-    """Where a scalar is."""
-    field, index = typ.scalars[scalar]
-    # As `field[index]` would be compiled: a name costs no more than an index.
-    pointer = _read(builder, typ, value, field)
-    data, _ = taken_apart(context, builder, typ.types[typ.numbers[field]], pointer)
-    return cgutils.gep_inbounds(builder, data, index)
-
-
-@lower_getattr_generic(Bundle)
+@lower_getattr_generic(Named)
 def _get(context, builder, typ, value, attr):
-    if attr in typ.scalars:
-        return builder.load(_cell(context, builder, typ, value, attr))
-    return _read(builder, typ, value, attr)
+    return builder.load(typ.cell(builder, value, attr))
 
 
-@lower_setattr_generic(Bundle)
+@lower_setattr_generic(Named)
 def _set(context, builder, signature, args, attr):
-    """Only scalars are written: where a pointer leads is fixed as long as the kernel runs."""
     typ = signature.args[0]
     # A pointer that were replaced would still lead to the old cells in every caller.
-    if attr not in typ.scalars:
+    if attr not in typ.writable:
         raise NotImplementedError(f"kernels do not replace {attr}, a field of {typ}")
-    builder.store(args[1], _cell(context, builder, typ, args[0], attr))
+    builder.store(args[1], typ.cell(builder, args[0], attr))
+
+
+def places_of(fields: Sequence[str]) -> dict[str, int]:
+    """Of every name its place; names of the same cell are separated by blanks."""
+    return {name: index for index, names in enumerate(fields) for name in names.split()}
 
 
 def written_through(scalars: Mapping[str, tuple[str, int]]) -> type[SimpleNamespace]:
@@ -117,6 +138,39 @@ def written_through(scalars: Mapping[str, tuple[str, int]]) -> type[SimpleNamesp
         return property(read, write)
 
     return type("Named", (SimpleNamespace,), {name: cell(*at) for name, at in scalars.items()})
+
+
+def by_name(fields: Sequence[str], cells: Any) -> Any:
+    """For Python: the cells of an array by name, read and written."""
+    return _named(tuple(fields))(cells=cells)
+
+
+@cache
+def _named(fields: tuple[str, ...]) -> type[SimpleNamespace]:
+    return written_through({name: ("cells", index) for name, index in places_of(fields).items()})
+
+
+def record_of(name: str, fields: Sequence[str]) -> Any:
+    """A function from cells, or an array, and a place to the record that begins there: numbers by name.
+
+    No two kinds of records have one name, by which the compiler knows their types.
+    """
+    kind = Record(name, fields)
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return lambda cells, at: by_name(fields, cells[at : at + len(fields)])
+
+    @intrinsic
+    def record(typingctx, cells, at):
+        def codegen(context, builder, signature, args):
+            data = args[0]
+            if isinstance(cells, types.Array):
+                data = make_array(cells)(context, builder, data).data
+            # Only an address: names are offsets that are known when a kernel is compiled.
+            return builder.gep(data, [args[1]])
+
+        return kind(cells, types.intp), codegen
+
+    return record
 
 
 def opener(
@@ -135,114 +189,32 @@ def opener(
     @intrinsic
     def opened(typingctx, memory):
         def codegen(context, builder, signature, args):
-            kind = signature.args[0]
-            bundles = signature.return_type.types
-            arrays = {
-                name: make_array(array)(context, builder, value)
-                for name, array, value in zip(
-                    kind.fields, kind.types, cgutils.unpack_tuple(builder, args[0]), strict=True
-                )
+            values = cgutils.unpack_tuple(builder, args[0])
+            data = {
+                name: make_array(array)(context, builder, value).data
+                for name, array, value in zip(memory.fields, memory.types, values, strict=True)
             }
             intp = context.get_value_type(types.intp)
 
-            def cell(array, at):
-                return builder.load(builder.gep(arrays[array].data, [intp(at)]))
+            def at(array, index):
+                return builder.gep(data[array], [intp(index)])
 
-            found = []
-            for bundle in bundles:
+            rooms = []
+            for bundle in signature.return_type.types:
                 # In the frame of the calling kernel; LLVM drops the fields that nobody reads.
                 room = cgutils.alloca_once(builder, context.get_value_type(bundle).pointee)
-                for field, at in bundle.numbers.items():
+                for field in bundle.numbers:
                     array, number, plain = sources[field]
-                    value, size = arrays[array].data, arrays[array].nitems
+                    value = data[array]
                     if plain:
-                        value = cell(array, number)
+                        value = builder.load(at(array, number))
                     # Where a part begins is in the memory itself, so one kernel serves memories of all sizes.
                     elif number >= 0:
-                        first = cell("layout", 2 * number)
-                        value = builder.gep(value, [first])
-                        size = builder.sub(cell("layout", 2 * number + 1), first)
-                    if not plain:
-                        value = pointing(context, builder, bundle.types[at], value, size)
-                    builder.store(value, cgutils.gep_inbounds(builder, room, 0, at))
-                found.append(room)
-            return context.make_tuple(builder, signature.return_type, found)
+                        value = builder.gep(value, [builder.load(at("layout", 2 * number))])
+                    builder.store(value, bundle.cell(builder, room, field))
+                rooms.append(room)
+            return context.make_tuple(builder, signature.return_type, rooms)
 
         return types.Tuple(tuple(bundles_of(memory.instance_class.features)))(memory), codegen
 
     return opened
-
-
-# -- records: a few numbers in a row, by name -----------------------------------------------------------
-
-
-class Record(types.Type):
-    """The type of a reference to so many doubles in a row, each with a name."""
-
-    def __init__(self, name: str, fields: Sequence[str]) -> None:
-        self.places = {field: index for index, field in enumerate(fields)}
-        super().__init__(name=f"record_{name}")
-
-
-@register_model(Record)
-class _RecordModel(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
-        super().__init__(dmm, fe_type, ir.DoubleType().as_pointer())
-
-
-@infer_getattr
-class _RecordFields(AttributeTemplate):
-    key = Record
-
-    def generic_resolve(self, typ, attr):  # type: ignore[override]
-        return types.float64 if attr in typ.places else None
-
-
-@lower_getattr_generic(Record)
-def _get_in_record(context, builder, typ, value, attr):
-    return builder.load(cgutils.gep_inbounds(builder, value, typ.places[attr]))
-
-
-@lower_setattr_generic(Record)
-def _set_in_record(context, builder, signature, args, attr):
-    builder.store(args[1], cgutils.gep_inbounds(builder, args[0], signature.args[0].places[attr]))
-
-
-_RECORDS: dict[str, tuple[str, ...]] = {}
-
-
-def by_name(fields: Sequence[str], cells: Any) -> Any:
-    """For Python: the cells of an array by name, read and written."""
-    return _named(tuple(fields))(cells=cells)
-
-
-@cache
-def _named(fields: tuple[str, ...]) -> type[SimpleNamespace]:
-    return written_through({field: ("cells", index) for index, field in enumerate(fields)})
-
-
-def record_of(name: str, fields: Sequence[str]) -> Any:
-    """A function from cells, or an array, and a place to the record that begins there: numbers by name.
-
-    No two kinds of records have one name, by which the compiler knows their types.
-    """
-    known = _RECORDS.setdefault(name, tuple(fields))
-    assert known == tuple(fields), f"there are other records called {name}: {known}"
-    kind = Record(name, fields)
-    if config.DISABLE_JIT:  # type: ignore[attr-defined]
-        return lambda cells, at: by_name(fields, cells[at : at + len(fields)])
-
-    @intrinsic
-    def record(typingctx, cells, at):
-        def codegen(context, builder, signature, args):
-            given = signature.args[0]
-            if isinstance(given, types.Array):
-                data = make_array(given)(context, builder, args[0]).data
-            else:
-                data, _ = taken_apart(context, builder, given, args[0])
-            # Only an address: names are offsets that are known when a kernel is compiled.
-            return builder.gep(data, [args[1]])
-
-        return kind(cells, types.intp), codegen
-
-    return record

@@ -32,7 +32,6 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from sidelight._files import replacing
-from sidelight.engine._numba.checks import CHECKED
 from sidelight.engine._numba.pipeline import EXPECTED
 
 PACKAGE = Path(__file__).parents[2]
@@ -120,7 +119,6 @@ def folders() -> tuple[Path, ...]:
     parts = (
         SOURCES,
         EXPECTED,
-        CHECKED,
         numba.__version__,
         llvmlite.__version__,
         sys.version,

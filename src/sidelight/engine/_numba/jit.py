@@ -25,7 +25,6 @@ from numba.core.ccallback import CFunc
 from numba.extending import intrinsic, register_jitable
 
 from sidelight.engine._numba.cache import KernelCache
-from sidelight.engine._numba.checks import CHECKED
 from sidelight.engine._numba.features import only_with
 from sidelight.engine._numba.pipeline import EXPECTED, Entry, Inner, Loop, one_signature
 
@@ -42,8 +41,6 @@ def _jitted(
     # Where Numba looks otherwise than expected, its own pipeline compiles everything: slower, and right.
     if EXPECTED:
         options = options | {"pipeline_class": pipeline}
-    if CHECKED:
-        options = options | {"boundscheck": True}
 
     def decorate(function: Any) -> Any:
         dispatcher = njit(error_model="numpy", **options)(function)

@@ -3,9 +3,9 @@
 A Numba array is seven words, and every `array[i]` first asks whether i is negative. Inside the engine, where
 dozens of arrays are read at computed places, that costs a third of the time. `pointer` turns a part of an array
 into a pointer to its first cell: one word, indexed from 0, nothing asked. The array must stay an argument of
-the kernel, which keeps its memory alive; nothing checks an index, unless `checks` are asked for.
+the kernel, which keeps its memory alive; nothing checks an index.
 
-Interpreted, cells are ordinary views. `bundles` hands many pointers around at once.
+Interpreted, cells are ordinary views, which do. `bundles` hands many pointers around at once.
 """
 
 import struct
@@ -18,24 +18,19 @@ from numba.core import config
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array
 
-from sidelight.engine._numba.checks import pointer_to, pointing, taken_apart
-
 
 @intrinsic
 def _pointer(typingctx, array, start, stop):
     def codegen(context, builder, signature, args):
-        data = builder.gep(make_array(signature.args[0])(context, builder, args[0]).data, [args[1]])
-        return pointing(context, builder, signature.return_type, data, builder.sub(args[2], args[1]))
+        return builder.gep(make_array(array)(context, builder, args[0]).data, [args[1]])
 
-    return pointer_to(array.dtype)(array, types.intp, types.intp), codegen
+    return types.CPointer(array.dtype)(array, types.intp, types.intp), codegen
 
 
 @intrinsic
 def _offset(typingctx, pointer, index):
     def codegen(context, builder, signature, args):
-        kind = signature.return_type
-        data, size = taken_apart(context, builder, kind, args[0])
-        return pointing(context, builder, kind, builder.gep(data, [args[1]]), builder.sub(size, args[1]))
+        return builder.gep(args[0], [args[1]])
 
     return pointer(pointer, types.intp), codegen
 
@@ -43,8 +38,7 @@ def _offset(typingctx, pointer, index):
 @intrinsic
 def _prefetch(typingctx, pointer, index):
     def codegen(context, builder, signature, args):
-        data, _ = taken_apart(context, builder, signature.args[0], args[0])
-        cell = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
+        cell = builder.bitcast(builder.gep(args[0], [args[1]]), ir.IntType(8).as_pointer())
         kind = ir.FunctionType(ir.VoidType(), [cell.type] + 3 * [ir.IntType(32)])
         function = builder.module.declare_intrinsic("llvm.prefetch", [cell.type], kind)
         read, keep, data = (ir.Constant(ir.IntType(32), number) for number in (0, 3, 1))

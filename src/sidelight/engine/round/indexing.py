@@ -65,41 +65,29 @@ def top_group_of(machine, k):
 
 
 @inlined()
-def first_edge(machine, slot):
-    """Where the explicit out-neighbours of a slot begin."""
+def out_edges(machine, slot):
+    """Where the explicit out-neighbours of a slot are."""
     # Equal degrees need no index of rows: at a million arms that read was a third of a round
     # (docs/decisions/0011).
-    return slot * machine.degree if machine.degree >= 0 else machine.out_indptr[slot]
+    degree = machine.degree
+    first = slot * degree if degree >= 0 else machine.out_indptr[slot]
+    return range(first, (slot + 1) * degree if degree >= 0 else machine.out_indptr[slot + 1])
 
 
 @inlined()
-def end_edge(machine, slot):
-    """Where they end."""
-    return (slot + 1) * machine.degree if machine.degree >= 0 else machine.out_indptr[slot + 1]
+def in_edges(machine, slot):
+    """Where its explicit in-neighbours are."""
+    degree = machine.in_degree
+    first = slot * degree if degree >= 0 else machine.in_indptr[slot]
+    return range(first, (slot + 1) * degree if degree >= 0 else machine.in_indptr[slot + 1])
 
 
 @inlined()
-def first_in_edge(machine, slot):
-    """Where the explicit in-neighbours of a slot begin."""
-    return slot * machine.in_degree if machine.in_degree >= 0 else machine.in_indptr[slot]
-
-
-@inlined()
-def end_in_edge(machine, slot):
-    """Where they end."""
-    return (slot + 1) * machine.in_degree if machine.in_degree >= 0 else machine.in_indptr[slot + 1]
-
-
-@inlined()
-def first_slot(machine, k):
-    """The first slot of block k."""
-    return k * machine.block_size if machine.block_size >= 0 else machine.block_start[k]
-
-
-@inlined()
-def end_slot(machine, k):
-    """One past its last slot."""
-    return (k + 1) * machine.block_size if machine.block_size >= 0 else machine.block_start[k + 1]
+def slots_of(machine, k):
+    """The slots of block k."""
+    size = machine.block_size
+    first = k * size if size >= 0 else machine.block_start[k]
+    return range(first, (k + 1) * size if size >= 0 else machine.block_start[k + 1])
 
 
 @inlined()

@@ -20,13 +20,11 @@ from sidelight.engine.fields import ALL_OTHERS, EVERYTHING, OWN_BLOCK, opened
 from sidelight.engine.round.indexing import (
     arm_at,
     block_of,
-    end_edge,
-    end_slot,
-    first_edge,
-    first_slot,
     group_of,
     is_own,
+    out_edges,
     record_of_block,
+    slots_of,
     top_group_of,
 )
 from sidelight.engine.round.learn_single import LARGEST_ESTIMATE
@@ -35,7 +33,7 @@ from sidelight.engine.round.settle import settle
 from sidelight.engine.self_tuning.charge import charge, count_kept, estimated_cost, is_due
 from sidelight.engine.self_tuning.retune import retune
 from sidelight.engine.simplex.point import value
-from sidelight.engine.simplex.store import PAID, RATE, SHARE, head
+from sidelight.engine.simplex.store import group
 
 EXPLORED, COST, ON_LEADER, POSITION, PLAYED, N_KEPT = range(6)
 SEEN, INSIDE, BLOCK, PER_ARM = range(4)
@@ -53,14 +51,15 @@ def list_revealed(machine, state, slot):
     if machine.shape == OWN_BLOCK or machine.shape == ALL_OTHERS or machine.shape == EVERYTHING:
         first, end = 0, machine.n_arms
         if machine.shape == OWN_BLOCK:
-            k = block_of(machine, slot)
-            first, end = first_slot(machine, k), end_slot(machine, k)
+            run = slots_of(machine, block_of(machine, slot))
+            first, end = run.start, run.stop
         for v in range(first, end):
             if v != slot or machine.shape == EVERYTHING:
                 targets[n] = v
                 n += 1
         return n
-    edge, end = first_edge(machine, slot), end_edge(machine, slot)
+    row = out_edges(machine, slot)
+    edge, end = row.start, row.stop
     u = 0
     while edge < end or u < machine.n_universal:  # both rows are sorted by arm: merge them
         from_row = u == machine.n_universal
@@ -131,7 +130,7 @@ def learn_late(machine, state, store, slot, losses, record, after_others):
         if i == int(draw.position):
             of_leader = estimate
         if g >= 0:
-            block = head(record_of_block(machine, k))
+            block = record_of_block(machine, k)
             if state.marked[k] == 0:
                 state.marked[k] = 1
                 state.touched[n_touched] = k
@@ -139,9 +138,9 @@ def learn_late(machine, state, store, slot, losses, record, after_others):
                 n_touched += 1
             mixed = arm.inside
             if machine.any_local:
-                mixed = store.scalars[block + SHARE] * arm.inside + machine.local[v]
+                mixed = group(store, block).share * arm.inside + machine.local[v]
             state.block_loss[k] += mixed * estimate
-            store.scalars[block + PAID] += arm.inside * estimate
+            group(store, block).paid += arm.inside * estimate
             paid += arm.block * mixed * estimate
             state.owners[n_added] = g
             state.targets[n_added] = machine.n_blocks + v
@@ -154,7 +153,7 @@ def learn_late(machine, state, store, slot, losses, record, after_others):
             g = top_group_of(machine, k)
             state.owners[n_added] = g
             state.targets[n_added] = k
-        state.amounts[n_added] = estimate * store.scalars[head(g) + RATE]
+        state.amounts[n_added] = estimate * group(store, g).rate
         n_added += 1
     if n_added > 0:
         settle(machine, state, store, n_touched, n_added)

@@ -15,14 +15,7 @@ from sidelight.engine.fields import (
     SEEN_BY_EDGES,
     SEEN_BY_OTHERS,
 )
-from sidelight.engine.round.indexing import (
-    block_of,
-    end_edge,
-    first_edge,
-    group_of,
-    record_of_block,
-    top_group_of,
-)
+from sidelight.engine.round.indexing import block_of, group_of, out_edges, record_of_block, top_group_of
 from sidelight.engine.round.learn_all import learn_all, learn_block
 from sidelight.engine.round.learn_single import LARGEST_ESTIMATE, learn_single
 from sidelight.engine.round.probabilities import block_value, seen_by_edges, varying
@@ -30,7 +23,7 @@ from sidelight.engine.round.settle import count_paid, count_round, move_top, set
 from sidelight.engine.self_tuning.charge import charge, count_kept, estimated_cost, is_due, leader_sum
 from sidelight.engine.self_tuning.retune import retune
 from sidelight.engine.simplex.point import inverse_value, value
-from sidelight.engine.simplex.store import HELD, PAID, RATE, SHARE, head
+from sidelight.engine.simplex.store import group
 
 
 @inlined()
@@ -82,8 +75,8 @@ def learn_own(machine, state, store, slot, loss, rest):
 def learn_edges(machine, state, store, slot, losses, rest):
     """`learn` on any graph: one revealed arm after another."""
     noinline()
-    begin = first_edge(machine, slot)
-    n_explicit = end_edge(machine, slot) - begin
+    row = out_edges(machine, slot)
+    n_explicit = len(row)
     n_touched = 0
     n_added = 0
     at = 0
@@ -93,7 +86,7 @@ def learn_edges(machine, state, store, slot, losses, rest):
     # All estimates first: they use this round's distribution.
     for index in range(n_explicit + machine.n_universal):
         if index < n_explicit:
-            v = machine.out_indices[begin + index]
+            v = machine.out_indices[row.start + index]
         else:
             v = machine.universal[index - n_explicit]
             if v == slot and machine.seen_how[v] == SEEN_BY_OTHERS:
@@ -109,13 +102,13 @@ def learn_edges(machine, state, store, slot, losses, rest):
             current = k
             y = block_value(machine, store, k)
             if g >= 0:
-                record = head(record_of_block(machine, k))
+                record = record_of_block(machine, k)
                 # The probability that anything in the block is played: (1 − γ̄)·Y_k plus all exploration
                 # inside it. X̃ adds up to 1, so no arm has to be visited. Spread exploration has no such
                 # total: blocks with it are seen along edges.
                 whole = rest * y
                 if machine.n_fixed > 0:
-                    whole += store.scalars[record + HELD]
+                    whole += group(store, record).held
                 if machine.n_adaptive > 0:
                     whole += machine.adaptive[k] * state.roots[k]
                 # Revealed arms of one block need not come in a row: the mark keeps a block from being listed
@@ -131,7 +124,7 @@ def learn_edges(machine, state, store, slot, losses, rest):
             mixed = inside
             if machine.any_local:
                 # X̃, what the block really plays; its loss is charged with X̃, the regret inside it with X.
-                mixed = store.scalars[record + SHARE] * inside + machine.local[v]
+                mixed = group(store, record).share * inside + machine.local[v]
         how = machine.seen_by if machine.seen_by >= 0 else machine.seen_how[v]
         # Closed forms of P = Σ Z over the in-neighbours wherever those are everyone or a whole block.
         if how == SEEN_BY_ALL:
@@ -153,7 +146,7 @@ def learn_edges(machine, state, store, slot, losses, rest):
         if g >= 0:
             # L̂_k = Σ_j X̃_k(j)·ℓ̂(j): an unbiased estimate of the loss of playing block k.
             state.block_loss[k] += mixed * estimate
-            store.scalars[record + PAID] += inside * estimate
+            group(store, record).paid += inside * estimate
             # Noted, not added: later estimates of this round must still see the present point.
             state.owners[n_added] = g
             state.targets[n_added] = machine.n_blocks + v
@@ -166,7 +159,7 @@ def learn_edges(machine, state, store, slot, losses, rest):
             g = top_group_of(machine, k)
             state.owners[n_added] = g
             state.targets[n_added] = k
-        state.amounts[n_added] = estimate * store.scalars[head(g) + RATE]
+        state.amounts[n_added] = estimate * group(store, g).rate
         n_added += 1
     if n_added > 0:
         settle(machine, state, store, n_touched, n_added)

@@ -4,17 +4,12 @@ from sidelight.engine._numba.jit import inlined, internal, loop, noinline
 from sidelight.engine._numba.pointers import offset
 from sidelight.engine.exponential import SMALL, TINY, exp_nonpositive, small_exp, tiny_exp
 from sidelight.engine.fields import EVERYTHING
-from sidelight.engine.round.indexing import (
-    block_of,
-    end_slot,
-    first_slot,
-    group_of,
-)
+from sidelight.engine.round.indexing import block_of, group_of, slots_of
 from sidelight.engine.round.learn_single import LARGEST_ESTIMATE
 from sidelight.engine.round.probabilities import block_value
 from sidelight.engine.round.settle import settle_top
-from sidelight.engine.simplex.store import BASE, FACTOR, HELD, PAID, RATE, SHARE, TOTAL, head
-from sidelight.engine.simplex.weights import accept_weights, refill_weights
+from sidelight.engine.simplex.point import accept_weights, refill_weights
+from sidelight.engine.simplex.store import group
 
 PIECE = 1024
 """Arms that are updated at a time where everything is revealed: 8 KB of losses stay in the nearest cache."""
@@ -51,9 +46,9 @@ def largest_step(machine, store, dominant, rest):
     No weight is greater than 1, nor any other than what the dominant one leaves of the total.
     """
     # One bound for all arms lets the loop choose its exponential once instead of arm by arm.
-    most = min(1.0, store.scalars[TOTAL] - store.weight[dominant])
+    most = min(1.0, group(store, 0).total - store.weight[dominant])
     share, fixed = unseen(machine, store, rest)
-    return store.scalars[RATE] / max(1.0 - (share * most + fixed), 1.0 / LARGEST_ESTIMATE)
+    return group(store, 0).rate / max(1.0 - (share * most + fixed), 1.0 / LARGEST_ESTIMATE)
 
 
 @inlined()
@@ -62,7 +57,7 @@ def unseen(machine, store, rest):
     if machine.shape == EVERYTHING:
         return 0.0, 0.0
     # In a clique without loops an arm is seen unless it is played itself: P = 1 − Z.
-    return rest * store.scalars[FACTOR], machine.fixed[0] if machine.n_fixed > 0 else 0.0  # the same for all
+    return rest * group(store, 0).factor, machine.fixed[0] if machine.n_fixed > 0 else 0.0  # the same for all
 
 
 @inlined()
@@ -80,12 +75,12 @@ def settle_all(machine, state, store, dominant, weight, loss, total, largest, re
         share, fixed = unseen(machine, store, rest)
         seen = 1.0 - share * weight - fixed
         estimate = min(loss / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
-        state.top_paid += weight * store.scalars[FACTOR] * estimate
-        store.key[dominant] += store.scalars[RATE] * estimate
+        state.top_paid += weight * group(store, 0).factor * estimate
+        store.key[dominant] += group(store, 0).rate * estimate
         # Its step may be large, so from its sum and with the full exponential.
-        weight = exp_nonpositive(store.scalars[BASE] - store.key[dominant])
+        weight = exp_nonpositive(group(store, 0).base - store.key[dominant])
     store.weight[dominant] = weight
-    store.scalars[TOTAL] = total + weight
+    group(store, 0).total = total + weight
     # Beyond SMALL the short polynomial was inaccurate: the weights just multiplied are discarded. The sums
     # are right in any case.
     if largest > SMALL or int(state.round) & 255 == 0:
@@ -112,7 +107,7 @@ def add_to_piece(machine, state, store, losses, first, size, rest, largest):
     """
     # Five terms of the exponential are enough where steps are tiny, as with the rates of long games.
     tiny = largest <= TINY
-    factor, rate = store.scalars[FACTOR], store.scalars[RATE]
+    factor, rate = group(store, 0).factor, group(store, 0).rate
     share, fixed = unseen(machine, store, rest)
     keys, weights = offset(store.key, first), offset(store.weight, first)
     paid = total = 0.0
@@ -141,13 +136,13 @@ def learn_block(machine, state, store, slot, losses, rest):
     noinline()
     k = block_of(machine, slot)
     g = group_of(machine, k, slot)
-    first, end = first_slot(machine, k), end_slot(machine, k)
+    run = slots_of(machine, k)
     y = block_value(machine, store, k)
     # The probability of playing anything in the clique; an arm is seen if any other is played: P = whole − Z.
     whole = rest * y
     if machine.n_fixed > 0:
-        whole += store.scalars[head(g) + HELD]
-    loss = add_to_block(machine, state, store, g, first, end, losses, rest * y, whole)
+        whole += group(store, g).held
+    loss = add_to_block(machine, state, store, g, run.start, run.stop, losses, rest * y, whole)
     # If nothing was lost, the same weights have been written again and the point stays as it is.
     if loss > 0.0:
         accept_weights(store, g)
@@ -157,23 +152,21 @@ def learn_block(machine, state, store, slot, losses, rest):
 @loop(fastmath={"contract", "reassoc", "nsz"})
 def add_to_block(machine, state, store, g, first, end, losses, y, whole):
     """Add the estimates of a clique to their sums, write its weights and their total; return Σ X̃·ℓ̂, its loss."""
-    at = head(g)
-    factor, share, rate = store.scalars[at + FACTOR], store.scalars[at + SHARE], store.scalars[at + RATE]
-    base = store.scalars[at + BASE]
+    own = group(store, g)
+    factor, share, rate = own.factor, own.share, own.rate
+    base = own.base
     keys, weights, local, fixed = store.key, store.weight, machine.local, machine.fixed
     any_local, any_fixed, coordinate = machine.any_local, machine.n_fixed > 0, machine.n_blocks + first
-    # Where all blocks explore alike, the first block's numbers do for all and stay in the cache.
-    alike = 0 if machine.even else first
     block_loss = paid = total = 0.0
     for i in range(end - first):
         c = coordinate + i
         inside = weights[c] * factor
         mixed = share * inside
         if any_local:
-            mixed += local[alike + i]
+            mixed += local[first + i]
         seen = whole - y * mixed
         if any_fixed:
-            seen -= fixed[alike + i]
+            seen -= fixed[first + i]
         # Zero losses are not skipped: a branch would keep the loop from vectorising, and blocks are small.
         estimate = losses[i] / (seen if seen > 1.0 / LARGEST_ESTIMATE else 1.0 / LARGEST_ESTIMATE)
         # The block is charged with what it plays, X̃; the regret inside it is measured with X.
@@ -184,6 +177,6 @@ def add_to_block(machine, state, store, g, first, end, losses, y, whole):
         weight = exp_nonpositive(base - after)
         weights[c] = weight
         total += weight
-    store.scalars[at + PAID] += paid
-    store.scalars[at + TOTAL] = total
+    own.paid += paid
+    own.total = total
     return block_loss

@@ -11,15 +11,14 @@ nothing, and without a branch, since the processor cannot predict coins.
 
 from sidelight.engine._numba.jit import inlined, internal, loop, noinline
 from sidelight.engine._numba.pointers import offset
-from sidelight.engine.round.indexing import end_edge, end_in_edge, first_edge, first_in_edge
+from sidelight.engine.round.indexing import in_edges, out_edges
 from sidelight.engine.round.prefetch import fetch_lost
 from sidelight.engine.round.spread import follow_spread
 from sidelight.engine.simplex.moments import FUSED, fast_power, inverse_power
-from sidelight.engine.simplex.move import move, move_rooted
-from sidelight.engine.simplex.point import is_entropy
-from sidelight.engine.simplex.store import FACTOR, LAMBDA, PAID, POWER_BUCKETS, RATE
+from sidelight.engine.simplex.point import is_entropy, move_weights
+from sidelight.engine.simplex.solve import move, move_rooted
+from sidelight.engine.simplex.store import POWER_BUCKETS, group
 from sidelight.engine.simplex.tree import tree_total
-from sidelight.engine.simplex.weights import move_weights
 
 LARGEST_ESTIMATE = 1e300
 """Estimates are capped here so that a vanished probability times a huge estimate is 0, never NaN."""
@@ -32,11 +31,11 @@ def learn_single(machine, state, store, slot, losses, rest):
     """Take in what playing `slot` revealed."""
     noinline()
     targets, amounts = state.targets, state.amounts
-    begin = first_edge(machine, slot)
+    row = out_edges(machine, slot)
     n_lost = 0
     # Always written, and overwritten by the next unless the loss is positive.
-    for index in range(end_edge(machine, slot) - begin):
-        targets[n_lost] = machine.out_indices[begin + index]
+    for index in range(len(row)):
+        targets[n_lost] = machine.out_indices[row.start + index]
         amounts[n_lost] = losses[index]
         n_lost += 1 if losses[index] != 0.0 else 0
     if n_lost == 0:
@@ -52,7 +51,7 @@ def learn_single(machine, state, store, slot, losses, rest):
     else:
         paid = estimate_by_powers(machine, state, store, n_lost, rest)
     # One block: what it pays inside, what the top pays and its whole loss are the same number.
-    store.scalars[PAID] += paid
+    group(store, 0).paid += paid
     state.top_paid += paid
     state.whole += paid
     if is_entropy(store, 0):
@@ -77,7 +76,7 @@ def take_down(state, store, index, v, x, seen):
     # P > 0 in exact arithmetic, as the arm has just been seen; it may underflow all the same.
     estimate = min(state.amounts[index] / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
     state.targets[index] = v + 1
-    state.amounts[index] = estimate * store.scalars[RATE]
+    state.amounts[index] = estimate * group(store, 0).rate
     state.owners[index] = 0
     return x * estimate
 
@@ -86,16 +85,16 @@ def take_down(state, store, index, v, x, seen):
 def explored_for(machine, state, store, v):
     """Σ of the exploration of all in-neighbours of slot v."""
     total = state.seen_fixed[v] if machine.n_fixed > 0 else 0.0
-    first, end = first_in_edge(machine, v), end_in_edge(machine, v)
+    row = in_edges(machine, v)
     if machine.any_spread:
         spreading = state.spreading
-        for e in range(first, end):
+        for e in row:
             total += spreading[machine.in_indices[e]]
     if machine.n_adaptive > 0:
         # γ(u) = adaptive·Σ √X(i) over the arms i whose parent is u, and √X = 1/d for Tsallis-½.
-        multiplier, roots = store.scalars[LAMBDA], 0.0
+        multiplier, roots = group(store, 0).multiplier, 0.0
         keys, starts, children = offset(store.key, 1), machine.child_start, machine.child
-        for e in range(first, end):
+        for e in row:
             u = machine.in_indices[e]
             for c in range(starts[u], starts[u + 1]):
                 roots += 1.0 / (multiplier + keys[children[c]])
@@ -106,14 +105,14 @@ def explored_for(machine, state, store, v):
 @inlined()
 def estimate_by_weights(machine, state, store, n_lost, rest):
     """Estimates where X = factor · weight."""
-    factor = store.scalars[FACTOR]
+    factor = group(store, 0).factor
     weights = offset(store.weight, 1)
     paid = 0.0
     for index in range(n_lost):
         v = state.targets[index]
-        first = first_in_edge(machine, v)
+        row = in_edges(machine, v)
         # The factor is taken out of the sum: one multiplication however many in-neighbours.
-        total = gathered_sum(weights, offset(machine.in_indices, first), end_in_edge(machine, v) - first)
+        total = gathered_sum(weights, offset(machine.in_indices, row.start), len(row))
         seen = rest * factor * total + explored_for(machine, state, store, v)
         paid += take_down(state, store, index, v, factor * weights[v], seen)
     return paid
@@ -131,13 +130,13 @@ def gathered_sum(cells, indices, count):
 @inlined(fastmath=FUSED)
 def estimate_by_squares(machine, state, store, n_lost, rest):
     """Estimates where X = d^(−2)."""
-    multiplier = store.scalars[LAMBDA]
+    multiplier = group(store, 0).multiplier
     keys, edges = offset(store.key, 1), machine.in_indices
     paid = 0.0
     for index in range(n_lost):
         v = state.targets[index]
         total = 0.0
-        for e in range(first_in_edge(machine, v), end_in_edge(machine, v)):
+        for e in in_edges(machine, v):
             d = multiplier + keys[edges[e]]
             total += 1.0 / (d * d)
         root = 1.0 / (multiplier + keys[v])
@@ -149,7 +148,7 @@ def estimate_by_squares(machine, state, store, n_lost, rest):
 @inlined()
 def estimate_by_powers(machine, state, store, n_lost, rest):
     """Estimates where X = d^(−q): powers of all in-neighbours, and of the lost arms, are taken at once."""
-    multiplier, q = store.scalars[LAMBDA], store.power[0]
+    multiplier, q = group(store, 0).multiplier, store.power[0]
     keys, edges, terms = offset(store.key, 1), machine.in_indices, state.terms
     paid = 0.0
     done = 0
@@ -160,11 +159,11 @@ def estimate_by_powers(machine, state, store, n_lost, rest):
         last = done
         while last < n_lost:
             v = state.targets[last]
-            first, end = first_in_edge(machine, v), end_in_edge(machine, v)
+            row = in_edges(machine, v)
             # An arm with more in-neighbours than TERMS goes alone; the buffer is large enough for any.
-            if n_terms > 0 and n_terms + (end - first) + 1 > TERMS:
+            if n_terms > 0 and n_terms + len(row) + 1 > TERMS:
                 break
-            for e in range(first, end):
+            for e in row:
                 terms[n_terms] = multiplier + keys[edges[e]]
                 n_terms += 1
             terms[n_terms] = multiplier + keys[v]
@@ -179,7 +178,7 @@ def estimate_by_powers(machine, state, store, n_lost, rest):
         for index in range(done, last):
             v = state.targets[index]
             total = 0.0
-            for _ in range(first_in_edge(machine, v), end_in_edge(machine, v)):
+            for _ in in_edges(machine, v):
                 total += terms[at]
                 at += 1
             seen = rest * total + explored_for(machine, state, store, v)

@@ -10,21 +10,11 @@ costs time. It pays from about 20 000 arms on (`build.FETCHED`), where the state
 
 from sidelight.engine._numba.jit import inlined
 from sidelight.engine._numba.pointers import prefetch
-from sidelight.engine.alias import draw_evenly
 from sidelight.engine.fields import MANY_SHAPES, OWN_LOSS
 from sidelight.engine.random import coming_unit
-from sidelight.engine.round.indexing import (
-    block_of,
-    end_edge,
-    end_in_edge,
-    end_slot,
-    first_edge,
-    first_in_edge,
-    first_slot,
-    record_of_block,
-)
+from sidelight.engine.round.indexing import in_edges, out_edges, record_of_block, slots_of
 from sidelight.engine.simplex.sample import proposal, root_proposal
-from sidelight.engine.simplex.store import POWER_BUCKETS, first_of, head
+from sidelight.engine.simplex.store import N_SCALARS, POWER_BUCKETS, first_of
 from sidelight.engine.simplex.tree import coming_family, coming_leaf
 
 
@@ -32,22 +22,22 @@ from sidelight.engine.simplex.tree import coming_family, coming_leaf
 def fetch_block(machine, store, k):
     """Ask for what drawing from block k, and learning about it, will read."""
     g = record_of_block(machine, k)
-    prefetch(store.scalars, head(g))
+    prefetch(store.scalars, g * N_SCALARS)
     # A record of scalars is two cache lines of eight doubles.
-    prefetch(store.scalars, head(g) + 8)
-    prefetch(store.portion, g)
+    prefetch(store.scalars, g * N_SCALARS + 8)
     prefetch(store.key, k)
     prefetch(store.place, k)
-    first = first_slot(machine, k)
+    run = slots_of(machine, k)
+    first = run.start
     c = machine.n_blocks + first
     # One request per cache line, for four at most: the processor recognises longer sequential reads by
     # itself.
-    for ahead in range(0, min(end_slot(machine, k) - first, 32), 8):
+    for ahead in range(0, min(len(run), 32), 8):
         prefetch(store.weight, c + ahead)
         prefetch(store.key, c + ahead)
-        if machine.any_local and not machine.even:
+        if machine.any_local:
             prefetch(machine.local, first + ahead)
-        if machine.n_fixed > 0 and not machine.even:
+        if machine.n_fixed > 0:
             prefetch(machine.fixed, first + ahead)
 
 
@@ -55,8 +45,8 @@ def fetch_block(machine, store, k):
 def fetch_slot(machine, store, slot):
     """Ask for what playing a slot will read first."""
     if machine.shape == MANY_SHAPES:
-        prefetch(machine.out_indices, first_edge(machine, slot))
-        prefetch(machine.in_indices, first_in_edge(machine, slot))
+        prefetch(machine.out_indices, out_edges(machine, slot).start)
+        prefetch(machine.in_indices, in_edges(machine, slot).start)
         prefetch(store.place, machine.n_blocks + slot)
         prefetch(store.key, machine.n_blocks + slot)
         if machine.n_adaptive > 0:
@@ -129,11 +119,8 @@ def slot_of_member(machine, state, store, position, ahead):
         if machine.single and machine.n_adaptive > 0 and coming_unit(words, ahead, 0) < gamma:
             slot = machine.parent[slot]
     elif machine.plain_blocks:
-        # An exploring round draws its arm evenly, so its block is known as well.
-        if machine.even and coming_unit(words, ahead, 0) < gamma:
-            drawn = block_of(machine, draw_evenly(0, machine.n_arms, coming_unit(words, ahead, 1)))
         fetch_block(machine, store, drawn)
-        return first_slot(machine, drawn)
+        return slots_of(machine, drawn).start
     else:
         # Blocks of several kinds: finding the slot would need reads that have not been prefetched.
         return -1
@@ -145,13 +132,13 @@ def slot_of_member(machine, state, store, position, ahead):
 def fetch_members(machine, state, store, slot):
     """Ask for the members of a single simplex that a slot reveals; where they are was asked for with `fetch_slot`."""
     if machine.single and slot >= 0:
-        for e in range(first_edge(machine, slot), end_edge(machine, slot)):
+        for e in out_edges(machine, slot):
             v = machine.out_indices[e]
             position = store.place[1 + v]
             prefetch(store.sum_at, position)
             prefetch(store.occupant, position)
             prefetch(store.key, 1 + v)
-            prefetch(machine.in_indices, first_in_edge(machine, v))
+            prefetch(machine.in_indices, in_edges(machine, v).start)
             if machine.any_spread:
                 prefetch(state.spreading, v)
                 prefetch(state.spread_for, v)
@@ -165,7 +152,7 @@ def fetch_lost(machine, state, store, n):
     bucketed = store.form[0] == POWER_BUCKETS
     for index in range(n):
         v = state.targets[index]
-        prefetch(machine.in_indices, first_in_edge(machine, v))
+        prefetch(machine.in_indices, in_edges(machine, v).start)
         if bucketed:
             position = store.place[1 + v]
             prefetch(store.sum_at, position)
@@ -174,5 +161,5 @@ def fetch_lost(machine, state, store, n):
     values = store.key if bucketed else store.weight
     for index in range(n):
         v = state.targets[index]
-        for e in range(first_in_edge(machine, v), end_in_edge(machine, v)):
+        for e in in_edges(machine, v):
             prefetch(values, 1 + machine.in_indices[e])

@@ -11,16 +11,14 @@ from sidelight.engine.random import arm_unit, edge_word, round_word
 from sidelight.engine.round.indexing import (
     arm_at,
     block_of,
-    end_edge,
-    end_in_edge,
-    first_edge,
-    first_in_edge,
     group_of,
+    in_edges,
+    out_edges,
     record_of_block,
     top_group_of,
 )
 from sidelight.engine.simplex.point import value
-from sidelight.engine.simplex.store import HELD, LAMBDA, SHARE, head
+from sidelight.engine.simplex.store import group
 
 
 @inlined()
@@ -37,7 +35,7 @@ def on_behalf(machine, store, slot, k):
     """The adaptive exploration of a slot: coefficient · Σ √X over the slots it explores for."""
     total = 0.0
     g = record_of_block(machine, k)
-    multiplier = store.scalars[head(g) + LAMBDA]
+    multiplier = group(store, g).multiplier
     for index in range(machine.child_start[slot], machine.child_start[slot + 1]):
         # √X = 1/d: adaptive blocks carry Tsallis-½ (paper, adaptive realization).
         total += 1.0 / (multiplier + store.key[machine.n_blocks + machine.child[index]])
@@ -69,7 +67,7 @@ def played(machine, state, store, slot, rest):
     if g >= 0:
         inside = value(store, g, machine.n_blocks + slot)
         if machine.any_local:
-            inside *= store.scalars[head(record_of_block(machine, k)) + SHARE]
+            inside *= group(store, record_of_block(machine, k)).share
             if explores:
                 inside += machine.local[slot]
         # A singleton has X̃ = 1.
@@ -95,10 +93,9 @@ def seen_by_edges(machine, state, store, slot, rest):
     has closed forms for them.
     """
     probability = 0.0
-    first, end = first_in_edge(machine, slot), end_in_edge(machine, slot)
     # Every in-neighbour of the graph counts, also where exploration was planned on a pruned graph: the
     # estimate ℓ/P is unbiased only with the true P.
-    for e in range(first, end):
+    for e in in_edges(machine, slot):
         probability += played(machine, state, store, machine.in_indices[e], rest) * chance_of(machine, e)
     return probability
 
@@ -118,7 +115,7 @@ def seen_probability(machine, state, store, slot, z, rest):
         k = block_of(machine, slot)
         whole = rest * block_value(machine, store, k)
         if machine.n_fixed > 0:
-            whole += store.scalars[head(record_of_block(machine, k)) + HELD]
+            whole += group(store, record_of_block(machine, k)).held
         if machine.n_adaptive > 0:
             whole += machine.adaptive[k] * state.roots[k]
     return whole - z
@@ -138,15 +135,15 @@ def works(machine, word, slot, v):
         return True
     # Rows are in the order of arms; what is not in the row is revealed by everyone, and never fails.
     arm = arm_at(machine, v)
-    low, high = first_edge(machine, slot), end_edge(machine, slot)
-    end = high
+    row = out_edges(machine, slot)
+    low, high = row.start, row.stop
     while low < high:
         middle = (low + high) // 2
         if arm_at(machine, machine.out_indices[middle]) < arm:
             low = middle + 1
         else:
             high = middle
-    if low == end or machine.out_indices[low] != v:
+    if low == row.stop or machine.out_indices[low] != v:
         return True
     return arm_unit(edge_word(word, arm_at(machine, slot)), arm) < machine.out_chance[low]
 

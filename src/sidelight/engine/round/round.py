@@ -20,22 +20,19 @@ Where every play reveals everything, one loss for each slot.
 
 from sidelight.engine._numba.jit import inlined, kernel
 from sidelight.engine._numba.pointers import pointer
-from sidelight.engine.alias import draw_alias, draw_evenly
+from sidelight.engine.alias import draw_alias
 from sidelight.engine.fields import ALL_OTHERS, EVERYTHING, OWN_BLOCK, opened
 from sidelight.engine.random import next_turn, next_unit
 from sidelight.engine.round.indexing import (
     arm_at,
     block_of,
-    end_edge,
-    end_in_edge,
-    end_slot,
-    first_edge,
-    first_in_edge,
-    first_slot,
     group_of,
+    in_edges,
     is_own,
+    out_edges,
     record_of_block,
     simplex_of,
+    slots_of,
     top_group_of,
 )
 from sidelight.engine.round.learn import learn
@@ -46,17 +43,7 @@ from sidelight.engine.round.spread import renew_block_spread
 from sidelight.engine.simplex.point import root_sum, value
 from sidelight.engine.simplex.sample import draw, sample, sample_root, sample_weights
 from sidelight.engine.simplex.solve import rebuild
-from sidelight.engine.simplex.store import (
-    ENTROPY_TREE,
-    PAID,
-    RATE,
-    SHARE,
-    SHIFT,
-    TOTAL,
-    end_of,
-    first_of,
-    head,
-)
+from sidelight.engine.simplex.store import ENTROPY_TREE, end_of, first_of, group
 from sidelight.engine.simplex.tree import draw_leaf, renew_tree
 
 # -- drawing an arm -----------------------------------------------------------------------------------
@@ -83,22 +70,20 @@ def ask(machine, state, store):
     # The block is known, its arm is not: ask for all that both will read while drawing goes on.
     if machine.fetches and machine.n_blocks > 1 and machine.plain_blocks:
         fetch_block(machine, store, k)
-    first = first_slot(machine, k)
+    run = slots_of(machine, k)
+    first, end = run.start, run.stop
     # A singleton: its block is the arm.
     if not machine.plain_blocks and machine.block_group[k] == -1:
         return first
     if machine.any_local:
         # X̃ = (1 − ᾱ)X + local is again a mixture; ᾱ, its total, decides between the two.
-        total = 1.0 - store.scalars[head(record_of_block(machine, k)) + SHARE]
+        total = 1.0 - group(store, record_of_block(machine, k)).share
         if total > 0.0 and next_unit(words) < total:
-            end = end_slot(machine, k)
-            if machine.even:
-                return draw_evenly(first, end, next_unit(words))
             return draw_alias(machine.local_keep, machine.local_other, first, end, words)
     if machine.shape == OWN_BLOCK:  # `sample` without looking up what kind of simplex it is
-        total = store.scalars[head(record_of_block(machine, k)) + TOTAL]
-        c, end = machine.n_blocks + first, machine.n_blocks + end_slot(machine, k)
-        return sample_weights(store.weight, c, end, next_unit(words) * total) - machine.n_blocks
+        total = group(store, record_of_block(machine, k)).total
+        m = machine.n_blocks
+        return sample_weights(store.weight, m + first, m + end, next_unit(words) * total) - m
     return sample(store, simplex_of(machine, k), words) - machine.n_blocks
 
 
@@ -110,8 +95,6 @@ def draw_explored(machine, state, store, gamma):
     # decide, and no random number is used.
     target = next_unit(words) * gamma if machine.n_adaptive > 0 or machine.any_spread else 0.0
     if machine.n_fixed > 0 and target < state.fixed_total:
-        if machine.even:
-            return draw_evenly(0, machine.n_arms, next_unit(words))
         cell = draw_alias(machine.fixed_keep, machine.fixed_other, 0, machine.n_fixed, words)
         return machine.fixed_slots[cell]
     target -= state.fixed_total
@@ -177,8 +160,8 @@ def arrange(machine, slot, revealed, losses):
         for i in range(own, revealed.size):
             losses[i + 1] = revealed[i]
         return
-    begin = first_edge(machine, slot)
-    n_explicit = end_edge(machine, slot) - begin
+    row = out_edges(machine, slot)
+    n_explicit = len(row)
     explicit = 0
     universal = 0
     at = n_explicit
@@ -187,7 +170,7 @@ def arrange(machine, slot, revealed, losses):
             universal += 1
         from_row = universal >= machine.n_universal
         if not from_row and explicit < n_explicit:
-            row_arm = arm_at(machine, machine.out_indices[begin + explicit])
+            row_arm = arm_at(machine, machine.out_indices[row.start + explicit])
             from_row = row_arm < arm_at(machine, machine.universal[universal])
         if from_row:
             losses[explicit] = revealed[i]
@@ -242,7 +225,7 @@ def fill_caches(machine, state, store):
         for slot in range(machine.n_arms):
             seen = 0.0
             if machine.n_fixed > 0:
-                for e in range(first_in_edge(machine, slot), end_in_edge(machine, slot)):
+                for e in in_edges(machine, slot):
                     seen += machine.fixed[machine.in_indices[e]]
             state.seen_fixed[slot] = seen
 
@@ -285,18 +268,18 @@ def ledger(memory, arm, out):
     k = block_of(machine, slot)
     # Sums are scaled by rates and shifted now and then: undo both to get the cumulative estimates.
     if machine.n_blocks > 1:
-        top = head(top_group_of(machine, k))
-        block_sum = (store.key[k] - store.scalars[top + SHIFT]) / store.scalars[top + RATE]
+        top = top_group_of(machine, k)
+        block_sum = (store.key[k] - group(store, top).shift) / group(store, top).rate
     else:
         block_sum = state.whole
     out[0] = state.top_paid - block_sum
     out[1] = out[3] = 0.0
     g = group_of(machine, k, slot)
     if g >= 0:
-        record = head(record_of_block(machine, k))
-        own = store.key[machine.n_blocks + slot] - store.scalars[head(g) + SHIFT]
-        out[1] = store.scalars[record + PAID] - own / store.scalars[head(g) + RATE]
+        record = record_of_block(machine, k)
+        own = store.key[machine.n_blocks + slot] - group(store, g).shift
+        out[1] = group(store, record).paid - own / group(store, g).rate
         # Lemma regret charges local exploration with ᾱ_k per round; that is constant, so no counter is
         # needed.
-        out[3] = (1.0 - store.scalars[record + SHARE]) * state.round
+        out[3] = (1.0 - group(store, record).share) * state.round
     out[2] = state.exploration_cost

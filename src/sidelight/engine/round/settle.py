@@ -4,10 +4,9 @@ from sidelight.engine._numba.jit import inlined
 from sidelight.engine.round.indexing import record_of_block, simplex_of, top_group_of
 from sidelight.engine.round.probabilities import block_value
 from sidelight.engine.round.spread import follow_spread
-from sidelight.engine.simplex.move import add, move
 from sidelight.engine.simplex.point import root_sum
-from sidelight.engine.simplex.solve import solve
-from sidelight.engine.simplex.store import RATE, head
+from sidelight.engine.simplex.solve import add, move, solve
+from sidelight.engine.simplex.store import group
 from sidelight.engine.simplex.tree import tree_total
 
 
@@ -46,7 +45,7 @@ def settle(machine, state, store, n_touched, n_added):
             g = top_group_of(machine, k)
             state.owners[n_added] = g
             state.targets[n_added] = k
-            state.amounts[n_added] = loss * store.scalars[head(g) + RATE]
+            state.amounts[n_added] = loss * group(store, g).rate
             n_added += 1
     for index in range(n_added):
         add(store, state.owners[index], state.targets[index], state.amounts[index])
@@ -85,7 +84,7 @@ def settle_top(machine, state, store, k, y, loss):
 @inlined()
 def move_top(machine, state, store, g, k, loss):
     """Move the top simplex by the loss of one block, in group g."""
-    amount = loss * store.scalars[head(g) + RATE]
+    amount = loss * group(store, g).rate
     # `move` is for simplices of one group; mixed ones need `solve_mixed`.
     if machine.n_top_groups > 1:
         add(store, g, k, amount)

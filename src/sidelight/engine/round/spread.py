@@ -22,7 +22,7 @@ in `state.changed` and the nodes above them renewed together.
 """
 
 from sidelight.engine._numba.jit import inlined, internal, noinline
-from sidelight.engine.round.indexing import end_edge, end_in_edge, first_edge, first_in_edge
+from sidelight.engine.round.indexing import in_edges, out_edges
 from sidelight.engine.simplex.buckets import reach
 from sidelight.engine.simplex.point import root
 from sidelight.engine.simplex.store import N_BUCKETS, N_SERIES, POWER_BUCKETS, RENEWED, end_of, first_of
@@ -42,27 +42,19 @@ FREE_WINDOWS = 8
 
 
 @inlined()
-def first_near(machine, slot):
-    """Where the slots begin that a slot explores for."""
-    return first_edge(machine, slot) if machine.single else machine.near_start[slot]
+def near_edges(machine, slot):
+    """Where the slots are that a slot explores for."""
+    row = out_edges(machine, slot)
+    first = row.start if machine.single else machine.near_start[slot]
+    return range(first, row.stop if machine.single else machine.near_start[slot + 1])
 
 
 @inlined()
-def end_near(machine, slot):
-    """Where they end."""
-    return end_edge(machine, slot) if machine.single else machine.near_start[slot + 1]
-
-
-@inlined()
-def first_owed(machine, slot):
-    """Where the slots begin that explore for a slot."""
-    return first_in_edge(machine, slot) if machine.single else machine.owed_start[slot]
-
-
-@inlined()
-def end_owed(machine, slot):
-    """Where they end."""
-    return end_in_edge(machine, slot) if machine.single else machine.owed_start[slot + 1]
+def owed_edges(machine, slot):
+    """Where the slots are that explore for a slot."""
+    row = in_edges(machine, slot)
+    first = row.start if machine.single else machine.owed_start[slot]
+    return range(first, row.stop if machine.single else machine.owed_start[slot + 1])
 
 
 @inlined(needs="failing", without=1.0)
@@ -104,7 +96,7 @@ def due_of(machine, store, k, g, slot, margin):
     """What a slot is to explore now, times `margin`, and for whom."""
     most = 0.0
     leader = -1
-    for e in range(first_near(machine, slot), end_near(machine, slot)):
+    for e in near_edges(machine, slot):
         i = machine.out_indices[e] if machine.single else machine.near[e]
         # X_i^{1−h}/c_i: relief is 1/c, the inverse of the cover's load on i.
         due = machine.relief[i] * root(store, g, machine.n_blocks + i) * near_gain(machine, e)
@@ -127,7 +119,7 @@ def renew_spread(machine, state, store, k, g, slot, margin, n):
 def raise_spread(machine, state, store, k, g, i, margin, n):
     """Raise every slot that explores for i to what i needs now."""
     due = machine.spread[k] * margin * machine.relief[i] * root(store, g, machine.n_blocks + i)
-    for e in range(first_owed(machine, i), end_owed(machine, i)):
+    for e in owed_edges(machine, i):
         j = machine.in_indices[e] if machine.single else machine.owed[e]
         # Only upwards: too much exploration is allowed within the certified factor, too little would break
         # coverage.
@@ -140,7 +132,7 @@ def raise_spread(machine, state, store, k, g, i, margin, n):
 def follow_sum(machine, state, store, k, g, i, margin, n):
     """The sum of slot i has grown: renew whoever explored for its sake, and raise whoever falls short."""
     due = machine.spread[k] * margin * machine.relief[i] * root(store, g, machine.n_blocks + i)
-    for e in range(first_owed(machine, i), end_owed(machine, i)):
+    for e in owed_edges(machine, i):
         j = machine.in_indices[e] if machine.single else machine.owed[e]
         # The maximum was attained at i, whose X has fallen: look for the new maximum, or the estimate would
         # stay too high for ever.
@@ -181,7 +173,7 @@ def renew_block_spread(machine, state, store, k, g):
         else:
             most, leader = 0.0, -1
             if machine.cover[slot] > 0.0:
-                for e in range(first_near(machine, slot), end_near(machine, slot)):
+                for e in near_edges(machine, slot):
                     i = machine.out_indices[e] if machine.single else machine.near[e]
                     due = state.terms[i - first] * near_gain(machine, e)
                     if due > most:

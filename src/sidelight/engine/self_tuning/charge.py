@@ -16,17 +16,7 @@ from sidelight.engine._numba.jit import inlined, internal, noinline
 from sidelight.engine.round.probabilities import seen_probability, varying
 from sidelight.engine.simplex.moments import evaluate_buckets, inverse_power
 from sidelight.engine.simplex.point import is_entropy, root, value
-from sidelight.engine.simplex.store import (
-    ENTROPY_LIST,
-    FACTOR,
-    LAMBDA,
-    N_BUCKETS,
-    POWER_BUCKETS,
-    POWER_LIST,
-    RATE,
-    SHIFT,
-    TOTAL,
-)
+from sidelight.engine.simplex.store import ENTROPY_LIST, N_BUCKETS, POWER_BUCKETS, POWER_LIST, group
 
 SMALL = 1e-4
 """Below this ψ and ψ₋ are taken from three terms of their series: less is lost than by cancellation."""
@@ -122,7 +112,7 @@ def charge(machine, state, cost):
 @inlined(needs="tuned", gives=0.0)
 def leader_sum(state, store):
     """Σ ℓ̂ of the leader."""
-    return (store.key[1 + int(state.leader)] - store.scalars[SHIFT]) / store.scalars[RATE]
+    return (store.key[1 + int(state.leader)] - group(store, 0).shift) / group(store, 0).rate
 
 
 @inlined()
@@ -146,7 +136,7 @@ def beside_leader(machine, store, leader, x):
     c = 1 + leader
     others = largest = 0.0
     if store.form[0] == POWER_LIST:
-        multiplier, q, keys = store.scalars[LAMBDA], store.power[0], store.key
+        multiplier, q, keys = group(store, 0).multiplier, store.power[0], store.key
         for i in range(1, machine.n_arms + 1):
             if i != c:
                 d = multiplier + keys[i]
@@ -154,9 +144,9 @@ def beside_leader(machine, store, leader, x):
                 largest = max(largest, 1.0 / d)
         return others, largest
     if store.form[0] == POWER_BUCKETS:
-        d = store.scalars[LAMBDA] + store.key[c]
+        d = group(store, 0).multiplier + store.key[c]
         q = store.power[0]
-        whole = evaluate_buckets(store, store.extra[0], store.scalars[LAMBDA])[1] / q
+        whole = evaluate_buckets(store, store.extra[0], group(store, 0).multiplier)[1] / q
         others = max(whole - x / d, 0.0) + ROUNDING * whole
         # X_i ≤ 1 − X_I, and no d is below the bounds of its bucket
         return others, min(math.exp(math.log(max(1.0 - x, ROUNDING)) / q), largest_root(store, 0, c))
@@ -164,8 +154,8 @@ def beside_leader(machine, store, leader, x):
         for i in range(1, machine.n_arms + 1):
             if i != c:
                 others += store.weight[i]
-        return others * store.scalars[FACTOR], 1.0
-    others = max(store.scalars[TOTAL] - store.weight[c], 0.0) * store.scalars[FACTOR]
+        return others * group(store, 0).factor, 1.0
+    others = max(group(store, 0).total - store.weight[c], 0.0) * group(store, 0).factor
     return others + ROUNDING, 1.0
 
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from sidelight.engine._numba.jit import inlined, internal, loop, noinline
 from sidelight.engine._numba.pointers import offset, pointer
 from sidelight.engine.fields import SEEN_BY_ALL, SEEN_BY_EDGES, SEEN_BY_SELF
-from sidelight.engine.round.indexing import end_edge, end_in_edge, first_edge, first_in_edge, is_own
+from sidelight.engine.round.indexing import in_edges, is_own, out_edges
 from sidelight.engine.round.probabilities import chance_of, reveal_chance
-from sidelight.engine.round.spread import end_near, first_near, near_gain
+from sidelight.engine.round.spread import near_edges, near_gain
 from sidelight.engine.self_tuning.charge import pays, shifted
 
 STRENGTHS = 9
@@ -102,7 +102,7 @@ def see(graph, values, total, out):
         how = graph.seen_by if graph.seen_by >= 0 else graph.seen_how[slot]
         seen = 0.0
         if how == SEEN_BY_EDGES:
-            for e in range(first_in_edge(graph, slot), end_in_edge(graph, slot)):
+            for e in in_edges(graph, slot):
                 seen += values[graph.in_indices[e]] * chance_of(graph, e)
         elif how == SEEN_BY_SELF:
             seen = values[slot]
@@ -116,12 +116,12 @@ def mark_shown(graph, work, leader):
     """Mark what playing the leader reveals, by how likely it does."""
     for i in range(graph.n_arms):
         work.shown[i] = 0.0
-    begin = first_edge(graph, leader)
+    row = out_edges(graph, leader)
     # Explicit edges, then the arms that everyone reveals, as in any row of reveals.
-    n_explicit = end_edge(graph, leader) - begin
+    n_explicit = len(row)
     for index in range(n_explicit + graph.n_universal):
         if index < n_explicit:
-            work.shown[graph.out_indices[begin + index]] = reveal_chance(graph, begin + index)
+            work.shown[graph.out_indices[row.start + index]] = reveal_chance(graph, row.start + index)
         elif not is_own(graph, leader, graph.universal[index - n_explicit]):
             work.shown[graph.universal[index - n_explicit]] = 1.0
 
@@ -157,7 +157,7 @@ def direct(graph, work, leader, scale, margin):
             most = 0.0
             if graph.cover[j] > 0.0:
                 most = next_largest if j == owner and is_own(graph, j, j) else largest
-                for e in range(first_near(graph, j), end_near(graph, j)):
+                for e in near_edges(graph, j):
                     i = graph.out_indices[e] if graph.single else graph.near[e]
                     most = max(most, relief_of(graph, i, leader, scale) * root[i] * near_gain(graph, e))
             g[j] = margin * graph.cover[j] * most

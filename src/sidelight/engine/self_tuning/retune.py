@@ -45,7 +45,7 @@ from sidelight.engine.self_tuning.point import (
 )
 from sidelight.engine.simplex.point import is_entropy
 from sidelight.engine.simplex.solve import rebuild
-from sidelight.engine.simplex.store import HELD, LAMBDA, RATE, SHIFT, end_of, first_of
+from sidelight.engine.simplex.store import end_of, first_of, group
 
 also_compiled(
     prices.weak_price,
@@ -92,8 +92,13 @@ def point_of(state):
 @inlined()
 def evaluate(machine, state, store, beta):
     """Evaluate the point at β."""
-    sums = Sums(machine.n_arms, offset(store.key, 1), state.beta, store.power[0], store.scalars[LAMBDA])
-    evaluate_point(point_of(state), work_of(machine, state), sums, beta)
+    evaluate_point(point_of(state), work_of(machine, state), sums_of(machine, state, store), beta)
+
+
+@inlined()
+def sums_of(machine, state, store):
+    """The sums, as `evaluate_point` reads them."""
+    return Sums(machine.n_arms, offset(store.key, 1), state.beta, store.power[0], group(store, 0).multiplier)
 
 
 @internal(needs="tuned")
@@ -166,8 +171,7 @@ def raise_free(machine, state, store):
     if money > machine.patience * beta * point.entropy:
         # W is nearly flat where X is near a vertex: without a cap, a little money would pay for any β.
         most = min(2.0 * beta, machine.first * (state.round + 1.0) ** 2)
-        sums = Sums(machine.n_arms, offset(store.key, 1), state.beta, store.power[0], store.scalars[LAMBDA])
-        work = work_of(machine, state)
+        work, sums = work_of(machine, state), sums_of(machine, state, store)
         state.free_beta = raised_temperature(point, work, sums, money, most, TOLERANCE)
         state.unspent = max(money - max(point.worth - worth, 0.0), 0.0)
     state.charged_limit = UNBOUNDED
@@ -242,7 +246,6 @@ def guard(machine, state, beta):
 @inlined()
 def rescale(machine, state, store, beta):
     """Move the simplex to its point at β, which was evaluated last."""
-    scalars = store.scalars
     ratio = state.beta / beta
     state.beta = beta
     # The multiplier that was found belongs to the least sum, which is where the leader is.
@@ -250,8 +253,9 @@ def rescale(machine, state, store, beta):
     for i in range(first_of(store, 0), end_of(store, 0)):
         store.key[i] *= ratio
         least = min(least, store.key[i])
-    scalars[RATE] = (1.0 if is_entropy(store, 0) else 1.0 - machine.order) / beta
-    scalars[SHIFT] *= ratio
+    own = group(store, 0)
+    own.rate = (1.0 if is_entropy(store, 0) else 1.0 - machine.order) / beta
+    own.shift *= ratio
     store.multiplier[0] = point_of(state).lead - least
     rebuild(store, 0)
 
@@ -361,10 +365,10 @@ def preferred(machine, state, work, tried):
 @inlined()
 def recall(machine, state, store, work):
     """Write the mean loss of every arm where `compare` looks for it: Σ ℓ̂/t, which is unbiased, cut to [0, 1]."""
-    keys, scalars = offset(store.key, 1), store.scalars
-    scale = 1.0 / (max(state.round, 1.0) * scalars[RATE])
+    keys, own = offset(store.key, 1), group(store, 0)
+    scale = 1.0 / (max(state.round, 1.0) * own.rate)
     for i in range(machine.n_arms):
-        work.mean[i] = min(max((keys[i] - scalars[SHIFT]) * scale, 0.0), 1.0)
+        work.mean[i] = min(max((keys[i] - own.shift) * scale, 0.0), 1.0)
 
 
 @inlined()
@@ -382,7 +386,7 @@ def explore(machine, state, store, strength):
         for slot in range(machine.n_arms):
             machine.fixed[slot] = strength * machine.direction[slot]
             total += machine.fixed[slot]
-        state.fixed_total = store.scalars[HELD] = total
+        state.fixed_total = group(store, 0).held = total
         if machine.single:
             see(machine, machine.fixed, total, state.seen_fixed)
     total_exploration(machine, state)

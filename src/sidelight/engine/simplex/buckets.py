@@ -42,18 +42,7 @@ from sidelight.engine.simplex.moments import (
     recenter,
     replace_in,
 )
-from sidelight.engine.simplex.store import (
-    FLOOR,
-    LAMBDA,
-    N_BUCKETS,
-    N_SERIES,
-    RENEWED,
-    ROOT_WEIGHT,
-    WEIGHT,
-    end_of,
-    first_of,
-    head,
-)
+from sidelight.engine.simplex.store import N_BUCKETS, N_SERIES, RENEWED, end_of, first_of, group
 
 
 @inlined()
@@ -161,12 +150,12 @@ def admit(store, g, h, q, b, s):
     count = store.start[row + b + 1] - store.start[row + b]
     if count == 1:  # the newcomer is alone
         clear_moments(store, h, b)
-        multiplier = store.scalars[head(g) + LAMBDA]
+        multiplier = group(store, g).multiplier
         store.ref[h * N_BUCKETS + b] = multiplier
         # The floor is the highest of all buckets' windows: above it every series holds, which one comparison
         # checks.
         floor = multiplier - reach(q) * lower_end(b, fineness(q))
-        store.scalars[head(g) + FLOOR] = max(store.scalars[head(g) + FLOOR], floor)
+        group(store, g).floor = max(group(store, g).floor, floor)
     least = least_after(store, h, q, b, s)
     # The bound of a bucket that was empty is out of date, whichever side it errs on.
     if count == 1 or least < store.least[h * N_BUCKETS + b]:
@@ -186,8 +175,8 @@ def set_least(store, g, h, q, b, least, count):
     beside = h * N_BUCKETS + b
     cap = inverse_power(least, q)
     # Totals are changed rather than added up again; `proposal` tolerates their rounding errors.
-    store.scalars[head(g) + WEIGHT] += count * (cap - store.cap[beside])
-    store.scalars[head(g) + ROOT_WEIGHT] += count * (1.0 / least - 1.0 / store.least[beside])
+    group(store, g).weight += count * (cap - store.cap[beside])
+    group(store, g).root_weight += count * (1.0 / least - 1.0 / store.least[beside])
     store.least[beside] = least
     store.cap[beside] = cap
 
@@ -196,7 +185,7 @@ def set_least(store, g, h, q, b, least, count):
 def raise_power_sum(store, g, h, q, coordinate, before, after):
     """Give a coordinate the larger sum `after`, in the bucket where it then belongs; q may be a constant."""
     fine = fineness(q)
-    multiplier = store.scalars[head(g) + LAMBDA]
+    multiplier = group(store, g).multiplier
     position = store.place[coordinate]
     b = holding(store, h, position, multiplier + before, fine)
     # Usually b or higher; lower if d has slipped below lo_b within the tolerance since the last refresh.
@@ -231,8 +220,8 @@ def raise_power_sum(store, g, h, q, coordinate, before, after):
         there, here = h * N_BUCKETS + target, h * N_BUCKETS + b
         # With the cap that the target has now; where the newcomer needs another, `admit` corrects for all
         # members.
-        store.scalars[head(g) + WEIGHT] += store.cap[there] - store.cap[here]
-        store.scalars[head(g) + ROOT_WEIGHT] += 1.0 / store.least[there] - 1.0 / store.least[here]
+        group(store, g).weight += store.cap[there] - store.cap[here]
+        group(store, g).root_weight += 1.0 / store.least[there] - 1.0 / store.least[here]
         if store.start[row + b + 1] == store.start[row + b]:
             # What subtraction left is rounding; in an empty bucket it would stay for ever.
             clear_moments(store, h, b)
@@ -246,7 +235,7 @@ def refresh(store, g, h):
     q = store.power[g]
     fine = fineness(q)
     rho = reach(q)
-    multiplier = store.scalars[head(g) + LAMBDA]
+    multiplier = group(store, g).multiplier
     row = h * (N_BUCKETS + 1)
     # From high to low: whoever falls out of a bucket is in place before a lower bucket is recounted, and
     # buckets that were empty until now still lie ahead.
@@ -285,7 +274,7 @@ def recount(store, g, h, b):
     """Moments of bucket b around the present λ, summed in short runs so that rounding stays small; its least d."""
     q = store.power[g]
     row = h * (N_BUCKETS + 1)
-    multiplier = store.scalars[head(g) + LAMBDA]
+    multiplier = group(store, g).multiplier
     clear_moments(store, h, b)
     store.ref[h * N_BUCKETS + b] = multiplier
     at = moments_of(h, b)
@@ -374,9 +363,9 @@ def retotal(store, g, h):
             root_weight += count / store.least[h * N_BUCKETS + b]
     store.span[2 * h] = lowest
     store.span[2 * h + 1] = highest
-    store.scalars[head(g) + FLOOR] = floor
-    store.scalars[head(g) + WEIGHT] = weight
-    store.scalars[head(g) + ROOT_WEIGHT] = root_weight
+    group(store, g).floor = floor
+    group(store, g).weight = weight
+    group(store, g).root_weight = root_weight
 
 
 @internal(needs="buckets")
@@ -386,7 +375,7 @@ def sort_into_buckets(store, g, h):
     q = store.power[g]
     fine = fineness(q)
     first, last = first_of(store, g), end_of(store, g)
-    multiplier = store.scalars[head(g) + LAMBDA]
+    multiplier = group(store, g).multiplier
     row = h * (N_BUCKETS + 1)
     for b in range(N_BUCKETS + 1):
         store.start[row + b] = 0

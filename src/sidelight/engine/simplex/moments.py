@@ -7,16 +7,7 @@ import math
 
 from sidelight.engine._numba.jit import inlined, loop, noinline
 from sidelight.engine._numba.pointers import bits_float, float_bits
-from sidelight.engine.simplex.store import (
-    CARRY,
-    CENTER,
-    INVERSE,
-    LAMBDA,
-    N_BUCKETS,
-    N_MOMENTS,
-    N_SERIES,
-    head,
-)
+from sidelight.engine.simplex.store import CARRY, CENTER, INVERSE, N_BUCKETS, N_MOMENTS, N_SERIES, group
 
 FUSED = {"contract"}
 """Fused multiply-adds shorten the chain of dependent instructions that leads from one multiplier to the next."""
@@ -241,7 +232,7 @@ def recenter(store, g, h):
     """Write the series around the present λ, from the moments of the buckets."""
     noinline()
     moments, refs, inverses, carries = store.moments, store.ref, store.inverse, store.carry
-    multiplier = store.scalars[head(g) + LAMBDA]
+    multiplier = group(store, g).multiplier
     row = h * N_BUCKETS
     s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = carry = inverse = 0.0
     # Adding up is exact but for rounding: a polynomial of degree 7 around another centre is again one of

@@ -1,25 +1,22 @@
-"""Reading a point of a simplex: coordinates, F and its derivatives, whatever form a group is kept in."""
+"""A point of a simplex, whatever form a group is kept in: coordinates, F and its derivatives, entropy weights."""
 
 import math
 
-from sidelight.engine._numba.jit import inlined, loop
+from sidelight.engine._numba.jit import inlined, internal, loop, noinline
 from sidelight.engine._numba.pointers import offset
+from sidelight.engine.exponential import exp_nonpositive
+from sidelight.engine.simplex.buckets import least_of
 from sidelight.engine.simplex.moments import evaluate_buckets, fast_power, inverse_power, root_sum_buckets
-from sidelight.engine.simplex.store import (
-    BASE,
-    CHANGE,
-    CURVE,
-    ENTROPY_LIST,
-    FACTOR,
-    LAMBDA,
-    POWER_BUCKETS,
-    SLOPE,
-    TOTAL,
-    TWIST,
-    end_of,
-    first_of,
-    head,
-)
+from sidelight.engine.simplex.store import ENTROPY_LIST, ENTROPY_TREE, POWER_BUCKETS, end_of, first_of, group
+from sidelight.engine.simplex.tree import renew_leaves, renew_tree, tree_total
+
+REBASE = 1024.0
+"""|λ| beyond which sums are shifted so that λ + s keeps its digits over 10⁹ rounds: it is rounded at 1e−13 then."""
+LEAST_TOTAL = 2.0**-40
+"""Total of entropy weights below which they are written afresh relative to the present least sum.
+
+Weights underflow at e^(−708), far below this: what is lost has a probability that no draw can hit.
+"""
 
 
 @inlined()
@@ -32,9 +29,9 @@ def is_entropy(store, g):
 def value(store, g, coordinate):
     """x of a coordinate of group g."""
     if is_entropy(store, g):
-        return store.weight[coordinate] * store.scalars[head(g) + FACTOR]
+        return store.weight[coordinate] * group(store, g).factor
     # x = (λ + s)^(−q): the stationarity condition of mirror descent with Tsallis potential.
-    return inverse_power(store.scalars[head(g) + LAMBDA] + store.key[coordinate], store.power[g])
+    return inverse_power(group(store, g).multiplier + store.key[coordinate], store.power[g])
 
 
 @inlined()
@@ -42,7 +39,7 @@ def inverse_value(store, g, coordinate):
     """1/x. Divisions are most of the latency between one multiplier and the next."""
     if is_entropy(store, g):
         return 1.0 / value(store, g, coordinate)
-    d = store.scalars[head(g) + LAMBDA] + store.key[coordinate]
+    d = group(store, g).multiplier + store.key[coordinate]
     q = store.power[g]
     # A bandit's estimate is ℓ/x: with q = 2 it needs no division at all.
     if q == 2.0:
@@ -55,7 +52,7 @@ def inverse_value(store, g, coordinate):
 @inlined()
 def root(store, g, coordinate):
     """1/d = x^(1−h) of a Tsallis coordinate."""
-    return 1.0 / (store.scalars[head(g) + LAMBDA] + store.key[coordinate])
+    return 1.0 / (group(store, g).multiplier + store.key[coordinate])
 
 
 @inlined()
@@ -68,24 +65,23 @@ def is_plain(store, j, form):
 @inlined()
 def note_change(store, g, q, before, after):
     """How F and its Taylor coefficients at the present λ change when a listed sum grows."""
-    at = head(g)
-    scalars = store.scalars
-    multiplier = scalars[at + LAMBDA]
+    own = group(store, g)
+    multiplier = own.multiplier
     # Exact changes at the old λ: together with the series of the last solution they predict the new λ.
     inv, inv_after = 1.0 / (multiplier + before), 1.0 / (multiplier + after)
     if q == 2.0:
         x, x_after = inv * inv, inv_after * inv_after
     else:
         x, x_after = inverse_power(multiplier + before, q), inverse_power(multiplier + after, q)
-    scalars[at + CHANGE] += x_after - x
+    own.change += x_after - x
     # Taylor coefficients of d^(−q) for falling λ: q·d^(−q−1), q(q+1)/2·d^(−q−2), q(q+1)(q+2)/6·d^(−q−3).
     x *= q * inv
     x_after *= q * inv_after
-    scalars[at + SLOPE] += x_after - x
+    own.slope += x_after - x
     x *= 0.5 * (q + 1.0) * inv
     x_after *= 0.5 * (q + 1.0) * inv_after
-    scalars[at + CURVE] += x_after - x
-    scalars[at + TWIST] += (q + 2.0) * (1.0 / 3.0) * (x_after * inv_after - x * inv)
+    own.curve += x_after - x
+    own.twist += (q + 2.0) * (1.0 / 3.0) * (x_after * inv_after - x * inv)
 
 
 @inlined()
@@ -95,7 +91,7 @@ def evaluate(store, g, multiplier):
         return evaluate_buckets(store, store.extra[g], multiplier)
     if is_entropy(store, g):
         # One exponential for the whole group: all its derivatives equal the function.
-        f = store.scalars[head(g) + TOTAL] * math.exp(-(multiplier + store.scalars[head(g) + BASE]))
+        f = group(store, g).total * math.exp(-(multiplier + group(store, g).base))
         return f, f, 0.5 * f, f / 6.0
     return evaluate_list(store, g, store.power[g], multiplier)[:4]
 
@@ -124,7 +120,7 @@ def evaluate_list(store, g, q, multiplier):
 @inlined()
 def root_sum(store, g):
     """Σ √x over a Tsallis-½ group."""
-    multiplier = store.scalars[head(g) + LAMBDA]
+    multiplier = group(store, g).multiplier
     if store.form[g] == POWER_BUCKETS:
         return root_sum_buckets(store, store.extra[g], multiplier)
     return root_sum_list(store, g, multiplier)
@@ -139,3 +135,96 @@ def root_sum_list(store, g, multiplier):
     for i in range(end_of(store, g) - first):
         total += 1.0 / (multiplier + keys[i])
     return total
+
+
+# -- entropy groups: weights exp(base − s), their total, and the point that follows from both -------------------
+
+
+@inlined()
+def total_weights(store, g):
+    """Bring the total of an entropy group up to date with its weights."""
+    first, end = first_of(store, g), end_of(store, g)
+    if store.form[g] == ENTROPY_TREE:
+        total = tree_total(end - first, store.node, store.extra[g])
+    else:
+        total = sum_weights(store.weight, first, end)
+    group(store, g).total = total
+    if total < LEAST_TOTAL:
+        refill_weights(store, g)
+
+
+@internal()
+def move_weights(store, g, coordinates, amounts, changed, n):
+    """`add` n amounts to sums of the simplex that is entropy group g, and `solve` it; `changed` is scratch."""
+    noinline()
+    first, end = first_of(store, g), end_of(store, g)
+    base, keys, weights = group(store, g).base, store.key, store.weight
+    for index in range(n):
+        c = coordinates[index]
+        after = keys[c] + amounts[index]
+        keys[c] = after
+        # The sums are the truth, in the log domain; the weights only follow them. The base is at most any
+        # sum, so no exponential overflows.
+        weights[c] = exp_nonpositive(base - after)
+        changed[index] = c - first
+    if store.form[g] == ENTROPY_TREE:
+        # All changed leaves at once: paths that meet on the way to the root are walked once.
+        renew_leaves(weights, first, end - first, store.node, store.extra[g], changed, n)
+        group(store, g).total = tree_total(end - first, store.node, store.extra[g])
+    else:
+        group(store, g).total = sum_weights(weights, first, end)
+    accept_weights(store, g)
+
+
+@inlined()
+def accept_weights(store, g):
+    """The point of a simplex that is one entropy group, from its weights and their total."""
+    own = group(store, g)
+    # Even the best arm has lost much since the base was chosen: move the base up to it.
+    if own.total < LEAST_TOTAL:
+        refill_weights(store, g)
+    own.change = 0.0
+    # Dividing by the total is the exact solution of the multiplier: Λ itself is not needed here.
+    own.factor = 1.0 / own.total
+    if own.base > REBASE:  # weights are relative to the base, so they stay as they are
+        shift_sums(store, g, -own.base)
+        own.base = 0.0
+
+
+@internal()
+def refill_weights(store, g):
+    """Write all weights of an entropy group afresh, the greatest as 1."""
+    noinline()
+    first, end = first_of(store, g), end_of(store, g)
+    own = group(store, g)
+    # The least sum has the largest weight, which becomes 1: the total is between 1 and n.
+    base = least_of(store.key, first, end)
+    own.base = base
+    keys, weights = store.key, store.weight
+    for i in range(first, end):
+        weights[i] = exp_nonpositive(base - keys[i])
+    if store.form[g] == ENTROPY_TREE:
+        renew_tree(store.weight, first, end - first, store.node, store.extra[g])
+        own.total = tree_total(end - first, store.node, store.extra[g])
+    else:
+        own.total = sum_weights(store.weight, first, end)
+
+
+@loop(fastmath={"reassoc", "nsz"})
+def sum_weights(weight, first, end):
+    """Σ of the weights."""
+    # Weights are positive and few enough that reassociating the sum, which vectorises it, costs no accuracy.
+    total = 0.0
+    for i in range(first, end):
+        total += weight[i]
+    return total
+
+
+@inlined()
+def shift_sums(store, g, amount):
+    """Add `amount` to every sum of a group."""
+    keys = store.key
+    for i in range(first_of(store, g), end_of(store, g)):
+        keys[i] += amount
+    # Remembered, as ledger and certificate speak of the true cumulative estimates.
+    group(store, g).shift += amount

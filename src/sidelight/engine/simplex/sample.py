@@ -7,24 +7,18 @@ from sidelight.engine._numba.jit import inlined, internal, noinline
 from sidelight.engine._numba.pointers import prefetch
 from sidelight.engine.random import next_unit
 from sidelight.engine.simplex.moments import fast_power, inverse_power
-from sidelight.engine.simplex.point import is_plain, root_sum
+from sidelight.engine.simplex.point import is_plain, root_sum, sum_weights
 from sidelight.engine.simplex.store import (
     ENTROPY_LIST,
     ENTROPY_TREE,
-    LAMBDA,
-    MASS,
     N_BUCKETS,
     POWER_BUCKETS,
     POWER_LIST,
-    ROOT_WEIGHT,
-    TOTAL,
-    WEIGHT,
     end_of,
     first_of,
-    head,
+    group,
 )
 from sidelight.engine.simplex.tree import draw_leaf
-from sidelight.engine.simplex.weights import sum_weights
 
 MOST_PROPOSALS = 100_000
 """More than a third are accepted; after so many in vain the bounds of the buckets are wrong, as in a forged file."""
@@ -60,7 +54,7 @@ def proposal(store, g, h, unit):
     # The total is kept by adding changes, so it may fall short by rounding. A hair too much makes the scan
     # run off the end now and then, and redrawing then biases nothing; too little would starve the last
     # bucket.
-    target = unit * (store.scalars[head(g) + WEIGHT] * (1.0 + 1e-12))
+    target = unit * (group(store, g).weight * (1.0 + 1e-12))
     # The largest x are in the lowest bucket: once play has settled on few arms, the scan ends early.
     b, highest = store.span[2 * h], store.span[2 * h + 1]
     first, end = start[row + b], start[row + b + 1]
@@ -87,7 +81,7 @@ def is_accepted(store, g, position, least, room, fraction):
 
     x/cap = (1 − y)^q with y = 1 − least/d, and (1 − y)^q ≥ 1 − q·y: that decides most proposals without a power.
     """
-    d = store.scalars[head(g) + LAMBDA] + store.sum_at[position]
+    d = group(store, g).multiplier + store.sum_at[position]
     q = store.power[g]
     if q == 2.0:
         return fraction * (d * d) < room
@@ -97,7 +91,7 @@ def is_accepted(store, g, position, least, room, fraction):
 @inlined(needs="buckets", gives=0)
 def sample_root_buckets(store, g, h, words):
     """A coordinate of the group with probability ∝ 1/d = x^(1−h), exactly; one uniform decides, as above."""
-    multiplier = store.scalars[head(g) + LAMBDA]
+    multiplier = group(store, g).multiplier
     for _ in range(MOST_PROPOSALS):
         position, least, fraction = root_proposal(store, g, h, next_unit(words))
         if position >= 0:
@@ -113,7 +107,7 @@ def root_proposal(store, g, h, unit):
     row = h * (N_BUCKETS + 1)
     start, bounds = store.start, store.least
     at = h * N_BUCKETS
-    target = unit * (store.scalars[head(g) + ROOT_WEIGHT] * (1.0 + 1e-12))
+    target = unit * (group(store, g).root_weight * (1.0 + 1e-12))
     b, highest = store.span[2 * h], store.span[2 * h + 1]
     first, end = start[row + b], start[row + b + 1]
     least = bounds[at + b]
@@ -151,10 +145,10 @@ def sample(store, j, words):
         # The shares of the groups add up to 1 only within the tolerance of the solution.
         total = 0.0
         for other in range(g, last):
-            total += store.scalars[head(other) + MASS]
+            total += group(store, other).mass
         target = next_unit(words) * total
         while g < last - 1:
-            target -= store.scalars[head(g) + MASS]
+            target -= group(store, g).mass
             if target < 0.0:
                 break
             g += 1
@@ -163,7 +157,7 @@ def sample(store, j, words):
         return sample_buckets(store, g, store.extra[g], words)
     first, end = first_of(store, g), end_of(store, g)
     if form == ENTROPY_LIST:
-        return sample_weights(store.weight, first, end, next_unit(words) * store.scalars[head(g) + TOTAL])
+        return sample_weights(store.weight, first, end, next_unit(words) * group(store, g).total)
     if form == ENTROPY_TREE:
         return first + draw_leaf(store.weight, first, end - first, store.node, store.extra[g], words)
     return sample_list(store, g, store.power[g], words)
@@ -194,10 +188,10 @@ def sample_weights(weight, first, end, target):
 def sample_list(store, g, q, words):
     """A coordinate of a listed Tsallis group with probability ∝ x; never one of probability zero."""
     first, end = first_of(store, g), end_of(store, g)
-    multiplier = store.scalars[head(g) + LAMBDA]
+    multiplier = group(store, g).multiplier
     keys = store.key
     # MASS is 1 for a single group, else its share of the simplex.
-    target = next_unit(words) * store.scalars[head(g) + MASS]
+    target = next_unit(words) * group(store, g).mass
     for i in range(first, end):
         target -= inverse_power(multiplier + keys[i], q)
         if target < 0.0:
@@ -213,7 +207,7 @@ def sample_root(store, g, words):
     """A coordinate of a Tsallis group with probability ∝ 1/d = x^(1−h)."""
     if store.form[g] == POWER_BUCKETS:
         return sample_root_buckets(store, g, store.extra[g], words)
-    multiplier = store.scalars[head(g) + LAMBDA]
+    multiplier = group(store, g).multiplier
     # Small enough for two passes; nothing is kept that would have to follow λ.
     target = next_unit(words) * root_sum(store, g)
     chosen = first_of(store, g)

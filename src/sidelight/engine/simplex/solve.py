@@ -10,27 +10,32 @@ fail: F is decreasing and log-convex, and a bracket is known in closed form.
 import math
 
 from sidelight.engine._numba.jit import inlined, internal, noinline
-from sidelight.engine.simplex.buckets import fineness, least_of, lower_end, refresh, sort_into_buckets
-from sidelight.engine.simplex.moments import FUSED, evaluate_buckets, fourth_buckets
-from sidelight.engine.simplex.point import evaluate, evaluate_list, is_entropy, root_sum_list
-from sidelight.engine.simplex.store import (
-    BASE,
-    CHANGE,
-    CURVE,
-    FLOOR,
-    LAMBDA,
-    MASS,
-    POWER_BUCKETS,
-    POWER_LIST,
-    SLOPE,
-    TOTAL,
-    TWIST,
-    end_of,
-    first_of,
-    head,
-    set_factor,
+from sidelight.engine.exponential import exp_nonpositive
+from sidelight.engine.simplex.buckets import (
+    fineness,
+    least_of,
+    lower_end,
+    raise_power_sum,
+    refresh,
+    sort_into_buckets,
 )
-from sidelight.engine.simplex.weights import REBASE, accept_weights, refill_weights, shift_sums, total_weights
+from sidelight.engine.simplex.moments import FUSED, evaluate_buckets, fourth_buckets
+from sidelight.engine.simplex.point import (
+    REBASE,
+    accept_weights,
+    evaluate,
+    evaluate_list,
+    is_entropy,
+    is_plain,
+    note_change,
+    refill_weights,
+    root_sum,
+    root_sum_list,
+    shift_sums,
+    total_weights,
+)
+from sidelight.engine.simplex.store import ENTROPY_TREE, POWER_BUCKETS, POWER_LIST, end_of, first_of, group
+from sidelight.engine.simplex.tree import renew_leaf
 
 MOST_STEPS = 400
 """Steps of `walk` on a large simplex before it is rebuilt in O(n)."""
@@ -47,7 +52,7 @@ def solve(store, j):
         solve_mixed(store, j)
         return
     # No sum has changed, so neither has the point; every `add` marks its group.
-    if store.scalars[head(g) + CHANGE] == 0.0:
+    if group(store, g).change == 0.0:
         return
     if is_entropy(store, g):
         total_weights(store, g)
@@ -65,17 +70,16 @@ def solve_list(store, j, g, q):
 
     Returns Σ √x for q = 2: it comes with the evaluation, and its derivative is −F.
     """
-    at = head(g)
-    scalars = store.scalars
-    change = scalars[at + CHANGE]
-    multiplier = scalars[at + LAMBDA]
-    slope = scalars[at + SLOPE]
+    own = group(store, g)
+    change = own.change
+    multiplier = own.multiplier
+    slope = own.slope
     solved = False
     roots = 0.0
     # If several estimates of a round hit the same dominating coordinate, the noted changes may cancel the
     # slope: a prediction from it would be NaN.
     if slope > 0.0:
-        r, bent = reverted(change, slope, scalars[at + CURVE], scalars[at + TWIST])
+        r, bent = reverted(change, slope, own.curve, own.twist)
         # Beyond this the omitted terms of the reverted series are no longer small.
         if 0.0 <= bent < 0.05:
             f0, f1, f2, f3, roots = evaluate_list(store, g, q, multiplier - r)
@@ -91,9 +95,9 @@ def solve_list(store, j, g, q):
                 solved = True
     if not solved:
         walk(store, j)
-        roots = root_sum_list(store, g, scalars[at + LAMBDA])
+        roots = root_sum_list(store, g, own.multiplier)
     # λ falls without end while sums grow: d = λ + s would lose its digits.
-    if scalars[at + LAMBDA] < -REBASE:
+    if own.multiplier < -REBASE:
         rebase(store, j)
     return roots
 
@@ -116,10 +120,9 @@ def solve_buckets(store, j, g):
     Reverting four terms of the series is off by a relative O(δ⁴), δ = r/min d; where that is not below rounding, F is
     evaluated once more and corrected by Newton. What error is left is part of F the next time: nothing accumulates.
     """
-    at = head(g)
-    scalars = store.scalars
+    own = group(store, g)
     h = store.extra[g]
-    multiplier = scalars[at + LAMBDA]
+    multiplier = own.multiplier
     # The series already holds the new sums: F at the old λ is one evaluation of eight terms.
     f0, slope, curve, twist = evaluate_buckets(store, h, multiplier)
     solved = False
@@ -133,7 +136,7 @@ def solve_buckets(store, j, g):
         r = a * ((1.0 - bent) + (a * a) * ((2.0 * b * b - c) - a * (5.0 * b * (b * b - c) + d)))
         # Below the floor some bucket's series is no longer accurate: leave that to `walk`, which refreshes on
         # the way.
-        if 0.0 <= bent < 0.05 and multiplier - r >= scalars[at + FLOOR]:
+        if 0.0 <= bent < 0.05 and multiplier - r >= own.floor:
             q = store.power[g]
             # δ of the docstring: the lowest bucket bounds min d from below. For q = 2 it is r/min d.
             delta = 0.5 * q * r / lower_end(store.span[2 * h], fineness(q))
@@ -143,14 +146,14 @@ def solve_buckets(store, j, g):
                 solved = is_close(f0 - 1.0, slope, curve)
                 r -= (f0 - 1.0) / slope
             if solved:
-                scalars[at + LAMBDA] = store.multiplier[j] = multiplier - r
-                scalars[at + CHANGE] = 0.0
+                own.multiplier = store.multiplier[j] = multiplier - r
+                own.change = 0.0
     if not solved:
         walk(store, j)
     # Now, not when the series is needed next: rejection sampling relies on the bounds of the buckets too.
-    if scalars[at + LAMBDA] < scalars[at + FLOOR]:
+    if own.multiplier < own.floor:
         refresh(store, g, h)
-    if scalars[at + LAMBDA] < -REBASE:
+    if own.multiplier < -REBASE:
         rebase(store, j)
 
 
@@ -166,14 +169,14 @@ def is_close(excess, f1, f2):
 @inlined()
 def accept(store, g, multiplier, f1, f2, f3):
     """Note a solution and the series around it, from which the next one is predicted."""
-    at = head(g)
-    store.scalars[at + LAMBDA] = multiplier
-    store.scalars[at + CHANGE] = 0.0
+    own = group(store, g)
+    own.multiplier = multiplier
+    own.change = 0.0
     # Coefficients at the evaluated λ, not after the last correction: close enough to predict with.
-    store.scalars[at + SLOPE] = f1
-    store.scalars[at + CURVE] = f2
-    store.scalars[at + TWIST] = f3
-    store.scalars[at + MASS] = 1.0
+    own.slope = f1
+    own.curve = f2
+    own.twist = f3
+    own.mass = 1.0
 
 
 @internal()
@@ -182,7 +185,7 @@ def solve_mixed(store, j):
     noinline()
     stale = False
     for g in range(store.first_group[j], store.first_group[j + 1]):
-        if store.scalars[head(g) + CHANGE] != 0.0:
+        if group(store, g).change != 0.0:
             stale = True
             # Before `walk`, which evaluates F from this total.
             if is_entropy(store, g):
@@ -193,10 +196,10 @@ def solve_mixed(store, j):
     walk(store, j)
     worst = 0.0
     for g in range(store.first_group[j], store.first_group[j + 1]):
-        at = head(g)
-        if store.form[g] == POWER_BUCKETS and store.scalars[at + LAMBDA] < store.scalars[at + FLOOR]:
+        own = group(store, g)
+        if store.form[g] == POWER_BUCKETS and own.multiplier < own.floor:
             refresh(store, g, store.extra[g])
-        worst = max(worst, abs(store.scalars[at + LAMBDA]))
+        worst = max(worst, abs(own.multiplier))
     if worst > REBASE:
         rebase(store, j)
 
@@ -224,10 +227,10 @@ def evaluate_all(store, first, last, top, afresh):
             e0, e1, e2, e3, _ = evaluate_list(store, g, store.power[g], multiplier)
         else:
             e0, e1, e2, e3 = evaluate(store, g, multiplier)
-        store.scalars[head(g) + MASS] = e0
-        store.scalars[head(g) + SLOPE] = e1
-        store.scalars[head(g) + CURVE] = e2
-        store.scalars[head(g) + TWIST] = e3
+        group(store, g).mass = e0
+        group(store, g).slope = e1
+        group(store, g).curve = e2
+        group(store, g).twist = e3
         f0 += e0
         # The chain rule: group g sees Λ through λ_g = scale_g·Λ + offset_g.
         f1 += scale * e1
@@ -257,14 +260,14 @@ def walk(store, j):
             move = excess / f1
             store.multiplier[j] = top + move
             for g in range(first, last):
-                at = head(g)
+                own = group(store, g)
                 scale = store.scale[g]
-                store.scalars[at + LAMBDA] = scale * (top + move) + store.offset[g]
+                own.multiplier = scale * (top + move) + store.offset[g]
                 # To first order; the remainder is below rounding, as `is_close` has made sure.
-                store.scalars[at + MASS] -= scale * move * store.scalars[at + SLOPE]
-                store.scalars[at + CHANGE] = 0.0
+                own.mass -= scale * move * own.slope
+                own.change = 0.0
                 if is_entropy(store, g):
-                    set_factor(store, g, math.exp(-(store.scalars[at + LAMBDA] + store.scalars[at + BASE])))
+                    own.factor = math.exp(-(own.multiplier + own.base))
             return
         # Newton on log F: it is closer to a straight line than F, so a step from the right of the root
         # overshoots less.
@@ -273,7 +276,7 @@ def walk(store, j):
         limited = after
         for g in range(first, last):
             if store.form[g] == POWER_BUCKETS:
-                floor = (store.scalars[head(g) + FLOOR] - store.offset[g]) / store.scale[g]
+                floor = (group(store, g).floor - store.offset[g]) / store.scale[g]
                 limited = max(limited, floor)
         if after > top + 1e-3 * (1.0 + abs(top)) or (limited > after and limited >= top):
             break  # sums only grow, so Λ only falls: the series around here is of no use
@@ -286,9 +289,9 @@ def walk(store, j):
             # refreshed.
             store.multiplier[j] = limited - 1e-12 * (abs(limited) + 1e-3)
             for g in range(first, last):
-                at = head(g)
-                store.scalars[at + LAMBDA] = store.scale[g] * store.multiplier[j] + store.offset[g]
-                if store.form[g] == POWER_BUCKETS and store.scalars[at + LAMBDA] < store.scalars[at + FLOOR]:
+                own = group(store, g)
+                own.multiplier = store.scale[g] * store.multiplier[j] + store.offset[g]
+                if store.form[g] == POWER_BUCKETS and own.multiplier < own.floor:
                     refresh(store, g, store.extra[g])
     rebuild(store, j)
 
@@ -305,7 +308,7 @@ def past_pole(store, first, last, multiplier):
             if store.scale[g] * multiplier + store.offset[g] + least <= 0.0:
                 return True
         elif is_entropy(store, g):
-            base = store.scalars[head(g) + BASE]
+            base = group(store, g).base
             # exp overflows at 709.
             if store.scale[g] * multiplier + store.offset[g] + base < -700.0:
                 return True
@@ -369,14 +372,102 @@ def rebuild(store, j):
         top = after
     store.multiplier[j] = top
     for g in range(first, last):
-        at = head(g)
-        store.scalars[at + LAMBDA] = store.scale[g] * top + store.offset[g]
-        store.scalars[at + CHANGE] = 0.0
+        own = group(store, g)
+        own.multiplier = store.scale[g] * top + store.offset[g]
+        own.change = 0.0
         if is_entropy(store, g):
             # Normalised by the total rather than through Λ: then the coordinates add up to 1 to rounding.
             if last - first == 1:
-                set_factor(store, g, 1.0 / store.scalars[at + TOTAL])
+                own.factor = 1.0 / own.total
             else:
-                set_factor(store, g, math.exp(-(store.scalars[at + LAMBDA] + store.scalars[at + BASE])))
+                own.factor = math.exp(-(own.multiplier + own.base))
         elif store.form[g] == POWER_BUCKETS:
             sort_into_buckets(store, g, store.extra[g])
+
+
+# -- changing sums: `add` to one, or `move` a simplex by several at once and solve it ---------------------------
+
+
+@internal()
+def add(store, g, coordinate, amount):
+    """Add `amount` ≥ 0 (scaled) to the sum of a coordinate; the point is stale until `solve`."""
+    noinline()
+    before = store.key[coordinate]
+    after = before + amount
+    form = store.form[g]
+    if form == POWER_BUCKETS:
+        # Only marks the group as stale: the change of F is in its series.
+        group(store, g).change = -1.0
+        if store.power[g] == 2.0:  # as a constant: the compiler then drops the general power
+            raise_power_sum(store, g, store.extra[g], 2.0, coordinate, before, after)
+        else:
+            raise_power_sum(store, g, store.extra[g], store.power[g], coordinate, before, after)
+        return
+    store.key[coordinate] = after
+    if form == POWER_LIST:
+        # Only the change of F at the present λ is noted: λ moves once, in `solve`, however many sums have
+        # grown.
+        note_change(store, g, store.power[g], before, after)
+        return
+    group(store, g).change = -1.0
+    # From the sum, not by multiplying the old weight: rounding does not pile up, and a weight that has
+    # underflowed to 0 can come back.
+    store.weight[coordinate] = exp_nonpositive(group(store, g).base - after)
+    if form == ENTROPY_TREE:
+        first = first_of(store, g)
+        renew_leaf(
+            store.weight, first, end_of(store, g) - first, store.node, store.extra[g], coordinate - first
+        )
+
+
+@inlined()
+def move(store, j, coordinates, amounts, n):
+    """`add` n amounts to sums of simplex j, which is one group, and `solve` it."""
+    g = store.first_group[j]
+    if store.form[g] == POWER_BUCKETS and store.first_group[j + 1] - g == 1:
+        move_buckets(store, j, g, coordinates, amounts, n)
+        return
+    if is_plain(store, j, POWER_LIST):
+        move_short(store, j, coordinates, amounts, n)
+        return
+    for index in range(n):
+        add(store, g, coordinates[index], amounts[index])
+    solve(store, j)
+
+
+@internal(needs="buckets")
+def move_buckets(store, j, g, coordinates, amounts, n):
+    """`move` for a bucketed group in one piece: a call costs as much as adding to a sum."""
+    noinline()
+    q, h = store.power[g], store.extra[g]
+    for index in range(n):
+        c = coordinates[index]
+        before = store.key[c]
+        if q == 2.0:  # as a constant: the compiler then drops the general power
+            raise_power_sum(store, g, h, 2.0, c, before, before + amounts[index])
+        else:
+            raise_power_sum(store, g, h, q, c, before, before + amounts[index])
+    solve_buckets(store, j, g)
+
+
+@internal()
+def move_short(store, j, coordinates, amounts, n):
+    """`move` for a list of Tsallis-½ coordinates; returns Σ √x."""
+    noinline()
+    g = store.first_group[j]
+    for index in range(n):
+        before = store.key[coordinates[index]]
+        after = before + amounts[index]
+        store.key[coordinates[index]] = after
+        note_change(store, g, 2.0, before, after)
+    # Adaptive exploration needs Σ √x; it falls out of the evaluation, so it is handed on.
+    return solve_list(store, j, g, 2.0)
+
+
+@inlined()
+def move_rooted(store, j, coordinates, amounts, n):
+    """`move`, and Σ √x after it."""
+    if is_plain(store, j, POWER_LIST):
+        return move_short(store, j, coordinates, amounts, n)
+    move(store, j, coordinates, amounts, n)
+    return root_sum(store, store.first_group[j])
