@@ -249,12 +249,12 @@ def test_blocks_that_mix_potentials_are_split_by_slot():
     assert_array_equal(machine.spread, tuning.spread)
     assert_array_equal(machine.cover, tuning.cover[machine.arm_at])
     for slot, arm in enumerate(machine.arm_at):
-        near = machine.arm_at[machine.near[machine.near_start[slot] : machine.near_start[slot + 1]]]
+        near = machine.arm_at[machine.covered[machine.covered_start[slot] : machine.covered_start[slot + 1]]]
         revealed = g.out_neighbors(arm)
         expected = revealed[tuning.load[revealed] > 0] if tuning.cover[arm] > 0 else []
         assert_array_equal(np.sort(near), expected)
-        for i in machine.owed[machine.owed_start[slot] : machine.owed_start[slot + 1]]:
-            assert slot in machine.near[machine.near_start[i] : machine.near_start[i + 1]]
+        for i in machine.coverer[machine.coverer_start[slot] : machine.coverer_start[slot + 1]]:
+            assert slot in machine.covered[machine.covered_start[i] : machine.covered_start[i + 1]]
 
 
 def test_large_memories_are_asked_for_ahead(monkeypatch):

@@ -139,7 +139,7 @@ def _exploration(
     )
     adaptive, spread = tuning.adaptive[slots.block_order], tuning.spread[slots.block_order]
     spreads = spread > 0.0
-    named: Named = _near(graph, tuning, slots, spreads, tables=not single) if spreads.any() else {}
+    named: Named = _covers(graph, tuning, slots, spreads, tables=not single) if spreads.any() else {}
     # A plan that tunes itself may explore nothing for a while: what it can explore is the direction of strength 1.
     direction = fixed
     if stands:
@@ -147,7 +147,7 @@ def _exploration(
         direction = fixed / prices.weak_strength(stands["first"], stands["weak"])
         fixed = stands["strength"] * direction
         if spreads.any():
-            named["relief"][int(stands["leader"])] *= stands["leader_scale"]
+            named["inverse_load"][int(stands["leader"])] *= stands["leader_scale"]
         else:
             named["direction"] = direction
     if (direction > 0.0).any():
@@ -385,13 +385,13 @@ def _parents(tuning: Tuning, slots: Slots) -> Named:
     return {"parent": parent, "child_start": start, "child": child}
 
 
-def _near(graph: FeedbackGraph, tuning: Tuning, slots: Slots, spreads: Bools, *, tables: bool) -> Named:
+def _covers(graph: FeedbackGraph, tuning: Tuning, slots: Slots, spreads: Bools, *, tables: bool) -> Named:
     """Exploration is spread from j with x*_j > 0 to every i of its block that it reveals and that is owed."""
     n = graph.n_arms
     cover, load = tuning.cover[slots.arm_at], tuning.load[slots.arm_at]
-    relief = np.divide(1.0, load, out=np.zeros(n), where=load > 0.0)
+    inverse_load = np.divide(1.0, load, out=np.zeros(n), where=load > 0.0)
     if not tables:  # the graph's own edges are followed
-        return {"cover": cover, "relief": relief}
+        return {"cover": cover, "inverse_load": inverse_load}
     gives = (cover > 0.0) & spreads[slots.block_of]
     owed = load > 0.0
     sources = np.repeat(slots.slot_of, np.diff(graph.out_indptr))
@@ -413,17 +413,17 @@ def _near(graph: FeedbackGraph, tuning: Tuning, slots: Slots, spreads: Bools, *,
     if graph.out_probability is not None:  # (1−h)/h = 1/(q−1); universal arms come last, and are certain
         r = np.append(graph.out_probability, np.ones(sources.size - graph.out_indices.size))[follows]
         gains = r ** (1.0 / (tuning.inner_power[slots.arm_at[targets[follows]]] - 1.0))
-    near_start, near, near_gain = _csr(sources[follows], targets[follows], n, gains)
-    owed_start, givers_of, owed_gain = _csr(targets[follows], sources[follows], n, gains)
+    covered_start, covered, covered_gain = _csr(sources[follows], targets[follows], n, gains)
+    coverer_start, coverer, coverer_gain = _csr(targets[follows], sources[follows], n, gains)
     return {
-        "near_start": near_start,
-        "near": near,
-        "near_gain": near_gain,
-        "owed_start": owed_start,
-        "owed": givers_of,
-        "owed_gain": owed_gain,
+        "covered_start": covered_start,
+        "covered": covered,
+        "covered_gain": covered_gain,
+        "coverer_start": coverer_start,
+        "coverer": coverer,
+        "coverer_gain": coverer_gain,
         "cover": cover,
-        "relief": relief,
+        "inverse_load": inverse_load,
     }
 
 

@@ -54,7 +54,7 @@ machine switch long
     n_universal
     any_local
     any_spread
-    self_tunes         # is the rate bought, and exploration chosen, while playing?
+    self_tunes         # is the rate raised, and exploration chosen, while playing?
     seen_by            # how every arm is seen, −1 if they differ
     shape              # what every play reveals
     in_order           # is slot i always arm i?
@@ -85,10 +85,10 @@ machine fixed int
     fixed_slots        # slots with constant exploration
     fixed_other        # alias tables of the constant exploration, and
     local_other        # (n,) of the local one
-    near_start         # (n+1,) the slots that each slot explores for by spreading
-    near
-    owed_start         # (n+1,) and the inverse
-    owed
+    covered_start         # (n+1,) the slots that each slot explores for by spreading
+    covered
+    coverer_start         # (n+1,) and the inverse
+    coverer
 machine fixed float
     fixed_keep
     local              # (n,) local exploration by slot
@@ -96,8 +96,8 @@ machine fixed float
     cover              # (n,) x*
     out_chance         # how likely each explicit edge reveals, empty where all are certain
     in_chance          # the same by target
-    near_gain          # r^{(1−h)/h} of the edges of `near`, empty where all are certain
-    owed_gain          # and of those of `owed`
+    covered_gain          # r^{(1−h)/h} of the edges of `covered`, empty where all are certain
+    coverer_gain          # and of those of `coverer`
     parameters         # where the scalars are that a plan fixes
     direction          # (n,) constant exploration of a self-tuning plan at strength 1
 machine fixed float scalars
@@ -118,7 +118,7 @@ machine changing float  # without a horizon these fall from epoch to epoch, or a
     fixed              # (n,) constant global exploration by slot
     adaptive           # (m,) coefficient of the adaptive exploration, 0 for none
     spread             # (m,) coefficient of the spread exploration, 0 for none
-    relief             # (n,) 1/load, 0 where nothing is owed
+    inverse_load       # (n,) 1/load, 0 where nothing is owed
 machine edges long      # the graph's explicit edges, from slot to slot
     out_indptr
     in_indptr
@@ -148,7 +148,7 @@ state changing float scalars
     strength           # b: how much is explored
     leader             # I, a slot: the likeliest when b was chosen
     leader_scale       # exploration for the leader's sake is scaled by this: below 1 in the capped family
-    leader_relief      # relief of the leader without that
+    leader_relief      # inverse_load of the leader without that
     on_leader          # constant exploration of the leader itself, so that what is explored is taken from the others
     penalty            # β_1·D + Σ ΔW
     charged            # Σ ĉ

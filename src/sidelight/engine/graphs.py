@@ -37,7 +37,7 @@ class Graphs(NamedTuple):
     seen_how: np.ndarray  # (K·n,) by edges, by all others or by all
     loops: np.ndarray  # (K·n,) does it reveal itself?
     cover: np.ndarray  # (K·n,) x*
-    relief: np.ndarray  # (K·n,) 1/c, 0 for arms that are not covered
+    inverse_load: np.ndarray  # (K·n,) 1/c, 0 for arms that are not covered
     lean: np.ndarray  # (K,) where it is not 0, a strength of lean/β is offered too (Lemma 4)
     only: np.ndarray  # (K,) is that the only one?
     relation: np.ndarray  # (K,) what it is to the first graph

@@ -117,7 +117,7 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
     revealed = pointer(losses, 0, losses.size)
     counts = pointer(plays, 0, plays.size)
     table = row_of(world, 0)
-    known = world.kind != FUNCTION and world.rows == 1
+    one_row = world.kind != FUNCTION and world.rows == 1
     # If simplex 0 is one bucketed group, one random number tells which member a later round will propose
     # first.
     proposes = machine.fetches and store.form[0] == POWER_BUCKETS and store.first_group[1] == 1
@@ -133,7 +133,7 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
             far, further, furthest = further, furthest, proposed(machine, state, store, 5)
             fetch_parent(machine, store, far)
             fetch_members(machine, state, store, soon)
-            if known and machine.in_order and later >= 0:
+            if one_row and machine.in_order and later >= 0:
                 prefetch(table, later)
                 if machine.shape == OWN_BLOCK:
                     # A block revealed as a run may lie across two cache lines.

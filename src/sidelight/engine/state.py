@@ -154,11 +154,11 @@ def named_tuned(tuning: Tuning, values: Mapping[str, float]) -> Floats:
     if rule is None:
         return np.zeros(0)
     first = dict(zip(TUNED, first_numbers(rule).tolist(), strict=True))
-    found = {name: values.get(name, number) for name, number in first.items()}
-    leader, beta = found["leader"], found["beta"]
+    numbers = {name: values.get(name, number) for name, number in first.items()}
+    leader, beta = numbers["leader"], numbers["beta"]
     if not 0 <= leader < tuning.n_arms or leader != int(leader) or not beta > 0.0:
         raise ValueError(f"arm {leader} leads at β = {beta}")
-    return np.array(list(found.values()))
+    return np.array(list(numbers.values()))
 
 
 # -- the memory itself ------------------------------------------------------------------------------------

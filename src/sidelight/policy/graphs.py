@@ -190,7 +190,7 @@ def packed(explored: Sequence[Explored]) -> Graphs:
         seen_how=joined([_how_seen(g) for g in graphs], np.int32),
         loops=joined([g.has_loop for g in graphs], np.bool_),
         cover=joined([item.cover for item in explored], np.float64),
-        relief=joined(
+        inverse_load=joined(
             [np.divide(1.0, item.load, out=np.zeros(n), where=item.load > 0.0) for item in explored],
             np.float64,
         ),

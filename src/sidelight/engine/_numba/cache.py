@@ -62,13 +62,13 @@ SOURCES = source_digest()
 
 def places() -> list[Path]:
     """Folders for machine code: the most wanted that can be written, after those that can only be read."""
-    found = []
+    chosen = []
     # Places that can only be read come first in the list: code may lie there already.
     for place in _wanted():
-        found.append(place)
+        chosen.append(place)
         if _writable(place):
             break
-    return found
+    return chosen
 
 
 def _wanted() -> Iterator[Path]:
@@ -126,11 +126,11 @@ def folders() -> tuple[Path, ...]:
         options,
     )
     key = hashlib.sha256(repr(parts).encode()).hexdigest()[:24]
-    found = tuple(place / key for place in places())
-    for folder in found:
+    chosen = tuple(place / key for place in places())
+    for folder in chosen:
         with contextlib.suppress(OSError):
             os.utime(folder)  # in use: not to be forgotten
-    return found
+    return chosen
 
 
 def forget_unused(place: Path) -> None:

@@ -43,17 +43,17 @@ class _OnceOptimized(JITCodeLibrary):
 
         In this order: LLVM drops what nothing linked so far refers to.
         """
-        found: dict[InnerLibrary, None] = {}
+        inner: dict[InnerLibrary, None] = {}
 
         def visit(library: Any) -> None:
             for called in library._linking_libraries:
-                if isinstance(called, InnerLibrary) and called not in found:
+                if isinstance(called, InnerLibrary) and called not in inner:
                     if not called.complete:
                         visit(called)
-                    found[called] = None
+                    inner[called] = None
 
         visit(self)
-        return list(reversed(found))
+        return list(reversed(inner))
 
     def link_all(self) -> None:
         """Put everything that is called into this module, other than optimised."""

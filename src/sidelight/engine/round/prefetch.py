@@ -142,7 +142,7 @@ def fetch_members(machine, state, store, slot):
             if machine.any_spread:
                 prefetch(state.spreading, v)
                 prefetch(state.spread_for, v)
-                prefetch(machine.relief, v)
+                prefetch(machine.inverse_load, v)
                 prefetch(machine.cover, v)
 
 

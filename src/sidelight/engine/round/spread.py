@@ -42,31 +42,31 @@ FREE_WINDOWS = 8
 
 
 @inlined()
-def near_edges(machine, slot):
+def covered_edges(machine, slot):
     """Where the slots are that a slot explores for."""
     row = out_edges(machine, slot)
-    first = row.start if machine.single else machine.near_start[slot]
-    return range(first, row.stop if machine.single else machine.near_start[slot + 1])
+    first = row.start if machine.single else machine.covered_start[slot]
+    return range(first, row.stop if machine.single else machine.covered_start[slot + 1])
 
 
 @inlined()
-def owed_edges(machine, slot):
+def coverer_edges(machine, slot):
     """Where the slots are that explore for a slot."""
     row = in_edges(machine, slot)
-    first = row.start if machine.single else machine.owed_start[slot]
-    return range(first, row.stop if machine.single else machine.owed_start[slot + 1])
+    first = row.start if machine.single else machine.coverer_start[slot]
+    return range(first, row.stop if machine.single else machine.coverer_start[slot + 1])
 
 
 @inlined(needs="failing", without=1.0)
-def near_gain(machine, e):
-    """What an entry of `near` counts: r^{(1−h)/h}; 1, for nothing, where all reveals are certain."""
-    return machine.near_gain[e] if machine.fails else 1.0
+def covered_gain(machine, e):
+    """What an entry of `covered` counts: r^{(1−h)/h}; 1, for nothing, where all reveals are certain."""
+    return machine.covered_gain[e] if machine.fails else 1.0
 
 
 @inlined(needs="failing", without=1.0)
-def owed_gain(machine, e):
-    """The same of an entry of `owed`."""
-    return machine.owed_gain[e] if machine.fails else 1.0
+def coverer_gain(machine, e):
+    """The same of an entry of `coverer`."""
+    return machine.coverer_gain[e] if machine.fails else 1.0
 
 
 @inlined()
@@ -96,10 +96,10 @@ def due_of(machine, store, k, g, slot, margin):
     """What a slot is to explore now, times `margin`, and for whom."""
     most = 0.0
     leader = -1
-    for e in near_edges(machine, slot):
-        i = machine.out_indices[e] if machine.single else machine.near[e]
-        # X_i^{1−h}/c_i: relief is 1/c, the inverse of the cover's load on i.
-        due = machine.relief[i] * root(store, g, machine.n_blocks + i) * near_gain(machine, e)
+    for e in covered_edges(machine, slot):
+        i = machine.out_indices[e] if machine.single else machine.covered[e]
+        # X_i^{1−h}/c_i: inverse_load is 1/c, the inverse of the cover's load on i.
+        due = machine.inverse_load[i] * root(store, g, machine.n_blocks + i) * covered_gain(machine, e)
         if due > most:
             most = due
             leader = i
@@ -118,30 +118,30 @@ def renew_spread(machine, state, store, k, g, slot, margin, n):
 @inlined()
 def raise_spread(machine, state, store, k, g, i, margin, n):
     """Raise every slot that explores for i to what i needs now."""
-    due = machine.spread[k] * margin * machine.relief[i] * root(store, g, machine.n_blocks + i)
-    for e in owed_edges(machine, i):
-        j = machine.in_indices[e] if machine.single else machine.owed[e]
+    due = machine.spread[k] * margin * machine.inverse_load[i] * root(store, g, machine.n_blocks + i)
+    for e in coverer_edges(machine, i):
+        j = machine.in_indices[e] if machine.single else machine.coverer[e]
         # Only upwards: too much exploration is allowed within the certified factor, too little would break
         # coverage.
-        if machine.cover[j] * due * owed_gain(machine, e) > state.spreading[j]:
-            n = set_spread(machine, state, j, machine.cover[j] * due * owed_gain(machine, e), i, n)
+        if machine.cover[j] * due * coverer_gain(machine, e) > state.spreading[j]:
+            n = set_spread(machine, state, j, machine.cover[j] * due * coverer_gain(machine, e), i, n)
     return n
 
 
 @inlined()
 def follow_sum(machine, state, store, k, g, i, margin, n):
     """The sum of slot i has grown: renew whoever explored for its sake, and raise whoever falls short."""
-    due = machine.spread[k] * margin * machine.relief[i] * root(store, g, machine.n_blocks + i)
-    for e in owed_edges(machine, i):
-        j = machine.in_indices[e] if machine.single else machine.owed[e]
+    due = machine.spread[k] * margin * machine.inverse_load[i] * root(store, g, machine.n_blocks + i)
+    for e in coverer_edges(machine, i):
+        j = machine.in_indices[e] if machine.single else machine.coverer[e]
         # The maximum was attained at i, whose X has fallen: look for the new maximum, or the estimate would
         # stay too high for ever.
         if state.spread_for[j] == i:
             n = renew_spread(machine, state, store, k, g, j, margin, n)
         # Slot i may be in another bucket now, whose next refresh is further off: let the factor κ start from
         # its present value.
-        elif machine.cover[j] * due * owed_gain(machine, e) > state.spreading[j]:
-            n = set_spread(machine, state, j, machine.cover[j] * due * owed_gain(machine, e), i, n)
+        elif machine.cover[j] * due * coverer_gain(machine, e) > state.spreading[j]:
+            n = set_spread(machine, state, j, machine.cover[j] * due * coverer_gain(machine, e), i, n)
     return n
 
 
@@ -162,7 +162,7 @@ def renew_block_spread(machine, state, store, k, g):
     # A short list has fewer arms than edges: what each is due is computed once.
     if not bucketed:
         for i in range(first, end_of(store, g) - machine.n_blocks):
-            state.terms[i - first] = machine.relief[i] * root(store, g, machine.n_blocks + i)
+            state.terms[i - first] = machine.inverse_load[i] * root(store, g, machine.n_blocks + i)
     n = 0
     whole = bucketed and machine.n_blocks == 1
     for slot in range(machine.block_start[k], machine.block_start[k + 1]):
@@ -173,9 +173,9 @@ def renew_block_spread(machine, state, store, k, g):
         else:
             most, leader = 0.0, -1
             if machine.cover[slot] > 0.0:
-                for e in near_edges(machine, slot):
-                    i = machine.out_indices[e] if machine.single else machine.near[e]
-                    due = state.terms[i - first] * near_gain(machine, e)
+                for e in covered_edges(machine, slot):
+                    i = machine.out_indices[e] if machine.single else machine.covered[e]
+                    due = state.terms[i - first] * covered_gain(machine, e)
                     if due > most:
                         most, leader = due, i
             n = set_spread(machine, state, slot, machine.spread[k] * machine.cover[slot] * most, leader, n)

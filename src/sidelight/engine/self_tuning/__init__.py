@@ -1,1 +1,1 @@
-"""Self-tuning plans: exploration chosen for its price, temperature that is bought (docs/theory/self-tuning.md)."""
+"""Self-tuning plans: exploration chosen for its cost, temperature that costs pay for (docs/theory/self-tuning.md)."""

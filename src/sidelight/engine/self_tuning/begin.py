@@ -42,7 +42,7 @@ def first_numbers(rule: SelfTuning) -> Floats:
     penalty = beta * rule.diameter
     floor = (1.0 + rule.patience) * rule.first - rule.first
     # Scale and bounds of the leader such that nothing is out of date before the first check.
-    found = dict.fromkeys(TUNED, 0.0) | {
+    numbers = dict.fromkeys(TUNED, 0.0) | {
         "beta": beta,
         "free_beta": rule.first,
         "chosen_beta": beta,
@@ -60,7 +60,7 @@ def first_numbers(rule: SelfTuning) -> Floats:
     }
     if rule.horizon > 0:
         slack = max(rule.budget - penalty - rule.horizon * worst_cost, 0.0)
-        found |= {"slack": slack, "target_cost": worst_cost, "most_slack": UNBOUNDED}
+        numbers |= {"slack": slack, "target_cost": worst_cost, "most_slack": UNBOUNDED}
     else:
-        found |= {"slack": ROOM, "target_cost": (1.0 + SLACK) * worst_cost, "most_slack": ROOM}
-    return np.array([found[name] for name in TUNED])
+        numbers |= {"slack": ROOM, "target_cost": (1.0 + SLACK) * worst_cost, "most_slack": ROOM}
+    return np.array([numbers[name] for name in TUNED])

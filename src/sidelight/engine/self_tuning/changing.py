@@ -161,21 +161,21 @@ def choose(state, graphs, k, record):
     point.beta = 0.0
     evaluate(state, now.beta)
     leader, s = int(point.leader), rule_in(state.rule, 0).order
-    about = candidates_at(work, n, s, now.beta, leader, point.rest, 1.0)
+    common = candidates_at(work, n, s, now.beta, leader, point.rest, 1.0)
     see(graph, work.x, 1.0, work.seen_x)
-    offer_none(work, about)
+    offer_none(work, common)
     tried, lean = 1, graphs.lean[k]
     # Where the graph is not known yet, nothing can be compared: explore for all that it may be.
     only = graphs.only[k] != 0
     total = 0.0
     for family in range(1 if only else families_near(point.rest)):
-        scale = scale_in(family, work, about)
+        scale = scale_in(family, work, common)
         total = direct(graph, work, leader, scale, 1.0)
         if total > 0.0 and not only:
-            tried = offer_family(work, about, family, scale, total, tried)
+            tried = offer_family(work, common, family, scale, total, tried)
         if total > 0.0 and family == 0 and lean != 0.0:
             # Lemma 4, where the graph is strongly observable, but not by self-loops alone.
-            tried = offer_strength(work, about, lean / now.beta, scale, total, tried)
+            tried = offer_strength(work, common, lean / now.beta, scale, total, tried)
     best = tried - 1 if only else cheapest(work.costs, 0, tried)
     strength = work.strengths[best]
     # The direction of the candidate: another family may have been written last.
@@ -223,9 +223,9 @@ def show(state, graphs, k, record):
     for i in range(n):
         record[N_DRAW + 2 * n + i] = work.seen_g[i]
     # All of Z is exploration in the direction Z, of strength 1.
-    about = candidates_at(work, n, s, draw.beta, leader, 1.0 - work.x[leader], 1.0)
+    common = candidates_at(work, n, s, draw.beta, leader, 1.0 - work.x[leader], 1.0)
     work.strengths[0], work.kept[0] = 1.0, 0.0
-    compare(work, about, 1.0, 0, 1)
+    compare(work, common, 1.0, 0, 1)
     draw.cost = work.costs[0]
     sum_up(n, record)
 
@@ -313,20 +313,20 @@ def raise_temperature(state):
     """Raise β to where W(β′) − W(β) = unspent: to what the bound relies on at least, to twice itself at most."""
     noinline()
     now, rule, point = accounts_of(state), rule_in(state.rule, 0), point_in(state.point, 0)
-    beta, money = now.beta, now.unspent
+    beta, unspent = now.beta, now.unspent
     evaluate(state, beta)
-    worth = point.worth
+    log_partition = point.log_partition
     most = min(2.0 * beta, rule.first * (now.round + 1.0) ** 2)
     floor = min(rule.first + rule.share * now.charged / rule.diameter, most)
     if most > beta:
         # To the root itself: nothing is saved by waiting, as every round evaluates the point anyway.
-        after = raised_temperature(point, work_of(state), sums_of(state), money, most, EXACTLY)
+        after = raised_temperature(point, work_of(state), sums_of(state), unspent, most, EXACTLY)
         if after < floor:
             after = floor
             evaluate(state, after)
-        bought = max(point.worth - worth, 0.0)
-        now.penalty += bought
-        now.unspent = max(money - bought, 0.0)
+        paid = max(point.log_partition - log_partition, 0.0)
+        now.penalty += paid
+        now.unspent = max(unspent - paid, 0.0)
         now.beta = after
     now.lead = point.lead
 

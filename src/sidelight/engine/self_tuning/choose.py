@@ -14,7 +14,7 @@ from sidelight.engine._numba.pointers import offset, pointer
 from sidelight.engine.fields import SEEN_BY_ALL, SEEN_BY_EDGES, SEEN_BY_SELF
 from sidelight.engine.round.indexing import in_edges, is_own, out_edges
 from sidelight.engine.round.probabilities import chance_of, reveal_chance
-from sidelight.engine.round.spread import near_edges, near_gain
+from sidelight.engine.round.spread import covered_edges, covered_gain
 from sidelight.engine.self_tuning.charge import pays, shifted
 
 STRENGTHS = 9
@@ -38,10 +38,10 @@ class OneGraph(NamedTuple):
     fails: bool
     out_chance: Any
     in_chance: Any
-    near_gain: Any
+    covered_gain: Any
     single: bool  # arms are explored for along the edges themselves
-    near_start: Any
-    near: Any
+    covered_start: Any
+    covered: Any
     any_spread: bool
     n_fixed: int
     direction: Any
@@ -50,7 +50,7 @@ class OneGraph(NamedTuple):
     n_universal: int
     universal: Any
     cover: Any
-    relief: Any
+    inverse_load: Any
 
 
 @inlined()
@@ -86,7 +86,7 @@ def one_graph(graphs, k):
         end - first,
         pointer(graphs.universal, first, end),
         cover,
-        pointer(graphs.relief, arms, arms + n),
+        pointer(graphs.inverse_load, arms, arms + n),
     )
 
 
@@ -127,9 +127,9 @@ def mark_shown(graph, work, leader):
 
 
 @inlined()
-def relief_of(graph, i, leader, scale):
+def inverse_load_of(graph, i, leader, scale):
     """One over the load of the cover on arm i; what is explored for the leader's sake is scaled."""
-    return graph.relief[i] * scale if i == leader else graph.relief[i]
+    return graph.inverse_load[i] * scale if i == leader else graph.inverse_load[i]
 
 
 @internal()
@@ -147,7 +147,7 @@ def direct(graph, work, leader, scale, margin):
         largest, next_largest, owner = 0.0, 0.0, -1
         for index in range(graph.n_universal if graph.single else 0):
             i = graph.universal[index]
-            owed = relief_of(graph, i, leader, scale) * root[i]
+            owed = inverse_load_of(graph, i, leader, scale) * root[i]
             if owed > largest:
                 largest, next_largest, owner = owed, largest, i
             else:
@@ -157,9 +157,11 @@ def direct(graph, work, leader, scale, margin):
             most = 0.0
             if graph.cover[j] > 0.0:
                 most = next_largest if j == owner and is_own(graph, j, j) else largest
-                for e in near_edges(graph, j):
-                    i = graph.out_indices[e] if graph.single else graph.near[e]
-                    most = max(most, relief_of(graph, i, leader, scale) * root[i] * near_gain(graph, e))
+                for e in covered_edges(graph, j):
+                    i = graph.out_indices[e] if graph.single else graph.covered[e]
+                    most = max(
+                        most, inverse_load_of(graph, i, leader, scale) * root[i] * covered_gain(graph, e)
+                    )
             g[j] = margin * graph.cover[j] * most
             total += g[j]
     elif graph.n_fixed > 0:
@@ -200,11 +202,11 @@ def candidates_at(work, n, s, beta, leader, rest, likely):
 
 
 @inlined()
-def offer_none(work, about):
+def offer_none(work, common):
     """Candidate 0: play X as it is."""
     work.strengths[0] = work.kept[0] = 0.0
     work.scales[0] = 1.0
-    compare(work, about, 0.0, 0, 1)
+    compare(work, common, 0.0, 0, 1)
 
 
 @inlined()
@@ -218,42 +220,42 @@ def families_near(rest):
 
 
 @inlined()
-def scale_in(family, work, about):
+def scale_in(family, work, common):
     """By what a family scales exploration for the leader's sake."""
     if family == 0:
         return 1.0
-    return (about.rest / work.x[about.leader]) ** (1.0 - about.order)
+    return (common.rest / work.x[common.leader]) ** (1.0 - common.order)
 
 
 @internal()
-def offer_family(work, about, family, scale, total, tried):
+def offer_family(work, common, family, scale, total, tried):
     """Add the strengths of a family whose directions add up to `total`; return how many are tried then."""
     noinline()
     # Lemma 2 balances stability against exploration at this strength; near a vertex Lemma 3 asks for another.
-    top = 1.0 / math.sqrt(2.0 * about.beta * total)
+    top = 1.0 / math.sqrt(2.0 * common.beta * total)
     if family == 1:
-        top = max(math.sqrt(about.rest) * top, max(1.0, 2.0 - 2.0 * about.order) / about.beta)
+        top = max(math.sqrt(common.rest) * top, max(1.0, 2.0 - 2.0 * common.order) / common.beta)
     first = tried
     for k in range(STRENGTHS):
         # b·G ≤ ½, so that at least half of what is played is X.
         work.strengths[tried] = min(top * 2.0 ** (0.5 * (2 - k)), 0.5 / total)
         work.kept[tried], work.scales[tried] = 0.0, scale
         tried += 1
-    compare(work, about, total, first, tried)
+    compare(work, common, total, first, tried)
     return tried
 
 
 @inlined()
-def offer_strength(work, about, strength, scale, total, tried):
+def offer_strength(work, common, strength, scale, total, tried):
     """Add one strength of the direction at hand."""
     work.strengths[tried] = min(strength, 0.5 / total)
     work.kept[tried], work.scales[tried] = 0.0, scale
-    compare(work, about, total, tried, tried + 1)
+    compare(work, common, total, tried, tried + 1)
     return tried + 1
 
 
 @internal()
-def offer_kept(work, about, scale, total, first, tried):
+def offer_kept(work, common, scale, total, first, tried):
     """Add, around the cheapest from `first` on, some that keep a part of the leader out of what exploration takes."""
     noinline()
     # Exploration takes from all arms in proportion to X, mostly from the leader: keeping a part there is cheaper.
@@ -261,12 +263,12 @@ def offer_kept(work, about, scale, total, first, tried):
     first = tried
     for k in range(6):
         b = min(nearest * 2.0 ** (0.5 * (k // 2 - 1)), 0.5 / total)
-        share = min(0.5 - b * total, 0.5 * (1 + k % 2) * b * total / about.rest)
+        share = min(0.5 - b * total, 0.5 * (1 + k % 2) * b * total / common.rest)
         if share > 0.0:
-            work.strengths[tried], work.kept[tried] = b, share * work.x[about.leader]
+            work.strengths[tried], work.kept[tried] = b, share * work.x[common.leader]
             work.scales[tried] = scale
             tried += 1
-    compare(work, about, total, first, tried)
+    compare(work, common, total, first, tried)
     return tried
 
 
@@ -281,44 +283,44 @@ def cheapest(costs, first, end):
 
 
 @internal()
-def compare(work, about, total, begin, end):
+def compare(work, common, total, begin, end):
     """Write what rounds cost that explore b·g, Σg = total, for some strengths b, each with a part of the leader kept:
     at most, Σ [A + Z − X]₊, and likely, with the mean losses so far, Σ ℓ̄·(likely·A + Z − X).
     """
     noinline()
-    n, strengths, kept, costs, likely = about.n_arms, work.strengths, work.kept, work.costs, work.likely
+    n, strengths, kept, costs, likely = common.n_arms, work.strengths, work.kept, work.costs, work.likely
     for k in range(begin, end):
         # Sums over pieces are added up here.
         costs[k] = likely[k] = 0.0
     # A piece of the arms at a time, which stays in the nearest cache for all strengths.
     for first in range(0, n, PIECE):
         for k in range(begin, end):
-            most, mean = cost_of(work, about, first, min(first + PIECE, n), strengths[k], kept[k], total)
+            most, mean = cost_of(work, common, first, min(first + PIECE, n), strengths[k], kept[k], total)
             costs[k] += most
             likely[k] += mean
     # The leader's part: its own exploration, and the smaller of two.
-    leader = about.leader
+    leader = common.leader
     x, mean = work.x[leader], work.mean[leader]
     for k in range(begin, end):
         b, more = strengths[k], strengths[k] * (work.g[leader] - total * x) - kept[k] * x
         seen = (1.0 - b * total - kept[k]) * work.seen_x[leader] + b * work.seen_g[leader]
-        seen = about.beta * (seen + kept[k] * work.shown[leader])
-        plain = pays(about.order, x, work.root[leader], seen)
-        paid = min(plain, shifted(about.order, about.others, about.largest, seen))
+        seen = common.beta * (seen + kept[k] * work.shown[leader])
+        plain = pays(common.order, x, work.root[leader], seen)
+        paid = min(plain, shifted(common.order, common.others, common.largest, seen))
         costs[k] += max(paid + more + kept[k], 0.0) - max(plain + more, 0.0)
-        likely[k] += mean * (about.likely * (paid - plain) + kept[k])
+        likely[k] += mean * (common.likely * (paid - plain) + kept[k])
 
 
 @loop(fastmath={"contract", "reassoc", "nsz"})
-def cost_of(work, about, first, end, b, kept, total):
+def cost_of(work, common, first, end, b, kept, total):
     """The part of slots first..end, as if none were the leader."""
-    s, likely = about.order, about.likely
+    s, likely = common.order, common.likely
     points, roots = offset(work.x, first), offset(work.root, first)
     seen_point, g = offset(work.seen_x, first), offset(work.g, first)
     seen_g, shown, means = offset(work.seen_g, first), offset(work.shown, first), offset(work.mean, first)
     # Z = (1 − γ)·X + b·g, and what is kept on the leader: its own term is corrected by `compare`.
     gamma = b * total + kept
-    keep, explored, by_leader = about.beta * (1.0 - gamma), about.beta * b, about.beta * kept
+    keep, explored, by_leader = common.beta * (1.0 - gamma), common.beta * b, common.beta * kept
     most = mean = 0.0
     if s == 0.5:  # on its own, so that it vectorises
         for i in range(end - first):

@@ -27,7 +27,7 @@ NEWTON = 100
 POINT = (
     "beta",  # β, 0 while nothing was evaluated
     "entropy",  # H
-    "worth",  # W
+    "log_partition",  # W
     "rest",  # 1 − X_I
     "leader",  # I
     "lead",  # d_I
@@ -112,7 +112,7 @@ def evaluate_point(point, work, sums, beta):
         others, spent = write_entropy_point(work, keys, n, leader, least, ratio)
         nu = math.log1p(others)
         point.entropy = nu + spent
-        point.worth = beta * nu
+        point.log_partition = beta * nu
         point.rest = others / (1.0 + others)
         point.lead = 0.0
         return
@@ -136,7 +136,7 @@ def evaluate_point(point, work, sums, beta):
     lead = math.expm1(-math.log1p(-others) / q) if others < 0.5 else d - 1.0
     above += (1.0 - others) * lead
     point.entropy = above * q / (1.0 - 1.0 / q)
-    point.worth = beta * (point.entropy / q + lead * q)
+    point.log_partition = beta * (point.entropy / q + lead * q)
     point.rest = others
     point.lead = d
 
@@ -191,27 +191,27 @@ def write_entropy_point(work, keys, n, leader, least, ratio):
 
 
 @internal()
-def raised_temperature(point, work, sums, money, most, tolerance):
-    """The β′ ≤ most that `money` pays for, W(β′) − W(β) ≤ money, from the point at β; the point moves to β′.
+def raised_temperature(point, work, sums, unspent, most, tolerance):
+    """The β′ ≤ most that `unspent` pays for, W(β′) − W(β) ≤ unspent, from the point at β; the point moves to β′.
 
-    β′ is at the root, or below it where W − money ≤ (tolerance − 1)·money is close enough for a last step by chord.
+    β′ is at the root, or below it where W − unspent ≤ (tolerance − 1)·unspent is enough for a last step by chord.
     """
     noinline()
     # The point must be at β: whoever calls has just evaluated it there.
-    beta, worth = point.beta, point.worth
+    beta, log_partition = point.beta, point.log_partition
     after = most
-    if money < (after - beta) * point.entropy:
-        after = beta + money / point.entropy
+    if unspent < (after - beta) * point.entropy:
+        after = beta + unspent / point.entropy
     evaluate_point(point, work, sums, after)
     # W is convex: this far it is too dear, and Newton's steps come down to the root from above.
     for _ in range(NEWTON):
-        step = (point.worth - worth - money) / point.entropy
-        if point.worth - worth <= tolerance * money or not step > 1e-15 * after:
+        step = (point.log_partition - log_partition - unspent) / point.entropy
+        if point.log_partition - log_partition <= tolerance * unspent or not step > 1e-15 * after:
             break
         after -= step
         evaluate_point(point, work, sums, after)
     # The chord lies above W, so what it says is affordable.
-    if point.worth - worth > money and after > beta:
-        after = beta + (after - beta) * (money / (point.worth - worth))
+    if point.log_partition - log_partition > unspent and after > beta:
+        after = beta + (after - beta) * (unspent / (point.log_partition - log_partition))
         evaluate_point(point, work, sums, after)
     return after

@@ -54,9 +54,9 @@ def cost_to_go(
     beside: float,
     strong: float,
     lean: float,
-    known: float,
+    candidate: float,
 ) -> tuple[float, float]:
-    """(value, target): a small D(β′ − β) + rounds·price(β′), β′ ≥ β, and its β′; `known` is tried as well.
+    """(value, target): a small D(β′ − β) + rounds·price(β′), β′ ≥ β, and its β′; `candidate` is tried as well.
 
     Whatever β′, that many rounds from β cost no more: how near to the minimum it is decides only how tight.
     """
@@ -76,9 +76,9 @@ def cost_to_go(
         else:
             low = left
     learnt = lean * weak + sqrt(per_round * strong) if strong < inf else beta
-    for other in (explored, low, learnt, known):
+    for other in (explored, low, learnt, candidate):
         if other > beta:
-            found = diameter * (other - beta) + rounds * price(other, order, weak, beside, strong, lean)
-            if found < value:
-                value, target = found, other
+            total = diameter * (other - beta) + rounds * price(other, order, weak, beside, strong, lean)
+            if total < value:
+                value, target = total, other
     return value, target

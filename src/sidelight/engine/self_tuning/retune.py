@@ -4,7 +4,7 @@ Until then the engine plays one simplex with one rate and one exploration, as an
 
     raise    what costs have left unspent, beyond `patience`, pays for a larger β: W(β′) − W(β) is the penalty that
              the certificate counts
-    hold     with a horizon β may be held back, or raised, so that all rounds left are affordable
+    afford   with a horizon β may be held back, or raised, so that all rounds left are affordable
     choose   of b = 0, nine strengths of each family and some beside them, whose rounds cost little at the present X
              whatever the losses, the one that costs least if losses stay as they were
 
@@ -110,21 +110,21 @@ def retune(machine, state, store):
     before, was_worst_case = state.beta, state.worst_case
     point.beta = 0.0  # sums have moved since
     evaluate(machine, state, store, before)
-    worth = point.worth
+    log_partition = point.log_partition
     # The free β is what the rule would play without a budget; a budget then decides how much of it is played.
     raise_free(machine, state, store)
     left = machine.horizon - state.round
     beta = state.free_beta
     if left > 0.0:
-        beta = hold(machine, state, store, worth, left)
+        beta = affordable(machine, state, store, log_partition, left)
     elif left == 0.0:
         # The certificate of all rounds needs no larger β after the last, and the budget has none.
         beta = before
     evaluate(machine, state, store, beta)
     # Lowering β refunds what raising it has cost: the same integral of H, taken back.
-    state.penalty += point.worth - worth
+    state.penalty += point.log_partition - log_partition
     if left <= 0.0:
-        guard(machine, state, beta)
+        limit_slack(machine, state, beta)
     # Rates are in inverse proportion to β, so sums are scaled anew and the point is solved for once more.
     if beta != before:
         rescale(machine, state, store, beta)
@@ -150,11 +150,11 @@ def worst_cost(machine, beta):
 
 
 @inlined()
-def cost_to_go(machine, beta, left, known):
+def cost_to_go(machine, beta, left, last_target):
     """(value, target) of the rounds left: see `prices`."""
     return prices.cost_to_go(
         beta, left, machine.diameter, machine.order, machine.weak, machine.beside, machine.strong, machine.lean,
-        known,
+        last_target,
     )  # fmt: skip
 
 
@@ -165,68 +165,68 @@ def cost_to_go(machine, beta, left, known):
 def raise_free(machine, state, store):
     """Raise the free β by what is unspent, once that is worth it, and to what the bound asks for."""
     point = point_of(state)
-    beta, money = state.free_beta, state.unspent
+    beta, unspent = state.free_beta, state.unspent
     evaluate(machine, state, store, beta)
-    worth = point.worth
-    if money > machine.patience * beta * point.entropy:
-        # W is nearly flat where X is near a vertex: without a cap, a little money would pay for any β.
+    log_partition = point.log_partition
+    if unspent > machine.patience * beta * point.entropy:
+        # W is nearly flat where X is near a vertex: without a cap, a little would pay for any β.
         most = min(2.0 * beta, machine.first * (state.round + 1.0) ** 2)
         work, sums = work_of(machine, state), sums_of(machine, state, store)
-        state.free_beta = raised_temperature(point, work, sums, money, most, TOLERANCE)
-        state.unspent = max(money - max(point.worth - worth, 0.0), 0.0)
+        state.free_beta = raised_temperature(point, work, sums, unspent, most, TOLERANCE)
+        state.unspent = max(unspent - max(point.log_partition - log_partition, 0.0), 0.0)
     state.charged_limit = UNBOUNDED
     if machine.horizon == 0.0:
         # What the bound relies on, whatever is unspent: β never lags behind the costs.
         floor = machine.first + machine.share * state.charged / machine.diameter
         if floor > state.free_beta:
-            worth = point.worth
+            log_partition = point.log_partition
             state.free_beta = floor
             evaluate(machine, state, store, floor)
-            state.unspent = max(state.unspent - max(point.worth - worth, 0.0), 0.0)
+            state.unspent = max(state.unspent - max(point.log_partition - log_partition, 0.0), 0.0)
         room = (1.0 + machine.patience) * state.free_beta - machine.first
         state.charged_limit = room * machine.diameter / machine.share
     state.unspent_limit = machine.patience * state.free_beta * point.entropy
 
 
 @internal()
-def hold(machine, state, store, worth, left):
+def affordable(machine, state, store, log_partition, left):
     """The β to be played while `left` rounds must remain affordable: the free one, or as near to it as that allows.
 
-    `worth` is W at the present β. Sets slack, target cost and whether rounds are played for the worst case.
+    `log_partition` is W at the present β. Sets slack, target cost and whether rounds are played for the worst case.
     """
     noinline()
     point = point_of(state)
     # All that is not spent yet. W(β) is added back, as it is refunded when β moves elsewhere.
-    budget = machine.budget - (state.penalty + state.charged - worth)
+    budget = machine.budget - (state.penalty + state.charged - log_partition)
     _, target = cost_to_go(machine, state.beta, left, state.target_beta)
     beta, near, far = state.free_beta, state.free_beta, target
-    value, known = 0.0, target
+    value, next_target = 0.0, target
     fits = False
     # Geometric bisection between a β that is wanted and one that is affordable.
     for turn in range(HALVINGS + 1):
         trial = near if turn == 0 else math.sqrt(near * far)
         evaluate(machine, state, store, trial)
         whole, aim = cost_to_go(machine, trial, left, state.target_beta)
-        if point.worth + whole + RESERVE <= budget:
-            beta, value, known, fits, far = trial, whole, aim, True, trial
+        if point.log_partition + whole + RESERVE <= budget:
+            beta, value, next_target, fits, far = trial, whole, aim, True, trial
             if turn == 0:
                 break
         else:
             near = trial
     if not fits:  # the target itself always fits, without a reserve
-        beta, known = target, target
+        beta, next_target = target, target
         value = left * worst_cost(machine, target)
     evaluate(machine, state, store, beta)
-    state.slack = budget - point.worth - value
+    state.slack = budget - point.log_partition - value
     enough = AGAIN if state.worst_case != 0.0 else 1.0
     state.worst_case = 0.0 if fits or state.slack >= enough else 1.0
-    state.target_beta = known
-    state.target_cost = worst_cost(machine, known)
+    state.target_beta = next_target
+    state.target_cost = worst_cost(machine, next_target)
     return beta
 
 
 @inlined()
-def guard(machine, state, beta):
+def limit_slack(machine, state, beta):
     """Without a horizon, and past it: what rounds at β may cost."""
     if machine.horizon > 0.0:  # the budget was for rounds that are over
         state.slack = max(state.slack, 1.0)
@@ -297,9 +297,9 @@ def follow(machine, state):
     point = point_of(state)
     leader = int(point.leader)
     if machine.any_spread:
-        # The last leader gets its own relief back: it was scaled while it led.
-        machine.relief[int(state.leader)] = state.leader_relief
-        state.leader_relief = machine.relief[leader]
+        # The last leader gets its own inverse_load back: it was scaled while it led.
+        machine.inverse_load[int(state.leader)] = state.leader_relief
+        state.leader_relief = machine.inverse_load[leader]
     state.leader = leader
     state.leader_scale, state.on_leader = 1.0, 0.0
     state.chosen_beta = state.beta
@@ -318,27 +318,27 @@ def choose(machine, state, store):
     follow(machine, state)
     work, rest, leader = work_of(machine, state), point_of(state).rest, int(state.leader)
     likely = LIKELY if is_strong(machine) else 1.0
-    about = candidates_at(work, machine.n_arms, machine.order, state.beta, leader, rest, likely)
+    common = candidates_at(work, machine.n_arms, machine.order, state.beta, leader, rest, likely)
     mark_shown(machine, work, leader)
     see(machine, work.x, 1.0, work.seen_x)
     # Mean losses decide among candidates that cost nearly the same in the worst case.
     recall(machine, state, store, work)
-    offer_none(work, about)
+    offer_none(work, common)
     tried = 1
     for family in range(families_near(rest)):
-        scale = scale_in(family, work, about)
+        scale = scale_in(family, work, common)
         total = direct(machine, work, leader, scale, margin_of(store, 0))
         if total > 0.0:
             first = tried
-            tried = offer_family(work, about, family, scale, total, tried)
+            tried = offer_family(work, common, family, scale, total, tried)
             if machine.any_spread and rest > 0.0:
-                tried = offer_kept(work, about, scale, total, first, tried)
+                tried = offer_kept(work, common, scale, total, first, tried)
     # The workspace has the direction of the last family only: what is played follows from strength and scale.
     best = preferred(machine, state, work, tried)
     state.leader_scale = work.scales[best]
     state.on_leader = work.kept[best]
     if machine.any_spread:
-        machine.relief[leader] = state.leader_relief * work.scales[best]
+        machine.inverse_load[leader] = state.leader_relief * work.scales[best]
     explore(machine, state, store, work.strengths[best])
 
 
