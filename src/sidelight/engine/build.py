@@ -80,14 +80,17 @@ def build_memory(
     `tuned` says where a self-tuning plan stands, unless at its first round; the leader is an arm there.
     """
     slots, rule = laid_out(tuning), tuning.self_tuning
+    # How arms are seen is asked of the graph itself: closed forms hold however its edges are written down below.
     seen_how = _how_seen(graph, slots, tuning.spread[slots.block_order] > 0.0)
     played = graph
     if rule is not None and graph.n_arms <= LARGEST_LIST and graph.in_probability is None:
         played = explicit(graph)
+    # How many coordinates one round changes decides whether an entropy group gets a tree.
     simplices = _simplices(tuning, slots, int(played.out_degree.max()))
     store = make_store(simplices.simplices, tuning.n_blocks + tuning.n_arms)
     stands = {} if rule is None else _stands(tuning, slots, first_numbers(rule) if tuned is None else tuned)
     if rule is not None:
+        # One simplex whose rate is 1/β, in the units of its potential; `retune.rescale` follows β from here on.
         rate = (1.0 - rule.order if rule.order < 1.0 else 1.0) / stands["beta"]
         store["scalars"].view(AS_RECORDS)["rate"] = rate
         stands |= rule_numbers(rule, played.n_arms, played.out_indices.size)
@@ -250,6 +253,7 @@ def is_single(graph: FeedbackGraph, store: Named, n_blocks: int, any_local: bool
 
 def block_order(tuning: Tuning) -> Longs:
     """The engine's order of the blocks: sorted by their potential on the top level."""
+    # Equal potentials become neighbours, so that each is one group of the top simplex.
     order = np.lexsort((np.arange(tuning.n_blocks), tuning.top_rate, tuning.top_power))
     return order.astype(np.int64)
 
@@ -396,6 +400,7 @@ def _covers(graph: FeedbackGraph, tuning: Tuning, slots: Slots, spreads: Bools, 
     owed = load > 0.0
     sources = np.repeat(slots.slot_of, np.diff(graph.out_indptr))
     targets = slots.slot_of[graph.out_indices]
+    # Arms that everyone reveals have no explicit edges: those that need exploration get them here.
     universal = slots.slot_of[graph.universal]
     universal = universal[owed[universal]]
     givers = np.flatnonzero(gives)
@@ -478,9 +483,11 @@ def _how_seen(graph: FeedbackGraph, slots: Slots, spreads: Bools) -> Ints:
     targets = np.repeat(np.arange(n), np.diff(graph.in_indptr))
     same_block = np.bincount(targets[block[graph.in_indices] == block[targets]], minlength=n)
     degree = np.diff(graph.in_indptr)
+    # Seen by itself alone: P = Z. By all others of its block: P is the block's mass without its own.
     how[(degree == 1) & graph.has_loop] = SEEN_BY_SELF
     clique = (degree == slots.sizes[block] - 1) & (same_block == degree) & ~graph.has_loop & (degree > 1)
     how[clique & ~spreads[block]] = SEEN_BY_BLOCK
+    # A reveal that may fail weighs its edge, which no closed form does.
     if graph.in_probability is not None:
         how[targets[graph.in_probability < 1.0]] = SEEN_BY_EDGES
     how[graph.is_universal] = np.where(graph.has_loop[graph.is_universal], SEEN_BY_ALL, SEEN_BY_OTHERS)
@@ -492,6 +499,7 @@ def _shape(switches: Named) -> int:
     form = switches["form"]
     lists = bool((form == ENTROPY_LIST).all())
     how = switches["seen_by"]
+    # What is explored for single arms, or fails one by one, has to be learnt from arm by arm.
     if switches["n_adaptive"] or switches["any_spread"] or switches["fails"]:
         return MANY_SHAPES
     if how == SEEN_BY_SELF and switches["singletons"]:

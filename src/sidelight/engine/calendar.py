@@ -43,6 +43,7 @@ def make_calendar(delays: np.ndarray, rounds: int, width: int) -> Calendar:
     delays = np.minimum(np.asarray(delays, dtype=np.int64), rounds)  # what comes after the end never comes
     window = int(delays.max(initial=0)) + 1
     records = min(window, rounds)
+    # No more records than decisions that are ever open at once.
     if delays.size > 1:
         heard = np.bincount(np.minimum(np.arange(rounds) + delays[:rounds], rounds), minlength=rounds + 1)
         before = np.concatenate([[0], np.cumsum(heard[: rounds - 1])])
@@ -74,6 +75,7 @@ def enter(calendar, t, drawn):
     calendar.drawn[record] = drawn
     calendar.link[record] = NONE
     delay = calendar.delays[t if calendar.delays.size > 1 else 0]
+    # A ring of days: the window is longer than any delay, so no day has answers of two rounds of the ring.
     day = (t + delay) % calendar.first.size
     if calendar.first[day] == NONE:
         calendar.first[day] = record
@@ -90,6 +92,7 @@ def take(calendar, t):
     record = calendar.first[day]
     if record != NONE:
         calendar.first[day] = calendar.link[record]
+        # Back to the free list at once; nobody enters another before this one is read.
         calendar.link[record] = calendar.counts[FREE]
         calendar.counts[FREE] = record
         calendar.counts[OPEN] -= 1

@@ -158,6 +158,7 @@ def certify_worst(memory, out, spare):
     `spare` is scratch for four numbers. O(blocks), and O(arms) for Tsallis potentials other than −√x.
     """
     machine, state, store = opened(memory)
+    # The same for every block: one comparison with the whole top level.
     top = top_height(machine, state, store)
     best = -math.inf
     for k in range(machine.n_blocks):

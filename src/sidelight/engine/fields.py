@@ -360,6 +360,7 @@ def pack(named: Mapping[str, npt.ArrayLike]) -> Memory:
     given: dict[str, Any] = dict(named)
     for holder in HOLDERS.values():
         given[holder] = [given.get(name, 0.0) for name, (array, _) in SCALARS.items() if array == holder]
+    # One array per type and purpose: a kernel's call costs time for every array that it is given.
     sizes = dict.fromkeys(map(_array_of, PACKED), 0)
     parts, bounds = [], []
     for field in PACKED:
@@ -385,6 +386,7 @@ def pack(named: Mapping[str, npt.ArrayLike]) -> Memory:
 def aligned(size: int, dtype: npt.DTypeLike) -> np.ndarray:
     """Zeros that begin at the boundary of a line."""
     n_bytes = size * np.dtype(dtype).itemsize
+    # NumPy aligns to 16 bytes only.
     room = np.zeros(n_bytes + LINE, dtype=np.uint8)
     begin = -room.ctypes.data % LINE
     return room[begin : begin + n_bytes].view(dtype)

@@ -87,6 +87,7 @@ def list_revealed(indptr, indices, universal, loops, arm, targets):
 
     The arrays are those of one graph: its explicit edges by source, its universal arms, who reveals itself.
     """
+    # Losses are told in the order of arms, whichever way an arm is revealed.
     edge, end = indptr[arm], indptr[arm + 1]
     u = 0
     count = 0

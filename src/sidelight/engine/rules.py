@@ -104,6 +104,7 @@ def list_revealed(state, arm):
 @inlined()
 def seen(state, arm):
     """The probability that the next play reveals `arm`."""
+    # Universal arms have no explicit edges: a closed form spares a sum over all arms.
     first, end = state.in_indptr[arm], state.in_indptr[arm + 1]
     if first == end:  # no explicit edges: every arm reveals it, or every other
         return 1.0 if state.loops[arm] else 1.0 - state.probabilities[arm]
@@ -243,6 +244,7 @@ def rule_kernels(
     Each is a copy of one of the functions below with the steps as its globals. Under names of their own, rules are
     compiled and cached apart: whoever plays one waits for no other.
     """
+    # Globals are constants to the compiler: a copy with other globals is compiled with other steps inside.
     steps = {"choose": choose, "note": note, "update": update, "weigh": weigh}
 
     def copied(function: Callable[..., Any]) -> Any:
@@ -268,6 +270,7 @@ def tell(state, arm, revealed):
     """Learn the losses that the arm drawn last revealed, in order; False, and no change, if one is outside [0, 1]."""
     if not all_are_losses(revealed):
         return False
+    # What is noted speaks of the draw, so it comes before anything moves.
     count = list_revealed(state, arm)
     note(state, count, state.kept)
     count_round(state, state.kept)
@@ -328,6 +331,7 @@ def play(state, graphs, sequence, after, world, function, key, first, last, cost
             for i in range(n):
                 record[tail + 1 + i] = state.probabilities[i]
         count_round(state, record)
+        # Answers are taken in before the next draw: delay 0 is the game without delays.
         due = take(calendar, t)
         while due != NONE:
             decided = calendar.round[due]

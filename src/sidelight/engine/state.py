@@ -67,6 +67,7 @@ def learnt(memory: Memory, tuning: Tuning) -> Learnt:
     layout = _Layout(tuning)
     inside = layout.group >= 0
     group, simplex = layout.group[inside], layout.simplex[inside]
+    # In loss units: rates are undone, and what was added to all sums of a simplex is put back into its least.
     sums, base, least = np.zeros(m + n), np.zeros(1 + m), np.full(1 + m, np.inf)
     sums[inside] = store.key[inside] / numbers["rate"][group]
     np.minimum.at(least, simplex, sums[inside])  # of the top level, then of each block of the engine
@@ -84,6 +85,7 @@ def learnt(memory: Memory, tuning: Tuning) -> Learnt:
     by_block["block_sums"][order] = sums[:m]
     arm_sums = np.empty(n)
     arm_sums[layout.arm_at] = sums[m:]
+    # One block has no simplex above it, so its own sum is kept as a number.
     top = least[0] if m > 1 else now.whole
     tuned = np.zeros(0)
     if switch(memory, "self_tunes"):
@@ -106,6 +108,7 @@ def rebuilt(graph: FeedbackGraph, tuning: Tuning, rates: Rates | None, state: Le
     A policy that is saved goes on from here, and so does one that is loaded: both play the same arms.
     """
     m, n = tuning.n_blocks, tuning.n_arms
+    # The seed does not matter: the stream is part of the state.
     memory = build_memory(graph, tuning, 0, state.tuned if state.tuned.size else None)
     if rates is not None:
         scale_rates(memory, tuning, rates)
@@ -144,6 +147,7 @@ def scale_rates(memory: Memory, tuning: Tuning, by: Rates) -> None:
         named["key"][first:end] *= by.inner[arm]
         numbers["rate"][g] *= by.inner[arm]
         numbers["shift"][g] *= by.inner[arm]
+        # A group alone has its rate in the sums and no common scale.
         if len(groups) > 1:  # one multiplier for several rates (plans with epochs have one block)
             named["scale"][g] *= by.inner[arm]
 

@@ -46,6 +46,7 @@ _OPTIONS = ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "DEBUGINFO_
 
 def source_digest(package: Path = PACKAGE) -> str | None:
     """Digest of the names and contents of all kernel sources; None where they are no files (in a zip archive)."""
+    # All of them at once: which entry reaches which file is not worth finding out.
     sources = sorted({source for pattern in KERNEL_SOURCES for source in package.glob(pattern)})
     if not sources:
         return None
@@ -102,6 +103,7 @@ def _own_temporary() -> Iterator[Path]:
         status = folder.lstat()
     except OSError:
         return
+    # Code from here is run: the folder must be ours alone, and no link to elsewhere.
     if personal or (
         stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & 0o077
     ):
@@ -151,6 +153,7 @@ def _write(folder: Path, name: str, content: bytes) -> None:
 
 
 def _sealed(content: bytes) -> bytes:
+    # Damage shows by the checksum; who may write here may run code anyway.
     return hashlib.sha256(content).digest() + content
 
 

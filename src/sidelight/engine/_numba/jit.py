@@ -49,6 +49,7 @@ def _jitted(
         if kept and not function.__closure__:  # what a closure holds is not in the address
             # Numba's own cache does not see that a callee in another file has changed.
             dispatcher._cache = KernelCache(function)
+        # One signature for all integers: otherwise each combination is lowered on its own.
         if EXPECTED and pipeline is not Entry:
             one_signature(dispatcher)
         if EXPECTED and needs:

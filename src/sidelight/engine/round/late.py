@@ -25,11 +25,10 @@ from sidelight.engine.round.indexing import (
     out_edges,
     record_of_block,
     slots_of,
-    top_group_of,
 )
 from sidelight.engine.round.learn_single import LARGEST_ESTIMATE
 from sidelight.engine.round.probabilities import block_value, played, seen_probability
-from sidelight.engine.round.settle import settle
+from sidelight.engine.round.settle import list_estimate, settle, touch
 from sidelight.engine.self_tuning.charge import charge, count_kept, estimated_cost, is_due
 from sidelight.engine.self_tuning.retune import retune
 from sidelight.engine.simplex.point import value
@@ -81,6 +80,7 @@ def list_revealed(machine, state, slot):
 def note(machine, state, store, slot, record):
     """Write down what learning from a draw of `slot` from the present distribution will need."""
     noinline()
+    # Everything in probabilities of now: estimates, ledger and charge are those of this draw whenever they come.
     rest = 1.0 - state.gamma
     draw = draw_in(record, 0)
     draw.explored = state.gamma
@@ -129,32 +129,14 @@ def learn_late(machine, state, store, slot, losses, record, after_others):
         estimate = min(loss / arm.seen, LARGEST_ESTIMATE) if arm.seen > 0.0 else LARGEST_ESTIMATE
         if i == int(draw.position):
             of_leader = estimate
+        mixed = 1.0
         if g >= 0:
-            block = record_of_block(machine, k)
-            if state.marked[k] == 0:
-                state.marked[k] = 1
-                state.touched[n_touched] = k
-                state.block_loss[k] = 0.0
-                n_touched += 1
+            n_touched = touch(state, k, n_touched)
             mixed = arm.inside
             if machine.any_local:
-                mixed = group(store, block).share * arm.inside + machine.local[v]
-            state.block_loss[k] += mixed * estimate
-            group(store, block).paid += arm.inside * estimate
-            paid += arm.block * mixed * estimate
-            state.owners[n_added] = g
-            state.targets[n_added] = machine.n_blocks + v
-        elif machine.n_blocks == 1:  # a single arm: nothing to choose
-            paid += estimate
-            state.whole += estimate
-            continue
-        else:
-            paid += arm.block * estimate
-            g = top_group_of(machine, k)
-            state.owners[n_added] = g
-            state.targets[n_added] = k
-        state.amounts[n_added] = estimate * group(store, g).rate
-        n_added += 1
+                mixed = group(store, record_of_block(machine, k)).share * arm.inside + machine.local[v]
+        paid += arm.block * mixed * estimate
+        n_added = list_estimate(machine, state, store, k, g, v, arm.inside, mixed, estimate, n_added)
     if n_added > 0:
         settle(machine, state, store, n_touched, n_added)
     # The ledger of the round that was played: with the Y and the γ̄ of its draw, not those of today.

@@ -19,7 +19,7 @@ from sidelight.engine.round.indexing import block_of, group_of, out_edges, recor
 from sidelight.engine.round.learn_all import learn_all, learn_block
 from sidelight.engine.round.learn_single import LARGEST_ESTIMATE, learn_single
 from sidelight.engine.round.probabilities import block_value, seen_by_edges, varying
-from sidelight.engine.round.settle import count_paid, count_round, move_top, settle
+from sidelight.engine.round.settle import count_paid, count_round, list_estimate, move_top, settle, touch
 from sidelight.engine.self_tuning.charge import charge, count_kept, estimated_cost, is_due, leader_sum
 from sidelight.engine.self_tuning.retune import retune
 from sidelight.engine.simplex.point import inverse_value, value
@@ -111,13 +111,7 @@ def learn_edges(machine, state, store, slot, losses, rest):
                     whole += group(store, record).held
                 if machine.n_adaptive > 0:
                     whole += machine.adaptive[k] * state.roots[k]
-                # Revealed arms of one block need not come in a row: the mark keeps a block from being listed
-                # twice.
-                if state.marked[k] == 0:
-                    state.marked[k] = 1
-                    state.touched[n_touched] = k
-                    state.block_loss[k] = 0.0
-                    n_touched += 1
+                n_touched = touch(state, k, n_touched)
         inside = mixed = 1.0
         if g >= 0:
             inside = value(store, g, machine.n_blocks + v)
@@ -143,23 +137,8 @@ def learn_edges(machine, state, store, slot, losses, rest):
                 probability = 1.0 - probability
         # P > 0 in exact arithmetic, as the arm has just been seen; the cap is for underflow.
         estimate = min(loss / probability, LARGEST_ESTIMATE) if probability > 0.0 else LARGEST_ESTIMATE
-        if g >= 0:
-            # L̂_k = Σ_j X̃_k(j)·ℓ̂(j): an unbiased estimate of the loss of playing block k.
-            state.block_loss[k] += mixed * estimate
-            group(store, record).paid += inside * estimate
-            # Noted, not added: later estimates of this round must still see the present point.
-            state.owners[n_added] = g
-            state.targets[n_added] = machine.n_blocks + v
-        elif machine.n_blocks == 1:  # a single arm: nothing to choose
-            state.top_paid += estimate
-            state.whole += estimate
-            continue
-        else:  # a singleton: its estimate is its block's loss
+        if g < 0:  # a singleton: its estimate is its block's loss
             state.top_paid += y * estimate
-            g = top_group_of(machine, k)
-            state.owners[n_added] = g
-            state.targets[n_added] = k
-        state.amounts[n_added] = estimate * group(store, g).rate
-        n_added += 1
+        n_added = list_estimate(machine, state, store, k, g, v, inside, mixed, estimate, n_added)
     if n_added > 0:
         settle(machine, state, store, n_touched, n_added)

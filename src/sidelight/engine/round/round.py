@@ -224,9 +224,8 @@ def fill_caches(machine, state, store):
     if machine.single and machine.n_fixed > 0:
         for slot in range(machine.n_arms):
             seen = 0.0
-            if machine.n_fixed > 0:
-                for e in in_edges(machine, slot):
-                    seen += machine.fixed[machine.in_indices[e]]
+            for e in in_edges(machine, slot):
+                seen += machine.fixed[machine.in_indices[e]]
             state.seen_fixed[slot] = seen
 
 

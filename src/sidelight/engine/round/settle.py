@@ -27,6 +27,40 @@ def count_paid(state, rest, before):
 
 
 @inlined()
+def touch(state, k, n_touched):
+    """Block k has losses this round; return how many have. Revealed arms of a block need not come in a row."""
+    if state.marked[k] != 0:
+        return n_touched
+    state.marked[k] = 1
+    state.touched[n_touched] = k
+    state.block_loss[k] = 0.0
+    return n_touched + 1
+
+
+@inlined()
+def list_estimate(machine, state, store, k, g, v, inside, mixed, estimate, n_added):
+    """Note what is added to the sum of slot v of block k, or to its block's where it is alone; return how many are.
+
+    Noted, not added: later estimates of this round must still see the present point.
+    """
+    coordinate = k
+    if g >= 0:
+        # L̂_k = Σ_j X̃_k(j)·ℓ̂(j): an unbiased estimate of the loss of playing block k.
+        state.block_loss[k] += mixed * estimate
+        group(store, record_of_block(machine, k)).paid += inside * estimate
+        coordinate = machine.n_blocks + v
+    elif machine.n_blocks == 1:  # a single arm: nothing to choose
+        state.whole += estimate
+        return n_added
+    else:
+        g = top_group_of(machine, k)
+    state.owners[n_added] = g
+    state.targets[n_added] = coordinate
+    state.amounts[n_added] = estimate * group(store, g).rate
+    return n_added + 1
+
+
+@inlined()
 def settle(machine, state, store, n_touched, n_added):
     """Add this round's estimates to their sums, and move the touched simplices to their new points."""
     # Estimates of arms come first in the list, blocks after them: spread exploration follows the former only.

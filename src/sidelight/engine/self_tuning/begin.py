@@ -38,6 +38,7 @@ def first_numbers(rule: SelfTuning) -> Floats:
     if rule.horizon > 0:
         # The budget was made for this β: it is affordable for all rounds from the first on.
         _, beta = prices.cost_to_go(rule.first, rule.horizon, rule.diameter, *given, rule.first)
+    # Nothing is known about X yet: the first round is charged with the bound that holds for all.
     worst_cost = prices.price(beta, *given)
     penalty = beta * rule.diameter
     floor = (1.0 + rule.patience) * rule.first - rule.first

@@ -162,6 +162,7 @@ def choose(state, graphs, k, record):
     evaluate(state, now.beta)
     leader, s = int(point.leader), rule_in(state.rule, 0).order
     common = candidates_at(work, n, s, now.beta, leader, point.rest, 1.0)
+    # What X itself reveals is the same for all candidates; only what they explore differs.
     see(graph, work.x, 1.0, work.seen_x)
     offer_none(work, common)
     tried, lean = 1, graphs.lean[k]
@@ -235,6 +236,7 @@ def draw_arm(state, record):
     """An arm from the distribution in the record."""
     noinline()
     n = state.sums.size
+    # Rounding may leave a little after the last arm: then it is the last that can be drawn at all.
     left = next_unit(state.words)
     last = 0
     for i in range(n):
@@ -278,6 +280,7 @@ def learn(state, count, record):
         i = state.targets[index]
         x, z, seen = record[N_DRAW + i], record[N_DRAW + n + i], record[N_DRAW + 2 * n + i]
         estimate = min(state.losses[index] / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
+        # Estimates are those of the draw, with its P, whatever was learnt since.
         sums[i] += estimate
         paid += x * estimate
         saved += max(x - z, 0.0) * estimate
@@ -404,6 +407,7 @@ def play(state, graphs, sequence, after, world, function, key, first, last, cost
             count = list_revealed_in(graphs, k, arm, state.targets)
             if not hear(world, function, word, decided, state.targets, state.losses, count):
                 return math.nan
+            # All losses were checked before: what fails to be revealed must not be refused either.
             if graphs.out_chance.size > 0:
                 drop_failed(graphs, k, word, arm, state.targets, state.losses, count)
             if after:

@@ -83,6 +83,7 @@ def estimated_cost(machine, state, store, slot):
     cost = state.worst_cost
     if state.worst_case == 0.0:
         gamma = state.gamma
+        # The distribution that the arm was drawn from: nothing has been learnt yet.
         x = value(store, 0, 1 + slot)
         explored = varying(machine, state, store, slot, 0)
         if machine.n_fixed > 0:

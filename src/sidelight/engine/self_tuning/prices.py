@@ -60,12 +60,14 @@ def cost_to_go(
 
     Whatever β′, that many rounds from β cost no more: how near to the minimum it is decides only how tight.
     """
+    # Staying at β is always possible; other β are tried where one of the two costs is least.
     target = beta
     value = rounds * price(beta, order, weak, beside, strong, lean)
     per_round = rounds / diameter
     explored = (per_round * sqrt(weak / 2.0) / 2.0) ** (2.0 / 3.0)
     if explored < 2.0 * weak:
         explored = min(sqrt(per_round * weak), 2.0 * weak)
+    # Between the minimum without arms beside the cover and one that pays for them in full.
     low, high = explored, explored + 2.0 * sqrt(2.0 * per_round * beside)
     for _ in range(40 if beside > 0.0 else 0):  # golden sections
         left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)

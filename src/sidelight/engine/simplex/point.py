@@ -141,15 +141,20 @@ def root_sum_list(store, g, multiplier):
 
 
 @inlined()
-def total_weights(store, g):
-    """Bring the total of an entropy group up to date with its weights."""
+def add_up(store, g):
+    """The total of an entropy group from its weights, or from the tree above them."""
     first, end = first_of(store, g), end_of(store, g)
     if store.form[g] == ENTROPY_TREE:
-        total = tree_total(end - first, store.node, store.extra[g])
+        group(store, g).total = tree_total(end - first, store.node, store.extra[g])
     else:
-        total = sum_weights(store.weight, first, end)
-    group(store, g).total = total
-    if total < LEAST_TOTAL:
+        group(store, g).total = sum_weights(store.weight, first, end)
+
+
+@inlined()
+def total_weights(store, g):
+    """Bring the total of an entropy group up to date with its weights."""
+    add_up(store, g)
+    if group(store, g).total < LEAST_TOTAL:
         refill_weights(store, g)
 
 
@@ -170,9 +175,7 @@ def move_weights(store, g, coordinates, amounts, changed, n):
     if store.form[g] == ENTROPY_TREE:
         # All changed leaves at once: paths that meet on the way to the root are walked once.
         renew_leaves(weights, first, end - first, store.node, store.extra[g], changed, n)
-        group(store, g).total = tree_total(end - first, store.node, store.extra[g])
-    else:
-        group(store, g).total = sum_weights(weights, first, end)
+    add_up(store, g)
     accept_weights(store, g)
 
 
@@ -196,18 +199,14 @@ def refill_weights(store, g):
     """Write all weights of an entropy group afresh, the greatest as 1."""
     noinline()
     first, end = first_of(store, g), end_of(store, g)
-    own = group(store, g)
     # The least sum has the largest weight, which becomes 1: the total is between 1 and n.
-    base = least_of(store.key, first, end)
-    own.base = base
+    group(store, g).base = base = least_of(store.key, first, end)
     keys, weights = store.key, store.weight
     for i in range(first, end):
         weights[i] = exp_nonpositive(base - keys[i])
     if store.form[g] == ENTROPY_TREE:
         renew_tree(store.weight, first, end - first, store.node, store.extra[g])
-        own.total = tree_total(end - first, store.node, store.extra[g])
-    else:
-        own.total = sum_weights(store.weight, first, end)
+    add_up(store, g)
 
 
 @loop(fastmath={"reassoc", "nsz"})

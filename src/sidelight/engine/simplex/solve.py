@@ -398,10 +398,7 @@ def add(store, g, coordinate, amount):
     if form == POWER_BUCKETS:
         # Only marks the group as stale: the change of F is in its series.
         group(store, g).change = -1.0
-        if store.power[g] == 2.0:  # as a constant: the compiler then drops the general power
-            raise_power_sum(store, g, store.extra[g], 2.0, coordinate, before, after)
-        else:
-            raise_power_sum(store, g, store.extra[g], store.power[g], coordinate, before, after)
+        raise_bucketed(store, g, store.power[g], coordinate, before, after)
         return
     store.key[coordinate] = after
     if form == POWER_LIST:
@@ -439,15 +436,21 @@ def move(store, j, coordinates, amounts, n):
 def move_buckets(store, j, g, coordinates, amounts, n):
     """`move` for a bucketed group in one piece: a call costs as much as adding to a sum."""
     noinline()
-    q, h = store.power[g], store.extra[g]
+    q = store.power[g]
     for index in range(n):
         c = coordinates[index]
         before = store.key[c]
-        if q == 2.0:  # as a constant: the compiler then drops the general power
-            raise_power_sum(store, g, h, 2.0, c, before, before + amounts[index])
-        else:
-            raise_power_sum(store, g, h, q, c, before, before + amounts[index])
+        raise_bucketed(store, g, q, c, before, before + amounts[index])
     solve_buckets(store, j, g)
+
+
+@inlined()
+def raise_bucketed(store, g, q, coordinate, before, after):
+    """`raise_power_sum`; the most frequent power as a constant, for which the compiler drops the general one."""
+    if q == 2.0:
+        raise_power_sum(store, g, store.extra[g], 2.0, coordinate, before, after)
+    else:
+        raise_power_sum(store, g, store.extra[g], q, coordinate, before, after)
 
 
 @internal()
