@@ -279,22 +279,6 @@ def laid_out(tuning: Tuning) -> Slots:
     return Slots(order, starts, sizes, arm_at, slot_of, block_of)
 
 
-def coordinate_groups(tuning: Tuning) -> list[tuple[int, int, int | None]]:
-    """Of every group its coordinates first..end, and one of its arms (None on the top level)."""
-    slots = laid_out(tuning)
-    layout = _simplices(tuning, slots, 1)
-    groups = [group for simplex in layout.simplices for group in simplex]
-    m = tuning.n_blocks
-    return [
-        (
-            group.first,
-            group.first + group.size,
-            int(slots.arm_at[group.first - m]) if g >= layout.n_top else None,
-        )
-        for g, group in enumerate(groups)
-    ]
-
-
 class Simplices(NamedTuple):
     """Which simplices there are, and where to find the group of a block or a slot."""
 
@@ -333,14 +317,8 @@ def _simplices(tuning: Tuning, slots: Slots, changes: int) -> Simplices:
             slot_group[a + c : a + d] = g
             g += 1
         mixed = mixed or len(runs) > 1
-    return Simplices(
-        simplices,
-        n_top,
-        top_group,
-        block_group,
-        block_simplex,
-        slot_group if mixed else slot_group[:0],
-    )
+    slot_group = slot_group if mixed else slot_group[:0]
+    return Simplices(simplices, n_top, top_group, block_group, block_simplex, slot_group)
 
 
 def _stands(tuning: Tuning, slots: Slots, tuned: Floats) -> dict[str, Any]:

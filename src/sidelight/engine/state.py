@@ -23,7 +23,7 @@ import numpy.typing as npt
 from sidelight._files import digest
 from sidelight._version import __version__
 from sidelight.engine._numba.cache import SOURCES
-from sidelight.engine.build import block_order, build_memory, coordinate_groups, laid_out
+from sidelight.engine.build import block_order, build_memory
 from sidelight.engine.fields import CHANGING, FIXED, TUNED, Memory, looked_into, switch, views
 from sidelight.engine.round import round as engine
 from sidelight.engine.self_tuning.begin import first_numbers
@@ -62,9 +62,9 @@ class Rates(NamedTuple):
 def learnt(memory: Memory, tuning: Tuning) -> Learnt:
     """What is in `memory`, which plays `tuning`."""
     m, n = tuning.n_blocks, tuning.n_arms
-    _, now, store = looked_into(memory)
+    machine, now, store = looked_into(memory)
     numbers = store.scalars.view(AS_RECORDS)
-    layout = _Layout(tuning)
+    layout = _Layout(machine, store)
     inside = layout.group >= 0
     group, simplex = layout.group[inside], layout.simplex[inside]
     # In loss units: rates are undone, and what was added to all sums of a simplex is put back into its least.
@@ -111,10 +111,10 @@ def rebuilt(graph: FeedbackGraph, tuning: Tuning, rates: Rates | None, state: Le
     # The seed does not matter: the stream is part of the state.
     memory = build_memory(graph, tuning, 0, state.tuned if state.tuned.size else None)
     if rates is not None:
-        scale_rates(memory, tuning, rates)
-    _, now, store = looked_into(memory)
+        scale_rates(memory, rates)
+    machine, now, store = looked_into(memory)
     numbers = store.scalars.view(AS_RECORDS)
-    layout, order = _Layout(tuning), block_order(tuning)
+    layout, order = _Layout(machine, store), block_order(tuning)
     sums = np.concatenate([state.block_sums[order], state.arm_sums[layout.arm_at]])
     least = np.concatenate([[state.totals[BLOCK_LEAST]], state.arm_least[order]])
     inside = layout.group >= 0
@@ -133,23 +133,24 @@ def rebuilt(graph: FeedbackGraph, tuning: Tuning, rates: Rates | None, state: Le
     return memory
 
 
-def scale_rates(memory: Memory, tuning: Tuning, by: Rates) -> None:
+def scale_rates(memory: Memory, by: Rates) -> None:
     """Multiply rates, and the sums that are scaled by them, and exploration; `start` must follow."""
-    named = views(memory)
-    for name in ("fixed", "adaptive", "spread"):
-        named[name] *= by.exploration
-    numbers = named["scalars"].view(AS_RECORDS)
+    machine, _, store = looked_into(memory)
+    for exploration in (machine.fixed, machine.adaptive, machine.spread):
+        exploration *= by.exploration
+    numbers = store.scalars.view(AS_RECORDS)
     numbers["held"] *= by.exploration
-    groups = coordinate_groups(tuning)
-    for g, (first, end, arm) in enumerate(groups):
-        if arm is None:  # the top level has one rate for all rounds
+    for g, (first, end) in enumerate(store.origin.reshape(-1, 2).tolist()):
+        if first < machine.n_blocks:  # the top level has one rate for all rounds
             continue
-        named["key"][first:end] *= by.inner[arm]
-        numbers["rate"][g] *= by.inner[arm]
-        numbers["shift"][g] *= by.inner[arm]
-        # A group alone has its rate in the sums and no common scale.
-        if len(groups) > 1:  # one multiplier for several rates (plans with epochs have one block)
-            named["scale"][g] *= by.inner[arm]
+        # All arms of a group have one rate, which falls in one way.
+        factor = by.inner[machine.arm_at[first - machine.n_blocks]]
+        store.key[first:end] *= factor
+        numbers["rate"][g] *= factor
+        numbers["shift"][g] *= factor
+        # A group alone has its rate in the sums and no common scale (plans with epochs have one block).
+        if store.form.size > 1:
+            store.scale[g] *= factor
 
 
 def named_tuned(tuning: Tuning, values: Mapping[str, float]) -> Floats:
@@ -215,15 +216,15 @@ def _are_buckets(named: Mapping[str, Any], first: int, end: int, h: int) -> bool
 class _Layout:
     """Which group and simplex of the engine every coordinate belongs to: blocks first, then slots."""
 
-    def __init__(self, tuning: Tuning) -> None:
-        m, n = tuning.n_blocks, tuning.n_arms
-        slots = laid_out(tuning)
-        self.arm_at = slots.arm_at
+    def __init__(self, machine: Any, store: Any) -> None:
+        m, n = machine.n_blocks, machine.n_arms
+        self.arm_at = machine.arm_at
         self.group: Any = np.full(m + n, -1)  # −1 where there is no simplex
-        self.simplex: Any = np.concatenate([np.zeros(m, dtype=np.int64), 1 + slots.block_of])
-        self.first_group: Any = np.full(m, -1)  # (m,) of the blocks, which keeps their records
-        for g, (first, end, arm) in enumerate(coordinate_groups(tuning)):
+        for g, (first, end) in enumerate(store.origin.reshape(-1, 2).tolist()):
             self.group[first:end] = g
-            if arm is not None:
-                k = slots.block_of[first - m]
-                self.first_group[k] = g if self.first_group[k] < 0 else self.first_group[k]
+        block_of = np.repeat(np.arange(m), np.diff(machine.block_start))
+        self.simplex: Any = np.concatenate([np.zeros(m, dtype=np.int64), 1 + block_of])
+        # The first group of a block keeps its records; −1 for a singleton.
+        self.first_group: Any = np.where(
+            machine.block_group >= -1, machine.block_group, -2 - machine.block_group
+        )

@@ -287,6 +287,6 @@ def _advance_epoch(memory: Memory, tuning: Tuning, done: int) -> bool:
     (rate, exploration), (last_rate, last_exploration) = (tuning.schedule.factors(s) for s in (t, t - 1))
     if exploration == last_exploration and np.array_equal(rate, last_rate):
         return False
-    scale_rates(memory, tuning, Rates(rate / last_rate, exploration / last_exploration))
+    scale_rates(memory, Rates(rate / last_rate, exploration / last_exploration))
     engine.start(memory)
     return True
