@@ -148,14 +148,6 @@ HARMS = {
 }
 
 
-def test_a_harmed_file_is_compiled_again(tmp_path):
-    first, _ = played(SIDELIGHT_CACHE_DIR=tmp_path)
-    for file in files(tmp_path):
-        file.write_bytes(HARMS["one bit"](file.read_bytes()))
-    assert played(SIDELIGHT_CACHE_DIR=tmp_path) == (first, False)
-    assert played(SIDELIGHT_CACHE_DIR=tmp_path) == (first, True)  # mended
-
-
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
     """A cache of one function in one folder, and that file."""

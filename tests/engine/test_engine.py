@@ -5,7 +5,6 @@ plays, with dense matrices.
 """
 
 import functools
-import itertools
 import math
 
 import numpy as np
@@ -105,48 +104,6 @@ def test_asking_draws_what_is_played(instance, realization):
 
 # -- switches ------------------------------------------------------------------------------------------------
 
-SWITCHED = {  # instances large enough for every form, and small ones of every kind
-    "cliques and a loop": (
-        [(10 * k + u, 10 * k + v) for k in range(6) for u in range(10) for v in range(10) if u != v]
-        + [(60, 60)],
-        [list(range(10 * k, 10 * k + 10)) for k in range(6)] + [[60]],
-    ),
-    "long cycle": ([(v, (v + 1) % 70) for v in range(70)], [list(range(70))]),
-    "bandit": ([(v, v) for v in range(60)], [[v] for v in range(60)]),
-}
-
-
-@pytest.mark.parametrize("realization", ["clustered", "adaptive"])
-@pytest.mark.parametrize("name", SWITCHED)
-def test_the_switches_change_no_trajectory(name, realization, monkeypatch):
-    """The same arms and losses, with every group listed, in buckets or under a tree: the same distributions."""
-    edges, blocks = SWITCHED[name]
-    g = sl.FeedbackGraph.from_edges(1 + max(map(max, edges)), edges)
-    partition = sl.Partition(g, blocks)
-    if partition.weak.size == 0 and realization == "adaptive":
-        pytest.skip("there is no block to explore adaptively")
-    plan = sl.plan(g, 20_000, partition=partition, realization=realization)
-    dense = Dense(g, plan.tuning)
-    memories, forms = [], set()
-    for largest_list, largest_sum in itertools.product((10**9, 0), repeat=2):
-        monkeypatch.setattr(layout, "LARGEST_LIST", largest_list)
-        monkeypatch.setattr(layout, "LARGEST_SUM", largest_sum)
-        memories.append(dense.begin(20))
-        forms |= set(unpack(memories[-1])[2].form.tolist())
-    assert len(forms) >= 2
-    rng = np.random.default_rng(21)
-    for t in range(20 if INTERPRETED else 500):
-        arm = int(engine.ask_once(memories[t % 4]))
-        losses = rng.random(dense.n) * (rng.random(dense.n) < 0.7)
-        for memory in memories:
-            dense.tell(memory, arm, losses)
-        if t % 10 == 9:
-            first, *others = (dense.probabilities(memory) for memory in memories)
-            for other in others:
-                for one, two in zip(first, other, strict=True):
-                    assert_allclose(two, one, rtol=0, atol=1e-12)
-
-
 # -- estimates ---------------------------------------------------------------------------------------------
 
 
@@ -172,26 +129,6 @@ def test_every_closed_form_is_among_the_cases():
         names.SEEN_BY_ALL,
     }
     assert shapes == {names.MANY_SHAPES, names.OWN_LOSS, names.OWN_BLOCK, names.ALL_OTHERS}
-
-
-@each_case
-def test_closed_forms_are_what_edges_say(instance, realization):
-    """The same round with every shortcut switched off, where the edges are there to do without it."""
-    dense = dense_of(instance.name, realization)
-    memory = dense.played(10, seed=3)
-    slow = copy(memory)
-    slow.switches[names.SWITCHES.index("shape")] = names.MANY_SHAPES
-    slow.switches[names.SWITCHES.index("seen_by")] = -1
-    machine, _, _ = unpack(slow)
-    explicit = np.isin(machine.seen_how, (names.SEEN_BY_SELF, names.SEEN_BY_BLOCK))
-    machine.seen_how[explicit] = names.SEEN_BY_EDGES
-    losses = np.random.default_rng(4).random(dense.n)
-    for arm in range(dense.n):
-        fast_after, slow_after = (dense.told(each, arm, losses) for each in (memory, slow))
-        assert_allclose(dense.sums(fast_after)[0], dense.sums(slow_after)[0], rtol=1e-9, atol=1e-9)
-        assert_allclose(
-            dense.probabilities(fast_after)[0], dense.probabilities(slow_after)[0], rtol=1e-9, atol=1e-12
-        )
 
 
 @each_case

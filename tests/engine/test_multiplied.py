@@ -99,25 +99,6 @@ def test_the_heaviest_is_kept_out_of_the_pass(rate):
     assert views(memory)["dominant"] == 3
 
 
-@pytest.mark.parametrize("heavy", [0, 2])
-def test_large_steps_are_written_afresh_at_once(heavy):
-    """A rate of 1: no step is small, whoever is thought the heaviest."""
-    n = 4
-    game = loopless_clique(n, 1.0, fixed=0.01)
-    memory, rng = game.begin(5), np.random.default_rng(6)
-    views(memory)["dominant"][()] = heavy
-    for _ in range(100):
-        arm = int(engine.ask_once(memory))
-        losses = rng.random(n)
-        arms, _ = game.sums(memory)
-        guess, _ = game.estimates(memory, arm, losses)
-        game.tell(memory, arm, losses)
-        assert_weights_belong_to_sums(memory, 1e-14)
-        assert_allclose(game.sums(memory)[0], arms + guess, rtol=1e-12)
-        Z, _, _ = game.probabilities(memory)
-        assert abs(Z.sum() - 1.0) <= 1e-12
-
-
 def test_who_is_heaviest_changes_nothing():
     """Kept out of the pass or not: the same up to rounding."""
     n = 6

@@ -253,15 +253,6 @@ def assert_same_play(game, fast, slow):
     assert max(apart) < 1e-8
 
 
-@each_alike
-def test_one_pass_is_unbiased(shape, make):
-    game = make()
-    if game.n > 12 and INTERPRETED:
-        pytest.skip("ninety copies of ninety arms are for compiled kernels")
-    memory = game.played(ROUNDS // 10, seed=6)
-    game.assert_unbiased(memory, np.random.default_rng(7).random(game.n))
-
-
 # -- an arm with most of the probability -----------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ of a round are taken on its graph, whenever that becomes known.
 from dataclasses import dataclass, field
 
 import numpy as np
-from self_tuning_twin import bought, directions, entropy, money, point, terms
+from self_tuning_twin import best_play, bought, entropy, money, point, terms
 
 CLEARLY = 1 - 1e-9
 
@@ -15,27 +15,6 @@ CLEARLY = 1 - 1e-9
 def cost(A, X, Z, beta, s):
     """What a round costs at most that plays Z, with the bound that the engine has on the shift."""
     return float(terms(A, X, Z, beta, s, int(X.argmax())).sum())
-
-
-def cheapest(A, cover, owed, X, beta, s, lean, only=False):
-    """(cost, Z): b = 0, nine strengths of each family, and lean/β in the first; or nothing but that."""
-    price, Z = cost(A, X, X, beta, s), X
-    for g, near, a in directions(A * owed[None, :], cover, X, s):
-        G = g.sum()
-        if G == 0:
-            continue
-        top = max(np.sqrt(a / (2 * beta * G)), max(1, 2 - 2 * s) / beta) if near else (2 * beta * G) ** -0.5
-        tried = [] if only else [min(top * 2 ** ((2 - k) / 2), 1 / (2 * G)) for k in range(9)]
-        if lean and not near:
-            tried.append(min(lean / beta, 1 / (2 * G)))
-        for b in tried:
-            trial = (1 - b * G) * X + b * g
-            found = cost(A, X, trial, beta, s)
-            if only or found < price * CLEARLY:
-                price, Z = found, trial
-        if only:
-            break
-    return price, Z
 
 
 @dataclass
@@ -82,7 +61,7 @@ class ChangingTwin:
     def distribution(self, known=None, only=False):
         """Z of a round whose graph (A, cover, owed, lean) is known, or is the plan's own."""
         A, cover, owed, lean = self.own if known is None else known
-        return cheapest(A, cover, owed, self.X, self.beta, self.s, lean, only)[1]
+        return best_play(A, cover, self.X, self.beta, self.s, cost, owed[None, :], lean, only, CLEARLY)[1]
 
     def decide(self, number, arm, known=None, planned=None, only=False):
         """Note a decision, `planned` for another graph than it is on; P on its graph."""

@@ -350,9 +350,9 @@ class Parameters:
     """Everything that is fixed before round 1."""
 
     alpha: float  # total local exploration of each block of size ≥ 2
-    eta: float | None  # rates of Ψ: on U2 (None where unused) …
-    eta_loop: float | None  # … on U1S …
-    eta_loopless: float | None  # … on U1N
+    eta: float | None  # rates of Ψ: on U2 (None where unused)
+    eta_loop: float | None  # on U1S
+    eta_loopless: float | None  # on U1N
     gamma_constant: np.ndarray  # (n,) the constant part of γ
     gamma_local: np.ndarray  # (n,) γ_k(j) at the arm (k, j)
     parent: np.ndarray  # (n,) the pruning, −1 where not adaptive

@@ -127,20 +127,27 @@ def directions(A, cover, X, s):
         yield cover * (counts * owed[None, :]).max(axis=1), near, a
 
 
-def best_play(A, cover, X, beta, s):
-    """(cost, Z): the cheapest of b = 0 and nine strengths of each family."""
-    best = cost(A, X, X, beta, s), X
-    for g, near, a in directions(A, cover, X, s):
+def best_play(A, cover, X, beta, s, price=cost, covered=1.0, lean=0.0, only=False, clearly=1.0):
+    """(cost, Z): the cheapest of b = 0, nine strengths of each family, and lean/β in the first; or nothing but that.
+
+    Exploration is for the arms that are `covered`; only what costs `clearly` less than all before is taken.
+    """
+    best = price(A, X, X, beta, s), X
+    for g, near, a in directions(A * covered, cover, X, s):
         G = g.sum()
         if G == 0:
             continue
         top = max(np.sqrt(a / (2 * beta * G)), max(1, 2 - 2 * s) / beta) if near else (2 * beta * G) ** -0.5
-        for k in range(9):
-            b = min(top * 2 ** ((2 - k) / 2), 1 / (2 * G))
+        tried = [] if only else [top * 2 ** ((2 - k) / 2) for k in range(9)]
+        if lean and not near:
+            tried.append(lean / beta)
+        for b in (min(b, 1 / (2 * G)) for b in tried):
             Z = (1 - b * G) * X + b * g
-            price = cost(A, X, Z, beta, s)
-            if price < best[0]:
-                best = price, Z
+            paid = price(A, X, Z, beta, s)
+            if only or paid < best[0] * clearly:
+                best = paid, Z
+        if only:
+            break
     return best
 
 

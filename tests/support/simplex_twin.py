@@ -6,7 +6,12 @@ the number that makes everything add up to one. Sums are scaled by the rate alre
 
 import math
 
+import numpy as np
 from mpmath import mp, mpf
+from numpy.testing import assert_allclose
+
+from sidelight.engine.simplex.point import LEAST_TOTAL, REBASE
+from sidelight.engine.simplex.store import ENTROPY_TREE
 
 DIGITS = 50
 
@@ -54,3 +59,19 @@ def tree_levels(leaves, fanout=16):
             below += [0.0] * (-len(below) % fanout)
         levels.append(below)
     return levels
+
+
+def assert_weights_in_order(bench, g):
+    """Weights of an entropy group are exp(base − s), nothing is above the base, and the sums over them are fresh."""
+    store, base, sums = bench.store, bench.scalar(g, "base"), bench.sums(g)
+    weights, total = store.weight[bench.members(g)], bench.scalar(g, "total")
+    assert base <= sums.min()
+    assert base <= REBASE or len(bench.groups()) > 1
+    assert_allclose(weights, np.where(base - sums > -708.0, np.exp(base - sums), 0.0), rtol=1e-12)
+    assert_allclose(total, math.fsum(weights), rtol=1e-14)
+    assert total >= LEAST_TOTAL
+    assert_allclose(bench.values(g), weights * bench.scalar(g, "factor"), rtol=1e-15)
+    if store.form[g] == ENTROPY_TREE:
+        levels = np.concatenate(tree_levels(weights))
+        at = store.extra[g]
+        assert_allclose(store.node[at : at + levels.size], levels, rtol=1e-14)

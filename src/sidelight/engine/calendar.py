@@ -45,8 +45,8 @@ def make_calendar(delays: np.ndarray, rounds: int, width: int) -> Calendar:
     records = min(window, rounds)
     # No more records than decisions that are ever open at once.
     if delays.size > 1:
-        heard = np.bincount(np.minimum(np.arange(rounds) + delays[:rounds], rounds), minlength=rounds + 1)
-        before = np.concatenate([[0], np.cumsum(heard[: rounds - 1])])
+        answered = np.bincount(np.minimum(np.arange(rounds) + delays[:rounds], rounds), minlength=rounds + 1)
+        before = np.concatenate([[0], np.cumsum(answered[: rounds - 1])])
         records = int((np.arange(1, rounds + 1) - before).max(initial=1))
     link = np.arange(1, records + 1, dtype=np.int64)
     link[-1] = NONE

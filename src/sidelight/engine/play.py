@@ -2,20 +2,18 @@
 
 import math
 
-from sidelight.engine._numba.jit import inlined, internal, kernel, noinline
+from sidelight.engine._numba.jit import inlined, kernel
 from sidelight.engine._numba.pointers import pointer, prefetch
 from sidelight.engine.calendar import NONE, WIDTH, enter, take
-from sidelight.engine.fields import ALL_OTHERS, EVERYTHING, MANY_SHAPES, OWN_BLOCK, OWN_LOSS, opened
+from sidelight.engine.fields import EVERYTHING, MANY_SHAPES, OWN_BLOCK, OWN_LOSS, opened
 from sidelight.engine.losses import COINS, FUNCTION, cost_of, flip_coins, loss_of, row_of
 from sidelight.engine.random import round_word
 from sidelight.engine.round.indexing import arm_at, block_of, is_own, out_edges, slots_of
 from sidelight.engine.round.late import learn_late, list_revealed, note
 from sidelight.engine.round.learn import learn
-from sidelight.engine.round.learn_all import PIECE, add_to_piece, largest_step, put_aside, settle_all
 from sidelight.engine.round.prefetch import fetch_members, fetch_parent, fetch_slot, proposed, slot_of_member
 from sidelight.engine.round.probabilities import works
 from sidelight.engine.round.round import ask
-from sidelight.engine.round.settle import count_paid, count_round
 from sidelight.engine.simplex.store import POWER_BUCKETS, first_of
 
 
@@ -78,32 +76,6 @@ def reveal_run(machine, world, function, word, t, slot, losses):
     return True
 
 
-@internal()
-def learn_coins(machine, state, store, slot, means, word, losses):
-    """`reveal` and `learn` for coins that are all revealed, or all but one: made and used piece by piece."""
-    noinline()
-    # The steps of `learn_all`, with each piece of losses made just before it is used: at a million arms they
-    # never leave the nearest cache.
-    rest = count_round(state)
-    before = state.top_paid
-    dominant = int(state.dominant)
-    largest = largest_step(machine, store, dominant, rest)
-    weight = put_aside(store, dominant)
-    loss = total = 0.0
-    for first in range(0, machine.n_arms, PIECE):
-        size = min(machine.n_arms - first, PIECE)
-        flip_coins(means, word, first, size, losses)
-        if first <= slot < first + size and machine.shape == ALL_OTHERS:
-            losses[slot - first] = 0.0
-        # The dominant arm takes no part in the pass (see `learn_all`).
-        if first <= dominant < first + size:
-            loss = losses[dominant - first]
-            losses[dominant - first] = 0.0
-        total += add_to_piece(machine, state, store, losses, first, size, rest, largest)
-    settle_all(machine, state, store, dominant, weight, loss, total, largest, rest)
-    count_paid(state, rest, before)
-
-
 @kernel()
 def play(memory, world, function, key, first, last, cost, losses, plays):
     """Play rounds first..last and return `cost` plus what they cost; NaN if a loss is outside [0, 1].
@@ -145,16 +117,10 @@ def play(memory, world, function, key, first, last, cost, losses, plays):
         # The losses of a round do not depend on the arm played or on the player's random numbers (an
         # oblivious adversary).
         word = round_word(key, t)
-        # Coins cannot be out of range, and where nearly all arms are revealed it pays to use them as they are
-        # made.
-        if (machine.shape == ALL_OTHERS or machine.shape == EVERYTHING) and world.kind == COINS:
-            cost += cost_of(world, function, t, arm)
-            learn_coins(machine, state, store, slot, row_of(world, t), word, revealed)
-        else:
-            if not reveal(machine, world, function, word, t, slot, revealed):
-                return math.nan
-            cost += cost_of(world, function, t, arm)
-            learn(machine, state, store, slot, revealed)
+        if not reveal(machine, world, function, word, t, slot, revealed):
+            return math.nan
+        cost += cost_of(world, function, t, arm)
+        learn(machine, state, store, slot, revealed)
         if plays.size > 0:  # only now: its memory, asked for above, has had time to come
             counts[arm] += 1
     return cost

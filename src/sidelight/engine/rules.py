@@ -248,9 +248,9 @@ def rule_kernels(
     steps = {"choose": choose, "note": note, "update": update, "weigh": weigh}
 
     def copied(function: Callable[..., Any]) -> Any:
-        made = FunctionType(function.__code__, globals() | steps, f"{function.__name__}_{name}")
-        made.__qualname__ = made.__name__
-        return kernel()(made)
+        own = FunctionType(function.__code__, globals() | steps, f"{function.__name__}_{name}")
+        own.__qualname__ = own.__name__
+        return kernel()(own)
 
     return Kernels(*(copied(function) for function in (start, ask, tell, keep, go_on, observe, play)))
 

@@ -47,7 +47,7 @@ class Learnt(NamedTuple):
     block_sums: Floats  # (m,)
     totals: Floats  # (N_TOTALS,)
     round: int  # rounds learnt from
-    late: int  # … of which so many after others
+    late: int  # of these, how many after others
     words: npt.NDArray[np.uint64]  # (4,) the random stream
     tuned: Floats  # where self-tuning stands (by `fields.TUNED`), its leader as an arm; empty for other plans
 

@@ -98,10 +98,10 @@ def callback(signature: str) -> Callable[[Any], Any]:
     """A compiled function that kernels are given by its address."""
 
     def decorate(function: Any) -> Any:
-        made: Any = CFunc(function, sigutils.normalize_signature(signature), {}, {"nopython": True})
-        made._cache = KernelCache(function)
-        made.compile()
-        return made
+        callback_: Any = CFunc(function, sigutils.normalize_signature(signature), {}, {"nopython": True})
+        callback_._cache = KernelCache(function)
+        callback_.compile()
+        return callback_
 
     return decorate
 

@@ -12,7 +12,7 @@ from sidelight.engine.simplex.point import accept_weights, refill_weights
 from sidelight.engine.simplex.store import group
 
 PIECE = 1024
-"""Arms that are updated at a time where everything is revealed: 8 KB of losses stay in the nearest cache."""
+"""Arms that are updated at a time where everything is revealed: sums of pieces are rounded less than one of all."""
 
 
 @internal()
@@ -27,16 +27,31 @@ def learn_all(machine, state, store, losses, rest):
     noinline()
     # Chosen when all weights were last written afresh; any other choice would be correct too, only slower.
     dominant = int(state.dominant)
-    loss = losses[dominant]
-    # A loss and a weight of 0 let the pass treat it like any other arm, without a branch.
-    losses[dominant] = 0.0
+    own = group(store, 0)
     largest = largest_step(machine, store, dominant, rest)
-    weight = put_aside(store, dominant)
+    # A loss and a weight of 0 let the pass treat it like any other arm, without a branch.
+    loss, weight = losses[dominant], store.weight[dominant]
+    losses[dominant] = store.weight[dominant] = 0.0
     total = 0.0
     for first in range(0, machine.n_arms, PIECE):
         size = min(machine.n_arms - first, PIECE)
         total += add_to_piece(machine, state, store, offset(losses, first), first, size, rest, largest)
-    settle_all(machine, state, store, dominant, weight, loss, total, largest, rest)
+    if loss > 0.0:
+        share, fixed = unseen(machine, store, rest)
+        seen = 1.0 - share * weight - fixed
+        estimate = min(loss / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
+        state.top_paid += weight * own.factor * estimate
+        store.key[dominant] += own.rate * estimate
+        # Its step may be large, so from its sum and with the full exponential.
+        weight = exp_nonpositive(own.base - store.key[dominant])
+    store.weight[dominant] = weight
+    own.total = total + weight
+    # Beyond SMALL the short polynomial was inaccurate: the weights just multiplied are discarded. The sums
+    # are right in any case.
+    if largest > SMALL or int(state.round) & 255 == 0:
+        refill_weights(store, 0)
+        state.dominant = largest_weight(store, machine.n_arms)
+    accept_weights(store, 0)
 
 
 @inlined()
@@ -58,35 +73,6 @@ def unseen(machine, store, rest):
         return 0.0, 0.0
     # In a clique without loops an arm is seen unless it is played itself: P = 1 − Z.
     return rest * group(store, 0).factor, machine.fixed[0] if machine.n_fixed > 0 else 0.0  # the same for all
-
-
-@inlined()
-def put_aside(store, dominant):
-    """Keep an arm out of the coming pass over all weights; return its weight."""
-    weight = store.weight[dominant]
-    store.weight[dominant] = 0.0
-    return weight
-
-
-@inlined()
-def settle_all(machine, state, store, dominant, weight, loss, total, largest, rest):
-    """End of a round in which all weights were multiplied but the dominant one, which was put aside."""
-    if loss > 0.0:
-        share, fixed = unseen(machine, store, rest)
-        seen = 1.0 - share * weight - fixed
-        estimate = min(loss / seen, LARGEST_ESTIMATE) if seen > 0.0 else LARGEST_ESTIMATE
-        state.top_paid += weight * group(store, 0).factor * estimate
-        store.key[dominant] += group(store, 0).rate * estimate
-        # Its step may be large, so from its sum and with the full exponential.
-        weight = exp_nonpositive(group(store, 0).base - store.key[dominant])
-    store.weight[dominant] = weight
-    group(store, 0).total = total + weight
-    # Beyond SMALL the short polynomial was inaccurate: the weights just multiplied are discarded. The sums
-    # are right in any case.
-    if largest > SMALL or int(state.round) & 255 == 0:
-        refill_weights(store, 0)
-        state.dominant = largest_weight(store, machine.n_arms)
-    accept_weights(store, 0)
 
 
 @inlined()

@@ -52,7 +52,7 @@ class Workspace(NamedTuple):
     strengths: Any
     kept: Any  # what of the leader is kept out of what exploration takes
     costs: Any  # what a round costs at most
-    likely: Any  # … and likely, with the mean losses so far
+    likely: Any  # and what it likely costs, with the mean losses so far
     scales: Any  # by what exploration for the leader's sake is scaled
 
 
