@@ -58,7 +58,7 @@ class Bundle(Named):
         self.features = frozenset(features)
         self.scalars = self.writable = dict(scalars)
         self.numbers = {field: at for at, field in enumerate(fields)}
-        held = {
+        held: dict[str, Any] = {
             field: types.int64 if plain else types.CPointer(from_dtype(np.dtype(dtype)))
             for field, (dtype, plain) in fields.items()
         }
