@@ -47,7 +47,7 @@ def test_the_budget_is_never_exceeded(name, slack):
     plan = sl.plan(GRAPHS[name], T, realization="self-tuning", slack=slack)
     for gap in (0.3, 0.0):
         run = sl.simulate(plan, coins(plan.graph, gap), seeds=range(5), horizon=T)
-        assert (run.certificate <= plan.tuning.self_tuning.plans * (1 + 1e-9)).all()
+        assert (run.certificate <= plan.tuning.self_tuning.budget * (1 + 1e-9)).all()
         assert (run.certificate <= plan.bound.value * (1 + 1e-9)).all()
 
 
