@@ -149,7 +149,7 @@ def _decoded(where: Path, name: str, entry: object, left: int) -> npt.NDArray[An
     if (
         not isinstance(shape, list)
         or len(shape) > 4
-        or any(type(size) is not int or size < 0 for size in shape)
+        or any(type(size) is not int or not 0 <= size < 2**40 for size in shape)
     ):
         refuse(f"has the shape {shape!r:.50}")
     size = prod(shape)
