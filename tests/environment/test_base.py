@@ -135,3 +135,33 @@ def test_functions_that_are_none():
     for n_arms in (0, -1):
         with pytest.raises(sl.InvalidOption, match=str(n_arms)):
             sl.environments.function(lambda t, arm: 0.0, n_arms)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_function_that_draws_at_random_is_refused(compiled):
+    rng = np.random.default_rng(0)
+
+    def drawn(t, arm):
+        return float(rng.random() < 0.5)
+
+    @njit
+    def drawn_inside(t, arm):
+        return np.random.random()  # noqa: NPY002 - what Numba knows
+
+    environment = sl.environments.function(drawn_inside if compiled else drawn, 4)
+    with pytest.raises(sl.InvalidOption, match=r"asked again.*seeded=True"):
+        sl.simulate(sl.plan("full:4", 1000), environment)
+
+
+def test_seeded_functions_give_every_seed_its_own_losses_and_every_policy_the_same():
+    def beta(seed, t, arm):
+        return np.random.default_rng((seed, t, arm)).beta(2, 2 + arm)
+
+    environment = sl.environments.function(beta, 3, seeded=True)
+    run = sl.simulate(sl.plan("full:3", 200), environment, seeds=2)
+    again = sl.simulate(sl.plan("full:3", 200), environment, seeds=2)
+    np.testing.assert_array_equal(run.cost, again.cost)
+    totals = [[sum(beta(seed, t, arm) for t in range(200)) for arm in range(3)] for seed in (0, 1)]
+    best = np.min(totals, axis=1)
+    np.testing.assert_allclose(run.cost[:, -1] - run.regret[:, -1], best, rtol=1e-12)
+    assert best[0] != best[1]

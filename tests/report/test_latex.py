@@ -33,6 +33,14 @@ def test_one_comparison_has_a_row_for_each_policy():
     assert text.startswith("% regret, mean of 3 runs with its 95 % interval; cycle:4, gap, T = 100\n")
 
 
+def test_a_path_is_written_and_is_no_option(tmp_path):
+    results = Results((cell("auto", bound=bound(50.0)),))
+    text = results.to_latex(tmp_path / "table.tex")
+    assert (tmp_path / "table.tex").read_text(encoding="utf-8") == text == results.to_latex()
+    with pytest.raises(TypeError):
+        results.to_latex(None, True)
+
+
 def test_several_have_a_row_each_and_a_column_for_each_policy():
     cells = [final_cell(T, policy, graph=g) for g in ("a_b", "c") for T in (10**3, 10**5) for policy in "xy"]
     text = Results(tuple(cells[:-1])).to_latex()
@@ -107,7 +115,7 @@ def test_it_compiles(tmp_path):
     greek = "δ*, γ̄ ≤ β̂², x₁⁻³ → ℓ̂ ± ½·√∞"
     names = (NASTY, greek, "[1]", "*", "Łódź «ąþđŋ»", "“a” – ‘b’ … €")
     cells = (*map(cell, names), *(cell(name, graph=name) for name in names), cell("b", final=(1e9, -2e9)))
-    tables = "\n\n".join(Results(cells).to_latex(wide) for wide in (False, True))
+    tables = "\n\n".join(Results(cells).to_latex(wide=wide) for wide in (False, True))
     assert "pdflatex does not know" not in tables
     packages = r"\usepackage{booktabs}\usepackage[T1]{fontenc}"
     page = rf"\documentclass{{article}}{packages}\begin{{document}}{tables}\end{{document}}"

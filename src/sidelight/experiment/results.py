@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from sidelight._check import checked_path
+from sidelight._files import replacing
 from sidelight._json import to_pandas
 from sidelight._types import Floats, Longs
 from sidelight.experiment.run import PlaysOver, Run
@@ -150,15 +152,20 @@ class Results:
         """
         return to_pandas(self.to_arrow(summary))
 
-    def to_latex(self, wide: bool | None = None) -> str:
+    def to_latex(self, path: str | os.PathLike[str] | None = None, *, wide: bool | None = None) -> str:
         """A table for a paper (with booktabs): mean regret with its 95 % interval, the least in bold.
 
         `wide` has a row for each comparison and a column for each policy; else there is a row for each policy, with
-        bound and certificate. By default a single comparison is shown in rows, several are shown wide.
+        bound and certificate. By default a single comparison is shown in rows, several are shown wide. A `path` is
+        written as well.
         """
         from sidelight.report.latex import results_latex
 
-        return results_latex(self, wide)
+        text = results_latex(self, wide)
+        if path is not None:
+            with replacing(checked_path("a table in LaTeX", path)) as file:
+                file.write(text.encode())
+        return text
 
     def plot(
         self, *, graph: str | None = None, environment: str | None = None, horizon: int | None = None
