@@ -4,6 +4,7 @@ A process per checkout lets old and new sources be compared in one run, repetiti
 a case and the number of rounds; the answer is ns per round, and at first what is played.
 """
 
+import inspect
 import json
 import sys
 import time
@@ -55,9 +56,17 @@ def plan_start(plan):
     def start(seed):
         clone, key = policy.copy(seed), environment_key(seed)
         plays = np.zeros(n if n <= 100_000 else 0, dtype=np.int64)
-        return lambda rounds: clone._play(environment.world, environment.function, key, 0, rounds, 0.0, plays)
+        given = environment.world, environment.function, key, 0
+        late = [None] * _required(clone._play, len(given) + 3)
+        return lambda rounds: clone._play(*given, rounds, 0.0, plays, *late)
 
     return described(plan), start
+
+
+def _required(call, given):
+    """How many arguments after the first so many have no default: older checkouts want a calendar, or none."""
+    rest = list(inspect.signature(call).parameters.values())[given:]
+    return sum(each.default is each.empty for each in rest)
 
 
 def described(plan):
@@ -78,7 +87,13 @@ def horizon_of(n):
 
 
 def auto(name, n):
-    return plan_start(sl.plan(GRAPHS[name](n), horizon_of(n)))
+    return plan_start(default_plan(name, n))
+
+
+def default_plan(name, n):
+    """`sl.plan(graph, T)`; checkouts that call the slack a premium, and have none by default, get the same."""
+    old = "slack" not in inspect.signature(sl.plan).parameters
+    return sl.plan(GRAPHS[name](n), horizon_of(n), **({"premium": 0.1} if old else {}))
 
 
 def anytime(name, n):
@@ -104,7 +119,7 @@ def prototype(name, n):
 
 def pairs(name, n):
     """ask and tell from Python."""
-    policy = sl.plan(GRAPHS[name](n), horizon_of(n)).policy(seed=1)
+    policy = default_plan(name, n).policy(seed=1)
     rng = np.random.default_rng(1)
     degrees = policy.graph.out_degree
     told = {d: (rng.random((64, d)) < 0.5).astype(np.float64) for d in set(degrees.tolist())}
