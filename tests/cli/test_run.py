@@ -274,7 +274,6 @@ WRONG = [
     (("--policy", ""), "--policy '' lacks a name"),
     (("--policy", "auto,auto"), "--policy: 'auto' is given twice; leave one out"),
     (("--policy", "autoo"), "--policy: unknown policy 'autoo'; did you mean 'auto'"),
-    (("--policy", "auto,greedy.py:Greedy"), "plays nothing: it needs the methods ask() and tell(losses)"),
     (("--env", "gapp"), "--env: unknown environment 'gapp'"),
     (("--env", "gap:wide"), "wide"),
     (("-T", "0"), "got 0"),

@@ -139,6 +139,9 @@ def test_a_class_that_plays_nothing():
             sl.errors.PolicyError, match=r"made a \w+, which plays nothing: it needs the methods"
         ):
             played(make)
+        results = sl.compare("cycle:6", [make, "auto"], "gap", 10, 2)
+        assert [cell.policy for cell in results.cells] == ["auto"]
+        assert "plays nothing" in results.absent[0].reason
     with pytest.raises(sl.errors.PolicyError, match="made nothing"):
         playable(lambda graph, horizon, seed: None, "mine", CYCLE, 10)
 

@@ -31,7 +31,7 @@ from sidelight.graph.repair import with_loops
 from sidelight.planning import Plan
 from sidelight.policy import names as policies
 from sidelight.policy import plan_file
-from sidelight.policy.own import check_turns, is_own, own_from_source, own_source, playable
+from sidelight.policy.own import is_own, own_from_source, own_source, playable
 from sidelight.policy.player import Playable, Player
 
 LOOPS = ("unobservable", "all")
@@ -231,7 +231,7 @@ class PolicySource(Source):
         file, _, wanted = (part.strip() for part in text.rpartition(":"))
         path = folder / file
         content = own_source(path)
-        check_turns(own_from_source(path, content, wanted), wanted)
+        own_from_source(path, content, wanted)
         return cls(name or f"{file}:{wanted}", path, digest(content), FILE, wanted, content)
 
     @classmethod
@@ -246,7 +246,6 @@ class PolicySource(Source):
     def of(cls, value: Any, name: str = "") -> PolicySource:
         """A class or a function of (graph, horizon, seed), a plan, or a policy."""
         shown = name or getattr(value, "__name__", "") or type(value).__name__
-        check_turns(value, shown)
         return cls(shown, None, _fingerprint(value), OBJECT, content=_shipped(value), value=value)
 
     @property

@@ -50,8 +50,6 @@ MISTAKES = (Exception, SystemExit)
 """What a player's own code may raise: one that calls sys.exit() ends its game, not the process."""
 ONE_BY_ONE, SEVERAL = ("ask", "tell"), ("decide", "observe")
 """How players take turns; with the second, any number of plays may be open."""
-CONSTRUCTORS = ("__init__", "__new__", "__getattr__", "policy")
-"""What may give turns to the objects of a class that has none."""
 TURNS = "it needs the methods ask() and tell(losses), or decide() and observe(decision, losses)"
 
 
@@ -88,13 +86,6 @@ def playable(make: Make, name: str, graph: FeedbackGraph, horizon: int | None) -
         kind = "nothing" if result is None else f"a {type(result).__name__}"
         raise PolicyError(f"{name} made {kind}, which plays nothing: {TURNS}")
     return Own(make, graph, horizon, name)
-
-
-def check_turns(make: object, name: str) -> None:
-    """Refuse a class with neither turns nor a constructor before anything is played."""
-    given = any(getattr(make, each, None) is not getattr(object, each, None) for each in CONSTRUCTORS)
-    if isinstance(make, type) and _verbs(make) is None and not given:
-        raise InvalidOption(f"{name} is a class that plays nothing: {TURNS}")
 
 
 def guarded(player: object) -> Player | None:
