@@ -223,6 +223,12 @@ class _Group(NamedTuple):
         return _height([(len(self.arms), self.power, self.rate)])
 
     @property
+    def share(self) -> float:
+        """max of −potential over what a distribution may leave to the group: entropy of one or two arms peaks at 1/e."""
+        few = self.power == 0 and len(self.arms) <= 2
+        return len(self.arms) / (e * self.rate) if few else self.height
+
+    @property
     def corner(self) -> float:
         """−potential of one coordinate at 1."""
         return _corner(self.power, self.rate)
@@ -434,7 +440,7 @@ def _every_round(facts: _Facts, plan: Plan) -> Condition:
     exponents = [float(schedule.inner_rate[group.arms[0]]) for group in groups]
     if any(group.rate <= 0 for group in groups):
         return Condition("rates that are not positive", 1.0, 0.0)
-    sizes = [group.height - (group.corner if len(groups) == 1 else 0.0) for group in groups]
+    sizes = [groups[0].height - groups[0].corner] if len(groups) == 1 else [group.share for group in groups]
     starts, begins = [], 1
     while begins < MOST_ROUNDS:
         starts.append(begins)
@@ -569,8 +575,8 @@ def _at_most(name: str, left: float, right: float) -> Condition:
 # like the checker of other plans it uses nothing of the planner. The proofs are in docs/theory/self-tuning.md.
 
 
-SUMMED, POINTS = 1000, 32
-"""Rounds that are summed one by one, and points of the integral between two of the rounds that are checked."""
+SUMMED, FINE = 1000, 0.005
+"""Rounds that are summed one by one, and the length of a cell of the integral after them, in log β."""
 
 
 def self_tuning_conditions(plan: Plan, rule: SelfTuning, fixed: Floats) -> Iterator[Condition]:
@@ -662,13 +668,18 @@ def _shift(r: float, s: float) -> float:
 
 def _round_cost(rule: SelfTuning, beta: float) -> float:
     """What a round at β costs at most, with the claimed numbers."""
+    room = beta - rule.lean * rule.weak
+    strong = rule.strong / room if room > 0 and rule.strong < inf else inf
+    return min(1.0, _covered_cost(rule, beta), strong)
+
+
+def _covered_cost(rule: SelfTuning, beta: float) -> float:
+    """The cost of the cover, and of arms beside it that see themselves."""
     s, weak = rule.order, rule.weak
     p = sqrt(weak / (2 * beta)) if beta >= 2 * weak else weak / beta
     alone = rule.beside / (beta * (1 - min(p, 0.5)))
     z = min(1.0, pow((1 - s) * alone / p, 1 / s))
-    best = p * (1 - z) + alone * pow(z, 1 - s)
-    room = beta - rule.lean * weak
-    return min(1.0, best, rule.strong / room if room > 0 and rule.strong < inf else inf)
+    return p * (1 - z) + alone * pow(z, 1 - s)
 
 
 def _least(value: Callable[[float], float], start: float, end: float) -> float:
@@ -690,7 +701,7 @@ def _needed(rule: SelfTuning) -> float:
 
 
 def _every_self_tuned_round(rule: SelfTuning, claimed: Callable[[int], float]) -> Condition:
-    """Theorem 2 after 1, 2, 4, … rounds: rounds one by one, then the integral of 1/r up to what is claimed."""
+    """Theorem 2: the first rounds one by one, then the integral of 1/r up to what is claimed, in rounds 1/16 apart."""
 
     def beta(v: float) -> float:
         return rule.first + rule.share * max(v - 1, 0.0) / rule.diameter
@@ -702,38 +713,83 @@ def _every_self_tuned_round(rule: SelfTuning, claimed: Callable[[int], float]) -
         spent = min((1 + GROWTH) * v + ROOM + 1 + SLACK, float(t))
         return rule.first * rule.diameter + (1 + rule.share) * spent
 
-    powers, worst, where = [2**k for k in range(63)], 0.0, 1
-    waited = ceil(1 / step(0.0))  # until v exceeds 1, β stays at β₁
-    summed = {t: t * step(0.0) for t in powers if t <= waited}
+    worst, where = 0.0, 1
+
+    def compare(needed: float, granted: float, t: int) -> None:
+        nonlocal worst, where
+        if needed > worst * granted:
+            worst, where = needed / granted if granted > 0 else inf, t
+
+    waited = ceil(1 / step(0.0))  # until v exceeds 1, β stays at β₁: what is compared is linear in t, and cut at t
+    for t in _spaced(1, waited):
+        compare(bound(t * step(0.0), t), claimed(t), t)
     v, done = waited * step(0.0), waited
     while done < waited + SUMMED:
         v, done = v + step(v), done + 1
-        if done.bit_count() == 1:
-            summed[done] = v
-    for t, climbed in summed.items():
-        if bound(climbed, t) > worst * claimed(t):
-            worst, where = bound(climbed, t) / claimed(t), t
-    start, at, took, r = v, v, 0.0, step(v)
-    above = beta(start) - (1 + rule.patience) * rule.lean * rule.weak
+        compare(bound(v, done), claimed(done), done)
+    r = step(v)
+    above = beta(v) - (1 + rule.patience) * rule.lean * rule.weak
     ratio = (1 + rule.share * r / (rule.diameter * above)) ** 1.5 if above > 0 else inf
-    for t in (power for power in powers if power > done):
+    ends = {}
+    for t in _spaced(done + 1, 2**62):
         spent = (claimed(t) - rule.first * rule.diameter) / (1 + rule.share)
-        if spent >= t:
-            continue  # no round costs more than 1
-        end = (spent - ROOM - 1 - SLACK) / (1 + GROWTH)
-        if end > at:
-            took += _integral(lambda y: 1 / step(y), at, end)
-            at = end
-        rounds = t - done + (ratio * log(r / step(start + (t - done) * r)) if ratio < inf else inf)
-        if rounds > worst * took:
-            worst, where = rounds / took if took > 0 else inf, t
+        if spent < t * (1 - ACCURACY):  # no round costs more than 1
+            ends[t] = beta(max((spent - ROOM - 1 - SLACK) / (1 + GROWTH), v))
+    for (t, _), took in zip(ends.items(), _climbing(rule, beta(v), list(ends.values())), strict=True):
+        rounds = t - done + (ratio * log(r / step(v + (t - done) * r)) if ratio < inf else inf)
+        compare(rounds, took, t)
     return _at_most(f"bound in every round, here after {where:,} rounds: computed/claimed", worst, 1.0)
 
 
-def _integral(slow: Callable[[float], float], low: float, high: float) -> float:
-    """Simpson's rule on a geometric grid; low ≥ 1."""
-    u = np.linspace(log(low), log(high), 2 * POINTS + 1)
-    values = np.array([slow(y) * y for y in np.exp(u)])
-    weights = np.full(u.size, 2.0)
-    weights[1::2], weights[[0, -1]] = 4.0, 1.0
-    return float(values @ weights * (u[1] - u[0]) / 3)
+def _spaced(first: int, last: int) -> Iterator[int]:
+    """From `first` to `last`, each at most a sixteenth above the one before."""
+    while first < last:
+        yield first
+        first += max(first // 16, 1)
+    yield last
+
+
+def _climbing(rule: SelfTuning, start: float, ends: list[float]) -> Floats:
+    """Rounds of the integral, from below, in which β̃ climbs from `start` to each of `ends`.
+
+    1/r is the largest of three functions whose logarithms are concave in log β, but for one kink of the second: in
+    each cell the integral of a chord of one of them, a power of β, is a lower bound. The largest counts, and cells
+    begin where another becomes the largest, so that little is lost.
+    """
+    if not ends:
+        return np.zeros(0)
+    farthest, kink = max(ends), 2 * rule.weak * (1 + rule.patience)
+    grid = np.geomspace(start, farthest, max(2, ceil(log(farthest / start) / FINE) + 1))
+    beta = np.unique(np.concatenate([grid, ends, [kink] if start < kink < farthest else []]))
+    smallest = np.argmin(_costs_at(rule, beta), axis=0)
+    turns = [_turn(rule, *beta[k : k + 2].tolist()) for k in np.flatnonzero(np.diff(smallest)).tolist()]
+    beta = np.unique(np.concatenate([beta, turns]))
+    steps, cells = np.diff(np.log(beta)), np.zeros(beta.size - 1)
+    for costs in _costs_at(rule, beta):
+        rounds = rule.diameter / (rule.share * (1 + SLACK) * costs)
+        said = rounds[:-1] > 0  # a cost that is ∞ where the cell begins says nothing
+        rounds = np.where(rounds > 0, rounds, 1.0)
+        power = np.diff(np.log(rounds)) / steps + 1
+        takes = rounds[:-1] * beta[:-1] * np.expm1(power * steps) / power
+        cells = np.where(said, np.maximum(cells, takes), cells)
+    return np.interp(ends, beta, np.concatenate([[0.0], np.cumsum(cells)]))
+
+
+def _costs_at(rule: SelfTuning, beta: Floats) -> Floats:
+    """(3, ...) the bounds on the cost of a round whose least `_round_cost` is, at many β̃."""
+    now = beta / (1 + rule.patience)
+    room = now - rule.lean * rule.weak
+    strong = np.full(now.size, inf)
+    if rule.strong < inf:
+        strong[room > 0] = rule.strong / room[room > 0]
+    return np.stack([np.ones(now.size), [_covered_cost(rule, b) for b in now.tolist()], strong])
+
+
+def _turn(rule: SelfTuning, low: float, high: float) -> float:
+    """Where between two β̃ another of the bounds becomes the smallest."""
+    before = np.argmin(_costs_at(rule, np.array([low])))
+    while high - low > 1e-14 * high:
+        middle = (low + high) / 2
+        same = np.argmin(_costs_at(rule, np.array([middle]))) == before
+        low, high = (middle, high) if same else (low, middle)
+    return low
