@@ -34,6 +34,9 @@ from sidelight.planning.potentials import Potential
 HUB = 16
 """An arm is worth a cover of its own if it reveals so many arms with self-loops that nothing else covers."""
 
+LEAST_SEEN = 1e-6
+"""Where an arm is revealed less often than that, covers, which grow like 1/r², are beyond what doubles can add up."""
+
 EXACT_CURVE = 64
 """Up to so many arms partial covers are found by linear programs, beyond they are mixed of those known anyway."""
 
@@ -109,6 +112,19 @@ class Solved:
                 "regret; add an edge into each or leave them out",
                 found.unobservable.tolist(),
             )
+        chances = self.graph.in_probability
+        if chances is not None:
+            best = np.ones(self.graph.n_arms)
+            listed = np.flatnonzero(np.diff(self.graph.in_indptr))
+            best[listed] = np.maximum.reduceat(chances, self.graph.in_indptr[listed])
+            best[self.graph.universal] = 1.0
+            rare = np.flatnonzero(best < LEAST_SEEN)
+            if rare.size:
+                raise UnobservableGraph(
+                    f"{names(self.graph, rare.tolist())} is revealed with probability {best[rare[0]]:g} at most:"
+                    f" below {LEAST_SEEN:g} nothing is planned; leave such arms out, or treat them as never seen",
+                    rare.tolist(),
+                )
         return found
 
     @cached_property

@@ -280,6 +280,7 @@ TAMPERED = {
     "slower": lambda t: {"inner_rate": t.inner_rate * 0.7},
     "more exploration": lambda t: {"global_exploration": t.global_exploration + 0.02 / t.n_arms},
     "one arm faster": lambda t: {"inner_rate": t.inner_rate * np.where(np.arange(t.n_arms) == 1, 2.0, 1.0)},
+    "one arm slower": lambda t: {"inner_rate": t.inner_rate * np.where(np.arange(t.n_arms) == 1, 0.01, 1.0)},
     "no schedule": lambda t: {"schedule": None},
     "rates by another power": lambda t: {"schedule": replace(t.schedule, inner_rate=t.schedule.inner_rate * 4 / 3)},
     "exploration by another power": lambda t: {"schedule": replace(t.schedule, exploration=-1 / 3)},

@@ -11,13 +11,14 @@ from instances import INSTANCES, clique, cycle, loops
 from scipy import sparse
 
 from sidelight.analysis import independence_number
-from sidelight.errors import InvalidOption
+from sidelight.errors import InvalidOption, UnobservableGraph
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
 from sidelight.planning import Schedule, check_certificate, plan
 from sidelight.planning.bounds.checker import _corner, _height
 from sidelight.planning.bounds.independent_sets import _has_none_larger, independence, mutual_independence
 from sidelight.planning.cliques import clique_cover
+from sidelight.policy import Policy
 
 
 def holds(made):
@@ -54,6 +55,47 @@ def test_accepts_random_graphs(seed, horizon):
     for realization in ("auto", "flat", "interpolated"):
         assert failing(plan(graph, horizon, realization=realization)) == []
     assert failing(plan(graph, None, realization="anytime")) == []
+
+
+RARELY = FeedbackGraph.from_edges(
+    3, [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1), (2, 2)], probabilities=[0.01, 1, 1, 1, 1, 1, 0.01]
+)
+
+
+def test_a_plan_whose_reveals_fail_rarely_is_accepted_and_its_policy_loads():
+    made = plan(RARELY)
+    assert failing(made) == []
+    policy = made.policy(seed=1)
+    assert Policy.from_bytes(policy.to_bytes()).ask() == policy.ask()
+
+
+@pytest.mark.parametrize("count", [40, pytest.param(2_000, marks=pytest.mark.full)])
+def test_accepts_random_graphs_whose_reveals_fail(count):
+    rng = np.random.default_rng(0)
+    planned = 0
+    while planned < count:
+        n = int(rng.integers(2, 7))
+        edges = np.argwhere(rng.random((n, n)) < 0.5)
+        if np.unique(edges[:, 1]).size < n:
+            continue
+        graph = FeedbackGraph.from_edges(n, edges, probabilities=rng.choice([0.003, 0.5, 1], size=len(edges)))
+        for horizon in (None, 1_000, 100_000):
+            assert failing(plan(graph, horizon)) == [], (edges.tolist(), horizon)
+        planned += 1
+
+
+def test_arms_that_are_hardly_ever_seen_are_refused():
+    graph = FeedbackGraph.from_edges(2, [(0, 0), (0, 1)], probabilities=[1.0, 1e-9])
+    with pytest.raises(UnobservableGraph, match="1 is revealed with probability 1e-09 at most"):
+        plan(graph, 1_000)
+
+
+def test_one_entropy_arm_beside_others_counts():
+    """Its part of the entropy peaks at 1/e, not at a corner: slowed down a hundred times it costs a hundred times."""
+    made = plan(FeedbackGraph.from_edges(6, cycle(range(6))), None, realization="anytime")
+    assert failing(made) == []
+    slower = made.tuning.inner_rate * np.where(np.arange(6) == 1, 0.01, 1.0)
+    assert failing(replace(made, tuning=replace(made.tuning, inner_rate=slower)))
 
 
 @cache

@@ -224,7 +224,7 @@ class _Group(NamedTuple):
 
     @property
     def share(self) -> float:
-        """max of −potential over what a distribution may leave to the group: entropy of one or two arms peaks at 1/e."""
+        """max of −potential over what a distribution may leave to the group: entropy of few arms peaks at 1/e."""
         few = self.power == 0 and len(self.arms) <= 2
         return len(self.arms) / (e * self.rate) if few else self.height
 
@@ -701,7 +701,7 @@ def _needed(rule: SelfTuning) -> float:
 
 
 def _every_self_tuned_round(rule: SelfTuning, claimed: Callable[[int], float]) -> Condition:
-    """Theorem 2: the first rounds one by one, then the integral of 1/r up to what is claimed, in rounds 1/16 apart."""
+    """Theorem 2: the first rounds one by one, then the integral of 1/r up to the claim, in rounds 1/16 apart."""
 
     def beta(v: float) -> float:
         return rule.first + rule.share * max(v - 1, 0.0) / rule.diameter
@@ -720,7 +720,9 @@ def _every_self_tuned_round(rule: SelfTuning, claimed: Callable[[int], float]) -
         if needed > worst * granted:
             worst, where = needed / granted if granted > 0 else inf, t
 
-    waited = ceil(1 / step(0.0))  # until v exceeds 1, β stays at β₁: what is compared is linear in t, and cut at t
+    waited = ceil(
+        1 / step(0.0)
+    )  # until v exceeds 1, β stays at β₁: what is compared is linear in t, and cut at t
     for t in _spaced(1, waited):
         compare(bound(t * step(0.0), t), claimed(t), t)
     v, done = waited * step(0.0), waited
@@ -735,7 +737,7 @@ def _every_self_tuned_round(rule: SelfTuning, claimed: Callable[[int], float]) -
         spent = (claimed(t) - rule.first * rule.diameter) / (1 + rule.share)
         if spent < t * (1 - ACCURACY):  # no round costs more than 1
             ends[t] = beta(max((spent - ROOM - 1 - SLACK) / (1 + GROWTH), v))
-    for (t, _), took in zip(ends.items(), _climbing(rule, beta(v), list(ends.values())), strict=True):
+    for t, took in zip(ends, _climbing(rule, beta(v), list(ends.values())).tolist(), strict=True):
         rounds = t - done + (ratio * log(r / step(v + (t - done) * r)) if ratio < inf else inf)
         compare(rounds, took, t)
     return _at_most(f"bound in every round, here after {where:,} rounds: computed/claimed", worst, 1.0)
@@ -772,7 +774,8 @@ def _climbing(rule: SelfTuning, start: float, ends: list[float]) -> Floats:
         power = np.diff(np.log(rounds)) / steps + 1
         takes = rounds[:-1] * beta[:-1] * np.expm1(power * steps) / power
         cells = np.where(said, np.maximum(cells, takes), cells)
-    return np.interp(ends, beta, np.concatenate([[0.0], np.cumsum(cells)]))
+    took: Floats = np.interp(ends, beta, np.concatenate([[0.0], np.cumsum(cells)]))
+    return took
 
 
 def _costs_at(rule: SelfTuning, beta: Floats) -> Floats:
