@@ -18,7 +18,8 @@ LABELLED = {**SQUARE, "labels": ["a", "b", "2", "d"]}
 def test_from_a_graph_to_a_policy_that_learns(service):
     made = service.create(graph=SQUARE, horizon=1000)
     plan = sl.plan(sl.FeedbackGraph.from_edges(4, SQUARE["edges"]), horizon=1000)
-    assert made["bound"] == {"value": plan.bound.value, "rounds": 1000, "certified": plan.bound.certified}
+    promised = {"value": plan.bound.value, "rounds": 1000, "certified": plan.bound.certified, "why": ""}
+    assert made["bound"] == promised
     (decision,) = service.decide()
     assert set(decision) == {"id", "round", "arm", "label", "reveals", "seen"}
     assert (decision["id"], decision["round"], decision["label"]) == (1, 1, str(decision["arm"]))
@@ -58,7 +59,10 @@ def test_over_http_as_in_the_library(service, horizon):
     assert shown["probabilities"] == policy.probabilities.tolist()
     assert shown["certificate"]["value"] == policy.certificate().value
     assert shown["certificate"]["terms"] == policy.certificate().terms
-    assert shown["bound"]["value"] == policy.bound_at(horizon or policy.round)
+    promised = policy.plan.bound_at(horizon or policy.round).value * policy.unit.width
+    assert (shown["bound"]["value"], shown["bound"]["certified"]) == (promised, False)
+    assert "answers come at once" in shown["bound"]["why"]
+    assert "cancelled: 20 ≤ 0 FAILS" in shown["bound"]["why"]
 
 
 def test_arms_by_label_and_by_number(service):

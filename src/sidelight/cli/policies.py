@@ -185,7 +185,7 @@ def _show(policy: dict[str, Any], as_json: bool) -> None:
         return
     unit, bound, certificate = policy["unit"], policy["bound"], policy["certificate"]
     ended = f"{policy['cancelled']:,} cancelled, {policy['expired']:,} expired"
-    proved = "" if bound["certified"] else ", not certified"
+    proved = "" if bound["certified"] else f", not certified: {bound['why']}"
     emit(
         facts(
             safe(policy["name"]),

@@ -12,8 +12,9 @@ import numpy.typing as npt
 from sidelight._json import to_pandas
 from sidelight._types import Floats, Longs
 from sidelight.errors import InvalidOption
+from sidelight.planning.bounds.bound import NOTHING, Happened
 from sidelight.policy.certificate import LEDGER as LEDGER
-from sidelight.policy.player import Playable
+from sidelight.policy.player import Playable, bound_given
 
 if TYPE_CHECKING:
     import pyarrow
@@ -89,6 +90,7 @@ class Run:
     plays: Longs | None  # (S, n) how often each arm was played, if counted
     seconds: float  # of processor time spent playing, all seeds together
     start: int = 0  # rounds that the policy had played before these
+    happened: Happened = NOTHING  # what the bound may not allow for, at worst over the seeds
     plays_over: PlaysOver | None = None  # `plays` up to checkpoints, where memory allows two or more
     _resume: Callable[[], Run] | None = field(default=None, repr=False)
 
@@ -147,12 +149,13 @@ class Run:
         """What the plan promises about these very rounds; None without a promise.
 
         A plan with a horizon promises something about all of it and nothing about fewer or more rounds; one without
-        promises something about the first t rounds, whatever t. No bound covers a game joined midway.
+        promises something about the first t rounds, whatever t. No bound covers a game joined midway. Where losses
+        came late, or on other graphs, than the bound allows for, it is not certified, and says why.
         """
         if self.start > 0 or not isinstance(self.plan, Playable):
             return None
         try:
-            return self.plan.bound_at(int(self.checkpoints[-1]))
+            return bound_given(self.plan, int(self.checkpoints[-1]), self.happened)
         except InvalidOption:  # a plan for another number of rounds
             return None
 
@@ -175,6 +178,8 @@ class Run:
     def __repr__(self) -> str:
         state = "complete" if self.complete else "interrupted"
         bound = "no bound" if self.bound is None else f"bound {self.bound.value:,.1f}"
+        if self.bound is not None and not self.bound.certified:
+            bound += ", not certified"
         return (
             f"Run({len(self.seeds)} seeds, {self.checkpoints[-1]:,} rounds, mean regret "
             f"{self.mean[-1]:,.1f}, {bound}, {state})"

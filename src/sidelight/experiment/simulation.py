@@ -26,6 +26,7 @@ from sidelight.errors import InvalidOption, PastHorizon
 from sidelight.experiment.delays import Delays
 from sidelight.experiment.run import LEDGER, PlaysOver, Run, kept_at, regret_of
 from sidelight.graph.names import GivenGraph, graph_of, named
+from sidelight.planning.bounds.bound import NOTHING, Happened
 from sidelight.policy.own import TURNS, Make, check_several, guarded, is_own, playable, ready_for_changes
 from sidelight.policy.player import Playable, Player
 from sidelight.policy.policy import Policy
@@ -217,6 +218,7 @@ class _Task:
         self.plays_over = np.full((self.over.size, self.counted), -1, dtype=np.int64)
         self.calendar: Calendar | None = None  # of a compiled game whose losses come late
         self.due: dict[int, list[_Open]] = {}  # of a game played from Python: by the round that ends it
+        self.happened = NOTHING
 
     def advance(self, stop: threading.Event) -> None:
         """Play to the last checkpoint, or until told to stop; runs in a thread of its own."""
@@ -239,7 +241,7 @@ class _Task:
             if last == target:
                 self.cost[self.next_point] = self.total
                 if isinstance(self.clone, Policy):
-                    game = self.clone._game
+                    game, self.happened = self.clone._game, self.clone._happened
                     self.ledger[self.next_point] = game.ledger(self.best_arm)
                     self.certificate[self.next_point] = (
                         game.certificate(None)[1].sum() + self.clone.unanswered
@@ -357,6 +359,11 @@ def _run(
         else None,
         seconds=sum(task.seconds for task in tasks),
         start=policy.round if isinstance(policy, Policy) else 0,
+        # What is open when a game ends was not cancelled: it is among the decisions that were open.
+        happened=Happened(
+            overlap=max(task.happened.overlap for task in tasks),
+            elsewhere=any(task.happened.elsewhere for task in tasks),
+        ),
         _resume=lambda: _run(policy, environment, name, tasks, points, jobs, progress),
     )
 

@@ -53,6 +53,7 @@ class State(NamedTuple):
     records: dict[int, Record]  # open decisions by number, as they were made
     made: int  # decisions
     lost: int  # of these were cancelled
+    overlap: int  # decisions open when one was made, added up over all of them
     asked: int  # the open decision that `ask` made, 0 for none
     version: int  # of the distribution, to which those of the records are compared
     warned: bool  # that the horizon is over

@@ -74,7 +74,7 @@ def read_old(contents: Contents) -> tuple[Game, Unit, State]:
         arrays = contents.taken("state.", like, game.limits()) | {"words": words}
     contents.finish()
     unit = read_unit(contents, header.get("unit"))
-    return game, unit, State(game.kind, arrays, records, made, lost, asked, game.version, False)
+    return game, unit, State(game.kind, arrays, records, made, lost, n_late, asked, game.version, False)
 
 
 def _learn(contents: Contents, game: PlanGame, rounds: int, n_late: int, words: Any) -> None:

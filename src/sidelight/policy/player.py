@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
+
+from sidelight.errors import InfeasibleRequest
+from sidelight.planning.plan import Plan
 
 if TYPE_CHECKING:
     from sidelight.graph import FeedbackGraph
-    from sidelight.planning import Bound
+    from sidelight.planning.bounds.bound import Bound, Happened
 
 
 @runtime_checkable
@@ -56,3 +60,17 @@ class Player(Protocol):
 
     def copy(self, seed: int | None = None) -> Self:
         """An independent player in the same state; with a seed, on that seed's random stream."""
+
+
+def bound_given(plan: Playable, t: int, happened: Happened) -> Bound | None:
+    """The bound of t rounds in which this happened; what it does not allow for is among the conditions that fail.
+
+    Answers that came late have a bound of their own where the plan has one.
+    """
+    bound = plan.bound_at(t)
+    if bound is None or not happened.conditions(t):
+        return bound
+    if isinstance(plan, Plan) and not (happened.lost or happened.elsewhere):
+        with contextlib.suppress(InfeasibleRequest):
+            return plan.bound_at(t, delay=happened.overlap / t)
+    return bound.given(happened)

@@ -22,6 +22,7 @@ from sidelight.engine.random import seeded_words
 from sidelight.errors import InvalidOption, LogError, PastHorizon, TurnError
 from sidelight.graph.names import named
 from sidelight.log.unit import Unit
+from sidelight.planning.bounds.bound import Happened
 from sidelight.policy import files, policy_file
 from sidelight.policy.certificate import LEDGER, MEANING, UNANSWERED, Certificate
 from sidelight.policy.decision import Decision, Record
@@ -29,6 +30,7 @@ from sidelight.policy.feedback import aligned, as_losses, in_range, out_of_range
 from sidelight.policy.game import Game, Rounds, State
 from sidelight.policy.games import begun, blank_game
 from sidelight.policy.graphs import check_same, checked_graph
+from sidelight.policy.player import bound_given
 from sidelight.policy.policy_log import PolicyLog
 
 if TYPE_CHECKING:
@@ -90,6 +92,7 @@ class Policy:
         self._open: dict[int, Record] = {}
         self._asked = 0  # the open decision that `ask` made, 0 for none
         self._lost = 0  # decisions that were cancelled, or could not be answered in time
+        self._overlap = 0  # decisions open when one was made, added up over all of them
         self._warned = False  # that the horizon is over
         self._log: PolicyLog | None = None  # belongs to this object alone: no copy and no file has it
         self._rows: dict[int, Ints] = {}  # what arms reveal that were played: quicker than the graph
@@ -169,6 +172,7 @@ class Policy:
             game = self._game
             if game.made >= game.limit and not self._warned:
                 self._warn_past_horizon()
+            self._overlap += len(self._open)
             record = game.draw(round_graph)
             self._asked = game.made
             self._open[game.made] = record
@@ -193,6 +197,7 @@ class Policy:
 
     def _decided(self, graph: FeedbackGraph | None) -> Decision:
         game = self._game
+        self._overlap += len(self._open)
         record = game.draw(graph)
         self._open[game.made] = record
         if record.values is None:
@@ -328,6 +333,9 @@ class Policy:
             cost = self._game.play(rounds)
             if rounds.calendar is not None:
                 self._lost += rounds.calendar.unanswered - before
+                delays, count = rounds.calendar.delays, rounds.last - rounds.first
+                late = delays[rounds.first : rounds.last].sum() if delays.size > 1 else delays[0] * count
+                self._overlap += int(late)  # at most: the last ones wait no longer than until the end
             return cost
 
     def _for_changes(self) -> Policy:
@@ -410,10 +418,24 @@ class Policy:
     def bound_at(self, t: int) -> float | None:
         """The plan's bound on the regret of t rounds, in the unit of the policy; None where theory has none.
 
-        Nor is there one once graphs have changed, except where docs/theory/changing-graphs.md proves it.
+        It speaks of answers that come before the next decision, on the plan's own graph. Once a decision was made
+        while others were open there is one only for plans that have a bound for late answers; once one was cancelled,
+        or graphs have changed, there is none, except where docs/theory/changing-graphs.md proves it. `certificate()`
+        holds all the same.
         """
-        bound: Bound | None = self._plan.bound_at(t) if self._game.proved else None
-        return None if bound is None else bound.value * self.unit.width
+        bound = self._bound_at(t)
+        if bound is None or set(self._happened.conditions(t)) & set(bound.conditions):
+            return None
+        return bound.value * self.unit.width
+
+    @property
+    def _happened(self) -> Happened:
+        """What the bound of the plan may not allow for."""
+        return Happened(self._overlap, self._lost, not self._game.proved)
+
+    def _bound_at(self, t: int) -> Bound | None:
+        """The bound of the plan, with what did not go as it assumes among its conditions."""
+        return bound_given(self._plan, t, self._happened)
 
     def _checked_arm(self, arm: object) -> int:
         labels = self.graph.labels
@@ -482,7 +504,7 @@ class Policy:
     def _state(self) -> State:
         """Where it stands; the arrays and records are its own."""
         game = self._game
-        counts = (game.made, self._lost, self._asked, game.version, self._warned)
+        counts = (game.made, self._lost, self._overlap, self._asked, game.version, self._warned)
         return State(game.kind, game.state(), self._open, *counts)
 
     def _resume(self, state: State) -> Policy:
@@ -491,7 +513,8 @@ class Policy:
         for name, array in game.state().items():
             array[...] = state.arrays[name]
         self._open = {number: replace(record) for number, record in state.records.items()}
-        self._lost, self._asked, self._warned = state.lost, state.asked, state.warned
+        self._lost, self._overlap = state.lost, state.overlap
+        self._asked, self._warned = state.asked, state.warned
         game.made, game.version, game.last = state.made, state.version, self._open.get(state.made)
         game.resume()
         return self

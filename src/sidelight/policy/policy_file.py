@@ -6,7 +6,7 @@ Format, version 8. An uncompressed `.npz` archive (a zip of `.npy` arrays, reada
     header        UTF-8 bytes of a JSON object: format ("sidelight-policy"), version, sidelight (which version wrote
                   it), digest; kind of game ("plan", "changing": a plan on graphs that change, "rule"); plan (horizon,
                   realization, choices, parameters, bound), or rule and horizon; unit (kind, low, high); made, lost,
-                  asked, warned, waits; of a plan also memory and tuned
+                  overlap, asked, warned, waits; of a plan also memory and tuned
     graph.*       the arrays of a graph, as in .npz graphs (`sidelight.graph.files.npz`)
     tuning.*      of a plan, the arrays of `sidelight.planning.Tuning`
     state.*       where it stands: of a plan what was learnt, in loss units and by arm (`sidelight.engine.state`), of
@@ -85,6 +85,7 @@ def contents_of(game: Game, unit: Unit, state: State) -> tuple[dict[str, Any], A
         "unit": unit._asdict(),
         "made": state.made,
         "lost": state.lost,
+        "overlap": state.overlap,
         "asked": state.asked,
         "warned": state.warned,
         "waits": last is not None and last.values is None,
@@ -181,7 +182,8 @@ def read_policy(contents: Contents) -> tuple[Game, Unit, State]:
         arrays = _plan_state(contents, game)
     check_words(contents, arrays["words"])
     contents.finish()
-    counts = (made, lost, asked, game.version, contents.field("warned", bool))
+    overlap = contents.count("overlap", MOST_COUNTED) if "overlap" in header else 0
+    counts = (made, lost, overlap, asked, game.version, contents.field("warned", bool))
     return game, read_unit(contents, header.get("unit")), State(game.kind, arrays, records, *counts)
 
 

@@ -121,11 +121,16 @@ class Cancelled(Struct):
 
 
 class Bound(Struct):
-    """What theory promises: the expected regret of `rounds` rounds is at most `value`, in the unit of the policy."""
+    """What theory promises: the expected regret of `rounds` rounds is at most `value`, in the unit of the policy.
+
+    Where it is not certified, `why` names what did not go as it assumes: answers that come at once, on the policy's
+    graph, none cancelled. The certificate holds all the same.
+    """
 
     value: float | None
     rounds: int
     certified: bool
+    why: str = ""
 
 
 class Certificate(Struct):

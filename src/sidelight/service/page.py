@@ -88,7 +88,7 @@ def graph(served: Served, takes: Callable[[int], bool] = lambda numbers: True) -
     """The graph as pages draw it, and what the plan has promised so far."""
     policy, plan = served.policy, served.policy.plan
     drawn = graph_data(policy.graph, plan.partition, plan, takes)
-    if plan.horizon is None:
+    if plan.horizon is None and policy.bound_at(max(served.decided, 1)) is not None:
         last = max(served.decided, 1)
         rounds = sorted({round(last ** (k / MOST_BOUNDS)) for k in range(MOST_BOUNDS + 1)})
         bounds = [[t, plan.bound_at(t).value * policy.unit.width] for t in rounds]

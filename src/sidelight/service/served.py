@@ -308,7 +308,8 @@ class Served:
         policy, about = self.policy, self.row.about
         plan, graph = policy.plan, policy.graph
         rounds = plan.horizon or max(self.decided, 1)
-        bound = plan.bound_at(rounds)
+        bound = policy._bound_at(rounds)
+        assert bound is not None  # the service plays plans, which have one
         certificate = policy.certificate()
         chances = policy.probabilities
         return messages.PolicyAnswer(
@@ -330,7 +331,12 @@ class Served:
                 certificate.round,
                 {name: _finite(value) for name, value in certificate.terms.items()},
             ),
-            bound=messages.Bound(_finite(bound.value * policy.unit.width), rounds, bound.certified),
+            bound=messages.Bound(
+                _finite(bound.value * policy.unit.width),
+                rounds,
+                bound.certified,
+                "; ".join(str(each) for each in bound.failing),
+            ),
             entropy=entropy(chances),
             probabilities=chances.tolist() if probabilities else None,
             labels=list(graph.labels) if probabilities and graph.labels is not None else None,

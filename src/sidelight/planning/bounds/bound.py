@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 from sidelight import _html
 from sidelight.errors import InvalidOption
@@ -54,6 +54,27 @@ class Condition:
         return f"{self.name}: {self.left:.6g} ≤ {self.right:.6g} {'holds' if self.holds else 'FAILS'}"
 
 
+class Happened(NamedTuple):
+    """What a game did that the bound of its plan may not allow for."""
+
+    overlap: int = 0  # decisions open when one was made, added up over all of them
+    lost: int = 0  # decisions that were cancelled
+    elsewhere: bool = False  # was a graph played on for which the bound is not proved?
+
+    def conditions(self, rounds: int) -> tuple[Condition, ...]:
+        """What a bound for answers that come at once, on the plan's own graph, assumes and did not hold."""
+        assumed = (
+            Condition("answers come at once: open decisions when one is made", self.overlap / rounds, 0.0),
+            Condition("every decision is answered: cancelled", float(self.lost), 0.0),
+            Condition("every round is on the plan's graph: on others", float(self.elsewhere), 0.0),
+        )
+        return tuple(each for each in assumed if not each.holds)
+
+
+NOTHING = Happened()
+"""A game as every bound assumes it."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Bound:
     """Regret after `horizon` rounds is at most `value` = Σ `terms`, provided all `conditions` hold.
@@ -99,6 +120,10 @@ class Bound:
         """The conditions that do not hold."""
         return tuple(condition for condition in self.conditions if not condition.holds)
 
+    def given(self, happened: Happened) -> Bound:
+        """This bound, which no longer holds if something happened that it does not allow for."""
+        return replace(self, conditions=(*self.conditions, *happened.conditions(self.horizon)))
+
     def at(self, t: int) -> Bound:
         """This bound, if t is its horizon: of other numbers of rounds it says nothing."""
         if t != self.horizon:
@@ -117,12 +142,19 @@ class Bound:
             f"below T from T = {self.informative_from:,}" if self.informative_from < NEVER else "of order T"
         )
 
+    @property
+    def _status(self) -> str:
+        """Does it hold, and if not, is that a matter of T or of what has happened?"""
+        if not self.certified and self.valid_from <= self.horizon:
+            return f"not certified, {self.failing[0]}"
+        return f"{'' if self.certified else 'not '}certified: valid from T = {self.valid_from:,}"
+
     def summary(self) -> str:
         """The bound as a small table."""
         width = max([len(name) for name in self.terms] + [len("regret ≤")])
         lines = [f"{'regret ≤':<{width}}  {self.value:>14,.2f}   {self.theorem}"]
         lines += [f"{name:<{width}}  {value:>14,.2f}" for name, value in self.terms.items()]
-        lines += [f"{'certified' if self.certified else 'NOT certified'}: valid from T = {self.valid_from:,}"]
+        lines += [self._status.replace("not certified", "NOT certified")]
         lines += [f"{'VACUOUS' if self.vacuous else 'informative'}: {self._since}"]
         return "\n".join(lines + [f"  {condition}" for condition in self.conditions])
 
@@ -130,14 +162,12 @@ class Bound:
         return self.summary()
 
     def __repr__(self) -> str:
-        status = "certified" if self.certified else f"not certified before T = {self.valid_from:,}"
         vacuous = ", vacuous" if self.vacuous else ""
-        return f"Bound({self.value:,.1f} at T = {self.horizon:,}, {status}{vacuous}, {self.theorem!r})"
+        return f"Bound({self.value:,.1f} at T = {self.horizon:,}, {self._status}{vacuous}, {self.theorem!r})"
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        status = "certified" if self.certified else f"not certified, valid from T = {self.valid_from:,}"
-        judged = [("status", status), ("vacuous" if self.vacuous else "informative", self._since)]
+        judged = [("status", self._status), ("vacuous" if self.vacuous else "informative", self._since)]
         terms = [(name, f"{value:,.2f}") for name, value in self.terms.items()]
         needed = [(str(each), f"slack {each.slack:.3g}") for each in self.conditions]
         return _html.panel(
