@@ -1,6 +1,7 @@
 """Decisions in any order: many open at once, answered late or never, saved, loaded and copied in between."""
 
 import copy
+import os
 import pickle
 import tempfile
 from pathlib import Path
@@ -463,3 +464,29 @@ def test_what_arms_reveal_is_remembered_read_only_and_within_limits(graph, monke
         np.testing.assert_array_equal(decision.reveals, graph.out_neighbors(decision.arm))
     assert 0 < sum(row.size + policies.EACH_ROW for row in policy._rows.values()) <= 1000
     assert not any(row.flags.writeable for row in policy._rows.values())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_process_does_not_make_its_parents_decisions():
+    policy = sl.plan("cycle:6").policy(seed=1)
+    policy.tell(np.zeros(policy.graph.out_degree[policy.ask()]))
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        said = []
+        for use in (policy.decide, policy.ask, policy.copy, policy.to_bytes):
+            try:
+                said.append(f"{use.__name__} went on")
+                use()
+            except sl.TurnError as error:
+                said[-1] = str(error)
+        said.append(str(policy.copy(seed=2).ask() >= 0))
+        os.write(writing, "\n".join(said).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    *refused, own = os.read(reading, 10_000).decode().splitlines()
+    assert len(refused) == 4
+    assert all("forked" in text and "copy(seed=...)" in text for text in refused)
+    assert own == "True"
+    assert policy.decide().id == 2  # the parent goes on

@@ -284,6 +284,10 @@ def test_no_refusal_is_left_out(policies, tmp_path):
     with pytest.raises(sl.InvalidFeedback, match="must be in") as caught:  # the service asks before it stores
         feedback.told_of(GRAPH, Unit(), 0, np.full(3, 2.0))
     reached |= {(frame.filename, frame.lineno) for frame in traceback.extract_tb(caught.value.__traceback__)}
+    faulty._inherited = True  # as in a forked process
+    with pytest.raises(sl.TurnError, match="forked") as caught:
+        faulty.copy()
+    reached |= {(frame.filename, frame.lineno) for frame in traceback.extract_tb(caught.value.__traceback__)}
     missed = [
         f"{module.__name__}:{first}"
         for module in (policy, feedback)

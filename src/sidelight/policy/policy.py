@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
 import threading
 import warnings
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, final, overload
 
@@ -89,6 +90,8 @@ class Policy:
         self._plan = game.plan
         self.unit = unit  # of what is told, and of regret in certificates and ledgers
         self._busy = threading.Lock()
+        self._inherited = False  # from before a fork
+        _LIVE.add(self)
         self._open: dict[int, Record] = {}
         self._asked = 0  # the open decision that `ask` made, 0 for none
         self._lost = 0  # decisions that were cancelled, or could not be answered in time
@@ -114,7 +117,7 @@ class Policy:
         """
         wanted = 1 if count is None else checked_count("count", count)
         if not self._busy.acquire(False):  # as `_alone`, which takes longer
-            _refuse_in_use()
+            self._refuse_in_use()
         try:
             round_graph = None if graph is None else self._round_graph(graph)
             if self._game.made + wanted > self._game.limit and not self._warned:
@@ -136,7 +139,7 @@ class Policy:
         what the arm reveals there.
         """
         if not self._busy.acquire(False):  # as `_alone`
-            _refuse_in_use()
+            self._refuse_in_use()
         try:
             self._answer(self._number_of(decision), losses, graph)
         finally:
@@ -163,7 +166,7 @@ class Policy:
     def ask(self, *, graph: FeedbackGraph | None = None) -> int:
         """Draw the next arm to play; `graph` as in `decide`."""
         if not self._busy.acquire(False):  # as `_alone`
-            _refuse_in_use()
+            self._refuse_in_use()
         try:
             if self._asked:
                 asked = named(self.graph, self._open[self._asked].arm)
@@ -187,7 +190,7 @@ class Policy:
         aligned with `graph.out_neighbors(arm)`; `graph`, and what failed to be revealed, as in `observe`.
         """
         if not self._busy.acquire(False):  # as `_alone`
-            _refuse_in_use()
+            self._refuse_in_use()
         try:
             if not self._asked:
                 raise TurnError("no arm is pending: call ask() before telling what it revealed")
@@ -299,11 +302,21 @@ class Policy:
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
         if not self._busy.acquire(False):
-            _refuse_in_use()
+            self._refuse_in_use()
         try:
             yield
         finally:
             self._busy.release()
+
+    def _refuse_in_use(self) -> NoReturn:
+        if self._inherited:
+            raise TurnError(
+                "this policy was made before this process was forked, and its parent goes on with it: both would make"
+                " the same decisions. Make one here, or take a copy(seed=...) with another seed"
+            )
+        raise TurnError(
+            "this policy is in use by another thread: use it from one at a time, or give each thread a copy()"
+        )
 
     def _warn_past_horizon(self) -> None:
         self._warned = True
@@ -528,6 +541,8 @@ class Policy:
 
     def copy(self, seed: int | None = None) -> Policy:
         """An independent policy in the same state; with a seed, on that seed's random stream."""
+        if self._inherited and seed is None:
+            self._refuse_in_use()
         twin = Policy._of(self._game.blank(), self.unit)._resume(self._state())
         if seed is not None:
             twin._game.state()["words"][:] = seeded_words(checked_seed(seed))
@@ -542,7 +557,7 @@ class Policy:
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, (self._plan, self.unit, self._state())
 
-    def log(self, path: str | PathLike[str]) -> PolicyLog:
+    def log(self, path: str | os.PathLike[str]) -> PolicyLog:
         """From now on append every decision to the log at `path` when it is answered; `sl.evaluate` looks back on it.
 
         A path that ends in .csv is one file, any other a folder of parquet parts. Each row has the probabilities of
@@ -569,7 +584,7 @@ class Policy:
     def _log_closed(self) -> None:
         self._log = None
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the policy to `path`, atomically; `sidelight.policy.files` describes the format.
 
         The policy is not changed, and one that is loaded goes on exactly as it does.
@@ -585,7 +600,7 @@ class Policy:
         return policy_file.pack(*contents)
 
     @staticmethod
-    def load(path: str | PathLike[str], *, limit: int | None = None) -> Policy:
+    def load(path: str | os.PathLike[str], *, limit: int | None = None) -> Policy:
         """Read a saved policy of any kind; it continues bit for bit, random stream included.
 
         A file that another version of the library has written goes on from what it had learnt. A file that asks for
@@ -626,10 +641,19 @@ def _loaded(contents: files.Contents) -> Policy:
     return policy
 
 
-def _refuse_in_use() -> NoReturn:
-    raise TurnError(
-        "this policy is in use by another thread: use it from one at a time, or give each thread a copy()"
-    )
+_LIVE: weakref.WeakSet[Policy] = weakref.WeakSet()
+
+
+def _stop_in_child() -> None:
+    """In a forked process, take the policies of its parent out of use: both would make the same decisions."""
+    for policy in list(_LIVE):
+        policy._inherited = True
+        policy._busy = threading.Lock()
+        policy._busy.acquire()  # never released: whoever decides anyway is refused, at no cost to others
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_stop_in_child)
 
 
 def _counted(count: int, noun: str) -> str:
