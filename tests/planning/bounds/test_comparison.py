@@ -127,6 +127,25 @@ def test_formulas():
     )
 
 
+def test_bounds_that_are_quoted_are_listed_below_ours_and_certify_nothing():
+    bandit = rows(families.mab(20), 100_000)
+    quoted = [row for row in bandit.values() if row.quoted]
+    assert [round(row.value) for row in quoted] == [2000, 2960]
+    assert {row.status for row in quoted} == {"as quoted"}
+    assert bandit["auto"].value > 2960
+    assert not any(row.certified for row in quoted)
+
+
+@pytest.mark.parametrize("T", [1, 2, 3, 4])
+def test_cover_attains_the_value_of_the_game(T):
+    two = rows(families.full(2), T)
+    assert two["Cover, two experts"].value == pytest.approx(minimax(families.full(2), T).value, abs=1e-9)
+    assert rows(families.full(2), 10_000)["Cover, two experts"].value == pytest.approx(
+        rows(families.full(2), 10_000)["full information"].value, rel=1e-4
+    )
+    assert "Cover, two experts" not in rows(families.mab(2), T)
+
+
 @pytest.mark.parametrize("n", [2, 12, 1000])
 def test_exp3g_on_the_loopless_clique(n):
     """5√(T log N) follows from the plan's own problem at the published rates, wherever it is below T."""

@@ -6,7 +6,7 @@ Those that `compare_bounds` lists stand in `KNOWN_BOUNDS`, with the graphs that 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, log, sqrt
+from math import ceil, comb, log, pi, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from sidelight.planning.bounds.constant import curvature
@@ -64,6 +64,15 @@ def exp3g_clique_bound(n: int, T: float) -> float:
     return 5 * sqrt(T * log(n))
 
 
+def two_experts_bound(T: float) -> float:
+    """½·E|S_T|, S a simple random walk: what Cover's strategy attains on two arms with full feedback, and no less is.
+
+    For T = 2m and 2m − 1 that is m·C(2m, m)/4^m ≤ m/√(π(m + ¼)).
+    """
+    m = ceil(T / 2)
+    return m * comb(2 * m, m) / 4**m if m <= 500 else m / sqrt(pi * (m + 0.25))
+
+
 class KnownBound(NamedTuple):
     """A row of `compare_bounds`: a published bound on the graphs that it applies to."""
 
@@ -72,6 +81,7 @@ class KnownBound(NamedTuple):
     value: Callable[[Solved, float], float]  # of the graph and T
     source: str
     theorem: str  # {cliques} is the number of cliques that cover the graph
+    quoted: bool = False  # was only a citation of it read?
 
 
 def _sees_itself(solved: Solved) -> bool:
@@ -96,6 +106,29 @@ KNOWN_BOUNDS = (
         lambda solved, T: tsallis_inf_bound(solved.graph.n_arms, T),
         "Zimmert & Seldin 2021",
         "4√(NT) + 1",
+    ),
+    KnownBound(
+        "mirror descent, information ratio",
+        _sees_itself,
+        lambda solved, T: sqrt(2 * solved.graph.n_arms * T),
+        "Lattimore & György 2021, efficient; the value is that of Lattimore & Szepesvári 2019. Abstracts were read",
+        "√(2NT)",
+        quoted=True,
+    ),
+    KnownBound(
+        "mirror descent, √(2NT) + 48N",
+        _sees_itself,
+        lambda solved, T: sqrt(2 * solved.graph.n_arms * T) + 48 * solved.graph.n_arms,
+        "Zimmert & Lattimore 2019, as commonly quoted",
+        "√(2NT) + 48N",
+        quoted=True,
+    ),
+    KnownBound(
+        "Cover, two experts",
+        lambda solved: solved.graph.n_arms == 2 == solved.graph.universal.size and _sees_itself(solved),
+        lambda solved, T: two_experts_bound(T),
+        "Cover 1967; the exact minimax value, see the row of full information below",
+        "½E|S_T|, S a simple random walk",
     ),
     KnownBound(
         "Exp3-IX",

@@ -42,13 +42,14 @@ class Row:
     theorem: str
     conditions: tuple[Condition, ...] = ()
     learns: bool = True  # False for the bounds of play that ignores all feedback
+    quoted: bool = False  # from others who cite it: its own proof was not read, so nothing here rests on it
     informative: bool = False  # upper: learns, and below T; lower: above 1 − 1/N, the regret of one round
     ratio: float | None = None  # value over the best certified upper bound
 
     @property
     def certified(self) -> bool:
-        """Is there a value, and do all its conditions hold at this horizon?"""
-        return self.value is not None and all(condition.holds for condition in self.conditions)
+        """Is there a value whose proof was read, and do all its conditions hold at this horizon?"""
+        return self.value is not None and not self.quoted and all(each.holds for each in self.conditions)
 
     @property
     def lack(self) -> str:
@@ -59,10 +60,11 @@ class Row:
 
     @property
     def status(self) -> str:
-        """In words: "certified", "conditions fail" or "no constant"; "vacuous" or "does not learn" if so."""
+        """In words: certified, conditions fail, as quoted, no constant; and vacuous or does not learn, if so."""
         if self.value is None:
             return "no constant"
-        return ", ".join(filter(None, ("certified" if self.certified else "conditions fail", self.lack)))
+        proved = "as quoted" if self.quoted else "certified" if self.certified else "conditions fail"
+        return ", ".join(filter(None, (proved, self.lack)))
 
     def __repr__(self) -> str:
         value = "" if self.value is None else f", {self.value:.6g}"
@@ -76,7 +78,7 @@ class Row:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """Every bound that is known for a graph at one horizon.
+    """The bounds of the literature for a graph at one horizon, and those of the plans here.
 
     Upper bounds come first, from the smallest on, then lower bounds, from the largest on, then those whose sources
     state no constant.
@@ -262,7 +264,7 @@ def _rules(solved: Solved, T: int) -> Iterator[Row]:
     for known in rules.KNOWN_BOUNDS:
         if known.applies(solved):
             theorem = known.theorem.format(cliques=solved.cliques.value)
-            yield Row(known.name, "upper", known.value(solved, T), known.source, theorem)
+            yield Row(known.name, "upper", known.value(solved, T), known.source, theorem, quoted=known.quoted)
 
 
 # -- lower bounds --------------------------------------------------------------------------------------------
