@@ -198,7 +198,7 @@ def test_wrong_probabilities_are_noticed():
     arm = rng.integers(2, size=1000)
     table = {"arm": arm, "loss": np.full(1000, 0.5), "probability": np.full(1000, 0.3)}
     with pytest.warns(sl.errors.PoorOverlap, match=r"weights average 1\.6.*too small"):
-        sl.evaluate(table, "uniform")
+        sl.evaluate(sl.Log.from_table(table, n_arms=2), "uniform")
 
 
 def test_too_few_rounds():
@@ -243,3 +243,35 @@ def test_nothing_is_said_where_nothing_is_wrong(log):
         found = sl.evaluate(log, "uniform")
     assert found.notes == ()
     assert_allclose(found.mean_weight, 1, atol=0.2)
+
+
+def test_uniform_over_arms_that_were_only_counted_says_so():
+    table = {"arm": [0, 1] * 50, "loss": [0.2, 0.6] * 50, "probability": [0.5] * 100}
+    with pytest.warns(sl.errors.PoorOverlap, match="over the 2 arms that the log shows: if there are more"):
+        counted = sl.evaluate(sl.Log.from_table(table), "uniform")
+    assert "n_arms=" in counted.notes[0]
+    stated = sl.Log.from_table(table, n_arms=2)
+    assert sl.evaluate(stated, "uniform").notes == ()
+
+
+def test_an_arm_that_was_never_seen_is_unknown():
+    table = {"arm": [0, 1] * 50, "loss": [0.2, 0.6] * 50, "probability": [0.5] * 100}
+    log = sl.Log.from_table(table, n_arms=3)
+    with pytest.warns(sl.errors.PoorOverlap, match="never shows"):
+        answer = sl.evaluate(log, 2)
+    with pytest.warns(sl.errors.PoorOverlap, match="never shows"):
+        several = sl.evaluate(log, {"unseen": 2, "seen": 1})
+    assert np.isnan(answer.estimate)
+    assert (answer.low, answer.high) == (0, 1)
+    assert "costs an unknown amount a round" in str(answer)
+    assert "±" not in str(answer)
+    assert answer.to_dict()["estimate"] is None
+    assert several.best.target == "seen"
+    assert "unknown" in str(several)
+
+
+def test_bernstein_without_a_floor_is_called_approximate():
+    table = {"arm": [0, 1] * 50, "loss": [0.2, 0.6] * 50, "probability": [0.5] * 100}
+    log = sl.Log.from_table(table, n_arms=2)
+    assert "approximate" in sl.evaluate(log, 0, interval="bernstein").interval
+    assert "approximate" not in sl.evaluate(log, 0, interval="bernstein", floor=0.5).interval

@@ -14,7 +14,7 @@ from sidelight._check import checked_count, checked_number, checked_seed, checke
 from sidelight._types import Floats
 from sidelight.errors import InvalidOption, LogError, PoorOverlap, listing
 from sidelight.evaluation.intervals import Bounded, bernstein, bootstrap, lower_bound
-from sidelight.evaluation.result import Difference, Estimate, Evaluation, Evaluations
+from sidelight.evaluation.result import NEARLY, Difference, Estimate, Evaluation, Evaluations
 from sidelight.evaluation.rounds import Model, Named, Terms, Weighting, at_rows, by_round, model_of, terms_of
 from sidelight.evaluation.target import Target, is_distribution, replay
 from sidelight.log import Log
@@ -27,6 +27,7 @@ SUSPICIOUS = 5.0
 """Standard errors by which the mean weight may miss 1 before something is said."""
 ROUNDED = 0.01
 """And by this much more, since logs may round their probabilities."""
+MORE_ARMS = "if there are more, say n_arms= or labels= when the log is made"
 FEW = 10.0
 """Effective rounds below which something is said."""
 
@@ -135,8 +136,16 @@ class _Question:
         shown = np.zeros(log.n_arms, dtype=bool)
         shown[log.revealed] = True
         unseen = float(terms.mean[~shown].sum())
+        if unseen > NEARLY:  # what the model guesses of arms that were never seen is no estimate
+            methods["dr"] = Estimate(float("nan"), float("nan"))
         notes = self._notes(name, terms, ess, unseen, shown)
-        if not np.isfinite(methods[self.method].value):
+        if log.counted and isinstance(target, str) and target == "uniform":
+            notes = (
+                *notes,
+                counted := f"uniform is over the {log.n_arms} arms that the log shows: {MORE_ARMS}",
+            )
+            warnings.warn(counted, PoorOverlap, stacklevel=3)
+        if self.method == "snips" and not np.isfinite(methods["snips"].value):
             raise InvalidOption(
                 f"the log shows nothing that {name} plays, so there is nothing to divide by; use method='ips' or 'dr'"
             )
@@ -224,9 +233,13 @@ class _Question:
             most = float(terms.weight.max()) if self.floor is None else 1 / self.floor
             own, width = (terms.dr, 1 + 2 * most) if on_dr else (terms.ips, most)
             half, mean = bernstein(own, error, width), float(own.mean())
-            source = "as seen in the log, perhaps not all" if self.floor is None else f"floor {self.floor:g}"
-            basis = f"empirical Bernstein of {'dr' if on_dr else 'ips'}, range {width:.4g} ({source})"
-            return mean - half, mean + half, f"{basis}, independent rounds"
+            basis = (
+                f"empirical Bernstein of {'dr' if on_dr else 'ips'}, independent rounds, range {width:.4g}"
+            )
+            if self.floor is None:
+                doubt = "as seen in the log: approximate, and too narrow where rare weights are missing; give floor="
+                return mean - half, mean + half, f"{basis} {doubt}"
+            return mean - half, mean + half, f"{basis} by the floor {self.floor:g}"
         below, above = [Bounded(terms.ips)], [Bounded(terms.complement)]
         basis = "martingale bound of ips from both sides, for any logging policy"
         if self.floor is not None and self.method == "dr" and self.weighting.exact and looks != "others":

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from math import isnan
 from typing import Any, NamedTuple
 
 from sidelight.errors import InvalidOption
 from sidelight.log import Unit
+
+NEARLY = 1 - 1e-9
+"""A target that plays arms which the log never shows so much plays nothing else."""
 
 
 class Estimate(NamedTuple):
@@ -39,29 +43,44 @@ class Evaluation:
     notes: tuple[str, ...] = ()
 
     @property
+    def unknown(self) -> bool:
+        """Does the log show nothing of what the target plays? Then `estimate` says nothing."""
+        return self.unseen > NEARLY
+
+    @property
     def interval_width(self) -> float:
         """high − low."""
         return self.high - self.low
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, in the types of JSON."""
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        methods = {name: estimate._asdict() for name, estimate in self.methods.items()}
+        values = {name: _json(getattr(self, name)) for name in self.__dataclass_fields__}
+        methods = {
+            name: {key: _json(value) for key, value in estimate._asdict().items()}
+            for name, estimate in self.methods.items()
+        }
         return {**values, "methods": methods, "unit": self.unit._asdict(), "notes": list(self.notes)}
 
     def __str__(self) -> str:
         verb = "costs" if self.unit.kind == "losses" else "earns"
         sure = f"with {100 * self.level:g} % confidence"
+        what = "an unknown amount" if self.unknown else f"{self.estimate:.4g}"
         lines = [
-            f"{self.target} {verb} {self.estimate:.4g} a round, in [{self.low:.4g}, {self.high:.4g}] {sure}",
+            f"{self.target} {verb} {what} a round, in [{self.low:.4g}, {self.high:.4g}] {sure}",
             f"{self.n_rounds:,} rounds, {self.n_rows:,} revealed values, worth {self.ess:,.1f} rounds of its own",
             f"interval: {self.interval}",
         ]
         width = max(map(len, self.methods))
         for name, estimate in self.methods.items():
             chosen = "  (the estimate)" if name == self.method else ""
-            lines.append(f"  {name:<{width}}  {estimate.value:.4g} ± {estimate.standard_error:.2g}{chosen}")
+            shown = f"{estimate.value:.4g} ± {estimate.standard_error:.2g}"
+            lines.append(f"  {name:<{width}}  {'unknown' if self.unknown else shown}{chosen}")
         return "\n".join([*lines, *self.notes])
+
+
+def _json(value: Any) -> Any:
+    """None for what is unknown: JSON has no NaN."""
+    return None if isinstance(value, float) and isnan(value) else value
 
 
 @dataclass(frozen=True)
@@ -116,7 +135,8 @@ class Evaluations:
     def best(self) -> Evaluation:
         """The least cost or the largest earnings, by the estimates."""
         sign = 1 if self.rows[0].unit.kind == "losses" else -1
-        return min(self.rows, key=lambda row: sign * row.estimate)
+        known = [row for row in self.rows if not row.unknown]
+        return min(known or self.rows, key=lambda row: sign * row.estimate)
 
     def difference(self, first: str, second: str) -> Difference:
         """first − second from the same decisions: what both would have met alike cancels."""
@@ -131,7 +151,8 @@ class Evaluations:
         width = max(len("target"), *(len(name) for name in self.names))
         heads = f"{'target':<{width}}  {'a round':>10}  {'low':>10}  {'high':>10}  {'worth':>10}"
         lines = [
-            f"{row.target:<{width}}  {row.estimate:>10.4g}  {row.low:>10.4g}  {row.high:>10.4g}  {row.ess:>10,.1f}"
+            f"{row.target:<{width}}  {'unknown' if row.unknown else f'{row.estimate:.4g}':>10}"
+            f"  {row.low:>10.4g}  {row.high:>10.4g}  {row.ess:>10,.1f}"
             for row in self.rows
         ]
         first = self.rows[0]

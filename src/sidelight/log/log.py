@@ -61,6 +61,7 @@ class Log:
     labels: tuple[str, ...] | None = None
     version: tuple[str, ...] | None = None  # (n,)
     told_at: Floats | None = None  # (n,) NaN where it is not known
+    counted: bool = False  # were the arms counted off the rows? Then there may be more
 
     @property
     def n_rounds(self) -> int:

@@ -93,6 +93,7 @@ class _Reader:
             value=frozen(value[order], np.float64),
             seen=frozen(seen[order], np.float64),
             n_arms=len(names) if names else n_arms or int(max(arm.max(), revealed.max())) + 1,
+            counted=n_arms is None and labels is None,
             unit=unit,
             labels=names,
             version=None if version is None else tuple(map(_text, version[first])),
