@@ -92,7 +92,7 @@ def test_plans_and_bounds(graph):
 def test_a_bound_that_does_not_hold_says_so():
     bound = sl.plan("cycle:64", 100, realization="clustered").bound
     assert not bound.certified
-    assert "not certified, valid from" in shown(bound).text
+    assert "not certified: valid from" in shown(bound).text
     assert "vacuous" in shown(bound).text
     assert "FAILS" in shown(bound).text
 
