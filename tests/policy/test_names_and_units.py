@@ -104,12 +104,13 @@ def test_another_unit_is_the_same_game(unit, told, tmp_path):
             other.save(tmp_path / "policy")
             plain.save(tmp_path / "plain")
             other = pickle.loads(pickle.dumps(sl.Policy.load(tmp_path / "policy"))).copy()
+    assert other.bound_at(200) == pytest.approx(8 * plain.plan.bound.value)
     other.cancel(other.decide())
     plain.cancel(plain.decide())
+    assert other.bound_at(200) is None
     assert other.certificate().value == pytest.approx(8 * plain.certificate().value)
     assert other.certificate().terms["unanswered"] == 8.0
     assert other.ledger(1) == pytest.approx({name: 8 * part for name, part in plain.ledger(1).items()})
-    assert other.bound_at(200) == pytest.approx(8 * plain.plan.bound.value)
 
 
 def test_the_ends_of_the_range_count_and_nothing_beyond():

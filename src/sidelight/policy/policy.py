@@ -436,6 +436,8 @@ class Policy:
         or graphs have changed, there is none, except where docs/theory/changing-graphs.md proves it. `certificate()`
         holds all the same.
         """
+        if self._lost or not self._game.proved:
+            return None
         bound = self._bound_at(t)
         if bound is None or set(self._happened.conditions(t)) & set(bound.conditions):
             return None
