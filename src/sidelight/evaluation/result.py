@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from math import isnan
 from typing import Any, NamedTuple
 
+from sidelight._json import plain
 from sidelight.errors import InvalidOption
 from sidelight.log import Unit
 
@@ -53,13 +53,11 @@ class Evaluation:
         return self.high - self.low
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, in the types of JSON."""
-        values = {name: _json(getattr(self, name)) for name in self.__dataclass_fields__}
-        methods = {
-            name: {key: _json(value) for key, value in estimate._asdict().items()}
-            for name, estimate in self.methods.items()
-        }
-        return {**values, "methods": methods, "unit": self.unit._asdict(), "notes": list(self.notes)}
+        """Everything, in the types of JSON: null for what is unknown."""
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        methods = {name: estimate._asdict() for name, estimate in self.methods.items()}
+        answer: dict[str, Any] = plain({**values, "methods": methods, "unit": self.unit._asdict()})
+        return answer
 
     def __str__(self) -> str:
         verb = "costs" if self.unit.kind == "losses" else "earns"
@@ -76,11 +74,6 @@ class Evaluation:
             shown = f"{estimate.value:.4g} ± {estimate.standard_error:.2g}"
             lines.append(f"  {name:<{width}}  {'unknown' if self.unknown else shown}{chosen}")
         return "\n".join([*lines, *self.notes])
-
-
-def _json(value: Any) -> Any:
-    """None for what is unknown: JSON has no NaN."""
-    return None if isinstance(value, float) and isnan(value) else value
 
 
 @dataclass(frozen=True)

@@ -177,9 +177,9 @@ class Run:
 
     def __repr__(self) -> str:
         state = "complete" if self.complete else "interrupted"
-        bound = "no bound" if self.bound is None else f"bound {self.bound.value:,.1f}"
-        if self.bound is not None and not self.bound.certified:
-            bound += ", not certified"
+        promised, bound = self.bound, "no bound"
+        if promised is not None:
+            bound = f"bound {promised.value:,.1f}{'' if promised.certified else ', not certified'}"
         return (
             f"Run({len(self.seeds)} seeds, {self.checkpoints[-1]:,} rounds, mean regret "
             f"{self.mean[-1]:,.1f}, {bound}, {state})"
