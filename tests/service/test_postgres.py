@@ -50,13 +50,12 @@ def test_each_policy_has_one_owner(postgres):
 def test_others_forward_to_the_owner(postgres):
     address = postgres()
     with running(address) as one, running(address) as two:
-        one.service.store.here = ""
         store = one.service.store
-        with store._transaction() as cursor:
-            base = str(one.http.base_url).rstrip("/")
-            cursor.execute("UPDATE owners SET address = %s WHERE id = %s", (base, store.instance))
         one.create()
+        assert "p" not in one.service.policies.served  # whoever is asked for it first owns it
+        one.show()
         decisions = two.decide(count=3, key="k")
+        assert "p" not in two.service.policies.served
         assert one.decide(count=3, key="k") == decisions
         assert two.tell((decisions[0]["id"], [0.5, 0.5])).json() == {"accepted": 1, "repeated": 0}
         assert two.tell((decisions[0]["id"], [0.5, 0.6])).status_code == 409
@@ -71,7 +70,7 @@ def test_others_forward_to_the_owner(postgres):
         eventually(lambda: two.http.get("/v1/policies", headers=headers).status_code == 200)
         with store._transaction() as cursor:
             cursor.execute("UPDATE owners SET address = %s", ("http://127.0.0.1:9",))
-        two.service.policies.owner_lost(base)  # or wait until it asks again by itself
+        two.service.policies.owner_lost(store.here)  # or wait until it asks again by itself
         lost = two.http.get("/v1/policies/p")
         assert (lost.status_code, lost.json()["error"]["code"]) == (503, "owned_elsewhere")
         looped = two.http.get("/v1/policies/p", headers={"X-Sidelight-Forwarded": "1"})

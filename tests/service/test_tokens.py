@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import nullcontext
 
 import pytest
-from serving import ADMIN, running
+from serving import ADMIN, eventually, running
 
 from sidelight.errors import InvalidOption
 from sidelight.service import app
@@ -92,6 +93,26 @@ def guarded(tmp_path_factory):
             others = [other for other in scopes if other not in (scope, "admin")]
             lacking[scope] = service.http.post("/v1/tokens", json={"scopes": others}).json()["token"]
         yield service, lacking
+
+
+def test_tokens_end_with_their_policy(store):
+    """Another policy of the same name is not theirs, in no process that shares the store, at once."""
+    shared = store.startswith("postgresql")
+    with running(store) as one, running(store) if shared else nullcontext(one) as two:
+        one.create()
+        made = one.http.post("/v1/tokens", json={"scopes": ["admin"], "policy": "p"}).json()["token"]
+        every = one.http.post("/v1/tokens", json={"scopes": ["admin"]}).json()["token"]
+        eventually(lambda: two.http.get("/v1/policies/p", headers=bearer(made)).status_code == 200)
+        one.decide()
+        assert one.http.delete("/v1/policies/p").status_code == 204
+        assert one.http.get("/v1/policies/p", headers=bearer(made)).status_code == 401
+        two.create()
+        for running_ in (two, one):
+            for path in ("/v1/policies", "/v1/policies/p/export", "/v1/policies/p"):
+                refused = running_.http.get(path, headers=bearer(made))
+                assert refused.status_code == 401, (path, refused.text)
+                running_.service.failures.earned.clear()
+            assert running_.http.get("/v1/policies/p", headers=bearer(every)).status_code == 200
 
 
 def test_nobody_gets_in_without(service):

@@ -74,9 +74,10 @@ def running(
     store: str | Path | Store, *, limits: Limits | None = None, clock: Clock | None = None, **settings: Any
 ) -> Iterator[Running]:
     clock = clock or Clock()
-    opened = store if isinstance(store, Store) else make_store(str(store))
-    service = Service(opened, limits, environment=ADMIN, clock=clock, **settings)
     listening = bound("127.0.0.1", 0)
+    base = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    opened = store if isinstance(store, Store) else make_store(str(store), base)
+    service = Service(opened, limits, environment=ADMIN, clock=clock, **settings)
     began, failed = threading.Event(), []
     server = Server(service, began.set)
 
@@ -93,7 +94,6 @@ def running(
     try:
         if failed:
             raise failed[0]
-        base = f"http://127.0.0.1:{listening.getsockname()[1]}"
         with httpx.Client(base_url=base, headers={"Authorization": f"Bearer {ADMIN}"}, timeout=300) as http:
             yield Running(http, service, clock)
     finally:

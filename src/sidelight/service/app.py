@@ -67,6 +67,10 @@ async def _ready(call: Call, name: str) -> live.Answer:
         return partial((await call.service.policies.look(name)).answer, probabilities=False)
     except OwnedElsewhere as elsewhere:
         answer = await call.edge.forwarded(call.request, elsewhere.address, f"/v1/policies/{name}")
+        if answer.status_code != 200:
+            raise Problem(
+                answer.status_code, "owned_elsewhere", f"policy {name!r} cannot be read where it is served"
+            ) from None
         policy = msgspec.json.decode(answer.body, type=messages.PolicyAnswer)
         policy.probabilities = policy.labels = None
         return lambda: policy
@@ -79,7 +83,7 @@ async def show_policy(call: Call) -> messages.PolicyAnswer:
 
 async def remove_policy(call: Call) -> None:
     """Delete a policy and all its events."""
-    await call.service.policies.remove(call.name)
+    await call.service.remove_policy(call.name)
 
 
 # -- decisions ----------------------------------------------------------------------------------------------

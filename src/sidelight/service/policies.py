@@ -102,6 +102,11 @@ class Policies:
         warm(served.policy)
         return served
 
+    def knows(self, name: str | None) -> bool:
+        """Is it served here, or known who serves it? There is nothing to know of all policies together."""
+        until = self._elsewhere.get(name or "", ("", 0.0))[1]
+        return name is None or name in self.served or time.monotonic() < until
+
     def owner_lost(self, address: str) -> None:
         """A process that owns policies does not answer: ask the store again."""
         self._elsewhere = {name: known for name, known in self._elsewhere.items() if known[0] != address}
@@ -267,8 +272,9 @@ class Policies:
             }
             served = Served(PolicyRow(0, name, about), policy, self.limits, self.snapshot_every)
             row = await self.writing(self.store.create, name, about, [served.snapshot_now()])
-            served.row = await self.writing(self.store.own, row)
-            self.served[name] = served
+            served.row = row
+            if not self.store.remote:  # where others share it, it belongs to whoever is asked for it first
+                self.served[name] = served
             self.count += 1
         note("policy created", policy=name, arms=policy.graph.n_arms)
         return served
@@ -280,12 +286,13 @@ class Policies:
             last = brought.snapshots[-1]
             row = PolicyRow(0, name, brought.about)
             try:  # whether it can be played on is seen before it is stored
-                await asyncio.to_thread(Served.restored, row, last, brought.events(last.seq), self.limits)
+                events = brought.events(last.seq)
+                served = await asyncio.to_thread(Served.restored, row, last, events, self.limits)
             except (SidelightError, ValueError, KeyError, TypeError) as error:
                 raise Problem(422, "invalid_export", f"this policy cannot be played on: {error}") from None
             await self.writing(self.store.create, name, brought.about, brought.snapshots, brought.events())
             self.count += 1
-        return await self.get(name)
+        return served if self.store.remote else await self.get(name)
 
     @asynccontextmanager
     async def reserved(self, name: str, key: str | None = None) -> AsyncIterator[None]:

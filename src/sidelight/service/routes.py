@@ -158,7 +158,7 @@ class Endpoint:
         """ASGI."""
         call = Call(self.service, Request(scope, receive))
         if self.route.scope is not None:
-            self._authorize(call, self.route.scope)
+            await self._authorize(call, self.route.scope)
             if scope["query_string"]:
                 self._read_query(call)
         if self._has_key:
@@ -173,11 +173,11 @@ class Endpoint:
             answer = Response(messages.encode(answer), self.route.status, media_type=JSON)
         await answer(scope, receive, send)
 
-    def _authorize(self, call: Call, scope: str) -> None:
+    async def _authorize(self, call: Call, scope: str) -> None:
         """Who asks, if they may: for the policy of the path, else for what their token is for."""
         service, request = self.service, call.request
         header = request.headers.get("authorization")
-        call.caller = service.tokens.caller(header)
+        call.caller = await service.caller(header)
         if call.caller is None:
             service.failures.check(request.client.host if request.client else "")
             raise refused(header)

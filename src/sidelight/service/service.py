@@ -10,8 +10,8 @@ import time
 import warnings
 from collections.abc import Callable
 
-from sidelight.errors import PastHorizon, StoreError
-from sidelight.service.access import MEBIBYTE, Limits, Rates, Tokens, new_token
+from sidelight.errors import PastHorizon
+from sidelight.service.access import MEBIBYTE, Caller, Limits, Rates, Tokens, new_token
 from sidelight.service.logs import note
 from sidelight.service.messages import Problem
 from sidelight.service.metrics import Metrics
@@ -48,6 +48,7 @@ class Service:
         self.metrics = Metrics()
         self.rates, self.failures = Rates(self.limits.rate), Rates(self.limits.failures)
         self.tokens = Tokens([])
+        self._changing_tokens = asyncio.Lock()  # what was read before a change is no news after it
         self.admin_token: str | None = None  # made at the first start, to be shown once
         self.ready = False
         self.streams = 0  # how many watch
@@ -91,8 +92,9 @@ class Service:
         if len(self.tokens.rows) >= self.limits.tokens:
             raise Problem(429, "too_many_tokens", f"at most {self.limits.tokens:,} tokens are allowed")
         row, token = new_token(scopes, policy, note, self.clock())
-        await self.policies.writing(self.store.add_token, row)
-        self.tokens.rows[row.id] = row
+        async with self._changing_tokens:
+            await self.policies.writing(self.store.add_token, row)
+            self.tokens.rows[row.id] = row
         return row, token
 
     async def add_admin_token(self, note: str) -> str:
@@ -101,8 +103,33 @@ class Service:
 
     async def remove_token(self, row: TokenRow) -> None:
         """The token is good no longer."""
-        await self.policies.writing(self.store.remove_token, row.id)
-        self.tokens.rows.pop(row.id, None)
+        async with self._changing_tokens:
+            await self.policies.writing(self.store.remove_token, row.id)
+            self.tokens.rows.pop(row.id, None)
+
+    async def remove_policy(self, name: str) -> None:
+        """Delete a policy, all its events and its tokens: another policy of this name is not theirs."""
+        async with self._changing_tokens:
+            await self.policies.remove(name)
+            self.tokens.rows = {key: row for key, row in self.tokens.rows.items() if row.policy != name}
+
+    async def read_tokens(self) -> None:
+        """Those that another process has made or revoked."""
+        async with self._changing_tokens:
+            rows = await self.policies.reading(self.store.tokens)
+            self.tokens.rows = {row.id: row for row in rows}
+
+    async def caller(self, header: str | None) -> Caller | None:
+        """Who sends this `Authorization` header; None if it is nobody.
+
+        Another process may have removed the policy that a token is for, and made one of the same name. Whoever serves
+        the policy has asked the store since.
+        """
+        caller = self.tokens.caller(header)
+        if caller is None or not self.store.remote or self.policies.knows(caller.policy):
+            return caller
+        await self.read_tokens()
+        return self.tokens.caller(header)
 
     # -- beside requests -------------------------------------------------------------------------------
 
@@ -117,12 +144,11 @@ class Service:
                     self.writer.failing = ""
 
     async def _refresh(self) -> None:
-        """Tokens that another process has made or revoked."""
+        """Every two seconds: tokens, which also tells whether the store can be reached."""
         while self.store.remote:
             await asyncio.sleep(2.0)
-            with contextlib.suppress(StoreError):
-                rows = await asyncio.to_thread(self.store.tokens)
-                self.tokens.rows = {row.id: row for row in rows}
+            with contextlib.suppress(Problem):
+                await self.read_tokens()
 
     # -- health ----------------------------------------------------------------------------------------
 
