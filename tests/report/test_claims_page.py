@@ -98,7 +98,7 @@ def test_figures_use_log_axes_where_they_can(reproduction):
     assert axes[1].get_xscale() == axes[1].get_yscale() == "log"
     assert axes[3].get_yscale() == "linear"
     labels = [text.get_text() for text in axes[1].get_legend().get_texts()]
-    assert "upper bound" in labels
+    assert "out-degree" in labels
     assert any("predicted" in label for label in labels)
 
 

@@ -43,7 +43,8 @@ class Estimate:
         return cls(nan, nan, nan)
 
     def __str__(self) -> str:
-        interval = "" if self.low == self.high else f" ({self.low:.4g} to {self.high:.4g})"
+        low, high = f"{self.low:.4g}", f"{self.high:.4g}"
+        interval = "" if low == high else f" ({low} to {high})"
         return f"{self.value:.4g}{interval}{self.note and f', {self.note}'}"
 
 
@@ -148,38 +149,6 @@ class Claim:
         started, busy = perf_counter(), process_time()
         evidence = self.measure(**self.sizes(quick))
         return Outcome.of(self, evidence, quick, perf_counter() - started, process_time() - busy)
-
-
-class Claims:
-    """The claims about one subject, in the order in which they are written down."""
-
-    def __init__(self, group: str) -> None:
-        self.group = group
-        self.listed: list[Claim] = []
-
-    def add(
-        self,
-        name: str,
-        family: str,
-        source: Sequence[str],
-        *predictions: Prediction,
-        statement: str = "",
-        known_false: bool = False,
-        **sizes: tuple[Any, Any],
-    ) -> Callable[[Callable[..., Evidence]], Callable[..., Evidence]]:
-        """The decorated function measures the claim; its docstring is the statement, unless that is given.
-
-        It is called with the `sizes` by name: the first of each in the quick experiment, the second in the full one.
-        """
-        quick, full = ({key: pair[at] for key, pair in sizes.items()} for at in (0, 1))
-
-        def listed(measure: Callable[..., Evidence]) -> Callable[..., Evidence]:
-            text = " ".join((statement or measure.__doc__ or "").split())
-            header = (name, self.group, text, tuple(source), family, predictions)
-            self.listed.append(Claim(*header, measure, quick, full, known_false))
-            return measure
-
-        return listed
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sidelight._types import Floats
 from sidelight.analysis import observability, packing_independent_set
 from sidelight.environment import Environment, bernoulli, gap, packing, switching
 from sidelight.errors import SidelightError
-from sidelight.experiment.claims.claim import Claims, Curve, Estimate, Evidence, Prediction
+from sidelight.experiment.claims.claim import Claim, Curve, Estimate, Evidence, Prediction
 from sidelight.experiment.run import Run
 from sidelight.experiment.simulation import simulate
 from sidelight.experiment.statistics import BEND, resampled_means
@@ -24,6 +25,7 @@ from sidelight.planning.bounds import lower
 from sidelight.policy import names as registry
 
 Make = Callable[[FeedbackGraph, int], Plan]
+Row = dict[str, Any]
 Environments = Callable[[FeedbackGraph, int], Mapping[str, Environment]]
 
 HORIZONS = ((16_384, 65_536, 262_144), (16_384, 65_536, 262_144, 1_048_576, 2_097_152))
@@ -249,75 +251,6 @@ def share_of_bound(played: Sequence[Played], bounds: Sequence[float]) -> Estimat
 # -- claims that are played ---------------------------------------------------------------------------------
 
 
-def growth_claim(
-    claims: Claims,
-    name: str,
-    family: str,
-    source: Sequence[str],
-    statement: str,
-    make: Make,
-    graph: Callable[..., FeedbackGraph] | None = None,
-    *,
-    power: float = 2 / 3,
-    x_label: str = "T, rounds",
-    reason: str = "",
-    bound: str = "the bound at T = 10¹⁶",
-    environments: Environments = weak_environments,
-    rivals: tuple[str, ...] = RIVALS,
-    seeds: tuple[int, int] = (8, 32),
-    sizes: tuple[Sequence[int], Sequence[int]] | None = None,
-    **options: Any,
-) -> None:
-    """List the claim that regret is of order T^power, or size^power if there are `sizes`, tight on hard instances.
-
-    Measured are the exponents of regret and bound, and regret over the bound. What plays is tuned for each of
-    several horizons on the graph that `family` names, unless `graph` makes it; or for each graph(size, **options) at
-    one horizon, and the bound's exponent is taken where T has outgrown the size. Rivals play the last game.
-    """
-    what = "T" if sizes is None else "the size"
-    played_exponent, bound_exponent = f"exponent in {what}, played", f"exponent in {what}, bound"
-
-    def measure(
-        seeds: int,
-        rivals: Sequence[str],
-        horizons: Sequence[int] = (),
-        sizes: Sequence[int] = (),
-        horizon: int = 0,
-        **options: int,
-    ) -> Evidence:
-        games: dict[float, tuple[FeedbackGraph, int]]
-        if graph is not None and sizes:
-            games = {float(size): (graph(size, **options), horizon) for size in sizes}
-            far = {size: (on, 10**16) for size, (on, _) in games.items()}
-            column, y_label = x_label, f"regret after {horizon:,} rounds, worst environment"
-        else:
-            on = families.parse(family) if graph is None else graph()
-            games, far = {T: (on, T) for T in horizons}, {T: (on, T) for T in (10**14, 10**16)}
-            column, y_label = "T", "regret in the worst of the hard environments"
-        exponent = slope(list(far), [make(*game).bound.value for game in far.values()])
-        evidence = _play_growing(games, make, environments, seeds, rivals, column, played_exponent, power)
-        estimates = {**evidence.estimates, bound_exponent: exponent}
-        return replace(evidence, estimates=estimates, x_label=x_label, y_label=y_label)
-
-    if sizes is None:
-        reason = f"regret of order T^{power:.3g} on the hardest losses"
-        bound = "the leading term of the bound, at T = 10¹⁴ to 10¹⁶"
-    games = {"horizons": HORIZONS} if sizes is None else {"sizes": sizes, "horizon": (262_144, 2_097_152)}
-    claims.add(
-        name,
-        family,
-        source,
-        Prediction.near(played_exponent, power, 0.07 if sizes is None else 0.1, reason),
-        Prediction.near(bound_exponent, power, 0.01 if sizes is None else 0.02, bound),
-        AT_MOST_THE_BOUND,
-        statement=statement,
-        seeds=seeds,
-        rivals=(rivals, rivals),
-        **games,
-        **options,
-    )(measure)
-
-
 def _play_growing(
     games: Mapping[float, tuple[FeedbackGraph, int]],
     make: Make,
@@ -362,6 +295,12 @@ def curves(
     return measured, Curve("bound", "bound", x, bounds), predicted(x, played[-1].worst, power)
 
 
+def columns(rows: Sequence[Row], roles: Mapping[str, str]) -> list[Curve]:
+    """Columns of cases in a list as curves, each with its role."""
+    at = range(1, len(rows) + 1)
+    return [Curve(name, role, at, [row[name] for row in rows]) for name, role in roles.items()]
+
+
 def rival_curves(at: float, rivals: Mapping[str, Played]) -> list[Curve]:
     """One point for every rival that played."""
     return [Curve(name, "baseline", (at,), (each.worst,)) for name, each in rivals.items()]
@@ -376,62 +315,183 @@ def predicted(x: Sequence[float], last: float, power: float) -> Curve:
 # -- claims that are computed -------------------------------------------------------------------------------
 
 
-Drawn = Mapping[str, tuple[str, str | float | Sequence[float]]]
-"""By the label of a curve its role, and its column in a table, its constant height or its values."""
+_NUMBERS: dict[str, Callable[[list[float]], Any]]
+_NUMBERS = {"largest ": max, "least ": min, "last ": lambda values: values[-1], "": np.median}
+"""Of a column, by the first word of what is predicted; the other is "exponent of "."""
 
 
-def table(
-    rows: Sequence[dict[str, Any]],
-    estimates: Mapping[str, Estimate | float],
-    drawn: Drawn,
-    x_label: str,
-    y_label: str,
-    x: Iterable[float] | None = None,
-    **more: Any,
-) -> Evidence:
-    """Cases in a list, some of their columns drawn."""
-    at = range(1, len(rows) + 1) if x is None else list(x)
-    lines = []
-    for label, (role, what) in drawn.items():
-        values = [row[what] for row in rows] if isinstance(what, str) else what
-        lines.append(Curve(label, role, at, [values] * len(at) if isinstance(values, float) else values))
-    return Evidence(rows, estimates, lines, x_label, y_label, **more)
+def _columns(rows: Sequence[Row], predictions: Sequence[Prediction], unit: str) -> Evidence:
+    """Every predicted number from its column, and these columns as curves."""
+    x_label = next(iter(rows[0]))
+    at: list[Any] = [row[x_label] for row in rows]
+    if any(isinstance(value, str) for value in at):
+        at, x_label = list(range(1, len(rows) + 1)), f"{x_label} (see the table)"
+    estimates, lines = {}, dict[str, Curve]()
+    for each in predictions:
+        how, column = _read(each.name)
+        values = [float(row[column]) for row in rows]
+        lines.setdefault(column, Curve(column, "measured", at, values))
+        if how == "exponent of ":
+            estimates[each.name] = Estimate.exact(slope(at, values))
+            drawn = [predicted(at, values[-1], (each.low + each.high) / 2)]
+        else:
+            number = float(_NUMBERS[how](values))
+            low, high = (number, number) if how else (min(values), max(values))
+            estimates[each.name] = Estimate(number, low, high)
+            ends = {end for end in (each.low, each.high) if isfinite(end)}
+            drawn = [Curve(f"predicted {end:.4g}", "bound", at, [end] * len(at)) for end in sorted(ends)]
+        for line in drawn:
+            lines.setdefault(line.label, line)
+    return Evidence(rows, estimates, list(lines.values()), x_label, unit)
 
 
-def ratios(
-    rows: Sequence[dict[str, Any]],
-    column: str,
-    label: str,
-    x_label: str,
-    y_label: str,
-    x: Iterable[float] | None = None,
-    estimates: Mapping[str, float] | None = None,
-    **more: Any,
-) -> Evidence:
-    """Cases with a ratio that should be on one side of 1: its extremes, and a line at 1."""
-    values = [row[column] for row in rows]
-    extremes = {"largest ratio": max(values), "least ratio": min(values)}
-    drawn: Drawn = {label: ("measured", column), "equal": ("bound", 1.0)}
-    return table(rows, extremes | dict(estimates or {}), drawn, x_label, y_label, x, **more)
+def _read(name: str) -> tuple[str, str]:
+    """What is taken of which column, by the name of a prediction."""
+    column, last, _ = name.partition(" at the largest ")
+    if last:
+        return "last ", column
+    how = next((how for how in ("exponent of ", *_NUMBERS) if name.startswith(how)), "")
+    return how, name.removeprefix(how)
 
 
-def formula(
-    x: Iterable[float],
-    values: Mapping[str, Sequence[float]],
-    power: float,
-    x_label: str,
-    y_label: str,
-    estimates: Mapping[str, float] | None = None,
-    **more: Any,
-) -> Evidence:
-    """Numbers that are computed, not played: one exact slope per series, named "exponent of <series>"."""
-    at = [float(value) for value in x]
-    rows = [
-        {x_label: value} | {name: float(series[i]) for name, series in values.items()}
-        for i, value in enumerate(at)
-    ]
-    slopes = {f"exponent of {name}": slope(at, y) for name, y in values.items()}
-    lines = [Curve(name, "measured", at, series) for name, series in values.items()]
-    lines.append(predicted(at, next(iter(values.values()))[-1], power))
-    evidence = Evidence(rows, slopes | dict(estimates or {}), lines, x_label, y_label)
-    return replace(evidence, **more) if more else evidence
+# -- the lists of claims ------------------------------------------------------------------------------------
+
+
+class Claims:
+    """The claims about one subject, in the order in which they are written down."""
+
+    def __init__(self, group: str) -> None:
+        self.group = group
+        self.listed: list[Claim] = []
+
+    def add(
+        self,
+        name: str,
+        family: str,
+        source: Sequence[str],
+        *predictions: Prediction,
+        statement: str = "",
+        known_false: bool = False,
+        **sizes: tuple[Any, Any],
+    ) -> Callable[[Callable[..., Evidence]], Callable[..., Evidence]]:
+        """The decorated function measures the claim; its docstring is the statement, unless that is given.
+
+        It is called with the `sizes` by name: the first of each in the quick experiment, the second in the full one.
+        """
+        quick, full = ({key: pair[at] for key, pair in sizes.items()} for at in (0, 1))
+
+        def listed(measure: Callable[..., Evidence]) -> Callable[..., Evidence]:
+            text = " ".join((statement or measure.__doc__ or "").split())
+            header = (name, self.group, text, tuple(source), family, predictions)
+            self.listed.append(Claim(*header, measure, quick, full, known_false))
+            return measure
+
+        return listed
+
+    def growth(
+        self,
+        name: str,
+        family: str,
+        source: Sequence[str],
+        statement: str,
+        make: Make,
+        graph: Callable[..., FeedbackGraph] | None = None,
+        *,
+        power: float = 2 / 3,
+        x_label: str = "T, rounds",
+        reason: str = "",
+        bound: str = "the bound at T = 10¹⁶",
+        environments: Environments = weak_environments,
+        rivals: tuple[str, ...] = RIVALS,
+        seeds: tuple[int, int] = (8, 32),
+        sizes: tuple[Sequence[int], Sequence[int]] | None = None,
+        **options: Any,
+    ) -> None:
+        """List the claim that regret is of order T^power, or size^power with `sizes`, tight on hard instances.
+
+        Measured are the exponents of regret and bound, and regret over the bound. What plays is tuned for each of
+        several horizons on the graph that `family` names, unless `graph` makes it; or for each graph(size, **options)
+        at one horizon, and the bound's exponent is taken where T has outgrown the size. Rivals play the last game.
+        """
+        what = "T" if sizes is None else "the size"
+        played_exponent, bound_exponent = f"exponent in {what}, played", f"exponent in {what}, bound"
+
+        def measure(
+            seeds: int,
+            rivals: Sequence[str],
+            horizons: Sequence[int] = (),
+            sizes: Sequence[int] = (),
+            horizon: int = 0,
+            **options: int,
+        ) -> Evidence:
+            games: dict[float, tuple[FeedbackGraph, int]]
+            if graph is not None and sizes:
+                games = {float(size): (graph(size, **options), horizon) for size in sizes}
+                far = {size: (on, 10**16) for size, (on, _) in games.items()}
+                column, y_label = x_label, f"regret after {horizon:,} rounds, worst environment"
+            else:
+                on = families.parse(family) if graph is None else graph()
+                games, far = {T: (on, T) for T in horizons}, {T: (on, T) for T in (10**14, 10**16)}
+                column, y_label = "T", "regret in the worst of the hard environments"
+            exponent = slope(list(far), [make(*game).bound.value for game in far.values()])
+            evidence = _play_growing(games, make, environments, seeds, rivals, column, played_exponent, power)
+            estimates = {**evidence.estimates, bound_exponent: exponent}
+            return replace(evidence, estimates=estimates, x_label=x_label, y_label=y_label)
+
+        if sizes is None:
+            reason = f"regret of order T^{power:.3g} on the hardest losses"
+            bound = "the leading term of the bound, at T = 10¹⁴ to 10¹⁶"
+        games = {"horizons": HORIZONS} if sizes is None else {"sizes": sizes, "horizon": (262_144, 2_097_152)}
+        self.add(
+            name,
+            family,
+            source,
+            Prediction.near(played_exponent, power, 0.07 if sizes is None else 0.1, reason),
+            Prediction.near(bound_exponent, power, 0.01 if sizes is None else 0.02, bound),
+            AT_MOST_THE_BOUND,
+            statement=statement,
+            seeds=seeds,
+            rivals=(rivals, rivals),
+            **games,
+            **options,
+        )(measure)
+
+    def cases(
+        self,
+        name: str,
+        family: str,
+        source: Sequence[str],
+        *predictions: Prediction,
+        unit: str,
+        rivals: Mapping[str, float | str] | None = None,
+        notes: Sequence[str] = (),
+        known_false: bool = False,
+        **sizes: tuple[Any, Any],
+    ) -> Callable[[Callable[[Any], Row | list[Row]]], None]:
+        """List a claim about numbers that are computed: the decorated function gives the row, or rows, of a case.
+
+        The one of the `sizes` lists the cases, or says how many there are. What is predicted is a column: "largest
+        C", "least C" and "exponent of C" are of column C, "C at the largest n" is its last number, and a column's
+        own name stands for all of it, from the least number to the largest. The figure shows these columns in the
+        `unit`, beside what is predicted, against the first column. Of a rival its ratio is given, or the column that
+        ends with it.
+        """
+
+        def listed(row_of: Callable[[Any], Row | list[Row]]) -> None:
+            def measure(**sizes: Any) -> Evidence:
+                (given,) = sizes.values()
+                rows: list[Row] = []
+                for case in range(given) if isinstance(given, int) else given:
+                    made = row_of(case)
+                    rows += made if isinstance(made, list) else [made]
+                ratios = {
+                    name: rows[-1][ratio] if isinstance(ratio, str) else ratio
+                    for name, ratio in (rivals or {}).items()
+                }
+                return replace(_columns(rows, predictions, unit), rivals=ratios, notes=notes)
+
+            statement = row_of.__doc__ or ""
+            more: dict[str, Any] = {"statement": statement, "known_false": known_false, **sizes}
+            self.add(name, family, source, *predictions, **more)(measure)
+
+        return listed

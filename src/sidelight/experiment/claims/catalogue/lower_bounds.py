@@ -7,15 +7,15 @@ from math import sqrt
 
 from sidelight.analysis import PackingSet, packing_independent_set
 from sidelight.environment import Environment, packing
-from sidelight.experiment.claims.claim import Claims, Curve, Evidence, Prediction
+from sidelight.experiment.claims.claim import Curve, Evidence, Prediction
 from sidelight.experiment.claims.measures import (
     LARGEST_GAP,
+    Claims,
+    Row,
     doubled,
-    formula,
     packing_bound,
     play_rivals,
     predicted,
-    ratios,
     rival_curves,
     slope,
     worst_exponent,
@@ -96,40 +96,41 @@ def everyone(n: int, horizons: Sequence[int], seeds: int, rivals: Sequence[str])
     )
 
 
-@claims.add(
+@claims.cases(
     "packing-rates",
     "packing sets of 64 arms and more",
     ("prop:packing-lb",),
     Prediction.near("exponent of t = 1", 1 / 3, 0.02, "(|S|/t)^{1/3}"),
     Prediction.near("t = 1 over t = 2", 2 ** (1 / 3), 0.02, "(|S|/t)^{1/3}"),
     Prediction.near("exponent in T", 2 / 3, 0.01, "T^{2/3}"),
+    unit="regret at T = 10¹⁴",
     members=(doubled(64, 1024), doubled(64, 4096)),
 )
-def rates(members: Sequence[int]) -> Evidence:
+def rates(size: int) -> Row:
     """The lower bound grows like (|S|/t)^{1/3} and like T^{2/3}."""
-    forced = {f"t = {t}": [lower.packing_set(size, t, 10**14) for size in members] for t in (1, 2)}
     horizons = [10**10, 10**14]
-    more = {
-        "exponent in T": slope(horizons, [lower.packing_set(64, 1, T) for T in horizons]),
-        "t = 1 over t = 2": forced["t = 1"][-1] / forced["t = 2"][-1],
+    earlier, forced = (lower.packing_set(size, 1, T) for T in horizons)
+    less = lower.packing_set(size, 2, horizons[-1])
+    row = {
+        "|S|, arms of the packing": size,
+        "t = 1": forced,
+        "t = 2": less,
+        "t = 1 over t = 2": forced / less,
     }
-    return formula(members, forced, 1 / 3, "|S|, arms of the packing", "regret at T = 10¹⁴", more)
+    return row | {"exponent in T": slope(horizons, [earlier, forced])}
 
 
-@claims.add(
+@claims.cases(
     "sandwich",
     "nine weakly observable families",
     ("prop:packing-lb", "thm:directed-bounded-degree"),
     Prediction.least("least ratio", 1.0, "an upper bound is at least a lower bound"),
     Prediction.most("largest ratio", 60.0, "2.39/0.30 for the cycle; log factors on dense graphs"),
+    unit="upper bound / lower bound at T = 10¹⁴",
     specs=(WEAK_FAMILIES, (*WEAK_FAMILIES, "cycle:960", "hypercube:9", "cliques:100x3", "grid:20,20")),
 )
-def sandwich(specs: Sequence[str]) -> Evidence:
+def sandwich(spec: str) -> Row:
     """Certified upper and lower bounds never cross, and for constant degree they differ by a constant."""
-    T, rows = 10**14, []
-    for spec in specs:
-        graph = families.parse(spec)
-        above, below = plan(graph, T).bound.value, packing_bound(graph, T)
-        rows.append({"family": spec, "upper": above, "lower": below, "upper / lower": above / below})
-    y_label = "ratio of the bounds at T = 10¹⁴"
-    return ratios(rows, "upper / lower", "upper / lower", "family (see the table)", y_label)
+    T, graph = 10**14, families.parse(spec)
+    above, below = plan(graph, T).bound.value, packing_bound(graph, T)
+    return {"family": spec, "upper": above, "lower": below, "ratio": above / below}

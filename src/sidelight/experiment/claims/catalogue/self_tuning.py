@@ -11,16 +11,18 @@ from sidelight._types import Floats
 from sidelight.analysis import fractional_domination
 from sidelight.environment import Environment, gap, hard
 from sidelight.errors import SidelightError
-from sidelight.experiment.claims.claim import Claims, Curve, Estimate, Evidence, Prediction
+from sidelight.experiment.claims.claim import Curve, Estimate, Evidence, Prediction
 from sidelight.experiment.claims.measures import (
     BOOTSTRAP_SEED,
     REPLICATES,
+    Claims,
     Environments,
+    Row,
+    columns,
     finished,
     interval,
     largest,
     ratio_of_means,
-    table,
 )
 from sidelight.experiment.statistics import resampled_means
 from sidelight.graph import FeedbackGraph, families
@@ -43,7 +45,7 @@ CASES = "family and environment (see the table)"
 # -- bounds -------------------------------------------------------------------------------------------------
 
 
-@claims.add(
+@claims.cases(
     "self-tuning-constants",
     "seven weakly observable families",
     (PAGE,),
@@ -56,50 +58,33 @@ CASES = "family and environment (see the table)"
         "1.966 by Theorem 2, times 1.02^{2/3}·1.01^{1/3}/0.99 for being lazy and κ^{1/3} for large blocks",
     ),
     Prediction.most("known T: bound / CHLZ21 as printed", 0.64, "1.5/2.381 = 0.630"),
+    unit="leading constant at T = 10¹⁵",
+    notes=("Intervals are ranges over the families.",),
     specs=(WEAK, (*WEAK, "cycle:400", "hypercube:9", "cliques:100x4", "grid:20,20")),
 )
-def constants(specs: Sequence[str]) -> Evidence:
+def constants(spec: str) -> Row:
     """Stability and exploration are not paid together: 1.5(Dδ^s)^{1/3}T^{2/3} if T is known, 1.966 if it is not."""
-    T, rows = 10**15, []
-    for spec in specs:
-        graph = families.parse(spec)
-        n, delta = graph.n_arms, fractional_domination(graph).value
-        best = min(_scale(n, delta, s) for s in np.linspace(0.02, 1.0, 99)) ** (1 / 3) * T ** (2 / 3)
-        half = _scale(n, delta, 0.5) ** (1 / 3) * T ** (2 / 3)
-        known = plan(graph, T, realization="fixed").bound.value
-        chlz21 = 3 * 2 ** (-1 / 3) * _scale(n, delta, 1.0) ** (1 / 3) * T ** (2 / 3)
-        unknown = plan(graph, realization="self-tuning").bound_at(T).value
-        row = {"family": spec, "known T": known / best, "unknown T": unknown / half}
-        rows.append(row | {"known T / CHLZ21": known / chlz21})
-    return table(
-        rows,
-        {
-            "known T: bound / (Dδ^s)^{1/3}T^{2/3}, best s": _range(rows, "known T"),
-            "unknown T: bound / (Dδ^s)^{1/3}T^{2/3}, s = ½": _range(rows, "unknown T"),
-            "known T: bound / CHLZ21 as printed": _range(rows, "known T / CHLZ21"),
-        },
-        {
-            "known T": ("measured", "known T"),
-            "unknown T": ("measured", "unknown T"),
-            "3/2": ("predicted", 1.5),
-            "1.966": ("predicted", 1.966),
-            "2.381 as printed": ("bound", 3 * 2 ** (-1 / 3)),
-        },
-        "family (see the table)",
-        "leading constant at T = 10¹⁵",
-        notes=("Intervals are ranges over the families.",),
-    )
+    T, graph = 10**15, families.parse(spec)
+    n, delta = graph.n_arms, fractional_domination(graph).value
+    best = min(_scale(n, delta, s) for s in np.linspace(0.02, 1.0, 99)) ** (1 / 3) * T ** (2 / 3)
+    half = _scale(n, delta, 0.5) ** (1 / 3) * T ** (2 / 3)
+    known = plan(graph, T, realization="fixed").bound.value
+    chlz21 = 3 * 2 ** (-1 / 3) * _scale(n, delta, 1.0) ** (1 / 3) * T ** (2 / 3)
+    return {
+        "family": spec,
+        "known T: bound / (Dδ^s)^{1/3}T^{2/3}, best s": known / best,
+        "unknown T: bound / (Dδ^s)^{1/3}T^{2/3}, s = ½": plan(graph, realization="self-tuning")
+        .bound_at(T)
+        .value
+        / half,
+        "known T: bound / CHLZ21 as printed": known / chlz21,
+    }
 
 
 def _scale(n: int, delta: float, s: float) -> float:
     """D_s·δ^s, with D_s the largest value of the entropy of order s on n arms."""
     diameter = np.log(n) if s == 1.0 else (n ** (1 - s) - 1) / (s * (1 - s))
     return float(diameter * delta**s)
-
-
-def _range(rows: Sequence[Mapping[str, Any]], column: str) -> Estimate:
-    values = [row[column] for row in rows]
-    return Estimate(float(np.median(values)), min(values), max(values))
 
 
 # -- play ---------------------------------------------------------------------------------------------------
@@ -311,18 +296,14 @@ def certificate(horizon: int, seeds: int, specs: Sequence[str]) -> Evidence:
                 row: dict[str, Any] = {"family": spec, "environment": environment, "plan": name}
                 row |= {"regret": float(run.mean[-1]), "certificate": float(certified.mean())}
                 rows.append(row | {"largest": float(certified.max()), "promised": promised})
-    return table(
+    return Evidence(
         rows,
         {
             "mean regret / mean certificate": largest(shares),
             "certificate / budget, any run": max(used[KNOWN]),
             "certificate / bound at t, any run": max(used[SELF]),
         },
-        {
-            "regret": ("measured", "regret"),
-            "mean certificate": ("predicted", "certificate"),
-            "promised beforehand": ("bound", "promised"),
-        },
+        columns(rows, {"regret": "measured", "certificate": "predicted", "promised": "bound"}),
         "family, environment and plan (see the table)",
         f"regret after {horizon:,} rounds",
         notes=("Each number is the largest over all games; certificates are those of single runs.",),

@@ -9,21 +9,21 @@ import numpy as np
 
 from sidelight.analysis import fractional_domination
 from sidelight.environment import gap
-from sidelight.experiment.claims.claim import Claims, Curve, Estimate, Evidence, Prediction
+from sidelight.experiment.claims.claim import Curve, Estimate, Evidence, Prediction
 from sidelight.experiment.claims.measures import (
     AT_MOST_THE_BOUND,
     HORIZONS,
     REGRET_BOUND,
+    Claims,
+    Row,
+    columns,
     curves,
     doubled,
     finished,
-    formula,
     play,
     play_rivals,
-    ratios,
     share_of_bound,
     slope,
-    table,
     weak_environments,
     worst_exponent,
 )
@@ -43,67 +43,52 @@ SPECS = (
 )
 
 
-@claims.add(
+@claims.cases(
     "interpolation-lemma",
     "random graphs, distributions and h",
     ("docs/theory/interpolated.md",),
     Prediction.least("least Σ g_j / X_i^{1−h}", 1 - 1e-9, "Lemma 1 (a), up to rounding"),
     Prediction.most("largest Σ g_j / δ^h", 1 + 1e-6, "Lemma 1 (b), up to the tolerance of the LP"),
+    unit="coverage, which must stay above 1, and cost, which must stay below",
     graphs=(100, 2_000),
 )
-def lemma(graphs: int) -> Evidence:
+def lemma(draw: int) -> list[Row]:
     """Exploration g_j = max w_ji·X_i^{1−h} covers every arm as X_i^{1−h} needs and costs δ^h at most."""
-    rng = np.random.default_rng(7)
-    rows = []
-    for seed in range(graphs):
-        n = int(rng.integers(3, 30))
-        graph = families.bounded_in_degree(n, int(rng.integers(1, n)), seed)
-        x = fractional_domination(graph).weights
-        A = graph.to_sparse().toarray().astype(float)  # A[j, i]: j reveals i
-        load = A.T @ x
-        for h in (0.1, 0.5, 0.8, 1.0):
-            X = rng.dirichlet(np.full(n, rng.choice([0.05, 0.3, 1.0, 10.0])))
-            powers = np.ones(n) if h == 1.0 else X ** (1 - h)
-            g = x * (A * (powers / load)).max(axis=1)
-            covered = float(np.min((A.T @ g + 1e-12) / (powers + 1e-12)))
-            rows.append({"n": n, "h": h, "least (a)": covered, "(b)": float(g.sum() / x.sum() ** h)})
-    covered_by, spent = ([row[name] for row in rows] for name in ("least (a)", "(b)"))
-    return table(
-        rows[:40],
-        {"least Σ g_j / X_i^{1−h}": min(covered_by), "largest Σ g_j / δ^h": max(spent)},
-        {
-            "(a) least coverage": ("measured", covered_by),
-            "(b) share of δ^h spent": ("baseline", spent),
-            "both meet at 1": ("bound", 1.0),
-        },
-        "random graph, h and X",
-        "(a) must stay above 1, (b) below",
-        range(1, len(rows) + 1),
-        notes=(f"{len(rows)} draws; the table shows the first 40.",),
-    )
+    rng, rows = np.random.default_rng([7, draw]), []
+    n = int(rng.integers(3, 30))
+    graph = families.bounded_in_degree(n, int(rng.integers(1, n)), draw)
+    x = fractional_domination(graph).weights
+    A = graph.to_sparse().toarray().astype(float)  # A[j, i]: j reveals i
+    load = A.T @ x
+    for h in (0.1, 0.5, 0.8, 1.0):
+        X = rng.dirichlet(np.full(n, rng.choice([0.05, 0.3, 1.0, 10.0])))
+        powers = np.ones(n) if h == 1.0 else X ** (1 - h)
+        g = x * (A * (powers / load)).max(axis=1)
+        covered = float(np.min((A.T @ g + 1e-12) / (powers + 1e-12)))
+        row = {"draw": draw, "n": n, "h": h, "Σ g_j / X_i^{1−h}": covered}
+        rows.append(row | {"Σ g_j / δ^h": float(g.sum() / x.sum() ** h)})
+    return rows
 
 
-@claims.add(
+@claims.cases(
     "interpolated-never-worse",
     "eleven families, their natural partitions",
     ("docs/theory/interpolated.md", "docs/theory/tight-constants.md"),
     Prediction.most("largest ratio", 1 + 1e-9, "h = 1 is clustered, h = ½ at most adaptive"),
     Prediction.most("least ratio", 0.95, "a real gain somewhere"),
+    unit="interpolated / better printed bound at T = 10¹²",
     specs=SPECS,
 )
-def never_worse(specs: Sequence[str]) -> Evidence:
+def never_worse(spec: str) -> list[Row]:
     """Interpolated blocks have a bound at most that of the better printed realization of the same partition."""
-    T, rows = 10**12, []
-    for spec in specs:
-        graph = families.parse(spec)
-        for name in ("single", "components", "corrupted"):
-            partition = getattr(partitions, name)(graph)
-            if partition.weak.size:
-                ours = plan(graph, T, partition, "interpolated").bound.value
-                printed = min(plan(graph, T, partition, way).bound.value for way in ("clustered", "adaptive"))
-                rows.append({"family": spec, "partition": name, "interpolated / printed": ours / printed})
-    label, x_label = "interpolated / better printed bound", "family and partition (see the table)"
-    return ratios(rows, "interpolated / printed", label, x_label, "ratio of the bounds at T = 10¹²")
+    T, graph, rows = 10**12, families.parse(spec), []
+    for name in ("single", "components", "corrupted"):
+        partition = getattr(partitions, name)(graph)
+        if partition.weak.size:
+            ours = plan(graph, T, partition, "interpolated").bound.value
+            printed = min(plan(graph, T, partition, way).bound.value for way in ("clustered", "adaptive"))
+            rows.append({"family": spec, "partition": name, "ratio": ours / printed})
+    return rows
 
 
 def _cycle_and_pairs(n: int) -> FeedbackGraph:
@@ -114,50 +99,43 @@ def _cycle_and_pairs(n: int) -> FeedbackGraph:
     return FeedbackGraph.from_edges(3 * n, edges)
 
 
-@claims.add(
+@claims.cases(
     "weighted-projection",
     "a directed cycle of n arms beside n isolated edges: (Σδ)^{1/3} ~ n^{1/3}, (m·Σδ²)^{1/6} ~ n^{1/2}",
     ("docs/theory/weighted-projection.md",),
     Prediction.near("exponent of weighted projection", 1 / 3, 0.04, "(Σδ)^{1/3}, Σδ = 3n"),
     Prediction.near("exponent of printed projection", 1 / 2, 0.04, "(m·Σδ²)^{1/6}, m = n+1"),
     Prediction.most("largest weighted / printed", 1 + 1e-9, "(Σδ)² ≤ m·Σδ²"),
+    unit="projection terms at T = 10¹⁵",
     arms=(doubled(32, 512), doubled(32, 2048)),
 )
-def weighted(arms: Sequence[int]) -> Evidence:
+def weighted(n: int) -> Row:
     """Rates weighted by δ_k turn (m·Σδ²)^{1/6} of the projection into (Σδ)^{1/3}."""
-    T = 10**15
-    ours, printed = [], []
-    for n in arms:
-        graph = _cycle_and_pairs(n)
-        blocks = partitions.components(graph)
-        old = plan(graph, T, blocks, "clustered").bound.terms
-        new = plan(graph, T, blocks, "interpolated").bound.terms
-        printed.append(old["projection of weak blocks"] + old["local exploration"])
-        ours.append(new["projection"] + new["local exploration"])
-    series = {"weighted projection": ours, "printed projection": printed}
-    x_label = "n, arms of the cycle beside n isolated edges"
-    worst = {"largest weighted / printed": max(new / old for new, old in zip(ours, printed, strict=True))}
-    return formula(arms, series, 1 / 3, x_label, "projection terms at T = 10¹⁵", worst)
+    T, graph = 10**15, _cycle_and_pairs(n)
+    blocks = partitions.components(graph)
+    old = plan(graph, T, blocks, "clustered").bound.terms
+    new = plan(graph, T, blocks, "interpolated").bound.terms
+    printed = old["projection of weak blocks"] + old["local exploration"]
+    ours = new["projection"] + new["local exploration"]
+    row = {"n, arms of the cycle beside n isolated edges": n, "weighted projection": ours}
+    return row | {"printed projection": printed, "weighted / printed": ours / printed}
 
 
-@claims.add(
+@claims.cases(
     "flat-universal",
     "eleven families",
     ("docs/theory/flat.md",),
     Prediction.most("largest ratio", 1.0, "min_h D_h(N)δ*^h ≤ 4δ*(1 + log(N/δ*))"),
+    unit="flat bound / closed form at T = 10¹²",
     specs=SPECS,
 )
-def flat(specs: Sequence[str]) -> Evidence:
+def flat(spec: str) -> Row:
     """One block, no partition: at most 2.39(δ*(1 + log(N/δ*)))^{1/3}T^{2/3} on every observable graph."""
-    T, rows = 10**12, []
-    for spec in specs:
-        graph = families.parse(spec)
-        delta = fractional_domination(graph).value
-        claimed = 2.39 * cbrt(delta * (1 + log(graph.n_arms / delta))) * cbrt(T) ** 2
-        ours = plan(graph, T, partitions.single(graph), "interpolated").bound.value
-        rows.append({"family": spec, "N": graph.n_arms, "δ*": delta, "flat / claimed": ours / claimed})
-    x_label = "family (see the table)"
-    return ratios(rows, "flat / claimed", "flat bound / closed form", x_label, "ratio at T = 10¹²")
+    T, graph = 10**12, families.parse(spec)
+    delta = fractional_domination(graph).value
+    claimed = 2.39 * cbrt(delta * (1 + log(graph.n_arms / delta))) * cbrt(T) ** 2
+    ours = plan(graph, T, partitions.single(graph), "interpolated").bound.value
+    return {"family": spec, "N": graph.n_arms, "δ*": delta, "ratio": ours / claimed}
 
 
 @claims.add(
@@ -240,27 +218,24 @@ def anytime(horizons: Sequence[int], seeds: int) -> Evidence:
     )
 
 
-@claims.add(
+@claims.cases(
     "tight-constants",
     "eleven families, four horizons",
     ("docs/theory/tight-constants.md",),
     Prediction.most("largest ratio", 1 + 1e-9, "the printed parameters are feasible"),
     Prediction.most("least ratio", 0.9, "a real gain somewhere"),
+    unit="minimised / printed bound, both certified",
     specs=SPECS,
 )
-def tight(specs: Sequence[str]) -> Evidence:
+def tight(spec: str) -> list[Row]:
     """Minimising the right-hand side at T is never worse than the printed constants where these are certified."""
-    rows = []
-    for spec in specs:
-        graph = families.parse(spec)
-        for T in (10**3, 10**5, 10**8, 10**12):
-            printed = [plan(graph, T, realization=way).bound for way in ("clustered", "adaptive", "hybrid")]
-            certified = [bound.value for bound in printed if bound.certified]
-            if certified:
-                share = plan(graph, T).bound.value / min(certified)
-                rows.append({"family": spec, "T": T, "tight / printed": share})
-    x_label = "family and T (see the table)"
-    return ratios(rows, "tight / printed", "minimised / printed", x_label, "ratio of certified bounds")
+    graph, rows = families.parse(spec), []
+    for T in (10**3, 10**5, 10**8, 10**12):
+        printed = [plan(graph, T, realization=way).bound for way in ("clustered", "adaptive", "hybrid")]
+        certified = [bound.value for bound in printed if bound.certified]
+        if certified:
+            rows.append({"family": spec, "T": T, "ratio": plan(graph, T).bound.value / min(certified)})
+    return rows
 
 
 @claims.add(
@@ -296,19 +271,13 @@ def certificate(n: int, horizon: int, seeds: int) -> Evidence:
         rows.append(row | {"a priori": chosen.bound.value})
     proofs = np.array([row["certificate"] for row in rows])
     shares = proofs / chosen.bound.value
-    return table(
+    return Evidence(
         rows,
         {
-            "certificate / a priori": Estimate(
-                float(shares.mean()), float(shares.min()), float(shares.max())
-            ),
+            "certificate / a priori": Estimate(float(shares.mean()), min(shares), max(shares)),
             "mean regret / mean certificate": float(regret.mean() / proofs.mean()),
         },
-        {
-            "regret": ("measured", "regret"),
-            "a-posteriori certificate": ("predicted", "certificate"),
-            "a-priori bound": ("bound", "a priori"),
-        },
+        columns(rows, {"regret": "measured", "certificate": "predicted", "a priori": "bound"}),
         "run",
         f"regret after {horizon:,} rounds",
         notes=("The interval of the first number is the range over the runs.",),

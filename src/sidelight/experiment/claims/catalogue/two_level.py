@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.experiment.claims.claim import Claims, Evidence, Prediction
+from sidelight.experiment.claims.claim import Evidence, Prediction
 from sidelight.experiment.claims.measures import (
     BOOTSTRAP_SEED,
     REPLICATES,
+    Claims,
+    columns,
     finished,
-    growth_claim,
     interval,
     ratio_of_means,
     strong_environments,
-    table,
     weak_environments,
     with_partition,
 )
@@ -73,15 +73,13 @@ def decomposition(seeds: int) -> Evidence:
                     parts.append(interval(float(value.mean()) / cap, drawn / cap))
                 row = {"plan": f"{spec}, {realization}", "environment": name, "regret": float(regret.mean())}
                 row |= dict(zip(LEDGER, ledger.mean(axis=0).tolist(), strict=True))
-                rows.append(row | {"bound": chosen.bound.value})
-    return table(
+                rows.append(
+                    row | {"sum of the ledger": ledger.mean(axis=0).sum(), "bound": chosen.bound.value}
+                )
+    return Evidence(
         rows,
         {LEDGER_COVERS: max(sums, key=lambda e: e.high), PARTS_COVERED: max(parts, key=lambda e: e.high)},
-        {
-            "regret": ("measured", "regret"),
-            "sum of the ledger": ("predicted", [sum(row[name] for name in LEDGER) for row in rows]),
-            "bound": ("bound", "bound"),
-        },
+        columns(rows, {"regret": "measured", "sum of the ledger": "predicted", "bound": "bound"}),
         "instance (see the table)",
         "regret",
         notes=("Both ratios are the largest over all plans and environments.",),
@@ -103,35 +101,35 @@ def loops_and_loopless(n_loop: int, n_loopless: int, n_pairs: int = 0) -> Feedba
 
 CLUSTERED, ADAPTIVE = ("thm:realized-upper-bound",), ("thm:adapt-realized-upper-bound",)
 
-growth_claim(
-    claims, "clustered-self-loops", "mab:10", CLUSTERED,
+claims.growth(
+    "clustered-self-loops", "mab:10", CLUSTERED,
     "Case 1: with self-loop arms only, regret is at most 2√(2NT).",
     with_partition(partitions.singletons, "clustered"), power=1 / 2, rivals=("exp3", "tsallis_inf"),
     environments=strong_environments, seeds=(64, 256),
 )  # fmt: skip
-growth_claim(
-    claims, "clustered-strong", "4 self-loop arms and 4 loop-less arms that every other arm reveals", CLUSTERED,
+claims.growth(
+    "clustered-strong", "4 self-loop arms and 4 loop-less arms that every other arm reveals", CLUSTERED,
     "Case 2: with loop-less arms that all others reveal as well, regret is still of order √T.",
     with_partition(partitions.singletons, "clustered"), lambda: loops_and_loopless(4, 4), power=1 / 2,
     rivals=("exp3g",), environments=strong_environments,
 )  # fmt: skip
-growth_claim(
-    claims, "clustered-weak", "cliques:4x4, one block per clique", CLUSTERED,
+claims.growth(
+    "clustered-weak", "cliques:4x4, one block per clique", CLUSTERED,
     "Case 3: weak blocks cost (m·Σδ²)^{1/6} and (Σδ log n)^{1/3} times T^{2/3}.",
     with_partition(partitions.components, "clustered"), lambda: families.cliques([4, 4, 4, 4]),
 )  # fmt: skip
-growth_claim(
-    claims, "clustered-mixed", "4 self-loop arms, 2 loop-less strong arms, one weak pair", CLUSTERED,
+claims.growth(
+    "clustered-mixed", "4 self-loop arms, 2 loop-less strong arms, one weak pair", CLUSTERED,
     "Case 4: self-loop arms, loop-less strong arms and weak blocks together are of order T^{2/3}.",
     with_partition(partitions.corrupted, "clustered"), lambda: loops_and_loopless(4, 2, 1),
 )  # fmt: skip
-growth_claim(
-    claims, "adaptive-weak", "corrupted_mab:12,4, the corrupted arms in one block", ADAPTIVE,
+claims.growth(
+    "adaptive-weak", "corrupted_mab:12,4, the corrupted arms in one block", ADAPTIVE,
     "Adaptive exploration without loop-less strong arms: (Σ√n)^{1/3}·n^{1/6}·T^{2/3} inside the blocks.",
     with_partition(partitions.corrupted, "adaptive"), lambda: families.corrupted_mab(12, 4),
 )  # fmt: skip
-growth_claim(
-    claims, "adaptive-mixed", "4 self-loop arms, 2 loop-less strong arms, one weak pair", ADAPTIVE,
+claims.growth(
+    "adaptive-mixed", "4 self-loop arms, 2 loop-less strong arms, one weak pair", ADAPTIVE,
     "Adaptive exploration beside loop-less strong arms keeps the order T^{2/3}.",
     with_partition(partitions.corrupted, "adaptive"), lambda: loops_and_loopless(4, 2, 1),
 )  # fmt: skip
