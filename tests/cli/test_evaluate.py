@@ -67,6 +67,15 @@ def test_labels_and_units(run, named):
     assert told["tea:0.5,milk:0.5"]["methods"]["ips"]["value"] == pytest.approx(12.5)
 
 
+def test_labels_that_look_like_numbers(run, fails, tmp_path):
+    table = {"arm": ["1", "0"] * 50, "reward": [3, 7] * 50, "probability": [0.5] * 100}
+    file = str(tmp_path / "log.csv")
+    sl.Log.from_table(table, rewards=(0, 10), labels=["1", "0", "5", "6"]).write(file)
+    _, out, _ = run("evaluate", file, "--target", "0", "--json")
+    assert json.loads(out)["targets"]["0"]["methods"]["ips"]["value"] == pytest.approx(7)
+    fails("evaluate", file, "--target", "2", says="arm '2' does not exist")
+
+
 def test_overlap_is_a_warning(run, log):
     with pytest.warns(sl.errors.PoorOverlap, match="3 plays arms that the log never shows"):
         code, out, err = run("evaluate", log, "--arms", "4", "--target", "3")

@@ -39,6 +39,26 @@ def test_labels_are_arms():
         by_number.ledger("pink")
 
 
+@pytest.mark.parametrize("file", ["log.csv", "log"])
+def test_labels_that_look_like_numbers(file, tmp_path):
+    """Text is a label and a number an arm, when it is told and in the log."""
+    edges = [(i, (i + step) % 5) for i in range(5) for step in (0, 1)]
+    graph = sl.FeedbackGraph.from_edges(5, edges, labels=["4", "3", "2", "1", "0"])
+    policy = sl.plan(graph).policy(seed=3, rewards=(0, 25))
+    with policy.log(tmp_path / file):
+        for d in policy.decide(count=20):
+            named = {graph.labels[j]: float(j) for j in d.reveals}
+            policy.observe(d, named if d.id % 2 else {int(j): float(j) for j in d.reveals})
+    log = sl.Log.read(tmp_path / file)
+    log.write(tmp_path / "again.csv")
+    for read in (
+        log,
+        sl.Log.read(tmp_path / "again.csv"),
+        sl.Log.from_table(log.to_arrow(), labels=graph.labels, rewards=(0, 25)),
+    ):
+        assert (read.labels, read.n_rows, read.value.tolist()) == (graph.labels, 40, read.revealed.tolist())
+
+
 @pytest.mark.parametrize(
     ("losses", "why"),
     [

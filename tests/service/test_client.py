@@ -60,6 +60,36 @@ def test_a_loop_as_with_a_policy(service, client):
     assert list(client.policies()) == []
 
 
+NUMBERS_AS_LABELS = [["4", "3", "2", "1", "0"], ["5", "6", "7", "8", "9"], ["1", "2", "3", "4", "5"]]
+
+
+@pytest.mark.parametrize("labels", NUMBERS_AS_LABELS, ids=" ".join)
+@pytest.mark.parametrize("named", ["by number", "by label", "in order"])
+def test_labels_that_look_like_numbers(service, client, labels, named):
+    """Every value reaches its arm, from both clients, by decision and by id."""
+    edges = [(i, (i + step) % 5) for i in range(5) for step in (0, 1)]
+    graph = sl.FeedbackGraph.from_edges(5, edges, labels=labels)
+    remote = client.create("p", graph, rewards=(0, 25), seed=5)
+
+    def told(decision):
+        values = {"by number": {j: float(j) for j in decision.reveals}}
+        values["by label"] = {labels[j]: float(j) for j in decision.reveals}
+        return values.get(named, [float(j) for j in decision.reveals])
+
+    async def main(decision) -> None:
+        async with AsyncClient(str(service.http.base_url), ADMIN) as other:
+            await other.policy("p").observe(decision.id, told(decision))
+
+    for decision in remote.decide(count=10):
+        if decision.id % 2:
+            assert remote.observe(decision, told(decision)) == (1, 0)
+        else:
+            asyncio.run(main(decision))
+    log = remote.log()
+    assert log.labels == graph.labels
+    assert (log.n_rows, log.value.tolist()) == (20, log.revealed.tolist())
+
+
 def test_errors_say_what_the_service_says(client):
     with pytest.raises(ServiceError, match="no policy 'none'") as caught:
         client.policy("none").show()
@@ -73,7 +103,8 @@ def test_errors_say_what_the_service_says(client):
 WRONG = [
     (lambda p: p.observe(1, {"a": "x"}), r"losses\['a'\] must be a finite number.* got 'x'"),
     (lambda p: p.observe(1, [0.5, float("inf")]), r"losses\[1\] must be a finite number.* got inf"),
-    (lambda p: p.observe(1, {1: 0.5, "1": 0.5}), "named twice"),
+    (lambda p: p.observe(1, {1: 0.5, "1": 0.5}), r"all by number or all by label, got \[1, '1'\]"),
+    (lambda p: p.observe(1, {1.5: 0.5}), r"all by number or all by label, got \[1.5\]"),
     (lambda p: p.observe("x", [1, 2]), "what decide.. returned, or its id, got 'x'"),
     (lambda p: p.observe(None, [1, 2]), "or its id, got None"),
     (lambda p: p.observe(1, None), "order of `reveals`, got None"),
@@ -151,7 +182,7 @@ class Series:
 
 def test_a_series_is_read_by_its_index():
     call = next(calls.observe("p", [(1, Series([0.25, 0.75], [4, 3]))]))
-    assert call.json == {"observations": [{"decision": 1, "losses": {"4": 0.25, "3": 0.75}}]}
+    assert call.json == {"observations": [{"decision": 1, "arms": [4, 3], "losses": [0.25, 0.75]}]}
     with pytest.raises(InvalidOption, match=r"named twice in \[3, 3\]"):
         next(calls.observe("p", [(1, Series([0.25, 0.75], [3, 3]))]))
 

@@ -65,17 +65,41 @@ def test_over_http_as_in_the_library(service, horizon):
     assert "cancelled: 20 ≤ 0 FAILS" in shown["bound"]["why"]
 
 
-def test_arms_by_label_and_by_number(service):
-    service.create(graph=LABELLED)
+@pytest.mark.parametrize("labels", [None, ["a", "b", "2", "d"], ["1", "0", "3", "2"], ["5", "6", "7", "8"]])
+def test_arms_by_label_and_by_number(service, labels):
+    """Keys are labels where arms have labels, which may look like numbers; a list of arms has numbers."""
+    service.create(graph={**SQUARE, "labels": labels})
+    twin = sl.plan(sl.FeedbackGraph.from_edges(4, SQUARE["edges"])).policy(seed=7)
     for decision in service.decide(count=20):
         (seen,) = decision["reveals"]
-        label = LABELLED["labels"][seen]
-        key = label if decision["id"] % 2 or label == "2" or seen == 2 else str(seen)
-        assert service.tell((decision["id"], {key: 0.5})).status_code == 200
-    # "2" is the label of arm 2 here; a number that is a label means the label
-    service.create("q", graph={**SQUARE, "labels": ["1", "0", "x", "y"]})
-    decision = next(d for d in service.decide("q", count=30) if d["arm"] == 0)
-    assert service.tell((decision["id"], {"0": 0.5}), name="q").status_code == 200  # arm 1 is called "0"
+        item = {"decision": decision["id"], "losses": {labels[seen] if labels else str(seen): seen / 4}}
+        if decision["id"] % 2:
+            item |= {"arms": [seen], "losses": [seen / 4]}
+        told = service.http.post("/v1/policies/p/observations", json={"observations": [item]})
+        assert told.status_code == 200, told.text
+    for mine in twin.decide(count=20):
+        twin.observe(mine, {int(j): j / 4 for j in mine.reveals})
+    assert service.show()["probabilities"] == twin.probabilities.tolist()
+
+
+@pytest.mark.parametrize(
+    ("labels", "told", "word"),
+    [
+        (["a", "b", "2", "d"], {"losses": {"1": 0.5}}, "'1' is no label"),
+        (["5", "6", "7", "8"], {"losses": {"1": 0.5}}, "'1' is no label"),
+        (["5", "6", "7", "8"], {"losses": {"6": 0.5}, "arms": [1]}, "these have keys"),
+        (["5", "6", "7", "8"], {"losses": [0.5], "arms": [1, 0]}, "2 arms and 1 losses"),
+        (["5", "6", "7", "8"], {"losses": [0.5], "arms": [0]}, "also reveals 1 ('6')"),
+        (["5", "6", "7", "8"], {"losses": [0.5, 0.5], "arms": [1, 1]}, "told twice"),
+    ],
+)
+def test_arms_that_are_not_clear(service, labels, told, word):
+    service.create(graph={**SQUARE, "labels": labels})
+    decision = next(d for d in service.decide(count=30) if d["arm"] == 0)
+    observation = {"decision": decision["id"], **told}
+    answer = service.http.post("/v1/policies/p/observations", json={"observations": [observation]})
+    assert (answer.status_code, word in answer.json()["error"]["message"]) == (422, True), answer.text
+    assert service.show()["open"] == 30
 
 
 def test_pages(service):

@@ -112,4 +112,6 @@ def _target(log: sl.Log, words: str) -> Any:
 
 
 def _arm(log: sl.Log, words: str) -> Any:
-    return int(words) if words.isascii() and words.isdigit() and words not in (log.labels or ()) else words
+    """An arm by label, or by number where no label looks like one."""
+    numbered = not any(label.isdigit() for label in log.labels or ())
+    return int(words) if numbered and words.isascii() and words.isdigit() else words

@@ -197,9 +197,7 @@ def decide(name: str, count: int | None, key: str | None) -> Operation[Any]:
 
 def observe(name: str, answers: Iterable[tuple[Decision | int, Losses]]) -> Operation[Observed]:
     """POST …/observations, as many as it takes."""
-    items = [
-        {"decision": _number(decision), "losses": _losses(losses)} for decision, losses in map(_pair, answers)
-    ]
+    items = [{"decision": _number(decision), **_told(losses)} for decision, losses in map(_pair, answers)]
     accepted = repeated = 0
     for at in range(0, len(items), MANY):
         answer = yield Call("POST", f"{policy(name)}/observations", {"observations": items[at : at + MANY]})
@@ -237,18 +235,24 @@ def _number(decision: object) -> int:
     return int(decision)
 
 
-def _losses(losses: Any) -> Any:
+def _told(losses: Any) -> dict[str, Any]:
+    """Losses as they are sent: keys of JSON are text and mean labels, so numbers of arms are a list of their own."""
     if hasattr(losses, "keys"):  # a mapping, or a Series of pandas, whose index names the arms
         by_arm = losses.to_dict() if hasattr(losses, "to_dict") else losses
-        read = {str(arm): _loss(arm, loss) for arm, loss in by_arm.items()}
-        if len(read) < len(losses):
+        if len(by_arm) < len(losses):
             names = list(losses.keys())
             raise InvalidOption(f"an arm is named twice in {names!r:.80}; tell one loss for each arm")
-        return read
+        read = {arm: _loss(arm, loss) for arm, loss in by_arm.items()}
+        if all(isinstance(arm, str) for arm in read):
+            return {"losses": read}
+        if all(map(is_whole, read)):
+            return {"arms": [int(arm) for arm in read], "losses": list(read.values())}
+        why = f"all by number or all by label, got {list(read)!r:.80}"
+        raise InvalidOption(f"arms of one decision are named {why}")
     try:
         if isinstance(losses, str | bytes | Set):
             raise TypeError
-        return [_loss(at, loss) for at, loss in enumerate(losses)]
+        return {"losses": [_loss(at, loss) for at, loss in enumerate(losses)]}
     except TypeError:
         why = f"{{arm or label: value}}, or values in the order of `reveals`, got {losses!r:.80}"
         raise InvalidOption(f"losses must be {why}") from None

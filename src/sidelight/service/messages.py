@@ -58,9 +58,10 @@ class Decide(Struct, forbid_unknown_fields=True):
 
 
 class Observation(Struct, forbid_unknown_fields=True):
-    """What one decision revealed: a value for every arm of its `reveals`, by number or label, or in their order.
+    """What one decision revealed: a value for every arm of its `reveals`, in their order or by name.
 
-    A reveal that failed, where the graph says that it may, is left out or null.
+    Keys are labels where the policy has labels, arm numbers where it has none. A reveal that failed, where
+    the graph says that it may, is left out or null.
     """
 
     decision: int
@@ -68,6 +69,10 @@ class Observation(Struct, forbid_unknown_fields=True):
         dict[str, float | None] | list[float | None],
         Meta(description="Losses, or rewards where the policy is told rewards.", examples=[{"1": 0.2}]),
     ]
+    arms: Annotated[
+        list[int] | None,
+        Meta(description="The numbers of the arms that a list of losses is about; without it, of `reveals`."),
+    ] = None
 
 
 class Observe(Struct, forbid_unknown_fields=True):
@@ -265,7 +270,7 @@ EXAMPLES: dict[type, Any] = {
     Decisions: {
         "decisions": [{"id": 1, "round": 1, "arm": 2, "label": "20", "reveals": [3], "seen": [0.25]}]
     },
-    Observe: {"observations": [{"decision": 1, "losses": {"3": 0.2}}]},
+    Observe: {"observations": [{"decision": 1, "losses": {"40": 0.2}}]},
     Observed: {"accepted": 1, "repeated": 0},
     Cancelled: {"decision": 1, "repeated": False},
     NewToken: {"scopes": ["decide", "observe"], "policy": "prices", "note": "the shop"},

@@ -124,7 +124,7 @@ class Served:
                     arm, before = self.policy.decision(number).arm, new.get(number, (0, None))[1]
                 else:
                     arm, before = read_observed(self._answer_of(number, ends))
-                values = told_of(self.policy.graph, self.policy.unit, arm, self._by_arm(item.losses))
+                values = told_of(self.policy.graph, self.policy.unit, arm, self._told(item))
                 if before is None:
                     new[number] = (arm, values)
                 elif before.tobytes() == values.tobytes():
@@ -282,19 +282,35 @@ class Served:
 
     # -- what is told ----------------------------------------------------------------------------------
 
-    def _by_arm(self, losses: dict[str, float | None] | list[float | None]) -> Any:
-        """Keys as arms: by label where arms have labels, else by number; what is neither stays as it is."""
-        if isinstance(losses, list):
+    def _told(self, item: messages.Observation) -> Any:
+        """What was told, by the numbers of arms or in the order of what is revealed."""
+        losses = item.losses
+        if isinstance(losses, dict):
+            arms = [self._arm(key) for key in losses]
+            losses = list(losses.values())
+            if item.arms is not None:
+                raise InvalidFeedback("`arms` say what a list of losses is about, and these have keys")
+        elif item.arms is None:
             return losses if None in losses else np.array(losses, dtype=np.float64)
-        by_arm = {self._arm(key): value for key, value in losses.items()}
+        else:
+            arms = [*item.arms]
+            if len(arms) != len(losses):
+                raise InvalidFeedback(f"{len(arms)} arms and {len(losses)} losses: each arm has one")
+        by_arm = dict(zip(arms, losses, strict=True))
         if len(by_arm) < len(losses):
-            raise InvalidFeedback(f"an arm was told twice: {', '.join(losses)[:80]}")
+            raise InvalidFeedback(f"an arm was told twice: {', '.join(map(str, arms))[:80]}")
         return by_arm
 
     def _arm(self, key: str) -> int | str:
-        if self._arms is not None and key in self._arms:
-            return self._arms[key]
-        return int(key) if key.isascii() and key.isdigit() and len(key) < 10 else key
+        """The arm of a key: its label where arms have labels, or else its number; what is neither stays as it is."""
+        if self._arms is None:
+            return int(key) if key.isascii() and key.isdigit() and len(key) < 10 else key
+        if key not in self._arms:
+            raise InvalidFeedback(
+                f"{key!r:.80} is no label, and keys are labels where arms have labels; arms by number are a list"
+                " `arms` beside a list of losses"
+            )
+        return self._arms[key]
 
     # -- looking ---------------------------------------------------------------------------------------
 
