@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sized
 from typing import NamedTuple
 
@@ -276,10 +277,24 @@ def names_of(cells: list[Cell]) -> str:
 
 
 def finding(groups: tuple[Group, ...]) -> str:
-    """One sentence about all comparisons."""
+    """Who wins all comparisons and by how much, and whether the bounds hold."""
     if not groups:
         return "Nothing has been played to the end yet."
-    return _of_one(groups[0]) if len(groups) == 1 else _of_many(groups)
+    winner = _of_one(groups[0]) if len(groups) == 1 else _of_many(groups)
+    by_status = _by_status(cell for group in groups for cell in group.cells)
+    bounds = next((said for status, said in FOUND.items() if status in by_status), NO_BOUND)
+    named = {status: listed(sorted({cell.policy for cell in cells})) for status, cells in by_status.items()}
+    return f"{winner}. {bounds.format(**named)}"
+
+
+FOUND = {
+    "exceeded": "A certified bound is EXCEEDED by {exceeded}.",
+    "undecided": "Whether bounds hold is undecided for {undecided}: too few seeds.",
+    "holds": "The certified bounds of {holds} hold.",
+    "vacuous": "No bound says anything yet: all that are certified are vacuous at this horizon.",
+}
+"""What is said of bounds, the first that is true of any."""
+NO_BOUND = "No certified bound is known for what was played."
 
 
 def _of_one(group: Group) -> str:
@@ -288,65 +303,18 @@ def _of_one(group: Group) -> str:
     text = _winner(best, rivals, where)
     if rivals and not rivals[0].clear:
         text += ", which is within noise" if rivals[0].close else ", from too few seeds"
-    return f"{text}. {_all_bounds(group.cells, best[0])}"
+    return text
 
 
 def _of_many(groups: tuple[Group, ...]) -> str:
-    wins: dict[str, int] = {}
-    clear: dict[str, int] = {}
+    wins, clear = Counter[str](), Counter[str]()
     for group in groups:
         best, rivals = duels(group)
-        alone = all(duel.clear for duel in rivals)
-        for cell in best:
-            wins[cell.policy] = wins.get(cell.policy, 0) + 1
-            clear[cell.policy] = clear.get(cell.policy, 0) + bool(rivals and alone)
+        names = [cell.policy for cell in best]
+        wins.update(names)
+        clear.update(names if rivals and all(duel.clear for duel in rivals) else ())
     most = max(wins.values())
     first = [policy for policy, count in wins.items() if count == most]
     have = "has" if len(first) == 1 else "each have"
     text = f"{listed(first)} {have} the least mean regret in {most:,} of {len(groups):,} comparisons"
-    if len(first) == 1:
-        text += f", beyond noise in {clear[first[0]]:,}"
-        if next_best := _next_best(groups, first[0]):
-            text += f"; {next_best}"
-    cells = [cell for group in groups for cell in group.cells]
-    return f"{text}. {_all_bounds(cells)}"
-
-
-def _next_best(groups: tuple[Group, ...], winner: str) -> str:
-    """The policy closest to the winner over all games that both played, as a geometric mean of ratios."""
-    logs: dict[str, list[float]] = {}
-    for group in groups:
-        final = {cell.policy: float(cell.mean[-1]) for cell in group.cells}
-        if final.get(winner, 0.0) > 0:
-            for policy, regret in final.items():
-                if policy != winner and regret > 0:
-                    logs.setdefault(policy, []).append(float(np.log(regret / final[winner])))
-    full = {policy: values for policy, values in logs.items() if 2 * len(values) >= len(groups)}
-    if not full:
-        return ""
-    policy = min(full, key=lambda name: float(np.mean(full[name])))
-    ratio = float(np.exp(np.mean(full[policy])))
-    return f"{policy}, next, has {ratio:.3g} times as much (geometric mean of {len(full[policy]):,})"
-
-
-def _all_bounds(cells: Iterable[Cell], winner: Cell | None = None) -> str:
-    """Do the certified bounds hold?"""
-    by_status = _by_status(cells)
-    broken, open_ = by_status.get("exceeded", []), by_status.get("undecided", [])
-    holding = len(by_status.get("holds", []))
-    if broken:
-        return f"A certified bound is EXCEEDED by {listed(sorted({cell.policy for cell in broken}))}."
-    if winner is not None and bound_status(winner) == "holds":
-        assert winner.bound is not None
-        value = float(winner.bound["value"])
-        share = final_regret(winner)[0] / max(value, 1e-300)
-        others = {1: "", 2: ", and so does the other"}.get(holding, f", and so do the other {holding - 1:,}")
-        return f"Its certified bound, {number(value)}, holds with {share:.0%} of it used{others}."
-    if open_:
-        names = listed(sorted({cell.policy for cell in open_}))
-        return f"Whether bounds hold is undecided for {names}: too few seeds."
-    if holding:
-        return f"All {holding:,} certified bounds hold." if holding > 1 else "The one certified bound holds."
-    if "vacuous" in by_status:
-        return "No bound says anything yet: all that are certified are vacuous at this horizon."
-    return "No certified bound is known for what was played."
+    return text if len(first) > 1 else f"{text}, beyond noise in {clear[first[0]]:,}"
