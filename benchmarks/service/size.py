@@ -35,7 +35,7 @@ def filled(address: str, events: int) -> None:
         policy = sl.plan(sl.families.parse(GRAPH)).policy(seed=1)
         about = {"created": 0.0, "expires": None, "arms": 20}
         served = Served(PolicyRow(0, "p", about), policy, Limits())
-        served.row = store.create("p", about, [served.first_snapshot()])
+        served.row = store.create("p", about, [served.snapshot_now()])
         values = np.random.default_rng(1).random((997, 2)).tolist()
         while served.seq < events:
             made = served.decide(1000, None, 0.0)
@@ -102,7 +102,7 @@ def many(folder: Path, policies: int, open_each: int, seconds: float, repetition
     for number, name in enumerate(names):
         about = {"created": 0.0, "expires": None, "arms": 20}
         made = Served(PolicyRow(0, name, about), policy.copy(seed=number), Limits())
-        store.create(name, about, [made.first_snapshot()])
+        store.create(name, about, [made.snapshot_now()])
     store.close()
     rows = []
 

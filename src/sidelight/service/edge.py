@@ -7,17 +7,18 @@ import math
 import re
 import time
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from itertools import count
 from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from sidelight.errors import StoreError
 from sidelight.service.logs import failed, note, trace
-from sidelight.service.messages import Problem, encode, store_failed
+from sidelight.service.messages import Problem, encode, outcome_unknown, store_failed
+from sidelight.service.peers import Answer, BrokenOff, Peers, Unreachable
 from sidelight.service.service import Service
 from sidelight.service.store.base import OwnedElsewhere
 
@@ -26,7 +27,7 @@ SLOW = 1.0
 
 FORWARDED = "x-sidelight-forwarded"
 PASSED_ON = ("authorization", "idempotency-key", "content-type", "accept", "x-request-id")
-PASSED_BACK = ("retry-after", "content-disposition")
+PASSED_BACK = ("retry-after", "content-disposition", "content-type")
 EVENTS = b"text/event-stream"
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -38,8 +39,7 @@ class Edge:
         self.service, self.router = service, router
         self.access_log = False
         self._numbers = count(1)
-        self._client: Any = None  # to other processes, where there are any
-        self._lost: type[Exception] = OSError  # what it raises
+        self._peers = Peers()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """ASGI."""
@@ -51,8 +51,7 @@ class Edge:
 
     async def close(self) -> None:
         """Let go of connections to other processes."""
-        if self._client is not None:
-            await self._client.aclose()
+        await self._peers.close()
 
     async def _http(self, scope: Any, receive: Any, send: Any) -> None:
         began = time.perf_counter()
@@ -128,50 +127,48 @@ class Edge:
             answer = await self._asked(request, address, request.method, _target(request), body)
         else:
             answer = await self._asked(request, address, "GET", path)
-        try:
-            content = await answer.aread()
-        except self._lost:
-            raise self._unreachable(address) from None
         headers = {key: value for key, value in answer.headers.items() if key in PASSED_BACK}
-        return Response(content, answer.status_code, headers, media_type=answer.headers.get("content-type"))
+        if "content-length" not in answer.headers and answer.status == 200:  # a log or a file, as it comes
+            return StreamingResponse(answer.pieces, 200, headers)
+        try:
+            content = b"".join([piece async for piece in answer.pieces])
+        except BrokenOff as error:
+            raise self._broken_off(address, error) from None
+        return Response(content, answer.status, headers)
 
     async def passed_on(self, request: Request, address: str) -> AsyncIterator[bytes]:
         """What the owner of the policy streams, as it comes; where it breaks off, whoever watches asks again."""
         answer = await self._asked(request, address, "GET", _target(request))
-        if answer.status_code != 200:
-            await answer.aclose()
-            raise self._unreachable(address)
 
         async def pieces() -> AsyncIterator[bytes]:
-            try:
-                with suppress(self._lost):
-                    async for piece in answer.aiter_raw():
+            with suppress(BrokenOff):
+                async with aclosing(answer.pieces) as told:
+                    async for piece in told:
                         yield piece
-            finally:
-                await answer.aclose()
 
+        if answer.status != 200:
+            async for _ in pieces():
+                pass
+            raise self._unreachable(address)
         return pieces()
 
     async def _asked(
         self, request: Request, address: str, method: str, target: str, body: bytes = b""
-    ) -> Any:
+    ) -> Answer:
         """The answer of another process as it begins, to what is asked in the name of `request`."""
-        import httpx
-
-        if self._client is None:
-            limits = httpx.Limits(max_connections=None)  # streams hold theirs, and are never quiet for 30 s
-            self._client = httpx.AsyncClient(timeout=30.0, limits=limits, trust_env=False)
-            self._lost = httpx.HTTPError
         if not address or FORWARDED in request.headers:
             raise self._unreachable(address)
         headers = {key: request.headers[key] for key in PASSED_ON if key in request.headers}
-        asked = self._client.build_request(
-            method, f"{address}{target}", content=body, headers={**headers, FORWARDED: "1"}
-        )
         try:
-            return await self._client.send(asked, stream=True)
-        except self._lost:
+            return await self._peers.ask(address, method, target, {**headers, FORWARDED: "1"}, body)
+        except Unreachable:
             raise self._unreachable(address) from None
+        except BrokenOff as error:
+            raise self._broken_off(address, error) from None
+
+    def _broken_off(self, address: str, error: BrokenOff) -> Problem:
+        self.service.policies.owner_lost(address)
+        return outcome_unknown(f"the process that serves this policy did not answer ({error})")
 
     def _unreachable(self, address: str) -> Problem:
         self.service.policies.owner_lost(address)
@@ -180,4 +177,5 @@ class Edge:
 
 
 def _target(request: Request) -> str:
-    return request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    path, query = request.scope["raw_path"].decode("latin-1"), request.scope["query_string"].decode("latin-1")
+    return f"{path}?{query}" if query else path

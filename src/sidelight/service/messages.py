@@ -254,6 +254,12 @@ def store_failed(error: object) -> Problem:
     return Problem(503, "store_failed", why, retry_after=1.0)
 
 
+def outcome_unknown(error: object) -> Problem:
+    """503: the answer of whoever stores it was lost. Asked again, with the same key, it counts once."""
+    why = f"whether this request was stored is not known: {error}; ask again with the same Idempotency-Key"
+    return Problem(503, "unknown", why, retry_after=1.0)
+
+
 # -- as JSON ------------------------------------------------------------------------------------------------
 
 encode = msgspec.json.Encoder(order=None).encode
