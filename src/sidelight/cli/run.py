@@ -77,7 +77,7 @@ def command(
     import sidelight as sl
     from sidelight.cli.study import finish, leave
     from sidelight.experiment.folder import source_in, store_graph
-    from sidelight.experiment.reading import DEFAULT_CHECKPOINTS, Reader
+    from sidelight.experiment.spec import DEFAULT_CHECKPOINTS, Reader
     from sidelight.policy.names import compared
 
     loaded = graph.load()

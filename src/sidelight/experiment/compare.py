@@ -13,10 +13,9 @@ from sidelight.environment import Environment
 from sidelight.errors import InvalidOption
 from sidelight.experiment.cells import Outcome, Part, collected, here, here_and_now
 from sidelight.experiment.folder import ResultsFolder, keep_graph, manifest
-from sidelight.experiment.reading import DEFAULT_CHECKPOINTS, Reader, shown
 from sidelight.experiment.results import Results, results_of
 from sidelight.experiment.sources import GraphSource, LossSource
-from sidelight.experiment.spec import Spec
+from sidelight.experiment.spec import DEFAULT_CHECKPOINTS, Reader, Spec, shown
 from sidelight.graph import FeedbackGraph
 
 

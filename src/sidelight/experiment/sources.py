@@ -13,7 +13,7 @@ import inspect
 import json
 import pickle
 import sys
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -51,6 +51,11 @@ class Source:
     def identity(self) -> Any:
         """What makes two sources the same, in plain values: the id of a cell depends on it."""
         return self.digest or self.name
+
+    @property
+    def known(self) -> Hashable:
+        """The same for equal sources, within one process."""
+        return str(self.identity)
 
 
 @dataclass(frozen=True)
@@ -254,6 +259,11 @@ class PolicySource(Source):
         if self.kind == NAMED:
             return self.text
         return [self.kind, self.text, self.digest] if self.digest else [self.kind, self.name]
+
+    @property
+    def known(self) -> Hashable:
+        """What cannot be known again, such as a lambda, is the same as itself only."""
+        return super().known if self.lasting else id(self.value)
 
     @property
     def own(self) -> bool:
