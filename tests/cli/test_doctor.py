@@ -104,16 +104,3 @@ def test_an_unwritable_folder_is_a_note(run, monkeypatch):
 @pytest.mark.parametrize(("older", "newer"), [("1.9", "1.10"), ("8.1.7", "8.2"), ("2.0.0rc1", "2.1")])
 def test_versions_are_compared_as_numbers(older, newer):
     assert doctor._order(older) < doctor._order(newer)
-
-
-def test_a_place_for_the_service(tmp_path, monkeypatch):
-    from sidelight.cli import doctor
-
-    pytest.importorskip("uvicorn")
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    found = {finding.name: finding for finding in doctor.service()}["service"]
-    assert found.state == "ok"
-    monkeypatch.setattr(doctor, "_can_write", lambda folder: False)
-    found = {finding.name: finding for finding in doctor.service()}["service"]
-    assert found.state == "note"
-    assert "--store" in found.detail

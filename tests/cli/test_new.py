@@ -53,7 +53,6 @@ def test_json(run):
         (("x", "-o", "p.txt"), "end with .py"),
         (("class",), "is a keyword of Python; choose another name"),
         (("random",), "would hide the module 'random'"),
-        (("Num-Py", "-o", "numpy.py"), "would hide the module 'numpy'"),
         (("sidelight",), "choose another name, such as my-sidelight"),
         (("taken",), "exists already"),
         (("x", "-o", "no/where.py"), "no such file or directory"),
@@ -65,16 +64,6 @@ def test_what_cannot_be_written(fails, tmp_path, arguments, message):
     fails("new", "policy", *arguments, says=message)
     assert (tmp_path / "taken.py").read_text() == "mine"
     assert [path.name for path in tmp_path.iterdir()] == ["taken.py"]
-
-
-def test_a_name_in_use_beside_it_is_free_elsewhere(run, tmp_path, monkeypatch):
-    """Files of the current folder can be imported, too, yet nobody has installed them."""
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "mine.py").write_text("")
-    (tmp_path / "sub").mkdir()
-    assert run("new", "policy", "mine", "-o", "sub/mine.py")[0] == 0
-    assert run("new", "policy", "sub")[0] == 0
-    assert run("new", "policy", "random", "-o", "draws.py")[0] == 0
 
 
 def test_a_policy_that_fails_costs_no_other_result(run, tmp_path):

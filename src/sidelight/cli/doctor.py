@@ -12,7 +12,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from importlib import import_module, metadata
-from importlib import util as import_util
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,7 +57,7 @@ def command(ctx: click.Context, no_run: bool, as_json: bool) -> None:
 
 def findings(run: bool = True) -> Iterator[Finding]:
     """Every check in turn; one that fails in an unforeseen way counts as broken and stops no other."""
-    checks = (python, packages, machine, kernels, service, permissions)
+    checks = (python, packages, machine, kernels, sqlite, permissions)
     for check in (*checks, self_check) if run else checks:
         try:
             yield from check()
@@ -169,29 +168,15 @@ def kernels() -> Iterator[Finding]:
         yield Finding("kernel cache", "note", f"{folder} cannot be written; {hint}")
 
 
-def service() -> Iterator[Finding]:
-    """What the decision service would run on: its embedded store, and where data lie."""
+def sqlite() -> Iterator[Finding]:
+    """What the embedded store of the decision service would run on."""
     import sqlite3
 
     version = sqlite3.sqlite_version
-    state = "ok" if _order(version) >= OLDEST_SQLITE else "broken"
     detail = f"{version}, needs 3.35 or newer"
     if _order(version) < SOUND_WAL:  # needs two writers on one file, and the service is the only one
         detail += "; a rare fault of its log was fixed in 3.51.3: let no other program write to a store"
-    yield Finding("sqlite", state, detail)
-    if any(import_util.find_spec(name) is None for name in ("msgspec", "starlette", "uvicorn")):
-        return
-    from sidelight.service.store.base import default_path
-
-    path = default_path()
-    detail = f"would keep its data in {path}"
-    if path.exists():
-        detail = f"{path}, {path.stat().st_size / (1 << 20):,.1f} MiB"
-    nearest = next(folder for folder in path.parents if folder.exists())  # it makes the others
-    if _can_write(nearest) and (not path.exists() or os.access(path, os.W_OK)):
-        yield Finding("service", "ok", detail)
-    else:
-        yield Finding("service", "note", f"{detail}, which cannot be written: name another with --store")
+    yield Finding("sqlite", "ok" if _order(version) >= OLDEST_SQLITE else "broken", detail)
 
 
 def permissions() -> Iterator[Finding]:

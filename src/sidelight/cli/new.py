@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import keyword
 import re
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -54,7 +52,7 @@ def policy(name: str, output: str | None, as_json: bool) -> None:
         raise InvalidOption(
             f"{file.stem!r} is a keyword of Python; choose another name, such as my-{file.stem}"
         )
-    if _shadows(file.stem):
+    if file.stem in sys.stdlib_module_names or file.stem == "sidelight":
         raise InvalidOption(
             f"{file.name} would hide the module {file.stem!r} from programs beside it; choose another name, such as"
             f" my-{file.stem}"
@@ -69,17 +67,3 @@ def policy(name: str, output: str | None, as_json: bool) -> None:
         f"check it:  python {safe(str(file))}",
         f"play it:   sidelight run cycle:10 --horizon 10000 --policy {safe(f'{file}:{called}')},auto -o out",
     )
-
-
-def _shadows(name: str) -> bool:
-    """Is this a module of Python, or an installed one? Those in the current folder are the user's own."""
-    if name in sys.stdlib_module_names:
-        return True
-    spec = None
-    if name.isidentifier():  # of a name with dots the parent would be imported
-        with suppress(ValueError):  # a module that does not know where it came from
-            spec = importlib.util.find_spec(name)
-    if spec is None:
-        return False
-    places = spec.submodule_search_locations or [spec.origin or ""]
-    return any(Path(place).resolve().parent != Path.cwd().resolve() for place in places)

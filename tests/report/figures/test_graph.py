@@ -118,16 +118,6 @@ def test_a_thicket_of_arrows_is_not_drawn():
     assert is_drawable(sl.families.parse("cliques:5x20"))  # as many edges, but both ways
 
 
-def test_labels_stand_beside_their_dots_where_there_is_room():
-    edges = [(0, 1), (1, 2), (2, 0), (3, 2), (2, 3)]
-    g = sl.FeedbackGraph.from_edges(4, edges, labels=["red", "green", "$ blue", "x" * 40])
-    shown = [text.get_text() for text in graph_figure(g).axes[0].texts]
-    assert shown == ["0", "1", "2", "3", "red", "green", "$ blue", "x" * 15 + "…"]
-    crowded = sl.families.cliques([4] * 10)
-    many = sl.FeedbackGraph.from_edges(40, crowded.edges(), labels=[f"city number {i}" for i in range(40)])
-    assert [text.get_text() for text in graph_figure(many).axes[0].texts] == [str(i) for i in range(40)]
-
-
 # -- pictures of large graphs count every edge -----------------------------------------------------------
 
 

@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.patheffects import withStroke
 
 from sidelight._types import Floats
 from sidelight.graph import FeedbackGraph
@@ -21,22 +20,18 @@ from sidelight.report.figures.axes import log_axis, thousands
 from sidelight.report.figures.canvas import new_figure, styled
 from sidelight.report.figures.layout import block_layout, distances, layout
 from sidelight.report.style import COLOURS, DARK, GREY, INK, NARROW, PAGE
-from sidelight.report.text import counted, number, short
+from sidelight.report.text import counted, number
 
 MOST_ARMS_DRAWN = 150
 MOST_EDGES_DRAWN = 3000
 MOST_ARROWS_DRAWN = 500
 """Beyond these a drawing is a black blot."""
-MOST_LABELS = 60
+MOST_NUMBERED = 60
 MOST_SIZES = 40
 MOST_BLOCKS_DRAWN = 60
 POINTS_ACROSS = 200
 """About how many points wide a drawing is."""
 
-MOST_LETTERS, LETTER = 16, 3.2
-"""Of a label, and how wide one is in points."""
-SIDES = ((0, -1), (0, 1), (1, 0), (-1, 0))
-"""Where a label may stand beside its dot, the first unless another has more room."""
 OUTLINE: dict[str, Any] = {"edgecolors": INK, "linewidths": 0.6}
 CENTRED: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 4}
 
@@ -86,38 +81,11 @@ def draw_graph(axes: Axes, graph: FeedbackGraph, partition: Partition | None = N
     loops = at[graph.has_loop]
     axes.scatter(loops[:, 0], loops[:, 1], 2.1 * size, "white", zorder=2, **OUTLINE)
     axes.scatter(at[:, 0], at[:, 1], size, colours, zorder=3, **OUTLINE)
-    if graph.n_arms <= MOST_LABELS and size >= 55:
+    if graph.n_arms <= MOST_NUMBERED and size >= 55:
         for arm, (x, y) in enumerate(at):
             ink = "white" if colours[arm] in DARK else INK
             axes.text(x, y, str(arm), fontsize=6 if size > 80 else 5, color=ink, **CENTRED)
-    if graph.labels is not None and graph.n_arms <= MOST_LABELS:
-        letters = max(len(short(label, MOST_LETTERS)) for label in graph.labels)
-        if LETTER * letters <= _spacing(at):
-            _draw_labels(axes, graph, at, rings)
     _finish(axes, at, sizes(graph))
-
-
-def _draw_labels(axes: Axes, graph: FeedbackGraph, at: Floats, rings: Floats) -> None:
-    """The label of every arm below its dot, or above or beside it if edges leave more room there."""
-    assert graph.labels is not None
-    halo = [withStroke(linewidth=1.2, foreground="white")]  # an edge does not cross it out
-    for arm, label in enumerate(graph.labels):
-        others = np.concatenate([graph.out_neighbors(arm), graph.in_neighbors(arm)])
-        towards = at[others[others != arm]] - at[arm]
-        towards /= np.maximum(np.linalg.norm(towards, axis=1, keepdims=True), 1e-9)
-        x, y = min(SIDES, key=lambda side: max((towards @ np.array(side)).tolist(), default=0.0))
-        away = np.sqrt(rings[arm]) / 2 + 2
-        axes.annotate(
-            short(label, MOST_LETTERS),
-            at[arm],
-            xytext=(x * away, y * away),
-            textcoords="offset points",
-            ha={0: "center", 1: "left", -1: "right"}[x],
-            va={0: "center", 1: "bottom", -1: "top"}[y],
-            fontsize=6 if graph.n_arms <= 30 else 5,
-            zorder=5,
-            path_effects=halo,
-        )
 
 
 def draw_incidence(axes: Axes, partition: Partition) -> None:
