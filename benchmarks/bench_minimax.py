@@ -49,8 +49,7 @@ def show(name, g, horizon):
     size = found.size
     print(
         f"{name:18} {g.n_arms:>3} {horizon:>3} {size.rows:>9,} {size.columns:>9,} {size.nonzeros:>11,}"
-        f" {found.value:>12.9f} {found.gap:>8.1e} {len(found.adversary):>8,} {seconds:>8.2f} s {check:>7.2f} s"
-        f"  {found.method}",
+        f" {found.value:>12.9f} {found.gap:>8.1e} {len(found.adversary):>8,} {seconds:>8.2f} s {check:>7.2f} s",
         flush=True,
     )
 
@@ -63,7 +62,7 @@ def main():
     options = parser.parse_args()
 
     head = ("graph", "N", "T", "rows", "columns", "non-zeros", "value", "gap", "matrices", "time", "verify")
-    print("{:18} {:>3} {:>3} {:>9} {:>9} {:>11} {:>12} {:>8} {:>8} {:>10} {:>9}  method".format(*head))
+    print("{:18} {:>3} {:>3} {:>9} {:>9} {:>11} {:>12} {:>8} {:>8} {:>10} {:>9}".format(*head))
     for n, horizon in SIZES + LONG * options.long:
         for name, family in GRAPHS.items():
             show(name, family(n), horizon)

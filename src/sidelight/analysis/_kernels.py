@@ -8,25 +8,6 @@ from sidelight.engine._numba.jit import compiled
 
 @compiled()
 def take_slack(
-    indptr: Indices, indices: Indices, order: Indices, most: Floats, slack: Floats, taken: Floats
-) -> None:
-    """In `order`, taken[v] = the most, up to most[v], that all constraints of v allow; their `slack` shrinks by it.
-
-    The constraints of v are indices[indptr[v]:indptr[v + 1]]. Where they allow nothing, `taken` stays as it is.
-    """
-    for k in range(order.size):
-        v = order[k]
-        step = most[v]
-        for e in range(indptr[v], indptr[v + 1]):
-            step = min(step, slack[indices[e]])
-        if step > 0.0:
-            taken[v] = step
-            for e in range(indptr[v], indptr[v + 1]):
-                slack[indices[e]] -= step
-
-
-@compiled()
-def take_weighed_slack(
     indptr: Indices,
     indices: Indices,
     values: Floats,
@@ -35,7 +16,11 @@ def take_weighed_slack(
     slack: Floats,
     taken: Floats,
 ) -> None:
-    """`take_slack` where constraint indices[e] shrinks by values[e] > 0 times what is taken."""
+    """In `order`, taken[v] = the most, up to most[v], that all constraints of v allow; their `slack` shrinks.
+
+    The constraints of v are indices[indptr[v]:indptr[v + 1]]; each shrinks by its value > 0 times what is taken.
+    Where they allow nothing, `taken` stays as it is.
+    """
     for k in range(order.size):
         v = order[k]
         step = most[v]

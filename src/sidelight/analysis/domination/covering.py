@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
 from sidelight._types import Floats, Indices, Ints, Longs
 from sidelight.graph import FeedbackGraph
@@ -24,7 +23,7 @@ NOBODY = -1
 class CoveringProgram:
     """min Σx over sources, such that the sources of every target weigh at least 1 together, x ≥ 0.
 
-    Where reveals may fail a listed source counts with r·x, r its probability in `row_values`.
+    Where reveals may fail a listed source counts with r·x, r ≤ 1 its probability in `row_values`.
 
     Sources and targets are numbered from 0. Target u is revealed by the listed sources when
     spared[u] == LISTED, otherwise by every source but spared[u] (NOBODY: by all), which takes no room.
@@ -34,34 +33,12 @@ class CoveringProgram:
     row_indptr: Longs  # (n_targets + 1,) listed sources by target
     row_indices: Ints
     spared: Ints  # (n_targets,)
-    row_values: Floats | None = None  # of the listed sources, None if all are 1
+    row_values: Floats  # of the listed sources
 
     @property
     def n_targets(self) -> int:
         """Number of constraints."""
         return len(self.spared)
-
-    @cached_property
-    def columns(self) -> tuple[Indices, Indices]:
-        """(indptr, indices) of the listed targets by source."""
-        return self._columns[:2]
-
-    @property
-    def column_values(self) -> Floats | None:
-        """Their probabilities, None if all are 1."""
-        return None if self.row_values is None else self._columns[2]
-
-    @cached_property
-    def _columns(self) -> tuple[Indices, Indices, Floats]:
-        pattern = (
-            np.ones(len(self.row_indices), dtype=np.int8) if self.row_values is None else self.row_values
-        )
-        by_row = sparse.csr_array(
-            (pattern, self.row_indices, self.row_indptr), shape=(self.n_targets, self.n_sources)
-        )
-        by_source = by_row.tocsc()
-        indices = by_source.indices.astype(np.int32, copy=False)  # half the memory traffic
-        return by_source.indptr, indices, by_source.data
 
     @cached_property
     def in_degree(self) -> Longs:
@@ -86,38 +63,29 @@ class CoveringProgram:
     def signature(self) -> bytes:
         """Equal for two programs exactly when they are the same program."""
         head = b"%d %d " % (self.n_sources, len(self.spared))
-        values = b"" if self.row_values is None else self.row_values.tobytes()
-        return head + self.row_indptr.tobytes() + self.row_indices.tobytes() + self.spared.tobytes() + values
+        arrays = self.row_indptr, self.row_indices, self.spared, self.row_values
+        return head + b"".join(array.tobytes() for array in arrays)
 
     def restricted(self, sources: Indices, targets: Indices) -> CoveringProgram:
         """The program on the listed edges between `sources` and `targets`, renumbered in the order given."""
         rank = np.full(self.n_sources, -1, dtype=np.int64)
         rank[sources] = np.arange(len(sources))
         counts, revealing = gather_rows(self.row_indptr, self.row_indices, targets)
-        local = rank[revealing]
-        return listed_program(
-            len(sources), counts, local, values_of(self.row_indptr, self.row_values, targets)
-        )
-
-
-def values_of(indptr: Indices, values: Floats | None, rows: Indices) -> Floats | None:
-    """The values of some rows one after another; None if all are 1."""
-    return None if values is None else gather_rows(indptr, values, rows)[1]
+        values = gather_rows(self.row_indptr, self.row_values, targets)[1]
+        return listed_program(len(sources), counts, rank[revealing], values)
 
 
 def listed_program(
     n_sources: int, counts: Indices, local: Indices, values: Floats | None = None
 ) -> CoveringProgram:
     """Program whose target u has the next counts[u] entries of `local` as sources; −1 is no source."""
+    values = np.ones(len(local)) if values is None else values
     inside = local >= 0
     if not inside.all():
         owner = np.repeat(np.arange(len(counts)), counts)
         counts = np.bincount(owner[inside], minlength=len(counts))
-        local = local[inside]
-        values = None if values is None else values[inside]
+        local, values = local[inside], values[inside]
     spared = np.full(len(counts), LISTED, dtype=np.int32)
-    if values is not None and (values == 1).all():
-        values = None
     return CoveringProgram(n_sources, pointers(counts), local.astype(np.int32), spared, values)
 
 
@@ -132,7 +100,7 @@ def covering_program(
     sources = locate(revealing, arms, g.n_arms)
     if block is not None:
         sources = np.where(block[sources] == np.repeat(block, counts), sources, -1)
-    values = values_of(g.in_indptr, g.in_probability, cover)
+    values = None if g.in_probability is None else gather_rows(g.in_indptr, g.in_probability, cover)[1]
     program = listed_program(len(arms), counts, sources, values)
     everywhere = np.flatnonzero(g.is_universal[cover])
     if everywhere.size:
@@ -163,7 +131,7 @@ def split(
     rank[sources] = np.arange(len(sources)) - np.repeat(source_start[:-1], np.diff(source_start))
     counts, revealing = gather_rows(program.row_indptr, program.row_indices, targets)
     local = rank[revealing]
-    values = values_of(program.row_indptr, program.row_values, targets)
+    values = gather_rows(program.row_indptr, program.row_values, targets)[1]
     indptr = pointers(counts)
     spared = program.spared[targets]
     spared = np.where(spared >= 0, rank[np.maximum(spared, 0)], spared)
@@ -178,6 +146,6 @@ def split(
                 indptr[low : high + 1] - indptr[low],
                 local[indptr[low] : indptr[high]],
                 spared[low:high],
-                None if values is None else values[indptr[low] : indptr[high]],
+                values[indptr[low] : indptr[high]],
             ),
         )

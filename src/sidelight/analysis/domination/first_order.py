@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from sidelight._types import Floats, Indices
-from sidelight.analysis._kernels import take_slack, take_weighed_slack
+from sidelight.analysis._kernels import take_slack
 from sidelight.analysis.domination.covering import CoveringProgram
 
 STEPS_PER_CHECK = 40
@@ -24,26 +24,21 @@ class Certificates:
 
     def __init__(self, program: CoveringProgram) -> None:
         n_s, n_t = program.n_sources, program.n_targets
-        self.rows, self.columns = (program.row_indptr, program.row_indices), program.columns
-        self.row_values, self.column_values = program.row_values, program.column_values
-        by_row = by_column = np.ones(len(program.row_indices))
-        if self.row_values is not None and self.column_values is not None:
-            by_row, by_column = self.row_values, self.column_values
-        self.a: Any = sparse.csr_array((by_row, *self.rows[::-1]), shape=(n_t, n_s))
-        self.transposed: Any = sparse.csr_array((by_column, *self.columns[::-1]), shape=(n_s, n_t))
+        entries = program.row_values, program.row_indices, program.row_indptr
+        self.a: Any = sparse.csr_array(entries, shape=(n_t, n_s))
+        self.transposed: Any = self.a.T.tocsr()
         # Take slack from sources that reveal little first, give room to targets that use little first.
         self.source_order: Indices = np.argsort(program.listed_out_degree, kind="stable")
         self.target_order: Indices = np.argsort(program.in_degree, kind="stable")
         self.useful = np.flatnonzero(program.listed_out_degree)
         rank = np.empty(n_s, dtype=np.int64)
         rank[self.source_order] = np.arange(n_s)
-        self.busiest = self.source_order[self._most(rank)]  # source of each target
+        most = self._most(rank)
+        self.busiest = self.source_order[most]  # source of each target, and its effect there
+        self.effect = self.a.data[rank[self.a.indices] == np.repeat(most, np.diff(self.a.indptr))]
         self.enough = np.ones(n_s)  # the weight with which a source covers all its targets alone
-        self.effect: Floats | float = 1.0  # of the busiest source on each target
-        if self.column_values is not None:
-            least = np.minimum.reduceat(self.column_values, self.columns[0][self.useful])
-            self.enough[self.useful] = 1.0 / least
-            self.busiest, self.effect = self._likeliest()
+        columns = self.transposed.indptr[self.useful]
+        self.enough[self.useful] = 1.0 / np.minimum.reduceat(self.transposed.data, columns)
         self.cover, self.packing = self.enough.copy(), np.zeros(n_t)
         self.upper, self.lower = float(self.enough.sum()), 0.0
 
@@ -65,12 +60,15 @@ class Certificates:
     def repaired_cover(self, x: Floats) -> Floats:
         """Turn x ≥ 0 into a feasible cover none of whose weights can be lowered.
 
-        Each source is scaled up by its worst covered target, x_v / min(1, min coverage), at most to 1; targets
-        that no weight reaches get what they lack from their busiest source; then slack is taken back.
+        Each source is scaled up by its worst covered target, x_v / min(1, min coverage), at most to what covers
+        all of them alone; targets that no weight reaches get what they lack from their busiest source; then slack
+        is taken back.
         """
-        indptr, indices = self.columns
+        by_source = self.transposed
         worst = np.ones(len(x))
-        worst[self.useful] = np.minimum.reduceat((self.a @ x)[indices], indptr[self.useful])
+        worst[self.useful] = np.minimum.reduceat(
+            (self.a @ x)[by_source.indices], by_source.indptr[self.useful]
+        )
         cover = np.zeros(len(x))
         np.divide(x, np.minimum(worst, 1.0), out=cover, where=x > 0.0)  # then the coverage is positive
         np.minimum(cover, self.enough, out=cover)
@@ -79,11 +77,7 @@ class Certificates:
         np.maximum.at(more, self.busiest, lack)
         cover += more
         spare = np.zeros(len(x))
-        if self.column_values is None:
-            take_slack(indptr, indices, self.source_order, cover, self.a @ cover - 1.0, spare)
-        else:
-            slack = self.a @ cover - 1.0
-            take_weighed_slack(indptr, indices, self.column_values, self.source_order, cover, slack, spare)
+        _take_slack(by_source, self.source_order, cover, self.a @ cover - 1.0, spare)
         return cover - spare
 
     def repaired_packing(self, y: Floats) -> Floats:
@@ -93,27 +87,16 @@ class Certificates:
         """
         packing: Floats = y / np.maximum(self._most(self.transposed @ y), 1.0)
         room = np.zeros(len(y))
-        slack = 1.0 - self.transposed @ packing
-        if self.row_values is None:
-            take_slack(*self.rows, self.target_order, np.ones(len(y)), slack, room)
-        else:
-            most = np.full(len(y), np.inf)
-            take_weighed_slack(*self.rows, self.row_values, self.target_order, most, slack, room)
+        _take_slack(self.a, self.target_order, np.full(len(y), np.inf), 1.0 - self.transposed @ packing, room)
         return packing + room
-
-    def _likeliest(self) -> tuple[Indices, Floats]:
-        """The source that reveals each target with the largest probability, and that probability."""
-        assert self.row_values is not None
-        indptr, indices = self.rows
-        owner = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-        order = np.lexsort((self.row_values, owner))  # the last of a row is its largest
-        last = order[indptr[1:] - 1]
-        return indices[last], self.row_values[last]
 
     def _most(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The greatest value of a source of each target; every target has a source."""
-        indptr, indices = self.rows
-        return np.maximum.reduceat(values[indices], indptr[:-1])
+        return np.maximum.reduceat(values[self.a.indices], self.a.indptr[:-1])
+
+
+def _take_slack(matrix: Any, order: Indices, most: Floats, slack: Floats, taken: Floats) -> None:
+    take_slack(matrix.indptr, matrix.indices, matrix.data, order, most, slack, taken)
 
 
 def solve_first_order(program: CoveringProgram, tolerance: float, max_steps: int) -> tuple[Floats, Floats]:

@@ -91,8 +91,8 @@ class Solution(NamedTuple):
 
 def solve_covering(program: CoveringProgram, tolerance: float | None) -> Solution:
     """Solve a program each of whose targets has a source."""
-    if program.row_values is not None:
-        return _solve_weighed(program, program.row_values, tolerance)
+    if not (program.row_values == 1).all():
+        return _solve_weighed(program, tolerance)
     most = int(np.argmax(program.out_degree))
     if program.out_degree[most] == program.n_targets:
         weights, packing = np.zeros(program.n_sources), np.zeros(program.n_targets)
@@ -105,15 +105,15 @@ def solve_covering(program: CoveringProgram, tolerance: float | None) -> Solutio
     return Solution(np.full(program.n_sources, share), np.where(program.spared >= 0, share, 0.0), ("clique",))
 
 
-def _solve_weighed(program: CoveringProgram, values: Floats, tolerance: float | None) -> Solution:
+def _solve_weighed(program: CoveringProgram, tolerance: float | None) -> Solution:
     """Where reveals may fail: one probability for all scales a program without, others are solved as they are.
 
     "All but e" holds by itself when some listed target lacks e: its sources weigh 1 even though they count r ≤ 1.
     Otherwise it is written out.
     """
-    everywhere = program.spared != LISTED
+    everywhere, values = program.spared != LISTED, program.row_values
     if not everywhere.any() and (values == values[0]).all():
-        plain = replace(program, row_values=None)
+        plain = replace(program, row_values=np.ones(len(values)))
         weights, packing, rules = solve_covering(plain, tolerance)
         return Solution(weights / values[0], packing / values[0], rules)
     listed, spared = np.flatnonzero(~everywhere), np.maximum(program.spared, 0)
@@ -121,13 +121,13 @@ def _solve_weighed(program: CoveringProgram, values: Floats, tolerance: float | 
     targets = np.flatnonzero(needed | ~everywhere)
     inner = program
     if len(targets) < program.n_targets or needed.any():
-        inner = _written_out(program, values, targets)
+        inner = _written_out(program, targets)
     weights, packing = np.zeros(program.n_sources), np.zeros(program.n_targets)
     weights, packing[targets], rules = _solve_components(inner, tolerance)
     return Solution(weights, packing, rules)
 
 
-def _written_out(program: CoveringProgram, values: Floats, targets: Indices) -> CoveringProgram:
+def _written_out(program: CoveringProgram, targets: Indices) -> CoveringProgram:
     """The program of some targets, all of them listed."""
     rows, chances, counts = [], [], []
     sources = np.arange(program.n_sources, dtype=np.int32)
@@ -135,7 +135,7 @@ def _written_out(program: CoveringProgram, values: Floats, targets: Indices) -> 
         if program.spared[u] == LISTED:
             row = slice(program.row_indptr[u], program.row_indptr[u + 1])
             rows.append(program.row_indices[row])
-            chances.append(values[row])
+            chances.append(program.row_values[row])
         else:
             rows.append(np.delete(sources, program.spared[u]))
             chances.append(np.ones(program.n_sources - 1))
@@ -211,17 +211,15 @@ def _solve_components(program: CoveringProgram, tolerance: float | None) -> Solu
     count, label = _components(program)
     source_part, target_part = label[:n_s], label[n_s:]
     targets_in = np.bincount(target_part, minlength=count)
-    entries = np.ones(len(program.row_indices)) if values is None else values
     owner = np.repeat(np.arange(n_t), program.in_degree)
-    got: Floats = np.bincount(owner, weights=entries, minlength=n_t).astype(np.float64)
-    given: Floats = np.bincount(program.row_indices, weights=entries, minlength=n_s).astype(np.float64)
+    got: Floats = np.bincount(owner, weights=values, minlength=n_t).astype(np.float64)
+    given: Floats = np.bincount(program.row_indices, weights=values, minlength=n_s).astype(np.float64)
     low_in, high_in = _extremes(got, target_part, count)
     low_out, high_out = _extremes(given, source_part, count)
 
     weights, packing = np.zeros(n_s), np.zeros(n_t)
     single = (high_out == targets_in) & (targets_in > 0)  # a source of nothing is a component without targets
-    if values is not None:
-        single[:] = False
+    single &= bool((values == 1).all())
     chosen = np.flatnonzero((given == targets_in[source_part]) & single[source_part])
     for where, solution, part in ((chosen, weights, source_part), (np.arange(n_t), packing, target_part)):
         which, first = np.unique(part[where], return_index=True)

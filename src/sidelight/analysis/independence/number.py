@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import breadth_first_order, connected_components, maximum_bipartite_matching
+from scipy.sparse.csgraph import connected_components
 
 from sidelight._types import Floats, Longs
 from sidelight.analysis.domination.covering import listed_program
@@ -136,9 +136,9 @@ def independence_number(graph: GivenGraph) -> IndependenceNumber:
         lower = |S| ≤ α(G) ≤ ⌊Σ_C w_C⌋,   where  Σ_{C ∋ v} w_C ≥ 1 for every arm v,  w ≥ 0,  C cliques
 
     Arms whose neighbours form a clique are taken first, which is exact and solves most sparse graphs. What is
-    left is exact if bipartite (Kőnig) or small enough for branch and bound; else it is bracketed by local
-    search and a fractional clique cover. Deterministic: searches are limited in nodes, never in seconds. Arms
-    that everyone reveals take no room, so a million arms with full feedback are answered at once.
+    left is exact if small enough for branch and bound; else it is bracketed by local search and a fractional clique
+    cover, which meet in most bipartite graphs (Kőnig). Deterministic: searches are limited in nodes, never in
+    seconds. Arms that everyone reveals take no room, so a million arms with full feedback are answered at once.
 
     >>> from sidelight.graph import families
     >>> independence_number(families.cycle(7))
@@ -239,17 +239,11 @@ class Bracket(NamedTuple):
 
 def bracket(graph: Adjacency, nodes: int) -> tuple[Bracket, int]:
     """(the bracket of a connected graph, nodes of the search that are left)."""
-    side = two_sides(graph)
-    if side is not None:
-        return _bipartite(graph, side), nodes
     cliques = search.greedy_cover(graph, np.argsort(graph.degree, kind="stable"))
     ones = [1.0] * len(cliques)
     chosen = search.swapped(graph, search.greedy_set(graph))
     if len(chosen) == len(cliques):
         return Bracket(chosen, cliques, ones, False), nodes
-    if (graph.degree == 2).all():  # an odd cycle: all its edges, with half a weight each, prove (n − 1)/2
-        edges = np.column_stack(sparse.triu(graph.matrix()).nonzero()).tolist()
-        return Bracket(chosen, edges, [0.5] * len(edges), False), nodes
     if graph.n <= SEARCHED_ARMS and nodes > 0:
         exhaustive = search.Search(graph, nodes)
         finished = exhaustive.larger_than(chosen)
@@ -265,38 +259,6 @@ def proven_size(graph: Adjacency, claimed: int, nodes: int) -> bool:
         return False
     exhaustive = search.Search(graph, nodes)
     return exhaustive.larger_than([-1] * claimed) and len(exhaustive.best) == claimed
-
-
-def two_sides(graph: Adjacency) -> Longs | None:
-    """(n,) the side 0 or 1 of every vertex of a connected bipartite graph; None if it is not bipartite."""
-    both = sparse.kron(
-        np.array([[0, 1], [1, 0]]), graph.matrix()
-    )  # every vertex twice: odd walks change copies
-    count, side = connected_components(both, directed=False)
-    return None if count == 1 else side[: graph.n].astype(np.int64)
-
-
-def _bipartite(graph: Adjacency, side: Longs) -> Bracket:
-    """A largest independent set, and as many edges and vertices that cover the graph (Kőnig, Gallai)."""
-    left, right = np.flatnonzero(side == 0), np.flatnonzero(side == 1)
-    across = graph.matrix()[left][:, right].tocsr()
-    partner = maximum_bipartite_matching(across, perm_type="column").astype(np.int64)  # of each left vertex
-    # Alternating paths from unmatched left vertices: left to right by any edge, right to left by the matching.
-    matched = np.flatnonzero(partner >= 0)
-    n_left, n_right = len(left), len(right)
-    rows, columns = across.nonzero()
-    source = n_left + n_right
-    free = np.flatnonzero(partner < 0)
-    tails = np.concatenate([rows, n_left + partner[matched], np.full(len(free), source)])
-    heads = np.concatenate([n_left + columns, matched, free])
-    walk = sparse.csr_array((np.ones(len(tails), dtype=np.int8), (tails, heads)), shape=(source + 1,) * 2)
-    reached = np.zeros(source + 1, dtype=bool)
-    reached[breadth_first_order(walk, source, directed=True, return_predecessors=False)] = True
-    chosen = np.concatenate([left[reached[:n_left]], right[~reached[n_left:source]]])
-    edges = np.column_stack([left[matched], right[partner[matched]]]).tolist()
-    alone = np.setdiff1d(np.arange(graph.n), np.ravel(edges) if edges else [])
-    cliques = edges + [[v] for v in alone.tolist()]
-    return Bracket(np.sort(chosen).tolist(), cliques, [1.0] * len(cliques), False)
 
 
 def _programmed(graph: Adjacency, before: Bracket) -> Bracket:
