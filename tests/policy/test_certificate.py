@@ -372,3 +372,19 @@ def test_longer_than_planned_it_still_holds():
     mean = run.certificate.mean(axis=0)
     assert (mean >= run.regret.mean(axis=0)).all()
     assert mean[-1] > plan.bound.value
+
+
+@pytest.mark.parametrize("horizon", [None, 300])
+def test_with_full_feedback_it_holds_on_every_run(horizon):
+    rng = np.random.default_rng(8)
+    for seed, mean in enumerate((0.5, 0.1, 0.9)):
+        policy = sl.plan("full:6", horizon).policy(seed=seed)
+        paid, sums = 0.0, np.zeros(6)
+        for t in range(300):
+            losses = rng.random(6) if seed else (rng.random(6) < mean + 0.1 * (np.arange(6) == t % 6)) * 1.0
+            policy.ask()
+            paid += policy.probabilities @ losses
+            sums += losses
+            policy.tell(losses)
+            assert paid - sums.min() <= policy.certificate().value + 1e-9
+        assert policy.certificate().value <= policy.bound_at(300)

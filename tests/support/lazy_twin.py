@@ -78,12 +78,23 @@ class LazyTwin:
         costs = terms(self.A, self.X, Z, self.beta, self.rule.order, self.leader)
         return self.price if self.safe else min(costs[arm] / Z[arm], 1.0)
 
+    @property
+    def known(self):
+        """Does every play reveal every arm, under the entropy? Then stability is known once losses are."""
+        return self.rule.order == 1 and bool((self.A == 1).all())
+
+    def stability(self, losses):
+        """⟨ℓ, X⟩ + F(L, β) − F(L + ℓ, β)."""
+        return float(self.X @ losses + self.beta * np.log(self.X @ np.exp(-losses / self.beta)))
+
     def learn(self, arm, losses, Z=None, charge=None):
         """Charge the round, take in its losses, and apply the rule if that is due.
 
         Z and its charge may be given, where the engine plays within a factor of the formula.
         """
         Z = self.Z if Z is None else Z
+        if self.known:
+            charge = self.stability(losses)
         charge = self.charge_of(arm, Z) if charge is None else charge
         self.charged += charge
         self.unspent += self.rule.play_share * charge
@@ -204,6 +215,9 @@ class LazyTwin:
 
     def _choose(self):
         self._follow()
+        if self.known:  # nothing to explore for
+            self.b = 0.0
+            return
         X, s, beta, leader = self.X, self.rule.order, self.beta, self.leader
         rest = np.delete(X, leader).sum()
         tried = [(self.costs_of(X, 0.0, np.zeros_like(X), 0.0), 0.0, 1.0, 0.0)]

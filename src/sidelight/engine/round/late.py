@@ -29,7 +29,15 @@ from sidelight.engine.round.indexing import (
 from sidelight.engine.round.learn_single import LARGEST_ESTIMATE
 from sidelight.engine.round.probabilities import block_value, played, seen_probability
 from sidelight.engine.round.settle import list_estimate, settle, touch
-from sidelight.engine.self_tuning.charge import charge, count_kept, estimated_cost, is_due
+from sidelight.engine.self_tuning.charge import (
+    charge,
+    count_kept,
+    estimated_cost,
+    is_due,
+    is_known,
+    known_cost,
+    log_weights,
+)
 from sidelight.engine.self_tuning.retune import retune
 from sidelight.engine.simplex.point import value
 from sidelight.engine.simplex.store import group
@@ -113,9 +121,11 @@ def learn_late(machine, state, store, slot, losses, record, after_others):
     """
     noinline()
     draw = draw_in(record, 0)
-    if machine.self_tunes:
+    known = is_known(machine, store)
+    weights = log_weights(store)
+    if machine.self_tunes and not known:
         charge(machine, state, draw.cost)
-    before, paid, of_leader = state.top_paid, 0.0, 0.0
+    before, paid, of_leader, paid_now = state.top_paid, 0.0, 0.0, 0.0
     n_touched = n_added = 0
     for i in range(list_revealed(machine, state, slot)):
         loss = losses[i]
@@ -136,9 +146,13 @@ def learn_late(machine, state, store, slot, losses, record, after_others):
             if machine.any_local:
                 mixed = group(store, record_of_block(machine, k)).share * arm.inside + machine.local[v]
         paid += arm.block * mixed * estimate
+        if known:  # stability is that of the step that is made, from today's point
+            paid_now += value(store, g, machine.n_blocks + v) * loss
         n_added = list_estimate(machine, state, store, k, g, v, arm.inside, mixed, estimate, n_added)
     if n_added > 0:
         settle(machine, state, store, n_touched, n_added)
+    if known:
+        charge(machine, state, known_cost(state, store, paid_now, weights))
     # The ledger of the round that was played: with the Y and the γ̄ of its draw, not those of today.
     state.top_paid = before + paid
     state.exploration_cost += draw.explored * (1.0 - paid)

@@ -20,7 +20,16 @@ from sidelight.engine.round.learn_all import learn_all, learn_block
 from sidelight.engine.round.learn_single import LARGEST_ESTIMATE, learn_single
 from sidelight.engine.round.probabilities import block_value, seen_by_edges, varying
 from sidelight.engine.round.settle import count_paid, count_round, list_estimate, move_top, settle, touch
-from sidelight.engine.self_tuning.charge import charge, count_kept, estimated_cost, is_due, leader_sum
+from sidelight.engine.self_tuning.charge import (
+    charge,
+    count_kept,
+    estimated_cost,
+    is_due,
+    is_known,
+    known_cost,
+    leader_sum,
+    log_weights,
+)
 from sidelight.engine.self_tuning.retune import retune
 from sidelight.engine.simplex.point import inverse_value, value
 from sidelight.engine.simplex.store import group
@@ -31,11 +40,16 @@ def learn(machine, state, store, slot, losses):
     """Take in what playing `slot` revealed and move to the next round."""
     # Before anything moves: a round is charged for the distribution that it was drawn from.
     leader = 0.0
+    known = is_known(machine, store)
+    weights = log_weights(store)
     if machine.self_tunes:
-        charge(machine, state, estimated_cost(machine, state, store, slot))
+        if not known:
+            charge(machine, state, estimated_cost(machine, state, store, slot))
         leader = leader_sum(state, store)
     rest = count_round(state)
     before = state.top_paid
+    if known:  # what X pays in this round alone has more digits than a difference of sums
+        state.top_paid = 0.0
     # From the most special shape to the general one. Each is kept for a measured gain (docs/decisions/0011)
     # and compared with the naive twin in the tests.
     if machine.shape == OWN_LOSS:
@@ -49,6 +63,9 @@ def learn(machine, state, store, slot, losses):
         learn_single(machine, state, store, slot, losses, rest)
     else:
         learn_edges(machine, state, store, slot, losses, rest)
+    if known:
+        charge(machine, state, known_cost(state, store, state.top_paid, weights))
+        state.top_paid += before
     count_paid(state, rest, before)
     if machine.self_tunes:
         count_kept(state, state.on_leader, leader_sum(state, store) - leader)

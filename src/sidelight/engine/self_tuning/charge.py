@@ -8,11 +8,15 @@ In place of B stands an upper bound that needs two numbers: (Σ_{i≠I} X_i^{2�
 
 A round is charged with the term of the arm that is drawn, over Z_i: in expectation all of the cost, and never more
 than 1. It is read before anything is learnt.
+
+Where every play reveals every arm nothing is estimated, and with the entropy the stability of a round is known once
+its losses are: ⟨ℓ, X⟩ + β·ln Σ X_i·e^{−ℓ_i/β}. That is charged then, whatever the round might have cost.
 """
 
 import math
 
 from sidelight.engine._numba.jit import inlined, internal, noinline
+from sidelight.engine.fields import SEEN_BY_ALL
 from sidelight.engine.round.probabilities import seen_probability, varying
 from sidelight.engine.simplex.moments import evaluate_buckets, inverse_power
 from sidelight.engine.simplex.point import is_entropy, root, value
@@ -99,6 +103,29 @@ def estimated_cost(machine, state, store, slot):
         over = paid + (explored - gamma * x)
         cost = min(over / z, 1.0) if over > 0.0 else 0.0
     return cost
+
+
+@inlined()
+def is_known(machine, store):
+    """Is the stability of a round known once its losses are?"""
+    return machine.self_tunes and machine.seen_by == SEEN_BY_ALL and is_entropy(store, 0)
+
+
+@inlined()
+def log_weights(store):
+    """ln Σ e^(−s) in three parts, of which only differences have digits."""
+    own = group(store, 0)
+    return own.total, own.base, own.shift
+
+
+@inlined()
+def known_cost(state, store, paid, before):
+    """The stability of a round in which X paid ⟨ℓ, X⟩; `before` is what `log_weights` was before it."""
+    total, base, shift = before
+    after = group(store, 0)
+    grown = math.log(after.total / total) - (after.base - base) + (after.shift - shift)
+    # Hoeffding's bound holds exactly; only rounding could exceed it.
+    return min(max(paid + state.beta * grown, 0.0), 0.125 / state.beta)
 
 
 @inlined(needs="tuned")

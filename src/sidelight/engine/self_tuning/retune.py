@@ -22,7 +22,7 @@ from sidelight.engine.round.settle import total_exploration
 from sidelight.engine.round.spread import margin_of, renew_block_spread
 from sidelight.engine.self_tuning import prices
 from sidelight.engine.self_tuning.begin import UNBOUNDED
-from sidelight.engine.self_tuning.charge import MOST_EXPLORED
+from sidelight.engine.self_tuning.charge import MOST_EXPLORED, is_known
 from sidelight.engine.self_tuning.choose import (
     CLEARLY,
     candidates_at,
@@ -316,6 +316,9 @@ def choose(machine, state, store):
     """Explore with a strength that is cheap at the point evaluated last: see `preferred`."""
     noinline()
     follow(machine, state)
+    if is_known(machine, store):  # everything is seen, whatever is played
+        explore(machine, state, store, 0.0)
+        return
     work, rest, leader = work_of(machine, state), point_of(state).rest, int(state.leader)
     likely = LIKELY if is_strong(machine) else 1.0
     common = candidates_at(work, machine.n_arms, machine.order, state.beta, leader, rest, likely)
