@@ -39,6 +39,13 @@ def checked_count(name: str, value: object, least: int = 1, most: int = MAX_ARMS
     return int(value)
 
 
+def checked_jobs(jobs: object) -> int:
+    """How many to work with at once; by default all cores that this process may use."""
+    if jobs is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return checked_count("jobs", jobs)
+
+
 def checked_horizon(horizon: object, name: str = "horizon") -> int:
     """`horizon` as a number of rounds; 1e6 is one as well. Messages call it `name`."""
     if isinstance(horizon, Real) and not isinstance(horizon, Integral) and float(horizon).is_integer():

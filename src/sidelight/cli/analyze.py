@@ -12,7 +12,7 @@ from sidelight.cli.screen import columns, emit, emit_json, facts, safe
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from sidelight.cli.graphs import GraphRequest
+    from sidelight.cli.graphs import LoadedGraph
     from sidelight.planning.bounds.comparison import Row
 
 
@@ -20,22 +20,21 @@ if TYPE_CHECKING:
 @options.takes_graph
 @options.horizon(100_000)
 @options.as_json
-def command(graph: GraphRequest, horizon: int, as_json: bool) -> None:
+def command(graph: LoadedGraph, horizon: int, as_json: bool) -> None:
     """Say what a graph allows: how its arms can be observed, its domination number δ*, its independence number α,
     packing sets, and every upper and lower bound that is known for its regret in T rounds."""
     import sidelight as sl
     from sidelight.report.section import Analysis
 
-    loaded = graph.load()
-    comparison = sl.compare_bounds(loaded.graph, horizon)
-    analysis = Analysis.of(loaded.graph)
+    comparison = sl.compare_bounds(graph.graph, horizon)
+    analysis = Analysis.of(graph.graph)
     if as_json:
-        named = loaded.to_dict() | {"class": analysis.observability.graph}
+        named = graph.to_dict() | {"class": analysis.observability.graph}
         emit_json({"graph": named, **analysis.to_dict(), "bounds": comparison.to_dict()})
         return
-    changed = [("changed", change) for change in loaded.changes]
+    changed = [("changed", change) for change in graph.changes]
     emit(
-        facts(f"Graph {safe(loaded.source)}", [*changed, *analysis.rows(safe)]),
+        facts(f"Graph {safe(graph.source)}", [*changed, *analysis.rows(safe)]),
         _bounds("Upper bounds", comparison.upper, horizon),
         _bounds("Lower bounds", comparison.lower, horizon),
     )

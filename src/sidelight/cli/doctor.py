@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import click
 
+from sidelight._check import checked_jobs
 from sidelight._version import __version__
 from sidelight.cli import options
 from sidelight.cli.screen import columns, emit, emit_json, safe
@@ -131,8 +132,7 @@ def _order(version: str) -> list[int]:
 
 def machine() -> Iterator[Finding]:
     """Cores and memory that this process may use."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    yield Finding("cores", "ok", f"{cores} ({platform.machine()}, {platform.system()})")
+    yield Finding("cores", "ok", f"{checked_jobs(None)} ({platform.machine()}, {platform.system()})")
     try:
         page = os.sysconf("SC_PAGE_SIZE")
         total, free = page * os.sysconf("SC_PHYS_PAGES"), page * os.sysconf("SC_AVPHYS_PAGES")

@@ -10,101 +10,9 @@ from typing import TYPE_CHECKING, Any
 from sidelight.errors import GraphFileError, InvalidOption, UnobservableGraph
 
 if TYPE_CHECKING:
-    from sidelight.experiment.sources import GraphSource
     from sidelight.graph import FeedbackGraph
     from sidelight.planning import Plan
     from sidelight.policy.plan_file import Saved
-
-
-@dataclass(frozen=True)
-class GraphRequest:
-    """What the command line says about its graph."""
-
-    text: str
-    undirected: bool = False
-    add_loops: bool = False
-    drop_unobservable: bool = False
-    arms: int | None = None
-    named: bool | None = None
-
-    @property
-    def mending(self) -> str:
-        """The options that change the graph, as far as they were given."""
-        given = {"--undirected": self.undirected, "--add-loops": self.add_loops}
-        given["--drop-unobservable"] = self.drop_unobservable
-        return ", ".join(name for name, there in given.items() if there)
-
-    @property
-    def is_file(self) -> bool:
-        """A file that exists, or a text that can only be meant as one."""
-        from sidelight.graph.names import names_file
-
-        return names_file(self.text)
-
-    def named_family(self) -> GraphSource | None:
-        """The graph as `sl.compare` and `sl.sweep` name it, where it is a family that they can make too."""
-        from sidelight.experiment.sources import GraphSource
-
-        if self.is_file or self.drop_unobservable:
-            return None
-        loops = "all" if self.add_loops else ""
-        return GraphSource(self.text, family=self.text, undirected=self.undirected, loops=loops)
-
-    def load(self) -> LoadedGraph:
-        """The graph, every arm of it observable; refuses others, naming the arms and the ways out.
-
-        Of a saved plan it is the plan's own.
-        """
-        from sidelight.graph.names import names
-        from sidelight.graph.repair import observable_part, with_loops
-
-        saved = self._saved()
-        graph = self._read() if saved is None else saved.plan.graph
-        changes: list[str] = []
-        if self.undirected:
-            before, graph = graph, graph.symmetrized()
-            changes.append(f"--undirected added {graph.n_edges - before.n_edges:,} edges")
-        if self.add_loops:
-            before, graph = graph, with_loops(graph)
-            changes.append(f"--add-loops added {graph.n_edges - before.n_edges:,} loops")
-        dropped: list[int] = []
-        if self.drop_unobservable:
-            before, (graph, gone) = graph, observable_part(graph)
-            dropped = gone.tolist()
-            which = f" ({names(before, dropped)}); the others are numbered anew" if dropped else ""
-            many = f"{len(dropped):,} {'arm' if len(dropped) == 1 else 'arms'}"
-            changes.append(f"--drop-unobservable left out {many}{which}")
-        _refuse_unobservable(graph)
-        if saved is None:
-            return LoadedGraph(graph, self.text, self.text, tuple(changes), tuple(dropped))
-        name = saved.graph or f"graph with {graph.n_arms} arms"
-        return LoadedGraph(graph, self.text, name, tuple(changes), tuple(dropped), saved.plan)
-
-    def _saved(self) -> Saved | None:
-        if not self.text.lower().endswith(".json"):
-            return None
-        from sidelight.policy import plan_file
-
-        return plan_file.read(self.text) if plan_file.is_plan(Path(self.text)) else None
-
-    def _read(self) -> FeedbackGraph:
-        from sidelight.graph import families, read_graph
-
-        if self.is_file:
-            try:
-                return read_graph(self.text, n_arms=self.arms, named=self.named)
-            except GraphFileError as error:
-                raise GraphFileError(_in_options(str(error))) from error
-        if self.arms is not None or self.named is not None:
-            raise InvalidOption(
-                f"--arms, --named and --numbered are for csv files, {self.text!r} is a family"
-            )
-        try:
-            return families.parse(self.text)
-        except InvalidOption:
-            if self.text and Path(self.text).is_dir():
-                raise GraphFileError(f"{self.text} is a folder; name a graph file or a family") from None
-            raise
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +22,9 @@ class LoadedGraph:
     graph: FeedbackGraph
     source: str
     name: str  # what results call it: the source, of a saved plan what its own graph is called
-    changes: tuple[str, ...]  # in words
+    changes: tuple[str, ...]  # in words, each after the option that was given for it
     dropped: tuple[int, ...]  # arms of the source that are not in the graph
+    family: dict[str, Any] | None = None  # as sweeps name it in a spec, if they can make it too
     plan: Plan | None = None  # where the source is a saved plan
 
     def to_dict(self) -> dict[str, Any]:
@@ -127,6 +36,75 @@ class LoadedGraph:
             "changes": list(self.changes),
             "dropped": list(self.dropped),
         }
+
+
+def loaded(
+    text: str,
+    undirected: bool,
+    add_loops: bool,
+    drop_unobservable: bool,
+    arms: int | None,
+    named: bool | None,
+) -> LoadedGraph:
+    """The graph, every arm of it observable; refuses others, naming the arms and the ways out.
+
+    Of a saved plan it is the plan's own.
+    """
+    from sidelight.graph.names import names, names_file
+    from sidelight.graph.repair import observable_part, with_loops
+
+    saved = _saved(text)
+    graph = _read(text, arms, named) if saved is None else saved.plan.graph
+    changes: list[str] = []
+    if undirected:
+        before, graph = graph, graph.symmetrized()
+        changes.append(f"--undirected added {graph.n_edges - before.n_edges:,} edges")
+    if add_loops:
+        before, graph = graph, with_loops(graph)
+        changes.append(f"--add-loops added {graph.n_edges - before.n_edges:,} loops")
+    dropped: list[int] = []
+    if drop_unobservable:
+        before, (graph, gone) = graph, observable_part(graph)
+        dropped = gone.tolist()
+        which = f" ({names(before, dropped)}); the others are numbered anew" if dropped else ""
+        many = f"{len(dropped):,} {'arm' if len(dropped) == 1 else 'arms'}"
+        changes.append(f"--drop-unobservable left out {many}{which}")
+    _refuse_unobservable(graph)
+    about = (tuple(changes), tuple(dropped))
+    if saved is not None:
+        name = saved.graph or f"graph with {graph.n_arms} arms"
+        return LoadedGraph(graph, text, name, *about, plan=saved.plan)
+    family = None
+    if not names_file(text) and not drop_unobservable:
+        family = {"family": text, "undirected": undirected, **({"loops": "all"} if add_loops else {})}
+    return LoadedGraph(graph, text, text, *about, family)
+
+
+def _saved(text: str) -> Saved | None:
+    if not text.lower().endswith(".json"):
+        return None
+    from sidelight.policy import plan_file
+
+    return plan_file.read(text) if plan_file.is_plan(Path(text)) else None
+
+
+def _read(text: str, arms: int | None, named: bool | None) -> FeedbackGraph:
+    from sidelight.graph import families, read_graph
+    from sidelight.graph.names import names_file
+
+    if names_file(text):
+        try:
+            return read_graph(text, n_arms=arms, named=named)
+        except GraphFileError as error:
+            raise GraphFileError(_in_options(str(error))) from error
+    if arms is not None or named is not None:
+        raise InvalidOption(f"--arms, --named and --numbered are for csv files, {text!r} is a family")
+    try:
+        return families.parse(text)
+    except InvalidOption:
+        if text and Path(text).is_dir():
+            raise GraphFileError(f"{text} is a folder; name a graph file or a family") from None
+        raise
 
 
 def _refuse_unobservable(graph: FeedbackGraph) -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from sidelight.cli import names
-from sidelight.cli.graphs import GraphRequest
+from sidelight.cli.graphs import loaded
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -118,7 +118,7 @@ def _graph(
     arms: int | None,
     named: bool | None,
 ) -> dict[str, Any]:
-    return {"graph": GraphRequest(graph, undirected, add_loops, drop_unobservable, arms, named)}
+    return {"graph": loaded(graph, undirected, add_loops, drop_unobservable, arms, named)}
 
 
 DROPPED = "Leave out arms that no arm reveals, until every arm left is revealed by one."
@@ -132,4 +132,4 @@ takes_graph = collected(
     option("--arms N", count, "Number of arms, where a csv file does not tell."),
     click.option("--named/--numbered", default=None, help="Are the ids of a csv file names or numbers?"),
 )
-"""GRAPH and how to read and mend it, handed over as one `GraphRequest` named `graph`."""
+"""GRAPH and how to read and mend it, handed over as one `LoadedGraph` named `graph`."""

@@ -14,7 +14,7 @@ from sidelight.cli.screen import columns, emit, emit_json, facts, safe, writable
 
 if TYPE_CHECKING:
     import sidelight as sl
-    from sidelight.cli.graphs import GraphRequest, LoadedGraph
+    from sidelight.cli.graphs import LoadedGraph
 
 SHOWN = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8)
 """Rounds at which the bound of a plan without a horizon is shown."""
@@ -71,7 +71,7 @@ def _order(text: str) -> float | str:
 @options.output("FILE", "Write the plan to a JSON file, which run plays and Plan.load reads.")
 @options.as_json
 def command(
-    graph: GraphRequest,
+    graph: LoadedGraph,
     horizon: int | None,
     anytime: bool,
     confidence: float | None,
@@ -93,20 +93,19 @@ def command(
     import sidelight as sl
     from sidelight.policy import plan_file
 
-    loaded = graph.load()
-    if horizon is None and not anytime and loaded.plan is not None:
-        horizon = loaded.plan.horizon
+    if horizon is None and not anytime and graph.plan is not None:
+        horizon = graph.plan.horizon
     if horizon is None and confidence is not None:
         raise click.UsageError(f"--confidence {confidence:g} tunes a plan for one horizon: give --horizon")
     file = None if output is None else _place(output)
-    blocks = None if partition is None else _partition(loaded.graph, partition)
+    blocks = None if partition is None else _partition(graph.graph, partition)
     # Which options go together is for the library to say.
-    plan = sl.plan(loaded.graph, horizon, blocks, confidence=confidence, **tuning)
+    plan = sl.plan(graph.graph, horizon, blocks, confidence=confidence, **tuning)
     checks = list(sl.check_certificate(plan))
     if file is not None:
-        write_file(file, plan_file.text_of(plan, _called(loaded)))
+        write_file(file, plan_file.text_of(plan, _called(graph)))
     if as_json:
-        answer = {"version": sl.__version__, "graph": loaded.to_dict(), **plan.to_dict()}
+        answer = {"version": sl.__version__, "graph": graph.to_dict(), **plan.to_dict()}
         answer["checks"] = [check.to_dict() for check in checks]
         if horizon is None:
             answer["bound_at"] = [_bound_after(plan, t) for t in SHOWN]
@@ -115,14 +114,14 @@ def command(
         emit_json(answer)
         return
     rounds = "any number of rounds" if horizon is None else f"{plan.horizon:,} rounds"
-    plan_facts = [("changed", change) for change in loaded.changes]
+    plan_facts = [("changed", change) for change in graph.changes]
     plan_facts += [("arms, edges", f"{plan.graph.n_arms:,}, {plan.graph.n_edges:,}"), *plan_rows(plan)]
     rows = [("anytime", plan.curve.summary())] if horizon is None else bound_rows(plan.bound)
     rows += [("note", plan.details.note)] if plan.details.note else []
     holding = sum(check.holds for check in checks)
     rows.append(("checked again", f"{holding} of {len(checks)} inequalities hold, by an independent check"))
     emit(
-        facts(f"Plan for {safe(loaded.source)}, {rounds}", plan_facts),
+        facts(f"Plan for {safe(graph.source)}, {rounds}", plan_facts),
         facts("Bound", rows),
         *([_by_rounds(plan)] if horizon is None else []),
         *([_considered(plan)] if len(plan.details.considered) > 1 else []),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sidelight.cli import options
-from sidelight.cli.graphs import GraphRequest
+from sidelight.cli.graphs import LoadedGraph
 from sidelight.cli.screen import columns, emit, emit_json, facts, needs, safe
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ def command() -> None:
 @options.option("--expires SECONDS", float, "Cancel what is unanswered after so long.")
 @options.as_json
 @asks
-def create(service: Client, name: str, graph: GraphRequest, as_json: bool, **given: Any) -> None:
+def create(service: Client, name: str, graph: LoadedGraph, as_json: bool, **given: Any) -> None:
     """Plan for a graph and begin to play it."""
-    _show(service.create(name, graph.load().graph, **given).show(), as_json)
+    _show(service.create(name, graph.graph, **given).show(), as_json)
 
 
 @command.command(name="list")

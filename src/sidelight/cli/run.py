@@ -13,7 +13,7 @@ from sidelight.cli.screen import writable_folder
 from sidelight.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from sidelight.cli.graphs import GraphRequest
+    from sidelight.cli.graphs import LoadedGraph
     from sidelight.planning import Plan
 
 
@@ -53,7 +53,7 @@ CALLED = {"policies": "--policy", "environments": "--env", "seeds.count": "--see
 @options.quiet
 @options.as_json
 def command(
-    graph: GraphRequest,
+    graph: LoadedGraph,
     horizon: int | None,
     policy: tuple[str, ...],
     env: tuple[str, ...],
@@ -80,10 +80,10 @@ def command(
     from sidelight.experiment.spec import DEFAULT_CHECKPOINTS, Reader
     from sidelight.policy.names import compared
 
-    loaded = graph.load()
-    saved = loaded.plan
-    if saved is not None and loaded.changes:
-        raise InvalidOption(f"the plan in {loaded.source} is for its own graph; leave {graph.mending} out")
+    saved = graph.plan
+    if saved is not None and graph.changes:
+        given = ", ".join(change.split()[0] for change in graph.changes)
+        raise InvalidOption(f"the plan in {graph.source} is for its own graph; leave {given} out")
     wanted = saved.horizon if horizon is None and saved is not None else horizon
     if wanted is None:
         raise click.UsageError("Missing option '--horizon' / '-T': give the number of rounds to play.")
@@ -95,28 +95,31 @@ def command(
             f"--policy {','.join(names)!r} lacks a name; write names with one comma between them"
         )
     if saved is not None:
-        names = [loaded.source, *names]
-    names = names or list(compared(loaded.graph, rounds))
+        names = [graph.source, *names]
+    names = names or list(compared(graph.graph, rounds))
     sources = reader.policies(names, Path.cwd())
     if saved is not None:
         sources = (replace(sources[0], name=_described(saved)), *sources[1:])
-    family = graph.named_family()
+    if graph.family is None:
+        source = source_in(Path(output), graph.name, graph.graph)
+    else:
+        source = reader.source("GRAPH", graph.family, Path.cwd())
     spec = sl.Spec(
         policies=sources,
-        graphs=(family or source_in(Path(output), loaded.name, loaded.graph),),
-        environments=reader.environments(list(env), Path.cwd(), [loaded.graph], [rounds]),
+        graphs=(source,),
+        environments=reader.environments(list(env), Path.cwd(), [graph.graph], [rounds]),
         horizons=(rounds,),
         seeds=reader.seeds({"first": seed, "count": seeds}),
         checkpoints=DEFAULT_CHECKPOINTS,
-        title=loaded.name,
+        title=graph.name,
     )
     folder = writable_folder(output)
-    if family is None:
-        store_graph(folder, loaded.graph)  # where the cells look for it
+    if graph.family is None:
+        store_graph(folder, graph.graph)  # where the cells look for it
     if jobs is None and len(spec.cells) == 1:
         jobs = 1  # nothing to share: this process will do
     results = sl.sweep(spec, folder, jobs=jobs, progress=False if quiet else None)
-    finish(folder, results, figures=figures, as_json=as_json, quiet=quiet, said=loaded.changes)
+    finish(folder, results, figures=figures, as_json=as_json, quiet=quiet, said=graph.changes)
     leave(folder, results)
 
 

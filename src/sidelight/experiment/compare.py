@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from sidelight._check import checked_count
+from sidelight._check import checked_jobs
 from sidelight.environment import Environment
 from sidelight.errors import InvalidOption
 from sidelight.experiment.cells import Outcome, Part, collected, here, here_and_now
@@ -54,7 +54,7 @@ def compare(
     >>> [(cell.policy, cell.regret.shape[0]) for cell in results.cells]
     [('auto', 3), ('flat', 3)]
     """
-    workers = (os.cpu_count() or 1) if jobs is None else checked_count("jobs", jobs)
+    workers = checked_jobs(jobs)
     reader = Reader()
     source, built = _graph(reader, graph)
     rounds = reader.horizon("horizon", horizon)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._check import checked_count, checked_horizon, checked_seeds
+from sidelight._check import checked_horizon, checked_jobs, checked_seeds
 from sidelight._progress import Progress
 from sidelight._types import Longs
 from sidelight.engine._numba.interrupts import interrupts_kept
@@ -324,7 +323,7 @@ def _run(
 ) -> Run:
     """Advance all tasks, and collect what they have, complete or not."""
     stop = threading.Event()
-    workers = checked_count("jobs", jobs) if jobs is not None else (os.cpu_count() or 1)
+    workers = checked_jobs(jobs)
     with ThreadPoolExecutor(max_workers=workers) as pool:
         futures: list[Future[None]] = []
         try:

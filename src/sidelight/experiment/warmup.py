@@ -6,7 +6,6 @@ Kernels are compiled for the kinds of arguments they are called with, so each ta
 from __future__ import annotations
 
 import multiprocessing
-import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +18,7 @@ from typing import NamedTuple
 from numpy.random import default_rng
 
 from sidelight import environment as environments
-from sidelight._check import checked_count
+from sidelight._check import checked_jobs
 from sidelight.analysis import fractional_domination, packing_independent_set
 from sidelight.errors import WorkerError
 from sidelight.experiment.simulation import simulate
@@ -65,8 +64,7 @@ def tasks() -> dict[str, Callable[[], None]]:
 
 def warm_up(jobs: int | None = None, only: Callable[[str], bool] = lambda name: True) -> Iterator[Warmed]:
     """Compile what plans, rules and graphs need, on `jobs` processes; what is done, as it is done."""
-    workers = (os.cpu_count() or 1) if jobs is None else checked_count("jobs", jobs)
-    return _compiled([name for name in tasks() if only(name)], workers)
+    return _compiled([name for name in tasks() if only(name)], checked_jobs(jobs))
 
 
 def _compiled(names: list[str], workers: int) -> Iterator[Warmed]:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
-from sidelight._check import checked_count
+from sidelight._check import checked_jobs
 from sidelight._version import __version__
 from sidelight.errors import InvalidOption, WorkerError
 from sidelight.experiment.cells import Outcome, Part, collected, here_and_now
@@ -44,7 +44,7 @@ def sweep(
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise WorkerError(f"a worker must not start a sweep of its own; {GUARD}")
     asked = spec if isinstance(spec, Spec) else _read(spec)
-    workers = _cores() if jobs is None else checked_count("jobs", jobs)
+    workers = checked_jobs(jobs)
     address, made_by = _address(engine), {"spec": asked.hash}
 
     def play(parts: Iterator[Part]) -> Generator[Outcome, None, None]:
@@ -100,10 +100,3 @@ def _address(engine: object) -> str | None:
     raise InvalidOption(
         f'unknown engine {engine!r}; use "local", "dask", or the address of a scheduler, "tcp://host:port"'
     )
-
-
-def _cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
