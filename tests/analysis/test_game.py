@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.optimize
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 
 import sidelight as sl
@@ -262,12 +262,12 @@ def test_the_size_is_known_beforehand(adjacency, horizon, monkeypatch):
 
 def test_verify_refuses_false_claims():
     found = minimax(families.mab(2), 3)
-    table = dict.fromkeys(found.strategy.table, np.array([0.9, 0.1]))
+    table = dict.fromkeys(found.strategy, np.array([0.9, 0.1]))
     mixture = replace(found.adversary, probabilities=np.eye(len(found.adversary))[0])
     for claim, words in (
         (replace(found, value=found.value - 0.01), "the strategy has regret"),
         (replace(found, lower=found.lower + 0.01), "the adversary forces regret"),
-        (replace(found, strategy=replace(found.strategy, table=table)), "the strategy has regret"),
+        (replace(found, strategy=table), "the strategy has regret"),
         (replace(found, adversary=mixture), "the adversary forces regret"),
         (
             replace(found, adversary=replace(found.adversary, losses=found.adversary.losses * 2)),
@@ -280,44 +280,37 @@ def test_verify_refuses_false_claims():
 
 def test_checker_knows_simple_players():
     g = families.mab(2)
-    assert worst_regret(g, 3, lambda past: np.array([0.5, 0.5])) == pytest.approx(1.5)
-    assert worst_regret(g, 3, lambda past: np.array([1.0, 0.0])) == pytest.approx(3.0)
+
+    def always(*chances):
+        return dict.fromkeys(minimax(g, 3).strategy, np.array(chances))
+
+    assert worst_regret(g, 3, always(0.5, 0.5)) == pytest.approx(1.5)
+    assert worst_regret(g, 3, always(1.0, 0.0)) == pytest.approx(3.0)
     with pytest.raises(sl.errors.SolverError, match="not probabilities"):
-        worst_regret(g, 3, lambda past: np.array([0.7, 0.7]))
+        worst_regret(g, 3, always(0.7, 0.7))
     constant = np.array([[[0, 1]] * 3, [[1, 0]] * 3], dtype=np.int8)  # one look tells which arm is free
     assert best_response(g, constant, np.array([0.5, 0.5])) == pytest.approx(0.5)
     assert best_response(graph(np.zeros((2, 2))), constant, np.array([0.5, 0.5])) == pytest.approx(1.5)
 
 
-def test_strategy_answers_histories():
-    strategy = minimax(families.apple_tasting(), 3).strategy
-    g = strategy.graph
+def test_a_strategy_is_a_distribution_after_every_history():
+    g = families.apple_tasting()
+    strategy = minimax(g, 3).strategy
     teacher = int(np.argmax(g.out_degree))
-    seen = g.out_neighbors(teacher)
-    first = strategy.probabilities()
-    assert_allclose(first.sum(), 1.0, rtol=0, atol=1e-12)
-    by_name = strategy.probabilities([(teacher, dict.fromkeys(seen.tolist(), 1))])
-    assert_array_equal(by_name, strategy.probabilities([(teacher, np.ones(len(seen), dtype=int))]))
-    first[:] = 7.0
-    assert strategy.probabilities().sum() == pytest.approx(1.0)
-    with pytest.raises(sl.InvalidOption, match="leaves nothing to play"):
-        strategy.probabilities([(teacher, [0] * len(seen))] * 3)
-    with pytest.raises(sl.errors.InvalidGraph, match="arm 5 does not exist"):
-        strategy.probabilities([(5, [])])
-    with pytest.raises(sl.InvalidFeedback, match=r"got 1 losses: \{7: 1\}"):
-        strategy.probabilities([(teacher, {7: 1})])
-    with pytest.raises(sl.InvalidFeedback, match=r"must be 0 or 1, got 0\.5"):
-        strategy.probabilities([(teacher, [0.5] * len(seen))])
-    with pytest.raises(sl.InvalidFeedback, match="got 3 losses"):
-        strategy.probabilities([(teacher, [0, 0, 0])])
+    assert {len(history) for history in strategy} == {0, 1, 2}
+    assert {shown for history in strategy for arm, shown in history if arm == teacher} == {
+        (0, 0), (0, 1), (1, 0), (1, 1),
+    }  # fmt: skip
+    for chances in strategy.values():
+        assert_allclose(chances.sum(), 1.0, rtol=0, atol=1e-12)
+    with pytest.raises(ValueError, match="read-only"):
+        strategy[()][:] = 7.0
 
 
-def test_strategy_forgets_which_twin_was_played():
+def test_a_strategy_forgets_which_twin_was_played():
     strategy = minimax(families.full(3), 3).strategy
-    answers = [strategy.probabilities([(arm, [0, 1, 1])]) for arm in range(3)]
-    assert_array_equal(answers[0], answers[1])
-    assert_array_equal(answers[0], answers[2])
-    assert answers[0].argmax() == 0
+    assert {arm for history in strategy for arm, _ in history} == {0}
+    assert strategy[(0, (0, 1, 1)),].argmax() == 0
 
 
 # -- refusals ---------------------------------------------------------------------------------------------

@@ -8,22 +8,21 @@ grown once by `situations`; the program is read off it, and so is what two given
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from sidelight._check import checked_horizon
-from sidelight._types import Bools, Floats, Indices, Longs, frozen
-from sidelight.errors import InfeasibleRequest, InvalidFeedback, InvalidOption, SolverError, listing
+from sidelight._types import Bools, Floats, Longs, frozen
+from sidelight.analysis import linear
+from sidelight.errors import InfeasibleRequest, SolverError
 from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
 
 Losses = npt.NDArray[np.int8]
-Revealed = Mapping[int, int] | Sequence[int] | Indices
-Method = Literal["highs-ds", "highs-ipm"]
 History = tuple[tuple[int, tuple[int, ...]], ...]
 """For every round the first of the arms that reveal what the played one does, and what was revealed."""
 
@@ -52,13 +51,18 @@ class Minimax:
 
     `strategy` has expected regret at most `value` on every loss sequence; against `adversary` no player has
     expected regret below `lower`. The value of the game lies between.
+
+    A strategy is a distribution over the arms (N,) after every history, uniform after those that it never reaches
+    itself. A history depends on what was revealed, not on which of several arms with the same out-neighbours was
+    played: for every round it has the first of these, and the losses that it revealed. For losses between 0 and 1,
+    round each revealed loss x to 1 with probability x, independently, and ask with the rounded bits.
     """
 
     graph: FeedbackGraph
     horizon: int
     value: float  # the greatest regret of `strategy`
     lower: float  # the least regret against `adversary`
-    strategy: Strategy
+    strategy: Mapping[History, Floats]
     adversary: Mixture
     size: Size  # of the linear program
 
@@ -75,10 +79,10 @@ class Minimax:
     def verify(self) -> bool:
         """True if both sides are worth what they claim; otherwise SolverError saying which is not.
 
-        Plays every history out against every loss matrix, asking `strategy` for its probabilities, and finds
-        the best response to `adversary` by backward induction, from the graph alone.
+        Plays every history out against every loss matrix, and finds the best response to
+        `adversary` by backward induction, from the graph alone.
         """
-        worst = worst_regret(self.graph, self.horizon, self.strategy.probabilities)
+        worst = worst_regret(self.graph, self.horizon, self.strategy)
         if abs(worst - self.value) > EXACT_GAP:
             raise SolverError(f"the strategy has regret {worst!r}, not {self.value!r}")
         shape = (len(self.adversary), self.horizon, self.graph.n_arms)
@@ -117,8 +121,9 @@ def minimax(graph: GivenGraph, horizon: int) -> Minimax:
     >>> from sidelight.graph import families
     >>> minimax(families.full(2), horizon=3)  # ½ E|S₃| for a simple random walk
     Minimax(value=0.75, exact, 2 arms, horizon=3)
-    >>> minimax(families.mab(2), horizon=4).strategy.probabilities([(0, [1])]).round(6)
-    array([0.45, 0.55])
+    >>> bandit = minimax(families.mab(2), horizon=4)
+    >>> round(bandit.value, 6), bool(bandit.strategy[((0, (1,)),)].argmax())  # after a loss of arm 0
+    (0.825, True)
     """
     graph, horizon = graph_of(graph, "minimax"), checked_horizon(horizon)
     if not graph.certain:
@@ -129,68 +134,17 @@ def minimax(graph: GivenGraph, horizon: int) -> Minimax:
     size = _affordable(graph, horizon)
     losses = every_matrix(graph.n_arms, horizon)
     tree = situations(reveals_of(graph), losses)
-    methods: list[Method] = ["highs-ds", "highs-ipm"]
-    if size.nonzeros > SIMPLEX_NONZEROS:
-        methods.reverse()
     found = []
-    for method in methods:  # the second only where rounding leaves a gap: it ends at another vertex
-        table, mixture = _solved(tree, losses, size, method)
-        strategy, chosen = Strategy(graph, horizon, table), np.flatnonzero(mixture > 0.0)
+    for method in linear.methods(size.nonzeros > SIMPLEX_NONZEROS):
+        strategy, mixture = _solved(tree, losses, size, method)
+        chosen = np.flatnonzero(mixture > 0.0)
         adversary = Mixture(frozen(losses[chosen], np.int8), frozen(mixture[chosen], np.float64))
-        value = worst_regret(graph, horizon, strategy.probabilities)
+        value = worst_regret(graph, horizon, strategy)
         lower = best_response(graph, adversary.losses, adversary.probabilities)
         found.append(Minimax(graph, horizon, value, lower, strategy, adversary, size))
         if found[-1].exact:
             break
     return min(found, key=lambda each: each.gap)
-
-
-# -- the two sides of a solved game -------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Strategy:
-    """The player's behavioural strategy: a distribution over arms after every history.
-
-    Depends on what was revealed, not on which of several arms with the same out-neighbours was played.
-    Histories that the strategy itself never reaches are answered uniformly. For losses between 0 and 1, round
-    each revealed loss x to 1 with probability x, independently, and ask with the rounded bits.
-    """
-
-    graph: FeedbackGraph
-    horizon: int
-    table: Mapping[History, Floats]  # (N,) after each history
-
-    def probabilities(self, history: Sequence[tuple[int, Revealed]] = ()) -> Floats:
-        """(N,) distribution of the next arm after `history`: a pair (arm played, losses it revealed) per round.
-
-        The losses are a mapping {arm: 0 or 1} over exactly the out-neighbours of the arm played, or a sequence
-        aligned with `graph.out_neighbors(arm)`.
-        """
-        if len(history) >= self.horizon:
-            raise InvalidOption(
-                f"a history of {len(history)} rounds leaves nothing to play: the game has {self.horizon}"
-            )
-        return self.table[tuple(self._seen(arm, revealed) for arm, revealed in history)].copy()
-
-    def _seen(self, arm: int, revealed: Revealed) -> tuple[int, tuple[int, ...]]:
-        """What a history says of a round in which `arm` was played."""
-        shown: list[int] = self.graph.out_neighbors(arm).tolist()
-        losses = dict(revealed) if isinstance(revealed, Mapping) else dict(zip(shown, revealed, strict=False))
-        if set(losses) != set(shown) or len(revealed) != len(shown):
-            raise InvalidFeedback(
-                f"arm {arm} reveals arms {listing(shown)}, got {len(revealed)} losses: {revealed!r:.100}"
-            )
-        for each, loss in losses.items():
-            if loss not in (0, 1):
-                raise InvalidFeedback(
-                    f"the loss of arm {each} must be 0 or 1, got {loss!r}; round it to 1 with that probability"
-                )
-        first = next(i for i in range(arm + 1) if self.graph.out_neighbors(i).tolist() == shown)
-        return first, tuple(int(losses[each]) for each in shown)
-
-    def __repr__(self) -> str:
-        return f"Strategy({self.graph.n_arms} arms, {self.horizon} rounds)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,15 +248,13 @@ def _affordable(g: FeedbackGraph, horizon: int) -> Size:
 
 
 def _solved(
-    tree: list[Situation], losses: Losses, size: Size, method: Method
+    tree: list[Situation], losses: Losses, size: Size, method: linear.Method
 ) -> tuple[dict[History, Floats], Floats]:
     """(player's probabilities after each history, adversary's probability of every loss matrix).
 
     min v over x ≥ 0 with x(h, ·) summing to what reaches h, and regret(x, ℓ) ≤ v for every ℓ; x(h, a) is the product
     of the player's own probabilities along history h and arm a.
     """
-    from scipy.optimize import linprog  # slow to import, and plans do without
-
     n = losses.shape[2]
     column = 1 + np.arange(n * len(tree)).reshape(
         -1, n
@@ -315,18 +267,16 @@ def _solved(
         entering = column[here.before, here.teachers]
         sign = np.repeat([1.0, -1.0], [n, entering.size])
         flow.append((np.full(sign.size, k), np.append(column[k], entering), sign))
-    solution = linprog(
+    solution = linear.solved(
+        f"the game of {size}",
         np.eye(1, size.columns).ravel(),
+        method,
         A_ub=_sparse(costs, (len(losses), size.columns)),
         b_ub=losses.sum(axis=1, dtype=np.int64).min(axis=1),
         A_eq=_sparse(flow, (len(tree), size.columns)),
         b_eq=np.eye(1, len(tree)).ravel(),  # the empty history comes first
         bounds=[(None, None)] + [(0.0, None)] * (size.columns - 1),
-        method=method,
-        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
-    if solution.x is None:
-        raise SolverError(f"HiGHS did not solve the game of {size}: {solution.message}")
     mixture = np.maximum(-np.asarray(solution.ineqlin.marginals), 0.0)
     weights = np.maximum(solution.x[column], 0.0)
     reached = weights.sum(axis=1, keepdims=True)
@@ -343,11 +293,10 @@ def _sparse(entries: list[tuple[Longs, Longs, Floats]], shape: tuple[int, int]) 
 
 # -- what two strategies are worth, by playing every history out ---------------------------------------------
 
-# The checker of a solved game knows nothing of the linear program: it only asks a strategy for probabilities, and
-# walks the tree of what can be revealed.
+# The checker of a solved game knows nothing of the linear program: it only walks the tree of what can be revealed.
 
 
-def worst_regret(g: FeedbackGraph, horizon: int, probabilities: Callable[[History], Floats]) -> float:
+def worst_regret(g: FeedbackGraph, horizon: int, strategy: Mapping[History, Floats]) -> float:
     """Greatest expected regret of the strategy over all binary loss matrices."""
     losses = every_matrix(g.n_arms, horizon)
     regret = -losses.sum(axis=1, dtype=np.int64).min(axis=1).astype(np.float64)
@@ -356,7 +305,7 @@ def worst_regret(g: FeedbackGraph, horizon: int, probabilities: Callable[[Histor
     for k, here in enumerate(tree):
         if k > 0:
             reached[k] = reached[here.before] * chances[here.before, here.teachers].sum()
-        chances[k] = _distribution(probabilities(here.history))
+        chances[k] = _distribution(strategy[here.history])
         regret[here.alive] += reached[k] * (losses[here.alive, len(here.history)] @ chances[k])
     return float(regret.max())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -63,9 +64,7 @@ class _Reader:
         value = self._between(unit.column, unit.low, unit.high, shown)
         probability = self._between("probability", 0.0, 1.0, above=True)
         seen = self._seen(arm, revealed, probability, shown)
-        round_, decision, ids = self._decisions()
-        appearance = np.full(len(ids), self.rows)
-        np.minimum.at(appearance, decision, np.arange(self.rows))
+        round_, decision, appearance, ids = self._decisions()
         self._agree("round", round_, appearance[decision])
         self._agree("arm", arm, appearance[decision])
         self._agree("probability", np.nan_to_num(probability, nan=-1.0), appearance[decision])
@@ -74,13 +73,13 @@ class _Reader:
         lost = self._lost(decision, shown, appearance)
         sequence = np.lexsort((appearance, round_[appearance]))
         sequence = sequence[sequence != lost]
-        place = np.full(len(ids), NOTHING)
+        place = np.full(len(appearance), NOTHING)
         place[sequence] = np.arange(len(sequence))
         order = np.lexsort((revealed, place[decision]))
         order = order[shown[order] & (decision[order] != lost)]
         counts = np.bincount(place[decision[order]], minlength=len(sequence))
         first = appearance[sequence]
-        ids = ids[sequence]
+        ids = ids[first]
         ids.flags.writeable = False
         version = self.columns.get("version")
         return Log(
@@ -145,9 +144,9 @@ class _Reader:
         if column.dtype.kind in "iuf":
             values = column.astype(np.float64)
         else:
-            entries = [np.nan if entry in (None, "") else entry for entry in column.tolist()]
-            self._refuse(np.array([not _is_number(entry) for entry in entries]), name, "a number")
-            values = np.array([float(entry) for entry in entries])
+            entries = [_number(entry) for entry in column.tolist()]
+            self._refuse(np.array([entry is None for entry in entries]), name, "a number")
+            values = np.array(entries, dtype=np.float64)
         if needed is not None:
             missing = "a number; leave the row out if it was not revealed"
             self._refuse(needed & np.isnan(values), name, missing)
@@ -181,15 +180,15 @@ class _Reader:
             )
         return probability
 
-    def _decisions(self) -> tuple[Longs, Longs, Column]:
-        """For every row its round and its decision, and the ids of the decisions."""
+    def _decisions(self) -> tuple[Longs, Longs, Longs, Column]:
+        """For every row its round and its decision, the first row of every decision, and the ids of the rows."""
         round_ = np.arange(self.rows)
-        keys: Column | None = None
+        ids: Column | None = None
         if "decision_id" in self.columns:
-            keys = _keys(self.columns["decision_id"])
-            if keys.dtype.kind == "U":
-                self._refuse(keys == "", "decision_id", "there")
-            _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+            ids = _keys(self.columns["decision_id"])
+            if ids.dtype.kind == "U":
+                self._refuse(ids == "", "decision_id", "there")
+            _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
             round_ = np.argsort(np.argsort(first))[inverse]  # in the order of appearance
         if "round" in self.columns:
             values = self._numbers("round", self.all_rows)
@@ -197,15 +196,14 @@ class _Reader:
                 ~((values == np.floor(values)) & (np.abs(values) < 2.0**53)), "round", "a whole number"
             )
             round_ = values.astype(np.int64)
-        keys = round_ if keys is None else keys
-        ids, decision = np.unique(keys, return_inverse=True)
+        ids = round_ if ids is None else ids
+        _, first, decision = np.unique(ids, return_index=True, return_inverse=True)
         if "version" in self.columns:  # each version of a policy numbers its decisions for itself
-            versions = np.array([_text(entry) for entry in self.columns["version"].tolist()])
-            names, version = np.unique(versions, return_inverse=True)
-            pair = decision * len(names) + version
+            versions = [_text(entry) for entry in self.columns["version"].tolist()]
+            version = np.unique(versions, return_inverse=True)[1]
+            pair = decision * self.rows + version
             _, first, decision = np.unique(pair, return_index=True, return_inverse=True)
-            ids = keys[first]
-        return round_, decision.astype(np.int64), ids
+        return round_, decision.astype(np.int64), first, ids
 
     def _times(self) -> Floats:
         column = self.columns["told_at"]
@@ -357,33 +355,29 @@ def _text(entry: object) -> str:
     return str(entry)
 
 
+def _number(entry: object) -> float | None:
+    """The number that an entry is or has as text, NaN where it is missing; None if it is neither."""
+    if isinstance(entry, bool):
+        return None
+    try:
+        return float(entry) if _text(entry) else math.nan  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+
+
 def _labelled(entry: object, index: Mapping[str, int]) -> int | None:
     """The arm that an entry means where arms have labels: text by label, numbers by themselves; None if neither."""
-    word = _text(entry)
+    word, number = _text(entry), _number(entry)
     if not word:
         return NOTHING
     if isinstance(entry, str) and entry in index:
         return index[entry]
-    if _is_number(entry) and 0 <= float(word) < len(index) and float(word).is_integer():
-        return int(float(word))
-    return index.get(word)
+    return int(number) if number is not None and number in range(len(index)) else index.get(word)
 
 
 def _are_names(column: Column) -> bool:
     """Is some entry neither a number nor missing?"""
-    if column.dtype.kind in "iuf":
-        return False
-    return any(not _is_number(entry) for entry in column.tolist() if _text(entry))
-
-
-def _is_number(entry: object) -> bool:
-    if isinstance(entry, bool):
-        return False
-    try:
-        float(entry)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return False
-    return True
+    return column.dtype.kind not in "iuf" and any(_number(entry) is None for entry in column.tolist())
 
 
 def _keys(column: Column) -> Column:

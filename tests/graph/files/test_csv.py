@@ -192,7 +192,7 @@ def test_bad_csv(tmp_path, name, ending):
 
 def test_an_endless_line_is_refused(tmp_path):
     path = put(tmp_path, "bad.csv.gz", packed("src,dst\n0,1\n" + "0" * 30_000_000))
-    with pytest.raises(GraphFileError, match="line 3: longer than"):
+    with pytest.raises(GraphFileError, match=r"line 3: not csv \(field larger"):
         read_graph(path)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight._types import Bools, Floats
+from sidelight.analysis import linear
 from sidelight.errors import SolverError
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.colours import colours
@@ -64,18 +65,13 @@ def partial_covers(graph: FeedbackGraph, needed: Bools, full: Floats) -> list[Pa
     bounds = [(0.0, None)] * n + [(0.0, None if missed else 0.0) for missed in may_miss]
 
     def solved(price: float) -> PartialCover:
-        from scipy.optimize import linprog  # a third of a second to import
-
-        solution = linprog(
+        solution = linear.solved(
+            f"a covering program of {n} arms",
             tie * np.concatenate([np.ones(n), np.where(needed, price * weight, 0.0)]),
             A_ub=-np.hstack([seen, np.eye(n)]),
             b_ub=-np.ones(n),
             bounds=bounds,
-            method="highs-ds",
-            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
         )
-        if solution.x is None:
-            raise SolverError(f"HiGHS did not solve a covering program of {n} arms: {solution.message}")
         weights = np.maximum(solution.x[:n], 0.0)
         return partial_cover(graph, needed, weights, seen @ weights)
 

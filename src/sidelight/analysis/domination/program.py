@@ -7,16 +7,16 @@ together certify the whole.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from sidelight._types import Floats, Indices
+from sidelight.analysis import linear
 from sidelight.analysis.domination.covering import LISTED, CoveringProgram, listed_program, split
 from sidelight.analysis.domination.first_order import Certificates, solve_first_order
-from sidelight.errors import SolverError
 
 # -- by HiGHS, with both certificates made exactly feasible -------------------------------------------------
 
@@ -30,25 +30,16 @@ SIMPLEX_TARGETS = 300
 
 def solve_exactly(program: CoveringProgram) -> tuple[Floats, Floats]:
     """(cover, packing) of a program with listed sources only, equal in value up to rounding."""
-    from scipy.optimize import linprog  # a third of a second to import, and most plans need no program
-
-    methods: list[Literal["highs-ds", "highs-ipm"]] = ["highs-ds", "highs-ipm"]
-    if program.n_targets > SIMPLEX_TARGETS:
-        methods.reverse()
     certificates = Certificates(program)
-    for method in methods:  # the second only where rounding leaves a gap: it ends at another vertex
-        solution = linprog(
+    for method in linear.methods(program.n_targets > SIMPLEX_TARGETS):
+        solution = linear.solved(
+            f"a covering program of {program.n_sources} arms",
             np.ones(program.n_sources),
+            method,
+            "; pass tolerance=0.01 for a first-order solve",
             A_ub=-certificates.a,
             b_ub=-np.ones(program.n_targets),
-            method=method,
-            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
         )
-        if solution.x is None:
-            raise SolverError(
-                f"HiGHS did not solve a covering program of {program.n_sources} arms: {solution.message}; "
-                "pass tolerance=0.01 for a first-order solve"
-            )
         certificates.offer(np.maximum(solution.x, 0.0), np.maximum(-solution.ineqlin.marginals, 0.0))
         if certificates.gap <= EXACT_GAP:
             break

@@ -225,7 +225,7 @@ def read_rows(path: Path, stream: IO[bytes], skipped: int = 0) -> Iterator[tuple
     text = io.TextIOWrapper(
         cast(BinaryIO, stream), encoding="utf-8-sig", errors="surrogateescape", newline=""
     )
-    rows = csv.reader(_lines(path, text, skipped), strict=True)
+    rows = csv.reader(text, strict=True)
     try:
         for row in rows:
             if any(field.strip() for field in row) or len(row) > 1:
@@ -235,13 +235,6 @@ def read_rows(path: Path, stream: IO[bytes], skipped: int = 0) -> Iterator[tuple
         raise GraphFileError(f"{path}, line {skipped + rows.line_num}: not UTF-8 text") from None
     except csv.Error as error:
         raise GraphFileError(f"{path}, line {skipped + rows.line_num}: not csv ({error})") from error
-
-
-def _lines(path: Path, text: io.TextIOWrapper, skipped: int) -> Iterator[str]:
-    for number, line in enumerate(iter(lambda: text.readline(LONGEST_LINE), ""), skipped + 1):
-        if len(line) == LONGEST_LINE:
-            raise GraphFileError(f"{path}, line {number}: longer than {LONGEST_LINE:,} bytes, not an edge")
-        yield line
 
 
 def read_nodes(path: Path, limit: int | None = None) -> list[str] | None:
