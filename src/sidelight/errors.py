@@ -70,6 +70,10 @@ class PastHorizon(UserWarning):
     """A warning: a plan is played for more rounds than it was made for."""
 
 
+class DependentGraphs(UserWarning):
+    """A warning: graphs that are shown after playing seem to depend on what was played, so that nothing is proved."""
+
+
 class SavedStateError(SidelightError, ValueError):
     """A saved policy that is damaged, foreign, or of an unknown version."""
 

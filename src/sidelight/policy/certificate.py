@@ -29,7 +29,8 @@ class Certificate:
     exceed it. `terms` are at least the parts of `Policy.ledger` against that arm, on every run. Proof:
     docs/theory/certificate.md. Self-tuning plans keep accounts of their own: what their temperature cost so far, and
     their rounds (docs/theory/self-tuning.md). A decision that is open or was cancelled counts 1; which ones are, and
-    when answers come, must not depend on the player's coins either (docs/theory/delays.md).
+    when answers come, must not depend on the player's coins either (docs/theory/delays.md), nor must graphs that are
+    shown afterwards (docs/theory/changing-graphs.md), which is tested: `doubt` says so where that was found.
 
     >>> Certificate(100, None, {"restriction": 30.0, "global exploration": 12.0}).value
     42.0
@@ -39,6 +40,9 @@ class Certificate:
     arm: int | None  # the arm it holds against; None: every arm
     terms: dict[str, float]
     label: str | None = None  # of that arm, where it has one
+    doubt: str = (
+        ""  # why it does not hold, if something was found on which its proof rests and which is not so
+    )
 
     @property
     def value(self) -> float:
@@ -47,15 +51,20 @@ class Certificate:
 
     @property
     def certified(self) -> bool:
-        """Does it say anything? False once estimates have left the range of numbers."""
-        return isfinite(self.value)
+        """Does it hold? False in doubt, and once estimates have left the range of numbers."""
+        return isfinite(self.value) and not self.doubt
+
+    @property
+    def meaning(self) -> str:
+        """What it says, or why it says nothing."""
+        return f"NOT certified, {self.doubt}" if self.doubt else MEANING
 
     def summary(self) -> str:
         """The certificate as a small table."""
         parts = [(name, f"{value:,.2f}") for name, value in self.terms.items()]
         parts += [("sum", f"{self.value:,.2f}")] * (len(parts) > 1)
         return "\n".join(
-            [f"{self._claim}: {MEANING}", *(f"  {name:<18}  {value:>14}" for name, value in parts)]
+            [f"{self._claim}: {self.meaning}", *(f"  {name:<18}  {value:>14}" for name, value in parts)]
         )
 
     @property
@@ -77,5 +86,5 @@ class Certificate:
         return _html.panel(
             claim[0].upper() + claim[1:],
             _html.facts((name, f"{value:,.2f}") for name, value in self.terms.items()),
-            _html.note(f"the sum of these parts; {MEANING}"),
+            _html.note(f"the sum of these parts; {self.meaning}"),
         )

@@ -28,6 +28,7 @@ from sidelight.engine.state import EXPLORED
 from sidelight.graph.changes import Changes
 from sidelight.policy.certificate import BOUGHT, LEDGER
 from sidelight.policy.decision import Record
+from sidelight.policy.dependence import ALARM, bet, first_wealth
 from sidelight.policy.game import MOST_SUM, Arrays, Game, Limits, Rounds
 from sidelight.policy.graphs import (
     Explored,
@@ -61,6 +62,7 @@ class DenseGame(Game):
         rule = plan.tuning.self_tuning
         numbers = np.array([getattr(rule, name) for name in RULE], dtype=np.float64)
         self.arrays = new_state(numbers, plan.graph.n_arms, words)
+        self.wealth = first_wealth(plan.graph.n_arms)  # of those who bet that graphs depend on the choice
 
     # -- turns ------------------------------------------------------------------------------------------
 
@@ -115,6 +117,21 @@ class DenseGame(Game):
         kind = relation(self.plan.graph, graph)
         loop.reconsider(self.arrays, self._explored(graph).alone, 0, kind, record.values)
 
+    def suspect(self, record: Record, revealed: Ints) -> bool:
+        """By `dependence`, from Z of the draw and P on the graph that was shown."""
+        assert record.values is not None
+        if self.doubtful or by_name(DRAW, record.values).drawn_at == NOT_ALL:
+            return False
+        graph = self.plan.graph if record.graph is None else record.graph
+        _, Z, P = np.split(record.values[N_DRAW:], 3)
+        bet(self.wealth, graph, record.arm, revealed, Z, P)
+        return self.doubtful
+
+    @property
+    def doubtful(self) -> bool:
+        """For good, once it was found."""
+        return bool(self.wealth[-1] >= ALARM)
+
     def _explored(self, graph: FeedbackGraph | None) -> Explored:
         return self._own if graph is None else other_graph(graph, self._order)
 
@@ -151,8 +168,8 @@ class DenseGame(Game):
 
     @property
     def proved(self) -> bool:
-        """With no horizon, and while all other graphs were shown afterwards and had every edge of the plan's own."""
-        return self.plan.horizon is None and not self._now.others
+        """With no horizon, while other graphs were shown afterwards, not by choice, with every edge of the plan's own."""
+        return self.plan.horizon is None and not self._now.others and not self.doubtful
 
     def probabilities(self) -> Floats:
         """Z of the next draw, on the plan's own graph."""
@@ -176,12 +193,15 @@ class DenseGame(Game):
     # -- state ------------------------------------------------------------------------------------------
 
     def state(self) -> Arrays:
-        """Sums, accounts and the random stream; the rest is room to work in."""
-        return {name: getattr(self.arrays, name) for name in ("numbers", "sums", "words")}
+        """Sums, accounts, the random stream and what was bet; the rest is room to work in."""
+        kept = {name: getattr(self.arrays, name) for name in ("numbers", "sums", "words")}
+        return kept | {"wealth": self.wealth}
 
     def limits(self) -> dict[str, Limits]:
         """Sums are above the least."""
-        return {"sums": Limits(0.0, MOST_SUM), "numbers": Limits(-MOST_SUM, MOST_SUM)}
+        return dict.fromkeys(("numbers", "wealth"), Limits(-MOST_SUM, MOST_SUM)) | {
+            "sums": Limits(0.0, MOST_SUM)
+        }
 
     def blank(self) -> DenseGame:
         """At round one."""

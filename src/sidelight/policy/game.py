@@ -144,6 +144,15 @@ class Game:
         """A record turns out to be of a round on this graph, which `check_shown` has let pass."""
         raise NotImplementedError
 
+    def suspect(self, record: Record, revealed: Ints) -> bool:
+        """Is it found now that graphs depend on the choice, from a draw whose graph was shown when it was learnt?"""
+        return False
+
+    @property
+    def doubtful(self) -> bool:
+        """Was that found? Then nothing is proved."""
+        return False
+
     # -- many rounds ------------------------------------------------------------------------------------
 
     @abstractmethod

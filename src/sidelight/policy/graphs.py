@@ -45,6 +45,18 @@ def checked_graph(own: FeedbackGraph, given: object) -> FeedbackGraph | None:
     return None if given is own or given.content == own.content else given
 
 
+def check_known(own: FeedbackGraph, given: FeedbackGraph) -> None:
+    """Refuse a graph that is known before playing and leaves arms out: their cost would draw play towards them."""
+    unseen = np.flatnonzero(given.in_degree == 0).tolist()
+    if unseen:
+        raise InfeasibleRequest(
+            f"nothing reveals arms {names(own, unseen)} in the graph of this round, so they would be played more, not"
+            " less. Arms that are not available in some rounds (sleeping arms) have no plan with a proof here: keep"
+            " their edges, and let playing one then cost 1. A round that reveals nothing of an arm cannot teach about"
+            " it: decide without graph=, and cancel() if no answer comes"
+        )
+
+
 def checked_shown(own: FeedbackGraph, given: FeedbackGraph) -> None:
     """Refuse a graph that is shown after a play, unless it could be explored without being known."""
     if given.contains(own):

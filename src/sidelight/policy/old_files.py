@@ -70,8 +70,8 @@ def read_old(contents: Contents) -> tuple[Game, Unit, State]:
     elif kind == "rule":
         arrays = _rule_state(contents, game, rounds, words)
     else:
-        like = {name: array for name, array in game.state().items() if name != "words"}
-        arrays = contents.taken("state.", like, game.limits()) | {"words": words}
+        like = {name: game.state()[name] for name in ("numbers", "sums")}
+        arrays = game.state() | contents.taken("state.", like, game.limits()) | {"words": words}
     contents.finish()
     unit = read_unit(contents, header.get("unit"))
     return game, unit, State(game.kind, arrays, records, made, lost, n_late, asked, game.version, False)

@@ -10,6 +10,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, final, overload
 
@@ -20,17 +21,18 @@ from sidelight import _html
 from sidelight._check import MOST_ROUNDS, checked_count, checked_path, checked_seed
 from sidelight._types import Floats, Ints
 from sidelight.engine.random import seeded_words
-from sidelight.errors import InvalidOption, LogError, PastHorizon, TurnError
+from sidelight.errors import DependentGraphs, InvalidOption, LogError, PastHorizon, TurnError
 from sidelight.graph.names import named
 from sidelight.log.unit import Unit
 from sidelight.planning.bounds.bound import Happened
 from sidelight.policy import files, policy_file
-from sidelight.policy.certificate import LEDGER, MEANING, UNANSWERED, Certificate
+from sidelight.policy.certificate import LEDGER, UNANSWERED, Certificate
 from sidelight.policy.decision import Decision, Record
+from sidelight.policy.dependence import DOUBT
 from sidelight.policy.feedback import aligned, as_losses, in_range, out_of_range, without_failures
 from sidelight.policy.game import Game, Rounds, State
 from sidelight.policy.games import begun, blank_game
-from sidelight.policy.graphs import check_same, checked_graph
+from sidelight.policy.graphs import check_known, check_same, checked_graph
 from sidelight.policy.player import bound_given
 from sidelight.policy.policy_log import PolicyLog
 
@@ -113,7 +115,8 @@ class Policy:
         """Draw the next arm to play, or the next `count` of them, whatever is still open.
 
         `graph` is the feedback graph of this round, or of these, where it is known before playing: on the same arms
-        as the policy's own, which stands for it otherwise.
+        as the policy's own, which stands for it otherwise, each revealed by some arm. Arms that are not available
+        cannot be left out so: they would be played more.
         """
         wanted = 1 if count is None else checked_count("count", count)
         if not self._busy.acquire(False):  # as `_alone`, which takes longer
@@ -136,7 +139,9 @@ class Policy:
         Either a mapping {arm: loss} over exactly `decision.reveals`, arms by number or by label, or an array aligned
         with it. A reveal that failed, where the graph says that it may, is left out of the mapping or None in it, and
         NaN in an array. Where the feedback graph of the round shows only now, `graph` is that, and the losses are of
-        what the arm reveals there.
+        what the arm reveals there. It says who *would have* revealed these arms, whatever had been played: a graph
+        that depends on the arm that was played makes every estimate wrong, and a `DependentGraphs` warning where a
+        test finds it.
         """
         if not self._busy.acquire(False):  # as `_alone`
             self._refuse_in_use()
@@ -256,6 +261,7 @@ class Policy:
         """The graph of rounds that are to be decided, None for the policy's own; the game is one that can play it."""
         given = checked_graph(self.graph, graph)
         if given is not None:
+            check_known(self.graph, given)
             self._game.check_known(given)
             self._game = self._game.changing(self._open.values())
         return given
@@ -268,6 +274,7 @@ class Policy:
         other = None if shown is None else self._checked_shown(record, shown)
         if other is not None:
             graph = other
+        game, told_now = self._game, shown is not None and record.graph is None
         degree = self._game.degrees[record.arm] if graph is own else int(graph.out_degree[record.arm])
         values = given = aligned(graph, degree, record.arm, losses)
         if self.unit is not PLAIN and self.unit != PLAIN:
@@ -283,6 +290,12 @@ class Policy:
         if not self._game.learn(record, values):
             raise out_of_range(graph, record.arm, self.unit, given)
         self._close(number)
+        # Not in the round that changes the game: whether that is done must not depend on what is shown.
+        if told_now and game is self._game:
+            revealed = graph.out_neighbors(record.arm)
+            if game.suspect(record, revealed if graph.certain else revealed[~np.isnan(given)]):
+                why = "from now on no certificate and no bound is; docs/theory/changing-graphs.md says what to tell"
+                warnings.warn(f"{DOUBT}: {why}", DependentGraphs, stacklevel=3)
 
     def _checked_shown(self, record: Record, shown: object) -> FeedbackGraph | None:
         """The graph of an open decision that is told with its losses, None for its own; changes nothing."""
@@ -421,7 +434,7 @@ class Policy:
             terms[UNANSWERED] = self.unanswered * self.unit.width
         labels = self.graph.labels
         label = None if chosen is None or labels is None else labels[chosen]
-        return Certificate(self._game.made, chosen, terms, label)
+        return Certificate(self._game.made, chosen, terms, label, DOUBT if self._game.doubtful else "")
 
     @property
     def unanswered(self) -> int:
@@ -477,7 +490,7 @@ class Policy:
         )
         width = max(len(name) for name, _ in shares)
         lines = [f"  {name:<{width}}  {100 * share:5.2f} %" for name, share in shares]
-        return "\n".join([head, *[certificate.summary()] * certificate.certified, *lines])
+        return "\n".join([head, *[certificate.summary()] * isfinite(certificate.value), *lines])
 
     def _likeliest(self, most: int, label: Callable[[str], str]) -> list[tuple[str, float]]:
         """The likeliest arms by name, with their probabilities, and all others together."""
@@ -509,7 +522,10 @@ class Policy:
             ("rounds", f"{self.round:,}"),
             ("open decisions", f"{len(self._open):,}" if self._open else None),
             ("is told", self._told),
-            ("certificate", f"{certificate.value:,.2f}: {MEANING}" if certificate.certified else None),
+            (
+                "certificate",
+                f"{certificate.value:,.2f}: {certificate.meaning}" if isfinite(certificate.value) else None,
+            ),
         ]
         title = f"Policy: {self.plan.realization} on {self.graph.n_arms:,} arms"
         return _html.panel(title, _html.facts(rows), _html.note("what it plays next"), _html.bars(shares))

@@ -176,6 +176,8 @@ def read_policy(contents: Contents) -> tuple[Game, Unit, State]:
         if last is None or last.version != game.version:
             contents.refuse("the last decision waits, and is not open")
         last.values, last.probability = None, np.nan
+    if game.kind == "changing" and "state.wealth" not in contents.arrays:
+        contents.arrays["state.wealth"] = game.state()["wealth"]  # from before there were bets
     arrays = contents.taken("state.", game.state(), game.limits()) if not isinstance(game, PlanGame) else {}
     if isinstance(game, PlanGame):
         game.made, game.last = made, last
