@@ -24,7 +24,7 @@ def priced(policy, limits, graph_of):
     for t, limit in enumerate(limits):
         d = policy.decide()
         graph = graph_of(limit >= PRICES[d.arm], t)
-        losses = (1 - PRICES * (PRICES <= limit))[graph.out_neighbors(d.arm)]
+        losses = (1 - PRICES * (limit >= PRICES))[graph.out_neighbors(d.arm)]
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", DependentGraphs)
             policy.observe(d, losses, graph=graph)

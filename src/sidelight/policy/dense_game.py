@@ -168,7 +168,7 @@ class DenseGame(Game):
 
     @property
     def proved(self) -> bool:
-        """With no horizon, while other graphs were shown afterwards, not by choice, with every edge of the plan's own."""
+        """With no horizon, while other graphs were shown afterwards, not by choice, with every edge of its own."""
         return self.plan.horizon is None and not self._now.others and not self.doubtful
 
     def probabilities(self) -> Floats:

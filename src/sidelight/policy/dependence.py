@@ -8,8 +8,8 @@ multiplied by
     (2 if A = j else 1)/(1 + q),        (1 if A = j else 2)/(2 − q),
 
 whose expectation is 1, given the past and that k was revealed. So the mean wealth of all 2n is a martingale that
-begins with 1, and by Ville's inequality it ever reaches 1000 with probability 1/1000 at most. Where reveals may fail, Z_j
-counts with the probability of its edge. Silence proves nothing.
+begins with 1, and by Ville's inequality it ever reaches 1000 with probability 1/1000 at most. Where reveals may
+fail, Z_j counts with the probability of its edge. Silence proves nothing.
 """
 
 from __future__ import annotations
