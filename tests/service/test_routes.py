@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+import socket
 
 import pytest
 from serving import running
 
 import sidelight as sl
 from sidelight.service.access import Limits, Rates
+from sidelight.service.server import bound
 
 SQUARE = {"n": 4, "edges": [[0, 1], [1, 0], [2, 3], [3, 2]]}
 LABELLED = {**SQUARE, "labels": ["a", "b", "2", "d"]}
@@ -373,3 +376,22 @@ def test_reveals_that_may_fail(service):
         "/v1/policies", json={"name": "q", "graph": {**lossy, "probabilities": [2.0] * 5}}
     )
     assert wrong.status_code == 422
+
+
+def test_small_answers_are_sent_at_once():
+    """On asyncio's own loop too: head and body are two writes, and the second must not wait for the client's word."""
+
+    async def sends_at_once():
+        listening, found = bound("127.0.0.1", 0), asyncio.get_running_loop().create_future()
+
+        def met(reader, writer):
+            accepted = writer.get_extra_info("socket")
+            found.set_result(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        async with await asyncio.start_server(met, sock=listening):
+            _, writer = await asyncio.open_connection(*listening.getsockname())
+            writer.close()
+            return await found
+
+    assert asyncio.run(sends_at_once())
