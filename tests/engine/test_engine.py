@@ -80,7 +80,7 @@ def test_asking_draws_what_is_played(instance, realization):
     memory = dense.played(15)
     before = copy(memory)
     memory.words[:] = seeded_words(5)
-    draws = 400 if INTERPRETED else 20_000
+    draws = 400 if INTERPRETED else 5_000
     counts = np.bincount([engine.ask_once(memory) for _ in range(draws)], minlength=dense.n)
     Z, _, _ = dense.probabilities(before)
     expected = draws * Z / Z.sum()
@@ -265,7 +265,7 @@ def hostile(dense, seed, size):
 )
 def test_enormous_sums_leave_a_distribution(case, size):
     dense = dense_of(*case)
-    for seed in range(1 if INTERPRETED else 12):
+    for seed in range(1 if INTERPRETED else 3):
         with np.errstate(divide="ignore", invalid="ignore"):  # as compiled: infinities are capped, not errors
             memory = hostile(dense, seed, size)
             assert_distributions(dense, memory)

@@ -21,7 +21,7 @@ from sidelight.engine.round import round as engine
 from sidelight.engine.simplex import store as layout
 from sidelight.environment.base import environment_key
 
-ROUNDS = 60 if INTERPRETED else 3000
+ROUNDS = 60 if INTERPRETED else 900
 
 
 def dense(n, edges, blocks, **fields):
@@ -108,7 +108,7 @@ def _forms(request, monkeypatch):
 
 def losses_of(rng, t, n):
     """Zeros, ones and fractions; the best arm changes."""
-    best = (t // 700) % n
+    best = (t // 200) % n
     losses = rng.random(n) * (rng.random(n) < np.where(np.arange(n) == best, 0.15, 0.8))
     return np.where(rng.random(n) < 0.2, np.round(losses), losses)
 
@@ -268,7 +268,7 @@ def test_an_overwhelming_arm_is_learnt_exactly(n, rate):
     assert names.switch(memory, "shape") == names.ALL_OTHERS
     rng = np.random.default_rng(2)
     largest = 0.0
-    for t in range(120 if INTERPRETED else 1500):
+    for t in range(120 if INTERPRETED else 600):
         best = 0 if t % 300 < 150 else n - 1
         losses = np.where(np.arange(n) == best, 0.02, 0.5 + 0.5 * rng.random(n))
         arms, _ = game.sums(memory)

@@ -23,7 +23,7 @@ from sidelight.engine.round.spread import FREE_WINDOWS, LARGE
 from sidelight.engine.simplex import store as layout
 from sidelight.engine.simplex.store import POWER_BUCKETS, POWER_LIST
 
-ROUNDS, EVERY = (60, 10) if INTERPRETED else (3000, 10)
+ROUNDS, EVERY = (60, 10) if INTERPRETED else (1500, 10)
 POWERS = {f"h = {h}": 1.0 / (1.0 - h) for h in (0.5, 0.7, 0.9)}
 PLACES = {  # which arms everyone reveals, with and without a loop; how many blocks; do blocks mix potentials?
     "one block": ((), (), 1, False),

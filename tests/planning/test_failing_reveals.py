@@ -136,12 +136,12 @@ def test_a_larger_probability_raises_no_bound(seed):
     chosen = rng.integers(r.size)
     raised[chosen] = min(1.0, raised[chosen] * rng.choice([1.3, 2.0, 10.0]))
     better = sl.FeedbackGraph.from_edges(4, edges, probabilities=raised)
-    for s in (0.5, 1.0):
-        for T in (1000, 10**6):
-            before, after = (
-                sl.plan(graph, T, realization="self-tuning", order=s).bound.value for graph in (g, better)
-            )
-            assert after <= before * (1 + 1e-9)
+    for T in (1000, 10**6):
+        before, after = (
+            sl.plan(graph, T, realization="self-tuning", order=(0.5, 1.0)[seed % 2]).bound.value
+            for graph in (g, better)
+        )
+        assert after <= before * (1 + 1e-9)
     before, after = (sl.plan(graph, 10**5).bound.value for graph in (g, better))
     assert after <= before * (1 + 1e-9)
 

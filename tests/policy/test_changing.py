@@ -357,7 +357,7 @@ def test_any_order_of_events_is_what_the_twin_says(kind):
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=6,
+            max_examples=4,
             stateful_step_count=40,
             deadline=None,
             derandomize=True,

@@ -13,7 +13,7 @@ from sidelight.engine.fields import views
 from sidelight.engine.round.round import ask_once, fill_inside, fill_probabilities, tell_once
 from sidelight.engine.simplex.buckets import reach
 
-ROUNDS = 60 if INTERPRETED else 1000
+ROUNDS = 60 if INTERPRETED else 300
 SAME = {
     "beta": "beta",
     "free_beta": "free",
@@ -89,12 +89,13 @@ def play_both(both, rounds):
         both.check()
 
 
+@pytest.mark.parametrize("rounds", [ROUNDS, pytest.param(1000, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", NAMES)
-def test_the_engine_plays_as_its_twin(name):
+def test_the_engine_plays_as_its_twin(name, rounds):
     # Where everything is seen the best arm is soon beyond doubt, and beyond what the twin's differences resolve.
     both = Both(*covered(name), gap=0.03 if name == "full" else 0.3)
-    play_both(both, ROUNDS)
-    assert both.twin.events > (3 if INTERPRETED else 50)
+    play_both(both, rounds)
+    assert both.twin.events > (3 if INTERPRETED else 20)
 
 
 OTHERS = [("cycle", 1.0), ("loop-less clique, buckets", 1.0), ("teams", 0.75), ("cycle, buckets", 0.3)]

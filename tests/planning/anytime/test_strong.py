@@ -364,7 +364,7 @@ def test_regret_certificate_and_bound(name, kind):
     world = sl.environments.gap(n, best=n // 2, gap=0.3)
     if kind == "switching":
         world = sl.environments.switching(n, period=90, gap=0.4)
-    run = sl.simulate(made, world, seeds=range(30), horizon=3_000)
+    run = sl.simulate(made, world, seeds=range(30), horizon=1_000)
     bounds = np.array([made.curve.value_at(int(t)) for t in run.checkpoints])
     noise = 2 * (run.regret - run.certificate).std(axis=0) / sqrt(30)
     assert (run.regret.mean(axis=0) <= bounds).all()

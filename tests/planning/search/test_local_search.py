@@ -316,8 +316,8 @@ def test_budget_is_kept(make):
     """By the processor's time of the process, which other programs do not use up."""
     g = make()
     start = time.process_time()
-    found = searched(g, 10**7, budget=4)
-    assert time.process_time() - start < 8  # a step that has begun is finished; libraries may use two threads
+    found = searched(g, 10**7, budget=1)
+    assert time.process_time() - start < 5  # a step that has begun is finished; libraries may use two threads
     assert found.stopped == "budget"
 
 
