@@ -175,7 +175,7 @@ class Results:
         The arguments choose among comparisons. The figure belongs to no window: a notebook shows it, and
         `figure.savefig("regret.pdf")` writes it.
         """
-        from sidelight.report.plots import results_figure
+        from sidelight.report.figures.regret import results_figure
 
         return results_figure(self, graph, environment, horizon)
 

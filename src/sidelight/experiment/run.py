@@ -171,7 +171,7 @@ class Run:
         Without `axes`, a figure of its own that belongs to no window: a notebook shows it, and
         `figure.savefig("regret.pdf")` writes it. An interrupted run is shown as far as all seeds have got.
         """
-        from sidelight.report.plots import draw_run, run_figure
+        from sidelight.report.figures.regret import draw_run, run_figure
 
         return run_figure(self) if axes is None else draw_run(self, axes)
 
