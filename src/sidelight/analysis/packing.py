@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -78,75 +79,58 @@ def exact_packing(
 ) -> tuple[Indices, int, float]:
     """Improve `start` to the optimum, or to the best (members, t, upper bound) that `time_limit` seconds allow.
 
-    No t-packing set exceeds t·δ, δ the fractional domination number of the candidates: for a cover x,
-    |S| ≤ Σ_u x_u |Nout(u) ∩ S| ≤ t·Σx. So the values of t to try end early.
+    Without t the values to try end early: |S|/t is at most the size of the largest independent set over t, and at most
+    the fractional domination number δ of the candidates, since for a cover x, |S| ≤ Σ_u x_u |Nout(u) ∩ S| ≤ t·Σx.
     """
-    stop = time.monotonic() + time_limit
-    model = _Model(g, candidates)
-    ceiling = _ceiling(g, candidates)
+    model = _Model(g, candidates, time.monotonic() + time_limit)
     if t is not None:
-        limit = min(math.floor(t * ceiling + 1e-6), len(candidates))
-        arms, bound = model.largest(t, limit, start[0], stop)
+        arms, bound = model.largest(t, start[0])
         return arms, t, bound
 
-    best = start
-    arms, bound = model.largest(len(candidates), len(candidates), start[0], stop)
-    upper, level = math.log(bound), model.level(arms)
-    for tried in range(1, int(bound) + 2):
-        best = max(best, (arms, level), key=lambda each: packing_rate(len(each[0]), each[1]))
-        rate = packing_rate(len(best[0]), best[1]) * (1.0 + 1e-12)
-        if tried > bound or min(bound / tried, ceiling) <= rate:
-            break
-        limit = min(math.floor(tried * ceiling + 1e-6), int(bound))
-        if limit > rate * tried:
-            level = tried
-            arms, size = model.largest(level, limit, start[0][:1], stop)
-            upper = max(upper, size / level)
-    return *best, max(upper, packing_rate(len(best[0]), best[1]))
+    def rate(found: tuple[Indices, int]) -> float:
+        return packing_rate(len(found[0]), found[1])
 
-
-def _ceiling(g: FeedbackGraph, candidates: Indices) -> float:
-    """δ of the candidates that something reveals plus the number of the others: |S| ≤ t·that."""
     revealed = candidates[g.in_degree[candidates] > 0]
-    blind = len(candidates) - len(revealed)
-    return blind + (fractional_domination(g, cover=revealed).value if len(revealed) else 0.0)
+    ceiling = float(len(candidates) - len(revealed))
+    if len(revealed):
+        ceiling += fractional_domination(g, cover=revealed).value
+    arms, bound = model.largest(len(candidates), start[0])
+    best, upper = max(start, (arms, model.level(arms)), key=rate), math.log(bound)
+    for level in range(1, int(bound) + 1):
+        if min(bound / level, ceiling) <= rate(best) * (1.0 + 1e-12):
+            break
+        arms, size = model.largest(level, start[0][:1])
+        best, upper = max(best, (arms, level), key=rate), max(upper, size / level)
+    return *best, max(upper, rate(best))
 
 
 class _Model:
-    """max Σs  s.t.  s_i + s_j ≤ 1 on edges,  Σ_{i ∈ Nout(u)} s_i ≤ t for every arm u,  s binary."""
+    """max Σs  s.t.  s_i + s_j ≤ 1 on edges,  Σ_{i ∈ Nout(u)} s_i ≤ t for every arm u,  s binary; until `stop`."""
 
-    def __init__(self, g: FeedbackGraph, candidates: Indices) -> None:
-        n = len(candidates)
-        self.candidates = candidates
-        counts, sources = gather_rows(g.in_indptr, g.in_indices, candidates)
-        target = np.repeat(np.arange(n), counts)
-        rows, observer = np.unique(sources, return_inverse=True)
-        self.observed = sparse.csr_array(
-            (np.ones(len(target)), (observer, target)), shape=(max(len(rows), 1), n)
+    def __init__(self, g: FeedbackGraph, candidates: Indices, stop: float) -> None:
+        self.candidates, self.stop = candidates, stop
+        ones = np.ones(len(g.in_indices))
+        into = sparse.csc_array((ones, g.in_indices, g.in_indptr), shape=(g.n_arms, g.n_arms))
+        self.observed: Any = into[:, candidates].tocsr()
+        inside = self.observed[candidates]
+        ends = np.concatenate(sparse.triu(inside + inside.T, 1).nonzero())
+        edge = np.tile(np.arange(len(ends) // 2), 2)
+        self.edges = sparse.csr_array(
+            (np.ones(len(ends)), (edge, ends)), shape=(len(ends) // 2, len(candidates))
         )
-        rank = np.full(g.n_arms, -1)
-        rank[candidates] = np.arange(n)
-        inside = rank[sources] >= 0
-        pairs = np.column_stack([rank[sources[inside]], target[inside]])
-        pairs = np.unique(np.sort(pairs, axis=1), axis=0)
-        edge = np.repeat(np.arange(len(pairs)), 2)
-        self.edges = sparse.csr_array((np.ones(2 * len(pairs)), (edge, pairs.ravel())), shape=(len(pairs), n))
 
     def level(self, arms: Indices) -> int:
         """The least t for which the set is t-packing."""
         chosen = np.isin(self.candidates, arms).astype(float)
         return max(int((self.observed @ chosen).max()), 1)
 
-    def largest(self, t: int, limit: int, start: Indices, stop: float) -> tuple[Indices, float]:
-        """(largest set found, upper bound on the size of any); `limit` is a bound known beforehand."""
-        if len(start) >= limit:
-            return start, float(limit)
+    def largest(self, t: int, start: Indices) -> tuple[Indices, float]:
+        """(largest set found, upper bound on the size of any)."""
         from scipy.optimize import Bounds, LinearConstraint, milp  # slow to import; few graphs get here
 
-        left = stop - time.monotonic()
+        n, left = len(self.candidates), self.stop - time.monotonic()
         if left <= 0.0:
-            return start, float(limit)
-        n = len(self.candidates)
+            return start, float(n)
         constraints = [LinearConstraint(self.observed, -np.inf, t)]
         if self.edges.shape[0]:
             constraints.append(LinearConstraint(self.edges, -np.inf, 1))
@@ -157,7 +141,7 @@ class _Model:
             constraints=constraints,
             options={"time_limit": left},
         )
-        bound = float(limit)
+        bound = float(n)
         if solution.mip_dual_bound is not None:
             bound = min(bound, float(math.floor(1e-6 - solution.mip_dual_bound)))
         arms = start if solution.x is None else self.candidates[np.asarray(solution.x) > 0.5]
