@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 IN_MEMORY = 2**24
 """Bytes for a pipe or device that are prepared in memory; more of them in a temporary file."""
 
+LONGEST_LINE = 2**20
+"""Bytes of a line at the head of a file; nobody writes longer ones."""
+
 LEAST_LIMIT, TRUSTED_PACKING = 2**28, 64
 """What a file may unpack to without being asked: these many bytes, or this many times its size."""
 

@@ -5,7 +5,9 @@ It stands apart from `sidelight.graph` because `sidelight --help` shows it and m
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,16 @@ class Format:
     options: tuple[str, ...] = ()  # of `read_graph`, which not every format knows: `named`, `probabilities`
     labels_beside: bool = False  # has no room for labels: they are in <name>.nodes.csv
     edge_by_edge: bool = True  # cannot hold graphs with billions of edges
+
+
+class Options(NamedTuple):
+    """What `read_graph` was asked for, and what it found beside the file."""
+
+    n_arms: int | None = None
+    limit: int | None = None  # bytes that the file may unpack to
+    named: bool | None = None
+    probabilities: bool = False
+    labels: Sequence[str] | None = None  # from the file beside it
 
 
 FORMATS = (

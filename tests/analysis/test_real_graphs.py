@@ -6,7 +6,7 @@ from real_graphs import NAMES, real_graph
 
 from sidelight.analysis import fractional_domination, packing_independent_set
 from sidelight.errors import InvalidGraph
-from sidelight.graph.repair import observable_part
+from sidelight.graph.altered import observable_part
 
 
 @pytest.mark.parametrize("name", NAMES)

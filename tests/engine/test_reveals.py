@@ -13,7 +13,7 @@ from sidelight.engine import fields
 from sidelight.engine.build import build_memory
 from sidelight.engine.round.round import ask_once, fill_probabilities, tell_once
 from sidelight.environment.base import environment_key
-from sidelight.graph.failing import sharpened
+from sidelight.graph.altered import sharpened
 from sidelight.planning.covers import loads
 
 ROUNDS = 40 if INTERPRETED else 400

@@ -6,7 +6,7 @@ import pytest
 import sidelight as sl
 from sidelight import environments, families
 from sidelight.errors import InfeasibleRequest, InvalidGraph, InvalidOption
-from sidelight.graph.repair import with_loops
+from sidelight.graph.altered import with_loops
 
 T = 300
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import sidelight as sl
 from sidelight.engine.calendar import NONE, enter, make_calendar, take
 from sidelight.experiment.delays import Delays
-from sidelight.graph.repair import with_loops
+from sidelight.graph.altered import with_loops
 
 KINDS = {
     "entropy": lambda: sl.baselines.chlz21(sl.families.cycle(7), 400),

@@ -13,8 +13,7 @@ from scipy import sparse
 
 from sidelight.errors import GraphFileError, InvalidGraph, InvalidOption, WeightsIgnored
 from sidelight.graph import FeedbackGraph, families, read_graph, write_graph
-from sidelight.graph.failing import levels, loop_probability, sharpened
-from sidelight.graph.repair import observable_part, with_loops
+from sidelight.graph.altered import levels, loop_probability, observable_part, sharpened, with_loops
 
 R = np.array(
     [

@@ -29,7 +29,7 @@ from sidelight import families
 from sidelight.engine._numba.bundles import by_name
 from sidelight.engine.self_tuning.changing import DRAW, N_DRAW, NUMBERS
 from sidelight.errors import InfeasibleRequest, InvalidFeedback, InvalidGraph, SavedStateError, TurnError
-from sidelight.graph.repair import with_loops
+from sidelight.graph.altered import with_loops
 from sidelight.policy.dense_game import DenseGame
 from sidelight.policy.graphs import MOST_CACHED, other_graph, own_graph, unknown_graph
 

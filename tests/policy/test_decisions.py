@@ -39,7 +39,7 @@ from sidelight.engine.fields import (
     views,
 )
 from sidelight.engine.simplex.store import ENTROPY_LIST, ENTROPY_TREE, POWER_BUCKETS, POWER_LIST
-from sidelight.graph.repair import with_loops
+from sidelight.graph.altered import with_loops
 from sidelight.planning import Bound, Details, Plan
 from sidelight.planning.bounds.bound import NEVER, Condition
 from sidelight.policy import policy as policies

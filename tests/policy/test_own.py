@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import sidelight as sl
-from sidelight.graph.repair import with_loops
+from sidelight.graph.altered import with_loops
 from sidelight.policy.own import Heard, Own, is_own, playable
 from sidelight.testing import check_player, check_policy
 

@@ -11,7 +11,7 @@ from snapshots import snapshot
 
 import sidelight as sl
 from sidelight import families
-from sidelight.graph.repair import with_loops
+from sidelight.graph.altered import with_loops
 
 CHANGING = ("self-tuning", "self-tuning entropy", "exp3_ix")
 """Kinds that also play graphs that change."""

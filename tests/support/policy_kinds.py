@@ -7,7 +7,7 @@ import numpy as np
 
 import sidelight as sl
 from sidelight import families
-from sidelight.graph.repair import with_loops
+from sidelight.graph.altered import with_loops
 
 
 def _labelled(graph):

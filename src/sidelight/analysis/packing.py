@@ -79,8 +79,8 @@ def exact_packing(
 ) -> tuple[Indices, int, float]:
     """Improve `start` to the optimum, or to the best (members, t, upper bound) that `time_limit` seconds allow.
 
-    Without t the values to try end early: |S|/t is at most the size of the largest independent set over t, and at most
-    the fractional domination number δ of the candidates, since for a cover x, |S| ≤ Σ_u x_u |Nout(u) ∩ S| ≤ t·Σx.
+    Without t the values to try end early: |S|/t is at most the size of the largest independent set over t, and at
+    most the fractional domination number δ of the candidates: for a cover x, |S| ≤ Σ_u x_u |Nout(u) ∩ S| ≤ t·Σx.
     """
     model = _Model(g, candidates, time.monotonic() + time_limit)
     if t is not None:

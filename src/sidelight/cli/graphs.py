@@ -50,8 +50,8 @@ def loaded(
 
     Of a saved plan it is the plan's own.
     """
+    from sidelight.graph.altered import observable_part, with_loops
     from sidelight.graph.names import names, names_file
-    from sidelight.graph.repair import observable_part, with_loops
 
     saved = _saved(text)
     graph = _read(text, arms, named) if saved is None else saved.plan.graph

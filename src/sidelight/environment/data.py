@@ -24,8 +24,8 @@ from sidelight.environment.means import Coins
 from sidelight.environment.tables import Matrix, Table, newsvendor, read_table
 from sidelight.errors import InvalidOption, MissingData, WeightsIgnored
 from sidelight.graph import FeedbackGraph, families, read_graph
+from sidelight.graph.altered import with_loops
 from sidelight.graph.files.csv import nodes_paths
-from sidelight.graph.repair import with_loops
 
 VARIABLE = "SIDELIGHT_DATA"
 """Environment variable that names the folder of data sets."""

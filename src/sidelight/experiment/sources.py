@@ -27,7 +27,7 @@ from sidelight.environment import names as environments
 from sidelight.environment.data import dataset_files
 from sidelight.errors import InvalidOption, ResultsError
 from sidelight.graph import FeedbackGraph, families, read_graph
-from sidelight.graph.repair import with_loops
+from sidelight.graph.altered import with_loops
 from sidelight.planning import Plan
 from sidelight.policy import names as policies
 from sidelight.policy import plan_file

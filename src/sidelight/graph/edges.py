@@ -12,7 +12,13 @@ from scipy import sparse
 
 from sidelight._check import MAX_ARMS, is_whole
 from sidelight._types import Bools, Floats, Indices, Longs
-from sidelight.errors import InvalidGraph, listing
+from sidelight.errors import GraphFileError, InvalidGraph, listing
+
+TRUSTED_ARMS = 10_000_000
+"""A file may claim this many arms without having edges for them."""
+
+ARMS_PER_EDGE = 10
+"""Beyond, a graph with more arms than this per edge is taken for a mistake in the ids."""
 
 
 class Edges(NamedTuple):
@@ -229,6 +235,16 @@ def checked_arm_count(n_arms: object) -> int:
     if n_arms > MAX_ARMS:
         raise InvalidGraph(f"at most {MAX_ARMS:,} arms are supported, got n_arms={n_arms:,}")
     return int(n_arms)
+
+
+def plausible_arm_count(n: int, edges: int, confirmed: bool) -> int:
+    """`n`, unless it would need memory out of all proportion to the edges and nobody confirmed it."""
+    if not confirmed and n > max(TRUSTED_ARMS, ARMS_PER_EDGE * edges):
+        raise GraphFileError(
+            f"{n:,} arms with only {edges:,} edges look like a mistake in the ids;"
+            f" pass n_arms={n} to confirm them, or named=True if the ids of a csv file are arbitrary numbers"
+        )
+    return checked_arm_count(n)
 
 
 def refuse_outside(n: int, sources: Indices, targets: Indices) -> None:

@@ -23,7 +23,7 @@ from sidelight.analysis import (
 )
 from sidelight.errors import UnobservableGraph
 from sidelight.graph import FeedbackGraph
-from sidelight.graph.failing import levels, sharpened
+from sidelight.graph.altered import levels, sharpened
 from sidelight.graph.names import names
 from sidelight.partition import Partition
 from sidelight.partition.natural import greedy_cover

@@ -15,7 +15,7 @@ from sidelight.engine.fields import SEEN_BY_ALL, SEEN_BY_EDGES, SEEN_BY_OTHERS
 from sidelight.engine.graphs import MORE, OTHER, SAME, Graphs
 from sidelight.errors import InfeasibleRequest, InvalidGraph, TurnError
 from sidelight.graph import FeedbackGraph, families
-from sidelight.graph.failing import sharpened
+from sidelight.graph.altered import sharpened
 from sidelight.graph.names import names
 from sidelight.planning.covers import loads
 

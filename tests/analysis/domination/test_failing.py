@@ -11,7 +11,7 @@ from sidelight.analysis import block_dominations, fractional_domination, observa
 from sidelight.analysis.domination import program
 from sidelight.errors import SolverError
 from sidelight.graph import FeedbackGraph, families
-from sidelight.graph.repair import with_loops
+from sidelight.graph.altered import with_loops
 
 
 def random_matrix(rng, kind):

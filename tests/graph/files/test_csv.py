@@ -197,7 +197,7 @@ def test_an_endless_line_is_refused(tmp_path):
 
 
 def test_an_absurd_size_can_be_confirmed(tmp_path, monkeypatch):
-    from sidelight.graph.files import shared as plausible
+    from sidelight.graph import edges as plausible
 
     monkeypatch.setattr(plausible, "TRUSTED_ARMS", 100)
     path = put(tmp_path, "g.csv", "src,dst\n0,1000\n")

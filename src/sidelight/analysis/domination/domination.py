@@ -13,7 +13,7 @@ from sidelight._check import checked_number
 from sidelight._types import Floats, Indices, frozen
 from sidelight.analysis.domination.covering import CoveringProgram, covering_program, split
 from sidelight.analysis.domination.program import EXACT_GAP, SMALLEST_GAP, solve_covering
-from sidelight.errors import SolverError, UnobservableGraph
+from sidelight.errors import InvalidGraph, SolverError, UnobservableGraph, listing
 from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
 from sidelight.graph.names import names
 
@@ -157,7 +157,7 @@ def check_revealed(g: FeedbackGraph, program: CoveringProgram, cover: Indices, w
 def block_dominations(
     graph: FeedbackGraph, blocks: Sequence[Sequence[int] | Indices], *, tolerance: float | None = None
 ) -> list[Domination]:
-    """`fractional_domination(graph, block)` for every block; blocks of the same shape share one solution.
+    """`fractional_domination(graph, block)` for disjoint blocks; those of the same shape share one solution.
 
     Same shape means equal after renumbering the arms of each block by their position, so 10⁵ cliques of ten
     cost one small program. Shared certificates share their (read-only) arrays.
@@ -168,14 +168,14 @@ def block_dominations(
     [2.0, 3.0]
     """
     tolerance = checked_tolerance(tolerance)
+    if not blocks:
+        return []
     members = [np.asarray(block) for block in blocks]
-    flat = np.concatenate(members) if members else np.empty(0, dtype=np.int64)
-    if not _is_disjoint(graph, members, flat):
-        return [fractional_domination(graph, block, tolerance=tolerance) for block in blocks]
-
+    if any(block.size == 0 for block in members):
+        raise InvalidGraph(f"a block must not be empty, got {listing([block.tolist() for block in members])}")
+    flat = frozen(graph.checked_arms(np.concatenate(members)), np.int64)
     shared: dict[bytes, Domination] = {}
     result = []
-    flat = frozen(flat, np.int64)
     block = np.repeat(np.arange(len(members)), [len(each) for each in members])
     whole = covering_program(graph, flat, flat, block)
     for own, _, program in split(whole, block, block, len(members)):
@@ -191,12 +191,3 @@ def block_dominations(
                 Domination(solution.value, solution.weights, solution.packing, arms, arms, solution.method)
             )
     return result
-
-
-def _is_disjoint(g: FeedbackGraph, members: list[Indices], flat: Indices) -> bool:
-    """Are the blocks non-empty, disjoint sets of arms? (Otherwise each block answers for itself.)"""
-    if not members or any(block.size == 0 or block.ndim != 1 for block in members):
-        return False
-    if flat.dtype.kind not in "iu" or flat.min() < 0 or flat.max() >= g.n_arms:
-        return False
-    return int(np.bincount(flat).max()) == 1

@@ -11,8 +11,8 @@ from sidelight._types import Bools, Floats
 from sidelight.analysis import linear
 from sidelight.errors import SolverError
 from sidelight.graph import FeedbackGraph
+from sidelight.graph.altered import loop_probability
 from sidelight.graph.colours import colours
-from sidelight.graph.failing import loop_probability
 
 LEAST_PRICE = 2.0**-20
 """The price of missing an arm at which the least mass comes first."""

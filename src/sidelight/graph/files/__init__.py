@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from sidelight._check import MOST_ROUNDS, checked_count, checked_path
-from sidelight._formats import ENDINGS, FORMATS, Format, format_of
+from sidelight._formats import ENDINGS, FORMATS, Format, Options, format_of
 from sidelight.errors import GraphFileError, InvalidGraph, WeightsIgnored
-from sidelight.graph.edges import Edges, checked_arm_count, refuse_outside
+from sidelight.graph.edges import Edges, checked_arm_count, plausible_arm_count, refuse_outside
 from sidelight.graph.feedback_graph import MAX_MATERIALIZED_EDGES, FeedbackGraph
 from sidelight.graph.files.csv import read_nodes, write_nodes
-from sidelight.graph.files.shared import Options, plausible_arm_count
 
 __all__ = ["read_graph", "write_graph"]
 

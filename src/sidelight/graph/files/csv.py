@@ -19,12 +19,11 @@ from typing import IO, BinaryIO, NamedTuple, cast
 import numpy as np
 
 from sidelight._check import MAX_ARMS
-from sidelight._files import replacing, unpacking
-from sidelight._formats import format_of
+from sidelight._files import LONGEST_LINE, replacing, unpacking
+from sidelight._formats import Options, format_of
 from sidelight.errors import GraphFileError
 from sidelight.graph.edges import Edges
 from sidelight.graph.feedback_graph import FeedbackGraph
-from sidelight.graph.files.shared import LONGEST_LINE, Options
 
 WEIGHTS = (
     "the column 'weight' is not read, every line is an edge whatever its weight;"

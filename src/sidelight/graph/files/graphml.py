@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 from sidelight._files import replacing
+from sidelight._formats import Options
 from sidelight.errors import GraphFileError
 from sidelight.graph.edges import Edges, edges_of_networkx
 from sidelight.graph.feedback_graph import FeedbackGraph
-from sidelight.graph.files.shared import Options
 
 _NOT_IN_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

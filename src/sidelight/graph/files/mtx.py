@@ -16,12 +16,12 @@ import numpy as np
 from scipy import io as scipy_io
 from scipy import sparse
 
-from sidelight._files import replacing
+from sidelight._files import LONGEST_LINE, replacing
+from sidelight._formats import Options
 from sidelight._types import Floats, Ints
 from sidelight.errors import GraphFileError
-from sidelight.graph.edges import Edges, edges_of_matrix
+from sidelight.graph.edges import Edges, edges_of_matrix, plausible_arm_count
 from sidelight.graph.feedback_graph import FeedbackGraph
-from sidelight.graph.files.shared import LONGEST_LINE, Options, plausible_arm_count
 
 LIKELY = "entries are probabilities"
 """The comment above entries that say how likely an edge reveals."""

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from sidelight._files import replacing
+from sidelight._formats import Options
 from sidelight.errors import GraphFileError
-from sidelight.graph.edges import Edges, edges_of_networkx, edges_of_pairs
+from sidelight.graph.edges import Edges, edges_of_networkx, edges_of_pairs, plausible_arm_count
 from sidelight.graph.feedback_graph import FeedbackGraph
-from sidelight.graph.files.shared import Options, plausible_arm_count
 
 BLOCK = 1_000_000
 """Entries of a list that are written at once."""

@@ -19,10 +19,10 @@ from scipy import sparse
 
 from sidelight._archive import read_arrays
 from sidelight._files import replacing
+from sidelight._formats import Options
 from sidelight.errors import GraphFileError
-from sidelight.graph.edges import Edges, edges_of_arrays, edges_of_matrix
+from sidelight.graph.edges import Edges, edges_of_arrays, edges_of_matrix, plausible_arm_count
 from sidelight.graph.feedback_graph import FeedbackGraph
-from sidelight.graph.files.shared import Options, plausible_arm_count
 
 VERSION, WITH_PROBABILITIES = 1, 2
 

@@ -18,7 +18,7 @@ from sidelight._types import Bools, Floats, Longs
 from sidelight.engine.constants import GROWTH, LARGEST_LIST, LARGEST_REACH, ROOM, SLACK
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
-from sidelight.graph.failing import levels, loop_probability
+from sidelight.graph.altered import levels, loop_probability
 from sidelight.planning.bounds.bound import Condition
 from sidelight.planning.bounds.independent_sets import (
     independence,

@@ -11,7 +11,7 @@ import numpy as np
 
 from sidelight._types import Bools, Floats, Longs
 from sidelight.analysis import Domination, observability
-from sidelight.graph.failing import loop_probability
+from sidelight.graph.altered import loop_probability
 from sidelight.planning.exploration import Solved, shared
 from sidelight.planning.potentials import Potential, diameter
 from sidelight.planning.self_tuning.rule import SelfTuning

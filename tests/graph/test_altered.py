@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 
 from sidelight.errors import InvalidGraph
 from sidelight.graph import FeedbackGraph, families
-from sidelight.graph.repair import observable_part, with_loops
+from sidelight.graph.altered import observable_part, with_loops
 
 
 @st.composite
