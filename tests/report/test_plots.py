@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 import sidelight as sl
 from sidelight.experiment.results import Results
-from sidelight.report import plots
+from sidelight.report.figures import regret
 from sidelight.report.style import COLOURS, strokes
 
 
@@ -83,6 +83,6 @@ def test_what_is_not_there_is_named(monkeypatch):
         Results(CELLS).plot(graph="c")
     with pytest.raises(sl.InvalidOption, match="nothing to draw"):
         Results(()).plot()
-    monkeypatch.setattr(plots, "MOST_PANELS", 3)
+    monkeypatch.setattr(regret, "MOST_PANELS", 3)
     with pytest.raises(sl.InvalidOption, match="4 comparisons"):
         Results(CELLS).plot()
