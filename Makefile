@@ -50,8 +50,9 @@ check: $(STAMP)  ## lint, formatting, types, import direction
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-fuzz: $(STAMP)  ## ten thousand altered saved policies, as many plans: refused with a reason, or in order
-	SIDELIGHT_FUZZ=10000 $(BIN)/python -m pytest -q -s tests/policy/test_fuzz_saved.py tests/policy/test_plan_file.py
+fuzz: $(STAMP)  ## ten thousand altered saved policies, plans and stores: refused with a reason, or in order
+	SIDELIGHT_FUZZ=10000 $(BIN)/python -m pytest -q -s tests/policy/test_fuzz_saved.py tests/policy/test_plan_file.py \
+		tests/service/test_damage.py
 
 bench: $(STAMP)  ## speed of the engine against its rivals; see benchmarks/README.md
 	$(BIN)/python -m benchmarks.bench_engine

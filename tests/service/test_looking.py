@@ -148,7 +148,7 @@ def test_nothing_is_owned_and_nothing_can_be_written(postgres):
     address = postgres()
     with running(address) as service, reading(address) as store:
         service.create("p")
-        assert [row.name for row in store.rows()] == ["p"]
+        assert store.names() == ["p"]
         assert len(store._read("SELECT id FROM owners")) == 1
         with pytest.raises(StoreError, match="read-only"):
             store._read("UPDATE policies SET name = 'q' RETURNING id")

@@ -51,14 +51,16 @@ async def list_policies(call: Call) -> messages.PolicyList:
         names = [call.whose] if call.whose > after else []
     else:
         names = await call.service.policies.names(after, limit + 1)
-    shown = []
+    shown, damaged = [], {}
     for name in names[:limit]:
         try:
             shown.append((await _ready(call, name))())
         except Problem as problem:
-            if problem.status != 404:  # it was removed meanwhile
+            if problem.code == "damaged":
+                damaged[name] = str(problem)
+            elif problem.status != 404:  # it was removed meanwhile
                 raise
-    return messages.PolicyList(shown, names[limit - 1] if len(names) > limit else None)
+    return messages.PolicyList(shown, names[limit - 1] if len(names) > limit else None, damaged)
 
 
 async def _ready(call: Call, name: str) -> live.Answer:
@@ -159,12 +161,12 @@ async def read_log(call: Call) -> Response:
     if wanted is None:
         wanted = "parquet" if PARQUET in call.request.headers.get("accept", "") else "jsonl"
     served = await call.service.policies.look(call.name)
-    source = (call.service.store, served.row.id, served.policy)
+    source = (call.service.store, served.row.id, served.policy, served.seq)
     if wanted == "jsonl":
-        return StreamingResponse(_streamed(exports.json_lines(*source)), media_type=LINES)
+        return StreamingResponse(await _streamed(exports.json_lines(*source)), media_type=LINES)
     file = await asyncio.to_thread(exports.parquet, *source)
     return StreamingResponse(
-        _streamed(_pieces(file)), media_type=PARQUET, headers=_as_file(f"{call.name}.parquet")
+        await _streamed(_pieces(file)), media_type=PARQUET, headers=_as_file(f"{call.name}.parquet")
     )
 
 
@@ -172,7 +174,8 @@ async def export_policy(call: Call) -> Response:
     """Everything about a policy, while it goes on."""
     served = await call.service.policies.look(call.name)
     lines = exports.exported(call.service.store, served.row, served.seq)
-    return StreamingResponse(_streamed(lines), media_type=LINES, headers=_as_file(f"{call.name}.sidelight"))
+    headers = _as_file(f"{call.name}.sidelight")
+    return StreamingResponse(await _streamed(lines), media_type=LINES, headers=headers)
 
 
 async def import_policy(call: Call) -> messages.PolicyAnswer:
@@ -194,9 +197,16 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
 
 
 async def _streamed(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """Each piece is made in a thread, so that a long log holds nobody up."""
-    while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
-        yield piece
+    """Each piece is made in a thread, so that a long log holds nobody up; the first before the answer begins."""
+    first = await asyncio.to_thread(next, pieces, None)
+
+    async def told() -> AsyncIterator[bytes]:
+        piece = first
+        while piece is not None:
+            yield piece
+            piece = await asyncio.to_thread(next, pieces, None)
+
+    return told()
 
 
 # -- tokens -------------------------------------------------------------------------------------------------

@@ -2,12 +2,14 @@
 
 The state of a policy is its last snapshot and the events since, applied in order by the same engine.
 
-Every event carries a checksum of itself and of all before it. A row that was altered, lost or put elsewhere is
-noticed when it is read, which the store below need not be able to do.
+Every event carries a checksum of itself and of all before it; what a snapshot and a policy say about themselves is
+sealed by one. What was altered, lost or put elsewhere is noticed when it is read, and costs one policy: the store
+below need not be able to do that.
 """
 
 from __future__ import annotations
 
+import json
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
@@ -17,6 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight._types import Floats
+from sidelight.errors import StoreError
+
+
+class Damaged(StoreError):
+    """What was read of a policy is not what was written."""
 
 
 class Kind(IntEnum):
@@ -52,7 +59,7 @@ class Snapshot(NamedTuple):
     policy: int
     seq: int
     check: int  # of that event
-    about: str  # JSON: what the service knows besides (clock, times of open decisions, counts)
+    about: str  # JSON, sealed: what the service knows besides (clock, times of open decisions, counts)
     data: bytes  # `Policy.to_bytes`
 
 
@@ -81,7 +88,41 @@ def checksum(
 def is_intact(event: Event, before: int) -> bool:
     """Is this the event that was written after one with the check `before`?"""
     _, seq, kind, decision, time, key, body, check = event
-    return check == checksum(before, seq, kind, decision, time, key, body)
+    try:
+        return check == checksum(before, seq, kind, decision, time, key, body)
+    except (struct.error, TypeError):  # no number where one belongs, or one that is far too large
+        return False
+
+
+def check_follows(event: Event, seq: int, before: int) -> None:
+    """Raise unless this is event `seq`, as it was written after one with the check `before`."""
+    if event.seq != seq or not is_intact(event, before):
+        what = "was altered" if event.seq == seq else f"is missing, the next one is {event.seq}"
+        raise Damaged(f"the log is damaged: event {seq} {what}; restore the store from a backup")
+
+
+def seal(about: Mapping[str, Any], *rest: str | bytes) -> int:
+    """The check of a JSON object and of what it belongs to."""
+    check = zlib.crc32(json.dumps(about).encode())
+    for each in rest:
+        check = zlib.crc32(each.encode() if isinstance(each, str) else each, check)
+    return check
+
+
+def sealed(about: Mapping[str, Any], *rest: str | bytes) -> str:
+    """As JSON with its check."""
+    return json.dumps({**about, "check": seal(about, *rest)})
+
+
+def unsealed(text: str, what: str, *rest: str | bytes) -> dict[str, Any]:
+    """The inverse of `sealed`, or `Damaged`. Early versions wrote no check."""
+    try:
+        about: dict[str, Any] = dict(json.loads(text))
+    except (ValueError, TypeError, RecursionError):
+        raise Damaged(f"{what} is damaged: what it says about itself cannot be read") from None
+    if (check := about.pop("check", None)) is not None and check != seal(about, *rest):
+        raise Damaged(f"{what} is damaged: what it says about itself was altered")
+    return about
 
 
 # -- bodies -------------------------------------------------------------------------------------------------

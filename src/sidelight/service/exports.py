@@ -26,25 +26,35 @@ from msgspec import Meta, Struct
 from sidelight._version import __version__
 from sidelight.log.files import PARQUET, long_schema, long_table
 from sidelight.policy import Policy
-from sidelight.service.events import Event, PolicyRow, Snapshot, is_intact, read_decided, read_observed
+from sidelight.service.events import (
+    Damaged,
+    Event,
+    PolicyRow,
+    Snapshot,
+    is_intact,
+    read_decided,
+    read_observed,
+    seal,
+)
 from sidelight.service.messages import Expires, Problem, encode
+from sidelight.service.served import unsealed_snapshot
 from sidelight.service.store.base import Store
 
 COLUMNS = ("decision_id", "round", "arm", "probability", "revealed", "value", "seen", "rows", "told_at")
 IN_MEMORY = 1 << 24
 
 
-def json_lines(store: Store, number: int, policy: Policy) -> Iterator[bytes]:
+def json_lines(store: Store, number: int, policy: Policy, last: int) -> Iterator[bytes]:
     """One JSON object for each revealed arm, page by page."""
     names = _names(policy)
     encoder = msgspec.json.Encoder()
-    for page in store.history(number):
+    for page in store.history(number, last):
         yield b"".join(
             encoder.encode(dict(zip(names, row, strict=True))) + b"\n" for row in _rows(page, policy)
         )
 
 
-def parquet(store: Store, number: int, policy: Policy) -> IO[bytes]:
+def parquet(store: Store, number: int, policy: Policy, last: int) -> IO[bytes]:
     """A parquet file that `sl.Log.read` understands, in memory or, if it is large, in a temporary file."""
     import pyarrow.parquet as pq
 
@@ -52,7 +62,7 @@ def parquet(store: Store, number: int, policy: Policy) -> IO[bytes]:
     schema = long_schema(_names(policy), policy.unit, graph.n_arms, graph.labels, ids="int64")
     spool = cast(IO[bytes], tempfile.SpooledTemporaryFile(max_size=IN_MEMORY))  # noqa: SIM115 - the reader closes it
     with pq.ParquetWriter(spool, schema, **PARQUET) as writer:
-        for page in store.history(number):
+        for page in store.history(number, last):
             writer.write_table(long_table(_rows(page, policy), schema))
     spool.seek(0)
     return spool
@@ -116,16 +126,14 @@ _read_line = msgspec.json.Decoder(Line).decode
 
 def exported(store: Store, row: PolicyRow, last: int) -> Iterator[bytes]:
     """The lines of a policy up to event `last`, while it may go on."""
-    yield _written(Line(FORMAT, VERSION, __version__, row.name, row.about))
+    yield _written(Line(FORMAT, VERSION, __version__, row.name, row.about, check=seal(row.about, row.name)))
     for snapshot in sorted(store.snapshots(row.id), key=lambda each: each.seq):
         if snapshot.seq <= last:
             _, seq, check, about, data = snapshot
             yield _written(Line(snapshot=seq, check=check, about=about, data=data))
     count = check = 0
     lines: list[bytes] = []
-    for event in store.events(row.id):
-        if event.seq > last:
-            break
+    for event in store.events(row.id, last=last):
         lines.append(_written(Line(event=event[1:])))
         count, check = event.seq, event.check
         if len(lines) >= MANY:
@@ -154,6 +162,13 @@ class Import(NamedTuple):
 
 def read_export(file: IO[bytes]) -> Import:
     """Check an export from the first line to the last; 422 says what is wrong."""
+    try:
+        return _read_export(file)
+    except Damaged as error:
+        raise _refused(str(error)) from None
+
+
+def _read_export(file: IO[bytes]) -> Import:
     head: Line | None = None
     snapshots: list[Snapshot] = []
     seq = check = 0
@@ -179,6 +194,8 @@ def read_export(file: IO[bytes]) -> Import:
                 raise _refused(f"it says that it has {line.end} events, {seq} are there")
     if head is None or not ended:
         raise _refused("it is cut off: its last line is missing")
+    for snapshot in snapshots:
+        unsealed_snapshot(snapshot, f"the snapshot {snapshot.seq}")
     if not snapshots or any(checks.get(each.seq) != each.check for each in snapshots):
         raise _refused("its snapshots do not fit its events")
     return Import(head.about, snapshots, file)
@@ -193,6 +210,8 @@ def _checked_head(head: Line) -> Line:
         msgspec.convert(head.about, Made)
     except msgspec.ValidationError as error:
         raise _refused(f"its first line does not say how it was made: {error}") from None
+    if head.check is not None and head.check != seal(head.about, str(head.name)):  # early versions wrote none
+        raise _refused("its first line was altered")
     return head
 
 

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from sidelight.errors import SidelightError
+from sidelight.service.events import Damaged
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 SCOPES = ("read", "decide", "observe", "admin")
@@ -176,6 +177,7 @@ class PolicyList(Struct):
 
     policies: list[PolicyAnswer]
     next: str | None = None
+    damaged: Annotated[dict[str, str], Meta(description="Policies that cannot be served, and why.")] = {}
 
 
 class OpenList(Struct):
@@ -249,7 +251,9 @@ def too_large(why: str) -> Problem:
 
 
 def store_failed(error: object) -> Problem:
-    """503: nothing of this request is kept, and it may be sent again."""
+    """503: nothing of this request is kept, and it may be sent again, unless what is stored is damaged."""
+    if isinstance(error, Damaged):
+        return Problem(503, "damaged", f"this policy cannot be served: {error}")
     why = f"nothing of this request was stored: {error}; it may be sent again"
     return Problem(503, "store_failed", why, retry_after=1.0)
 

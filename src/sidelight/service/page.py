@@ -27,7 +27,7 @@ from sidelight.report import policies_page, template
 from sidelight.report.encoding import MOST_GRAPH_NUMBERS, Budget, graph_data, packed
 from sidelight.report.policies_page import StoredPolicies
 from sidelight.service.access import Limits
-from sidelight.service.events import Event, Kind, PolicyRow, read_decided, read_observed
+from sidelight.service.events import Damaged, Event, Kind, PolicyRow, read_decided, read_observed
 from sidelight.service.served import Served, restored
 from sidelight.service.store.base import Store, reading
 
@@ -115,9 +115,12 @@ def state(served: Served, recent: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def recent(store: Store, served: Served) -> list[dict[str, Any]]:
-    """The last events that it has taken in, the newest first."""
+    """The last events that it has taken in, the newest first; none where the log is damaged."""
     after = max(served.seq - MOST_RECENT, 0)
-    events = list(islice(store.events(served.row.id, after), served.seq - after))
+    try:
+        events = list(islice(store.events(served.row.id, after), served.seq - after))
+    except Damaged:
+        return []
     return [_described(event) for event in reversed(events) if event.kind != Kind.SAVED]
 
 
@@ -142,29 +145,29 @@ def stored_policies(address: str, name: str | None = None) -> StoredPolicies:
     """All policies of the store at `address`, or the one of this name; a policy that is damaged costs no other."""
     with reading(address) as store, warnings.catch_warnings():
         warnings.simplefilter("ignore", PastHorizon)  # the page says the horizon and the round
-        rows = store.rows() if name is None else [_row(store, name)]
+        names = store.names() if name is None else [_known(store, name)]
         numbers, events = Budget(MOST_GRAPH_NUMBERS), Budget(MOST_EVENTS)
         told: list[dict[str, Any]] = []
         failed: list[tuple[str, str]] = []
-        for row in rows[:MOST_LISTED]:
+        for each in names[:MOST_LISTED]:
             try:
-                told.append(_stored(store, row, numbers, events))
+                if (row := store.row(each)) is not None:  # else it was removed meanwhile
+                    told.append(_stored(store, row, numbers, events))
             except SidelightError as error:
                 if name is not None:
                     raise
-                failed.append((row.name, str(error)))
-        more = len(rows) > MOST_LISTED
+                failed.append((each, str(error)))
+        more = len(names) > MOST_LISTED
         return StoredPolicies(store.where, time.time(), tuple(told), more, tuple(failed))
 
 
-def _row(store: Store, name: str) -> PolicyRow:
-    stored = store.row(name)
-    if stored is None:
-        names = [row.name for row in store.rows()]
+def _known(store: Store, name: str) -> str:
+    names = store.names()
+    if name not in names:
         some = names if len(names) <= MOST_NAMED else [*names[:MOST_NAMED], "…"]
         hint = suggestion(name, names, "policies", some) if names else "it has none at all"
         raise InvalidOption(f"{store.where} has no policy {name!r}; {hint}")
-    return stored
+    return name
 
 
 def _stored(store: Store, row: PolicyRow, numbers: Budget, events: Budget) -> dict[str, Any]:

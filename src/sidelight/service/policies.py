@@ -20,7 +20,7 @@ from sidelight.planning import plan
 from sidelight.policy import Policy
 from sidelight.service import messages
 from sidelight.service.access import Limits
-from sidelight.service.events import PolicyRow
+from sidelight.service.events import Damaged, PolicyRow
 from sidelight.service.exports import read_export
 from sidelight.service.logs import failed, note
 from sidelight.service.messages import Problem, store_failed, too_large, unknown_policy
@@ -93,6 +93,8 @@ class Policies:
             raise
         except (StoreError, SavedStateError) as error:
             failed("a policy cannot be loaded", error, policy=name)
+            if isinstance(error, Damaged | SavedStateError):
+                raise store_failed(Damaged(str(error))) from error
             raise Problem(503, "store_failed", str(error), retry_after=5.0) from error
         self.served[name] = served
         return served
@@ -242,6 +244,11 @@ class Policies:
         while unknown := [number for number in served.closed(numbers) if number not in ends]:
             await self.settled(served)
             ends |= await self.reading(self.store.find_ends, served.row.id, unknown)
+            if served.removed:
+                raise unknown_policy(served.row.name)
+            if missing := [number for number in unknown if number not in ends]:
+                why = f"the log is damaged: how decision {missing[0]} has ended is missing"
+                raise store_failed(Damaged(why))
         return ends
 
     # -- making and removing ---------------------------------------------------------------------------
@@ -312,8 +319,16 @@ class Policies:
             over.set()
 
     async def remove(self, name: str) -> None:
-        """Delete a policy and all its events."""
-        served = await self.get(name)
+        """Delete a policy and all its events, also one that is damaged."""
+        try:
+            served = await self.get(name)
+        except Problem as problem:
+            row = await self.reading(self.store.ruin, name)
+            if problem.code != "damaged" or row is None:
+                raise
+            await self.writing(self.store.remove, await self.writer.run(self.store.own, row))
+            self.count -= 1
+            return
         async with self.reserved(name):
             await self.settled(served)
             served.failed = served.removed = True  # nothing of it is written any more
@@ -328,12 +343,13 @@ class Policies:
 
     async def watch(self) -> None:
         """Load, one by one, the policies in which something may expire: a rule that nobody waits for."""
-        rows = await asyncio.get_running_loop().run_in_executor(self._workers, self.store.rows)
-        for row in rows:
-            if row.about.get("expires") is not None and row.name not in self.served:
-                with contextlib.suppress(SidelightError):
-                    await self.get(row.name)
-                await asyncio.sleep(0.1)
+        for name in await self.reading(self.store.names):
+            with contextlib.suppress(SidelightError):
+                row = await self.reading(self.store.row, name)
+                if row is not None and row.about.get("expires") is not None and name not in self.served:
+                    await self.get(name)
+                    await asyncio.sleep(0.1)
+            await asyncio.sleep(0)
 
     # -- keeping in order ------------------------------------------------------------------------------
 

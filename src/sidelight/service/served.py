@@ -7,7 +7,6 @@ events in the same order through the same engine, and arrives at the same bits.
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,17 +23,20 @@ from sidelight.service import messages
 from sidelight.service.access import Limits
 from sidelight.service.events import (
     ENDS,
+    Damaged,
     Event,
     Kind,
     PolicyRow,
     Snapshot,
     Write,
+    check_follows,
     checksum,
     decided_body,
-    is_intact,
     observed_body,
     read_decided,
     read_observed,
+    sealed,
+    unsealed,
 )
 from sidelight.service.logs import failed
 from sidelight.service.messages import Problem, unknown_policy
@@ -218,7 +220,9 @@ class Served:
             "counts": [self.counts[kind] for kind in ENDS],
             "sidelight": __version__,
         }
-        return Snapshot(self.row.id, self.seq, self.check, json.dumps(header), self.policy.to_bytes())
+        data = self.policy.to_bytes()
+        about = sealed(header, f"{self.seq} {self.check}", data)
+        return Snapshot(self.row.id, self.seq, self.check, about, data)
 
     # -- from the store --------------------------------------------------------------------------------
 
@@ -233,17 +237,17 @@ class Served:
         watch: Callable[[Served], None] | None = None,
     ) -> Served:
         """The policy as it stands after `events`, which follow the snapshot; `watch` sees it after each of them."""
-        header = json.loads(snapshot.about)
-        policy = Policy.from_bytes(snapshot.data, f"the snapshot {snapshot.seq} of policy {row.name!r}")
-        served = cls(row, policy, limits, snapshot_every, snapshot.seq, snapshot.check, header["clock"])
+        what = f"the snapshot {snapshot.seq} of policy {row.name!r}"
+        header = unsealed_snapshot(snapshot, what)
+        policy = Policy.from_bytes(snapshot.data, what)
+        served = cls(row, policy, limits, snapshot_every, snapshot.seq, snapshot.check)
         served.snapshot_seq = snapshot.seq
-        served.counts = dict(zip(ENDS, header["counts"], strict=True))
-        numbers = [decision.id for decision in policy.open]
-        if len(numbers) != len(header["times"]):
-            raise StoreError(
-                f"the snapshot {snapshot.seq} of policy {row.name!r} is damaged: open decisions differ"
-            )
-        served.open = dict(zip(numbers, header["times"], strict=True))
+        try:
+            served.clock = float(header["clock"])
+            served.counts = dict(zip(ENDS, header["counts"], strict=True))
+            served.open = dict(zip((each.id for each in policy.open), header["times"], strict=True))
+        except (KeyError, TypeError, ValueError):
+            raise Damaged(f"{what} is damaged: open decisions differ") from None
         for event in events:
             served._replay(event)
             if watch is not None:
@@ -251,12 +255,7 @@ class Served:
         return served
 
     def _replay(self, event: Event) -> None:
-        if event.seq != self.seq + 1 or not is_intact(event, self.check):
-            what = "was altered" if event.seq == self.seq + 1 else f"is missing, the next one is {event.seq}"
-            raise StoreError(
-                f"the log of policy {self.row.name!r} is damaged: event {self.seq + 1} {what};"
-                " restore the store from a backup"
-            )
+        check_follows(event, self.seq + 1, self.check)
         number = event.decision
         if event.kind == Kind.DECIDED:
             decision, decided = self.policy.decide(), read_decided(event.body)
@@ -388,6 +387,11 @@ def _about_item(at: int, number: int, error: Problem | InvalidFeedback) -> Probl
 # -- from the store -----------------------------------------------------------------------------------------
 
 
+def unsealed_snapshot(snapshot: Snapshot, what: str) -> dict[str, Any]:
+    """What the service knew besides; raises `Damaged` where the snapshot is not as it was written."""
+    return unsealed(snapshot.about, what, f"{snapshot.seq} {snapshot.check}", snapshot.data)
+
+
 def restored(
     store: Store,
     row: PolicyRow,
@@ -399,12 +403,12 @@ def restored(
 
     `watch` sees it after every event that is replayed.
     """
-    why: Exception = StoreError(f"policy {row.name!r} has no snapshot: the store is damaged")
+    why: Exception = Damaged(f"policy {row.name!r} has no snapshot: the store is damaged")
     for snapshot in store.snapshots(row.id):
         try:
             events = store.events(row.id, snapshot.seq)
             return Served.restored(row, snapshot, events, limits, snapshot_every, watch)
-        except SavedStateError as error:  # an older one, and more events, lead to the same state
+        except (SavedStateError, Damaged) as error:  # an older one, and more events, lead to the same state
             failed("a snapshot is damaged", error, policy=row.name)
             why = error
     left = store.row(row.name)

@@ -8,19 +8,31 @@ connection. What is under "reading" may be called by any thread.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from sidelight.errors import InvalidOption, StoreError
-from sidelight.service.events import ENDS, Event, Kind, PolicyRow, Snapshot, Write, read_decided
+from sidelight.service.events import (
+    ENDS,
+    Damaged,
+    Event,
+    Kind,
+    PolicyRow,
+    Snapshot,
+    Write,
+    check_follows,
+    read_decided,
+    sealed,
+    unsealed,
+)
 
 FORMAT = 1
 """Of the tables. Raise it with a migration."""
@@ -71,7 +83,7 @@ class Store(ABC):
     """Events, snapshots, policies and tokens."""
 
     remote = False  # is a read worth a thread?
-    failure: type[Exception]  # what the database raises
+    failure: tuple[type[Exception], ...]  # what the database raises
 
     def __init__(self, where: str) -> None:
         self.where = where  # for messages, without secrets
@@ -112,7 +124,7 @@ class Store(ABC):
         self._closed = True
         for connection in (*self._readers, self._writing):
             if connection is not None:
-                with suppress(self.failure):
+                with suppress(*self.failure):
                     connection.close()
         self._readers, self._writing = [], None
 
@@ -176,23 +188,35 @@ class Store(ABC):
 
     # -- reading ---------------------------------------------------------------------------------------
 
-    def rows(self) -> list[PolicyRow]:
-        """All policies by name."""
-        return [_policy(row) for row in self._read(f"{_POLICIES} ORDER BY name")]
-
-    def names(self, after: str, limit: int) -> list[str]:
+    def names(self, after: str = "", limit: int = 1 << 31) -> list[str]:
         """Names in order, from the one that follows `after`."""
         sql = "SELECT name FROM policies WHERE name > ? ORDER BY name LIMIT ?"
-        return [name for (name,) in self._read(sql, (after, limit))]
+        return [str(name) for (name,) in self._read(sql, (after, limit))]
 
     def count(self) -> int:
         """How many policies there are."""
         return int(self._read("SELECT COUNT(*) FROM policies")[0][0])
 
     def row(self, name: str) -> PolicyRow | None:
-        """One policy."""
+        """One policy; raises `Damaged` if it is."""
         rows = self._read(f"{_POLICIES} WHERE name = ?", (name,))
-        return _policy(rows[0]) if rows else None
+        if not rows:
+            return None
+        row = self._sound(*rows[0])
+        if row.name != name:
+            raise Damaged(f"the list of policies is damaged: {name!r} leads to {row.name!r}")
+        return row
+
+    def _sound(self, number: int, name: str, about: str, epoch: int) -> PolicyRow:
+        found = unsealed(about, f"policy {name!r}", str(name))
+        if "created" not in found:
+            raise Damaged(f"policy {name!r} is damaged: it does not say when it was made")
+        return PolicyRow(number, name, found, epoch)
+
+    def ruin(self, name: str) -> PolicyRow | None:
+        """What it takes to remove a policy that may be damaged."""
+        rows = self._read("SELECT id, epoch FROM policies WHERE name = ?", (name,))
+        return PolicyRow(rows[0][0], name, {}, rows[0][1]) if rows else None
 
     def snapshots(self, policy: int) -> Iterator[Snapshot]:
         """The newest first; one that is damaged says so when it is used."""
@@ -200,20 +224,23 @@ class Store(ABC):
         for (seq,) in self._read(sql, (policy,)):
             one = "SELECT chk, about, data FROM snapshots WHERE policy = ? AND seq = ?"
             for check, about, data in self._read(one, (policy, seq)):
-                yield Snapshot(policy, seq, check, about, bytes(data))
+                yield Snapshot(policy, seq, check, about, _bytes(data) or b"")
 
-    def events(self, policy: int, after: int = 0) -> Iterator[Event]:
-        """In order, page by page: what is committed meanwhile is seen."""
-        sql = (
-            "SELECT seq, kind, decision, time, key, body, chk FROM events"
-            f" WHERE policy = ? AND seq > ? ORDER BY seq LIMIT {PAGE}"
-        )
+    def events(self, policy: int, after: int = 0, last: int | None = None) -> Iterator[Event]:
+        """In order, page by page, up to `last`, or to the end: what is committed meanwhile is seen."""
+        sql = f"SELECT {_columns('e')} FROM events e WHERE policy = ? AND seq > ? ORDER BY seq LIMIT {PAGE}"
         while page := self._read(sql, (policy, after)):
-            for seq, kind, decision, time, key, body, check in page:
-                yield Event(policy, seq, kind, decision, time, _bytes(key), bytes(body), check)
-            after = page[-1][0]
+            for row in page:
+                if after == last:
+                    return
+                event = _event(policy, row)
+                check_follows(event, after + 1, row[-1] or 0)
+                yield event
+                after = event.seq
             if len(page) < PAGE:
-                return
+                break
+        if last is not None and after < last:
+            raise Damaged(f"the log is damaged: it ends with event {after}, not {last}")
 
     def last(self, policy: int) -> int:
         """The number of the last event, 0 if there is none."""
@@ -222,40 +249,44 @@ class Store(ABC):
 
     def find_key(self, policy: int, key: bytes) -> list[tuple[int, bytes]]:
         """(decision, body) of the decisions that were made for a request with this key, none if there was none."""
-        sql = "SELECT seq, body FROM events WHERE policy = ? AND key = ?"
-        rows = self._read(sql, (policy, key))
-        if not rows:
+        found = self._events(policy, "key = ?", key)
+        if not found:
             return []
-        seq, count = rows[0][0], read_decided(bytes(rows[0][1])).wanted
-        sql = "SELECT decision, body FROM events WHERE policy = ? AND seq >= ? AND seq < ? ORDER BY seq"
-        return [(decision, bytes(body)) for decision, body in self._read(sql, (policy, seq, seq + count))]
+        seq, count = found[0].seq, read_decided(found[0].body).wanted
+        made = self._events(policy, "seq >= ? AND seq < ? ORDER BY seq", seq, seq + count)
+        if len(made) < count:
+            raise Damaged(f"the log is damaged: {count} events that belong together are {len(made)}")
+        return [(event.decision, event.body) for event in made]
 
     def find_ends(self, policy: int, decisions: Sequence[int]) -> dict[int, tuple[int, bytes]]:
         """(kind, body) of what closed each of these decisions, of those that are closed."""
-        if not decisions:
-            return {}
-        marks = ", ".join("?" * len(decisions))
-        where = f"policy = ? AND decision IN ({marks}) AND {_ENDED}"
-        rows = self._read(f"SELECT decision, kind, body FROM events WHERE {where}", (policy, *decisions))
-        return {decision: (kind, bytes(body)) for decision, kind, body in rows}
+        return {event.decision: (event.kind, event.body) for event in self._ends(policy, decisions)}
 
-    def history(self, policy: int) -> Iterator[list[tuple[int, bytes, bytes, float]]]:
+    def _ends(self, policy: int, decisions: Sequence[int]) -> list[Event]:
+        marks = ", ".join("?" * len(decisions))
+        return self._events(policy, f"decision IN ({marks}) AND {_ENDED}", *decisions) if decisions else []
+
+    def _events(self, policy: int, where: str, *values: Any) -> list[Event]:
+        """Some events, each as it was written."""
+        sql = f"SELECT {_columns('e')} FROM events e WHERE policy = ? AND {where}"
+        return [_intact(policy, row) for row in self._read(sql, (policy, *values))]
+
+    def history(
+        self, policy: int, last: int | None = None
+    ) -> Iterator[list[tuple[int, bytes, bytes, float]]]:
         """Pages of (decision, its body, body and time of its answer), of answered ones in the order of rounds."""
-        sql = (
-            "SELECT d.seq, d.decision, d.body, o.body, o.time FROM events d JOIN events o"
-            f" ON o.policy = d.policy AND o.decision = d.decision AND o.{_ENDED} AND o.kind = {Kind.OBSERVED:d}"
-            f" WHERE d.policy = ? AND d.kind = {Kind.DECIDED:d} AND d.seq > ? ORDER BY d.seq LIMIT {PAGE}"
-        )
-        after = 0
-        while page := self._read(sql, (policy, after)):
-            yield [(decision, bytes(body), bytes(told), time) for _, decision, body, told, time in page]
-            after = page[-1][0]
+        events = self.events(policy, last=last)
+        while page := list(islice(events, PAGE)):
+            made = {event.decision: event.body for event in page if event.kind == Kind.DECIDED}
+            ends = {end.decision: end for end in self._ends(policy, list(made)) if end.kind == Kind.OBSERVED}
+            answered = [(number, body, ends[number]) for number, body in made.items() if number in ends]
+            yield [(number, body, end.body, end.time) for number, body, end in answered]
 
     def tokens(self) -> list[TokenRow]:
         """All tokens, the oldest first."""
         sql = "SELECT id, digest, scopes, policy, note, created FROM tokens ORDER BY created, id"
         return [
-            TokenRow(name, bytes(digest), tuple(scopes.split()), policy, note, created)
+            TokenRow(name, _bytes(digest) or b"", tuple(str(scopes).split()), policy, note, created)
             for name, digest, scopes, policy, note, created in self._read(sql)
         ]
 
@@ -283,7 +314,7 @@ class Store(ABC):
             if cursor.fetchone() is not None:
                 raise NameTaken(f"there is a policy {name!r} already")
             sql = "INSERT INTO policies (name, about, epoch) VALUES (?, ?, 0) RETURNING id"
-            cursor.execute(sql, (name, json.dumps(about)))
+            cursor.execute(sql, (name, sealed(about, name)))
             number = int(cursor.fetchone()[0])
             for snapshot in snapshots:
                 self._insert_snapshot(cursor, snapshot._replace(policy=number))
@@ -387,13 +418,26 @@ def schema(types: Mapping[str, str]) -> Iterator[str]:
     )
 
 
-def _policy(row: tuple[Any, ...]) -> PolicyRow:
-    number, name, about, epoch = row
-    return PolicyRow(number, name, json.loads(about), epoch)
+def _columns(e: str) -> str:
+    """Of an event, and the check of the one before it."""
+    before = f"(SELECT b.chk FROM events b WHERE b.policy = {e}.policy AND b.seq = {e}.seq - 1)"
+    return f"{e}.seq, {e}.kind, {e}.decision, {e}.time, {e}.key, {e}.body, {e}.chk, {before}"
+
+
+def _event(policy: int, row: tuple[Any, ...]) -> Event:
+    seq, kind, decision, time, key, body, check, _ = row
+    return Event(policy, seq, kind, decision, time, _bytes(key) or None, _bytes(body) or b"", check)
+
+
+def _intact(policy: int, row: tuple[Any, ...]) -> Event:
+    event = _event(policy, row)
+    check_follows(event, event.seq, row[-1] or 0)
+    return event
 
 
 def _bytes(value: Any) -> bytes | None:
-    return None if value is None else bytes(value)
+    """What a column of bytes has; damage may have made something else of it."""
+    return bytes(value) if isinstance(value, bytes | memoryview) else None
 
 
 # -- addresses -----------------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ class PostgresStore(Store):
                 "a PostgreSQL store needs psycopg, which is not installed: pip install 'sidelight[postgres]'"
             ) from error
         super().__init__(_without_password(url))
-        self._psycopg, self.failure = psycopg, psycopg.Error
+        self._psycopg, self.failure = psycopg, (psycopg.Error,)
         self.url, self.here = url, here
         self.instance = 0  # of this session; another one after the connection was lost
 

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from sidelight.errors import StoreError
-from sidelight.service.events import Event
+from sidelight.service.events import Damaged, Event, PolicyRow
 from sidelight.service.store.base import INSERT, ROW, Store
 
 TYPES = {
@@ -44,16 +45,20 @@ REASONS = {
 CHECKED_BYTES = 1 << 26
 """Files up to this size are checked page by page at every start; of larger ones, what is read is."""
 
+ROW_LEVEL = re.compile(r"row |wrong # of entries|non-unique entry|\S+ value in ")
+"""How problems of rows and indexes begin, unlike those of pages."""
+
 
 class SqliteStore(Store):
     """Everything in one file, and beside it the write-ahead log and the lock."""
 
-    failure = sqlite3.DatabaseError
+    failure = (sqlite3.DatabaseError, UnicodeDecodeError)  # a message may quote what is damaged
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path).absolute()
         super().__init__(f"sqlite:///{self.path.as_posix()}")
         self._lock: Any = None
+        self._unsound: dict[int, str] = {}  # policies that were found damaged when it was opened, and why
         self._settled: os.stat_result | None = None  # of a file that nobody was writing when it was opened
 
     # -- connections -----------------------------------------------------------------------------------
@@ -124,6 +129,7 @@ class SqliteStore(Store):
             connection = sqlite3.connect(
                 f"{self.path.as_uri()}?mode={how}", uri=True, isolation_level=None, check_same_thread=False
             )
+            connection.text_factory = partial(str, encoding="utf-8", errors="replace")  # it may be damaged
             for pragma in pragmas:
                 connection.execute(f"PRAGMA {pragma}")
             return connection
@@ -135,10 +141,37 @@ class SqliteStore(Store):
             self._lock.release()
 
     def check(self) -> None:
-        """Look at every page; raises where one is damaged."""
-        problems = self._read("PRAGMA quick_check(3)")
-        if problems != [("ok",)]:
-            raise self._damaged("; ".join(str(row[0]) for row in problems))
+        """Look at every page and every index; raises where a page is damaged.
+
+        Where a row does not fit an index, the policies tell which of the two is wrong: those that are damaged are not
+        served, and an index is made anew if none is.
+        """
+        if not (problems := self._problems()):
+            return
+        if all(ROW_LEVEL.match(problem) for problem in problems):
+            for number, *rest in self._read("SELECT id, name, about, epoch FROM policies NOT INDEXED"):
+                try:
+                    super()._sound(number, *rest)
+                    for _ in self.events(number):
+                        pass
+                except Damaged as error:
+                    self._unsound[number] = str(error)
+            if not self._unsound:
+                with self._understood():
+                    self._writing.execute("REINDEX")
+                problems = self._problems()
+            if self._unsound or not problems:
+                return
+        raise self._damaged("; ".join(problems[:3]))
+
+    def _problems(self) -> list[str]:
+        found = [str(row[0]) for row in self._read("PRAGMA integrity_check")]
+        return [] if found == ["ok"] else found
+
+    def _sound(self, number: int, name: str, about: str, epoch: int) -> PolicyRow:
+        if number in self._unsound:
+            raise Damaged(self._unsound[number])
+        return super()._sound(number, name, about, epoch)
 
     def _damaged(self, why: object) -> StoreError:
         return StoreError(
@@ -166,7 +199,7 @@ class SqliteStore(Store):
 
     def _explained(self, error: Any) -> StoreError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or isinstance(error, UnicodeDecodeError):
             return self._damaged(error)
         return StoreError(f"{self.path}: {REASONS.get(code, 'the store failed')} ({error})")
 
