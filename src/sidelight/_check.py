@@ -98,6 +98,14 @@ def checked_number(name: str, value: object, least: float = -inf, *, above: floa
     return number
 
 
+def number_in(text: object) -> float | None:
+    """The number that a text is, or that is one already; None if it is none."""
+    try:
+        return None if isinstance(text, bool) else float(text)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+
+
 def checked_path(what: str, path: object, error: type[SidelightError] = InvalidOption) -> Path:
     """A path that the operating system can be asked about; `what` it is meant to name is for the message."""
     if not isinstance(path, str | os.PathLike):

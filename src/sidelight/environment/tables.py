@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._check import checked_count, checked_number, checked_path
+from sidelight._check import checked_count, checked_number, checked_path, number_in
 from sidelight._files import unpacking
 from sidelight._types import Floats, Longs
 from sidelight.engine.losses import TABLE, World
@@ -62,7 +62,7 @@ def read_table(
         with io.TextIOWrapper(unpacking(file), encoding="utf-8-sig", newline="") as text:
             lines = filter(None, csv.reader(text))
             first = next(lines, [])
-            header = not all(map(_is_number, first))
+            header = any(number_in(field) is None for field in first)
             body = list(islice(lines if header else chain([first], lines), rows))
     except FileNotFoundError as error:
         raise InvalidOption(f"{file} does not exist") from error
@@ -80,7 +80,7 @@ def read_table(
             raise InvalidOption(
                 f"{file}: row {row} has {len(fields)} columns, the first line has {len(names)}"
             )
-        values[row] = [float(fields[i]) if _is_number(fields[i]) else np.nan for i in columns]
+        values[row] = [number_in(fields[i]) for i in columns]  # None becomes NaN
     wrong = np.argwhere(~(np.isfinite(values) & (values >= least) & (values <= most)))
     if wrong.size:
         row, column = int(wrong[0, 0]), columns[wrong[0, 1]]
@@ -89,14 +89,6 @@ def read_table(
             f"{file}: row {row}, column {column} ({names[column]!r}) must be {allowed}, got {body[row][column]!r}"
         )
     return Table(tuple(names[i] for i in columns), values)
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._check import MAX_ARMS, checked_count
+from sidelight._check import MAX_ARMS, checked_count, number_in
 from sidelight._types import Bools, Floats, Longs, frozen
 from sidelight.errors import ColumnsIgnored, IncompleteDecision, InvalidOption, LogError, listing
 from sidelight.log.log import COLUMNS, Log
@@ -357,12 +357,7 @@ def _text(entry: object) -> str:
 
 def _number(entry: object) -> float | None:
     """The number that an entry is or has as text, NaN where it is missing; None if it is neither."""
-    if isinstance(entry, bool):
-        return None
-    try:
-        return float(entry) if _text(entry) else math.nan  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return None
+    return number_in(entry) if _text(entry) else math.nan
 
 
 def _labelled(entry: object, index: Mapping[str, int]) -> int | None:

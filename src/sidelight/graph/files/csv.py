@@ -18,7 +18,7 @@ from typing import IO, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
-from sidelight._check import MAX_ARMS
+from sidelight._check import MAX_ARMS, number_in
 from sidelight._files import LONGEST_LINE, replacing, unpacking
 from sidelight._formats import Options, format_of
 from sidelight.errors import GraphFileError
@@ -140,14 +140,6 @@ def _numbered(field: str) -> int:
     )
 
 
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
-
-
 # -- names ------------------------------------------------------------------------------------------------
 
 
@@ -155,7 +147,7 @@ def _starts_with_a_name(body: bytes) -> bool:
     """Is an end of the first edge a name, that is neither empty nor any kind of number?"""
     start = body[:LONGEST_LINE].lstrip().split(b"\n", 1)[0].decode("utf-8", errors="replace")
     fields = next(csv.reader([start]), [])[:2] if start else []
-    return any(field.strip() and not _is_number(field) for field in fields)
+    return any(field.strip() and number_in(field) is None for field in fields)
 
 
 def _read_names(path: Path, head: _Head, body: bytes, options: Options) -> Edges:
@@ -166,7 +158,7 @@ def _read_names(path: Path, head: _Head, body: bytes, options: Options) -> Edges
         name = field.strip()
         if not name or "\0" in name:
             raise ValueError(f"a name is missing, got {name[:40]!r}")
-        if options.named is None and _is_number(name) and not name.isdigit():
+        if options.named is None and number_in(name) is not None and not name.isdigit():
             raise ValueError(f"{name[:40]!r} is a number, not a name; if not, pass named=True")
         if options.labels is not None and name not in arm_of:
             raise ValueError(f"{name[:40]!r} is not a label of the nodes file")
@@ -198,11 +190,12 @@ def _read_lines(path: Path, head: _Head, body: bytes, arm: Callable[[str], int])
 
 def _checked_probability(field: str) -> float:
     """The probability that a field holds, or a ValueError that says what is wrong."""
-    if not _is_number(field) or not 0 < float(field) <= 1:
+    chance = number_in(field)
+    if chance is None or not 0 < chance <= 1:
         raise ValueError(
             f"a probability is a number in (0, 1], got {field.strip()[:40]!r}; leave out edges that never reveal"
         )
-    return float(field)
+    return chance
 
 
 # -- labels beside an edge list -----------------------------------------------------------------------------
