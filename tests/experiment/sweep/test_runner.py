@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -224,6 +225,18 @@ def test_dead_workers_are_replaced_and_what_they_played_is_tried_again(tmp_path,
         assert results.complete
     sl.sweep(spec, tmp_path / "whole", jobs=1)
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+def test_an_exit_code_that_the_pool_has_met_first_is_waited_for():
+    """Whoever waits for a process first learns its exit code; until that is noted the other one sees none."""
+    process = SimpleNamespace(exitcode=None, kill=lambda: None, join=lambda: None)
+    watching = threading.Timer(0.1, setattr, (process, "exitcode", -9))
+    watching.start()
+    ended = object.__new__(workers._Workers)
+    ended._pool = SimpleNamespace(
+        _processes={1: process}, _executor_manager_thread=watching, shutdown=lambda **_: None
+    )
+    assert ended.end() == -9
 
 
 def test_what_workers_wait_for_is_said_once(monkeypatch, caplog):

@@ -109,11 +109,14 @@ class _Workers:
         """Stop them, whatever they are doing; the exit code of the first."""
         # Python has a public way to the processes from 3.14 on, `kill_workers`
         processes = list((self._pool._processes or {}).values())
+        watching: Any = self._pool._executor_manager_thread
         self._pool.shutdown(wait=False, cancel_futures=True)
         for process in processes:
             process.kill()
         for process in processes:
             process.join()
+        if watching is not None:
+            watching.join(10)  # where it has met the end of a process first, only it knows the exit code
         return processes[0].exitcode if processes else None
 
     close = end
