@@ -7,6 +7,7 @@ import pytest
 
 import sidelight as sl
 from sidelight.experiment.folder import kept_graphs
+from sidelight.report import drawing
 
 LABELS = ("green tea", "black tea", "oolong & co", "milk <b>", "coffee, strong", "$5 soda")
 EDGES = [(0, 0), (0, 1), (1, 1), (1, 2), (2, 3), (3, 0), (3, 1), (4, 4), (4, 3), (5, 2), (2, 5)]
@@ -24,7 +25,10 @@ def played(tmp_path_factory):
     sl.write_graph(GRAPH, folder / "teas.csv")
     words = ["run", str(folder / "teas.csv"), "-T", "300", "--seeds", "2", "--jobs", "1", "--env", "gap:0.4"]
     words += ["--policy", "auto,chlz21", "-o", str(folder / "out")]
-    printed, answer = (CliRunner().invoke(cli, [*words, *more]) for more in ([], ["--json"]))
+    with pytest.MonkeyPatch.context() as patch:  # no pictures, as everywhere here: see conftest.py
+        for limit in ("MOST_GROUPS_DRAWN", "MOST_GRAPHS_DRAWN"):
+            patch.setattr(drawing, limit, 0)
+        printed, answer = (CliRunner().invoke(cli, [*words, *more]) for more in ([], ["--json"]))
     assert printed.exit_code == answer.exit_code == 0, printed.output
     return folder, printed.stdout, json.loads(answer.stdout)
 

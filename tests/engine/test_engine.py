@@ -20,23 +20,10 @@ from sidelight.engine import fields as names
 from sidelight.engine.fields import views
 from sidelight.engine.random import seeded_words
 from sidelight.engine.round import round as engine
-from sidelight.engine.simplex import store as layout
 
 EVERY = 2 if INTERPRETED else 1
 each_case = pytest.mark.parametrize(("instance", "realization"), CASES[::EVERY], ids=CASE_IDS[::EVERY])
 SMALL = [case for case in CASES if case[0].n_arms <= 12]
-
-
-FORMS = {  # LARGEST_LIST, LARGEST_SUM
-    "lists": (10**9, 10**9),
-    "buckets and trees": (0, 0),
-}
-
-
-@pytest.fixture(params=FORMS.values(), ids=FORMS.keys())
-def _forms(request, monkeypatch):
-    monkeypatch.setattr(layout, "LARGEST_LIST", request.param[0])
-    monkeypatch.setattr(layout, "LARGEST_SUM", request.param[1])
 
 
 # -- a game in arrays --------------------------------------------------------------------------------------
@@ -58,7 +45,7 @@ def dense_of(instance_name, realization):
 # -- probabilities -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("_forms")
+@pytest.mark.usefixtures("forms")
 @each_case
 def test_what_is_played_is_the_mixture(instance, realization):
     """Z = (1−γ̄)·Y·X̃ + γ with γ from X."""
@@ -73,7 +60,7 @@ def test_what_is_played_is_the_mixture(instance, realization):
         assert abs(math.fsum(X[block]) - 1.0) < 1e-12
 
 
-@pytest.mark.usefixtures("_forms")
+@pytest.mark.usefixtures("forms")
 @each_case
 def test_asking_draws_what_is_played(instance, realization):
     dense = dense_of(instance.name, realization)
@@ -107,7 +94,7 @@ def test_asking_draws_what_is_played(instance, realization):
 # -- estimates ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("_forms")
+@pytest.mark.usefixtures("forms")
 @each_case
 def test_estimates_are_unbiased(instance, realization):
     dense = dense_of(instance.name, realization)
@@ -167,7 +154,7 @@ def test_a_round_leaves_no_marks(instance, realization):
 # -- the ledger --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("_forms")
+@pytest.mark.usefixtures("forms")
 @each_case
 def test_ledger_is_the_sum_over_rounds(instance, realization):
     """projection Σ⟨L̂, Y − e_k⟩, restriction Σ⟨ℓ̂_k, X_k − e_j⟩, Σγ̄(1 − ⟨L̂, Y⟩) and Σγ̄_k, added up round by round."""
@@ -246,7 +233,7 @@ def hostile(dense, seed, size):
     return memory
 
 
-@pytest.mark.usefixtures("_forms")
+@pytest.mark.usefixtures("forms")
 @pytest.mark.parametrize("size", [1e3, 1e15, 1e290] if INTERPRETED else [1e3, 1e8, 1e15, 1e80, 1e150, 1e290])
 @pytest.mark.parametrize(
     "case",

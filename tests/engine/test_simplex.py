@@ -49,18 +49,6 @@ MIXED = {
 ALL = SINGLE | MIXED
 
 
-FORMS = {  # LARGEST_LIST, LARGEST_SUM
-    "lists": (10**9, 10**9),
-    "buckets and trees": (0, 0),
-}
-
-
-@pytest.fixture(params=FORMS.values(), ids=FORMS.keys())
-def forms(request, monkeypatch):
-    monkeypatch.setattr(layout, "LARGEST_LIST", request.param[0])
-    monkeypatch.setattr(layout, "LARGEST_SUM", request.param[1])
-
-
 def each(cases):
     return pytest.mark.parametrize("potentials", cases.values(), ids=cases.keys())
 

@@ -18,3 +18,11 @@ def observable(rng, n, density, loops):
     hidden = np.flatnonzero(~A.any(axis=0))
     A[rng.integers(n, size=hidden.size), hidden] = True
     return A
+
+
+def revealing(rng, n, least=0.1):
+    """A matrix in which every arm is revealed by somebody, of a density from `least` to 0.8."""
+    A = (rng.random((n, n)) < rng.uniform(least, 0.8)).astype(float)
+    for i in np.flatnonzero(A.sum(axis=0) == 0):
+        A[rng.integers(n), i] = 1.0
+    return A

@@ -5,6 +5,7 @@ from math import exp, log
 
 import numpy as np
 import pytest
+from observable_graphs import revealing
 
 import sidelight as sl
 from sidelight.planning.baselines.rules import exp3_ix_likely
@@ -18,14 +19,6 @@ from sidelight.planning.bounds.constant import (
     likely_round,
     likely_terms,
 )
-
-
-def random_graph(rng, n):
-    """A matrix in which every arm is revealed by somebody."""
-    A = (rng.random((n, n)) < rng.uniform(0.1, 0.8)).astype(float)
-    for i in np.flatnonzero(A.sum(axis=0) == 0):
-        A[rng.integers(n), i] = 1.0
-    return A
 
 
 def random_play(rng, A):
@@ -75,7 +68,7 @@ def test_a_round_costs_no_more_than_its_price():
     rng = np.random.default_rng(14)
     closest = 0.0
     for _ in range(3_000):
-        A = random_graph(rng, int(rng.integers(2, 7)))
+        A = revealing(rng, int(rng.integers(2, 7)))
         play, gamma = random_play(rng, A)
         X = random_point(rng, play.arms)
         losses = rng.random(play.arms) if rng.random() < 0.2 else (rng.random(play.arms) < rng.random()) * 1.0
@@ -90,7 +83,7 @@ def test_a_round_counted_in_means_costs_no_more():
     """The same where losses are coins and regret is counted in their means: all 2^n outcomes."""
     rng = np.random.default_rng(15)
     for _ in range(300):
-        A = random_graph(rng, int(rng.integers(2, 5)))
+        A = revealing(rng, int(rng.integers(2, 5)))
         play, gamma = random_play(rng, A)
         X, means = random_point(rng, play.arms), rng.random(play.arms) ** exp(rng.uniform(-2, 2))
         risk = play.seen * exp(rng.uniform(-5, 1.5))
@@ -264,7 +257,7 @@ def test_implicit_exploration_never_overestimates_for_long():
     rng = np.random.default_rng(16)
     for _ in range(2_000):
         n = int(rng.integers(2, 7))
-        A = np.maximum(random_graph(rng, n), np.eye(n))
+        A = np.maximum(revealing(rng, n), np.eye(n))
         p, losses = random_point(rng, n), (rng.random(n) < rng.random()) * rng.random(n) ** rng.integers(0, 2)
         gamma, risk = exp(rng.uniform(-7, 1)), exp(rng.uniform(-7, 1))
         P = p @ A

@@ -6,6 +6,7 @@ import naive
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from observable_graphs import revealing
 from self_tuning_twin import money
 
 import sidelight as sl
@@ -19,14 +20,6 @@ from sidelight.planning.minimised.strong import OneSimplex, Strong, evenly
 from sidelight.planning.tuning import LAZY_FACTOR
 
 ORDERS = (0.3, 0.5, 0.8, 1.0)
-
-
-def random_graph(rng, n):
-    """A matrix in which every arm is revealed by somebody."""
-    A = (rng.random((n, n)) < rng.uniform(0.1, 0.8)).astype(float)
-    for i in np.flatnonzero(A.sum(axis=0) == 0):
-        A[rng.integers(n), i] = 1.0
-    return A
 
 
 def covering(rng, A, owed):
@@ -73,7 +66,7 @@ def test_covered_arms_pay_the_larger_half():
     for case in range(50):
         h = ORDERS[case % 4]
         n = int(rng.integers(2, 9))
-        A, owed = random_graph(rng, n), np.ones(n, dtype=bool)
+        A, owed = revealing(rng, n), np.ones(n, dtype=bool)
         cover = covering(rng, A, owed)
         X = states(rng, n)
         g = spread(A, cover, owed, X, h) * rng.uniform(1, LAZY_FACTOR, size=X.shape)
@@ -89,7 +82,7 @@ def test_parents_pay_the_larger_half():
     rng = np.random.default_rng(2)
     for _ in range(50):
         n = int(rng.integers(2, 9))
-        A = random_graph(rng, n)
+        A = revealing(rng, n)
         parents = np.array([rng.choice(np.flatnonzero(A[:, i])) for i in range(n)])
         X = states(rng, n)
         beta = rng.uniform(0.01, 1) / np.sqrt(n)
@@ -103,7 +96,7 @@ def test_sets_that_reveal_all_but_a_few():
     rng = np.random.default_rng(3)
     for _ in range(50):
         n = int(rng.integers(2, 9))
-        A = random_graph(rng, n)
+        A = revealing(rng, n)
         chosen = rng.permutation(n)[: rng.integers(1, n + 1)]
         alone = A[chosen].sum(axis=0) == 0
         A[alone, alone] = 1.0
@@ -123,7 +116,7 @@ def test_self_loop_arms_beside_covered_ones():
     for case in range(50):
         h = ORDERS[case % 4]
         n = int(rng.integers(2, 9))
-        A, owed = random_graph(rng, n), rng.random(n) < rng.choice([0.2, 0.5, 0.8])
+        A, owed = revealing(rng, n), rng.random(n) < rng.choice([0.2, 0.5, 0.8])
         A[~owed, ~owed] = 1.0
         X = states(rng, n)
         cover = covering(rng, A, owed) if owed.any() else np.ones(n)
@@ -151,7 +144,7 @@ def test_loopless_strong_arms_beside_both():
         sizes = rng.integers(1, 4, size=3)
         kind = np.repeat([0, 1, 2], sizes)  # covered, self-loop, loop-less
         n = kind.size
-        A = random_graph(rng, n)
+        A = revealing(rng, n)
         A[kind == 1, kind == 1] = 1.0
         A[:, kind == 2] = 1.0
         A[kind == 2, kind == 2] = 0.0

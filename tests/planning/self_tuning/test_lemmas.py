@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from observable_graphs import revealing
 from self_tuning_twin import SelfTuning, best_play, cost, directions, entropy, money, point, psi, psi_minus
 
 ORDERS = (0.3, 0.5, 0.8, 1.0)
@@ -14,9 +15,7 @@ ORDERS = (0.3, 0.5, 0.8, 1.0)
 
 def random_graph(rng, n):
     """A matrix in which every arm is revealed by somebody, and a cover of all arms, not the best one."""
-    A = (rng.random((n, n)) < rng.uniform(0.15, 0.8)).astype(float)
-    for i in np.flatnonzero(A.sum(axis=0) == 0):
-        A[rng.integers(n), i] = 1.0
+    A = revealing(rng, n, 0.15)
     x = rng.random(n) + 0.05
     return A, x / (x @ A).min()
 
