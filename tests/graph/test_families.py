@@ -339,6 +339,54 @@ def test_bad_arguments_are_named(call, message):
         call()
 
 
+SMALL = (
+    "mab:5", "full:5", "full:1", "loopless_clique:4", "loopy_star:5", "loopy_star:1", "cycle:3", "cycle:6",
+    "cycle:2:directed", "cycle:5:directed", "cliques:3", "cliques:2,3x4,2", "bicliques:2+3,2x8,1+1",
+    "complete_bipartite:2,3", "hypercube:1", "hypercube:4", "grid:1,2", "grid:3,4", "revealing_action:4",
+    "corrupted_mab:6,0", "corrupted_mab:6,2", "corrupted_mab:6,3", "corrupted_full:6,0", "corrupted_full:7,3",
+    "newsvendor:5", "auction:5", "pricing:5", "apple_tasting", "label_efficient:3", "teams:2x3,2", "ring_probe:5",
+    "lossy_probe:5,0.5", "shared_screens:3,0.5", "shared_screens:6,0.5", "random:6,1,3", "random:6,0,3",
+    "random:6,1,3:loops", "bounded_in_degree:6,1,3", "full:4:works=0.5",
+)  # fmt: skip
+
+
+def test_sizes_are_those_of_the_graphs():
+    for spec in SMALL:
+        graph = families.parse(spec)
+        assert families.size(spec) == (graph.n_arms, graph.n_edges), spec
+    assert {spec.split(":")[0] for spec in SMALL} == {usage.split(":")[0] for usage in families.usages()}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sizes_of_random_graphs_are_expected_or_the_most_that_is_possible(seed):
+    arms, edges = families.size(f"random:60,0.3,{seed}:loops")
+    assert (arms, edges) == (60, 1080)
+    assert abs(families.random(60, 0.3, seed, loops=True).n_edges - edges) < 5 * np.sqrt(3600 * 0.3 * 0.7)
+    assert (
+        families.bounded_in_degree(60, 7, seed).n_edges <= families.size(f"bounded_in_degree:60,7,{seed}")[1]
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "found"),
+    [
+        ("hypercube:25", (2**25, 25 * 2**25)),
+        ("grid:30000,30000", (900_000_000, 3_599_880_000)),
+        ("cliques:10000000x30000", (3 * 10**11, 10**7 * 30_000 * 29_999)),
+        ("cycle:" + "9" * 99, (10**99 - 1, 2 * 10**99 - 2)),
+    ],
+)
+def test_sizes_are_known_of_what_nobody_could_build(spec, found):
+    assert families.size(spec) == found
+
+
+@pytest.mark.parametrize("spec", ["cycle:²", "cycle:٣", "cycle:" + "9" * 5000, "hypercube:-" + "9" * 90])
+def test_what_is_no_number_to_us_is_none(spec):
+    for read in (families.size, families.parse):
+        with pytest.raises(InvalidOption):
+            read(spec)
+
+
 def test_every_family_can_be_parsed_and_documents_itself():
     public = {
         name
@@ -346,6 +394,7 @@ def test_every_family_can_be_parsed_and_documents_itself():
         if inspect.isfunction(value) and value.__module__ == families.__name__ and not name.startswith("_")
     } - {
         "parse",
+        "size",
         "usages",
         "faulty",
     }  # that one takes a graph, and has a word of its own at the end of others

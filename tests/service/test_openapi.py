@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import msgspec
 import pytest
 from serving import ADMIN
@@ -17,6 +20,14 @@ def test_every_route_is_described(service):
     assert described == {route for route in routes if not route[1].startswith("/assets/")}
     operations = [item for path in document["paths"].values() for item in path.values()]
     assert len({operation["operationId"] for operation in operations}) == len(operations)
+
+
+def test_generators_of_clients_can_read_it(service):
+    """They know lists of one kind of item, and patterns without marks of Python."""
+    text = service.http.get("/openapi.json").text
+    assert not re.search(r'"items":false|prefixItems|\\\\Z', text)
+    edges = json.loads(text)["components"]["schemas"]["Graph"]["properties"]["edges"]
+    assert edges["items"] == {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "integer"}}
 
 
 @pytest.mark.parametrize("kind", messages.EXAMPLES)

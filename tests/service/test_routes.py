@@ -133,7 +133,7 @@ BAD_POLICIES = [
     ({"name": "", "graph": "cycle:4"}, 422, "name"),
     ({"name": "q", "graph": "cycle:4", "horizn": 5}, 422, "horizn"),
     ({"name": "q", "graph": "circle:4"}, 422, "circle"),
-    ({"name": "q", "graph": "cycle:1000000000"}, 422, "too large"),
+    ({"name": "q", "graph": "cycle:1000000000"}, 422, "1,000,000,000 arms"),
     ({"name": "q", "graph": "full:99999"}, 422, "arms"),
     ({"name": "q", "graph": {"n": 10**9, "edges": []}}, 422, "arms"),
     ({"name": "q", "graph": {"n": 0, "edges": []}}, 422, "n"),

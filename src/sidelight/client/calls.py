@@ -57,6 +57,7 @@ class Decision:
     label: str
     reveals: list[int]
     seen: list[float]
+    past_horizon: bool = False  # the policy was planned for fewer rounds
 
 
 class Observed(NamedTuple):

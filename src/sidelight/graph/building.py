@@ -12,6 +12,9 @@ from sidelight.errors import InvalidOption
 from sidelight.graph.edges import Edges
 from sidelight.graph.feedback_graph import MAX_MATERIALIZED_EDGES, FeedbackGraph
 
+LONGEST_NUMBER = 100
+"""Characters: sizes are multiplied and shown, which Python refuses to do with thousands of digits."""
+
 # -- edges ------------------------------------------------------------------------------------------------
 
 
@@ -30,13 +33,6 @@ def from_pairs(n: int, *parts: Longs, labels: Sequence[str] | None = None) -> Fe
 def labelled(graph: FeedbackGraph, labels: Sequence[str]) -> FeedbackGraph:
     """The same graph with (distinct) labels."""
     return replace(graph, labels=tuple(labels))
-
-
-def triangle(family: str, k: int, upper: bool) -> FeedbackGraph:
-    """Arm i of k reveals every j ≤ i, or every j ≥ i where `upper`."""
-    k = checked_count("k", k)
-    refuse_too_many_edges(f"{family}({k})", k * (k + 1) // 2)
-    return from_pairs(k, pairs(*(np.triu_indices(k) if upper else np.tril_indices(k))))
 
 
 def bernoulli_positions(rng: np.random.Generator, total: int, p: float) -> Longs:
@@ -79,8 +75,12 @@ def distinct_draws(rng: np.random.Generator, counts: Longs, population: int) -> 
 
 def read_number(word: str, kind: type = float) -> Any:
     """A number written out, of type int or float; ValueError in plain words, where Python speaks of literals."""
+    if len(word) > LONGEST_NUMBER:
+        raise ValueError(f"{word[:20]!r}… is too long for a number")
     try:
-        return kind(word)
+        return kind(
+            word if word.isascii() else ""
+        )  # Python reads the digits of every script, nobody else does
     except ValueError:
         raise ValueError(f"{word!r} is not a {'whole ' if kind is int else ''}number") from None
 

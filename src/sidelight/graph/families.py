@@ -81,7 +81,7 @@ def cliques(sizes: Sequence[int]) -> FeedbackGraph:
     size = building.checked_sizes("sizes", sizes)
     if len(size) == 1:
         return loopless_clique(int(size[0]))
-    building.refuse_too_many_edges(f"a union of {len(size)} cliques", sum(s * (s - 1) for s in size.tolist()))
+    _refuse_too_large(f"a union of {len(size)} cliques", cliques, sizes)
     starts = np.cumsum(size) - size
     parts = [np.empty((0, 2), dtype=np.int64)]
     for s in np.unique(size).tolist():  # all cliques of one size at once
@@ -98,7 +98,7 @@ def bicliques(sizes: Sequence[int | tuple[int, int]]) -> FeedbackGraph:
     Source: section "Disjoint Union of Complete Bipartite Graphs".
     """
     sides = [building.checked_sides(item) for item in building.checked_items("sizes", sizes)]
-    building.refuse_too_many_edges(f"a union of {len(sides)} bicliques", 2 * sum(a * b for a, b in sides))
+    _refuse_too_large(f"a union of {len(sides)} bicliques", bicliques, sizes)
     parts, first = [], 0
     for a, b in sides:
         left, right = first + np.arange(a), first + a + np.arange(b)
@@ -119,9 +119,7 @@ def hypercube(d: int) -> FeedbackGraph:
     Weak for d ≥ 2 (d = 1 is a pair, strong). Source: Theorem hypercube.
     """
     d = checked_count("d", d)
-    if d > 30:
-        raise InvalidOption(f"d must be at most 30 (2³⁰ arms), got d={d}")
-    building.refuse_too_many_edges(f"hypercube({d})", d * 2**d)
+    _refuse_too_large(f"hypercube({d})", hypercube, d)
     arms = np.repeat(np.arange(2**d), d)
     return from_pairs(2**d, pairs(arms, arms ^ np.tile(1 << np.arange(d), 2**d)))
 
@@ -132,6 +130,7 @@ def grid(rows: int, cols: int) -> FeedbackGraph:
     Weak (strong for two arms). α = ⌈rows·cols/2⌉; δ* has no simple closed form.
     """
     rows, cols = checked_count("rows", rows), checked_count("cols", cols)
+    _refuse_too_large(f"grid({rows}, {cols})", grid, rows, cols)
     arms = np.arange(checked_count("rows*cols", rows * cols, least=2)).reshape(rows, cols)
     right = pairs(arms[:, :-1].ravel(), arms[:, 1:].ravel())
     down = pairs(arms[:-1].ravel(), arms[1:].ravel())
@@ -190,7 +189,7 @@ def bounded_in_degree(n: int, d: int, seed: int) -> FeedbackGraph:
     d = checked_count("d", d)
     if d >= n:
         raise InvalidOption(f"d must be at most n−1 = {n - 1}: an arm has no more in-neighbours, got d={d}")
-    building.refuse_too_many_edges(f"bounded_in_degree({n}, {d})", n * d)
+    _refuse_too_large(f"bounded_in_degree({n}, {d})", bounded_in_degree, n, d, seed)
     rng = np.random.default_rng(checked_seed(seed))
     drawn = building.distinct_draws(rng, rng.integers(1, d, size=n, endpoint=True), n - 1)
     targets, skipping = np.divmod(drawn, n - 1)
@@ -209,7 +208,7 @@ def random(n: int, p: float, seed: int, loops: bool = False) -> FeedbackGraph:
     if p == 1 and n >= 2:
         return full(n) if loops else loopless_clique(n)
     width = n if loops else n - 1
-    building.refuse_too_many_edges(f"random({n}, {p})", round(n * width * float(p)))
+    _refuse_too_large(f"random({n}, {p})", random, n, p, seed, loops)
     rng = np.random.default_rng(checked_seed(seed))
     sources, skipping = np.divmod(building.bernoulli_positions(rng, n * width, float(p)), max(width, 1))
     return from_pairs(n, pairs(sources, skipping if loops else skipping + (skipping >= sources)))
@@ -224,7 +223,7 @@ def newsvendor(k: int) -> FeedbackGraph:
     Strong (all loops), δ* = 1 (the largest order reveals all), α = 1. Use the observable cost
     (h+b)(q−d)⁺ − bq. Source: Lugosi, Markakis and Neu (2017).
     """
-    return building.triangle("newsvendor", k, upper=False)
+    return _triangle(newsvendor, k, upper=False)
 
 
 def auction(k: int) -> FeedbackGraph:
@@ -234,7 +233,7 @@ def auction(k: int) -> FeedbackGraph:
     those guaranteed in both cases. Strong (all loops), δ* = 1 (the lowest bid reveals all), α = 1.
     Source: Han, Zhou and Weissman (2020).
     """
-    return building.triangle("auction", k, upper=True)
+    return _triangle(auction, k, upper=True)
 
 
 def pricing(k: int) -> FeedbackGraph:
@@ -245,7 +244,14 @@ def pricing(k: int) -> FeedbackGraph:
     reveals all), α = 1. Source: Cesa-Bianchi, Gaillard, Gentile and Gerchinovitz (2017). A posted price
     answered by yes or no guarantees no edge but the loop: use `mab(k)`.
     """
-    return building.triangle("pricing", k, upper=True)
+    return _triangle(pricing, k, upper=True)
+
+
+def _triangle(family: Callable[[int], FeedbackGraph], k: int, upper: bool) -> FeedbackGraph:
+    """Arm i of k reveals every j ≤ i, or every j ≥ i where `upper`."""
+    k = checked_count("k", k)
+    _refuse_too_large(f"{family.__name__}({k})", family, k)
+    return from_pairs(k, pairs(*(np.triu_indices(k) if upper else np.tril_indices(k))))
 
 
 def apple_tasting() -> FeedbackGraph:
@@ -341,6 +347,24 @@ def parse(spec: str) -> FeedbackGraph:
     >>> parse("cliques:2x3").n_arms
     6
     """
+    family, arguments, flags, works = _read(spec)
+    return faulty(family.made(arguments, flags), works)
+
+
+def size(spec: str) -> tuple[int, int]:
+    """(arms, edges) of what `parse` would make of a text, without making it: whoever has limits asks this first.
+
+    Of random graphs this is what is expected (`random`) or the most that is possible (`bounded_in_degree`).
+
+    >>> size("hypercube:25")
+    (33554432, 838860800)
+    """
+    family, arguments, flags, _ = _read(spec)
+    return family.size(arguments, flags)
+
+
+def _read(spec: str) -> tuple["_Family", list[Any], dict[str, bool], float]:
+    """A family, its arguments and flags, and how likely reveals work."""
     if not isinstance(spec, str):
         raise InvalidOption(f"a family is named by a text such as 'cycle:100', got {spec!r}")
     name, *rest = (part.strip() for part in spec.split(":"))
@@ -356,10 +380,9 @@ def parse(spec: str) -> FeedbackGraph:
             works = building.read_number(flags.pop().removeprefix("works="))
         if unknown := [flag for flag in flags if flag != family.flag]:
             raise ValueError(f"unknown flag {unknown[0]!r}")
-        arguments = family.read(words)
+        return family, family.read(words), dict.fromkeys(flags, True), works
     except ValueError as error:
         raise InvalidOption(f"cannot read {spec!r}: {error}; write it as {family.usage}") from error
-    return faulty(family.build(*arguments, **dict.fromkeys(flags, True)), works)
 
 
 def usages() -> tuple[str, ...]:
@@ -370,8 +393,8 @@ def usages() -> tuple[str, ...]:
 class _Family:
     """A function above, written as text: numbers in order, block sizes, and a flag with a default."""
 
-    def __init__(self, build: Callable[..., FeedbackGraph]) -> None:
-        self.build = build
+    def __init__(self, build: Callable[..., FeedbackGraph], size: "_Size") -> None:
+        self.build, self._size = build, size
         kinds = {each.name: each.annotation for each in signature(build).parameters.values()}
         self.flag = next((name for name, kind in kinds.items() if kind is bool), None)
         self.numbers = {name: kind for name, kind in kinds.items() if kind in (int, float)}
@@ -387,7 +410,7 @@ class _Family:
 
     def read(self, words: list[str]) -> list[Any]:
         if self.sized:
-            return _blocks(words)
+            return [_run(word) for word in words]
         if len(words) != len(self.numbers):
             expected = f"{len(self.numbers)} argument{'s' * (len(self.numbers) != 1)}"
             raise ValueError(f"{expected} expected, {len(words)} given")
@@ -395,29 +418,94 @@ class _Family:
             building.read_number(word, kind) for kind, word in zip(self.numbers.values(), words, strict=True)
         ]
 
+    def made(self, arguments: list[Any], flags: dict[str, bool]) -> FeedbackGraph:
+        """The graph of arguments as `read` gives them."""
+        if self.sized:
+            return self.build([block for times, block in arguments for _ in range(times)])
+        return self.build(*arguments, **flags)
 
-def _blocks(words: list[str]) -> list[Any]:
-    """[sizes] from "3", "5x20" (five of 20) and "2+3" (a pair)."""
-    sizes: list[int | tuple[int, ...]] = []
-    for word in words:
-        times, _, block = word.rpartition("x")
-        sides = tuple(building.read_number(side, int) for side in block.split("+"))
-        repeated = building.read_number(times, int) if times else 1
-        if not 1 <= repeated <= 10_000_000:
-            raise ValueError(f"{repeated} blocks of one size are outside 1..10000000")
-        sizes += [sides if len(sides) > 1 else sides[0]] * repeated
-    return [sizes]
+    def size(self, arguments: list[Any], flags: dict[str, bool]) -> tuple[int, int]:
+        """Its arms and edges; those of blocks add up, so that a run of them is asked for once."""
+        if not self.sized:
+            return self._size(*arguments, **flags)
+        runs = [(times, *self._size([block])) for times, block in arguments]
+        return sum(times * arms for times, arms, _ in runs), sum(times * edges for times, _, edges in runs)
 
 
-_BUILDERS = (
-    mab, full, loopless_clique, loopy_star,
-    cycle, cliques, bicliques, complete_bipartite, hypercube, grid, revealing_action, corrupted_mab, corrupted_full,
-    bounded_in_degree, random,
-    newsvendor, auction, pricing, apple_tasting, label_efficient, teams, ring_probe,
-    lossy_probe, shared_screens,
-)  # fmt: skip
-_FAMILIES = {build.__name__: _Family(build) for build in _BUILDERS}
+def _run(word: str) -> tuple[int, Any]:
+    """(1, 3) for "3", (5, 20) for "5x20" (five of 20) and (1, (2, 3)) for "2+3" (a pair)."""
+    times, _, block = word.rpartition("x")
+    sides = tuple(building.read_number(side, int) for side in block.split("+"))
+    repeated = building.read_number(times, int) if times else 1
+    if not 1 <= repeated <= 10_000_000:
+        raise ValueError(f"{repeated} blocks of one size are outside 1..10000000")
+    return repeated, sides if len(sides) > 1 else sides[0]
+
+
+# -- how large they are ------------------------------------------------------------------------------------
+
+_Size = Callable[..., tuple[int, int]]
+
+
+def _clique_sizes(sizes: Sequence[int]) -> tuple[int, int]:
+    each = building.checked_sizes("sizes", sizes).tolist()
+    return sum(each), sum(s * (s - 1) for s in each)
+
+
+def _biclique_sizes(sizes: Sequence[int | tuple[int, int]]) -> tuple[int, int]:
+    sides = [building.checked_sides(item) for item in building.checked_items("sizes", sizes)]
+    return sum(a + b for a, b in sides), 2 * sum(a * b for a, b in sides)
+
+
+def _hypercube_size(d: int) -> tuple[int, int]:
+    if checked_count("d", d) > 30:
+        raise InvalidOption(f"d must be at most 30 (2³⁰ arms), got d={d}")
+    return 2**d, d * 2**d
+
+
+def _random_size(n: int, p: float, seed: int, loops: bool = False) -> tuple[int, int]:
+    return n, round(n * (n if loops else n - 1) * (float(p) if 0 <= p <= 1 else 1.0))
+
+
+def _triangle_size(k: int) -> tuple[int, int]:
+    return k, k * (k + 1) // 2
+
+
+_SIZES: dict[Callable[..., FeedbackGraph], _Size] = {
+    mab: lambda n: (n, n),
+    full: lambda n: (n, n * n),
+    loopless_clique: lambda n: (n, n * (n - 1)),
+    loopy_star: lambda n: (n, 2 * n - 1),
+    cycle: lambda n, directed=False: (n, n if directed else 2 * n),
+    cliques: _clique_sizes,
+    bicliques: _biclique_sizes,
+    complete_bipartite: lambda a, b: (a + b, 2 * a * b),
+    hypercube: _hypercube_size,
+    grid: lambda rows, cols: (rows * cols, 2 * (rows * (cols - 1) + (rows - 1) * cols)),
+    revealing_action: lambda n: (n, n),
+    corrupted_mab: lambda n, c: (n, n),
+    corrupted_full: lambda n, c: (n, n * (n - c) + c),
+    bounded_in_degree: lambda n, d, seed: (n, n * d),
+    random: _random_size,
+    newsvendor: _triangle_size,
+    auction: _triangle_size,
+    pricing: _triangle_size,
+    apple_tasting: lambda: (2, 2),
+    label_efficient: lambda k: (k + 1, k + 1),
+    teams: _clique_sizes,
+    ring_probe: lambda n: (n, 2 * n),
+    lossy_probe: lambda n, p: (n, 2 * n),
+    shared_screens: lambda n, p: (n, 3 * n),
+}
+"""Arms and edges of every family, from its arguments. Arguments that the family refuses may give any numbers."""
+
+_FAMILIES = {build.__name__: _Family(build, size) for build, size in _SIZES.items()}
+
+
+def _refuse_too_large(what: str, family: Callable[..., FeedbackGraph], *arguments: Any) -> None:
+    """An error, before anything is built, instead of running out of memory."""
+    building.refuse_too_many_edges(what, _SIZES[family](*arguments)[1])
 
 
 def __dir__() -> list[str]:
-    return sorted([*_FAMILIES, "faulty", "parse"])
+    return sorted([*_FAMILIES, "faulty", "parse", "size"])

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from sidelight.errors import InvalidOption
 from sidelight.service.logs import log
-from sidelight.service.messages import NAME, SCOPES, Problem
+from sidelight.service.messages import NAME, SCOPES, Problem, too_large
 from sidelight.service.store.base import TokenRow
 
 MEBIBYTE = 1 << 20
@@ -122,8 +122,16 @@ class Limits:
     count: int = 1_000  # decisions, or observations, of one request
     streams: int = 64  # that are open at once, of all who watch
     waiting: int = 10_000  # requests that wait for the disk
+    making: int = 4  # policies that are made or brought at once; what more is asked for waits, unread
     rate: float = 20_000.0  # requests a second, for each token
     failures: float = 10.0  # refused tokens a second, for each address
+
+
+def check_size(what: str, arms: int, edges: int, limits: Limits) -> None:
+    """Refuse a graph that is larger than the limits, before it is built."""
+    if arms > limits.arms or edges > limits.edges:
+        most = f"at most {limits.arms:,} and {limits.edges:,} are allowed"
+        raise too_large(f"{what:.80} would have {arms:,} arms and {edges:,} edges; {most}")
 
 
 @dataclass

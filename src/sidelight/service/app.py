@@ -255,8 +255,7 @@ async def readiness(call: Call) -> Response:
 
 async def metrics(call: Call) -> Response:
     """Figures for Prometheus; those of policies need a token that may read them."""
-    caller = call.service.tokens.caller(call.request.headers.get("authorization"))
-    text = call.service.metrics.text(call.service, caller)
+    text = call.service.metrics.text(call.service, call.caller)
     return Response(text, media_type=f"{routes.TEXT}; version=0.0.4; charset=utf-8")
 
 
@@ -289,8 +288,8 @@ async def asset(call: Call) -> Response:
 _POLICY = "/v1/policies/{name}"
 _ALWAYS = (401, 403, 422, 429)
 _READ = (*_ALWAYS, 404, 503)
-_WRITE = (*_READ, 400, 409, 413)
-_MADE = (*_ALWAYS, 400, 409, 413, 503)
+_WRITE = (*_READ, 400, 408, 409, 413)
+_MADE = (*_ALWAYS, 400, 408, 409, 413, 503)
 
 ROUTES = (
     Route("POST", f"{_POLICY}/decisions", decide, "decide", status=201, refuses=_WRITE, parameters=(routes.KEY,)),
@@ -305,7 +304,8 @@ ROUTES = (
     Route("GET", f"{_POLICY}/log", read_log, "read",
           sends=(LINES, PARQUET), refuses=_READ, parameters=(routes.FORMAT,)),
     Route("GET", f"{_POLICY}/export", export_policy, "admin", sends=LINES, refuses=_READ),
-    Route("POST", f"{_POLICY}/import", import_policy, "admin", reads=LINES, status=201, refuses=_WRITE),
+    Route("POST", f"{_POLICY}/import", import_policy, "admin", reads=LINES,
+          limit="import_body", status=201, refuses=_WRITE),
     Route("POST", "/v1/policies", create_policy, "admin",
           limit="graph_body", status=201, refuses=_MADE, parameters=(routes.KEY,)),
     Route("GET", "/v1/policies", list_policies, "read",
@@ -317,7 +317,7 @@ ROUTES = (
           status=204, refuses=_READ, parameters=(routes.TOKEN,)),
     Route("GET", "/healthz", health, sends=JSON, refuses=(503,)),
     Route("GET", "/readyz", readiness, sends=JSON, refuses=(503,)),
-    Route("GET", "/metrics", metrics, sends=routes.TEXT, optional_token=True),
+    Route("GET", "/metrics", metrics, sends=routes.TEXT, optional_token=True, refuses=(401, 429)),
     Route("GET", "/openapi.json", openapi, sends=JSON),
     Route("GET", "/", page, sends=routes.HTML),
     Route("GET", "/assets/{file}", asset, sends=routes.TEXT, described=False),

@@ -14,6 +14,7 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
+from starlette.routing import Match
 
 from sidelight.errors import StoreError
 from sidelight.service.logs import failed, note, trace
@@ -105,6 +106,8 @@ class Edge:
         headers = {}
         if isinstance(error, HTTPException):
             headers, status = dict(error.headers or {}), error.status_code
+            if status == 405:
+                headers["Allow"] = ", ".join(self._allowed(scope))
             error = Problem(status, "not_allowed" if status == 405 else "refused", error.detail)
         if not isinstance(error, Problem):
             failed("a mistake of our own", trace(error), request=name)
@@ -113,9 +116,14 @@ class Edge:
             headers["retry-after"] = str(math.ceil(error.retry_after))
         if error.status == 401:
             headers["www-authenticate"] = "Bearer"
-        if error.status == 413:
+        if error.status in (408, 413):
             headers["connection"] = "close"
         return Response(encode(error.body(name)), error.status, headers, media_type="application/json")
+
+    def _allowed(self, scope: Any) -> list[str]:
+        """Methods that the path knows, of all routes that have it."""
+        paths = [path for path in self.router.routes if path.matches(scope)[0] is not Match.NONE]
+        return sorted({method for path in paths for method in path.methods})
 
     # -- other processes -------------------------------------------------------------------------------
 

@@ -14,9 +14,10 @@ import struct
 import zlib
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from msgspec import Meta, Struct
 
 from sidelight._types import Floats
 from sidelight.errors import StoreError
@@ -53,13 +54,26 @@ class Event(NamedTuple):
     check: int  # CRC-32 of this event, begun with that of the event before
 
 
+Time = Annotated[float, Meta(ge=0, le=1e12)]
+Count = Annotated[int, Meta(ge=0, le=2**62)]
+
+
+class About(Struct):
+    """What the service knows of a policy at a snapshot, besides its own state."""
+
+    clock: Time
+    times: list[Time]  # of open decisions
+    counts: tuple[Count, Count, Count]  # of decisions by their `ENDS`
+    sidelight: str = ""  # which version wrote it
+
+
 class Snapshot(NamedTuple):
     """A policy as it was after event `seq`."""
 
     policy: int
     seq: int
     check: int  # of that event
-    about: str  # JSON, sealed: what the service knows besides (clock, times of open decisions, counts)
+    about: str  # `About` as JSON, sealed
     data: bytes  # `Policy.to_bytes`
 
 

@@ -16,21 +16,28 @@ A file that was cut off has no end; one that was altered does not fit its checks
 
 from __future__ import annotations
 
+import struct
 import tempfile
 from collections.abc import Iterator
+from io import BytesIO
 from typing import IO, Annotated, Any, NamedTuple, cast
 
 import msgspec
 from msgspec import Meta, Struct
 
+from sidelight._archive import ArchiveError, unpack_arrays
 from sidelight._version import __version__
+from sidelight.errors import SidelightError
 from sidelight.log.files import PARQUET, long_schema, long_table
 from sidelight.policy import Policy
+from sidelight.service.access import Limits, check_size
 from sidelight.service.events import (
+    Count,
     Damaged,
     Event,
     PolicyRow,
     Snapshot,
+    Time,
     is_intact,
     read_decided,
     read_observed,
@@ -38,7 +45,7 @@ from sidelight.service.events import (
 )
 from sidelight.service.messages import Expires, Problem, encode
 from sidelight.service.served import unsealed_snapshot
-from sidelight.service.store.base import Store
+from sidelight.service.store.base import KEPT_SNAPSHOTS, Store
 
 COLUMNS = ("decision_id", "round", "arm", "probability", "revealed", "value", "seen", "rows", "told_at")
 IN_MEMORY = 1 << 24
@@ -95,28 +102,38 @@ LONGEST_LINE = 1 << 28
 MANY = 1_000
 """Lines that are handed over at once."""
 
-Count = Annotated[int, Meta(ge=0, le=2**62)]
+MOST_SNAPSHOTS = KEPT_SNAPSHOTS + 1
+"""The first, and those that a store keeps."""
+
+WRONG = (SidelightError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError, struct.error)
+"""What a file that does not hang together may lead to."""
+
 Byte = Annotated[int, Meta(ge=0, le=255)]
+Key = Annotated[bytes, Meta(max_length=64)]
 
 
 class Made(Struct):
-    """What the first line must say of how the policy was made."""
+    """What the first line says of how the policy was made: nothing else of it is kept."""
 
-    created: float
+    created: Time
     expires: Expires | None = None
+    arms: Count | None = None
+    horizon: Count | None = None
+    realization: str | None = None
+    key: Annotated[str, Meta(max_length=64)] | None = None
 
 
 class Line(Struct, omit_defaults=True):
     """One line of an export; which fields it has says of which kind it is."""
 
-    format: Any = None
-    version: Any = None
-    sidelight: Any = None
-    name: Any = None
-    about: Any = None
+    format: str | None = None
+    version: int | None = None
+    sidelight: str | None = None
+    name: str | None = None
+    about: dict[str, Any] | str | None = None
     snapshot: Count | None = None
     data: bytes = b""
-    event: tuple[Count, Byte, Count, float, bytes | None, bytes, Count] | None = None
+    event: tuple[Count, Byte, Count, Time, Key | None, bytes, Count] | None = None
     end: Count | None = None
     check: Count | None = None
 
@@ -126,7 +143,8 @@ _read_line = msgspec.json.Decoder(Line).decode
 
 def exported(store: Store, row: PolicyRow, last: int) -> Iterator[bytes]:
     """The lines of a policy up to event `last`, while it may go on."""
-    yield _written(Line(FORMAT, VERSION, __version__, row.name, row.about, check=seal(row.about, row.name)))
+    made = dict(row.about)
+    yield _written(Line(FORMAT, VERSION, __version__, row.name, made, check=seal(made, row.name)))
     for snapshot in sorted(store.snapshots(row.id), key=lambda each: each.seq):
         if snapshot.seq <= last:
             _, seq, check, about, data = snapshot
@@ -160,16 +178,16 @@ class Import(NamedTuple):
                 yield Event(0, *line.event)
 
 
-def read_export(file: IO[bytes]) -> Import:
+def read_export(file: IO[bytes], limits: Limits) -> Import:
     """Check an export from the first line to the last; 422 says what is wrong."""
     try:
-        return _read_export(file)
-    except Damaged as error:
+        return _read_export(file, limits)
+    except (Damaged, RecursionError) as error:
         raise _refused(str(error)) from None
 
 
-def _read_export(file: IO[bytes]) -> Import:
-    head: Line | None = None
+def _read_export(file: IO[bytes], limits: Limits) -> Import:
+    about: dict[str, Any] | None = None
     snapshots: list[Snapshot] = []
     seq = check = 0
     checks = {0: 0}
@@ -177,9 +195,12 @@ def _read_export(file: IO[bytes]) -> Import:
     for line in _lines(file):
         if ended:
             raise _refused("there is something after its end")
-        if head is None:
-            head = _checked_head(line)
+        if about is None:
+            about = _checked_head(line)
         elif line.snapshot is not None:
+            if len(snapshots) == MOST_SNAPSHOTS:
+                raise _refused(f"it has more than {MOST_SNAPSHOTS} snapshots")
+            _check_size(line.data, limits)
             snapshots.append(Snapshot(0, line.snapshot, line.check or 0, str(line.about), line.data))
         elif line.event is not None:
             event = Event(0, *line.event)
@@ -192,27 +213,38 @@ def _read_export(file: IO[bytes]) -> Import:
             ended = True
             if (line.end, line.check) != (seq, check):
                 raise _refused(f"it says that it has {line.end} events, {seq} are there")
-    if head is None or not ended:
+    if about is None or not ended:
         raise _refused("it is cut off: its last line is missing")
     for snapshot in snapshots:
         unsealed_snapshot(snapshot, f"the snapshot {snapshot.seq}")
     if not snapshots or any(checks.get(each.seq) != each.check for each in snapshots):
         raise _refused("its snapshots do not fit its events")
-    return Import(head.about, snapshots, file)
+    return Import(about, snapshots, file)
 
 
-def _checked_head(head: Line) -> Line:
+def _check_size(data: bytes, limits: Limits) -> None:
+    """Refuse a snapshot of a policy that this service would not make, before it is built."""
+    try:
+        arrays = unpack_arrays(BytesIO(data), LONGEST_LINE)
+        sizes = int(arrays["graph.n_arms"]), arrays["graph.out_indices"].size
+    except (ArchiveError, KeyError, TypeError, ValueError) as error:
+        raise _refused(f"a snapshot cannot be read: {error!s:.200}") from None
+    check_size("its graph", *sizes, limits)
+
+
+def _checked_head(head: Line) -> dict[str, Any]:
     if head.format != FORMAT:
         raise _refused("its first line does not say that it is one")
     if head.version != VERSION:
         raise _refused(f"it has version {head.version!r:.20}, this Sidelight reads {VERSION}")
     try:
-        msgspec.convert(head.about, Made)
+        made = msgspec.convert(head.about, Made)
     except msgspec.ValidationError as error:
         raise _refused(f"its first line does not say how it was made: {error}") from None
-    if head.check is not None and head.check != seal(head.about, str(head.name)):  # early versions wrote none
+    known: Any = head.about
+    if head.check is not None and head.check != seal(known, str(head.name)):  # early versions wrote none
         raise _refused("its first line was altered")
-    return head
+    return msgspec.structs.asdict(made)
 
 
 def _lines(file: IO[bytes]) -> Iterator[Line]:

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from sidelight.errors import SidelightError
 from sidelight.service.events import Damaged
 
-NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z"  # `$` would let a line end follow
 SCOPES = ("read", "decide", "observe", "admin")
 MOST_SEED = 2**63 - 1
 
@@ -21,7 +21,7 @@ Range = Annotated[tuple[float, float], Meta(description="Lowest and highest valu
 Expires = Annotated[
     float, Meta(gt=0, le=1e10, description="Seconds after which an unanswered decision is cancelled.")
 ]
-Label = Annotated[str, Meta(max_length=200, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
+Label = Annotated[str, Meta(max_length=200, pattern=r"^[^\x00-\x1f\x7f-\x9f]*\Z")]
 
 
 class Graph(Struct, forbid_unknown_fields=True):
@@ -43,7 +43,8 @@ class NewPolicy(Struct, forbid_unknown_fields=True):
 
     name: Name
     graph: Annotated[
-        Graph | str, Meta(description="A graph, or a family such as `cycle:12`.", examples=["cycle:4"])
+        Graph | Annotated[str, Meta(max_length=200)],
+        Meta(description="A graph, or a family such as `cycle:12`.", examples=["cycle:4"]),
     ]
     horizon: Annotated[int, Meta(ge=1, le=2**40)] | None = None
     rewards: Range | None = None
@@ -95,7 +96,7 @@ class NewToken(Struct, forbid_unknown_fields=True):
 # -- answers ------------------------------------------------------------------------------------------------
 
 
-class Decision(Struct):
+class Decision(Struct, omit_defaults=True):
     """One decision: play `arm`, then tell the losses of all of `reveals`."""
 
     id: int
@@ -104,6 +105,10 @@ class Decision(Struct):
     label: str
     reveals: list[int]
     seen: Annotated[list[float], Meta(description="The probability of each revealed arm to be seen.")]
+    past_horizon: Annotated[
+        bool,
+        Meta(description="The policy was planned for fewer rounds: its bound does not speak of this one."),
+    ] = False
 
 
 class Decisions(Struct):

@@ -19,9 +19,9 @@ from sidelight.graph import FeedbackGraph, families
 from sidelight.planning import plan
 from sidelight.policy import Policy
 from sidelight.service import messages
-from sidelight.service.access import Limits
+from sidelight.service.access import Limits, check_size
 from sidelight.service.events import Damaged, PolicyRow
-from sidelight.service.exports import read_export
+from sidelight.service.exports import WRONG, read_export
 from sidelight.service.logs import failed, note
 from sidelight.service.messages import Problem, store_failed, too_large, unknown_policy
 from sidelight.service.served import SNAPSHOT_EVERY, Served, restored, warm
@@ -53,6 +53,7 @@ class Policies:
         self._loading: dict[str, asyncio.Future[Served]] = {}
         self._left: dict[str, Served] = {}  # dropped: what they wrote must settle before they load again
         self._creating: dict[str, tuple[str | None, asyncio.Event]] = {}  # by whose key, and when it is over
+        self._bringing = asyncio.Lock()  # snapshots of a policy are large, of a few policies too large
         self._elsewhere: dict[str, tuple[str, float]] = {}  # owners, and until when that is believed
         self._workers = ThreadPoolExecutor(2, "sidelight-load")
         self._planner = ThreadPoolExecutor(1, "sidelight-plan")
@@ -288,14 +289,14 @@ class Policies:
 
     async def bring(self, name: str, file: IO[bytes]) -> Served:
         """Store what another service has exported, as a new policy."""
-        brought = await asyncio.to_thread(read_export, file)
-        async with self.reserved(name):
+        async with self._bringing, self.reserved(name):
+            brought = await asyncio.to_thread(read_export, file, self.limits)
             last = brought.snapshots[-1]
             row = PolicyRow(0, name, brought.about)
             try:  # whether it can be played on is seen before it is stored
                 events = brought.events(last.seq)
                 served = await asyncio.to_thread(Served.restored, row, last, events, self.limits)
-            except (SidelightError, ValueError, KeyError, TypeError) as error:
+            except WRONG as error:
                 raise Problem(422, "invalid_export", f"this policy cannot be played on: {error}") from None
             await self.writing(self.store.create, name, brought.about, brought.snapshots, brought.events())
             self.count += 1
@@ -393,35 +394,24 @@ def make_policy(request: messages.NewPolicy, limits: Limits) -> Policy:
         policy = plan(graph, horizon=request.horizon).policy(
             request.seed, losses=request.losses, rewards=request.rewards
         )
+        warm(policy)
     except SidelightError as error:
         raise error if isinstance(error, Problem) else Problem(422, "invalid_policy", str(error)) from None
-    warm(policy)
+    except MemoryError:
+        raise too_large("planning for this graph takes more memory than there is") from None
     return policy
 
 
 def _graph(wanted: messages.Graph | str, limits: Limits) -> FeedbackGraph:
     if isinstance(wanted, str):
-        _check_family(wanted, limits)
+        check_size(repr(wanted), *families.size(wanted), limits)
         graph = families.parse(wanted)
-        _check_size(graph.n_arms, graph.n_edges, limits)
+        check_size(repr(wanted), graph.n_arms, graph.n_edges, limits)  # random ones may have more
         return graph
-    _check_size(wanted.n, len(wanted.edges), limits)
+    check_size("the graph", wanted.n, len(wanted.edges), limits)
     bad = [edge for edge in wanted.edges if not (0 <= edge[0] < wanted.n and 0 <= edge[1] < wanted.n)]
     if bad:
         why = f"edges join arms 0..{wanted.n - 1}, got {list(bad[0])!r:.80} ({len(bad)} such edges)"
         raise Problem(422, "invalid_policy", why)
     edges = np.array(wanted.edges, dtype=np.int64).reshape(-1, 2)
     return FeedbackGraph.from_edges(wanted.n, edges, labels=wanted.labels, probabilities=wanted.probabilities)
-
-
-def _check_family(text: str, limits: Limits) -> None:
-    """Refuse before it is built what is far too large: no number in it may exceed the arms that are allowed."""
-    digits = "".join(letter if letter.isdigit() else " " for letter in text[:200])
-    if len(text) > 200 or any(len(word) > 6 or int(word) > limits.arms for word in digits.split()):
-        raise too_large(f"{text!r:.60} is too large: at most {limits.arms:,} arms are allowed")
-
-
-def _check_size(arms: int, edges: int, limits: Limits) -> None:
-    if arms > limits.arms or edges > limits.edges:
-        most = f"at most {limits.arms:,} and {limits.edges:,} are allowed"
-        raise too_large(f"the graph has {arms:,} arms and {edges:,} edges; {most}")

@@ -6,6 +6,7 @@ the OpenAPI document.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
@@ -31,6 +32,9 @@ EVENTS, TEXT, HTML = "text/event-stream", "text/plain", "text/html"
 MOST_PAGE = 1_000
 """Policies, or open decisions, of one answer at most."""
 
+PATIENCE, SLOWEST = 30.0, 1 << 14
+"""A body is waited for this many seconds, and as long as so many bytes of it a second take."""
+
 _NAME = re.compile(messages.NAME)
 _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 
@@ -53,7 +57,7 @@ class Parameter:
 
     def described(self) -> dict[str, Any]:
         """As the document has it."""
-        details = {"description": self.about, "schema": msgspec.json.schema(self.kind)}
+        details = {"description": self.about, "schema": _plain(msgspec.json.schema(self.kind))}
         return {"name": self.name, "in": self.where, "required": self.where == "path", **details}
 
 
@@ -135,11 +139,18 @@ class Call:
         size = int(stated) if stated.isascii() and stated.isdigit() and len(stated) < 19 else 0
         if size <= limit:
             size = 0
-            async for chunk in self.request.stream():
-                size += len(chunk)
-                if size > limit:
-                    break
-                yield chunk
+            try:
+                async with asyncio.timeout(PATIENCE) as patience:
+                    began = asyncio.get_running_loop().time()
+                    async for chunk in self.request.stream():
+                        size += len(chunk)
+                        patience.reschedule(began + PATIENCE + size / SLOWEST)
+                        if size > limit:
+                            break
+                        yield chunk
+            except TimeoutError:
+                why = f"the body came more slowly than {SLOWEST:,} bytes a second"
+                raise Problem(408, "too_slow", why) from None
         if size > limit:
             raise Problem(413, "too_large", f"the body may have at most {limit:,} bytes")
 
@@ -161,20 +172,28 @@ class Endpoint:
             await self._authorize(call, self.route.scope)
             if scope["query_string"]:
                 self._read_query(call)
+        elif self.route.optional_token and call.request.headers.get("authorization"):
+            await self._recognize(call)
         if self._has_key:
             self._read_key(call)
-        if self._decoder is None:
-            answer = await self.route.handler(call)
+        if self.route.limit == "body":
+            answer = await self._answer(call)
         else:
-            answer = await self.route.handler(call, await self._body(call, self._decoder))
+            async with self.service.making:
+                answer = await self._answer(call)
         if answer is None:
             answer = Response(status_code=204)
         elif not isinstance(answer, Response):
             answer = Response(messages.encode(answer), self.route.status, media_type=JSON)
         await answer(scope, receive, send)
 
-    async def _authorize(self, call: Call, scope: str) -> None:
-        """Who asks, if they may: for the policy of the path, else for what their token is for."""
+    async def _answer(self, call: Call) -> Any:
+        if self._decoder is None:
+            return await self.route.handler(call)
+        return await self.route.handler(call, await self._body(call, self._decoder))
+
+    async def _recognize(self, call: Call) -> None:
+        """Who asks; one who is nobody is refused, and not often."""
         service, request = self.service, call.request
         header = request.headers.get("authorization")
         call.caller = await service.caller(header)
@@ -182,6 +201,11 @@ class Endpoint:
             service.failures.check(request.client.host if request.client else "")
             raise refused(header)
         service.rates.check(call.caller.id)
+
+    async def _authorize(self, call: Call, scope: str) -> None:
+        """Who asks, if they may: for the policy of the path, else for what their token is for."""
+        await self._recognize(call)
+        request = call.request
         call.name = str(request.path_params.get("name", ""))
         if call.name and not _NAME.fullmatch(call.name):
             call.check_scope(scope, None)
@@ -203,9 +227,13 @@ class Endpoint:
             raise Problem(422, "invalid_key", why)
 
     async def _body(self, call: Call, decoder: msgspec.json.Decoder[Any]) -> Any:
-        data = bytearray()
-        async for chunk in call.chunks(getattr(self.service.limits, self.route.limit)):
+        data, limits = bytearray(), self.service.limits
+        async for chunk in call.chunks(getattr(limits, self.route.limit)):
             data += chunk
+        if self.route.limit != "body" and data.count(b"[") > limits.arms + limits.edges + 10:
+            raise messages.too_large(
+                f"the body has more lists than the {limits.edges:,} edges that are allowed"
+            )
         call.request.scope["sidelight.body"] = bytes(data)  # it may have to be passed on
         try:
             return decoder.decode(data or b"{}")
@@ -245,6 +273,7 @@ _WHY = {
     401: "No token, or one that is not known.",
     403: "The token does not have the scope.",
     404: "There is no such policy, decision or token.",
+    408: "The body came too slowly.",
     409: "It contradicts what is stored; the error names the item.",
     413: "The body is too large.",
     422: "Well-formed, but not possible; the error names the item and the value.",
@@ -261,6 +290,7 @@ def document(routes: Iterable[Route]) -> dict[str, Any]:
         sorted({*types, messages.Error}, key=lambda kind: kind.__name__),
         ref_template="#/components/schemas/{name}",
     )
+    schemas = _plain(schemas)
     for kind, example in messages.EXAMPLES.items():
         schemas[kind.__name__]["examples"] = [example]
     paths: dict[str, Any] = {}
@@ -271,6 +301,20 @@ def document(routes: Iterable[Route]) -> dict[str, Any]:
     info["license"] = {"name": "MIT", "identifier": "MIT"}
     components = {"schemas": schemas, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}}
     return {"openapi": "3.1.0", "info": info, "paths": paths, "components": components}
+
+
+def _plain(schema: Any) -> Any:
+    """A schema as generators of clients read it: pairs without `items: false`, patterns of any language."""
+    if isinstance(schema, list):
+        return [_plain(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    plain = {name: _plain(value) for name, value in schema.items()}
+    if plain.get("items") is False:
+        plain["items"] = plain.pop("prefixItems")[0]
+    if "pattern" in plain:
+        plain["pattern"] = plain["pattern"].replace(r"\Z", "$")
+    return plain
 
 
 def _operation(route: Route) -> dict[str, Any]:

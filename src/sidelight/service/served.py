@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from sidelight._types import Floats
@@ -23,6 +24,7 @@ from sidelight.service import messages
 from sidelight.service.access import Limits
 from sidelight.service.events import (
     ENDS,
+    About,
     Damaged,
     Event,
     Kind,
@@ -243,11 +245,12 @@ class Served:
         served = cls(row, policy, limits, snapshot_every, snapshot.seq, snapshot.check)
         served.snapshot_seq = snapshot.seq
         try:
-            served.clock = float(header["clock"])
-            served.counts = dict(zip(ENDS, header["counts"], strict=True))
-            served.open = dict(zip((each.id for each in policy.open), header["times"], strict=True))
-        except (KeyError, TypeError, ValueError):
-            raise Damaged(f"{what} is damaged: open decisions differ") from None
+            about = msgspec.convert(header, About)
+            served.clock = about.clock
+            served.counts = dict(zip(ENDS, about.counts, strict=True))
+            served.open = dict(zip((each.id for each in policy.open), about.times, strict=True))
+        except (msgspec.ValidationError, ValueError) as error:
+            raise Damaged(f"{what} is damaged: open decisions differ ({error!s:.100})") from None
         for event in events:
             served._replay(event)
             if watch is not None:
@@ -316,7 +319,9 @@ class Served:
     def _shown(self, number: int, arm: int, seen: Floats) -> messages.Decision:
         graph = self.policy.graph
         label = str(arm) if graph.labels is None else graph.labels[arm]
-        return messages.Decision(number, number, arm, label, graph.out_neighbors(arm).tolist(), seen.tolist())
+        reveals, horizon = graph.out_neighbors(arm).tolist(), self.policy.plan.horizon
+        late = horizon is not None and number > horizon
+        return messages.Decision(number, number, arm, label, reveals, seen.tolist(), late)
 
     def answer(self, probabilities: bool = True) -> messages.PolicyAnswer:
         """The policy as it stands."""

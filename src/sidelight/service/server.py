@@ -8,11 +8,13 @@ import gc
 import logging
 import signal
 import socket
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import uvicorn
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from sidelight.errors import ServiceError
 from sidelight.graph import families
@@ -28,9 +30,21 @@ GRACE = 30
 """Seconds that requests under way have when the service is told to stop."""
 
 
+PATIENCE = 10.0
+"""Seconds that a connection may be open without a whole request."""
+
+LONGEST_HEAD = 65_536
+"""Bytes of a request before its body."""
+
+MOST_UNREAD = 1 << 25
+"""Bytes that may follow on a request which was answered before all of it had come."""
+
+MOST_CONNECTIONS = 10_000
+"""At once; half of the files that the system lets this process open, where that is less."""
+
 UVICORN: dict[str, Any] = {
     "lifespan": "off", "access_log": False, "log_config": None, "log_level": logging.WARNING, "server_header": False,
-    "proxy_headers": False, "timeout_graceful_shutdown": GRACE, "h11_max_incomplete_event_size": 65_536,
+    "proxy_headers": False, "timeout_graceful_shutdown": GRACE, "h11_max_incomplete_event_size": LONGEST_HEAD,
 }  # fmt: skip
 
 
@@ -86,13 +100,38 @@ async def _nothing() -> None:
     pass
 
 
+class Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    """One connection, and for how long it has had no whole request: uvicorn would wait for ever."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        """It begins."""
+        super().connection_made(transport)
+        self.last, self.since, self.heard = self.cycle, time.monotonic(), 0
+
+    def data_received(self, data: bytes) -> None:
+        """A piece of a request; of its head, not too much."""
+        super().data_received(data)
+        if self.last is not self.cycle or not self.waits:
+            self.last, self.since, self.heard = self.cycle, time.monotonic(), 0
+            return
+        self.heard += len(data)
+        if self.heard > (LONGEST_HEAD if self.cycle is None else MOST_UNREAD):
+            self.transport.close()
+
+    @property
+    def waits(self) -> bool:
+        """Is there nothing to be answered?"""
+        return self.cycle is None or bool(self.cycle.response_complete)
+
+
 class Server(uvicorn.Server):
     """A service on a socket, from its start to its end; `announce` is called when the port is open."""
 
     def __init__(self, service: Service, announce: Callable[[], None], *, access_log: bool = False) -> None:
         self.service, self.announce, self.edge = service, announce, create_app(service)
         self.edge.access_log = access_log
-        super().__init__(uvicorn.Config(self.edge, **UVICORN))
+        self.most_connections = min(MOST_CONNECTIONS, _files_allowed() // 2)
+        super().__init__(uvicorn.Config(self.edge, http=Connection, **UVICORN))
 
     async def serve_all(self, listening: socket.socket, prepare: Callable[[], Any] = _nothing) -> None:
         """Start the service, `prepare`, serve until it is told to stop, and stop the service."""
@@ -129,10 +168,38 @@ class Server(uvicorn.Server):
         if self.started:
             self.announce()
 
+    async def on_tick(self, counter: int) -> bool:
+        """Ten times a second: hang up on those who have waited too long, or longest where there are too many."""
+        now = time.monotonic()
+        open_ = [each for each in self.server_state.connections if isinstance(each, Connection)]
+        too_many = len(open_) - self.most_connections
+        if counter % 10 == 0 or too_many > 0:
+            for each in open_:
+                each.since = each.since if each.waits else now
+            waiting = sorted((each for each in open_ if each.waits), key=lambda each: each.since)
+            for at, each in enumerate(waiting):
+                if at < too_many or now - each.since > PATIENCE:
+                    each.transport.close()
+        return await super().on_tick(counter)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Tell streams to end before waiting for what is under way: they would go on for ever."""
         self.service.ending.set()
         await super().shutdown(sockets)
+
+
+def _files_allowed() -> int:
+    """How many files this process may open, connections among them; as many as the system grants at all."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # Windows, which has no such limit
+        return 2 * MOST_CONNECTIONS
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * MOST_CONNECTIONS if hard == resource.RLIM_INFINITY else min(hard, 2 * MOST_CONNECTIONS)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        soft = wanted
+    return wanted if soft == resource.RLIM_INFINITY else soft
 
 
 def bound(host: str, port: int) -> socket.socket:

@@ -52,6 +52,7 @@ class Service:
         self.admin_token: str | None = None  # made at the first start, to be shown once
         self.ready = False
         self.streams = 0  # how many watch
+        self.making = asyncio.Semaphore(self.limits.making)  # who may hold a large body in memory
         self.ending = asyncio.Event()  # they are to end: the service is about to stop
         self.instance = secrets.token_hex(4)
         self._environment = environment
