@@ -12,17 +12,18 @@ import statistics
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 if __package__ in (None, ""):  # started as a script
     sys.path.insert(0, str(ROOT))
 
-from benchmarks.service import faults, fuzz, kills, processes, size, speed, streams  # noqa: E402
+from benchmarks.service import faults, fuzz, hostile, kills, processes, size, speed, streams  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 
-PARTS = ("speed", "streams", "processes", "kills", "start", "many", "takeover", "faults", "fuzz")
+PARTS = ("speed", "streams", "processes", "kills", "start", "many", "takeover", "faults", "fuzz", "hostile")
 console = Console(width=140 if not sys.stdout.isatty() else None)
 
 
@@ -111,19 +112,26 @@ def main() -> int:
         if begin("fuzz"):
             requests = options.fuzz or (2_000 if quick else 100_000)
             counts, failed = fuzz.fuzzed(f"sqlite:///{folder}/fuzz.db", requests)
-            named = {0: "hangs", 1: "hung up"}
-            rows = [
-                [named.get(status, str(status)), f"{count:,}"] for status, count in sorted(counts.items())
-            ]
-            show(f"{requests:,} requests that nobody would send", ("answer", "how often"), rows)
-            for each in failed[:10]:
-                console.print(each, markup=False)
-            if failed:
+            if answered(f"{requests:,} requests that nobody would send", counts, failed):
                 failures.append("fuzz")
+        if begin("hostile"):
+            counts, failed = hostile.probed(f"sqlite:///{folder}/hostile.db")
+            if answered(f"{counts.total():,} hostile requests, 4 GiB of memory", counts, failed):
+                failures.append("hostile")
     console.print(
         f"failed: {', '.join(failures)}" if failures else "\nnothing lost, nothing twice, no failure"
     )
     return 1 if failures else 0
+
+
+def answered(title: str, counts: Counter[int], failed: list[str]) -> bool:
+    """Show how requests were answered; did any fail?"""
+    named = {0: "hangs", 1: "hung up"}
+    rows = [[named.get(status, str(status)), f"{count:,}"] for status, count in sorted(counts.items())]
+    show(title, ("answer", "how often"), rows)
+    for each in failed[:10]:
+        console.print(each, markup=False)
+    return bool(failed)
 
 
 def show(title: str, heads: tuple[str, ...], rows: list[list[str]]) -> None:

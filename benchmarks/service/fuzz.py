@@ -65,18 +65,7 @@ def fuzzed(store: str, requests: int, connections: int = 8) -> tuple[Counter[int
         rng, connection = random.Random(number), Connection(address)
         for _ in range(requests // connections):
             data = request(rng)
-            try:
-                status, body = await asyncio.wait_for(connection.raw(data), PATIENCE)
-            except TimeoutError:
-                status, body = 0, b"no answer in time"
-                connection.close()
-            except (
-                OSError,
-                EOFError,
-                ValueError,
-            ) as error:  # hung up on, which is an answer to what is no HTTP
-                status, body = 1, repr(error).encode()
-                connection.close()
+            status, body = await answer_to(connection, data)
             counts[status] += 1
             if status == 0 or status >= 500:
                 failed.append(f"{status} {body[:200]!r} to {data[:400]!r}")
@@ -94,6 +83,18 @@ def fuzzed(store: str, requests: int, connections: int = 8) -> tuple[Counter[int
         if process.stop() != 0:
             failed.append("it does not stop as it should")
     return counts, failed
+
+
+async def answer_to(connection: Connection, data: bytes) -> tuple[int, bytes]:
+    """Status and body; 0 where no answer came in time, 1 where the service hung up."""
+    try:
+        return await asyncio.wait_for(connection.raw(data), PATIENCE)
+    except TimeoutError:
+        connection.close()
+        return 0, b"no answer in time"
+    except (OSError, EOFError, ValueError) as error:  # hung up on, which is an answer to what is no HTTP
+        connection.close()
+        return 1, repr(error).encode()
 
 
 def request(rng: random.Random) -> bytes:

@@ -39,6 +39,7 @@ class How:
     writes: str = "group"  # "group" commits, a "single" transaction for each request, or to "nowhere"
     full: bool = False  # SQLite is told that the disk has little room
     most_bytes: int | None = None  # … or the system lets no file grow beyond
+    memory: int | None = None  # bytes of memory that the system grants
     nobody: bool = False  # run as a user without rights
     clock: str | None = None  # a file with seconds to be added to the clock
     options: tuple[tuple[str, Any], ...] = ()  # of `Settings`
@@ -95,6 +96,8 @@ class Process:
 def _serve(store: str, how: How, said: Any) -> None:
     if how.most_bytes is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (how.most_bytes, how.most_bytes))
+    if how.memory is not None:
+        resource.setrlimit(resource.RLIMIT_AS, (how.memory, how.memory))
     if how.nobody:
         os.setuid(NOBODY)
     server.Service = partial(_made, how)  # type: ignore[assignment, misc]

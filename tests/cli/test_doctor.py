@@ -104,3 +104,30 @@ def test_an_unwritable_folder_is_a_note(run, monkeypatch):
 @pytest.mark.parametrize(("older", "newer"), [("1.9", "1.10"), ("8.1.7", "8.2"), ("2.0.0rc1", "2.1")])
 def test_versions_are_compared_as_numbers(older, newer):
     assert doctor._order(older) < doctor._order(newer)
+
+
+def test_a_store_is_checked_page_by_page(run, tmp_path):
+    pytest.importorskip("msgspec")
+    from sidelight.service.store.sqlite import SqliteStore
+
+    file = tmp_path / "service.db"
+    store = SqliteStore(file)
+    store.open()
+    for number in range(300):
+        store.create(f"policy-{number}", {"created": 0.0}, [])
+    store.close()
+    code, findings = found(run, "--no-run", "--store", str(file))
+    assert (code, findings["store"]["state"]) == (0, "ok")
+    assert "300 policies" in findings["store"]["detail"]
+    data = bytearray(file.read_bytes())
+    data[-2000:] = bytes(2000)
+    file.write_bytes(data)
+    code, findings = found(run, "--no-run", "--store", str(file))
+    assert (code, findings["store"]["state"]) == (doctor.BROKEN, "broken")
+    assert "damaged" in findings["store"]["detail"]
+
+
+def test_a_store_that_is_not_there(run, tmp_path):
+    code, findings = found(run, "--no-run", "--store", str(tmp_path / "none.db"))
+    assert code == doctor.BROKEN
+    assert "does not exist" in findings["store"]["detail"]

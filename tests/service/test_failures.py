@@ -154,6 +154,28 @@ def test_two_services_on_one_file(sqlite):
         service.create()
 
 
+def test_a_link_to_a_file_has_its_lock(sqlite, tmp_path):
+    path = tmp_path / "service.db"
+    with running(sqlite):
+        (tmp_path / "link.db").symlink_to(path)
+        with pytest.raises(StoreError, match="in use by another service"), running(tmp_path / "link.db"):
+            pass
+        (tmp_path / "hard.db").hardlink_to(path)
+        with pytest.raises(StoreError, match="hard link"), running(tmp_path / "hard.db"):
+            pass
+
+
+@pytest.mark.parametrize("ending", ["", ".lock"])
+def test_nothing_is_written_once_another_service_may_have_begun(sqlite, tmp_path, ending):
+    with running(sqlite) as service:
+        service.create()
+        (tmp_path / f"service.db{ending}").unlink()
+        answer = service.http.post("/v1/policies/p/decisions", json={})
+        assert answer.status_code == 503
+        assert "deleted or replaced" in answer.json()["error"]["message"]
+        assert service.http.get("/healthz").status_code == 503
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for root")
 def test_a_read_only_file(sqlite, tmp_path):
     with running(sqlite):

@@ -10,7 +10,8 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import NamedTuple
@@ -36,14 +37,15 @@ class Finding(NamedTuple):
 
 @click.command(short_help="Check that this installation works.")
 @click.option("--no-run", is_flag=True, help="Leave out the self-check, which may compile for a minute.")
+@options.option("--store FILE", str, "Check the SQLite file of a service too, every page of it.")
 @options.as_json
 @click.pass_context
-def command(ctx: click.Context, no_run: bool, as_json: bool) -> None:
+def command(ctx: click.Context, no_run: bool, store: str | None, as_json: bool) -> None:
     """Check Python, packages, machine, compiled kernels and permissions, and play a small game that checks itself.
 
     Exits with 3 if something essential is broken.
     """
-    results = list(findings(run=not no_run))
+    results = list(findings(not no_run, store))
     broken = [finding for finding in results if finding.state == "broken"]
     if as_json:
         emit_json({"healthy": not broken, "findings": [finding._asdict() for finding in results]})
@@ -56,14 +58,17 @@ def command(ctx: click.Context, no_run: bool, as_json: bool) -> None:
         ctx.exit(BROKEN)
 
 
-def findings(run: bool = True) -> Iterator[Finding]:
+def findings(run: bool = True, address: str | None = None) -> Iterator[Finding]:
     """Every check in turn; one that fails in an unforeseen way counts as broken and stops no other."""
-    checks = (python, packages, machine, kernels, sqlite, permissions)
+    checks: list[Callable[[], Iterator[Finding]]] = [python, packages, machine, kernels, sqlite, permissions]
+    if address is not None:
+        checks.append(partial(store, address))
     for check in (*checks, self_check) if run else checks:
         try:
             yield from check()
         except Exception as error:
-            yield Finding(check.__name__.replace("_", " "), "broken", f"{type(error).__name__}: {error}")
+            name = getattr(check, "__name__", "store").replace("_", " ")
+            yield Finding(name, "broken", f"{type(error).__name__}: {error}")
 
 
 # -- checks -------------------------------------------------------------------------------------------------
@@ -177,6 +182,23 @@ def sqlite() -> Iterator[Finding]:
     if _order(version) < SOUND_WAL:  # needs two writers on one file, and the service is the only one
         detail += "; a rare fault of its log was fixed in 3.51.3: let no other program write to a store"
     yield Finding("sqlite", "ok" if _order(version) >= OLDEST_SQLITE else "broken", detail)
+
+
+def store(address: str) -> Iterator[Finding]:
+    """Every page and index of the file of a service, which may go on meanwhile, by SQLite's own check."""
+    from sidelight.service.store.base import reading
+    from sidelight.service.store.sqlite import SqliteStore
+
+    start = time.perf_counter()
+    with reading(address) as opened:
+        if not isinstance(opened, SqliteStore):
+            yield Finding("store", "note", f"{opened.where} is checked by its own server")
+            return
+        if problems := opened.problems():
+            yield Finding("store", "broken", f"{opened.path} is damaged: {'; '.join(problems[:3])}")
+            return
+        what = f"{opened.path}, {opened.count():,} policies: integrity_check finds nothing wrong"
+    yield Finding("store", "ok", f"{what} ({time.perf_counter() - start:.1f} s)")
 
 
 def permissions() -> Iterator[Finding]:

@@ -55,10 +55,11 @@ class SqliteStore(Store):
     failure = (sqlite3.DatabaseError, UnicodeDecodeError)  # a message may quote what is damaged
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path).absolute()
+        self.path = Path(path).resolve()  # one lock for one file, whatever links lead to it
         super().__init__(f"sqlite:///{self.path.as_posix()}")
         self._lock: Any = None
         self._unsound: dict[int, str] = {}  # policies that were found damaged when it was opened, and why
+        self._held: dict[Path, tuple[int, int]] = {}  # the file and its lock, when they became ours
         self._settled: os.stat_result | None = None  # of a file that nobody was writing when it was opened
 
     # -- connections -----------------------------------------------------------------------------------
@@ -75,9 +76,15 @@ class SqliteStore(Store):
                 raise StoreError(
                     f"{self.path} is read-only: the service must be able to write it and its folder"
                 )
+            if self.path.stat().st_nlink > 1:
+                raise StoreError(
+                    f"{self.path} has another name, a hard link, under which its lock and its log are not seen:"
+                    " remove that, or copy the file"
+                )
             lock = FileLock(f"{self.path}.lock", thread_local=False)
             lock.acquire(timeout=0)
             self._lock = lock
+            self._held = {path: _identity(path) for path in (self.path, Path(lock.lock_file))}
         except Timeout:
             why = "is in use by another service: stop that one, or name another --store"
             raise StoreError(f"{self.path} {why}") from None
@@ -140,13 +147,24 @@ class SqliteStore(Store):
         if self._lock is not None:
             self._lock.release()
 
+    def _check_held(self) -> None:
+        """Raise where another service may have begun on a file that is ours: the lock was deleted, or the file."""
+        for path, before in self._held.items():
+            with contextlib.suppress(OSError):
+                if _identity(path) == before:
+                    continue
+            raise StoreError(
+                f"{path} was deleted or replaced while the service ran on {self.path}, so that another may have begun"
+                " there: nothing more is written; stop all services on it, see which file is the right one, start one"
+            )
+
     def check(self) -> None:
         """Look at every page and every index; raises where a page is damaged.
 
         Where a row does not fit an index, the policies tell which of the two is wrong: those that are damaged are not
         served, and an index is made anew if none is.
         """
-        if not (problems := self._problems()):
+        if not (problems := self.problems()):
             return
         if all(ROW_LEVEL.match(problem) for problem in problems):
             for number, *rest in self._read("SELECT id, name, about, epoch FROM policies NOT INDEXED"):
@@ -159,12 +177,13 @@ class SqliteStore(Store):
             if not self._unsound:
                 with self._understood():
                     self._writing.execute("REINDEX")
-                problems = self._problems()
+                problems = self.problems()
             if self._unsound or not problems:
                 return
         raise self._damaged("; ".join(problems[:3]))
 
-    def _problems(self) -> list[str]:
+    def problems(self) -> list[str]:
+        """What SQLite finds wrong with pages and indexes."""
         found = [str(row[0]) for row in self._read("PRAGMA integrity_check")]
         return [] if found == ["ok"] else found
 
@@ -189,6 +208,7 @@ class SqliteStore(Store):
         with self._understood():
             cursor.execute("BEGIN IMMEDIATE")
             try:
+                self._check_held()
                 yield cursor
                 cursor.execute("COMMIT")
             except BaseException:
@@ -218,6 +238,11 @@ class SqliteStore(Store):
     def details(self) -> dict[str, str]:
         """The file and the library."""
         return {"where": self.where, "sqlite": sqlite3.sqlite_version}
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    found = os.stat(path)
+    return found.st_dev, found.st_ino
 
 
 @cache
