@@ -274,23 +274,12 @@ def _programmed(graph: Adjacency, before: Bracket) -> Bracket:
     by_vertex = owner[np.argsort(vertex, kind="stable")]
     program = listed_program(len(cliques), np.bincount(vertex, minlength=graph.n), by_vertex)
     weights, packing, _ = solve_covering(program, PROGRAM_GAP)
-    guided = search.swapped(graph, _first_come(graph, np.argsort(-np.round(packing, 6), kind="stable")))
+    guided = search.swapped(graph, np.argsort(-np.round(packing, 6), kind="stable").tolist())
     chosen = max(before.chosen, guided, key=len)
     if int(weights.sum() + 1e-6) >= len(before.cliques):
         return before._replace(chosen=chosen)
     used = np.flatnonzero(weights > 0.0)
     return Bracket(chosen, [cliques[c] for c in used.tolist()], weights[used].tolist(), False)
-
-
-def _first_come(graph: Adjacency, order: Longs) -> list[int]:
-    """The independent set of vertices accepted in `order`."""
-    blocked = np.zeros(graph.n, dtype=bool)
-    chosen = []
-    for v in order.tolist():
-        if not blocked[v]:
-            chosen.append(v)
-            blocked[graph.indices[graph.indptr[v] : graph.indptr[v + 1]]] = True
-    return chosen
 
 
 def edge_cliques(graph: Adjacency) -> list[list[int]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heapify, heappop, heappush
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -187,7 +188,7 @@ def greedy_cover(graph: Adjacency, order: Longs) -> list[list[int]]:
 
 
 def swapped(graph: Adjacency, start: list[int]) -> list[int]:
-    """A maximal independent set, at least as large, that no swap of one member for two improves."""
+    """A maximal independent set that no swap of one member for two improves; vertices of `start` come in first."""
     indptr, indices = graph.indptr.tolist(), graph.flat
     inside = bytearray(graph.n)
     tight = [0] * graph.n  # how many neighbours are members
@@ -197,9 +198,7 @@ def swapped(graph: Adjacency, start: list[int]) -> list[int]:
         for u in indices[indptr[v] : indptr[v + 1]]:
             tight[u] += step
 
-    for v in start:
-        move(v, 1)
-    for v in range(graph.n):
+    for v in chain(start, range(graph.n)):
         if not inside[v] and tight[v] == 0:
             move(v, 1)
 

@@ -54,16 +54,6 @@ def exp3_ix_likely(n: int, cliques: int, alpha: int, T: float, doubt: float) -> 
     }
 
 
-def exp3_set_bound(n: int, alpha: int, T: float) -> float:
-    """√(2αT log N), of Exp3-SET on undirected graphs with all self-loops."""
-    return sqrt(2 * alpha * T * log(n))
-
-
-def exp3g_clique_bound(n: int, T: float) -> float:
-    """5√(T log N), of Exp3.G on the loop-less clique (Alon, Cesa-Bianchi, Dekel & Koren 2015)."""
-    return 5 * sqrt(T * log(n))
-
-
 def two_experts_bound(T: float) -> float:
     """½·E|S_T|, S a simple random walk: what Cover's strategy attains on two arms with full feedback, and no less is.
 
@@ -96,7 +86,7 @@ KNOWN_BOUNDS = (
     KnownBound(
         "Exp3.G, loop-less clique",
         _loopless_clique,
-        lambda solved, T: exp3g_clique_bound(solved.graph.n_arms, T),
+        lambda solved, T: 5 * sqrt(T * log(solved.graph.n_arms)),
         "Alon, Cesa-Bianchi, Dekel & Koren 2015; proved again in docs/theory/strong.md",
         "5√(T log N), η = √(log N/(2T)), γ = 2η",
     ),
@@ -140,7 +130,7 @@ KNOWN_BOUNDS = (
     KnownBound(
         "Exp3-SET",
         lambda solved: _sees_itself(solved) and solved.cliques.symmetric,
-        lambda solved, T: exp3_set_bound(solved.graph.n_arms, solved.cliques.value, T),
+        lambda solved, T: sqrt(2 * solved.cliques.value * T * log(solved.graph.n_arms)),
         "Alon, Cesa-Bianchi, Gentile & Mansour 2013",
         "√(2αT log N), α ≤ {cliques}",
     ),
