@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from functools import partial
 
 import httpx
 import pytest
 from killing import killed_under_load
-from serving import ADMIN, Process, eventually, running
+from losing_proxy import Proxy
+from serving import ADMIN, Process, eventually, running, together
 
 from sidelight.errors import StoreError
 from sidelight.service.events import Write
@@ -97,6 +99,71 @@ def test_a_connection_that_is_lost(postgres):
         assert answers[-1] == 201, answer.text
         assert set(answers[:-1]) <= {503}
         assert answer.json()["decisions"][0]["id"] == 3
+
+
+@pytest.fixture
+def proxy(postgres, monkeypatch):
+    monkeypatch.setattr("sidelight.service.store.postgres.SILENCE", 1.0)
+    proxy = Proxy(postgres())
+    yield proxy
+    proxy.close()
+
+
+@pytest.mark.parametrize("lose", ["answer", "commit"])
+def test_a_commit_whose_answer_is_lost(proxy, lose):
+    """It may be stored: that is said, and settled from the store; asked again it counts once."""
+    stored = lose == "answer"
+    with running(proxy.address) as service:
+        service.create()
+        service.decide(key="a", count=2)
+        asked = {"url": "/v1/policies/p/decisions", "json": {}, "headers": {"Idempotency-Key": "k"}}
+        proxy.lose = lose
+        answer = service.http.post(**asked)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (503, "unknown"), answer.text
+        assert "ask again with the same Idempotency-Key" in answer.json()["error"]["message"]
+        served = eventually(lambda: service.service.policies.served.get("p"))  # without a request
+        assert served.decided == 2 + stored
+        assert served.seq == service.service.store.last(served.row.id)
+        assert service.http.get("/healthz").status_code == 200
+        assert service.http.post(**asked).json()["decisions"][0]["id"] == 3
+        proxy.lose = lose
+        told = service.tell((1, [0.25, 0.5]))
+        assert (told.status_code, told.json()["error"]["code"]) == (503, "unknown")
+        eventually(lambda: service.service.policies.served.get("p"))
+        assert service.tell((1, [0.25, 0.5])).json() == {"accepted": 1 - stored, "repeated": int(stored)}
+        assert (service.show()["decided"], service.show()["round"]) == (3, 1)
+
+
+def test_a_partition(proxy):
+    """Every request ends, /healthz says why, and once the way is free again memory and store agree."""
+    with running(proxy.address) as service:
+        for name in ("p", "q", "r"):
+            service.create(name)
+            service.decide(name)
+        service.http.timeout = 30.0
+        made = {"name": "s", "graph": "full:3"}
+        proxy.open.clear()
+        ended: list[int] = []
+
+        def ask(method, path, **rest):
+            ended.append(service.http.request(method, f"/v1/{path}", **rest).status_code)
+
+        names = ("p", "q", "r", "p", "q", "r")
+        calls = [partial(ask, "POST", f"policies/{name}/decisions", json={}) for name in names]
+        calls += [partial(ask, "GET", path) for path in ("policies", "policies/p", "policies/none")]
+        together(*calls, partial(ask, "POST", "policies", json=made), partial(ask, "DELETE", "policies/r"))
+        assert set(ended) <= {200, 503}  # what is in memory, and on the disk, can be read
+        assert ended.count(503) >= 8
+        health = eventually(lambda: (found := service.http.get("/healthz")).status_code == 503 and found)
+        assert "said nothing for 1 s" in health.text or "timeout expired" in health.text
+        proxy.open.set()
+        eventually(lambda: service.http.get("/healthz").status_code == 200)
+        for name in ("p", "q"):
+            eventually(lambda name=name: service.http.get(f"/v1/policies/{name}").status_code == 200)
+            decided = service.show(name)["decided"]
+            assert service.decide(name)[0]["id"] == decided + 1
+            served = service.service.policies.served[name]
+            assert served.seq == service.service.store.last(served.row.id)
 
 
 @pytest.mark.slow

@@ -27,6 +27,10 @@ class Damaged(StoreError):
     """What was read of a policy is not what was written."""
 
 
+class OutcomeUnknown(StoreError):
+    """The answer to a commit was lost: all of it is stored, or nothing."""
+
+
 class Kind(IntEnum):
     """What happened. Numbers are part of the stored format."""
 

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from sidelight.errors import SidelightError
-from sidelight.service.events import Damaged
+from sidelight.service.events import Damaged, OutcomeUnknown
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z"  # `$` would let a line end follow
 SCOPES = ("read", "decide", "observe", "admin")
@@ -256,7 +256,9 @@ def too_large(why: str) -> Problem:
 
 
 def store_failed(error: object) -> Problem:
-    """503: nothing of this request is kept, and it may be sent again, unless what is stored is damaged."""
+    """503: nothing of this request is kept, and it may be sent again, but for what `error` knows better."""
+    if isinstance(error, OutcomeUnknown):
+        return outcome_unknown(error)
     if isinstance(error, Damaged):
         return Problem(503, "damaged", f"this policy cannot be served: {error}")
     why = f"nothing of this request was stored: {error}; it may be sent again"

@@ -23,12 +23,15 @@ from sidelight.service.access import Limits, check_size
 from sidelight.service.events import Damaged, PolicyRow
 from sidelight.service.exports import WRONG, read_export
 from sidelight.service.logs import failed, note
-from sidelight.service.messages import Problem, store_failed, too_large, unknown_policy
+from sidelight.service.messages import Problem, outcome_unknown, store_failed, too_large, unknown_policy
 from sidelight.service.served import SNAPSHOT_EVERY, Served, restored, warm
 from sidelight.service.store.base import NameTaken, OwnedElsewhere, Store
 from sidelight.service.writer import Writer
 
 Result = TypeVar("Result")
+
+PATIENCE = 30.0
+"""Seconds for which a request waits for the store at most."""
 
 OWNER_KNOWN = 1.0
 """Seconds for which the owner of a policy is believed to be the same."""
@@ -126,7 +129,10 @@ class Policies:
         try:
             if not self.store.remote:
                 return read(*arguments)
-            return await asyncio.get_running_loop().run_in_executor(self._workers, read, *arguments)
+            async with asyncio.timeout(PATIENCE):
+                return await asyncio.get_running_loop().run_in_executor(self._workers, read, *arguments)
+        except TimeoutError:
+            raise store_failed("the store does not answer") from None
         except StoreError as error:
             raise store_failed(error) from error
 
@@ -178,7 +184,10 @@ class Policies:
         if stored is None or (stored.done() and stored.exception() is None):
             return
         try:
-            await asyncio.shield(stored)  # others wait for it too, whatever becomes of this request
+            async with asyncio.timeout(PATIENCE):
+                await asyncio.shield(stored)  # others wait for it too, whatever becomes of this request
+        except TimeoutError:
+            raise outcome_unknown("the store does not answer") from None
         except StoreError as error:
             self.drop(served)
             raise store_failed(error) from error
@@ -351,6 +360,12 @@ class Policies:
                     await self.get(name)
                     await asyncio.sleep(0.1)
             await asyncio.sleep(0)
+
+    async def settle(self) -> None:
+        """Read back, now that the store can be written again, what was dropped when that failed."""
+        for name in list(self._left):
+            with contextlib.suppress(SidelightError):
+                await self.get(name)
 
     # -- keeping in order ------------------------------------------------------------------------------
 

@@ -278,7 +278,10 @@ _WHY = {
     413: "The body is too large.",
     422: "Well-formed, but not possible; the error names the item and the value.",
     429: "Too many requests, open decisions, streams, policies or tokens; `Retry-After` says when to try again.",
-    503: "Nothing was stored; it may be sent again after `Retry-After`.",
+    503: (
+        "The store failed and nothing was stored; with the code `unknown` that is not known. Send it again after"
+        " `Retry-After`, with the same key. With the code `damaged` the policy cannot be read."
+    ),
 }
 
 

@@ -55,6 +55,7 @@ class Service:
         self.making = asyncio.Semaphore(self.limits.making)  # who may hold a large body in memory
         self.ending = asyncio.Event()  # they are to end: the service is about to stop
         self.instance = secrets.token_hex(4)
+        self._unread = ""  # why the store could not be read last
         self._environment = environment
         self._beside: list[asyncio.Task[None]] = []
 
@@ -143,13 +144,17 @@ class Service:
                 if self.writer.failing and self.writer.depth == 0:
                     await self.writer.run(self.store.probe)
                     self.writer.failing = ""
+                await self.policies.settle()
 
     async def _refresh(self) -> None:
         """Every two seconds: tokens, which also tells whether the store can be reached."""
         while self.store.remote:
             await asyncio.sleep(2.0)
-            with contextlib.suppress(Problem):
+            try:
                 await self.read_tokens()
+                self._unread = ""
+            except Problem as problem:
+                self._unread = str(problem)
 
     # -- health ----------------------------------------------------------------------------------------
 
@@ -162,6 +167,8 @@ class Service:
             problems.append(f"the writer has been busy with one commit for {self.writer.stuck_for:.0f} s")
         if self.writer.failing:
             problems.append(f"the last commit failed: {self.writer.failing}")
+        if self._unread:
+            problems.append(f"the store cannot be read: {self._unread}")
         try:
             free = self.store.free_bytes()
         except OSError as error:

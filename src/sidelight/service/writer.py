@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 from sidelight.errors import StoreError
-from sidelight.service.events import Write
+from sidelight.service.events import OutcomeUnknown, Write
 from sidelight.service.logs import failed
 from sidelight.service.store.base import Store
 
@@ -141,7 +141,10 @@ class Writer:
             for job in sound:
                 groups.setdefault(job.write.policy if job.write else 0, []).append(job)
             for jobs in groups.values():
-                why = error if len(groups) == 1 else self._append(jobs)
+                alone = len(groups) == 1 or isinstance(
+                    error, OutcomeUnknown
+                )  # which may have stored all of it
+                why = error if alone else self._append(jobs)
                 if why is not None:
                     for job in jobs:
                         if job.owner is not None:

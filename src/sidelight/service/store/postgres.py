@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import time
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from sidelight.errors import InvalidOption, StoreError
-from sidelight.service.events import PolicyRow, Write
+from sidelight.service.events import OutcomeUnknown, PolicyRow, Write
 from sidelight.service.store.base import OwnedElsewhere, Store
 
 TYPES = {
@@ -40,6 +41,13 @@ KEEPALIVE = (
 """So that the server notices within five seconds that a machine is gone without a word."""
 
 
+SILENCE = 5.0
+"""Seconds for which the server may say nothing before the connection is given up: no statement takes so long."""
+
+PAUSE = 1.0
+"""Seconds until a server that was silent is asked again; who comes meanwhile is refused at once."""
+
+
 class PostgresStore(Store):
     """A database that other processes may share; `here` is where they reach this one."""
 
@@ -55,7 +63,9 @@ class PostgresStore(Store):
         super().__init__(_without_password(url))
         self._psycopg, self.failure = psycopg, (psycopg.Error,)
         self.url, self.here = url, here
-        self.instance = 0  # of this session; another one after the connection was lost
+        self.instance = 0  # what this process is known as, from its first connection on
+        self._session = 0  # the server's number of the connection that holds our lock
+        self._silent = ("", 0.0)  # why nobody is asked, and until when
 
     # -- connections -----------------------------------------------------------------------------------
 
@@ -66,8 +76,24 @@ class PostgresStore(Store):
         return bool(connection.closed)
 
     def open(self) -> None:
-        """Connect, make the tables, and say that this process lives."""
+        """Connect, make the tables, and say that this process lives.
+
+        Where a connection was lost the server may not know yet. It is told: nothing of what was sent there is under
+        way any more once the lock can be had again.
+        """
         self._writing = self._connected(to_write=True)
+        try:
+            self._join()
+        except BaseException:
+            self._writing.close()  # without its lock it must not be used
+            raise
+
+    def _join(self) -> None:
+        if self.instance:
+            held = "locktype = 'advisory' AND classid::bigint = ? AND objid::bigint = ? AND objsubid = 2 AND pid = ?"
+            sql = f"SELECT pg_terminate_backend(pid) FROM pg_locks WHERE {held}"
+            with self._understood():
+                self._writing.execute(sql, (LOCKS, self.instance, self._session))
         with self._transaction() as cursor:
             cursor.execute(
                 "SELECT pg_advisory_xact_lock(?, 0)", (LOCKS,)
@@ -78,24 +104,31 @@ class PostgresStore(Store):
                 " began TIMESTAMPTZ NOT NULL DEFAULT now())"
             )
         with self._understood():
-            self.instance = secrets.randbelow(2**31 - 1) + 1
+            self.instance = self.instance or secrets.randbelow(2**31 - 1) + 1
             self._writing.execute("SELECT pg_advisory_lock(?, ?)", (LOCKS, self.instance))
             self._writing.execute(
-                "INSERT INTO owners (id, address) VALUES (?, ?)", (self.instance, self.here)
+                "INSERT INTO owners (id, address) VALUES (?, ?) ON CONFLICT (id) DO NOTHING",
+                (self.instance, self.here),
             )
+        self._session = self._writing.info.backend_pid
 
     def _connected(self, to_write: bool) -> Any:
+        why, until = self._silent
+        if time.monotonic() < until:
+            raise StoreError(why)
+        connecting, cursors = _classes()
         with self._understood():
-            connection = self._psycopg.connect(
+            connection = connecting.connect(
                 self.url,
                 autocommit=True,
-                connect_timeout=5,
+                connect_timeout=int(SILENCE),
+                tcp_user_timeout=4000,
                 keepalives=1,
                 keepalives_idle=1,
                 keepalives_interval=1,
                 keepalives_count=3,
                 application_name="sidelight",
-                cursor_factory=_cursor_class(),
+                cursor_factory=cursors,
             )
             if self._reads_only:
                 connection.execute("SET default_transaction_read_only = on")
@@ -120,12 +153,23 @@ class PostgresStore(Store):
         if self._closed:
             raise StoreError(f"{self.where} is closed")
         if self._writing is None or self._writing.closed or self._writing.broken:
-            self.open()  # with a new lock: what was owned before is to be taken over anew
-        with self._understood(), self._writing.transaction(), self._writing.cursor() as cursor:
-            yield cursor
+            self.open()
+        committing = False
+        try:
+            with self._writing.transaction(), self._writing.cursor() as cursor:
+                yield cursor
+                committing = True
+        except self.failure as error:
+            explained = self._explained(error)
+            if committing and self._writing.closed:
+                raise OutcomeUnknown(str(explained)) from error
+            raise explained from error
 
     def _explained(self, error: Any) -> StoreError:
-        return StoreError(f"{self.where}: {' '.join(str(error).split()) or type(error).__name__}")
+        why = f"{self.where}: {' '.join(str(error).split()) or type(error).__name__}"
+        if isinstance(error, (_silent_class(), self._psycopg.errors.ConnectionTimeout)):
+            self._silent = (why, time.monotonic() + PAUSE)
+        return StoreError(why)
 
     # -- owners ----------------------------------------------------------------------------------------
 
@@ -179,9 +223,39 @@ class PostgresStore(Store):
 
 
 @cache
-def _cursor_class() -> type:
-    """Cursors that take SQL as the embedded store does: psycopg marks values by %s."""
+def _silent_class() -> type[Exception]:
     import psycopg
+
+    class Silent(psycopg.OperationalError):
+        """The server says nothing."""
+
+    return Silent
+
+
+@cache
+def _classes() -> tuple[Any, Any]:
+    """Connections that wait for `SILENCE` at most, and cursors that take SQL as the embedded store does.
+
+    libpq knows no such limit, and psycopg marks values by %s.
+    """
+    import psycopg
+
+    def limited(waiting: Any, pgconn: Any) -> Any:
+        until = time.monotonic() + SILENCE
+        try:
+            wanted = next(waiting)
+            while True:
+                ready = yield wanted  # every tenth of a second, or when there is something
+                if not ready and time.monotonic() > until:
+                    pgconn.finish()
+                    raise _silent_class()(f"the server has said nothing for {SILENCE:g} s")
+                wanted = waiting.send(ready)
+        except StopIteration as over:
+            return over.value
+
+    class Connection(psycopg.Connection[Any]):
+        def wait(self, gen: Any, *rest: Any, **named: Any) -> Any:
+            return super().wait(limited(gen, self.pgconn), *rest, **named)
 
     class Cursor(psycopg.Cursor[Any]):
         def execute(self, query: Any, *rest: Any, **named: Any) -> Any:
@@ -190,7 +264,7 @@ def _cursor_class() -> type:
         def executemany(self, query: Any, *rest: Any, **named: Any) -> Any:
             return super().executemany(query.replace("?", "%s"), *rest, **named)
 
-    return Cursor
+    return Connection, Cursor
 
 
 def _without_password(url: str) -> str:
