@@ -96,17 +96,16 @@ def test_an_interrupt_ends_what_is_being_compiled(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         list(warmup.warm_up(jobs=1, only=lambda name: name.startswith("decisions")))
     (worker,) = workers
-    assert worker.exitcode == -signal.SIGTERM
+    assert worker.exitcode == -signal.SIGKILL
 
 
 def test_a_process_that_is_killed_is_reported(monkeypatch):
-    class Broken:
-        def submit(self, *arguments):
-            raise BrokenProcessPool
+    def broken(self, *arguments):
+        raise BrokenProcessPool
 
-        def shutdown(self, cancel_futures):
-            pass
-
-    monkeypatch.setattr(warmup, "ProcessPoolExecutor", lambda *arguments, **options: Broken())
+    monkeypatch.setattr(warmup.Workers, "submit", broken)
+    monkeypatch.setattr(warmup.Workers, "__init__", lambda self, jobs: None)
+    monkeypatch.setattr(warmup.Workers, "end", lambda self: None)
+    monkeypatch.setattr(warmup.Workers, "close", lambda self: None)
     with pytest.raises(sl.errors.WorkerError, match="memory may be short"):
         list(warmup.warm_up())

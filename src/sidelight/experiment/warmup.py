@@ -5,11 +5,11 @@ Kernels are compiled for the kinds of arguments they are called with, so each ta
 
 from __future__ import annotations
 
-import multiprocessing
+import contextlib
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from sidelight._check import checked_jobs
 from sidelight.analysis import fractional_domination, packing_independent_set
 from sidelight.errors import WorkerError
 from sidelight.experiment.simulation import simulate
+from sidelight.experiment.sweep.local import Workers
 from sidelight.graph import families, read_graph, write_graph
 from sidelight.partition.natural import louvain
 from sidelight.planning import plan
@@ -67,23 +68,16 @@ def warm_up(jobs: int | None = None, only: Callable[[str], bool] = lambda name: 
     return _compiled([name for name in tasks() if only(name)], checked_jobs(jobs))
 
 
-def _compiled(names: list[str], workers: int) -> Iterator[Warmed]:
-    workers = min(workers, len(names))
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+def _compiled(names: list[str], jobs: int) -> Iterator[Warmed]:
     try:
-        for done in as_completed([pool.submit(_run, name) for name in names]):
-            yield done.result()
+        # Interrupted, what is being compiled, for minutes perhaps, is wanted no more.
+        with contextlib.closing(Workers(min(jobs, len(names)))) as workers:
+            for done in as_completed([workers.submit(_run, name) for name in names]):
+                yield done.result()
     except BrokenProcessPool as error:
         raise WorkerError(
             "a process that compiles kernels was ended from outside; memory may be short"
         ) from error
-    except BaseException:  # interrupted: what is being compiled, for minutes perhaps, is wanted no more
-        for worker in set(multiprocessing.active_children()) - others:
-            worker.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _run(name: str) -> Warmed:

@@ -243,8 +243,8 @@ def test_what_workers_wait_for_is_said_once(monkeypatch, caplog):
     """Two parts, whose workers say that they compile."""
     caplog.set_level("INFO", logger="sidelight")
     monkeypatch.setattr(notice, "_unsaid", [notice.TEXT])
-    monkeypatch.setattr(workers._Workers, "__init__", lambda self, jobs: None)
-    monkeypatch.setattr(workers._Workers, "end", lambda self: None)
+    monkeypatch.setattr(workers.Workers, "__init__", lambda self, jobs: None)
+    monkeypatch.setattr(workers.Workers, "end", lambda self: None)
 
     def submit(self, call, part, provenance):
         self._compiling = threading.Event()
@@ -253,7 +253,7 @@ def test_what_workers_wait_for_is_said_once(monkeypatch, caplog):
         future.set_result(("done", part))
         return future
 
-    monkeypatch.setattr(workers._Workers, "submit", submit)
+    monkeypatch.setattr(workers.Workers, "submit", submit)
     assert sorted(workers.on_processes(range(2), {}, 1)) == [("done", 0), ("done", 1)]
     assert [record.getMessage() for record in caplog.records] == [notice.TEXT]
 

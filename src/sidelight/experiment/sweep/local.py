@@ -32,11 +32,11 @@ def on_processes(
 ) -> Generator[Outcome, None, None]:
     """What came of the parts, in the order in which they finish; closing the iterator ends the workers."""
     waiting, running = iter(parts), dict[Future[Outcome], Part]()
-    workers: _Workers | None = None
+    workers: Workers | None = None
     try:
         while True:
             for part in islice(waiting, 2 * jobs - len(running)):
-                workers = workers or _Workers(jobs)
+                workers = workers or Workers(jobs)
                 running[workers.submit(execute, part, provenance)] = part
             if workers is None or not running:
                 return
@@ -60,7 +60,7 @@ def _one_by_one(parts: Iterable[Part], provenance: dict[str, str]) -> Iterator[O
     for part in parts:
         code: int | None = None
         for _ in range(MOST_ATTEMPTS - 1):
-            with contextlib.closing(_Workers(1)) as worker:
+            with contextlib.closing(Workers(1)) as worker:
                 try:
                     outcome: Outcome = worker.submit(execute, part, provenance).result()
                     break
@@ -72,7 +72,7 @@ def _one_by_one(parts: Iterable[Part], provenance: dict[str, str]) -> Iterator[O
         yield outcome
 
 
-class _Workers:
+class Workers:
     """Processes that are deaf to ctrl-C, have one thread each, and end with this one."""
 
     def __init__(self, jobs: int) -> None:
