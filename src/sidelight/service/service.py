@@ -154,7 +154,7 @@ class Service:
                 await self.read_tokens()
                 self._unread = ""
             except Problem as problem:
-                self._unread = str(problem)
+                self._unread = str(problem.__cause__ or problem)
 
     # -- health ----------------------------------------------------------------------------------------
 
