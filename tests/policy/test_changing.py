@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from changing_twin import ChangingTwin, Made
+from changing_twin import ChangingTwin, Made, cost
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -39,6 +39,7 @@ PLANS = {
     "loop-less clique": lambda: sl.plan(families.loopless_clique(5), realization="self-tuning"),
     "entropy": lambda: sl.plan(families.revealing_action(5), realization="self-tuning", order=1.0),
     "bandit": lambda: sl.plan(families.mab(4)),
+    "full feedback": lambda: sl.plan(families.full(4)),
     "failing": lambda: sl.plan(families.faulty(families.cycle(5), 0.6)),
     "failing entropy": lambda: sl.plan(
         families.faulty(families.loopy_star(4), 0.5), realization="self-tuning", order=1.0
@@ -468,7 +469,7 @@ def games(policy, graphs, losses, shown, weight=1.0, lost=0.0, t=0):
 
 
 @pytest.mark.parametrize("shown", ["before", "after"])
-@pytest.mark.parametrize("own", ["cycle", "mab", "loopless_clique"])
+@pytest.mark.parametrize("own", ["cycle", "mab", "loopless_clique", "full"])
 def test_the_certificate_bounds_the_regret_on_any_sequence_of_graphs(own, shown):
     """E[regret] ≤ E[certificate] exactly, over every run of short games; graphs that hide arms included."""
     graph = getattr(families, own)(3)
@@ -560,6 +561,22 @@ def test_what_nothing_reveals_costs_all_that_is_on_it():
     before = by_name(NUMBERS, game.arrays.numbers).charged
     game.learn(game.draw(sl.FeedbackGraph.from_edges(6, [])), np.zeros(0))
     assert by_name(NUMBERS, game.arrays.numbers).charged == pytest.approx(before + 1)
+
+
+def test_full_feedback_costs_what_hoeffding_says():
+    """For all losses, also where more is explored than needed; and dense play keeps to the plan's bound."""
+    rng, A = np.random.default_rng(3), np.ones((4, 4))
+    for _ in range(100):
+        X, Z, beta = rng.dirichlet(np.full(4, 0.5)), rng.dirichlet(np.full(4, 0.5)), 10 ** rng.uniform(-1, 2)
+        for losses in [*np.array(list(product([0.0, 1.0], repeat=4))), rng.random(4)]:
+            stability = losses @ X + beta * np.log(X @ np.exp(-losses / beta))
+            for played in (X, (X + Z) / 2, Z):
+                assert stability + losses @ (played - X) <= cost(A, X, played, beta, 1.0) * (1 + 1e-9)
+    policy = sl.plan("full:20").policy(seed=1)._for_changes()
+    coins = np.random.default_rng(0).random((2000, 20)) < 0.5
+    for losses in coins.astype(float):
+        policy.observe(policy.decide(), losses)
+    assert policy.certificate().value <= policy.bound_at(2000)
 
 
 def test_more_edges_never_cost_more():

@@ -14,7 +14,10 @@ CLEARLY = 1 - 1e-9
 
 def cost(A, X, Z, beta, s):
     """What a round costs at most that plays Z, with the bound that the engine has on the shift."""
-    return float(terms(A, X, Z, beta, s, int(X.argmax())).sum())
+    estimated = float(terms(A, X, Z, beta, s, int(X.argmax())).sum())
+    if s == 1 and (A == 1).all():  # Hoeffding: nothing is estimated
+        return min(estimated, 1 / (8 * beta) + float(np.maximum(Z - X, 0).sum()))
+    return estimated
 
 
 @dataclass
