@@ -272,6 +272,12 @@ class AnytimeBound(BoundCurve):
     strong: float  # coefficient of t^{1/2}
     start: int
 
+    def __post_init__(self) -> None:
+        if not (self.weak >= 0 and self.strong >= 0):  # the checker compares where a concave curve is closest
+            raise InvalidOption(
+                f"the coefficients of a bound are not negative, got {self.weak}, {self.strong}"
+            )
+
     @property
     def constant(self) -> float:
         """Coefficient of the leading power of t."""

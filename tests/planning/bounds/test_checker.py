@@ -184,6 +184,8 @@ def test_refuses_tampered_anytime_plans():
     made = plan(graph, None, realization="anytime")
     assert holds(made)
     assert failing(replace(made, curve=replace(made.curve, weak=made.curve.weak * 0.9)))
+    with pytest.raises(InvalidOption, match="not negative"):
+        replace(made.curve, strong=-1.0)
     t = made.tuning
     assert failing(replace(made, tuning=replace(t, inner_rate=t.inner_rate * 2)))
     assert failing(replace(made, tuning=replace(t, schedule=replace(t.schedule, exploration=-0.5))))

@@ -1,12 +1,16 @@
 """The independent check of self-tuning plans refuses whatever claims too much."""
 
-from dataclasses import replace
+from bisect import bisect_right
+from dataclasses import fields, replace
+from math import inf
+from typing import ClassVar
 
 import pytest
 
 import sidelight as sl
 from sidelight.planning import check_certificate
 from sidelight.planning.self_tuning.curve import SelfTuningBound
+from sidelight.planning.self_tuning.rule import SelfTuning
 
 
 def failing(plan):
@@ -41,6 +45,48 @@ def test_a_curve_that_claims_too_little_is_found():
     made = sl.plan(sl.families.cycle(12), realization="self-tuning")
     less = replace(made.tuning.self_tuning, weak=made.tuning.self_tuning.weak * 0.999)
     assert ["every round" in name for name in failing(replace(made, curve=SelfTuningBound(less)))] == [True]
+
+
+NUMBERS = [field.name for field in fields(SelfTuning) if field.name not in ("horizon", "budget")]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_curve_of_other_numbers_is_refused_whatever_samples_say(number):
+    """Also where it is above the true one at every number of rounds that is looked at."""
+    made = sl.plan(sl.families.cycle(12))
+    rule = made.tuning.self_tuning
+    for factor in (1 - 1e-9, 1 + 1e-9):
+        changed = getattr(rule, number) * factor if 0 < getattr(rule, number) < inf else 1.0
+        other = SelfTuningBound(replace(rule, **{number: changed}))
+        assert ["every round" in name for name in failing(replace(made, curve=other))] == [True]
+
+
+class Between(SelfTuningBound):
+    """A curve that is changed where the checker used not to look: between rounds 1/16 apart."""
+
+    seen: ClassVar[list[int]] = [1]
+    while seen[-1] < 2**62:
+        seen.append(seen[-1] + max(seen[-1] // 16, 1))
+
+    def value_at(self, t):
+        return (
+            super().value_at(self.seen[bisect_right(self.seen, t) - 1]) if t > 5000 else super().value_at(t)
+        )
+
+
+class Falling(SelfTuningBound):
+    """A curve that is far too high, and falls to one that is still true."""
+
+    def value_at(self, t):
+        return super().value_at(t) * (100 if t < 10**6 else 1)
+
+
+@pytest.mark.parametrize("curve", [Between, Falling])
+@pytest.mark.parametrize("family", ["cycle:12", "mab:12", "full:12", "corrupted_mab:12,2"])
+def test_a_curve_that_is_false_between_two_rounds_is_found(curve, family):
+    made = sl.plan(family)
+    assert failing(made) == []
+    assert ["every round" in name for name in failing(replace(made, curve=curve(made.curve.rule)))] == [True]
 
 
 def test_a_cover_that_leaves_arms_out_is_found():
