@@ -232,7 +232,7 @@ def test_an_exit_code_that_the_pool_has_met_first_is_waited_for():
     process = SimpleNamespace(exitcode=None, kill=lambda: None, join=lambda: None)
     watching = threading.Timer(0.1, setattr, (process, "exitcode", -9))
     watching.start()
-    ended = object.__new__(workers._Workers)
+    ended = object.__new__(workers.Workers)
     ended._pool = SimpleNamespace(
         _processes={1: process}, _executor_manager_thread=watching, shutdown=lambda **_: None
     )
