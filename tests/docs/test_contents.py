@@ -89,3 +89,17 @@ def test_the_site_is_no_part_of_the_package():
     extras = project["project"]["optional-dependencies"]
     assert any("sphinx" in each for each in extras["docs"])
     assert not any("sphinx" in each for each in project["project"]["dependencies"])
+
+
+def test_lines_that_install_work_as_written():
+    """There is no release: what is not installed yet comes from the clone."""
+    pages = [ROOT / "README.md", *DOCS.rglob("*.md"), *(ROOT / "deploy").iterdir()]
+    named = {
+        what: page.name
+        for page in pages
+        for what in re.findall(r"pip install (?:--\S+ )*'?([.\w/][^\s'`]*)", page.read_text(encoding="utf-8"))
+    }
+    assert {what for what in named if not what.startswith((".", "/source"))} == set()
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert set(re.findall(r"\[(\w+)\]", " ".join(named))) <= set(extras)
+    assert len(named) > 3

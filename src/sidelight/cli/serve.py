@@ -36,7 +36,7 @@ def command(rate: float | None, as_json: bool, **settings: Any) -> None:
     """Serve policies over HTTP until interrupted; docs/service.md describes it.
 
     Listens on this machine only, unless --host says otherwise. The first start prints a token that may do everything,
-    once; SIDELIGHT_ADMIN_TOKEN in the environment sets it instead. Needs `pip install 'sidelight[service]'`.
+    once; SIDELIGHT_ADMIN_TOKEN in the environment sets it instead. Needs `pip install '.[service]'` in the clone.
 
     \b
     sidelight serve

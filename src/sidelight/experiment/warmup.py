@@ -23,7 +23,7 @@ from sidelight.analysis import fractional_domination, packing_independent_set
 from sidelight.errors import WorkerError
 from sidelight.experiment.simulation import simulate
 from sidelight.experiment.sweep.local import Workers
-from sidelight.graph import families, read_graph, write_graph
+from sidelight.graph import FeedbackGraph, families, read_graph, write_graph
 from sidelight.partition.natural import louvain
 from sidelight.planning import plan
 from sidelight.policy.names import make
@@ -129,6 +129,11 @@ def _read() -> None:
         for name in ("graph.csv", "graph.mtx"):
             write_graph(graph, Path(folder) / name)
             read_graph(Path(folder) / name)
+    analyze(graph)
+
+
+def analyze(graph: FeedbackGraph) -> None:
+    """What planning asks of a graph."""
     fractional_domination(graph)
     packing_independent_set(graph)
     louvain(graph, default_rng(0))

@@ -18,10 +18,11 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from sidelight.errors import ServiceError
 from sidelight.graph import families
-from sidelight.planning import plan
+from sidelight.policy import Policy
+from sidelight.policy.names import make
 from sidelight.service.access import Limits
 from sidelight.service.app import create_app
-from sidelight.service.logs import to_stderr
+from sidelight.service.logs import note, to_stderr
 from sidelight.service.served import SNAPSHOT_EVERY, warm
 from sidelight.service.service import Service
 from sidelight.service.store.base import make_store
@@ -29,6 +30,9 @@ from sidelight.service.store.base import make_store
 GRACE = 30
 """Seconds that requests under way have when the service is told to stop."""
 
+
+SLOW = 2.0
+"""Seconds: what takes longer was compiled, and not read."""
 
 PATIENCE = 10.0
 """Seconds that a connection may be open without a whole request."""
@@ -217,5 +221,19 @@ def bound(host: str, port: int) -> socket.socket:
 
 
 def warm_kernels() -> None:
-    """Compile, or read from the cache, what the default plan needs: no first request waits for that."""
-    warm(plan(families.cycle(4)).policy(seed=0))
+    """Compile, or read from the cache, what plans of every kind need: no request waits for the compiler."""
+    from sidelight.experiment.warmup import HORIZON, PLANS, analyze
+
+    analyze(families.parse("random:30,0.2,1:loops"))
+    for at, (kind, (family, player)) in enumerate(PLANS.items(), start=1):
+        began = time.perf_counter()
+        policy = make(player, families.parse(family), HORIZON).policy(seed=0)
+        assert isinstance(policy, Policy)
+        warm(policy)
+        if (seconds := time.perf_counter() - began) > SLOW:
+            note(
+                "compiled before the port opens",
+                kind=kind,
+                of=f"{at} of {len(PLANS)}",
+                seconds=round(seconds),
+            )
