@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import threading
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from serving import ADMIN, Clock, replayed, running, together
 
@@ -253,6 +255,15 @@ def test_the_log_goes_through_evaluate(store, tmp_path):
         parquet = service.http.get("/v1/policies/p/log", headers={"Accept": "application/vnd.apache.parquet"})
         (tmp_path / "log.parquet").write_bytes(parquet.content)
         assert sl.Log.read(tmp_path / "log.parquet").n_rows == log.n_rows
+
+
+def test_a_log_of_nothing_but_open_decisions(service):
+    service.create()
+    service.decide(count=3)
+    assert service.http.get("/v1/policies/p/log").text == ""
+    answer = service.http.get("/v1/policies/p/log", params={"format": "parquet"})
+    assert answer.status_code == 200
+    assert pq.read_table(io.BytesIO(answer.content)).num_rows == 0
 
 
 def test_exported_and_brought_elsewhere(store, sqlite, tmp_path):

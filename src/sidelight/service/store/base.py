@@ -280,7 +280,8 @@ class Store(ABC):
             made = {event.decision: event.body for event in page if event.kind == Kind.DECIDED}
             ends = {end.decision: end for end in self._ends(policy, list(made)) if end.kind == Kind.OBSERVED}
             answered = [(number, body, ends[number]) for number, body in made.items() if number in ends]
-            yield [(number, body, end.body, end.time) for number, body, end in answered]
+            if answered:  # a page of events may have no decision that was answered
+                yield [(number, body, end.body, end.time) for number, body, end in answered]
 
     def tokens(self) -> list[TokenRow]:
         """All tokens, the oldest first."""
