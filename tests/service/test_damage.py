@@ -133,6 +133,23 @@ def test_an_index_that_does_not_fit_is_made_anew(two):
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
+def test_nothing_where_a_snapshot_should_be(two):
+    path, known = two
+    with closing(sqlite3.connect(path)) as connection:
+        (was,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'snapshots'").fetchone()
+    allowed = was.replace("data BLOB NOT NULL", "data BLOB")
+    for text, before in ((allowed, "SELECT ?"), (was, f"UPDATE snapshots SET data = ? WHERE {NEWEST}")):
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(before, (None,))
+            connection.execute("PRAGMA writable_schema = ON")
+            connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = 'snapshots'", (text,))
+            connection.commit()
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("NULL value in snapshots.data",)]
+    with running(path) as service:
+        assert service.show("bad") == known
+
+
 def test_an_end_that_is_lost_is_no_endless_search(two):
     path, _ = two
     harm(path, "DELETE FROM events WHERE policy = 1 AND seq = 3")

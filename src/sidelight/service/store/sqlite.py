@@ -177,9 +177,7 @@ class SqliteStore(Store):
             if not self._unsound:
                 with self._understood():
                     self._writing.execute("REINDEX")
-                problems = self.problems()
-            if self._unsound or not problems:
-                return
+            return  # what else is wrong with a row is noticed where it is read
         raise self._damaged("; ".join(problems[:3]))
 
     def problems(self) -> list[str]:
