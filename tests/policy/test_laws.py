@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import INSTANCES
 from numpy.testing import assert_allclose
-from stronger_twins import flat_plan, flat_ways, hand_plan, instance_of, potential_of, weights_of
+from stronger_twins import flat_plan, flat_ways, potential_of, spreading
 
 import sidelight as sl
 
@@ -61,19 +61,6 @@ def plans(draw):
     return sl.plan(g, horizon, partition=partition, realization=realization)
 
 
-def spreading(g, partition, h):
-    """Tsallis-h in every weak block, and exploration that follows it: small graphs do not choose that themselves."""
-    plan = sl.plan(g, 1_000, partition=partition, realization="interpolated")
-    instance, weights = instance_of(plan), weights_of(plan)
-    shares = [naive.diameter(h, len(instance.blocks[k])) * weights[k].sum() ** h for k in instance.U2]
-    top = [naive.Entropy(0.05) if k in instance.U1N else naive.Tsallis(0.01) for k in range(instance.m)]
-    parameters = naive.interpolated_parameters(
-        instance, 1_000, weights, dict.fromkeys(instance.U2, h), 0.25 / sum(shares) if shares else 0.0, 0.1, top,
-        0.1 if instance.U1N else 0.0,
-    )  # fmt: skip
-    return hand_plan(plan, instance, parameters)
-
-
 @functools.cache
 def stronger_plan(named_at, realization):
     """A plan that the paper does not have, on a small named instance; None where it does not exist."""
@@ -85,7 +72,10 @@ def stronger_plan(named_at, realization):
     if realization == "flat":
         return sl.plan(g, named.horizon, realization=realization)
     if realization.startswith("spread"):
-        return spreading(g, partition, float(realization.split()[1])) if partition.weak.size else None
+        if not partition.weak.size:
+            return None
+        plan = sl.plan(g, 1_000, partition=partition, realization="interpolated")
+        return spreading(plan, float(realization.split()[1]), lambda block: 0.01)[0]
     owed = dict(flat_ways(g)).get(realization)
     return None if owed is None else flat_plan(g, named.horizon, realization, owed)
 
@@ -95,6 +85,10 @@ stronger_plans = st.builds(stronger_plan, st.integers(0, len(SMALL) - 1), st.sam
     lambda plan: plan is not None
 )
 games = st.tuples(st.one_of(plans(), stronger_plans), st.integers(0, 10**6), st.integers(0, 8))
+
+
+def each_game(test):
+    return settings(deadline=None, derandomize=True, max_examples=100)(given(games)(test))
 
 
 def twin_of(plan):
@@ -150,37 +144,22 @@ def played(game):
 # -- distributions ----------------------------------------------------------------------------------------
 
 
-@given(games)
-@settings(deadline=None, derandomize=True, max_examples=100)
-def test_distributions_are_on_the_simplex(game):
-    policy, _, _ = played(game)
+@each_game
+def test_policy_and_twin_agree_on_distributions_that_see_every_arm(game):
+    """On the simplex, and P(v) = Σ_{u ∈ Nin(v)} Z(u) > 0: no estimate divides by zero."""
+    policy, twin, _ = played(game)
     for p in (policy.probabilities, policy._game.block_probabilities):
         assert (p >= 0).all()
         assert abs(p.sum() - 1) <= 1e-12
     assert policy.probabilities.shape == (policy.graph.n_arms,)
     assert policy._game.block_probabilities.shape == (policy.plan.partition.n_blocks,)
-
-
-@given(games)
-@settings(deadline=None, derandomize=True, max_examples=60)
-def test_policy_and_twin_agree(game):
-    policy, twin, _ = played(game)
     assert_allclose(policy.probabilities, twin.distribution(), rtol=1e-9, atol=1e-9)
     assert_allclose(policy._game.block_probabilities, twin.Y, rtol=1e-9, atol=1e-9)
-
-
-@given(games)
-@settings(deadline=None, derandomize=True, max_examples=60)
-def test_every_arm_can_be_seen(game):
-    """P(v) = Σ_{u ∈ Nin(v)} Z(u) > 0: no estimate divides by zero."""
-    policy, _, _ = played(game)
-    p = policy.probabilities
     for v in range(policy.graph.n_arms):
-        assert p[policy.graph.in_neighbors(v)].sum() > 0
+        assert policy.probabilities[policy.graph.in_neighbors(v)].sum() > 0
 
 
-@given(games)
-@settings(deadline=None, derandomize=True, max_examples=60)
+@each_game
 def test_exploration_is_a_floor(game):
     """Z ≥ γ, and Z(V_k) ≥ (1−γ̄)·Y(k): the policy explores as much as its plan says."""
     policy, _, _ = played(game)
@@ -194,8 +173,7 @@ def test_exploration_is_a_floor(game):
 # -- estimates and the regret decomposition ---------------------------------------------------------------
 
 
-@given(games)
-@settings(deadline=None, derandomize=True, max_examples=60)
+@each_game
 def test_estimates_are_unbiased(game):
     """E ℓ̂ = ℓ and E L̂(k) = ⟨X̃_k, ℓ_k⟩, summing over every arm the policy may draw now."""
     policy, twin, rng = played(game)
@@ -208,8 +186,7 @@ def test_estimates_are_unbiased(game):
     assert_allclose(mean_of_blocks, expected, rtol=1e-6, atol=1e-9)
 
 
-@given(games)
-@settings(deadline=None, derandomize=True, max_examples=60)
+@each_game
 def test_regret_decomposes_round_by_round(game):
     """Lemma regret: ⟨ℓ, Z − e_{a*}⟩ ≤ projection + restriction + global + local, for every a*."""
     policy, twin, rng = played(game)
@@ -220,8 +197,7 @@ def test_regret_decomposes_round_by_round(game):
         assert parts.regret <= parts.total + 1e-7
 
 
-@given(games)
-@settings(deadline=None, derandomize=True, max_examples=60)
+@each_game
 def test_ledger_records_the_parts_of_the_arm_played(game):
     """What `tell` adds to the ledger is what the estimates of the arm actually drawn say, for every a*."""
     policy, twin, rng = played(game)

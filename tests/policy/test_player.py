@@ -7,9 +7,11 @@ import pickle
 import threading
 import time
 import warnings
+import zipfile
 
 import numpy as np
 import pytest
+from dozen import every_case
 from numpy.testing import assert_array_equal
 from policy_kinds import playable, played, turn
 
@@ -131,8 +133,13 @@ def files_of_another_kind(folder):
     os.mkfifo(folder / "pipe")
     np.save(folder / "array.npy", np.ones(3))
     np.savez(folder / "other.npz", values=np.ones(3))
+    np.savez(folder / "nothing.npz")
+    (folder / "noise").write_bytes(np.random.default_rng(1).bytes(5_000))
+    with zipfile.ZipFile(folder / "zip", "w") as archive:
+        archive.writestr("header", "not an array")
 
 
+@every_case
 @pytest.mark.parametrize(
     ("name", "called"),
     [
@@ -147,6 +154,9 @@ def files_of_another_kind(folder):
         ("folder", "a folder"),
         ("array.npy", "a single NumPy array"),
         ("other.npz", "holds values.npy"),
+        ("nothing.npz", "holds nothing"),
+        ("noise", "is no archive of arrays"),
+        ("zip", "holds header"),
         ("absent", "does not exist"),
         ("pipe", "a device or a pipe"),
     ],
@@ -156,6 +166,7 @@ def test_a_file_of_another_kind_is_called_what_it_is(name, called, tmp_path):
     with pytest.raises(sl.SavedStateError, match=called) as refused:
         sl.Policy.load(tmp_path / name)
     assert name in str(refused.value)
+    assert "\n" not in str(refused.value)
 
 
 def test_a_file_must_not_ask_for_more_than_the_limit(tmp_path):

@@ -226,35 +226,6 @@ def test_losses_that_are_not_numbers(value, shown):
             policy.tell(form)
 
 
-SHAPES = {
-    "empty": lambda k: [],
-    "one short": lambda k: [0.5] * (k - 1),
-    "one more": lambda k: [0.5] * (k + 1),
-    "scalar": lambda k: 0.5,
-    "row": lambda k: np.full((1, k), 0.5),
-    "column": lambda k: np.full((k, 1), 0.5),
-    "zero by k": lambda k: np.empty((0, k)),
-    "ragged": lambda k: [[0.5]] * (k - 1) + [[0.5, 0.5]],
-    "None": lambda k: None,
-    "text": lambda k: "0.5",
-    "set": lambda k: {0.5},
-    "generator": lambda k: (0.5 for _ in range(k)),
-    "object": lambda k: object(),
-    "dates": lambda k: np.zeros(k, dtype="M8[s]"),
-    "complex array": lambda k: np.full(k, 0.5 + 0j),
-    "text array": lambda k: np.full(k, "0.5"),
-}
-
-
-@pytest.mark.parametrize("g", GRAPHS.values(), ids=GRAPHS)
-def test_feedback_of_the_wrong_shape_or_kind(g):
-    policy = played(g, 4)
-    revealed = g.out_degree[policy.ask()]
-    for told in SHAPES.values():
-        with refused(policy):
-            policy.tell(told(revealed))
-
-
 @pytest.mark.parametrize("g", GRAPHS.values(), ids=GRAPHS)
 def test_mappings_over_other_arms(g):
     policy = played(g, 4)

@@ -203,24 +203,6 @@ def path(policy, tmp_path):
     return tmp_path / "policy"
 
 
-def test_files_that_are_something_else(path, tmp_path):
-    sl.write_graph(sl.families.cycle(5), tmp_path / "graph.npz")
-    np.savez(tmp_path / "other.npz", header=np.arange(3), values=np.ones(2))
-    np.savez(tmp_path / "nothing.npz")
-    np.save(tmp_path / "array.npy", np.ones(3))
-    (tmp_path / "empty").write_bytes(b"")
-    (tmp_path / "text").write_text("a policy, honestly\n")
-    (tmp_path / "json").write_text('{"format": "sidelight-policy", "version": 2}')
-    (tmp_path / "noise").write_bytes(np.random.default_rng(1).bytes(5_000))
-    with zipfile.ZipFile(tmp_path / "zip", "w") as archive:
-        archive.writestr("header", "not an array")
-    (tmp_path / "folder").mkdir()
-    for entry in tmp_path.iterdir():
-        if entry != path:
-            refuse(entry)
-    refuse(tmp_path / "absent")
-
-
 def test_truncated_files(path):
     whole = path.read_bytes()
     for length in [*range(0, 200, 7), *np.linspace(200, len(whole) - 1, 60).astype(int)]:

@@ -27,10 +27,9 @@ from stronger_twins import (
     flat_twin,
     flat_ways,
     hand_plan,
-    instance_of,
     interpolated_twin,
+    spreading,
     twin_of_flat,
-    weights_of,
 )
 
 import sidelight as sl
@@ -238,29 +237,14 @@ def test_flat_games_have_every_kind_of_arm():
     assert min(groups) == 2
 
 
-def spreading_game(named, h):
-    """The instance with every block at Tsallis-h, exploring at most a quarter of the time, and its twin."""
-    plan = plan_of(named, "interpolated")
-    instance, weights = instance_of(plan), weights_of(plan)
-    shares = [naive.diameter(h, len(instance.blocks[k])) * weights[k].sum() ** h for k in instance.U2]
-    top = [
-        naive.Entropy(0.05) if k in instance.U1N else naive.Tsallis(0.4 / np.sqrt(named.horizon + k))
-        for k in range(instance.m)
-    ]
-    parameters = naive.interpolated_parameters(
-        instance, named.horizon, weights, dict.fromkeys(instance.U2, h), 0.25 / sum(shares), 0.1, top,
-        0.1 if instance.U1N else 0.0,
-    )  # fmt: skip
-    return hand_plan(plan, instance, parameters), instance, parameters
-
-
 WEAK = [named for named in EXACT if any(len(block) > 1 for block in named.blocks)]
 
 
 @pytest.mark.parametrize("h", [0.5, 0.7])
 @pytest.mark.parametrize("named", WEAK, ids=lambda named: named.name)
 def test_spread_exploration_follows_its_twin(named, h):
-    plan, instance, parameters = spreading_game(named, h)
+    plan = plan_of(named, "interpolated")
+    plan, instance, parameters = spreading(plan, h, lambda k: 0.4 / np.sqrt(named.horizon + k))
     assert (plan.tuning.spread[instance.U2] > 0).all()
     check_against(named, plan, instance, parameters, rounds=FEWER)
 

@@ -52,6 +52,23 @@ def interpolated_twin(plan):
     return instance, parameters
 
 
+def spreading(plan, h, top_rate):
+    """(plan, instance, parameters): Tsallis-h in every weak block, a quarter of the time explored as it says.
+
+    Small graphs do not choose that themselves; `top_rate` is a function of the block.
+    """
+    instance, weights = instance_of(plan), weights_of(plan)
+    shares = [naive.diameter(h, len(instance.blocks[k])) * weights[k].sum() ** h for k in instance.U2]
+    top = [
+        naive.Entropy(0.05) if k in instance.U1N else naive.Tsallis(top_rate(k)) for k in range(instance.m)
+    ]
+    parameters = naive.interpolated_parameters(
+        instance, plan.horizon, weights, dict.fromkeys(instance.U2, h), 0.25 / sum(shares) if shares else 0.0,
+        0.1, top, 0.1 if instance.U1N else 0.0,
+    )  # fmt: skip
+    return hand_plan(plan, instance, parameters), instance, parameters
+
+
 def strong_twin(plan):
     """One potential for all arms, and γ spread evenly over those with self-loops, if there are any."""
     h, eta, gamma = (plan.parameters[name] for name in ("h", "eta", "gamma_bar"))
