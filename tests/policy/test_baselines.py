@@ -24,6 +24,7 @@ from saved_files import contents, forge
 import sidelight as sl
 from sidelight.planning.exploration import dominating_set
 from sidelight.policy import names as registry
+from sidelight.policy.rules.ts_n import least_probabilities
 
 HORIZON = 3_000
 LOOPS = ["mab:5", "full:6", "pricing:6", "loopy_star:6"]
@@ -328,3 +329,9 @@ def test_regret_grows_with_the_exponent_of_the_theory(name):
     error = 4 * float(np.linalg.norm(weights * errors))
     assert error < 0.1
     assert abs(float(weights @ np.log(means)) - exponent) <= error
+
+
+@pytest.mark.parametrize(("a", "b"), [([1e99, 1.0], [1.0, 1.0]), ([1.0, 0.5], [1.0, 1.0]), ([np.nan], [1.0])])
+def test_posteriors_that_nobody_can_have_are_refused(a, b):
+    with pytest.raises(sl.errors.SolverError, match="observations of their arm"):
+        least_probabilities(np.array(a), np.array(b))

@@ -81,6 +81,8 @@ class ts_n(Rule):
 # -- which of several Beta variates is the least, exactly ----------------------------------------------------
 
 
+MOST_SEEN = 1e12
+"""Posteriors of more observations are too narrow for the accuracy below, and nobody's."""
 ACCURACY = 1e-12
 """How well the two halves of a panel must agree with the whole."""
 MOST_LEVELS = 200
@@ -99,6 +101,10 @@ def least_probabilities(a: Floats, b: Floats) -> Floats:
     >>> least_probabilities(np.array([1.0, 1.0, 1.0]), np.array([1.0, 1.0, 1.0])).round(9).tolist()
     [0.333333333, 0.333333333, 0.333333333]
     """
+    if not ((a >= 1) & (b >= 1) & (a + b <= MOST_SEEN)).all():
+        raise SolverError(
+            "losses add up to at most the observations of their arm, of which there are 10¹² at most; these do not"
+        )
     if a.size == 1:
         return np.ones(1)
     panels = _panels(a, b)
