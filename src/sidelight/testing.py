@@ -293,7 +293,7 @@ def check_frequencies(subject: Subject) -> None:
     from scipy.stats import chi2
 
     n = subject.graph.n_arms
-    draws = max(1_000, 20 * n)
+    draws = max(2_000, 20 * n)
     for rounds in (0, subject.rounds // 3):
         policy = subject.played(rounds)
         expected = policy.probabilities * draws
