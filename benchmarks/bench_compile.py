@@ -22,7 +22,6 @@ INSTANCES = (
     ("cliques:100x10", "fixed"),
     ("mab:1000", "fixed"),
     ("cycle:1000", "fixed"),
-    ("cycle:1000", "anytime"),
     ("cycle:1000", "self_tuning"),
     ("mab:20", "ucb_n"),
     ("mab:20", "tsallis_inf"),

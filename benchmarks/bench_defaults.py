@@ -64,11 +64,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--against", type=Path, help="another checkout, measured in turns with this one")
     parser.add_argument("--quick", action="store_true", help="at most 1,024 arms")
-    parser.add_argument("--only", nargs="*", help="kinds of cases: auto anytime named pairs")
+    parser.add_argument("--only", nargs="*", help="kinds of cases: auto self-tuning named pairs")
     parser.add_argument("--graphs", nargs="*", default=list(NAMED))
     parser.add_argument("--repetitions", type=int, default=5)
     options = parser.parse_args()
-    kinds = options.only or ["auto", "anytime", "named", "pairs"]
+    kinds = options.only or ["auto", "self-tuning", "named", "pairs"]
     workers = {"here": Worker(ROOT)}
     if options.against:
         workers["before"] = Worker(options.against)
@@ -88,7 +88,7 @@ def main():
             ]
         if "named" in kinds:
             cases += [("named", name, 10**6) for name in "ABC"]
-    protos = sorted({NAMED[name] for name in options.graphs}) if {"auto", "anytime"} & set(kinds) else []
+    protos = sorted({NAMED[name] for name in options.graphs}) if {"auto", "self-tuning"} & set(kinds) else []
     cases += [("prototype", name, size(name)) for name in protos]
     ns, told = measured(workers, cases, options.repetitions)
 
@@ -100,7 +100,7 @@ def main():
         if kind == "prototype":
             continue
         mine, unit = ns["here", case], 1_000 if kind == "pairs" else 1
-        label = {"auto": f"{name}", "anytime": f"{name}, no horizon", "named": f"named {name}"}.get(
+        label = {"auto": f"{name}", "self-tuning": f"{name}, no horizon", "named": f"named {name}"}.get(
             kind, f"{name}, ask and tell (µs)"
         )
         proto = ns.get(("here", ("prototype", NAMED.get(name, ""), n)))

@@ -48,7 +48,7 @@ def main():
 
 
 def plan_start(plan):
-    """Rounds as `sl.simulate` plays them, epochs included."""
+    """Rounds as `sl.simulate` plays them."""
     n = plan.graph.n_arms
     environment = sl.environments.bernoulli(means(n))
     policy = plan.policy(seed=0)
@@ -96,10 +96,6 @@ def default_plan(name, n):
     return sl.plan(GRAPHS[name](n), horizon_of(n), **({"premium": 0.1} if old else {}))
 
 
-def anytime(name, n):
-    return plan_start(sl.plan(GRAPHS[name](n), None))
-
-
 def self_tuning(name, n):
     return plan_start(sl.plan(GRAPHS[name](n), realization="self-tuning"))
 
@@ -135,7 +131,6 @@ def pairs(name, n):
 
 START = {
     "auto": auto,
-    "anytime": anytime,
     "self-tuning": self_tuning,
     "flat": flat,
     "named": named,

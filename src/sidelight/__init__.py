@@ -50,7 +50,7 @@ _MOVED = {
         "StoreError", "UnobservableGraph", "WeightsIgnored", "WorkerError",
     ),
     "sidelight.evaluation": ("Evaluations",),
-    "sidelight.planning": ("AnytimeBound", "Comparison", "SelfTuningBound", "StrongAnytimeBound"),
+    "sidelight.planning": ("Comparison", "SelfTuningBound"),
     "sidelight.policy": ("Rule",),
 }  # fmt: skip
 """Names that were here, and are found for one more version, with a warning that says where they are."""

@@ -5,7 +5,6 @@ A module of its own, so that `sidelight plan --help` need not import the planner
 
 from __future__ import annotations
 
-ANYTIME = "anytime"
 SELF_TUNING = "self-tuning"
 UNIFORM = "uniform"
 
@@ -19,11 +18,9 @@ REALIZATIONS = {
     "adaptive": "Theorem adapt-realized-upper-bound",
     "hybrid": "each weak block plays the better of these two",
     UNIFORM: "every arm alike, whatever is seen: R ≤ (1 − 1/N)·T",
-    ANYTIME: "a flat plan with rates that fall, for any number of rounds",
 }
 """Name → meaning, in one line."""
 
-WITH_HORIZON = tuple(name for name in REALIZATIONS if name != ANYTIME)
-WITHOUT_HORIZON = ("auto", SELF_TUNING, "flat", ANYTIME)
+WITHOUT_HORIZON = ("auto", SELF_TUNING)
 FAILING = ("auto", SELF_TUNING)
 """For graphs whose reveals may fail, with a horizon or without; with one also "fixed", "flat" and "uniform"."""

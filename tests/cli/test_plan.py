@@ -65,17 +65,16 @@ FULL = pytest.mark.full
 
 
 @pytest.mark.parametrize(
-    ("spec", "realization"),
+    "spec",
     [
-        *((spec, "auto") for spec in ("cycle:6", "loopless_clique:6", "newsvendor:8")),
-        ("cycle:6", "anytime"),
-        *(pytest.param(spec, "auto", marks=FULL) for spec in ("full:9", "corrupted_mab:64,4")),
+        "cycle:6", "loopless_clique:6", "newsvendor:8", "mab:1",
+        *(pytest.param(spec, marks=FULL) for spec in ("full:9", "corrupted_mab:64,4")),
     ],
-)
-def test_plans_without_a_horizon_show_their_bound_by_rounds(run, spec, realization):
+)  # fmt: skip
+def test_plans_without_a_horizon_show_their_bound_by_rounds(run, spec):
     """The same numbers in the table and in JSON, and everything they rest on is checked."""
-    made = sl.plan(sl.families.parse(spec), None, realization=realization)
-    found = answer(run, spec, "--anytime", "--realization", realization)
+    made = sl.plan(spec)
+    found = answer(run, spec, "--anytime")
     assert [row["t"] for row in found["bound_at"]] == SHOWN
     for row in found["bound_at"]:
         bound = made.bound_at(row["t"])
@@ -83,7 +82,7 @@ def test_plans_without_a_horizon_show_their_bound_by_rounds(run, spec, realizati
         assert (row["certified"], row["informative"]) == (bound.certified, bound.informative)
     assert found["checks"]
     assert all(check["holds"] for check in found["checks"])
-    code, out, err = run("plan", spec, "--anytime", "--realization", realization)
+    code, out, err = run("plan", spec, "--anytime")
     assert (code, err) == (0, "")
     table = out.partition("After t rounds")[2].splitlines()
     for t, line in zip(SHOWN, table[2:], strict=True):
@@ -188,7 +187,7 @@ WRONG = {
     "search nan": ("-T", "9", "--search", "nan"),
     "search any": ("--anytime", "--search", "1"),
     "blocks any": ("--anytime", "--realization", "clustered"),
-    "rates that fall with a horizon": ("-T", "9", "--realization", "anytime"),
+    "fixed rates any": ("--anytime", "--realization", "flat"),
 }
 
 

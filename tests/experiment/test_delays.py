@@ -15,7 +15,7 @@ KINDS = {
     "two levels": lambda: sl.plan(sl.families.bicliques([4, 4]), 400, realization="clustered"),
     "self-tuning": lambda: sl.plan(sl.families.cycle(8)),
     "budget": lambda: sl.plan(sl.families.cycle(8), 300),
-    "falling rates": lambda: sl.plan(sl.families.cycle(6), realization="anytime"),
+    "flat": lambda: sl.plan(sl.families.cycle(6), 300, realization="flat"),
     "exp3_ix": lambda: sl.baselines.exp3_ix(with_loops(sl.families.cliques([3, 2]))),
 }
 ROUNDS = 300

@@ -211,10 +211,10 @@ def test_a_bound_is_for_the_rounds_it_was_made_for():
         assert not [line for line in other.plot(Figure().subplots()).lines if line.get_marker() == "v"]
 
 
-@pytest.mark.parametrize("made", ["anytime", "rule"])
+@pytest.mark.parametrize("made", ["plan", "rule"])
 def test_a_bound_for_every_round_holds_at_the_last_one(made):
     g = sl.families.cliques([4, 3, 5])
-    plan = sl.plan(g, None) if made == "anytime" else sl.baselines.uniform(g, 70)
+    plan = sl.plan(g, None) if made == "plan" else sl.baselines.uniform(g, 70)
     run = sl.simulate(plan, sl.environments.gap(12), horizon=300)
     assert run.bound.value == plan.bound_at(300).value
 

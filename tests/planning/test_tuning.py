@@ -9,7 +9,6 @@ from sidelight.engine.simplex.buckets import reach
 from sidelight.engine.simplex.store import POWER_BUCKETS, POWER_LIST, Group
 from sidelight.errors import InvalidOption
 from sidelight.graph import FeedbackGraph
-from sidelight.planning.schedule import Schedule
 from sidelight.planning.tuning import EXACT_SPREAD, LAZY_FACTOR, Tuning, lazy_factor
 
 LOOPS = FeedbackGraph.from_edges(4, [(v, v) for v in range(4)])
@@ -134,7 +133,6 @@ def test_universal_arms_are_not_written_out():
         ({"spread": np.array([0.0, 0.3])}, "more than ½"),
         ({"spread": np.array([0.0, -0.1])}, "not negative"),
         ({"block_arms": np.array([2, 0, 1, 1])}, "once"),
-        ({"schedule": Schedule(np.zeros(3), 0.0)}, "3 arms, not for 4"),
     ],
 )
 def test_refuses_spreads_that_cannot_be_played(change, message):
@@ -142,12 +140,16 @@ def test_refuses_spreads_that_cannot_be_played(change, message):
         replace(SPREAD, **change)
 
 
-@pytest.mark.parametrize("schedule", [None, Schedule(np.array([-0.5, -0.5, 0.0, -0.5]), -1 / 3, 7)])
-def test_arrays_there_and_back(schedule):
-    tuning = replace(SPREAD, schedule=schedule)
-    again = Tuning.from_arrays(tuning.to_arrays())
-    for name, array in tuning.to_arrays().items():
+def test_arrays_there_and_back():
+    arrays = SPREAD.to_arrays()
+    again = Tuning.from_arrays(arrays)
+    for name, array in arrays.items():
         assert again.to_arrays()[name].tolist() == array.tolist()
-    assert (again.schedule is None) == (schedule is None)
     with pytest.raises(KeyError, match="spread"):
-        Tuning.from_arrays({name: a for name, a in tuning.to_arrays().items() if name != "spread"})
+        Tuning.from_arrays({name: array for name, array in arrays.items() if name != "spread"})
+
+
+def test_rates_that_fall_with_the_rounds_are_refused():
+    falling = SPREAD.to_arrays() | {"schedule_inner_rate": np.full(4, -0.5)}
+    with pytest.raises(InvalidOption, match=r"plan again, sl\.plan\(graph\)"):
+        Tuning.from_arrays(falling)

@@ -178,8 +178,8 @@ def test_one_arm_can_be_played(name):
 
 
 def test_every_baseline_has_a_name():
-    assert set(sl.baselines.__all__) | {"anytime"} <= set(registry.names())
-    assert registry.make("anytime", sl.families.cycle(5), 1000).horizon is None
+    assert set(sl.baselines.__all__) | {"self_tuning"} <= set(registry.names())
+    assert registry.make("self_tuning", sl.families.cycle(5), 1000).horizon is None
     with pytest.raises(sl.InvalidOption, match="did you mean 'exp3'"):
         registry.make("exp33", sl.families.mab(3), 100)
 

@@ -100,20 +100,23 @@ KINDS = {
         sl.families.loopless_clique(3), T, realization="clustered"
     ),
     "one-sided": lambda T: sl.plan(ONE_SIDED, T, realization="fixed"),
-    "anytime": lambda T: sl.plan(PATH, None, realization="anytime"),
-    "anytime, loops": lambda T: sl.plan(sl.families.mab(3), None, realization="anytime"),
-    "anytime, covered": lambda T: sl.plan(PAIR_AND_LOOP, None, realization="anytime"),
-    "anytime, full feedback": lambda T: sl.plan(sl.families.full(3), None, realization="anytime"),
-    "anytime, loop-less clique": lambda T: sl.plan(
-        sl.families.loopless_clique(3), None, realization="anytime"
-    ),
-    "anytime, loops and loop-less": lambda T: sl.plan(LOOPS_AND_BLIND, None, realization="anytime"),
-    "anytime, one-sided": lambda T: sl.plan(ONE_SIDED, None, realization="anytime"),
-    "anytime, two seen": lambda T: sl.plan(sl.families.full(2), None, realization="anytime"),
-    "anytime, two that see each other": lambda T: sl.plan(
-        sl.families.loopless_clique(2), None, realization="anytime"
-    ),
+    "flat, loops and loop-less": lambda T: sl.plan(LOOPS_AND_BLIND, T, realization="flat"),
+    "two seen": lambda T: sl.plan(sl.families.full(2), T, realization="fixed"),
+    "two that see each other": lambda T: sl.plan(sl.families.loopless_clique(2), T, realization="fixed"),
 }
+
+TUNED = {
+    "self-tuning": lambda T: sl.plan(PATH),
+    "self-tuning, loops": lambda T: sl.plan(sl.families.mab(3)),
+    "self-tuning, covered": lambda T: sl.plan(PAIR_AND_LOOP),
+    "self-tuning, full feedback": lambda T: sl.plan(sl.families.full(3)),
+    "self-tuning, loop-less clique": lambda T: sl.plan(sl.families.loopless_clique(3)),
+    "self-tuning, loops and loop-less": lambda T: sl.plan(LOOPS_AND_BLIND),
+    "self-tuning, one-sided": lambda T: sl.plan(ONE_SIDED),
+    "self-tuning, two seen": lambda T: sl.plan(sl.families.full(2)),
+    "self-tuning, two that see each other": lambda T: sl.plan(sl.families.loopless_clique(2)),
+}
+EVERY = KINDS | TUNED
 
 
 # -- exact expectations ---------------------------------------------------------------------------------------
@@ -165,10 +168,10 @@ def exact(policy, rounds, grid=(0.0, 1.0)):
         yield regret, certificates, worst
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERY)
 def test_its_expectation_lies_between_the_regret_and_the_bound(kind):
     """For every arm and all losses of 0 and 1 in two rounds."""
-    plan = KINDS[kind](2)
+    plan = EVERY[kind](2)
     policy = plan.policy(seed=0)
     bound = plan.bound_at(2)
     one_level = plan.partition.n_blocks in (1, plan.graph.n_arms)
@@ -184,13 +187,13 @@ def test_its_expectation_lies_between_the_regret_and_the_bound(kind):
     assert 0 <= tightest < 2.0 * bound.value
 
 
-THREE = ["anytime, two seen", "anytime, two that see each other"]
-LONG = ["flat", "block and loop, interpolated", "loop-less clique"]
+THREE = ["two seen", "two that see each other", "self-tuning, two seen"]
+LONG = ["flat", "self-tuning", "block and loop, interpolated", "loop-less clique"]
 
 
 @pytest.mark.parametrize("kind", [*THREE, *(pytest.param(kind, marks=pytest.mark.full) for kind in LONG)])
 def test_three_rounds(kind):
-    plan = KINDS[kind](3)
+    plan = EVERY[kind](3)
     for regret, certificates, worst in exact(plan.policy(seed=0), 3):
         assert (certificates >= regret - 1e-9).all()
         assert worst >= certificates.max() - 1e-9
@@ -242,13 +245,12 @@ def simplex_minimum(power, rate, sums):
 def by_definition(plan, policy):
     """(n, 4): paid + Φ(e) − min_x [Φ(x) + ⟨S, x⟩] for every arm, on the top level and inside its block."""
     t, dense = plan.tuning, Dense(plan.graph, plan.tuning)
-    rate = t.inner_rate * (1.0 if t.schedule is None else t.schedule.factors(policy.round + 1)[0])
     arms, blocks = dense.sums(policy._game.memory)
     terms = np.zeros((dense.n, 4))
     for k, block in enumerate(dense.blocks):
         inside = 0.0
         if len(block) > 1:
-            inside = simplex_minimum(t.inner_power[block], rate[block], arms[block])[0]
+            inside = simplex_minimum(t.inner_power[block], t.inner_rate[block], arms[block])[0]
         for arm in block:
             ledger = np.array(list(policy.ledger(int(arm)).values()))
             terms[arm, 2:] = ledger[2:]
@@ -257,7 +259,7 @@ def by_definition(plan, policy):
                 top = simplex_minimum(t.top_power, t.top_rate, blocks)[0]
                 terms[arm, 0] = ledger[0] + blocks[k] + corner - top
             if len(block) > 1:
-                corner = potential(t.inner_power[[arm]], rate[[arm]], np.ones(1))
+                corner = potential(t.inner_power[[arm]], t.inner_rate[[arm]], np.ones(1))
                 terms[arm, 1] = ledger[1] + arms[arm] + corner - inside
     return terms
 
@@ -270,9 +272,9 @@ PLAYED = {
     "tree": lambda T: sl.plan(sl.families.revealing_action(700), T, realization="flat"),
     "blocks of three": lambda T: parted(sl.families.cliques([3, 3, 4]), [[0, 1, 2], [3, 4, 5], [6, 7, 8, 9]],
                                         "clustered")(T),
-    "anytime, mixed": lambda T: sl.plan(sl.families.corrupted_mab(60, 20), None, realization="anytime"),
-    "anytime, newsvendor": lambda T: sl.plan(sl.families.newsvendor(40), None, realization="anytime"),
-    "anytime, many": lambda T: sl.plan(sl.families.full(700), None, realization="anytime"),
+    "mixed": lambda T: sl.plan(sl.families.corrupted_mab(60, 20), T, realization="flat"),
+    "newsvendor": lambda T: sl.plan(sl.families.newsvendor(40), T, realization="flat"),
+    "many": lambda T: sl.plan(sl.families.full(700), T, realization="flat"),
 }  # fmt: skip
 
 
@@ -348,7 +350,7 @@ def test_it_never_exceeds_the_quadratic_form(kind):
 # -- simulated ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["flat", "two blocks, interpolated", "bandit", "anytime, covered"])
+@pytest.mark.parametrize("kind", ["flat", "two blocks, interpolated", "bandit", "watched"])
 def test_simulations_record_what_the_policy_certifies(kind):
     plan = KINDS[kind](500)
     n = plan.graph.n_arms

@@ -102,7 +102,6 @@ PLANS = {
     "everything": lambda: sl.baselines.hedge(families.full(5), 200),
     "own loss": lambda: sl.baselines.exp3(families.mab(5), 300),
     "universal arms": lambda: sl.plan(families.corrupted_full(6, 2), 300, realization="fixed"),
-    "falling rates": lambda: sl.plan(families.cycle(6), None, realization="anytime"),
     "one arm": lambda: sl.plan(families.full(1), 100, realization="fixed"),
 }
 TUNED = {

@@ -50,7 +50,6 @@ MAKERS = {
     "two cycles and loops": two_cycles,
     "covered beside loops": functools.partial(beside_loops, "covered"),
     "shifted beside loops": functools.partial(beside_loops, "shifted"),
-    "any horizon": lambda: sl.plan(sl.families.cycle(100), None, realization="anytime"),
 }
 each = pytest.mark.parametrize("name", MAKERS)
 
@@ -71,9 +70,8 @@ def assert_explores_enough(policy):
         exploration(policy._game.memory),
         policy.probabilities,
     )
-    factor = tuning.schedule.factors(policy.round + 1)[1] if tuning.schedule is not None else 1.0
-    constant = tuning.global_exploration * factor
-    due = (tuning.exploration(plan.graph, inside) * factor) - constant
+    constant = tuning.global_exploration
+    due = tuning.exploration(plan.graph, inside) - constant
     held = gamma - constant
     assert (held >= due * (1 - 1e-9)).all()
     assert (held <= LAZY_FACTOR * due * (1 + 1e-9)).all()
@@ -87,20 +85,16 @@ def assert_explores_enough(policy):
     assert abs(Z.sum() - 1) <= 1e-12
     seen = plan.graph.to_sparse().T @ Z
     owed = np.flatnonzero(tuning.load > 0)
-    needed = tuning.spread[owner[owed]] * factor * inside[owed] ** (1 / tuning.inner_power[owed])
+    needed = tuning.spread[owner[owed]] * inside[owed] ** (1 / tuning.inner_power[owed])
     assert (seen[owed] >= needed * (1 - 1e-9)).all()
     return held, due
 
 
 def ahead(policy, environment, first, last, seed=5):
-    """Many rounds, in one compiled call where no epoch can end in between."""
-    if policy.plan.tuning.schedule is None:
-        nothing = np.zeros(0, dtype=np.int64)
-        world = environment.world, environment.function, environment_key(seed)
-        policy._play(*world, first, last, 0.0, nothing)
-        return
-    for t in range(first, last):
-        policy.tell(environment.losses(seed, t, policy.graph.out_neighbors(policy.ask())))
+    """Many rounds, in one compiled call."""
+    nothing = np.zeros(0, dtype=np.int64)
+    world = environment.world, environment.function, environment_key(seed)
+    policy._play(*world, first, last, 0.0, nothing)
 
 
 def world_of(plan):
@@ -128,7 +122,7 @@ def test_long_games_explore_what_is_due(name):
     """After each of many long stretches: buckets have been refreshed, and the best arm has changed."""
     plan = planned(name)
     policy, environment = plan.policy(seed=2), world_of(plan)
-    stretch = 100 if plan.tuning.schedule is not None else 10_000
+    stretch = 10_000
     refs = [views(policy._game.memory)["ref"].copy()]
     for leg in range(20):
         ahead(policy, environment, leg * stretch, (leg + 1) * stretch)
@@ -148,10 +142,9 @@ def test_points_belong_to_the_sums_of_the_estimates(name):
     top = [potential_of(*each_) for each_ in zip(tuning.top_power, tuning.top_rate, strict=True)]
     for t in range(301):
         if t % 100 == 0:
-            rate = tuning.schedule.factors(t + 1)[0] if tuning.schedule is not None else np.ones(dense.n)
             X = policy._game.inside_probabilities
             for V in (V for V in dense.blocks if len(V) > 1):
-                potentials = [potential_of(tuning.inner_power[v], tuning.inner_rate[v] * rate[v]) for v in V]
+                potentials = [potential_of(tuning.inner_power[v], tuning.inner_rate[v]) for v in V]
                 assert_allclose(X[V], naive.solve_multiplier(potentials, -arms[V]), rtol=0, atol=1e-10)
             assert_allclose(
                 policy._game.block_probabilities, naive.solve_multiplier(top, -blocks), rtol=0, atol=1e-10

@@ -15,8 +15,7 @@ from sidelight.policy import plan_file
 MADE = {
     "self-tuning": lambda: sl.plan("cycle:6", 1000),
     "any number of rounds": lambda: sl.plan("cycle:6"),
-    "anytime": lambda: sl.plan("cycle:6", realization="anytime"),
-    "strong anytime": lambda: sl.plan("full:5", realization="anytime"),
+    "full feedback": lambda: sl.plan("full:5"),
     "blocks": lambda: sl.plan("teams:4x3", 20_000, realization="interpolated"),
     "adaptive": lambda: sl.plan("hypercube:3", 10**5, realization="adaptive"),
     "flat": lambda: sl.plan("loopless_clique:4", 100),
@@ -25,6 +24,7 @@ MADE = {
     "not certified": lambda: sl.plan("cycle:64", 100, realization="clustered"),
     "labels": lambda: sl.plan(sl.FeedbackGraph.from_edges(2, [(0, 0), (1, 1)], labels=["ö", '\n"']), 100),
     "one arm": lambda: sl.plan("mab:1", 10),
+    "one arm, any number of rounds": lambda: sl.plan("mab:1"),
 }
 
 
@@ -117,6 +117,10 @@ def test_the_digest_is_what_the_page_says(plans):
     [
         (lambda f: f["bound"]["terms"].update(budget=1.0), "contradicts the terms"),
         (lambda f: f.update(horizon=999), "999"),
+        (
+            lambda f: f["arrays"].update({"tuning.schedule_inner_rate": f["arrays"]["tuning.cover"]}),
+            "are gone",
+        ),
         (lambda f: f["arrays"].pop("graph.has_loop"), "has_loop"),
         (lambda f: f["arrays"].update(more=f["arrays"]["graph.n_arms"]), "more has no meaning"),
         (lambda f: f.update(more=1), "more has no meaning"),

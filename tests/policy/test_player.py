@@ -20,7 +20,7 @@ from sidelight.errors import PastHorizon
 from sidelight.policy import Playable, Policy
 from sidelight.policy.player import Player
 
-SOME = ["auto cliques", "auto bandit buckets", "adaptive", "interpolated buckets", "anytime mixed",
+SOME = ["auto cliques", "auto bandit buckets", "adaptive", "interpolated buckets", "flat mixed",
         "exp3", "ts_n", "exp3_ix", "tsallis_inf", "ftl"]  # fmt: skip
 each = pytest.mark.parametrize("kind", SOME)
 
@@ -65,7 +65,7 @@ def test_rounds_left_counts_down_and_more_rounds_warn_once():
     assert policy.rounds_left == 0
 
 
-@pytest.mark.parametrize("kind", ["anytime weak", "ucb_n", "tsallis_inf"])
+@pytest.mark.parametrize("kind", ["self-tuning", "ucb_n", "tsallis_inf"])
 def test_who_promises_something_about_any_number_of_rounds_does_not_warn(kind):
     horizon = playable(kind).horizon
     with warnings.catch_warnings():

@@ -71,7 +71,7 @@ def test_graph_and_plan_come_back(spec, tmp_path):
     assert play(loaded, 0, 100)[0] == play(policy, 0, 100)[0]
 
 
-@pytest.mark.parametrize("kind", ["auto cliques", "auto bandit buckets", "anytime mixed", "self-tuning"])
+@pytest.mark.parametrize("kind", ["auto cliques", "auto bandit buckets", "flat mixed", "self-tuning"])
 def test_another_version_goes_on_from_what_was_learnt(kind, tmp_path):
     """Kernels that are others make nothing of the memory: probabilities move by rounding only."""
     policy, path = played(kind, 90, pending=True), tmp_path / "policy"
@@ -105,8 +105,7 @@ def test_files_of_version_7_go_on(name, tmp_path):
     assert [[d.id, d.arm] for d in policy.open] == [d[:2] for d in said["open"]]
     for decision, (_, _, seen) in zip(policy.open, said["open"], strict=True):
         assert_allclose(decision.seen, seen, rtol=1e-10)
-    if name != "anytime":  # what was said was the rates of the round before
-        assert_allclose(policy.probabilities, said["probabilities"], rtol=1e-9, atol=1e-12)
+    assert_allclose(policy.probabilities, said["probabilities"], rtol=1e-9, atol=1e-12)
     if said["certificate"] is not None:
         assert policy.certificate().value == pytest.approx(said["certificate"], rel=1e-9)
         assert list(policy.ledger(0).values()) == pytest.approx(said["ledger"], rel=1e-9, abs=1e-9)
@@ -115,6 +114,11 @@ def test_files_of_version_7_go_on(name, tmp_path):
     play(policy, policy.round, policy.round + 20)
     policy.save(tmp_path / "policy")
     assert_array_equal(sl.Policy.load(tmp_path / "policy").probabilities, policy.probabilities)
+
+
+def test_a_file_whose_rates_fall_with_the_rounds_is_refused_with_advice():
+    with pytest.raises(sl.SavedStateError, match=r"rates fall with the rounds are gone: .*sl\.plan\(graph\)"):
+        sl.Policy.load(DATA / "version7-anytime.npz")
 
 
 def test_paths_may_be_text_with_any_name(tmp_path):

@@ -35,7 +35,7 @@ PLANS = {
     "one block": lambda: sl.plan(sl.families.cycle(5), 500, realization="flat"),
     "local exploration": lambda: sl.plan(sl.families.cliques([3, 4]), 5000, realization="clustered"),
     "adaptive": lambda: sl.plan(sl.families.cliques([3, 4]), 5000, realization="adaptive"),
-    "rates that fall": lambda: sl.plan(sl.families.corrupted_mab(9, 3), None, realization="anytime"),
+    "several potentials": lambda: sl.plan(sl.families.corrupted_mab(9, 3), 500, realization="flat"),
 }
 
 
@@ -57,7 +57,7 @@ def test_the_sums_in_the_file_are_those_of_the_game(name, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "kind", ["auto cliques", "auto bandit buckets", "hybrid", "anytime mixed", "universal arms"]
+    "kind", ["auto cliques", "auto bandit buckets", "hybrid", "flat mixed", "universal arms"]
 )
 def test_rebuilding_changes_nothing_but_rounding(kind):
     policy = played(kind, 200)
@@ -77,7 +77,7 @@ def test_rebuilding_is_a_function_of_what_was_learnt():
     policy = played("auto bandit buckets", 90)
     tuning = policy.plan.tuning
     state = learnt(policy._game.memory, tuning)
-    one, two = (rebuilt(policy.graph, tuning, None, state) for _ in range(2))
+    one, two = (rebuilt(policy.graph, tuning, state) for _ in range(2))
     assert_array_equal(one.floats, two.floats)
     assert_array_equal(one.ints, two.ints)
 

@@ -112,7 +112,7 @@ def test_a_twin_shares_nothing(tmp_path):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_probabilities_are_those_of_the_next_decision(kind):
-    """Exactly, while others are open, at the beginning of epochs too."""
+    """Exactly, while others are open."""
     policy = playable(kind).policy(seed=5)
     for t in range(60):
         likely = policy.probabilities

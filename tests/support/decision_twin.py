@@ -53,7 +53,7 @@ class Drawn:
 
 @dataclass
 class PlanTwin:
-    """A plan of fixed or falling rates."""
+    """A plan of fixed rates."""
 
     plan: object
     made: int = 0
@@ -61,7 +61,6 @@ class PlanTwin:
     open: dict = field(default_factory=dict)
 
     def __post_init__(self):
-        self.t = 1
         self.dense = Dense(self.plan.graph, self.plan.tuning)
         self.sums, self.blocks = np.zeros(self.dense.n), np.zeros(self.dense.m)
         self.paid, self.inside, self.explored, self.learnt = 0.0, np.zeros(self.dense.m), 0.0, 0
@@ -69,18 +68,13 @@ class PlanTwin:
     def now(self):
         """(Z, X, X̃, Y, γ̄) of the next decision."""
         tuning, dense = self.plan.tuning, self.dense
-        rate, exploration = np.ones(dense.n), 1.0
-        if tuning.schedule is not None:
-            rate, exploration = tuning.schedule.factors(self.t)
         X, Y = np.ones(dense.n), np.ones(1)
         for block in dense.blocks:
             if block.size > 1:
-                X[block] = point(
-                    tuning.inner_power[block], (tuning.inner_rate * rate)[block], self.sums[block]
-                )
+                X[block] = point(tuning.inner_power[block], tuning.inner_rate[block], self.sums[block])
         if dense.m > 1:
             Y = point(tuning.top_power, tuning.top_rate, self.blocks)
-        gamma = exploration * dense.gamma(X)
+        gamma = dense.gamma(X)
         mixed = dense.mixed(X)
         Z = (1 - gamma.sum()) * Y[dense.block_of] * mixed + gamma
         return Z, X, mixed, Y, float(gamma.sum())
@@ -89,13 +83,7 @@ class PlanTwin:
     def Z(self):
         return self.now()[0]
 
-    def _turn(self):
-        """The last round is over: it was answered, or the next is decided."""
-        self.t = self.made + 1
-
     def decide(self, number, arm):
-        if self.made in self.open:
-            self._turn()
         Z, X, mixed, Y, gamma = self.now()
         P = self.dense.A.T @ Z
         self.open[number] = Drawn(arm, P, X, mixed, Y, gamma)
@@ -103,12 +91,7 @@ class PlanTwin:
         return P[self.dense.A[arm]]
 
     def observe(self, number, losses):
-        self._learn(self.open.pop(number), losses)
-        if number == self.made:
-            self._turn()
-
-    def _learn(self, drawn, losses):
-        dense = self.dense
+        drawn, dense = self.open.pop(number), self.dense
         seen = dense.A[drawn.arm]
         guess = np.zeros(dense.n)
         guess[seen] = losses[seen] / drawn.P[seen]
@@ -123,8 +106,6 @@ class PlanTwin:
 
     def cancel(self, number):
         del self.open[number]
-        if number == self.made:
-            self._turn()
 
     def ledger(self, arm):
         """(4,) as `Policy.ledger_parts`."""

@@ -1,4 +1,4 @@
-"""Policies of every kind, made when they are asked for: realizations, plans without a horizon, baselines, rules."""
+"""Policies of every kind, made when they are asked for: realizations, baselines, rules."""
 
 from collections.abc import Callable
 from functools import cache
@@ -33,9 +33,8 @@ KINDS: dict[str, Callable[[], object]] = {
     "labels": lambda: sl.plan(_labelled(families.cliques([3, 4])), 3000),
     "loopless": lambda: sl.plan(families.loopless_clique(6), 3000, realization="fixed"),
     "one arm": lambda: sl.plan(families.full(1), 100),
-    "anytime weak": lambda: sl.plan(families.cycle(9), None, realization="anytime"),
-    "anytime strong": lambda: sl.plan(families.mab(30), None, realization="anytime"),
-    "anytime mixed": lambda: sl.plan(families.corrupted_mab(40, 4), None, realization="anytime"),
+    "flat mixed": lambda: sl.plan(families.corrupted_mab(40, 4), 5000, realization="flat"),
+    "one arm, any number of rounds": lambda: sl.plan(families.full(1)),
     "self-tuning": lambda: sl.plan(families.cycle(8), realization="self-tuning"),
     "self-tuning buckets": lambda: sl.plan(families.cycle(30), realization="self-tuning"),
     "self-tuning entropy": lambda: sl.plan(families.loopless_clique(7), realization="self-tuning", order=1.0),

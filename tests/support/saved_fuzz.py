@@ -162,7 +162,7 @@ def exchange(rng, header, arrays):
     name, other = _chosen(rng, list(arrays)), _chosen(rng, list(arrays))
     if rng.integers(2):
         return f"without {name}", _bytes(header, {key: value for key, value in arrays.items() if key != name})
-    new = _chosen(rng, ["state.more", "graph.x", "tuning.schedule_rest", "memory.more", "x", other])
+    new = _chosen(rng, ["state.more", "graph.x", "tuning.schedule_inner_rate", "memory.more", "x", other])
     return f"{name} as {new}", _bytes(header, arrays | {new: arrays[name]})
 
 

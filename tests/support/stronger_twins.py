@@ -136,7 +136,7 @@ def potential_of(power, rate):
     return naive.Entropy(rate) if power == 0 else naive.Power(1 - 1 / power, rate * power)
 
 
-def hand_plan(plan, instance, parameters, schedule=None):
+def hand_plan(plan, instance, parameters):
     """`plan` with the tuning replaced by a twin's parameters; its bound no longer means anything."""
     n, m = instance.n, instance.m
     top = [kernel_form(psi) for psi in parameters.top_potential or [naive.Tsallis(1.0)] * m]
@@ -163,6 +163,5 @@ def hand_plan(plan, instance, parameters, schedule=None):
         spread=spread,
         cover=cover,
         load=load,
-        schedule=schedule,
     )
     return dataclasses.replace(plan, tuning=tuning)

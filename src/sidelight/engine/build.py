@@ -269,10 +269,7 @@ def laid_out(tuning: Tuning) -> Slots:
     block_of = np.repeat(np.arange(m, dtype=np.int32), sizes)
     spreads = (tuning.spread[order] > 0.0)[block_of]
     owed_last = spreads & (tuning.load[arms] == 0.0)  # the owed form the first groups of their block
-    exponent = _exponents(tuning)[arms]
-    inside = np.lexsort(
-        (arms, exponent, tuning.inner_rate[arms], tuning.inner_power[arms], owed_last, block_of)
-    )
+    inside = np.lexsort((arms, tuning.inner_rate[arms], tuning.inner_power[arms], owed_last, block_of))
     arm_at = arms[inside].astype(np.int32)
     slot_of = np.empty(n, dtype=np.int32)
     slot_of[arm_at] = np.arange(n, dtype=np.int32)
@@ -305,11 +302,10 @@ def _simplices(tuning: Tuning, slots: Slots, changes: int) -> Simplices:
     block_simplex = np.full(m, -1, dtype=np.int32)
     slot_group = np.full(n, -1, dtype=np.int32)
     power, rate = tuning.inner_power[slots.arm_at], tuning.inner_rate[slots.arm_at]
-    exponent = _exponents(tuning)[slots.arm_at]
     g, mixed = n_top, False
     for k in np.flatnonzero(slots.sizes > 1):
         a, b = int(slots.starts[k]), int(slots.starts[k + 1])
-        runs = _runs(power[a:b], rate[a:b], exponent[a:b])
+        runs = _runs(power[a:b], rate[a:b])
         block_simplex[k] = len(simplices)
         block_group[k] = g if len(runs) == 1 else -2 - g
         simplices.append([Group(m + a + c, d - c, p, r, changes) for c, d, p, r in runs])
@@ -330,17 +326,9 @@ def _stands(tuning: Tuning, slots: Slots, tuned: Floats) -> dict[str, Any]:
     return stands
 
 
-def _exponents(tuning: Tuning) -> Floats:
-    """(n,) how the rate of each arm falls with the rounds."""
-    return np.zeros(tuning.n_arms) if tuning.schedule is None else tuning.schedule.inner_rate
-
-
-def _runs(power: Floats, rate: Floats, *more: Floats) -> list[tuple[int, int, float, float]]:
-    """Runs first..end of neighbours with the same potential (and the same of anything more)."""
-    differ = np.zeros(power.size - 1, dtype=bool)
-    for values in (power, rate, *more):
-        differ |= np.diff(values) != 0.0
-    breaks = np.flatnonzero(differ) + 1
+def _runs(power: Floats, rate: Floats) -> list[tuple[int, int, float, float]]:
+    """Runs first..end of neighbours with the same potential."""
+    breaks = np.flatnonzero((np.diff(power) != 0.0) | (np.diff(rate) != 0.0)) + 1
     firsts = [0, *breaks.tolist()]
     ends = [*breaks.tolist(), power.size]
     return [(a, b, float(power[a]), float(rate[a])) for a, b in zip(firsts, ends, strict=True)]

@@ -114,7 +114,7 @@ machine fixed float scalars
     horizon            # 0 for none
     budget             # what penalty and costs may add up to by then
     pause              # rounds between two choices of exploration, at least
-machine changing float  # without a horizon these fall from epoch to epoch, or are chosen while playing
+machine changing float  # of self-tuning plans these are chosen while playing
     fixed              # (n,) constant global exploration by slot
     adaptive           # (m,) coefficient of the adaptive exploration, 0 for none
     spread             # (m,) coefficient of the spread exploration, 0 for none

@@ -52,13 +52,6 @@ class Learnt(NamedTuple):
     tuned: Floats  # where self-tuning stands (by `fields.TUNED`), its leader as an arm; empty for other plans
 
 
-class Rates(NamedTuple):
-    """By how much rates and exploration have fallen since round one."""
-
-    inner: Floats  # (n,) by arm
-    exploration: float
-
-
 def learnt(memory: Memory, tuning: Tuning) -> Learnt:
     """What is in `memory`, which plays `tuning`."""
     m, n = tuning.n_blocks, tuning.n_arms
@@ -102,7 +95,7 @@ def learnt(memory: Memory, tuning: Tuning) -> Learnt:
     )
 
 
-def rebuilt(graph: FeedbackGraph, tuning: Tuning, rates: Rates | None, state: Learnt) -> Memory:
+def rebuilt(graph: FeedbackGraph, tuning: Tuning, state: Learnt) -> Memory:
     """The engine as it is after rounds that taught it `state`, a function of these arguments alone.
 
     A policy that is saved goes on from here, and so does one that is loaded: both play the same arms.
@@ -110,8 +103,6 @@ def rebuilt(graph: FeedbackGraph, tuning: Tuning, rates: Rates | None, state: Le
     m, n = tuning.n_blocks, tuning.n_arms
     # The seed does not matter: the stream is part of the state.
     memory = build_memory(graph, tuning, 0, state.tuned if state.tuned.size else None)
-    if rates is not None:
-        scale_rates(memory, rates)
     machine, now, store = looked_into(memory)
     numbers = store.scalars.view(AS_RECORDS)
     layout, order = _Layout(machine, store), block_order(tuning)
@@ -131,26 +122,6 @@ def rebuilt(graph: FeedbackGraph, tuning: Tuning, rates: Rates | None, state: Le
     if m == n and n > 1:  # where everything is revealed, the arm that is put aside should be a likely one
         now.dominant = float(np.argmin(store.key[:m]))
     return memory
-
-
-def scale_rates(memory: Memory, by: Rates) -> None:
-    """Multiply rates, and the sums that are scaled by them, and exploration; `start` must follow."""
-    machine, _, store = looked_into(memory)
-    for exploration in (machine.fixed, machine.adaptive, machine.spread):
-        exploration *= by.exploration
-    numbers = store.scalars.view(AS_RECORDS)
-    numbers["held"] *= by.exploration
-    for g, (first, end) in enumerate(store.origin.reshape(-1, 2).tolist()):
-        if first < machine.n_blocks:  # the top level has one rate for all rounds
-            continue
-        # All arms of a group have one rate, which falls in one way.
-        factor = by.inner[machine.arm_at[first - machine.n_blocks]]
-        store.key[first:end] *= factor
-        numbers["rate"][g] *= factor
-        numbers["shift"][g] *= factor
-        # A group alone has its rate in the sums and no common scale (plans with epochs have one block).
-        if store.form.size > 1:
-            store.scale[g] *= factor
 
 
 def named_tuned(tuning: Tuning, values: Mapping[str, float]) -> Floats:

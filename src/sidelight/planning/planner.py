@@ -7,19 +7,16 @@ from typing import Any, NoReturn
 
 from sidelight._check import checked_horizon, checked_number
 from sidelight._realizations import (
-    ANYTIME,
     FAILING,
     REALIZATIONS,
     SELF_TUNING,
     UNIFORM,
-    WITH_HORIZON,
     WITHOUT_HORIZON,
 )
 from sidelight._renamed import renamed
 from sidelight.errors import InfeasibleRequest, InvalidOption
 from sidelight.graph import FeedbackGraph, GivenGraph, graph_of
 from sidelight.partition import Partition, natural
-from sidelight.planning.anytime import anytime
 from sidelight.planning.baselines.algorithms import UniformCandidate
 from sidelight.planning.bounds.constant import checked_confidence
 from sidelight.planning.candidates import (
@@ -84,8 +81,7 @@ def plan(
     With `search`, a number of seconds, the partition that `partitions.search` finds is tried as well, so the
     bound is never larger than without.
     Without a horizon "auto" is "self-tuning", whose bound is a function of the round: about 1.35 times that of a
-    known horizon and the same order on weakly observable graphs, 1.55 times on others. "anytime", a flat plan with
-    rates that fall, is for comparison.
+    known horizon and the same order on weakly observable graphs, 1.55 times on others.
 
     Self-tuning plans take `order`, that of their entropy (a number, or "bound" for the smallest bound; by default ½
     or near it), `share`, how much of all costs raises the temperature (½), and, with a horizon, `slack`: by that
@@ -134,9 +130,7 @@ def plan(
     _check_realization(graph, T, partition, realization, search)
     solved = Solved(graph)
     if T is None:
-        if realization in ("auto", SELF_TUNING) and graph.n_arms > 1:
-            return self_tuning(solved, order, share)
-        return anytime(solved)
+        return self_tuning(solved, order, share)
     candidates = _candidates(solved, partition, realization)
     if seconds is not None:
         better = searched_partition(graph, T, budget=seconds)
@@ -185,7 +179,6 @@ UNPLAYED = {
     "graph": "the partition belongs to another graph: {partition.graph!r}, not {graph!r}",
     "search": "search={search!r} looks for a partition at a given horizon; it goes with neither a partition, nor"
     ' horizon=None, nor realization="flat" or "uniform"',
-    ANYTIME: "'anytime' is for plans for any number of rounds; leave the horizon out (horizon=None)",
     UNIFORM: "uniform play learns nothing at any number of rounds: sl.baselines.uniform(graph) is it without a"
     ' horizon, and realization="uniform" with one',
     "unknown": "unknown realization {realization!r}; choose from {allowed}{blocks}",
@@ -196,8 +189,8 @@ UNPLAYED = {
 """Options that do not go together: why, and the way out."""
 
 INFEASIBLE = {
-    "without horizon": "without a horizon there are the realizations self-tuning, flat, anytime, but not"
-    " {realization!r}; give a horizon",
+    "without horizon": "without a horizon plans tune themselves, realization='self-tuning'; for {realization!r} give"
+    " a horizon",
     "may fail": "{what} and the theorems behind it need reveals that never fail, and {failing:,} of {graph.n_edges:,}"
     " edges of this graph may; choose from {allowed}, or plan on graph.at_least(1), the graph of the certain edges",
 }
@@ -221,12 +214,12 @@ def _check_realization(
     mapping = isinstance(realization, Mapping)
     named = isinstance(realization, str) and realization in REALIZATIONS
     several = partition is not None and partition.n_blocks > 1
-    allowed = WITHOUT_HORIZON if T is None else WITH_HORIZON
+    allowed = WITHOUT_HORIZON if T is None else tuple(REALIZATIONS)
     facts = {"realization": realization, "partition": partition, "search": search, "graph": graph}
     if search is not None and (T is None or partition is not None or realization in ("flat", UNIFORM)):
         _refuse("search", **facts)
-    if realization == (UNIFORM if T is None else ANYTIME):
-        _refuse(str(realization))
+    if realization == UNIFORM and T is None:
+        _refuse(UNIFORM)
     if not (named or mapping):
         blocks = "" if T is None else ", or map every weak block to 'clustered', 'adaptive' or 'interpolated'"
         _refuse("unknown", **facts, allowed=", ".join(allowed), blocks=blocks)

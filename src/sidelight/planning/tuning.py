@@ -13,7 +13,6 @@ from sidelight.engine.constants import LARGEST_LIST, LARGEST_REACH
 from sidelight.errors import InvalidOption
 from sidelight.planning.covers import largest_revealed, loads
 from sidelight.planning.potentials import Numbers, Potential
-from sidelight.planning.schedule import Schedule
 from sidelight.planning.self_tuning.rule import SelfTuning
 
 if TYPE_CHECKING:
@@ -53,9 +52,8 @@ class Tuning:
     with r_{ji} the probability that j reveals i, 1 unless reveals may fail. A potential is a pair (power q, rate a):
     with S_i the cumulative loss estimates and Λ the multiplier, x_i = (a(Λ+S_i))^{−q}, or exp(−1−a(Λ+S_i)) where
     q = 0. Singletons have no inner potential: (0, 0). Arms of one block may differ in both; those with a load share
-    one power q = 1/(1−h). With a `schedule`, rates and exploration fall as rounds go by; the arrays hold their
-    values in round 1. With `self_tuning`, one block whose rate and exploration follow what happens; the arrays hold
-    those of round 1.
+    one power q = 1/(1−h). With `self_tuning`, one block whose rate and exploration follow what happens; the arrays
+    hold those of round 1.
     """
 
     block_start: Longs  # (m+1,)
@@ -71,7 +69,6 @@ class Tuning:
     spread: Floats  # (m,) β_k of the interpolated part of γ, 0 for none
     cover: Floats  # (n,) x* where the block has a spread, else 0
     load: Floats  # (n,) Σ_{j ∈ Nin(i) ∩ V_k} cover(j)·r_{ji}^{1/h}, 0 where the arm is owed nothing
-    schedule: Schedule | None = None
     self_tuning: SelfTuning | None = None
 
     @classmethod
@@ -100,7 +97,6 @@ class Tuning:
         spread: Numbers = 0.0,
         cover: Numbers = 0.0,
         load: Numbers = 0.0,
-        schedule: Schedule | None = None,
         self_tuning: SelfTuning | None = None,
     ) -> Tuning:
         """Two levels: `top` over the m blocks, `inner` for the arms of a mask (n,), those in larger ones."""
@@ -123,7 +119,6 @@ class Tuning:
             spread=np.full(m, spread),
             cover=np.full(n, cover),
             load=np.full(n, load),
-            schedule=schedule,
             self_tuning=self_tuning,
         )
 
@@ -175,8 +170,6 @@ class Tuning:
             (self.inner_power[follows] == 2).all() and not follows[changes].any(),
             "a block that explores adaptively has one potential, −√x with one rate",
         )
-        scheduled = n if self.schedule is None else self.schedule.inner_rate.size
-        yield scheduled == n, f"the schedule is for {scheduled} arms, not for {n}"
         tsallis = (self.inner_power[self.load > 0] > 1).all()
         yield tsallis, "an arm with a load needs a Tsallis potential, power q = 1/(1−h) > 1"
         low, high = self._owed_powers()
@@ -189,8 +182,8 @@ class Tuning:
         yield most <= MOST_EXPLORATION * (1 + 1e-9), f"total exploration may reach {most}, more than ½"
 
     def _laws_of_self_tuning(self, order: float) -> Iterator[tuple[bool | np.bool_, str]]:
-        one_block = self.n_blocks == 1 and self.n_arms > 1 and self.schedule is None
-        yield one_block, "a self-tuning plan plays one block of two arms or more, without a schedule"
+        one_block = self.n_blocks == 1 and self.n_arms > 1
+        yield one_block, "a self-tuning plan plays one block of two arms or more"
         plain = not (self.local_exploration.any() or self.adaptive.any())
         yield plain, "a self-tuning plan explores through its cover alone"
         shared = np.ptp(self.inner_power) == 0 and np.ptp(self.inner_rate) == 0
@@ -273,11 +266,8 @@ class Tuning:
         return gamma
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """The arrays by name, the schedule's included: all that `from_arrays` needs."""
+        """The arrays by name: all that `from_arrays` needs."""
         arrays = {name: np.asarray(getattr(self, name)) for name in self._array_names()}
-        if self.schedule is not None:
-            pair = [self.schedule.exploration, float(self.schedule.start)]
-            arrays |= {"schedule_inner_rate": self.schedule.inner_rate, "schedule_rest": np.array(pair)}
         if self.self_tuning is not None:
             arrays["self_tuning"] = self.self_tuning.to_array()
         return arrays
@@ -285,17 +275,15 @@ class Tuning:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Tuning:
         """The tuning that `to_arrays` took apart; KeyError names what is missing."""
-        schedule = None
-        if "schedule_inner_rate" in arrays:
-            exploration, start = arrays["schedule_rest"].tolist()
-            schedule = Schedule(arrays["schedule_inner_rate"], exploration, int(start))
+        if "schedule_inner_rate" in arrays:  # files of before
+            raise InvalidOption("plans whose rates fall with the rounds are gone: plan again, sl.plan(graph)")
         rule = SelfTuning.from_array(arrays["self_tuning"]) if "self_tuning" in arrays else None
         own = {name: arrays[name] for name in cls._array_names()}
-        return cls(**own, schedule=schedule, self_tuning=rule)
+        return cls(**own, self_tuning=rule)
 
     @classmethod
     def _array_names(cls) -> list[str]:
-        return [field.name for field in fields(cls) if field.name not in ("schedule", "self_tuning")]
+        return [field.name for field in fields(cls) if field.name != "self_tuning"]
 
     def _owed_powers(self) -> tuple[Floats, Floats]:
         """(m,) smallest and largest power among the arms with a load in each block; 0 where there are none."""

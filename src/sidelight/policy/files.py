@@ -271,8 +271,8 @@ def _read_plan(contents: Contents, header: Mapping[str, Any]) -> Plan:
     rule = tuning.self_tuning
     if rule is not None and rule.horizon != (horizon or 0):
         contents.refuse(f"the plan is for {horizon} rounds, the budget of its rule for {rule.horizon}")
-    if rule is None and (horizon is None) != (tuning.schedule is not None):
-        contents.refuse("rates fall with the rounds where there is no horizon, and only there")
+    if rule is None and horizon is None and graph.n_arms > 1:
+        contents.refuse("a plan at fixed rates is for some number of rounds, and this one names none")
     curve = curve_from_dict(header["bound"], horizon)
     for t in (1, 1000, 10**9) if horizon is None else (horizon,):
         if not 0 <= curve.at(t).value < inf:

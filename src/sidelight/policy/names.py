@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sidelight._check import suggestion
-from sidelight._realizations import ANYTIME, SELF_TUNING, WITH_HORIZON
+from sidelight._realizations import REALIZATIONS, SELF_TUNING
 from sidelight.errors import InfeasibleRequest, InvalidOption
 from sidelight.graph import FeedbackGraph
 from sidelight.planning import baselines
@@ -21,9 +21,8 @@ def _planned(realization: str) -> Make:
 
 
 _MAKERS: dict[str, Make] = {
-    **{name: _planned(name) for name in WITH_HORIZON if name != SELF_TUNING},
+    **{name: _planned(name) for name in REALIZATIONS if name != SELF_TUNING},
     "self_tuning": lambda graph, horizon: plan(graph),
-    ANYTIME: lambda graph, horizon: plan(graph, None, realization=ANYTIME),
     **{name: getattr(baselines, name) for name in baselines.__all__},
     **{rule.name: rule for rule in RULES},
 }
@@ -64,7 +63,7 @@ def _applies(name: str, graph: FeedbackGraph, horizon: int) -> bool:
 def make(name: str, graph: FeedbackGraph, horizon: int) -> Playable:
     """The plan or rule of this name for `graph` and `horizon`, ready to be simulated.
 
-    "self_tuning" and "anytime" know no horizon: simulating them needs `horizon=`. A baseline that does not apply to
+    "self_tuning" knows no horizon: simulating it needs `horizon=`. A baseline that does not apply to
     the graph says why.
 
     >>> import sidelight as sl

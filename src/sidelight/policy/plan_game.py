@@ -1,9 +1,4 @@
-"""A plan in play on its own graph, by the engine.
-
-Without a horizon some plans have rates that fall. Inside an epoch nothing changes, so rounds run at full speed;
-between two epochs every sum is scaled to its new rate, exploration to its new size, and the points that belong to
-them are found afresh, in O(n). There are about 16·log t epochs in t rounds.
-"""
+"""A plan in play on its own graph, by the engine."""
 
 from __future__ import annotations
 
@@ -14,20 +9,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sidelight._check import MOST_ROUNDS
 from sidelight._realizations import UNIFORM
 from sidelight._types import Floats, Ints
 from sidelight.engine import certificate
 from sidelight.engine._numba.entry import entry
 from sidelight.engine.build import TooManyEdges, block_order, build_memory
-from sidelight.engine.fields import changing, duplicate, emptied, looked_into, refreeze
+from sidelight.engine.fields import changing, emptied, looked_into, refreeze
 from sidelight.engine.play import play, play_late
 from sidelight.engine.round import late
 from sidelight.engine.round import round as engine
-from sidelight.engine.state import Learnt, Rates, check_sound, learnt, memory_key, rebuilt, scale_rates
+from sidelight.engine.state import Learnt, check_sound, learnt, memory_key, rebuilt
 from sidelight.errors import InfeasibleRequest
 from sidelight.planning.baselines.rules import uniform_bound
-from sidelight.planning.schedule import epoch_start, next_epoch
 from sidelight.policy.certificate import BOUGHT, LEDGER
 from sidelight.policy.decision import Record
 from sidelight.policy.feedback import in_range
@@ -37,7 +30,7 @@ from sidelight.policy.graphs import checked_shown, not_kept
 if TYPE_CHECKING:
     from sidelight.engine.fields import Memory
     from sidelight.graph import FeedbackGraph
-    from sidelight.planning import Plan, Tuning
+    from sidelight.planning import Plan
     from sidelight.policy.dense_game import DenseGame
 
 MOST_ARMS = 20_000
@@ -67,18 +60,14 @@ class PlanGame(Game):
         self.memory = memory
         refreeze(memory)  # edges are read-only wherever memory comes from
         self._now = looked_into(memory)[1]
-        self._falls = self.plan.tuning.schedule is not None
 
     # -- turns ------------------------------------------------------------------------------------------
 
     def draw(self, graph: FeedbackGraph | None) -> Record:
         """The next arm."""
         last = self.last
-        if last is not None:
-            if last.values is None:
-                self.write_down(last)
-            if self._falls:
-                self._turn()
+        if last is not None and last.values is None:
+            self.write_down(last)
         self.last = record = Record(int(self._ask_once(self.memory)), self.version)
         self.made += 1
         return record
@@ -115,11 +104,6 @@ class PlanGame(Game):
         """If it was the last, the next round begins."""
         if record is self.last:
             self.last = None
-            if self._falls:
-                self._turn()
-
-    def _turn(self) -> None:
-        self.version += _advance_epoch(self.memory, self.plan.tuning, self.made)
 
     # -- graphs that change -----------------------------------------------------------------------------
 
@@ -154,29 +138,17 @@ class PlanGame(Game):
     # -- many rounds ------------------------------------------------------------------------------------
 
     def play(self, rounds: Rounds) -> float:
-        """Epoch by epoch."""
+        """In one compiled loop."""
         assert rounds.changes is None
-        first, last, cost = rounds.first, rounds.last, rounds.cost
-        while True:
-            end = min(last, first + self._until_turn)
-            before = self._now.round
-            game = (self.memory, *rounds[:3], first, end, cost, self.scratch, rounds.plays)
-            cost = float(play(*game) if rounds.calendar is None else play_late(*game, rounds.calendar))
-            if math.isnan(cost):  # a round that could not be played to its end
-                self.made += int(self._now.round - before)
-                return cost
-            self.made += end - first
-            if first < end and self._falls:
-                self._turn()
-            self.version += 1
-            first = end
-            if first >= last:
-                return cost
-
-    @property
-    def _until_turn(self) -> int:
-        """Rounds that may still be played in this epoch; any number if there are no epochs."""
-        return next_epoch(self.made + 1) - 1 - self.made if self._falls else MOST_ROUNDS
+        before = self._now.round
+        game = (self.memory, *rounds[:3], rounds.first, rounds.last, rounds.cost, self.scratch, rounds.plays)
+        cost = float(play(*game) if rounds.calendar is None else play_late(*game, rounds.calendar))
+        if math.isnan(cost):  # a round that could not be played to its end
+            self.made += int(self._now.round - before)
+            return cost
+        self.made += rounds.last - rounds.first
+        self.version += 1
+        return cost
 
     def room(self, degree: int) -> int:
         """For the numbers of the draw, and of each revealed arm."""
@@ -185,14 +157,9 @@ class PlanGame(Game):
     # -- looking ----------------------------------------------------------------------------------------
 
     def probabilities(self) -> Floats:
-        """Z, with the rates of the next draw."""
-        memory = self.memory
-        passed = self.last is not None and self.last.values is not None
-        if self._falls and passed and epoch_start(self.made + 1) == self.made + 1:
-            memory = duplicate(memory, memory.words)  # `draw` will move on to the rates of this epoch
-            _advance_epoch(memory, self.plan.tuning, self.made)
+        """Z."""
         out = np.empty(self.plan.graph.n_arms)
-        engine.fill_probabilities(memory, out)
+        engine.fill_probabilities(self.memory, out)
         return out
 
     @property
@@ -258,11 +225,8 @@ class PlanGame(Game):
         return learnt(self.memory, self.plan.tuning)
 
     def go_on_from(self, sums: Learnt) -> None:
-        """Rebuild the engine from what has been learnt, after `made` draws."""
-        tuning = self.plan.tuning
-        done = self.made - (self.last is not None)
-        rates = None if tuning.schedule is None else Rates(*tuning.schedule.factors(done + 1))
-        self._begin(rebuilt(self.plan.graph, tuning, rates, sums))
+        """Rebuild the engine from what has been learnt."""
+        self._begin(rebuilt(self.plan.graph, self.plan.tuning, sums))
 
     @cached_property
     def scratch(self) -> Floats:
@@ -277,16 +241,3 @@ class PlanGame(Game):
     _observe_once = cached_property(
         lambda self: entry(late.observe_once, self.memory, 0, self.scratch, self.scratch)
     )
-
-
-def _advance_epoch(memory: Memory, tuning: Tuning, done: int) -> bool:
-    """Bring the numbers to those of the round after `done` rounds, if an epoch begins with it; did they change?"""
-    t = done + 1
-    if tuning.schedule is None or t == 1 or epoch_start(t) != t:
-        return False
-    (rate, exploration), (last_rate, last_exploration) = (tuning.schedule.factors(s) for s in (t, t - 1))
-    if exploration == last_exploration and np.array_equal(rate, last_rate):
-        return False
-    scale_rates(memory, Rates(rate / last_rate, exploration / last_exploration))
-    engine.start(memory)
-    return True

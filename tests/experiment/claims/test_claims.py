@@ -70,7 +70,6 @@ OURS = {
     "docs/theory/interpolated.md",
     "docs/theory/weighted-projection.md",
     "docs/theory/flat.md",
-    "docs/theory/anytime.md",
     "docs/theory/self-tuning.md",
     "docs/theory/tight-constants.md",
     "docs/theory/readings.md",

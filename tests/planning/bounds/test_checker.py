@@ -14,7 +14,7 @@ from sidelight.analysis import independence_number
 from sidelight.errors import InvalidOption, UnobservableGraph
 from sidelight.graph import FeedbackGraph
 from sidelight.partition import Partition, natural
-from sidelight.planning import Schedule, check_certificate, plan
+from sidelight.planning import check_certificate, plan
 from sidelight.planning.bounds.checker import _corner, _height
 from sidelight.planning.bounds.independent_sets import _has_none_larger, independence, mutual_independence
 from sidelight.planning.cliques import clique_cover
@@ -39,7 +39,7 @@ def test_accepts_every_certified_plan(named):
         for made in plans:
             if made.bound.certified:
                 assert failing(made) == []
-    assert holds(plan(graph, None, realization="anytime"))
+    assert holds(plan(graph))
 
 
 @settings(deadline=None, derandomize=True, max_examples=25)
@@ -54,7 +54,7 @@ def test_accepts_random_graphs(seed, horizon):
     graph = FeedbackGraph.from_adjacency(A)
     for realization in ("auto", "flat", "interpolated"):
         assert failing(plan(graph, horizon, realization=realization)) == []
-    assert failing(plan(graph, None, realization="anytime")) == []
+    assert failing(plan(graph)) == []
 
 
 RARELY = FeedbackGraph.from_edges(
@@ -92,8 +92,9 @@ def test_arms_that_are_hardly_ever_seen_are_refused():
 
 def test_one_entropy_arm_beside_others_counts():
     """Its part of the entropy peaks at 1/e, not at a corner: slowed down a hundred times it costs a hundred times."""
-    made = plan(FeedbackGraph.from_edges(6, cycle(range(6))), None, realization="anytime")
+    made = plan(FeedbackGraph.from_edges(6, cycle(range(6))), 10**5, realization="flat")
     assert failing(made) == []
+    assert (made.tuning.inner_power == 0).all()
     slower = made.tuning.inner_rate * np.where(np.arange(6) == 1, 0.01, 1.0)
     assert failing(replace(made, tuning=replace(made.tuning, inner_rate=slower)))
 
@@ -179,17 +180,11 @@ def test_refuses_wrong_parents_and_blocks():
     assert "blocks played that are not the partition's" in failing(replace(made, partition=other))
 
 
-def test_refuses_tampered_anytime_plans():
-    graph = FeedbackGraph.from_edges(9, cycle(range(9)))
-    made = plan(graph, None, realization="anytime")
+def test_refuses_fixed_rates_for_any_number_of_rounds():
+    made = plan(FeedbackGraph.from_edges(9, cycle(range(9))))
     assert holds(made)
-    assert failing(replace(made, curve=replace(made.curve, weak=made.curve.weak * 0.9)))
-    with pytest.raises(InvalidOption, match="not negative"):
-        replace(made.curve, strong=-1.0)
-    t = made.tuning
-    assert failing(replace(made, tuning=replace(t, inner_rate=t.inner_rate * 2)))
-    assert failing(replace(made, tuning=replace(t, schedule=replace(t.schedule, exploration=-0.5))))
-    assert failing(replace(made, tuning=replace(t, schedule=None)))
+    fixed = replace(made, tuning=replace(made.tuning, self_tuning=None))
+    assert failing(fixed) == ["rounds of a plan at fixed rates, without end"]
 
 
 def test_heights_by_hand():
@@ -229,12 +224,6 @@ def test_proves_independence_numbers_that_cliques_cannot():
     edges = cycle(range(5)) + cycle(range(5, 10)) + loops(range(10))
     graph = FeedbackGraph.from_edges(10, edges)
     assert independence(graph, clique_cover(graph)) == independence_number(graph).upper == 4
-
-
-def test_refuses_a_schedule_that_nobody_claimed():
-    made = plan(FeedbackGraph.from_edges(9, cycle(range(9))), 1000, realization="flat")
-    slowing = replace(made.tuning, schedule=Schedule(np.full(9, -0.5), -0.5))
-    assert "schedules beside a horizon" in failing(replace(made, tuning=slowing))
 
 
 @pytest.mark.parametrize("seed", range(8))

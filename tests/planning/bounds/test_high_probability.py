@@ -228,7 +228,6 @@ def test_what_it_says():
 MIXED = sl.families.corrupted_mab(6, 1)
 REFUSED = {
     "tune themselves": lambda: sl.plan(sl.families.cycle(30), realization="self-tuning"),
-    "fall with the rounds": lambda: sl.plan(sl.families.cycle(30), realization="anytime"),
     "two levels": lambda: sl.plan(MIXED, 1000, sl.partitions.corrupted(MIXED), "clustered"),
     "h < 1": lambda: sl.plan(sl.families.cycle(6), 1000, realization="adaptive"),
     "does not reach every arm": lambda: sl.baselines.exp3(sl.families.mab(4), 1000),

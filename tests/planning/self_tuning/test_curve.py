@@ -8,8 +8,7 @@ import pytest
 from self_tuning_twin import SelfTuning as Twin
 
 from sidelight.errors import InvalidOption
-from sidelight.planning.anytime import curve_from_dict
-from sidelight.planning.self_tuning.curve import SelfTuningBound
+from sidelight.planning.self_tuning.curve import SelfTuningBound, curve_from_dict
 from sidelight.planning.self_tuning.rule import SelfTuning
 
 RULES = {

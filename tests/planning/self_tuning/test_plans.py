@@ -135,8 +135,14 @@ def test_relabelling_changes_no_bound():
 
 def test_one_arm_needs_no_tuning():
     g = sl.FeedbackGraph.from_edges(1, [(0, 0)])
-    assert tuned(g).bound_at(100).value == 0
+    made = sl.plan(g)
+    assert made.realization == "self-tuning"
+    assert all(condition.holds for condition in check_certificate(made))
+    for t in (1, 100, 10**18):
+        assert (made.bound_at(t).value, made.bound_at(t).certified) == (0, True)
     assert tuned(g, 100).bound.value == 0
+    run = sl.simulate(made, sl.environments.bernoulli([0.5]), horizon=50)
+    assert (run.bound.value, run.regret.max()) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -157,11 +163,11 @@ def test_options_are_checked(options, message):
 
 def test_realizations_go_with_a_horizon_or_without():
     g = GRAPHS["cycle"]
-    assert sl.plan(g, realization="anytime").realization == "flat"
-    with pytest.raises(InvalidOption, match="leave the horizon out"):
-        sl.plan(g, 100, realization="anytime")
-    with pytest.raises(InfeasibleRequest, match="fixed"):
-        sl.plan(g, realization="fixed")
+    for realization in ("fixed", "flat"):
+        with pytest.raises(InfeasibleRequest, match=f"self-tuning.*for '{realization}' give a horizon"):
+            sl.plan(g, realization=realization)
+    with pytest.raises(InvalidOption, match="'anytime'; choose from auto, self-tuning"):
+        sl.plan(g, realization="anytime")
     with pytest.raises(InvalidOption, match="one block"):
         tuned(GRAPHS["teams"], partition=sl.partitions.components(GRAPHS["teams"]))
 

@@ -7,7 +7,7 @@ cliques, the plan supplies, and it is verified here. The proofs are in docs/theo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from itertools import product
 from math import ceil, e, exp, expm1, inf, log, log1p, pow, sqrt
@@ -64,10 +64,9 @@ def check_certificate(plan: Plan) -> tuple[Condition, ...]:
         listed += self_tuning_conditions(plan, plan.tuning.self_tuning, facts.fixed)
         return tuple(listed)
     if plan.horizon is None:
-        return (*listed, _every_round(facts, plan))
-    T, schedules = float(plan.horizon), 0.0 if plan.tuning.schedule is None else 1.0
-    least, more = min(_totals(facts, T, plan), key=lambda total: total[0])
-    listed += [Condition("schedules beside a horizon", schedules, 0.0), *more]
+        return (*listed, Condition("rounds of a plan at fixed rates, without end", inf, MOST_ROUNDS))
+    least, more = min(_totals(facts, float(plan.horizon), plan), key=lambda total: total[0])
+    listed += more
     return (*listed, _at_most("computed bound ≤ claimed bound", least, plan.curve.value_at(plan.horizon)))
 
 
@@ -224,28 +223,13 @@ class _Group(NamedTuple):
         return _height([(len(self.arms), self.power, self.rate)])
 
     @property
-    def share(self) -> float:
-        """max of −potential over what a distribution may leave to the group: entropy of few arms peaks at 1/e."""
-        few = self.power == 0 and len(self.arms) <= 2
-        return len(self.arms) / (e * self.rate) if few else self.height
-
-    @property
     def corner(self) -> float:
         """−potential of one coordinate at 1."""
         return _corner(self.power, self.rate)
 
-    def faster(self, factor: float) -> _Group:
-        """The group at another rate."""
-        return self._replace(rate=factor * self.rate)
 
-
-Cost = Callable[[Sequence[_Group], float], float]
-"""What a round costs at most, exploration included: of the groups at their present rates, and of the factor on all
-exploration."""
-
-
-def _costs(facts: _Facts, groups: list[_Group], plan: Plan) -> Iterator[Cost]:
-    """All ways to account for the groups of one simplex."""
+def _costs(facts: _Facts, groups: list[_Group], plan: Plan) -> Iterator[float]:
+    """What a round costs at most, exploration included, by all ways to account for the groups of one simplex."""
     universal, loops = facts.graph.is_universal, loop_probability(facts.graph) == 1
     if facts.m == 1:
         options = []
@@ -258,43 +242,38 @@ def _costs(facts: _Facts, groups: list[_Group], plan: Plan) -> Iterator[Cost]:
             yield _by_roles(facts, groups, roles)
         able = facts.graph.has_loop | (facts.fixed > 0)
         if len(groups) == 1 and groups[0].power == 0 and able.all():
-            yield _by_coverage(facts)
+            yield _by_coverage(facts, groups[0])
     explores_evenly = not (facts.tuning.spread.any() or facts.tuning.adaptive.any())
     if len(groups) == 1 and (universal | loops).all() and explores_evenly and facts.graph.certain:
-        yield _by_cliques(facts, plan.details.evidence)
+        yield _by_cliques(facts, groups[0], plan.details.evidence)
 
 
-def _by_roles(facts: _Facts, groups: list[_Group], roles: tuple[str, ...]) -> Cost:
+def _by_roles(facts: _Facts, groups: list[_Group], roles: tuple[str, ...]) -> float:
     """Covered arms, arms that see themselves, loop-less arms that all others see: docs/theory/flat.md.
 
     Covered and loop-less arms pay for what they lose, exploration costs γ̄ less what all arms lose: never both in
     full.
     """
-    watched = [facts.watch(group.arms) for group in groups]
     hidden = [group.arms for group, role in zip(groups, roles, strict=True) if role == "shift"]
-    seen = facts.seen_loopless(np.concatenate(hidden)) if hidden else 0.0
-
-    def cost(now: Sequence[_Group], explored: float) -> float:
-        rho, p = 1 / (1 - explored * facts.gamma_bar), explored * seen
-        if hidden and p <= 0:
-            return inf
-        a, b, extra = explored * facts.gamma_bar, 0.0, 0.0
-        rates = []
-        for group, role, beta in zip(now, roles, watched, strict=True):
-            n = len(group.arms)
-            if role == "covered":
-                a = max(a, group.eta / (2 * explored * beta))
-                if hidden:
-                    extra += 0.5 * rho * group.eta * _shifted(group, p) * n**group.h
-            elif role == "loop":
-                b = sqrt(b * b + (rho * group.rate) ** 2 * n)
-                rates.append((group.rate / 2, n))
-            else:
-                a = max(a, 0.5 * rho * exp(min(group.rate / p, 600.0)) * group.rate)
-        per_round = a + b * b / (4 * a) if b < 2 * a else b
-        return per_round + extra + (_shift_of_roots(rates, rho, p) if hidden else 0.0)
-
-    return cost
+    p = facts.seen_loopless(np.concatenate(hidden)) if hidden else 0.0
+    if hidden and p <= 0:
+        return inf
+    rho = 1 / (1 - facts.gamma_bar)
+    a, b, extra = facts.gamma_bar, 0.0, 0.0
+    rates = []
+    for group, role in zip(groups, roles, strict=True):
+        n = len(group.arms)
+        if role == "covered":
+            a = max(a, group.eta / (2 * facts.watch(group.arms)))
+            if hidden:
+                extra += 0.5 * rho * group.eta * _shifted(group, p) * n**group.h
+        elif role == "loop":
+            b = sqrt(b * b + (rho * group.rate) ** 2 * n)
+            rates.append((group.rate / 2, n))
+        else:
+            a = max(a, 0.5 * rho * exp(min(group.rate / p, 600.0)) * group.rate)
+    per_round = a + b * b / (4 * a) if b < 2 * a else b
+    return per_round + extra + (_shift_of_roots(rates, rho, p) if hidden else 0.0)
 
 
 def _shifted(group: _Group, p: float) -> float:
@@ -305,7 +284,7 @@ def _shifted(group: _Group, p: float) -> float:
     return (1 - u) ** (-(2 - group.h) / (1 - group.h)) if u < 1 else inf
 
 
-def _by_coverage(facts: _Facts) -> Cost:
+def _by_coverage(facts: _Facts, group: _Group) -> float:
     """Entropy where exploration shows arms more or less, and those it shows less see themselves: docs/theory/flat.md.
 
     For any b > 0 that all arms without self-loop reach, arms with one miss Σ (1 − shown/b)₊ of it. Between two values
@@ -318,21 +297,17 @@ def _by_coverage(facts: _Facts) -> Cost:
     counts = 1 / loop_probability(facts.graph)[loops][order]
     number = np.concatenate([[0.0], np.cumsum(counts)])
     total = np.concatenate([[0.0], np.cumsum(shown * counts)])
-
-    def cost(now: Sequence[_Group], explored: float) -> float:
-        gamma_bar, half = explored * facts.gamma_bar, 0.5 * now[0].eta
-        if gamma_bar == 0:
-            return half * float(number[-1])
-        tried = np.append(shown, [most, half / gamma_bar / explored])
-        b = tried[(tried > 0) & (tried <= most) & np.isfinite(tried)]
-        below = np.searchsorted(shown, b)
-        missed = number[below] - total[below] / b
-        return float(np.min(np.maximum(half / (explored * b), gamma_bar) + half * missed / (1 - gamma_bar)))
-
-    return cost
+    gamma_bar, half = facts.gamma_bar, 0.5 * group.eta
+    if gamma_bar == 0:
+        return half * float(number[-1])
+    tried = np.append(shown, [most, half / gamma_bar])
+    b = tried[(tried > 0) & (tried <= most) & np.isfinite(tried)]
+    below = np.searchsorted(shown, b)
+    missed = number[below] - total[below] / b
+    return float(np.min(np.maximum(half / b, gamma_bar) + half * missed / (1 - gamma_bar)))
 
 
-def _by_cliques(facts: _Facts, evidence: Any) -> Cost:
+def _by_cliques(facts: _Facts, group: _Group, evidence: Any) -> float:
     """One potential on a strongly observable graph: docs/theory/strong.md."""
     graph, n, given = facts.graph, facts.n, facts.tuning.global_exploration
     hidden, plain = np.flatnonzero(~graph.has_loop), np.flatnonzero(~graph.is_universal)
@@ -347,31 +322,26 @@ def _by_cliques(facts: _Facts, evidence: Any) -> Cost:
     directed = independence(graph, evidence) if able else n
     p = facts.seen_loopless(hidden) if hidden.size else 0.0
 
-    def seen(explored: float) -> float:
-        """Q with Σ x/P ≤ Q on the arms with self-loops, universal arms counting with x only."""
-        copies = (1.0, 4.0, 16.0, 64.0, 256.0)  # any number proves a bound
-        tried = [
-            beside + 2 * (1 + 1 / s) * directed * log(1 + (s / (explored * least) + size) / directed)
-            for size, least, beside in able
-            for s in copies
-        ]
-        return min(float(Q), *tried) if tried else float(Q)
-
-    def cost(now: Sequence[_Group], explored: float) -> float:
-        group, gamma_bar = now[0], explored * facts.gamma_bar
-        most = facts.gamma_bar if plain.size else given[hidden].max(initial=0.0)
-        rho = 1 / (1 - explored * float(most))  # a universal arm without self-loop has X(1−X)/P ≤ X/(1−γ_i)
-        if hidden.size:
-            half = 0.5 * group.eta * _growth(group.eta / (explored * p) if p > 0 and not group.power else inf)
-            if not plain.size:  # all arms pay for what they lose, and exploration is taken from all
-                return max(rho * half, gamma_bar)
-            apart = rho * half * seen(explored) + gamma_bar
-            return min(apart, rho * (half * (Q - 1) + max(half, gamma_bar)))
-        if not group.power and graph.universal.size == n:
-            return gamma_bar + group.eta / 8  # Hoeffding: nothing is estimated
-        return float(gamma_bar + 0.5 * group.eta * rho ** (2 - group.h) * seen(explored) ** group.h)
-
-    return cost
+    copies = (1.0, 4.0, 16.0, 64.0, 256.0)  # any number proves a bound
+    tried = [
+        beside + 2 * (1 + 1 / k) * directed * log(1 + (k / least + size) / directed)
+        for size, least, beside in able
+        for k in copies
+    ]
+    seen = (
+        min(float(Q), *tried) if tried else float(Q)
+    )  # Σ x/P over arms with loops, with x for universal ones
+    gamma_bar = facts.gamma_bar
+    most = gamma_bar if plain.size else given[hidden].max(initial=0.0)
+    rho = 1 / (1 - float(most))  # a universal arm without self-loop has X(1−X)/P ≤ X/(1−γ_i)
+    if hidden.size:
+        half = 0.5 * group.eta * _growth(group.eta / p if p > 0 and not group.power else inf)
+        if not plain.size:  # all arms pay for what they lose, and exploration is taken from all
+            return max(rho * half, gamma_bar)
+        return min(rho * half * seen + gamma_bar, rho * (half * (Q - 1) + max(half, gamma_bar)))
+    if not group.power and graph.universal.size == n:
+        return gamma_bar + group.eta / 8  # Hoeffding: nothing is estimated
+    return float(gamma_bar + 0.5 * group.eta * rho ** (2 - group.h) * seen**group.h)
 
 
 def _growth(y: float) -> float:
@@ -414,7 +384,7 @@ def _totals(facts: _Facts, T: float, plan: Plan) -> Iterator[Total]:
         size = height - min(group.corner for group in groups)
         if facts.gamma_bar < 1:
             for cost in _costs(facts, groups, plan):
-                yield size + T * cost(groups, 1.0), []
+                yield size + T * cost, []
     yield inf, [Condition("groups of arms that nothing makes visible", 1.0, 0.0)]
 
 
@@ -426,53 +396,6 @@ def _still(n: int, rate: float, T: float) -> float:
     """
     drift = rate * e * n * T
     return T * (1 - exp(-drift) / n) if drift <= 1 else inf
-
-
-def _every_round(facts: _Facts, plan: Plan) -> Condition:
-    """The sum over all rounds, epoch by epoch, against the claim: docs/theory/anytime.md.
-
-    Inside an epoch nothing changes, so the sum is linear in t and the claim concave, or linear but for a jump in the
-    last round: to compare them in its first and its last two rounds is to compare them in every one.
-    """
-    tuning, schedule = facts.tuning, facts.tuning.schedule
-    if schedule is None or facts.m > 1 or facts.gamma_bar >= 1:
-        return Condition("tunings that are not one block, by rounds", 1.0, 0.0)
-    groups = _groups(facts.arms(0), tuning.inner_power, tuning.inner_rate, schedule.inner_rate)
-    exponents = [float(schedule.inner_rate[group.arms[0]]) for group in groups]
-    if any(group.rate <= 0 for group in groups):
-        return Condition("rates that are not positive", 1.0, 0.0)
-    sizes = [groups[0].height - groups[0].corner] if len(groups) == 1 else [group.share for group in groups]
-    starts, begins = [], 1
-    while begins < MOST_ROUNDS:
-        starts.append(begins)
-        begins = -(-begins * 17 // 16)
-    claims: dict[int, float] = {}
-
-    def closest(cost: Cost) -> tuple[float, float, int]:
-        """The least room between computed and claimed, and in which round."""
-        paid, worst = 0.0, (0.0, 1.0, 1)
-        for begins, following in zip(starts, [*starts[1:], MOST_ROUNDS], strict=True):
-            grown = max(begins, schedule.start) / schedule.start
-            explored = grown**schedule.exploration
-            now = [group.faster(grown**power) for group, power in zip(groups, exponents, strict=True)]
-            diameter = sum(size * grown**-power for size, power in zip(sizes, exponents, strict=True))
-            per_round = cost(now, explored)
-            points = {begins, following - 2, following - 1, max(begins, plan.curve.valid_from)}
-            for t in points:
-                if max(begins, plan.curve.valid_from) <= t < following:
-                    claimed = claims.setdefault(t, plan.curve.value_at(t))
-                    computed = diameter + paid + per_round * (t - begins + 1)
-                    if computed * worst[1] > claimed * worst[0]:
-                        worst = (computed, claimed, t)
-            paid += per_round * (following - begins)
-        return worst
-
-    tried = [closest(cost) for cost in _costs(facts, groups, plan)]
-    if not tried:
-        return Condition("groups of arms that nothing makes visible", 1.0, 0.0)
-    computed, claimed, where = min(tried, key=lambda worst: worst[0] / worst[1] if worst[1] else inf)
-    name = f"bound in every round, here after {where:,} rounds: computed ≤ claimed"
-    return _at_most(name, computed, claimed)
 
 
 # -- two levels ---------------------------------------------------------------------------------------------

@@ -68,7 +68,6 @@ def constant_play(graph: FeedbackGraph, tuning: Tuning, kind: str) -> ConstantPl
     follows = tuning.spread.any() or tuning.adaptive.any() or tuning.local_exploration.any()
     unproved = {
         "plans that tune themselves": tuning.self_tuning is not None,
-        "plans whose rates fall with the rounds": tuning.schedule is not None,
         "plans of two levels": tuning.n_blocks not in (1, tuning.n_arms),
         "potentials other than negative entropy (h < 1)": power.any() or np.ptp(rate) > 0,
         "exploration that follows what is learnt": follows,

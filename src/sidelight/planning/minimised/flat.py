@@ -19,7 +19,6 @@ from sidelight.planning.minimised.problem import MinimisedCandidate, Problem, St
 from sidelight.planning.minimised.round_cost import even_strength, one_block, peak, round_cost
 from sidelight.planning.minimised.two_level import MOST_OVERSHOOT, SHIFT_PEAK
 from sidelight.planning.potentials import Potential, entropy_height, height
-from sidelight.planning.schedule import Schedule
 from sidelight.planning.tuning import MOST_EXPLORATION, Tuning, lazy_factor
 
 
@@ -216,7 +215,6 @@ def flat_tuning(
     rates: tuple[float, float, float],
     shifted: Bools | None = None,
     extra: Floats | float = 0.0,
-    schedule: Schedule | None = None,
 ) -> Tuning:
     """One simplex: Tsallis-h at rate η on the arms that `cover` covers, entropy at rate η_N on those that are
     `shifted` (n,), −√x/η_S on the rest; β·g explored for the covered, and `extra`."""
@@ -236,5 +234,4 @@ def flat_tuning(
         spread=0.0 if h == 1 else beta,
         cover=played.cover,
         load=played.load,
-        schedule=schedule,
     )

@@ -90,29 +90,24 @@ class Strong(Problem[OneSimplex]):
             return 1 / (1 - gamma)
         return 1.0 if self.n_loop else 1 / (1 - gamma / self.n)
 
-    def stability(self, x: OneSimplex, slow: Numbers = 1.0) -> Numbers:
-        """What the learning rate multiplies in a round: the sum of squared estimates, from above.
-
-        Many rounds at once, in which η and γ are `slow` times as large: both fall alike, so η/p, on which the shift
-        by loop-less arms depends, is the same in all.
-        """
+    def stability(self, x: OneSimplex) -> Numbers:
+        """What the learning rate multiplies in a round: the sum of squared estimates, from above."""
         if self.n_loopless:
-            return self._beside_loopless(x, slow)[0]
+            return self._beside_loopless(x)[0]
         if self.full and x.h == 1:
             return 0.125
-        gamma = x.gamma * slow
-        return 0.5 * self.played(gamma) ** (2 - x.h) * self.seen(gamma, x.wide) ** x.h
+        return 0.5 * self.played(x.gamma) ** (2 - x.h) * self.seen(x.gamma, x.wide) ** x.h
 
-    def exploration(self, x: OneSimplex, slow: Numbers = 1.0) -> Numbers:
-        """What exploration adds to a round beside stability, in as many rounds."""
-        return self._beside_loopless(x, slow)[1] if self.n_loopless else x.gamma * slow
+    def exploration(self, x: OneSimplex) -> Numbers:
+        """What exploration adds to a round beside stability."""
+        return self._beside_loopless(x)[1] if self.n_loopless else x.gamma
 
-    def _beside_loopless(self, x: OneSimplex, slow: Numbers) -> tuple[Numbers, Numbers]:
+    def _beside_loopless(self, x: OneSimplex) -> tuple[Numbers, Numbers]:
         """Stability by the rate, and what exploration adds: the last clique pays the larger of the two halves."""
-        p, gamma, eta = self.hidden(x.gamma), x.gamma * slow, x.eta * slow
+        p, gamma, eta = self.hidden(x.gamma), x.gamma, x.eta
         if p <= 0:
             return inf, 0.0
-        rho, half = self.played(gamma), 0.5 * growth(x.eta / p)
+        rho, half = self.played(gamma), 0.5 * growth(eta / p)
         left = np.maximum(gamma - eta * half, 0.0)
         if not self.n_plain:  # then all arms pay for what they lose, and γ is taken from all
             return rho * half, np.maximum(gamma - eta * rho * half, 0.0)

@@ -13,7 +13,8 @@ import numpy as np
 from sidelight._types import Floats
 from sidelight.engine.constants import GROWTH, ROOM, SLACK
 from sidelight.engine.self_tuning.prices import strong_price, weak_price
-from sidelight.planning.bounds.bound import NEVER, BoundCurve, Condition, below_trivial, first
+from sidelight.errors import InvalidOption
+from sidelight.planning.bounds.bound import NEVER, Bound, BoundCurve, Condition, below_trivial, first
 from sidelight.planning.self_tuning.rule import SelfTuning
 
 EXACT = 256
@@ -211,3 +212,49 @@ def _spent(climb: _Climb, k: int, beta: float) -> float:
     power = climb.slope[k] + 1
     grown = (beta / climb.beta[k]) ** power - 1
     return float(climb.scale[k] * climb.beta[k] * grown / power)
+
+
+@dataclass(frozen=True, repr=False)
+class OneArm(BoundCurve):
+    """Nothing to choose, no regret."""
+
+    KIND: ClassVar[str] = "one_arm"
+    THEOREM: ClassVar[str] = "One arm"
+
+    @property
+    def exponent(self) -> float:
+        """Any would do."""
+        return 1 / 2
+
+    def terms(self, t: int) -> dict[str, float]:
+        """0."""
+        return {"one arm": 0.0}
+
+    def conditions(self, t: int) -> tuple[Condition, ...]:
+        """None."""
+        return ()
+
+    def numbers(self) -> dict[str, Any]:
+        """None."""
+        return {}
+
+    @classmethod
+    def of(cls, numbers: Mapping[str, Any]) -> OneArm:
+        """The bound, which has no numbers."""
+        return cls()
+
+
+def curve_from_dict(saved: Mapping[str, Any], horizon: int | None) -> Bound | BoundCurve:
+    """The bound of a plan that `to_dict` wrote, at its horizon or as a function of the round."""
+    if not isinstance(saved, Mapping):
+        raise InvalidOption(f"not a saved bound: {saved!r}")
+    if horizon is not None:  # files of format 4 and older leave it to the plan
+        return Bound.from_dict({"horizon": horizon, **saved})
+    kinds: tuple[type[BoundCurve], ...] = (SelfTuningBound, OneArm)
+    for kind in kinds:
+        if kind.KIND in saved:
+            try:
+                return kind.of(saved[kind.KIND])
+            except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+                raise InvalidOption(f"not a saved bound: {error!r}") from None
+    raise InvalidOption(f"not a saved bound: none of {', '.join(kind.KIND for kind in kinds)}")

@@ -33,9 +33,11 @@ from sidelight.planning.candidates import smallest, weighed
 from sidelight.planning.exploration import Solved
 from sidelight.planning.minimised.interpolated import LARGEST_H, LEAST_H, one_best_h
 from sidelight.planning.plan import Candidate, Considered, Details, Offer, Plan
-from sidelight.planning.self_tuning.curve import SelfTuningBound
+from sidelight.planning.potentials import Potential
+from sidelight.planning.self_tuning.curve import OneArm, SelfTuningBound
 from sidelight.planning.self_tuning.observed import ExploredArms, covers
 from sidelight.planning.self_tuning.rule import SelfTuning
+from sidelight.planning.tuning import Tuning
 
 SHARE = 0.5
 """Of every cost, so much pays for a higher temperature: best for the bound on weakly observable graphs."""
@@ -132,6 +134,10 @@ def self_tuning(solved: Solved, order: Order = None, share: float = SHARE) -> Pl
     Covers and orders are compared by the largest ratio of their bound to the smallest of all, over 10³, 10⁴, …, 10⁸
     rounds; a bound that exceeds the number of rounds counts as that number.
     """
+    g = solved.graph
+    if g.n_arms == 1:
+        partition, tuning = natural.single(g), Tuning.flat(1, Potential(1.0, 1.0))
+        return Plan(g, partition, None, SELF_TUNING, {}, OneArm(), tuning, Details(g))
     bounds = [
         (cover, SelfTuningBound(cover.rule(each, share)))
         for cover in covers(solved)
@@ -167,14 +173,14 @@ class SelfTuningCandidate(Candidate):
         self.cover, self.orders, self.share = cover, sorted(set(orders), key=_from_half), share
 
     @cached_property
-    def _anytime(self) -> list[SelfTuning]:
+    def _unbounded(self) -> list[SelfTuning]:
         """The rules for any number of rounds, in the order of their orders."""
         return [self.cover.rule(order, self.share) for order in self.orders]
 
     def rules(self, T: float) -> list[SelfTuning]:
         """For each order the rule with the least budget for T rounds."""
         # A rule needs some budget before its need can be computed from it: any will do.
-        rules = (replace(rule, horizon=int(T), budget=1.0) for rule in self._anytime)
+        rules = (replace(rule, horizon=int(T), budget=1.0) for rule in self._unbounded)
         return [replace(rule, budget=needed(rule)) for rule in rules]
 
     def best(self, T: float) -> SelfTuning:

@@ -38,7 +38,7 @@ WEAK = (
 )  # fmt: skip
 STRONG = ("mab:20", "full:20", "loopless_clique:20", "loopy_star:20", "newsvendor:26")
 FEW = ("cycle:20", "teams:5x4", "hypercube:5", "revealing_action:20")
-SELF, KNOWN, FIXED, ANYTIME = "self_tuning", "self-tuning, T known", "fixed", "anytime"
+SELF, KNOWN, FIXED = "self_tuning", "self-tuning, T known", "fixed"
 CASES = "family and environment (see the table)"
 
 
@@ -175,11 +175,9 @@ def _compared(
     "seven weakly observable families, four in the quick run",
     (PAGE,),
     Prediction.most("regret / fixed rates", 0.6, "geometric mean over gaps 0.2, 0.05 and hard instances"),
-    Prediction.most("regret / anytime rates", 0.7, "the same"),
     Prediction.most(
         "regret / fixed rates, gap 0.2", 0.4, "logarithmic regret against exploration at a fixed rate"
     ),
-    Prediction.most("regret / anytime rates, gap 0.2", 0.5, "logarithmic regret against t^{2/3}"),
     horizon=(100_000, 100_000),
     seeds=(6, 20),
     specs=(FEW, WEAK),
@@ -187,12 +185,10 @@ def _compared(
 )
 def weak(horizon: int, seeds: int, specs: Sequence[str], rivals: Sequence[str]) -> Evidence:
     """On weakly observable graphs a plan that tunes itself has much less regret than the best plans that do not."""
-    games = _games(specs, (SELF, FIXED, ANYTIME, *rivals), _both, horizon, seeds)
+    games = _games(specs, (SELF, FIXED, *rivals), _both, horizon, seeds)
     estimates = {
         "regret / fixed rates": _mean_ratio(games, [FIXED]),
-        "regret / anytime rates": _mean_ratio(games, [ANYTIME]),
         "regret / fixed rates, gap 0.2": _mean_ratio(games, [FIXED], "gap 0.2"),
-        "regret / anytime rates, gap 0.2": _mean_ratio(games, [ANYTIME], "gap 0.2"),
     }
     return _compared(games, estimates, horizon, rivals)
 
@@ -230,7 +226,7 @@ def strong(horizon: int, seeds: int, specs: Sequence[str], rivals: Sequence[str]
     """On strongly observable graphs it is about as good as the best known algorithm with a worst-case bound for
     each; algorithms for independent losses, which have no such bound, may be better still.
     """
-    certified = (FIXED, ANYTIME, "exp3g", "exp3", "exp3_ix", "tsallis_inf", "q_ftrl", "hedge")
+    certified = (FIXED, "exp3g", "exp3", "exp3_ix", "tsallis_inf", "q_ftrl", "hedge")
     games = _games(specs, (SELF, *certified, *rivals), _easy, horizon, seeds)
     best = {"regret / best certified baseline": _mean_ratio(games, certified)}
     notes = ("A baseline counts in the games it applies to.",)

@@ -12,20 +12,15 @@ from sidelight.environment import gap
 from sidelight.experiment.claims.claim import Curve, Estimate, Evidence, Prediction
 from sidelight.experiment.claims.measures import (
     AT_MOST_THE_BOUND,
-    HORIZONS,
     REGRET_BOUND,
     Claims,
     Row,
     columns,
-    curves,
     doubled,
     finished,
     play,
     play_rivals,
-    share_of_bound,
     slope,
-    weak_environments,
-    worst_exponent,
 )
 from sidelight.graph import FeedbackGraph, families
 from sidelight.partition import natural as partitions
@@ -181,40 +176,6 @@ def strong_arms(horizon: int, seeds: int, rivals: Sequence[str]) -> Evidence:
         f"regret after {horizon:,} rounds",
         {name: ours.over(each) for name, each in baselines.items()},
         skipped,
-    )
-
-
-@claims.add(
-    "anytime",
-    "cycle:16",
-    ("docs/theory/anytime.md",),
-    Prediction.near("anytime bound / bound at known T", 1.966 / 1.5, 0.05, "constants 1.966 and 3/2"),
-    Prediction.most(REGRET_BOUND, 1.0, "expected regret is at most the bound at every t"),
-    Prediction.near("exponent in t, played", 2 / 3, 0.07, "T^{2/3}"),
-    horizons=HORIZONS,
-    seeds=(8, 32),
-)
-def anytime(horizons: Sequence[int], seeds: int) -> Evidence:
-    """Rates that follow the round give one bound for all t, at 1.966/1.5 = 1.31 times the price of knowing T."""
-    graph, far = families.cycle(16), 10**16
-    chosen = plan(graph, None, realization="anytime")
-    at_known_T = [plan(graph, T, realization="flat").bound.value for T in (*horizons, far)]
-    own = [chosen.bound_at(T).value for T in (*horizons, far)]
-    price = own.pop() / at_known_T.pop()
-    played = [play(chosen, weak_environments(graph, T), seeds, T) for T in horizons]
-    return Evidence(
-        [
-            {"t": T, "regret": each.worst, "anytime bound": mine, "bound at known T": theirs}
-            for T, each, mine, theirs in zip(horizons, played, own, at_known_T, strict=True)
-        ],
-        {
-            "anytime bound / bound at known T": price,
-            REGRET_BOUND: share_of_bound(played, own),
-            "exponent in t, played": worst_exponent(horizons, played),
-        },
-        (*curves(horizons, played, own, 2 / 3), Curve("bound at known T", "baseline", horizons, at_known_T)),
-        "t, rounds",
-        "regret of one plan for all horizons",
     )
 
 
