@@ -93,7 +93,7 @@ def stability(v, X, s, tau):
     d = change(low)
     total = (d * X).sum(axis=-1, keepdims=True)
     d = (d - total) / (1 + total)
-    logs = np.log1p(np.maximum(d, -1 + 1e-300))
+    logs = np.where(d > -1, np.log1p(np.where(d > -1, d, 0.0)), -745.0)  # ln(y/X); e^{−745} is 0
     exact = np.where(s == 1, (1 + d) * logs - d, (s * d - np.expm1(s * logs)) / (s * eps))
     series = d**2 / 2 - (2 - s) * d**3 / 6 + (2 - s) * (3 - s) * d**4 / 24
     return (-v * X * d - tau * X**s * np.where(np.abs(d) < 1e-3, series, exact)).sum(axis=-1)
@@ -175,12 +175,11 @@ def best_theta(X, s, tau, leader=None):
 # ------------------------------------------------------------------ covered arms
 
 
-def directions(r, cover, X, s, covered=None):
-    """g_j = x*_j · max X_i^{1−s}/c_i over the covered i that j reveals (certain reveals)."""
-    owed = X ** (1 - s) / (cover @ r)
-    if covered is not None:
-        owed = np.where(covered, owed, 0.0)
-    return cover * (r * owed).max(axis=1)
+def directions(r, cover, X, s, covered=True):
+    """g_j = x*_j · max r_{ji}^{1/s−1}X_i^{1−s}/c_i over the covered i that j reveals, c_i = Σ_j r_{ji}^{1/s}x*_j."""
+    loads = cover @ r ** (1 / s)
+    owed = np.where(covered, X ** (1 - s), 0.0) / np.where(loads > 0, loads, 1.0)
+    return cover * (np.where(r > 0, r, 1.0) ** (1 / s - 1) * (r > 0) * owed).max(axis=1)
 
 
 def weak_round(q, gamma, c, s):

@@ -146,7 +146,7 @@ def test_theta_0_is_the_sum_over_arms_and_an_uncertain_edge_counts():
 
 
 def covered_round(rng):
-    """All arms covered, Z = (1−bG)X + bg: plain_c against Lemma 2."""
+    """All arms covered, reveals that may fail, Z = (1−bG)X + bg: plain_c against Lemma 2."""
     n, s = int(rng.integers(2, 9)), float(rng.choice(ORDERS))
     r = (rng.random((n, n)) < rng.uniform(0.15, 0.8)).astype(float)
     for i in np.flatnonzero(r.sum(axis=0) == 0):
@@ -154,8 +154,10 @@ def covered_round(rng):
     if rng.random() < 0.3:  # one arm tells all
         r[:] = 0.0
         r[0] = 1.0
+    if rng.random() < 0.3:  # reveals may fail
+        r *= rng.uniform(0.1, 1, (n, n))
     cover = rng.random(n) + 0.02
-    cover /= (cover @ r).min()
+    cover /= (cover @ r ** (1 / s)).min()
     weak = cover.sum() ** s
 
     def ratio(at):
@@ -274,20 +276,14 @@ def two_group_round(rng):
     orders, plainly = np.where(weak, h, s), rng.random() < 0.2
 
     def ratio(at):
-        X, beta, c = (
-            simplex(at[:n]),
-            max(delta, 0.5) ** h * np.exp(at[n]),
-            0.0 if plainly else 0.6 * unit(at[n + 1]),
-        )
+        X, beta = simplex(at[:n]), max(delta, 0.5) ** h * np.exp(at[n])
+        c = 0.0 if plainly else 0.6 * unit(at[n + 1])
         beta_S, gamma, K = beta * np.exp(at[n + 2]), 0.5 * unit(at[n + 3]) if n_W else 0.0, np.exp(at[n + 4])
         right = signed.two_group_price(beta, beta_S, n_W, n_S, delta, Q, h, s, gamma, c, K)
         if not right < np.inf:
             return 0.0
         tau = np.where(weak, beta, beta_S)
-        g = np.zeros(n)
-        if n_W:
-            owed = np.where(weak, X ** (1 - h) / np.where(weak, cover @ r, 1.0), 0.0)
-            g = cover * (r * owed).max(axis=1) * gamma / delta**h
+        g = signed.directions(r, cover, X, h, weak) * (gamma / delta**h if n_W else 0.0)
         floor = np.where(weak | (c == 0), 0.0, X ** (1 - s) / (beta_S * K))
         Z, _ = signed.floored(X, floor, g)
         return signed.plain(X, Z @ r, Z, orders, tau, c) / right
