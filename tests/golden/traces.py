@@ -5,8 +5,8 @@
 
 A restructuring must leave every number as it is. `test_golden.py` compares to eight digits, as processors may differ
 in the last ones; `--check` compares all of them. Games in which such a difference breaks a tie between arms that are
-alike are not frozen: they are others on another processor. A row is one game: the arms of a few hundred decisions (as a
-digest), the distribution after them, the regret, certificate and plays of compiled games, and the bound.
+alike are not frozen: they are others on another processor. A row is one game: the arms of a few hundred decisions (as
+a digest), the distribution after them, the regret, certificate and plays of compiled games, and the bound.
 """
 
 from __future__ import annotations

@@ -50,6 +50,29 @@ class Hedge(Twin):
         return softmax(-sqrt(8 * log(self.n) / self.T) * self.L)
 
 
+class TsallisInfRv(Twin):
+    @property
+    def rate(self):
+        return 4 / sqrt(self.t)
+
+    @property
+    def probabilities(self):
+        def weights(z):
+            return 4 / (self.rate * (self.L - self.L.min() + z)) ** 2
+
+        z = brentq(
+            lambda z: weights(z).sum() - 1, 1e-12, 4 * sqrt(self.n) / self.rate, xtol=1e-15, rtol=1e-15
+        )
+        return weights(z) / weights(z).sum()
+
+    def learn(self, arm, losses):
+        x = self.probabilities
+        B = np.where(x >= self.rate**2, 0.5, 0.0)
+        played = np.arange(self.n) == arm
+        self.L = self.L + np.where(played, (losses - B) / x, 0.0) + B
+        self.t += 1
+
+
 class Exp3(Twin):
     @property
     def probabilities(self):

@@ -50,6 +50,7 @@ KINDS: dict[str, Callable[[], object]] = {
     "ts_n": lambda: sl.baselines.ts_n(families.mab(4)),
     "exp3_ix": lambda: sl.baselines.exp3_ix(with_loops(families.cliques([3, 2]))),
     "tsallis_inf": lambda: sl.baselines.tsallis_inf(families.full(5), 300),
+    "tsallis_inf_rv": lambda: sl.baselines.tsallis_inf_rv(families.mab(5), 300),
 }
 
 

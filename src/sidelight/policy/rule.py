@@ -40,6 +40,7 @@ class Rule:
     )
     likely_theorem: ClassVar[str] = ""  # the same of the bound with high probability
     needs_loops: ClassVar[bool] = True  # must every arm reveal itself?
+    signed: ClassVar[bool] = False  # may its sums fall below 0?
     changes_graphs: ClassVar[bool] = False  # is it proved for graphs that change from round to round?
 
     def __post_init__(self) -> None:

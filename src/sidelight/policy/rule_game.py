@@ -213,7 +213,8 @@ class RuleGame(Game):
     def limits(self) -> dict[str, Limits]:
         """Counts are not negative."""
         positive = dict.fromkeys(("counts", "sums", "numbers"), Limits(0.0, MOST_SUM))
-        return positive | {"probabilities": Limits(0.0, 1.0)}
+        signed = {"sums": Limits(-MOST_SUM, MOST_SUM)} if self.plan.signed else {}
+        return positive | signed | {"probabilities": Limits(0.0, 1.0)}
 
     def blank(self) -> RuleGame:
         """At round one."""

@@ -98,6 +98,14 @@ KNOWN_BOUNDS = (
         "4√(NT) + 1",
     ),
     KnownBound(
+        "Tsallis-INF, reduced variance",
+        lambda solved: _sees_itself(solved) and bool((solved.graph.out_degree == 1).all()),
+        lambda solved, T: 2 * sqrt(solved.graph.n_arms * T) + 10 * solved.graph.n_arms * log(T) + 16,
+        "Zimmert & Seldin 2021, as commonly quoted",
+        "2√(NT) + 10N·ln T + 16",
+        quoted=True,
+    ),
+    KnownBound(
         "mirror descent, information ratio",
         _sees_itself,
         lambda solved, T: sqrt(2 * solved.graph.n_arms * T),

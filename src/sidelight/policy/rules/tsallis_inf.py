@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from sidelight.engine._numba.jit import internal
+from sidelight.engine._numba.jit import inlined, internal
 from sidelight.engine.rules import draw, least_sum, normalise, note_seen, numbers_of, rule_kernels
 from sidelight.planning.baselines.rules import tsallis_inf_bound
 from sidelight.policy.rule import Rule
@@ -15,9 +15,14 @@ MOST_STEPS = 100
 
 @internal()
 def weigh(state):
-    """x = 4/(η_t(L − λ))², by way of its square root."""
+    """x at η_t = 2/√t."""
+    weigh_at(state, 2.0 / math.sqrt(numbers_of(state).round + 1.0))
+
+
+@inlined()
+def weigh_at(state, rate):
+    """x = 4/(rate·(L − λ))², by way of its square root."""
     least = least_sum(state)
-    rate = 2.0 / math.sqrt(numbers_of(state).round + 1.0)
     z = multiplier(state.sums, least, rate)
     for i in range(state.sums.size):
         root = 2.0 / (rate * (state.sums[i] - least + z))
