@@ -142,7 +142,7 @@ def independence_number(graph: GivenGraph) -> IndependenceNumber:
 
     >>> from sidelight.graph import families
     >>> independence_number(families.cycle(7))
-    IndependenceNumber(3, exact, 7 cliques)
+    IndependenceNumber(3, exact, 4 cliques)
     """
     graph = graph_of(graph, "independence_number")
     ordinary, undirected = adjacency(graph)
