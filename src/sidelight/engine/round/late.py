@@ -122,7 +122,7 @@ def learn_late(machine, state, store, slot, losses, record, after_others):
     noinline()
     draw = draw_in(record, 0)
     known = is_known(machine, store)
-    weights = log_weights(store)
+    weights = log_weights(store) if known else (1.0, 0.0, 0.0)
     if machine.self_tunes and not known:
         charge(machine, state, draw.cost)
     before, paid, of_leader, paid_now = state.top_paid, 0.0, 0.0, 0.0

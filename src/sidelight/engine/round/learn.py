@@ -41,7 +41,7 @@ def learn(machine, state, store, slot, losses):
     # Before anything moves: a round is charged for the distribution that it was drawn from.
     leader = 0.0
     known = is_known(machine, store)
-    weights = log_weights(store)
+    weights = log_weights(store) if known else (1.0, 0.0, 0.0)
     if machine.self_tunes:
         if not known:
             charge(machine, state, estimated_cost(machine, state, store, slot))
