@@ -274,7 +274,7 @@ PLAYED = {
                                         "clustered")(T),
     "mixed": lambda T: sl.plan(sl.families.corrupted_mab(60, 20), T, realization="flat"),
     "newsvendor": lambda T: sl.plan(sl.families.newsvendor(40), T, realization="flat"),
-    "many": lambda T: sl.plan(sl.families.full(700), T, realization="flat"),
+    "many": lambda T: sl.plan(sl.families.full(250), T, realization="flat"),
 }  # fmt: skip
 
 
