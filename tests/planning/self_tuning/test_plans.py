@@ -83,7 +83,7 @@ def test_budgets_are_the_smallest_bound_and_pass_the_check(name, horizon):
     assert made.bound.value == pytest.approx(rule.budget, rel=1e-12)
     assert made.bound.certified
     assert all(condition.holds for condition in check_certificate(made))
-    if fixed.bound.value >= 30:
+    if fixed.bound.value >= 30 and "for this order" not in made.bound.terms:
         assert made.bound.value <= fixed.bound.value * (1 + 1e-9) + 2 * ROOM
     assert made.bound.informative == (made.bound.value < horizon)
 

@@ -627,7 +627,9 @@ def _needed(rule: SelfTuning) -> float:
         beta = rule.first * exp(u)
         return (beta - rule.first) * rule.diameter + rule.horizon * _round_cost(rule, beta)
 
-    return value(_least(value, 0.0, 60.0))
+    # At β = 2·weak the cost of the cover has a kink, and with it the sum may have a minimum on either side.
+    kink = log(max(2 * rule.weak / rule.first, 1.0))
+    return min(value(_least(value, 0.0, kink)), value(_least(value, kink, 60.0)))
 
 
 def _every_self_tuned_round(rule: SelfTuning, curve: Callable[[int], float]) -> Condition:
