@@ -338,3 +338,18 @@ def test_regret_grows_with_the_exponent_of_the_theory(name):
 def test_posteriors_that_nobody_can_have_are_refused(a, b):
     with pytest.raises(sl.errors.SolverError, match="observations of their arm"):
         least_probabilities(np.array(a), np.array(b))
+
+
+@pytest.mark.parametrize("divisor", [0.0, -1.0, 1e-300])
+@pytest.mark.parametrize("name", ["ts_n", "ucb_n", "ftl"])
+def test_what_was_noted_of_a_draw_changes_no_posterior(tmp_path, name, divisor):
+    """Rules that draw from nothing count losses as they are, whatever a file says of an open decision."""
+    policy = registry.make(name, sl.families.mab(3), HORIZON).policy(seed=1)
+    decision = policy.decide()
+    policy.save(tmp_path / "policy")
+    header, arrays = contents(tmp_path / "policy")
+    forge(tmp_path / "policy", header, arrays | {"decisions.values": arrays["decisions.values"] * 0 + divisor})
+    forged = sl.Policy.load(tmp_path / "policy")
+    for each in (policy, forged):
+        each.observe(decision.id, [0.5])
+    assert_array_equal(forged.probabilities, policy.probabilities)

@@ -38,7 +38,10 @@ def applicable(name):
 @pytest.mark.parametrize("name", registry.names())
 def test_everything_built_in_conforms(name, which):
     """On the first graph that it applies to, and on the second."""
-    plan = list(applicable(name))[which]
+    plans = list(applicable(name))
+    if which == len(plans):
+        pytest.skip(f"{name} applies to one of these graphs")
+    plan = plans[which]
     check_policy(plan.policy, plan.graph, rounds=40)
 
 

@@ -164,6 +164,13 @@ def add_estimates(state, count, record):
         state.sums[state.targets[index]] += state.losses[index] / arm_in(record, index).divisor
 
 
+@internal()
+def add_losses(state, count, record):
+    """Add the losses as they are, whatever was noted: for rules that draw from nothing."""
+    for index in range(count):
+        state.sums[state.targets[index]] += state.losses[index]
+
+
 @inlined()
 def least_sum(state):
     """The least of the sums; relative to it, powers and exponentials keep their digits."""

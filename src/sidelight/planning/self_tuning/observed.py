@@ -82,7 +82,8 @@ class ExploredArms:
         # Lemma 4 needs loop-less arms that all others show, and where reveals may fail a cover of all arms.
         if observability(g).graph != "strong" or not (whole or self.solved.graph.certain):
             return inf, 0.0
-        mutual, seen = level.cliques.mutual, float(level.cliques.value)
+        # The shift by the mean loss of loop-less arms is proved where no reveal fails, on no level of others.
+        mutual, seen = level.cliques.mutual, float(level.cliques.value) if self.solved.graph.certain else inf
         return loopless_cost(s, weak, 0.0 if mutual is None else float(mutual.upper), seen, r)
 
     def rule(self, s: float, c: float) -> SelfTuning:

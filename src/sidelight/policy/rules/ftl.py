@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from sidelight.engine._numba.jit import internal
-from sidelight.engine.rules import note_certain, rule_kernels
+from sidelight.engine.rules import add_losses, note_certain, rule_kernels
 from sidelight.policy.rule import Certain
 
 
@@ -37,5 +37,5 @@ class ftl(Certain):
     """
 
     name = "ftl"
-    kernels = rule_kernels(name, choose, note_certain)
+    kernels = rule_kernels(name, choose, note_certain, add_losses)
     needs_loops = False

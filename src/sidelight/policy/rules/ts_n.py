@@ -10,7 +10,7 @@ import numpy as np
 from sidelight._types import Floats, Ints
 from sidelight.engine._numba.jit import inlined, internal
 from sidelight.engine.random import next_unit
-from sidelight.engine.rules import note_certain, rule_kernels
+from sidelight.engine.rules import add_losses, note_certain, rule_kernels
 from sidelight.errors import SolverError
 from sidelight.policy.rule import Rule
 
@@ -65,7 +65,7 @@ class ts_n(Rule):
     """
 
     name = "ts_n"
-    kernels = rule_kernels(name, choose, note_certain)
+    kernels = rule_kernels(name, choose, note_certain, add_losses)
 
     def probabilities(self, state: RuleState) -> Floats:
         """Integrals over the posteriors, by quadrature to about 1e−10."""

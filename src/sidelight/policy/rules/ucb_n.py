@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from sidelight.engine._numba.jit import internal
-from sidelight.engine.rules import note_certain, numbers_of, rule_kernels
+from sidelight.engine.rules import add_losses, note_certain, numbers_of, rule_kernels
 from sidelight.policy.rule import Certain
 
 
@@ -35,4 +35,4 @@ class ucb_n(Certain):
     """
 
     name = "ucb_n"
-    kernels = rule_kernels(name, choose, note_certain)
+    kernels = rule_kernels(name, choose, note_certain, add_losses)
