@@ -300,6 +300,8 @@ def _play_on(policy, path) -> str:
     p = policy.probabilities
     if p.shape != (n,) or not (p >= 0).all() or abs(p.sum() - 1) > 1e-6:
         return f"probabilities {p} add up to {p.sum()}"
+    if not policy.unit.low <= 0.0 < 1.0 <= policy.unit.high:
+        return ""  # told in another unit, as its author says: losses of 0 and 1 are none there
     for decision in policy.open:
         if decision.id % 3:
             policy.observe(decision, np.ones(decision.reveals.size))
