@@ -348,7 +348,9 @@ def test_what_was_noted_of_a_draw_changes_no_posterior(tmp_path, name, divisor):
     decision = policy.decide()
     policy.save(tmp_path / "policy")
     header, arrays = contents(tmp_path / "policy")
-    forge(tmp_path / "policy", header, arrays | {"decisions.values": arrays["decisions.values"] * 0 + divisor})
+    forge(
+        tmp_path / "policy", header, arrays | {"decisions.values": arrays["decisions.values"] * 0 + divisor}
+    )
     forged = sl.Policy.load(tmp_path / "policy")
     for each in (policy, forged):
         each.observe(decision.id, [0.5])
