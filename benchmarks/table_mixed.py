@@ -1,7 +1,7 @@
 """Regret of `sl.plan(g, T)` on random graphs with weakly observable arms and self-loops: the table of docs/regret.md.
 
 python benchmarks/table_mixed.py [--graphs 20] [--seeds 10] [--horizon 20000]. The smallest bound is usually that of a
-flat plan with two potentials at fixed rates there (docs/theory/self-tuning.md, section 7).
+flat plan with two potentials at fixed rates there (docs/theory/fixed-rates.md, section 4).
 """
 
 import argparse

@@ -28,7 +28,7 @@ def test_no_page_names_a_folder_of_a_machine():
 
 
 def test_links_to_what_the_site_has_not(tmp_path):
-    page = DOCS / "theory" / "flat.md"
+    page = DOCS / "theory" / "fixed-rates.md"
     text = relinked("[a](../../tests), [b](../decisions), [c](../../CHANGELOG.md#unreleased)", page, page)
     assert text == "a, [b](../decisions/index.md), [c](../changelog.md#unreleased)"
     text = relinked(

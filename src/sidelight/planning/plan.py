@@ -206,7 +206,7 @@ class Offer(NamedTuple):
     terms: dict[str, float]  # of the bound on the regret
     tune: Callable[[], tuple[Tuning, dict[str, Any]]]  # makes the tuning and its parameters by name
     conditions: tuple[Condition, ...] = ()  # what the bound needs
-    sharper: dict[str, float] = {}  # noqa: RUF012 - terms of a smaller bound on the same play (docs/theory/price.md)
+    sharper: dict[str, float] = {}  # noqa: RUF012 - a smaller bound on the same play (docs/theory/fixed-rates.md)
     order: float | None = None  # of the potential, where one simplex with one potential is played
 
     @property

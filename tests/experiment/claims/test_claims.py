@@ -67,11 +67,8 @@ PAPER = {
 """Every label of a theorem, corollary, proposition or lemma of the paper."""
 
 OURS = {
-    "docs/theory/interpolated.md",
-    "docs/theory/weighted-projection.md",
-    "docs/theory/flat.md",
+    "docs/theory/fixed-rates.md",
     "docs/theory/self-tuning.md",
-    "docs/theory/tight-constants.md",
     "docs/theory/readings.md",
 }
 ROOT = Path(__file__).parents[3]

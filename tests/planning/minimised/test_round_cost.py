@@ -1,4 +1,4 @@
-"""A round of one simplex costs the larger of stability and exploration: every lemma of docs/theory/price.md."""
+"""A round of one simplex costs the larger of stability and exploration: every lemma of docs/theory/fixed-rates.md."""
 
 from dataclasses import replace
 

@@ -249,7 +249,9 @@ def _costs(facts: _Facts, groups: list[_Group], plan: Plan) -> Iterator[float]:
 
 
 def _by_roles(facts: _Facts, groups: list[_Group], roles: tuple[str, ...]) -> float:
-    """Covered arms, arms that see themselves, loop-less arms that all others see: docs/theory/flat.md.
+    """Covered arms, arms that see themselves, loop-less arms that all others see.
+
+    Proof: docs/theory/fixed-rates.md, Theorems 2 and 3.
 
     Covered and loop-less arms pay for what they lose, exploration costs γ̄ less what all arms lose: never both in
     full.
@@ -285,7 +287,9 @@ def _shifted(group: _Group, p: float) -> float:
 
 
 def _by_coverage(facts: _Facts, group: _Group) -> float:
-    """Entropy where exploration shows arms more or less, and those it shows less see themselves: docs/theory/flat.md.
+    """Entropy where exploration shows arms more or less, and those it shows less see themselves.
+
+    Proof: docs/theory/fixed-rates.md, Theorem 4.
 
     For any b > 0 that all arms without self-loop reach, arms with one miss Σ (1 − shown/b)₊ of it. Between two values
     of `shown` the bound is monotone in b, or even at b = η/(2γ̄): the best b is one of these. What is missed counts
@@ -402,7 +406,7 @@ def _still(n: int, rate: float, T: float) -> float:
 
 
 def _two_levels(facts: _Facts, T: float) -> Total:
-    """Theorem general regret: docs/theory/weighted-projection.md, tight-constants.md."""
+    """Theorem general regret: docs/theory/fixed-rates.md, section 6."""
     tuning = facts.tuning
     rho = 1 / (1 - facts.gamma_bar) if facts.gamma_bar < 1 else inf
     first = tuning.block_arms[tuning.block_start[:-1]]

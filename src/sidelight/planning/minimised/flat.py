@@ -40,7 +40,7 @@ class Flat(Problem[Rates]):
 
     Nothing is owed to S and N: an arm with a self-loop is seen when it is played, P_i ≥ (1−γ̄)X_i, a loop-less
     strong arm when any other is, P_i ≥ (1−γ̄)(1−X_i). Exploration is paid by arms that lose nothing, stability by
-    those that do, so a round costs the larger. Proof: docs/theory/flat.md, price.md.
+    those that do, so a round costs the larger. Proof: docs/theory/fixed-rates.md, section 4.
     """
 
     n_cover: int  # |W| ≥ 1

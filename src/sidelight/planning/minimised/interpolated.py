@@ -71,9 +71,9 @@ class Interpolated:
 
     sees arm i with probability at least β_k·X_i^{1−h} and costs at most β_k·δ_k^h: every block has restriction
     regret √(2T/b), and exploration costs b·M with M = Σ κ_k·D_k·δ_k^h, κ_k ≥ 1 the factor of lazy play. One block
-    alone pays the larger of stability and exploration, and has other numbers (docs/theory/price.md).
+    alone pays the larger of stability and exploration, and has other numbers (Theorem 1 of the page below).
     Blocks that are `pruned` explore through parents instead, at β_k·√n_k with h = ½. Proof:
-    docs/theory/interpolated.md.
+    docs/theory/fixed-rates.md, Theorem 5.
     """
 
     sizes: Floats  # (m2,) n_k

@@ -1,7 +1,7 @@
 """What a round costs where one simplex plays all arms: the larger of stability and exploration, never their sum.
 
 With losses ℓ, the point X and m = ⟨ℓ, X⟩, stability is at most A·m: an arm pays only for what it loses. Exploration
-takes its mass from all arms alike, so it costs at most γ̄·(1 − m). Both proofs: docs/theory/price.md.
+takes its mass from all arms alike, so it costs at most γ̄·(1 − m). Proof: docs/theory/fixed-rates.md, section 2.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class Weights(NamedTuple):
 
 @dataclass(frozen=True)
 class TwoLevel(Problem[Weights]):
-    """What the bound depends on, and nothing else. Proofs: docs/theory/weighted-projection.md, tight-constants.md.
+    """What the bound depends on, and nothing else. Proof: docs/theory/fixed-rates.md, section 6.
 
     With M, m2, δ̄ = Σ δ_k over the weak blocks U2, n_S and n_N singletons with and without self-loop:
 
@@ -48,7 +48,7 @@ class TwoLevel(Problem[Weights]):
 
     where d_k = δ_k/α on U2 and 1 on U1S. Weighting minimises ‖1/η‖·‖η·d‖; where blocks are few and unequal, equal
     rates can still win, because D_Ψ = ‖1/η‖ − min 1/η. Both are tried. One block alone pays 1/step + T·max(step/(2b),
-    bM) instead (docs/theory/price.md, which also shows why several do not).
+    bM) instead (Theorem 1 there; section 5 shows why several do not).
     """
 
     n_loop: int

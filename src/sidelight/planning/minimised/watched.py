@@ -34,7 +34,8 @@ class Watched(Problem[Watching]):
 
     Exploration γ·x/δ shows arm i with probability min(1, c_i)·γ/δ or more, c_i = Σ_{j ∈ Nin(i)} x_j, and an arm with
     self-loop shows itself: missed = Σ (1 − c_i)₊ over those. With x a dominating set this is Exp3.G on a weakly
-    observable graph (Alon, Cesa-Bianchi, Dekel & Koren 2015), η and γ minimised at T. Proof: docs/theory/flat.md.
+    observable graph (Alon, Cesa-Bianchi, Dekel & Koren 2015), η and γ minimised at T. Proof:
+    docs/theory/fixed-rates.md, Theorem 4.
     """
 
     n: int

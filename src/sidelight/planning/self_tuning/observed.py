@@ -37,9 +37,10 @@ class ExploredArms:
         return self.solved.cover(self.targets, s)
 
     def costs(self, s: float) -> tuple[float, float, float, float, float]:
-        """(order, weak, beside, strong, lean) of rounds with entropy of order s: docs/theory/self-tuning.md, 6.
+        """(order, weak, beside, strong, lean) of rounds with entropy of order s.
 
-        Where reveals may fail, each level of their probabilities proves something (docs/theory/failing-reveals.md).
+        Proof: docs/theory/self-tuning.md, section 3. Where reveals may fail, each level of their probabilities proves
+        something (docs/theory/failing-reveals.md).
         """
         n = self.solved.graph.n_arms
         # Below s = 1 exploration follows X; on many arms the engine refreshes it lazily, which costs a factor.

@@ -357,7 +357,7 @@ hypercubes.growth(
 @hypercubes.cases(
     "hypercube-one-block",
     "hypercube:D",
-    ("docs/theory/flat.md", HYPERCUBE),
+    ("docs/theory/fixed-rates.md", HYPERCUBE),
     Prediction.most("largest ratio", 1.0, "2.39(δ*(1 + log(N/δ*)))^{1/3} with δ* = N/d"),
     unit="flat bound / bound of the partition at T = 10¹⁴",
     dimensions=(tuple(range(3, 11)), tuple(range(3, 14))),

@@ -41,7 +41,7 @@ SPECS = (
 @claims.cases(
     "interpolation-lemma",
     "random graphs, distributions and h",
-    ("docs/theory/interpolated.md",),
+    ("docs/theory/fixed-rates.md",),
     Prediction.least("least Σ g_j / X_i^{1−h}", 1 - 1e-9, "Lemma 1 (a), up to rounding"),
     Prediction.most("largest Σ g_j / δ^h", 1 + 1e-6, "Lemma 1 (b), up to the tolerance of the LP"),
     unit="coverage, which must stay above 1, and cost, which must stay below",
@@ -68,7 +68,7 @@ def lemma(draw: int) -> list[Row]:
 @claims.cases(
     "interpolated-never-worse",
     "eleven families, their natural partitions",
-    ("docs/theory/interpolated.md", "docs/theory/tight-constants.md"),
+    ("docs/theory/fixed-rates.md",),
     Prediction.most("largest ratio", 1 + 1e-9, "h = 1 is clustered, h = ½ at most adaptive"),
     Prediction.most("least ratio", 0.95, "a real gain somewhere"),
     unit="interpolated / better printed bound at T = 10¹²",
@@ -97,7 +97,7 @@ def _cycle_and_pairs(n: int) -> FeedbackGraph:
 @claims.cases(
     "weighted-projection",
     "a directed cycle of n arms beside n isolated edges: (Σδ)^{1/3} ~ n^{1/3}, (m·Σδ²)^{1/6} ~ n^{1/2}",
-    ("docs/theory/weighted-projection.md",),
+    ("docs/theory/fixed-rates.md",),
     Prediction.near("exponent of weighted projection", 1 / 3, 0.04, "(Σδ)^{1/3}, Σδ = 3n"),
     Prediction.near("exponent of printed projection", 1 / 2, 0.04, "(m·Σδ²)^{1/6}, m = n+1"),
     Prediction.most("largest weighted / printed", 1 + 1e-9, "(Σδ)² ≤ m·Σδ²"),
@@ -119,7 +119,7 @@ def weighted(n: int) -> Row:
 @claims.cases(
     "flat-universal",
     "eleven families",
-    ("docs/theory/flat.md",),
+    ("docs/theory/fixed-rates.md",),
     Prediction.most("largest ratio", 1.0, "min_h D_h(N)δ*^h ≤ 4δ*(1 + log(N/δ*))"),
     unit="flat bound / closed form at T = 10¹²",
     specs=SPECS,
@@ -136,7 +136,7 @@ def flat(spec: str) -> Row:
 @claims.add(
     "flat-strong-arms",
     "corrupted_mab:20,1, four gaps of the corrupted arm",
-    ("docs/theory/flat.md",),
+    ("docs/theory/fixed-rates.md",),
     Prediction.most("flat / paper", 1.0, "smaller exploration, one simplex"),
     AT_MOST_THE_BOUND,
     Prediction.near("exponent of the bound in N", 0.0, 0.02, "√(NT) is of lower order at T = 10¹⁶"),
@@ -182,7 +182,7 @@ def strong_arms(horizon: int, seeds: int, rivals: Sequence[str]) -> Evidence:
 @claims.cases(
     "tight-constants",
     "eleven families, four horizons",
-    ("docs/theory/tight-constants.md",),
+    ("docs/theory/fixed-rates.md",),
     Prediction.most("largest ratio", 1 + 1e-9, "the printed parameters are feasible"),
     Prediction.most("least ratio", 0.9, "a real gain somewhere"),
     unit="minimised / printed bound, both certified",
@@ -202,7 +202,7 @@ def tight(spec: str) -> list[Row]:
 @claims.add(
     "a-posteriori",
     "cycle:N, one block with negative entropy",
-    ("docs/theory/interpolated.md", "prop:osmd"),
+    ("docs/theory/fixed-rates.md", "prop:osmd"),
     Prediction.most("certificate / a priori", 1.0, "Σ X/P ≤ 1/β in every round"),
     Prediction.most("mean regret / mean certificate", 1.0, "Proposition osmd"),
     n=(50, 50),
