@@ -11,20 +11,31 @@ from sidelight.engine.calendar import make_calendar
 from sidelight.engine.graphs import NO_GRAPHS, NO_SEQUENCE
 from sidelight.engine.losses import COINS, World, no_function
 from sidelight.engine.random import hashed_unit, seeded_words
+from sidelight.errors import InfeasibleRequest
 from sidelight.graph import families
 from sidelight.policy.rules import RULES
+from sidelight.policy.rules.spb_ftrl import spb_ftrl
+from sidelight.policy.rules.spm_ftrl import lead, spm_ftrl
 from sidelight.policy.rules.ts_n import gamma
 from sidelight.policy.rules.tsallis_inf import multiplier, tsallis_inf
-from sidelight.policy.rules.tsallis_inf_rv import tsallis_inf_rv
 from sidelight.policy.rules.uniform import uniform
 
 unit_of, drawn_gamma, found_multiplier = door(hashed_unit), door(gamma), door(multiplier)
-CHANGING = ("numbers", "counts", "sums", "probabilities", "words")
+led = door(lead)
+CHANGING = ("numbers", "counts", "sums", "probabilities", "own", "words")
+
+
+def applies(rule, spec):
+    try:
+        rule(families.parse(spec), 1000)
+    except InfeasibleRequest:
+        return spec == rule.example
+    return True
 
 
 def begun(rule, graph, seed=1):
     """The kernels of a rule, and its state before the first round."""
-    return rule.kernels, rule(graph).policy(seed)._game.arrays
+    return rule.kernels, rule(graph, 1000).policy(seed)._game.arrays
 
 
 @pytest.mark.parametrize(
@@ -62,13 +73,27 @@ def test_the_multiplier_makes_a_distribution(n, spread, rate):
     assert_allclose(z, brentq(excess, 1 / rate, 4 * np.sqrt(n) / rate, rtol=1e-14), rtol=1e-12)
 
 
+@pytest.mark.parametrize(("rule", "spec"), [(spm_ftrl, "mab:7"), (spb_ftrl, "cycle:7")])
+@pytest.mark.parametrize("spread", [0.0, 1.0, 1e3, 1e7])
+def test_the_leader_is_where_the_gradient_is_the_same_for_all_arms(rule, spec, spread):
+    """L − βx^{a−1} − bx^{−a}, for shares that add up to one."""
+    _, state = begun(rule, families.parse(spec))
+    state.sums[:], state.numbers[1] = spread * np.random.default_rng(3).random(7), 100.0
+    led(state)
+    order, first, beside = state.own[7:10]
+    x = state.probabilities
+    heights = (first + 100) * x ** (order - 1) + beside * x**-order
+    assert abs(x.sum() - 1) < 1e-12
+    assert_allclose(heights - state.sums, heights[0] - state.sums[0], rtol=1e-11, atol=1e-11 * heights.max())
+
+
 @pytest.mark.parametrize(
     ("rule", "spec"),
     [
         pytest.param(rule, spec, id=f"{spec}-{rule.name}")
         for rule in RULES
-        for spec in ("mab:4", "pricing:5", "full:3")
-        if spec == "mab:4" or rule is not tsallis_inf_rv  # which is for bandits
+        for spec in ("mab:4", "pricing:5", "full:3", "cycle:4")
+        if applies(rule, spec)
     ],
 )
 def test_play_is_ask_and_tell(rule, spec, scale):

@@ -37,7 +37,9 @@ for family in FAMILIES:
     for plan in [sl.plan(graph, horizon=10**5), sl.plan(graph)]:
         played(plan, graph)
 for rule in RULES:
-    played(getattr(sl.baselines, rule)(sl.families.mab(7)), sl.families.mab(7))
+    made = getattr(sl.baselines, rule)
+    graph = sl.families.parse(made.example)
+    played(made(graph, 10**5), graph)
 kernels = [found for found in gc.get_objects() if isinstance(found, Dispatcher)]
 print([kernel.__name__ for kernel in kernels if kernel.stats.cache_path and kernel.stats.cache_misses])
 """

@@ -7,14 +7,18 @@ import pytest
 from baseline_twins import (
     Chlz21,
     Exp3,
+    Exp3Gpp,
     Exp3GStrong,
     Exp3GWeak,
     Exp3IX,
     Ftl,
     Hedge,
     QFtrl,
+    SpbFtrl,
+    SpmFtrl,
     TsallisInf,
     TsallisInfRv,
+    TsallisInfShifted,
     TsN,
     UcbN,
     Uniform,
@@ -60,11 +64,11 @@ def given(name, graph):
         return {"alpha": sl.baselines.__dict__[name](graph, HORIZON).parameters["alpha_upper"]}
     if name == "exp3g_weak":
         return {"members": dominating_set(graph, ~graph.has_loop)}
-    if name == "chlz21":
+    if name in ("chlz21", "spm_ftrl", "spb_ftrl"):
         found = sl.fractional_domination(graph)
         x = np.zeros(graph.n_arms)
         x[found.arms] = found.weights
-        return {"x": x}
+        return {"x": x} | ({"alpha": sl.independence_number(graph).upper} if name == "spm_ftrl" else {})
     return {}
 
 
@@ -77,6 +81,10 @@ CASES = [
     *[("chlz21", Chlz21, spec) for spec in (*WEAK, "mab:5", "loopless_clique:5")],
     *[("tsallis_inf", TsallisInf, spec) for spec in LOOPS],
     *[("tsallis_inf_rv", TsallisInfRv, spec) for spec in ("mab:2", "mab:5")],
+    *[("tsallis_inf_shifted", TsallisInfShifted, spec) for spec in ("mab:2", "mab:5")],
+    *[("spm_ftrl", SpmFtrl, spec) for spec in ("mab:2", *UNDIRECTED)],
+    *[("spb_ftrl", SpbFtrl, spec) for spec in WEAK],
+    *[("exp3gpp", Exp3Gpp, spec) for spec in (*STRONG, "full:6", "loopy_star:6", "apple_tasting")],
     *[("exp3_ix", Exp3IX, spec) for spec in LOOPS],
     *[("ucb_n", UcbN, spec) for spec in LOOPS],
     *[("ftl", Ftl, spec) for spec in (*LOOPS, *WEAK)],
@@ -103,6 +111,39 @@ def test_probabilities_follow_the_formula(name, twin, spec):
     g = graph_of(spec)
     policy = registry.make(name, g, HORIZON).policy(seed=5)
     assert_plays_like(policy, twin(g, HORIZON, **given(name, g)), 300)
+
+
+@pytest.mark.parametrize("spec", ["hidden", "loopy_star:6", "mab:4"])
+@pytest.mark.parametrize("rounds", [30, 10**13])
+def test_exploration_shrinks_with_gaps_and_is_left_to_arms_that_reveal(spec, rounds):
+    """Far on, where gaps are known; and early, where they are not."""
+    g = graph_of(spec)
+    policy, twin = sl.baselines.exp3gpp(g).policy(seed=1), Exp3Gpp(g)
+    arrays, n = policy._game.arrays, g.n_arms
+    twin.O, twin.t = np.full(n, rounds / 3), rounds
+    twin.L = twin.O * np.linspace(0.1, 0.9, n)[::-1]
+    arrays.numbers[0], arrays.counts[:], arrays.own[:n] = rounds - 1, twin.O, twin.L
+    policy._game.plan.kernels.start(arrays)
+    assert_allclose(arrays.own[n:], twin.explored, rtol=1e-9, atol=0)
+    assert (np.unique(twin.explored[twin.explored > 0]).size > 1) == (rounds > 30)
+
+
+def test_estimates_without_a_horizon_have_no_rate():
+    with pytest.raises(sl.InvalidOption, match="tuned for a number of rounds"):
+        sl.baselines.tsallis_inf_shifted(sl.families.mab(3))
+
+
+@pytest.mark.parametrize(
+    ("name", "spec"), [("spm_ftrl", "mab:5"), ("spb_ftrl", "cycle:6"), ("exp3gpp", "full:4")]
+)
+def test_what_a_rule_keeps_of_its_own_is_saved_or_follows(tmp_path, name, spec):
+    policy = registry.make(name, graph_of(spec), HORIZON).policy(seed=2)
+    for t in range(40):
+        policy.tell(losses_of(t, policy.graph.n_arms)[policy.graph.out_neighbors(policy.ask())])
+    policy.save(tmp_path / "policy")
+    for other in (policy.copy(), sl.Policy.load(tmp_path / "policy")):
+        assert_array_equal(other._game.arrays.own, policy._game.arrays.own)
+        assert_array_equal(other.probabilities, policy.probabilities)
 
 
 @pytest.mark.parametrize("spec", ["mab:3", "pricing:4"])
@@ -139,6 +180,11 @@ def test_posterior_probabilities_of_needles_beside_plateaus():
         ("exp3", "cycle:5", "reveal itself"),
         ("tsallis_inf", "loopless_clique:4", "reveal itself"),
         ("tsallis_inf_rv", "full:3", "for bandits, and arms 0, 1, 2"),
+        ("tsallis_inf_shifted", "full:3", "for bandits, and arms 0, 1, 2"),
+        ("spm_ftrl", "pricing:5", "undirected"),
+        ("spm_ftrl", "loopless_clique:4", "reveal itself"),
+        ("spb_ftrl", "mab:5", "every arm here is strongly observable"),
+        ("exp3gpp", "cycle:5", "weakly observable"),
         ("exp3_ix", "revealing_action:4", "reveal itself"),
         ("ucb_n", "cycle:5", "reveal itself"),
         ("ts_n", "cycle:5", "reveal itself"),
@@ -153,7 +199,7 @@ def test_a_baseline_that_does_not_apply_says_why(name, spec, why):
         registry.make(name, graph_of(spec), HORIZON)
 
 
-@pytest.mark.parametrize("name", ["chlz21", "exp3g", "exp3g_strong", "exp3g_weak"])
+@pytest.mark.parametrize("name", ["chlz21", "exp3g", "exp3g_strong", "exp3g_weak", "exp3gpp", "spb_ftrl"])
 def test_arms_that_nothing_reveals_are_named(name):
     g = sl.FeedbackGraph.from_edges(3, [(0, 1), (1, 0)])
     with pytest.raises(sl.errors.UnobservableGraph, match="reveals 2") as refused:
@@ -170,7 +216,9 @@ def test_bad_arguments_are_refused(name):
         make(sl.families.cycle(5) if name == "exp3g_weak" else sl.families.full(4), 0)
 
 
-@pytest.mark.parametrize("name", [name for name in sl.baselines.__all__ if name != "exp3g_weak"])
+@pytest.mark.parametrize(
+    "name", [name for name in sl.baselines.__all__ if name not in ("exp3g_weak", "spb_ftrl")]
+)
 def test_one_arm_can_be_played(name):
     g = sl.families.mab(1)
     policy = getattr(sl.baselines, name)(g, 100).policy(seed=1)

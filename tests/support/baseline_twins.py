@@ -6,7 +6,7 @@ It sees only what the arm reveals. Nothing of the library is used, except to rea
 
 from __future__ import annotations
 
-from math import cbrt, log, sqrt
+from math import cbrt, exp, log, sqrt
 
 import numpy as np
 from scipy.integrate import quad
@@ -71,6 +71,106 @@ class TsallisInfRv(Twin):
         played = np.arange(self.n) == arm
         self.L = self.L + np.where(played, (losses - B) / x, 0.0) + B
         self.t += 1
+
+
+class TsallisInfShifted(Twin):
+    @property
+    def probabilities(self):
+        eta = sqrt(8 / self.T)
+        losses = self.L - self.L.min()
+
+        def point(z):
+            return (eta * (losses + z)) ** -2.0
+
+        z = brentq(lambda z: point(z).sum() - 1, 0.5 / eta, 2 * sqrt(self.n) / eta, xtol=1e-15, rtol=1e-15)
+        return point(z)
+
+    def learn(self, arm, losses):
+        x = self.probabilities
+        B = np.where(x >= 8 / self.T, 0.5, 0.0)
+        self.L = self.L + np.where(np.arange(self.n) == arm, (losses - B) / x, 0.0) + B
+        self.t += 1
+
+
+class Matching(Twin):
+    """x = argmin ⟨L, x⟩ − βH_a(x) − bH_{1−a}(x), p = (1 − γ)x + γu."""
+
+    grown = 0.0
+
+    @property
+    def beta(self):
+        return self.first + self.grown
+
+    @property
+    def x(self):
+        a, b, beta, losses = self.a, self.b, self.beta, self.L - self.L.min()
+
+        def share(height):
+            def log_excess(u):
+                return log(beta * exp((a - 1) * u) + b * exp(-a * u)) - log(height)
+
+            return exp(brentq(log_excess, -700, 1, xtol=1e-15, rtol=1e-14))
+
+        def point(z):
+            return np.array([share(loss + z) for loss in losses])
+
+        least = beta + b  # the best arm alone has all mass
+        most = beta * self.n ** (1 - a) + b * self.n**a  # all arms alike
+        z = brentq(lambda z: point(z).sum() - 1, least * 0.999, most * 1.001, xtol=1e-14, rtol=1e-14)
+        return point(z) / point(z).sum()
+
+    def H(self, x):
+        return (x**self.a - x).sum() / self.a
+
+    def side(self, x):
+        return min(x.max(), np.sort(x)[:-1].sum())
+
+    @property
+    def probabilities(self):
+        x = self.x
+        return (1 - self.gamma(x)) * x + self.gamma(x) * self.given["x"] / self.given["x"].sum()
+
+    def learn(self, arm, losses):
+        x = self.x
+        super().learn(arm, losses)
+        self.grown += self.step(x)
+
+
+class SpmFtrl(Matching):
+    def __init__(self, graph, horizon=None, **given):
+        super().__init__(graph, horizon, **given)
+        self.a, alpha = 1 - 1 / (4 * log(self.n)), given["alpha"]
+        self.first = 8 * alpha / (1 - self.a)
+        self.b = 32 * alpha / ((1 - self.a) ** 2 * self.first)
+
+    def z(self, x):
+        return self.given["alpha"] * self.side(x) ** (1 - self.a) / (1 - self.a)
+
+    def gamma(self, x):
+        return 4 * self.z(x) / self.beta
+
+    def step(self, x):
+        return self.z(x) / (self.beta * self.H(x))
+
+
+class SpbFtrl(Matching):
+    def __init__(self, graph, horizon=None, **given):
+        super().__init__(graph, horizon, **given)
+        self.a, self.delta = 1 - 1 / log(self.n), given["x"].sum()
+        self.first = 64 * self.delta / (1 - self.a)
+        self.b = 32 * sqrt(self.n * self.delta) / ((1 - self.a) ** 2 * sqrt(self.first))
+
+    def parts(self, x):
+        z = 4 * self.delta / (1 - self.a) * self.side(x) ** (2 - self.a)
+        u = 8 * self.delta / (1 - self.a) * self.side(x) ** (1 - self.a)
+        return sqrt(z / self.beta), u / self.beta
+
+    def gamma(self, x):
+        return sum(self.parts(x))
+
+    def step(self, x):
+        root, bias = self.parts(x)
+        return (2 * root + bias) / self.H(x)
 
 
 class Exp3(Twin):
@@ -166,6 +266,47 @@ class Counting(Twin):
 
     def only(self, arm):
         return np.eye(self.n)[arm]
+
+
+class Exp3Gpp(Counting):
+    def __init__(self, graph, horizon=None, **given):
+        super().__init__(graph, horizon, **given)
+        self.estimates, self.Q = np.zeros(self.n), 0.0
+
+    @property
+    def explored(self):
+        n, t = self.n, self.t
+        cap = min(1 / (2 * n), sqrt(log(n) / (t * n**2)) / 2)
+        upper, lower = np.ones(n), np.zeros(n)
+        for i in np.flatnonzero(self.O):
+            width = sqrt((3 * log(t) + log(n)) / (2 * self.O[i]))
+            upper[i] = min(1, self.L[i] / self.O[i] + width)
+            lower[i] = self.L[i] / self.O[i] - width
+        gaps = np.maximum(lower - upper.min(), 0)
+        needs = np.array([min(cap, 256 * log(t) / (t * gap**2)) if gap > 0 else cap for gap in gaps])
+        chosen: list[int] = []
+        for i in sorted(range(n), key=lambda i: -needs[i]):  # stable: ties go to the lowest arm
+            if not any(self.A[j, i] for j in chosen):
+                chosen.append(i)
+        rates = np.zeros(n)
+        rates[chosen] = needs[chosen]
+        if len(chosen) == 1 and not self.A[chosen[0], chosen[0]]:
+            others = [i for i in range(n) if i != chosen[0]]
+            rates[max(others, key=lambda i: needs[i])] = needs[chosen[0]]
+        return rates
+
+    @property
+    def probabilities(self):
+        explored = self.explored
+        weights = softmax(-sqrt(log(self.n) / (self.n + self.Q)) / 2 * self.estimates)
+        return (1 - explored.sum()) * weights + explored
+
+    def learn(self, arm, losses):
+        p = self.probabilities
+        seen_probability = self.A.T @ p
+        self.estimates = self.estimates + self.A[arm] * losses / seen_probability
+        self.Q += np.where(np.diag(self.A) > 0, p / seen_probability, p).sum()
+        super().learn(arm, losses)
 
 
 class UcbN(Counting):

@@ -51,6 +51,10 @@ KINDS: dict[str, Callable[[], object]] = {
     "exp3_ix": lambda: sl.baselines.exp3_ix(with_loops(families.cliques([3, 2]))),
     "tsallis_inf": lambda: sl.baselines.tsallis_inf(families.full(5), 300),
     "tsallis_inf_rv": lambda: sl.baselines.tsallis_inf_rv(families.mab(5), 300),
+    "tsallis_inf_shifted": lambda: sl.baselines.tsallis_inf_shifted(families.mab(5), 300),
+    "spm_ftrl": lambda: sl.baselines.spm_ftrl(with_loops(families.cliques([3, 2]))),
+    "spb_ftrl": lambda: sl.baselines.spb_ftrl(families.cycle(6)),
+    "exp3gpp": lambda: sl.baselines.exp3gpp(families.loopless_clique(5)),
 }
 
 

@@ -55,6 +55,7 @@ class RuleState(NamedTuple):
     counts: np.ndarray  # (n,) observations
     sums: np.ndarray  # (n,) of observed losses, or of loss estimates
     probabilities: np.ndarray  # (n,) of the next play, where the rule keeps them
+    own: np.ndarray  # what else the rule keeps, which begins as `Rule.own`
     words: np.ndarray  # (4,) random stream
     targets: np.ndarray  # scratch: the arms that one play reveals
     losses: np.ndarray  # scratch: their losses
@@ -88,6 +89,7 @@ def on_graph(state, graphs, k, probabilities):
         state.counts,
         state.sums,
         probabilities,
+        state.own,
         state.words,
         state.targets,
         state.losses,

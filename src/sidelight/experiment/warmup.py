@@ -59,7 +59,7 @@ def tasks() -> dict[str, Callable[[], None]]:
         named[f"late simulation, {kind}"] = partial(_simulate, family, player, delay=2)
     named["graphs that change"] = _change
     for rule in RULES:
-        named[rule.name] = partial(_play, "mab:4", rule.name)
+        named[rule.name] = partial(_play, rule.example, rule.name)
     return named | {"graphs": _read}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -42,6 +43,10 @@ class Rule:
     needs_loops: ClassVar[bool] = True  # must every arm reveal itself?
     signed: ClassVar[bool] = False  # may its sums fall below 0?
     changes_graphs: ClassVar[bool] = False  # is it proved for graphs that change from round to round?
+    remembers: ClassVar[bool] = (
+        False  # does it keep in `own` what does not follow from graph, counts and sums?
+    )
+    example: ClassVar[str] = "mab:4"  # a small graph that it applies to, as `families.parse` reads it
 
     def __post_init__(self) -> None:
         if not isinstance(self.graph, FeedbackGraph):
@@ -66,6 +71,11 @@ class Rule:
     def likely_terms(self, t: float, doubt: float) -> dict[str, float]:
         """The terms of the bound that holds with probability 1 − `doubt`; an error unless it says so."""
         raise nothing_proved(self.name)
+
+    @cached_property
+    def own(self) -> Floats:
+        """What `RuleState.own` begins as, not negative: numbers of the graph, and room to remember in."""
+        return np.zeros(0)
 
     def probabilities(self, state: RuleState) -> Floats:
         """(n,) the distribution of the next play, a fresh array."""

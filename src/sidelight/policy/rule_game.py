@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sidelight.policy.rule import Rule
 
 CHANGING = ("numbers", "counts", "sums", "probabilities", "words")
-"""The arrays of `RuleState` that tell where a rule stands."""
+"""The arrays of `RuleState` that tell where a rule stands, beside `own`."""
 
 
 def _arrays_of(graph: FeedbackGraph) -> dict[str, Any]:
@@ -57,6 +57,7 @@ class RuleGame(Game):
             counts=np.zeros(n),
             sums=np.zeros(n),
             probabilities=np.zeros(n),
+            own=rule.own.copy(),
             words=words,
             targets=np.zeros(most, dtype=np.int32),
             losses=np.zeros(most),
@@ -208,17 +209,24 @@ class RuleGame(Game):
 
     def state(self) -> Arrays:
         """Counts, sums, the distribution and the random stream; the rest is room to work in."""
-        return {name: getattr(self.arrays, name) for name in CHANGING} | {"others": self.others}
+        names = (*CHANGING, "own") if self.plan.remembers else CHANGING
+        return {name: getattr(self.arrays, name) for name in names} | {"others": self.others}
 
     def limits(self) -> dict[str, Limits]:
         """Counts are not negative."""
-        positive = dict.fromkeys(("counts", "sums", "numbers"), Limits(0.0, MOST_SUM))
+        positive = dict.fromkeys(("counts", "sums", "numbers", "own"), Limits(0.0, MOST_SUM))
         signed = {"sums": Limits(-MOST_SUM, MOST_SUM)} if self.plan.signed else {}
         return positive | signed | {"probabilities": Limits(0.0, 1.0)}
 
     def blank(self) -> RuleGame:
         """At round one."""
         return RuleGame(self.plan, np.zeros_like(self.arrays.words))
+
+    def resume(self) -> None:
+        """What is kept of the next round follows from the sums."""
+        if self.arrays.own.size:
+            with interrupts_kept():
+                self.plan.kernels.start(self.arrays)
 
     def _entry(self, kernel: str, *arguments: object) -> Callable[..., Any]:
         return entry(getattr(self.plan.kernels, kernel), self.arrays, *arguments)

@@ -9,6 +9,7 @@ import numpy as np
 from sidelight.engine._numba.jit import inlined, internal
 from sidelight.engine.rules import arm_in, draw, note_seen, numbers_of, rule_kernels
 from sidelight.errors import InfeasibleRequest
+from sidelight.graph import FeedbackGraph
 from sidelight.graph.names import names
 from sidelight.policy.rule import Rule
 from sidelight.policy.rules.tsallis_inf import weigh_at
@@ -28,9 +29,15 @@ def weigh(state):
 
 @internal()
 def add_reduced(state, count, record):
-    """Add B_i to all sums, and (ℓ − B_i)/x_i to that of the arm that was played."""
-    # The round is counted already. B must not depend on the draw: for losses that come late it is that of today.
-    least = 16.0 / max(numbers_of(state).round, 1.0)
+    """At B_i = ½·1[x_i ≥ η_t²]."""
+    # The round is counted already.
+    add_shifted(state, count, record, 16.0 / max(numbers_of(state).round, 1.0))
+
+
+@inlined()
+def add_shifted(state, count, record, least):
+    """Add B_i = ½·1[x_i ≥ least] to all sums, and (ℓ − B_i)/x_i to that of the arm that was played."""
+    # B must not depend on the draw: for losses that come late it is that of today.
     for index in range(count):
         i = state.targets[index]
         middle = 0.5 if state.probabilities[i] >= least else 0.0
@@ -56,9 +63,13 @@ class tsallis_inf_rv(Rule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        more = np.flatnonzero(self.graph.out_degree > 1)
-        if more.size:
-            raise InfeasibleRequest(
-                f"{self.name} is for bandits, and arms {names(self.graph, more.tolist())} reveal others;"
-                " use tsallis_inf"
-            )
+        need_bandit(self.graph, self.name)
+
+
+def need_bandit(graph: FeedbackGraph, name: str) -> None:
+    """Refuse graphs in which some arm reveals others."""
+    more = np.flatnonzero(graph.out_degree > 1)
+    if more.size:
+        raise InfeasibleRequest(
+            f"{name} is for bandits, and arms {names(graph, more.tolist())} reveal others; use tsallis_inf"
+        )
