@@ -1,5 +1,8 @@
 """Every baseline plays by its formula, says where it does not apply, and keeps below its bound."""
 
+import copy
+import pickle
+import sys
 from math import cbrt, sqrt
 
 import numpy as np
@@ -27,6 +30,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from saved_files import contents, forge
 
 import sidelight as sl
+from sidelight.graph.altered import with_loops
 from sidelight.planning.exploration import dominating_set
 from sidelight.policy import names as registry
 from sidelight.policy.rules.ts_n import least_probabilities
@@ -167,6 +171,43 @@ def test_posterior_probabilities_of_needles_beside_plateaus():
     assert p[1] == pytest.approx(0.2949, abs=0.01)  # about P(U < 0.3), the third arm rarely below both
     drawn = np.bincount([policy.copy(seed).ask() for seed in range(4000)], minlength=3) / 4000
     assert_allclose(drawn, p, atol=0.035)
+
+
+def test_deciding_does_without_the_posterior_until_its_probability_is_looked_at(monkeypatch, tmp_path):
+    """Looked at when it was decided or after everything else has happened, in a file, a pickle, a log: the same."""
+    integrals = []
+
+    def counted(a, b):
+        integrals.append(a)
+        return least_probabilities(a, b)
+
+    module = sys.modules["sidelight.policy.rules.ts_n"]
+    monkeypatch.setattr(module, "least_probabilities", counted)
+    module._kept.cache_clear()
+    g = with_loops(sl.families.cycle(4))
+    policy = sl.baselines.ts_n(g).policy(seed=5)
+    for t in range(20):
+        policy.observe(d := policy.decide(), losses_of(t, 4)[d.reveals])
+    late, waiting = policy.decide(count=2)
+    assert not integrals
+    expected = policy.copy().probabilities
+    files = [pickle.loads(pickle.dumps(policy)), policy.copy()]
+    policy.save(tmp_path / "policy")
+    files.append(sl.Policy.load(tmp_path / "policy"))
+    with policy.log(tmp_path / "log.csv"):
+        policy.observe(late, losses_of(20, 4)[late.reveals])
+    assert_array_equal(integrals[-1], integrals[0])  # nothing after the draw was computed
+    assert (np.abs(policy.probabilities - expected) > 1e-3).any()
+    log = sl.Log.read(tmp_path / "log.csv")
+    seen = [expected[g.in_neighbors(int(each))].sum() for each in late.reveals]
+    for look in (late, pickle.loads(pickle.dumps(late)), copy.copy(late), late._replace(id=9), *files):
+        d = look.decision(late.id) if isinstance(look, sl.Policy) else look
+        assert isinstance(d, sl.Decision)
+        assert d.probability == d[6] == tuple(d)[6] == d._asdict()["probability"] == expected[late.arm]
+        assert_array_equal(d.seen, seen)
+    assert log.probability.tolist() == [expected[late.arm]]
+    assert_array_equal(log.seen, seen)
+    assert policy.decision(waiting.id).probability == waiting.probability == expected[waiting.arm]
 
 
 # -- where they apply ------------------------------------------------------------------------------------------

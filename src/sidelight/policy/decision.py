@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from math import nan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from sidelight._types import Floats, Ints
 
@@ -45,6 +49,45 @@ class Decision(NamedTuple):
         )
 
 
+Look = Callable[[], tuple[float, Floats]]
+"""Computes the probability of an arm that was drawn, and that each of what it reveals was to be seen."""
+
+
+NOT_YET = np.zeros(0)
+"""Stands for numbers that are not computed yet."""
+
+
+class Unlooked(Decision):
+    """A decision whose probabilities take long to compute, which is done when they are first asked for.
+
+    They are those of its draw, whatever has happened since.
+    """
+
+    look: Look
+
+    @cached_property
+    def looked(self) -> Decision:
+        """The decision with its numbers."""
+        probability, seen = self.look()
+        return Decision(self.id, self.round, self.arm, self.label, self.reveals, seen, probability)
+
+    seen = property(lambda self: self.looked.seen)
+    probability = property(lambda self: self.looked.probability)
+
+    # Unpacking, indexing, `_asdict`, `_replace`, copies and pickles must find the numbers too.
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.looked)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.looked[index]
+
+    def _replace(self, **changes: Any) -> Any:
+        return self.looked._replace(**changes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Decision, tuple(self)
+
+
 @dataclass(eq=False, slots=True)
 class Record:
     """What a game keeps of a draw until its losses come."""
@@ -54,3 +97,4 @@ class Record:
     graph: FeedbackGraph | None = None  # of its round, if that is not the policy's own
     values: Floats | None = None  # what learning from it will need; None until the game moves on (`Game`)
     probability: float = nan  # of the arm
+    look: Look | None = None  # what gives that and the P in `values`, where they are not computed yet

@@ -27,7 +27,7 @@ from sidelight.log.unit import Unit
 from sidelight.planning.bounds.bound import Happened
 from sidelight.policy import files, policy_file
 from sidelight.policy.certificate import LEDGER, UNANSWERED, Certificate
-from sidelight.policy.decision import Decision, Record
+from sidelight.policy.decision import NOT_YET, Decision, Record, Unlooked
 from sidelight.policy.dependence import DOUBT
 from sidelight.policy.feedback import aligned, as_losses, in_range, out_of_range, without_failures
 from sidelight.policy.game import Game, Rounds, State
@@ -223,6 +223,10 @@ class Policy:
             reveals = row
         else:
             reveals = self._row(arm)
+        if noted.look is not None:
+            later = Unlooked(number, number, arm, label, reveals, NOT_YET)
+            later.look = noted.look
+            return later
         seen = self._game.seen(noted, reveals)
         return Decision(number, number, arm, label, reveals, seen, noted.probability)
 

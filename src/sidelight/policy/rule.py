@@ -42,6 +42,9 @@ class Rule:
     likely_theorem: ClassVar[str] = ""  # the same of the bound with high probability
     needs_loops: ClassVar[bool] = True  # must every arm reveal itself?
     signed: ClassVar[bool] = False  # may its sums fall below 0?
+    slow: ClassVar[bool] = (
+        False  # does `drawn`, which needs counts and sums alone, wait until it is asked for?
+    )
     changes_graphs: ClassVar[bool] = False  # is it proved for graphs that change from round to round?
     remembers: ClassVar[bool] = (
         False  # does it keep in `own` what does not follow from graph, counts and sums?

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,12 +92,25 @@ class RuleGame(Game):
         state, reveals = self._on(record.graph), graph.out_neighbors(record.arm)
         values = np.empty(N_RECORD + PER_ARM * reveals.size)
         self._keep_once(state, record.arm, values)
+        record.values = values
+        if self.plan.slow:
+            then = {name: getattr(state, name).copy() for name in ("counts", "sums")}
+            record.look = partial(self.plan.drawn, state._replace(**then), record.arm, reveals, values)
+            return
         record.probability, values[N_RECORD + SEEN :: PER_ARM] = self.plan.drawn(
             state, record.arm, reveals, values
         )
         if self.plan.changes_graphs:  # what another graph, shown later, makes of this draw follows from these
-            values = np.concatenate([values, [self._numbers.total], state.probabilities])
-        record.values = values
+            record.values = np.concatenate([values, [self._numbers.total], state.probabilities])
+
+    def noted(self, record: Record) -> Record:
+        """With the probabilities."""
+        record = super().noted(record)
+        if record.look is not None:
+            assert record.values is not None
+            record.probability, record.values[N_RECORD + SEEN :: PER_ARM] = record.look()
+            record.look = None
+        return record
 
     def seen(self, record: Record, reveals: Ints) -> Floats:
         """P of the draw."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,16 +67,24 @@ class ts_n(Rule):
 
     name = "ts_n"
     kernels = rule_kernels(name, choose, note_certain, add_losses)
+    slow = True
 
     def probabilities(self, state: RuleState) -> Floats:
         """Integrals over the posteriors, by quadrature to about 1e−10."""
-        return least_probabilities(1.0 + state.sums, 1.0 + (state.counts - state.sums))
+        return _kept(state.sums.tobytes(), state.counts.tobytes()).copy()
 
     def drawn(self, state: RuleState, arm: int, reveals: Ints, kept: Floats) -> tuple[float, Floats]:
-        """From the integrals: a decision takes milliseconds, which `ask` and `tell` do without."""
+        """From the integrals, which take milliseconds: deciding does without them."""
         shares = self.probabilities(state)
         seen = [shares[self.graph.in_neighbors(each)].sum() for each in reveals]
         return float(shares[arm]), np.array(seen)
+
+
+@lru_cache(maxsize=64)
+def _kept(sums: bytes, counts: bytes) -> Floats:
+    """The same from the arrays as bytes: decisions that are made before anything is learnt share it."""
+    losses, seen = np.frombuffer(sums), np.frombuffer(counts)
+    return least_probabilities(1.0 + losses, 1.0 + (seen - losses))
 
 
 # -- which of several Beta variates is the least, exactly ----------------------------------------------------
