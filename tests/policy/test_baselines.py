@@ -19,6 +19,7 @@ from baseline_twins import (
     QFtrl,
     SpbFtrl,
     SpmFtrl,
+    TrackN,
     TsallisInf,
     TsallisInfRv,
     TsallisInfShifted,
@@ -91,6 +92,10 @@ CASES = [
     *[("exp3gpp", Exp3Gpp, spec) for spec in (*STRONG, "full:6", "loopy_star:6", "apple_tasting")],
     *[("exp3_ix", Exp3IX, spec) for spec in LOOPS],
     *[("ucb_n", UcbN, spec) for spec in LOOPS],
+    *[
+        ("track_n", TrackN, spec)
+        for spec in ("mab:5", "cycle:5", "revealing_action:5", "loopless_clique:4", "star")
+    ],
     *[("ftl", Ftl, spec) for spec in (*LOOPS, *WEAK)],
     *[("uniform", Uniform, spec) for spec in ("mab:5", "cycle:6")],
 ]

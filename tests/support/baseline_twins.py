@@ -6,11 +6,11 @@ It sees only what the arm reveals. Nothing of the library is used, except to rea
 
 from __future__ import annotations
 
-from math import cbrt, exp, log, sqrt
+from math import cbrt, ceil, exp, inf, log, sqrt
 
 import numpy as np
 from scipy.integrate import quad
-from scipy.optimize import brentq
+from scipy.optimize import brentq, linprog, minimize_scalar
 from scipy.special import betainc, betaincinv, betaln, xlog1py, xlogy
 
 
@@ -315,6 +315,103 @@ class UcbN(Counting):
         if (self.O == 0).any():
             return self.only(np.flatnonzero(self.O == 0)[0])
         return self.only(np.argmin(self.L / self.O - np.sqrt(2 * log(self.t) / self.O)))
+
+
+def coins(p, q):
+    return xlogy(p, p / q) + xlogy(1 - p, (1 - p) / (1 - q))
+
+
+def pair(a, A, b, B):
+    """What A observations of a coin of mean a, and B of mean b, tell: least over the x that both may have."""
+    x = (A * a + B * b) / (A + B)
+    return A * coins(a, x) + B * coins(b, x)
+
+
+def cheapest_plays(A, means):
+    """The program of c* for one best arm, given how often that is seen: then it is linear, and convex in this."""
+    n, best = len(means), int(np.argmin(means))
+    low, free = means[best], A[best] > 0
+    worse = [i for i in range(n) if i != best and not (free[i] and free[best])]
+    if not worse:
+        return np.zeros(n)
+
+    def plays(z):
+        need = np.zeros(n)
+        for i in worse:
+            if not free[i]:
+                first = 1 / coins(means[i], low)
+                need[i] = first if z == inf else brentq(
+                    lambda m, i=i: pair(means[i], m, low, z) - 1, first / 2, 1e15, xtol=1e-14, rtol=1e-14
+                )  # fmt: skip
+        need[best] = 0 if z == inf else z
+        cost = np.where(np.arange(n) == best, 1e3, means - low)  # that it reveals is counted already
+        tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+        return linprog(cost, A_ub=-A.T / need.max(), b_ub=-need / need.max(), options=tight).x
+
+    if free[best]:
+        return plays(inf)
+    most = 1 / min(coins(low, means[i]) for i in worse)
+    found = minimize_scalar(
+        lambda s: (means - low) @ plays(most / s),
+        bounds=(1e-6, 1 - 1e-9),
+        method="bounded",
+        options={"xatol": 1e-10},
+    )
+    return plays(most / found.x)
+
+
+class TrackN(Counting):
+    shares, explored = None, 0
+
+    def need(self, means, best):
+        """How few observations an arm has for its part of the plan, of those that must be told apart still."""
+        free, lacking = self.A[best] > 0, {}
+        if self.explored**3 > self.n * self.t**2:
+            return {}
+        for i in range(self.n):
+            if i == best or (free[i] and free[best]):
+                continue
+            own, seen = self.O[i], self.O[best]
+            if free[best]:
+                told = own * coins(means[i], means[best])
+            elif free[i]:
+                told = seen * coins(means[best], means[i])
+            else:
+                told = pair(means[i], own, means[best], seen) if own + seen else 0.0
+            if told < log(self.t) or (own == 0 and not free[i]):
+                lacking[i] = own
+        if lacking and not free[best]:
+            lacking[best] = self.O[best]
+        shares = self.A.T @ self.shares
+        return {i: m / shares[i] if shares[i] else m for i, m in lacking.items() if not free[i]}
+
+    @property
+    def probabilities(self):
+        means = (self.L + 0.5) / (self.O + 1)
+        best = int(np.argmin(means))
+        if self.shares is None:
+            self.shares = np.zeros(self.n)
+        if self.t - 1 in {ceil(1.2**k) for k in range(60)} and self.O.all() and self.t != self.renewed:
+            plays = cheapest_plays(
+                self.A, np.maximum(means, np.where(np.arange(self.n) == best, 0, means[best] + 1e-3))
+            )
+            self.shares, self.renewed = plays / (plays.sum() or 1.0), self.t
+        need = self.need(means, best)
+        if not need:
+            return self.only(best)
+        target = min(need, key=lambda i: (need[i], i != best, i))
+        shares = np.where(self.A[:, target] > 0, self.shares, 0.0)
+        if not shares.any():
+            return self.only(min(np.flatnonzero(self.A[:, target]), key=lambda j: means[j]))
+        at = self.explored * (sqrt(5) - 1) / 2 % 1.0
+        return self.only(np.searchsorted(np.cumsum(shares), at * shares.sum(), side="right"))
+
+    renewed = 0
+
+    def learn(self, arm, losses):
+        means = (self.L + 0.5) / (self.O + 1)
+        self.explored += bool(self.need(means, int(np.argmin(means))))
+        super().learn(arm, losses)
 
 
 class Ftl(Counting):

@@ -42,6 +42,7 @@ class Rule:
     likely_theorem: ClassVar[str] = ""  # the same of the bound with high probability
     needs_loops: ClassVar[bool] = True  # must every arm reveal itself?
     signed: ClassVar[bool] = False  # may its sums fall below 0?
+    renews: ClassVar[bool] = False  # does it work something out in Python now and then?
     slow: ClassVar[bool] = (
         False  # does `drawn`, which needs counts and sums alone, wait until it is asked for?
     )
@@ -90,6 +91,13 @@ class Rule:
         `kept` is what the kernels keep of the draw.
         """
         return float(state.probabilities[arm]), kept[N_RECORD::PER_ARM].copy()
+
+    def renewal(self, t: int) -> int:
+        """The first round from t on before whose draw `renew` is called, of those that renew."""
+        raise NotImplementedError
+
+    def renew(self, state: RuleState) -> None:
+        """Write to `state` what follows from it and takes more than the steps of a round."""
 
     # -- what all rules have ----------------------------------------------------------------------------
 

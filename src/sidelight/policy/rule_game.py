@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._check import MOST_ROUNDS
 from sidelight._types import Floats, Ints
 from sidelight.engine._numba.bundles import by_name
 from sidelight.engine._numba.entry import entry
@@ -75,6 +76,7 @@ class RuleGame(Game):
             self.note(self.last)
         if graph is not None:
             self.others[0] = True
+        self._renew()
         self.last = record = Record(int(self._ask_once(self._on(graph))), self.version, graph)
         self.made += 1
         return record
@@ -182,12 +184,27 @@ class RuleGame(Game):
         if (changes := rounds.changes) is not None:
             graphs, sequence, after = _packed(self.plan, changes), changes.sequence, changes.after
             self.others |= (graphs.relation != SAME).any()
-        before = self._numbers.round
-        game = (self.arrays, graphs, sequence, after, *rounds[:7])
-        cost = float(self.plan.kernels.play(*game, rounds.calendar or self.calendar()))
+        before, cost, first = self._numbers.round, rounds.cost, rounds.first
+        game = (self.arrays, graphs, sequence, after, rounds.world, rounds.function, rounds.key)
+        calendar = rounds.calendar or self.calendar()
+        while True:
+            last = min(rounds.last, first + self._renew())
+            cost = float(self.plan.kernels.play(*game, first, last, cost, rounds.plays, calendar))
+            first = last
+            if last == rounds.last or cost != cost:
+                break
         self.made += int(self._numbers.round - before)
         self.version += 1
         return cost
+
+    def _renew(self) -> int:
+        """Renew the rule if that is due before the next draw; how many draws there are until it is due again."""
+        if not self.plan.renews:
+            return MOST_ROUNDS
+        now = int(self._numbers.round)
+        if self.plan.renewal(now) == now:
+            self.plan.renew(self.arrays)
+        return self.plan.renewal(now + 1) - now
 
     @cached_property
     def most_revealed(self) -> int:
@@ -207,6 +224,7 @@ class RuleGame(Game):
 
     def probabilities(self) -> Floats:
         """As the rule says."""
+        self._renew()
         result: Floats = self.plan.probabilities(self.arrays)
         return result
 

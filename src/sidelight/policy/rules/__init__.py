@@ -6,6 +6,7 @@ from sidelight.policy.rules.exp3gpp import exp3gpp
 from sidelight.policy.rules.ftl import ftl
 from sidelight.policy.rules.spb_ftrl import spb_ftrl
 from sidelight.policy.rules.spm_ftrl import spm_ftrl
+from sidelight.policy.rules.track_n import track_n
 from sidelight.policy.rules.ts_n import ts_n
 from sidelight.policy.rules.tsallis_inf import tsallis_inf
 from sidelight.policy.rules.tsallis_inf_rv import tsallis_inf_rv
@@ -19,6 +20,7 @@ __all__ = [
     "ftl",
     "spb_ftrl",
     "spm_ftrl",
+    "track_n",
     "ts_n",
     "tsallis_inf",
     "tsallis_inf_rv",
@@ -33,6 +35,7 @@ RULES: tuple[type[_Rule], ...] = (
     ftl,
     spb_ftrl,
     spm_ftrl,
+    track_n,
     ts_n,
     tsallis_inf,
     tsallis_inf_rv,
