@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from baseline_twins import Exp3IX, TsallisInf, UcbN
+from baseline_twins import Exp3IX, TrackN, TsallisInf, UcbN
 from decision_twin import PlanTwin, RuleTwin, TunedTwin
 from dense_engine import Dense, hand_tuning
 from dozen import every_case
@@ -114,6 +114,7 @@ RULES = {
     "exp3_ix": (sl.baselines.exp3_ix, Exp3IX),
     "tsallis_inf": (sl.baselines.tsallis_inf, TsallisInf),
     "ucb_n": (sl.baselines.ucb_n, UcbN),
+    "track_n": (sl.baselines.track_n, TrackN),
 }
 LOOPY = with_loops(families.cliques([3, 2]))
 

@@ -21,7 +21,7 @@ from sidelight.policy import Playable, Policy
 from sidelight.policy.player import Player
 
 SOME = ["auto cliques", "auto bandit buckets", "adaptive", "interpolated buckets", "flat mixed",
-        "exp3", "ts_n", "exp3_ix", "tsallis_inf", "ftl"]  # fmt: skip
+        "exp3", "ts_n", "track_n", "exp3_ix", "tsallis_inf", "ftl"]  # fmt: skip
 each = pytest.mark.parametrize("kind", SOME)
 
 

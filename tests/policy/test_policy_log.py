@@ -24,7 +24,7 @@ def answer(policy, decision):
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize(
-    "kind", ["auto cycle", "auto bandit buckets", "labels", "ftl", "ucb_n", "ts_n", "exp3_ix"]
+    "kind", ["auto cycle", "auto bandit buckets", "labels", "ftl", "ucb_n", "ts_n", "track_n", "exp3_ix"]
 )
 def test_rows_are_what_happened(kind, path, tmp_path):
     """As `record` keeps them, and as decisions say."""
@@ -44,7 +44,7 @@ def test_rows_are_what_happened(kind, path, tmp_path):
     for name in ("arm", "start", "revealed", "value"):
         assert np.array_equal(getattr(log, name), getattr(expected, name)), name
     np.testing.assert_allclose(log.seen, np.minimum(said, 1.0), rtol=1e-12)
-    if kind not in ("ucb_n", "ts_n"):  # these say something else while an arm is pending
+    if kind not in ("ucb_n", "ts_n", "track_n"):  # these say something else while an arm is pending
         np.testing.assert_allclose(log.probability, expected.probability, rtol=1e-12)
         np.testing.assert_allclose(log.seen, np.minimum(expected.seen, 1.0), rtol=1e-7)
     assert np.array_equal(policy.probabilities, twin.probabilities)

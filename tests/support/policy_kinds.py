@@ -48,6 +48,7 @@ KINDS: dict[str, Callable[[], object]] = {
     "ftl": lambda: sl.baselines.ftl(families.cycle(5)),
     "ucb_n": lambda: sl.baselines.ucb_n(with_loops(families.cliques([2, 3])), 500),
     "ts_n": lambda: sl.baselines.ts_n(families.mab(4)),
+    "track_n": lambda: sl.baselines.track_n(families.cycle(5)),
     "exp3_ix": lambda: sl.baselines.exp3_ix(with_loops(families.cliques([3, 2]))),
     "tsallis_inf": lambda: sl.baselines.tsallis_inf(families.full(5), 300),
     "tsallis_inf_rv": lambda: sl.baselines.tsallis_inf_rv(families.mab(5), 300),

@@ -162,7 +162,7 @@ class track_n(Certain):
         """Solve the program at the means, once every arm was seen."""
         if not state.counts.all():
             return
-        means = (state.sums + 0.5) / (state.counts + 1.0)
+        means = ((state.sums + 0.5) / (state.counts + 1.0)).clip(0.0, 1.0)
         best = int(np.argmin(means))
         far = np.maximum(means, min(means[best] + CLOSEST, 1.0))
         far[best] = means[best]
