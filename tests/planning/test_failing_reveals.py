@@ -194,7 +194,8 @@ def test_partitions_and_their_search():
 
 
 @pytest.mark.parametrize(
-    "name", ["exp3", "hedge", "exp3g", "q_ftrl", "tsallis_inf", "exp3_ix", "ucb_n", "ts_n", "uniform"]
+    "name",
+    ["exp3", "hedge", "exp3g", "q_ftrl", "tsallis_inf", "exp3_ix", "ucb_n", "ts_n", "track_n", "uniform"],
 )
 def test_baselines_that_need_certain_reveals(name):
     g = sl.families.faulty(sl.families.full(3), 0.9)

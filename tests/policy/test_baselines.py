@@ -31,6 +31,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from saved_files import contents, forge
 
 import sidelight as sl
+from sidelight.analysis import long_run
 from sidelight.graph.altered import with_loops
 from sidelight.planning.exploration import dominating_set
 from sidelight.policy import names as registry
@@ -245,7 +246,7 @@ def test_a_baseline_that_does_not_apply_says_why(name, spec, why):
         registry.make(name, graph_of(spec), HORIZON)
 
 
-@pytest.mark.parametrize("name", ["chlz21", "exp3g", "exp3g_strong", "exp3g_weak", "exp3gpp", "spb_ftrl"])
+@pytest.mark.parametrize("name", ["chlz21", "exp3g", "exp3g_strong", "exp3g_weak", "exp3gpp", "spb_ftrl", "track_n"])
 def test_arms_that_nothing_reveals_are_named(name):
     g = sl.FeedbackGraph.from_edges(3, [(0, 1), (1, 0)])
     with pytest.raises(sl.errors.UnobservableGraph, match="reveals 2") as refused:
@@ -359,6 +360,32 @@ def test_bounds_agree_with_the_table_of_bounds():
         table = {row.name: row.value for row in sl.compare_bounds(g, HORIZON).rows}
         for row, name in rows.items():
             assert registry.make(name, g, HORIZON).bound.value == pytest.approx(table[row], rel=1e-9), row
+
+
+@pytest.mark.parametrize("spec", ["cycle:5", "revealing_action:5"])
+def test_tracking_regret_grows_as_the_long_run_of_coins_does(spec):
+    """Over two decades by about c*·log 100, on graphs whose arms do not reveal themselves; plans grow by more."""
+    g = graph_of(spec)
+    coins = sl.environments.gap(5, best=2, gap=0.2)
+    run = sl.simulate(
+        sl.baselines.track_n(g), coins, seeds=range(20), checkpoints=[1_000, 100_000], horizon=100_000
+    )
+    grown = run.regret[:, 1] - run.regret[:, 0]
+    expected = long_run(g, coins.means[0]).value * np.log(100)
+    error = 3 * grown.std(ddof=1) / sqrt(20)
+    assert expected - error <= grown.mean() <= 1.7 * expected + error
+    assert (run.plays.argmax(axis=1) == 2).all()
+
+
+def test_tracking_ties_explore_no_more_than_the_rate_of_weak_graphs():
+    """Two best arms that only a worse one reveals: log t never tells them apart."""
+    g, means = sl.families.revealing_action(3), [0.8, 0.4, 0.4]
+    run = sl.simulate(
+        sl.baselines.track_n(g), sl.environments.bernoulli(means), seeds=range(3), horizon=30_000
+    )
+    most = (3 * 30_000**2) ** (1 / 3)
+    assert (run.plays[:, 0] <= most + 2).all()
+    assert (run.plays[:, 0] >= 0.5 * most).all()
 
 
 @pytest.mark.parametrize("name", ["hedge", "exp3", "q_ftrl", "exp3g_strong", "exp3g_weak", "chlz21"])

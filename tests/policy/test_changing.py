@@ -668,6 +668,7 @@ def test_units_and_labels():
         lambda: sl.plan(families.cycle(4), 500, realization="flat"),
         lambda: sl.baselines.chlz21(families.cycle(4), 500),
         lambda: sl.baselines.ucb_n(families.mab(4)),
+        lambda: sl.baselines.track_n(families.cycle(4)),
     ],
 )
 def test_plans_for_one_graph_say_so(made):

@@ -361,7 +361,7 @@ def cheapest_plays(A, means):
 
 
 class TrackN(Counting):
-    shares, explored = None, 0
+    shares, explored, planned = None, 0, ()  # and from what the shares were planned last
 
     def need(self, means, best):
         """How few observations an arm has for its part of the plan, of those that must be told apart still."""
@@ -391,11 +391,12 @@ class TrackN(Counting):
         best = int(np.argmin(means))
         if self.shares is None:
             self.shares = np.zeros(self.n)
-        if self.t - 1 in {ceil(1.2**k) for k in range(60)} and self.O.all() and self.t != self.renewed:
+        now = (self.t, *self.L, *self.O)
+        if self.t - 1 in {ceil(1.2**k) for k in range(60)} and self.O.all() and now != self.planned:
             plays = cheapest_plays(
                 self.A, np.maximum(means, np.where(np.arange(self.n) == best, 0, means[best] + 1e-3))
             )
-            self.shares, self.renewed = plays / (plays.sum() or 1.0), self.t
+            self.shares, self.planned = plays / (plays.sum() or 1.0), now
         need = self.need(means, best)
         if not need:
             return self.only(best)
@@ -406,11 +407,12 @@ class TrackN(Counting):
         at = self.explored * (sqrt(5) - 1) / 2 % 1.0
         return self.only(np.searchsorted(np.cumsum(shares), at * shares.sum(), side="right"))
 
-    renewed = 0
-
-    def learn(self, arm, losses):
+    def count(self):
         means = (self.L + 0.5) / (self.O + 1)
         self.explored += bool(self.need(means, int(np.argmin(means))))
+
+    def learn(self, arm, losses):
+        self.count()
         super().learn(arm, losses)
 
 

@@ -6,7 +6,7 @@ A twin is told which arms were drawn, and says what should be believed after any
 from dataclasses import dataclass, field
 
 import numpy as np
-from baseline_twins import Counting, Exp3IX
+from baseline_twins import Counting, Exp3IX, TrackN
 from dense_engine import Dense
 from lazy_twin import LazyTwin
 from scipy.optimize import brentq
@@ -165,6 +165,8 @@ class RuleTwin:
         if isinstance(self.rule, Exp3IX):
             divisor = P + self.rule.rate
             self.rule.Q += (self.Z / divisor).sum()
+        if isinstance(self.rule, TrackN):
+            self.rule.count()
         self.open[number] = arm, divisor
         self.rule.t += 1
         self.made += 1

@@ -232,6 +232,7 @@ REFUSED = {
     "h < 1": lambda: sl.plan(sl.families.cycle(6), 1000, realization="adaptive"),
     "does not reach every arm": lambda: sl.baselines.exp3(sl.families.mab(4), 1000),
     "ucb_n": lambda: sl.baselines.ucb_n(sl.families.mab(4)),
+    "track_n": lambda: sl.baselines.track_n(sl.families.cycle(4)),
 }  # fmt: skip
 
 
