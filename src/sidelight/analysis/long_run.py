@@ -60,7 +60,7 @@ def long_run(graph: GivenGraph, means: npt.ArrayLike) -> LongRun:
 
     >>> import sidelight as sl
     >>> round(long_run(sl.families.mab(3), [0.3, 0.5, 0.5]).value, 3)
-    4.589
+    4.588
     """
     graph = graph_of(graph, "long_run")
     mu = np.asarray(means, dtype=np.float64)

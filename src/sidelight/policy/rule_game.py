@@ -108,11 +108,12 @@ class RuleGame(Game):
     def noted(self, record: Record) -> Record:
         """With the probabilities."""
         record = super().noted(record)
-        if record.look is not None:
-            assert record.values is not None
-            record.probability, record.values[N_RECORD + SEEN :: PER_ARM] = record.look()
-            record.look = None
-        return record
+        if record.look is None:
+            return record
+        assert record.values is not None
+        values = record.values.copy()
+        probability, values[N_RECORD + SEEN :: PER_ARM] = record.look()
+        return replace(record, values=values, probability=probability, look=None)
 
     def seen(self, record: Record, reveals: Ints) -> Floats:
         """P of the draw."""
