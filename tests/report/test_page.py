@@ -161,7 +161,16 @@ def test_every_bound_is_in_its_table(page):
 
 
 def test_terms_are_explained_and_formulas_typeset(page):
-    for name in ("regret", "domination", "packing", "ledger", "realization", "certificate", "bound"):
+    for name in (
+        "regret",
+        "domination",
+        "packing",
+        "ledger",
+        "realization",
+        "certificate",
+        "bound",
+        "long-run",
+    ):
         assert f"term-{name}" in page.ids
         assert f"#term-{name}" in page.links or name == "packing"  # the packing set is an analysis' fact
     assert len(page.named("math")) >= 5

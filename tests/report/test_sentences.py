@@ -9,8 +9,11 @@ from finished_cells import bound, cell, results
 import sidelight as sl
 from sidelight.experiment.results import cell_of
 from sidelight.report.groups import groups_of
+from sidelight.report.section import sections
 from sidelight.report.sentences import bound_status, certificate_exceeded, finding, verdict
+from sidelight.report.text import number
 
+COINS = ("gap", "gap:0.2", "bernoulli:0.1,0.5,0.3", "bernoulli", "gap:of mine", "switching:10")
 LUCK = np.array([10.0, 30.0, 20.0, 50.0, 40.0])
 
 
@@ -152,6 +155,24 @@ def test_bounds_of_the_graph_are_put_plainly():
     assert f"({comparison.floor.name})" in text
     assert f"({comparison.best.name})" in text
     assert "beaten" not in text
+
+
+def test_the_long_run_of_coins_is_named():
+    played = [
+        cell("auto", LUCK, environment=text, graph=spec) for spec in ("mab:3", "full:3") for text in COINS
+    ]
+    graphs = {spec: sl.families.parse(spec) for spec in ("mab:3", "full:3")}
+    made = sections(results(*played, graphs=graphs))
+    long_runs = made["mab:3"].long_runs
+    assert set(long_runs) == set(COINS[:3])  # "bernoulli" alone may be any coins
+    assert long_runs["gap"].value == long_runs["gap:0.2"].value
+    assert long_runs["bernoulli:0.1,0.5,0.3"].value == pytest.approx(
+        0.4 / 0.5108256 + 0.2 / 0.1163203, rel=1e-5
+    )
+    group = groups_of(results(*played))[1]
+    (*_, last) = verdict(group, None, long_runs[group.environment])
+    assert "c*·log T = " + number(long_runs["gap:0.2"].value * np.log(group.horizon)) in last
+    assert "stays bounded" in verdict(group, None, made["full:3"].long_runs["gap"])[-1]
 
 
 def test_a_bound_that_beats_the_plan_is_named():

@@ -149,6 +149,7 @@ def _comparison(
     group: Group, section: GraphSection | None, names: list[str], stride: int, plays: _Plays
 ) -> dict[str, Any]:
     comparison = None if section is None else section.at(group.horizon)
+    limit = None if section is None else section.long_runs.get(group.environment)
     grids: dict[bytes, tuple[int, Longs]] = {}
 
     def grid(rounds: Longs) -> int:
@@ -160,6 +161,7 @@ def _comparison(
         "environment": group.environment,
         "horizon": group.horizon,
         "floor": None if comparison is None else comparison.floor.value,
+        "long_run": None if limit is None else limit.lower,
         "rounds": [points.tolist() for _, points in grids.values()] if stride else [],
         "cells": cells,
     }

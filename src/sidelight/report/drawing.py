@@ -58,8 +58,10 @@ def _draw_group(
     name = f"{index:02d}-{slug(f'{group.graph} {group.environment}')}-{group.horizon}"
     comparison = None if section is None else section.at(group.horizon)
     graph, partition = (None, None) if section is None else (section.graph, section.partition)
+    floor = None if comparison is None else comparison.floor.value
+    limit = None if section is None else section.long_runs.get(group.environment)
     figures = {
-        "regret": regret_figure(group, None if comparison is None else comparison.floor.value, width=width),
+        "regret": regret_figure(group, floor, limit, width=width),
         "ledger": ledger_figure(group, width=width),
         "plays": plays_figure(group, partition, None if graph is None else graph.labels, width=width),
         "timing": timing_figure(group, width=width),

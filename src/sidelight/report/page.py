@@ -117,7 +117,9 @@ def _comparison(anchor: str, group: Group, section: GraphSection | None) -> dict
         "environment": group.environment,
         "horizon": group.horizon,
         "title": group.title,
-        "verdict": verdict(group, comparison),
+        "verdict": verdict(
+            group, comparison, None if section is None else section.long_runs.get(group.environment)
+        ),
         "rows": rows,
         "entries": {row["policy"]: row for row in rows},
         "played": "" if section is None else most_played(group, section.graph),

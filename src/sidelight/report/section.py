@@ -5,20 +5,28 @@ Computed by the caller, since a report runs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from sidelight.analysis import (
     Domination,
     IndependenceNumber,
+    LongRun,
     Observability,
     PackingSet,
     fractional_domination,
     independence_number,
+    long_run,
     observability,
     packing_independent_set,
 )
+from sidelight.environment.names import parse
+from sidelight.errors import SidelightError
 from sidelight.experiment.results import Results
 from sidelight.graph import FeedbackGraph
 from sidelight.graph.names import names
@@ -39,6 +47,9 @@ class GraphSection:
     graph: FeedbackGraph
     comparisons: tuple[Comparison, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()  # of an analysis, in words: ("class", "weakly observable: …")
+    long_runs: Mapping[str, LongRun] = field(
+        default_factory=dict
+    )  # by environment, of those with fixed coins
 
     @classmethod
     def of(cls, *comparisons: Comparison, facts: tuple[tuple[str, str], ...] = ()) -> GraphSection:
@@ -129,6 +140,24 @@ def sections(results: Results) -> dict[str, GraphSection]:
         if not horizons or observability(graph).graph == "unobservable":
             return GraphSection(graph)
         facts = tuple(Analysis.of(graph).rows())
-        return GraphSection.of(*(compare_bounds(graph, horizon) for horizon in horizons), facts=facts)
+        made = GraphSection.of(*(compare_bounds(graph, horizon) for horizon in horizons), facts=facts)
+        played = {cell.environment for cell in results.cells if cell.graph == name}
+        return replace(made, long_runs=dict(_long_runs(graph, sorted(played))))
 
     return {name: section(name) for name in results.graphs}
+
+
+MOST_ARMS = 100
+"""Of graphs whose long run is computed: a second or so."""
+COINS = re.compile("gap(:.*)?|bernoulli:.+")
+"""Environments that are fixed coins by their text; a caller's own coins are called "bernoulli" alone."""
+
+
+def _long_runs(graph: FeedbackGraph, environments: Iterable[str]) -> Iterator[tuple[str, LongRun]]:
+    for text in environments if graph.n_arms <= MOST_ARMS else ():
+        if COINS.fullmatch(text):
+            with suppress(SidelightError):  # a name that only looks like one
+                yield (
+                    text,
+                    long_run(graph, np.array(parse(text, graph, 1).totals(np.ones(1, dtype=np.int64))[0])),
+                )

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sidelight.analysis import LongRun
 from sidelight.errors import InvalidOption
 from sidelight.experiment.results import Cell
 from sidelight.experiment.statistics import (
@@ -26,13 +27,33 @@ LINEAR = 0.97
 """A growth exponent from here on, its interval included where it has one, is called linear."""
 
 
-def verdict(group: Group, comparison: Comparison | None = None) -> tuple[str, ...]:
-    """One sentence each: the least regret, noise, growth, whether bounds hold, certificates, bounds of the graph."""
+def verdict(
+    group: Group, comparison: Comparison | None = None, limit: LongRun | None = None
+) -> tuple[str, ...]:
+    """One sentence each: the least regret, noise, growth, whether bounds hold, certificates, bounds of the graph.
+
+    Last what is possible in the long run, where losses are coins.
+    """
     best, rivals = duels(group)
     seeds = counted(len(best[0].seeds), "seed")
     sentences = [f"{_winner(best, rivals, f'over {seeds}')}."]
     sentences += [*_noise(best[0], rivals), *_growth(group), *_bounds(group), *_certificates(group)]
-    return (*sentences, *([] if comparison is None else [bounds_sentence(comparison)]))
+    sentences += [] if comparison is None else [bounds_sentence(comparison)]
+    return (*sentences, *([] if limit is None else [limit_sentence(limit, group.horizon)]))
+
+
+def limit_sentence(limit: LongRun, horizon: int) -> str:
+    """What the least regret of these coins grows like."""
+    if limit.value == 0:
+        return (
+            "What is possible in the long run when losses are coins like these: regret that stays bounded,"
+            " for the best arm reveals all that must be known."
+        )
+    return (
+        "What is possible in the long run when losses are coins like these: c*·log T ="
+        f" {number(float(limit.at(horizon)))} with c* = {number(limit.lower)}, a limit, below which regret may be"
+        " after few rounds."
+    )
 
 
 def most_played(group: Group, graph: FeedbackGraph) -> str:

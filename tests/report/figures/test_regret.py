@@ -7,6 +7,7 @@ import pytest
 from drawn_figures import group, overlapping, tick_labels
 from finished_cells import bound, curve_cell, eight, final_cell, results
 
+from sidelight.analysis import LongRun
 from sidelight.report.figures.regret import regret_figure, scaling_figure
 from sidelight.report.groups import regret_curves, scalings_of
 from sidelight.report.style import strokes
@@ -38,6 +39,17 @@ def test_regret_shows_means_bands_bounds_and_exponents():
     (legend,) = axes.figure.legends
     labels = {text.get_text() for text in legend.get_texts()}
     assert {"95 % interval of the mean", "bound at T, certified", "bound at T, conditions fail"} < labels
+
+
+def test_the_long_run_of_coins_is_a_line():
+    one = group(curve_cell("auto"))
+    (plain,), (axes,) = regret_figure(one).axes, regret_figure(one, limit=LongRun(7.1, 7.0, np.zeros(2))).axes
+    (line,) = (line for line in axes.lines if line.get_linestyle() == "-.")
+    np.testing.assert_allclose(line.get_ydata(), 7 * np.log(line.get_xdata()))
+    assert (axes.get_xlim(), axes.get_ylim()) == (plain.get_xlim(), plain.get_ylim())
+    assert line.get_label() in {text.get_text() for text in axes.figure.legends[0].get_texts()}
+    (bounded,) = regret_figure(one, limit=LongRun(0.0, 0.0, np.zeros(2))).axes
+    assert len(bounded.lines) == len(plain.lines)
 
 
 def test_the_running_certificate_is_dotted_in_the_colour_of_its_policy():

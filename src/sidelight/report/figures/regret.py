@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from sidelight.analysis import LongRun
 from sidelight.errors import InvalidOption, listing
 from sidelight.experiment.results import Results, cell_of
 from sidelight.experiment.run import Run
@@ -35,11 +36,13 @@ MOST_PANELS = 24
 
 
 @styled()
-def regret_figure(group: Group, floor: float | None = None, *, width: float = PAGE) -> Figure:
+def regret_figure(
+    group: Group, floor: float | None = None, limit: LongRun | None = None, *, width: float = PAGE
+) -> Figure:
     """Mean regret of every policy with its band, named at its end with its growth exponent.
 
     Dots are running certificates, triangles bounds at the horizon, filled where certified; `floor` is a lower
-    bound there.
+    bound there, `limit` what is possible in the long run.
     """
     narrow = width < NARROW
     figure = new_figure(
@@ -49,6 +52,8 @@ def regret_figure(group: Group, floor: float | None = None, *, width: float = PA
     looks = strokes(group.policies)
     curves, floored = draw_regret(axes, group, floor)
     marks = regret_marks(curves, floored)
+    if limit is not None and limit.lower > 0:
+        marks.append(draw_limit(axes, limit))
     spacing = {"columnspacing": 1.5, "handletextpad": 0.5}
     if narrow:
         figure.legend(handles=[*named_lines(curves, looks), *marks], loc="outside lower left", **spacing)
@@ -93,6 +98,16 @@ def draw_regret(axes: Axes, group: Group, floor: float | None = None) -> tuple[l
     axes.set(xlabel="round t", ylabel="regret")
     axes.grid(which="major")
     return curves, floor is not None and floor > bottom
+
+
+def draw_limit(axes: Axes, limit: LongRun) -> Artist:
+    """The line c*·log t, for the legend too; the axes stay as they are."""
+    low, high = axes.get_xlim()
+    x = np.geomspace(max(low, 1.01), high, 200)
+    label = "c*·log t: the long run of coins"
+    (line,) = axes.plot(x, limit.at(x), color=INK, linestyle="-.", linewidth=1, zorder=1, label=label)
+    axes.set_xlim(low, high)
+    return line
 
 
 def _has_band(curve: Curve) -> bool:

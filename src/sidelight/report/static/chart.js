@@ -48,7 +48,7 @@
   }
 
   /**
-   * A chart in `host`. `show({x: label, y: label, curves, floor, guide, since})` draws; a curve is
+   * A chart in `host`. `show({x: label, y: label, curves, floor, guide, longRun, since})` draws; a curve is
    *   {name, colour, dash, x, mean, half?, certificate?, bound?: {at, value, certified}, bounds?: [[x, value]], seeds?: [{x, y}], points?}
    * with `colour` and `dash` the numbers of report/style.py. `moved(x, curve)` is called once a frame while the
    * round or the nearest curve changes.
@@ -317,20 +317,20 @@
     #marks() {
       const { ctx, bbox } = this.plot;
       const ratio = devicePixelRatio || 1;
-      if (this.spec.guide) {
-        this.#clipped((context, x, y) => {
-          const { min, max } = this.plot.scales.x;
-          context.strokeStyle = S.colour("soft");
-          context.lineWidth = ratio;
-          context.setLineDash([6 * ratio, 4 * ratio]);
-          context.beginPath();
-          for (let k = 0; k <= 40; k++) { // a straight line only where both axes are alike
-            const t = this.options.logX ? min * (max / min) ** (k / 40) : min + ((max - min) * k) / 40;
-            context.lineTo(x(t), y(Math.max(t, this.plot.scales.y.min)));
-          }
-          context.stroke();
-        });
-      }
+      const dashed = (dash, height) => this.#clipped((context, x, y) => {
+        const { min, max } = this.plot.scales.x;
+        context.strokeStyle = S.colour("soft");
+        context.lineWidth = ratio;
+        context.setLineDash(dash.map((length) => length * ratio));
+        context.beginPath();
+        for (let k = 0; k <= 40; k++) { // a straight line only where both axes are alike
+          const t = this.options.logX ? min * (max / min) ** (k / 40) : min + ((max - min) * k) / 40;
+          context.lineTo(x(t), y(Math.max(height(t), this.plot.scales.y.min)));
+        }
+        context.stroke();
+      });
+      if (this.spec.guide) dashed([6, 4], (t) => t);
+      if (this.spec.longRun) dashed([8, 3, 2, 3], (t) => this.spec.longRun * Math.log(Math.max(t, 1)));
       if (!this.options.bounds) return;
       const { min: bottom, max: top } = this.plot.scales.y;
       const triangle = (at, value, colour, filled, up) => {

@@ -168,7 +168,7 @@
         this.chart.pinned = this.pinned;
         const end = comparison.horizon;
         this.chart.show({
-          x: "round t", y: "regret", column: "round", curves: this.curves, since: true, guide: true,
+          x: "round t", y: "regret", column: "round", curves: this.curves, since: true, guide: true, longRun: comparison.long_run,
           floor: comparison.floor > 0 ? { at: end, value: comparison.floor } : null,
         });
         for (const slider of this.#sliders()) {
