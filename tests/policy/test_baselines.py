@@ -246,7 +246,9 @@ def test_a_baseline_that_does_not_apply_says_why(name, spec, why):
         registry.make(name, graph_of(spec), HORIZON)
 
 
-@pytest.mark.parametrize("name", ["chlz21", "exp3g", "exp3g_strong", "exp3g_weak", "exp3gpp", "spb_ftrl", "track_n"])
+@pytest.mark.parametrize(
+    "name", ["chlz21", "exp3g", "exp3g_strong", "exp3g_weak", "exp3gpp", "spb_ftrl", "track_n"]
+)
 def test_arms_that_nothing_reveals_are_named(name):
     g = sl.FeedbackGraph.from_edges(3, [(0, 1), (1, 0)])
     with pytest.raises(sl.errors.UnobservableGraph, match="reveals 2") as refused:
