@@ -10,10 +10,10 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
-from kernel_entries import INTERPRETED, Bench, plain
+from kernel_entries import INTERPRETED, plain
 from mpmath import mp, mpf
 from numpy.testing import assert_allclose, assert_array_equal
-from simplex_twin import assert_weights_in_order, exact_point
+from simplex_twin import SignedBench, assert_weights_in_order, each_way, exact_point
 
 from sidelight.engine.simplex import buckets
 from sidelight.engine.simplex import store as layout
@@ -49,6 +49,11 @@ def reach_of(q):
     return min(1.0 / (32.0 * q), 1.0 / 64.0)
 
 
+def headroom_of(q):
+    rho = reach_of(q)
+    return rho * (1.0 - rho) / (1.0 + rho)
+
+
 def lower_ends(q):
     """lo_b: octaves cut into equal parts."""
     per_octave = 2 ** fine_of(q)
@@ -71,11 +76,11 @@ class Look:
         h = int(store.extra[g])
         row = slice(h * N_BUCKETS, (h + 1) * N_BUCKETS)
         self.q = float(store.power[g])
-        self.rho = reach_of(self.q)
+        self.rho, self.room = reach_of(self.q), headroom_of(self.q)
         self.low = lower_ends(self.q)
         self.multiplier = bench.scalar(g, "multiplier")
-        self.floor, self.weight, self.root_weight = (
-            bench.scalar(g, name) for name in ("floor", "weight", "root_weight")
+        self.floor, self.ceiling, self.weight, self.root_weight = (
+            bench.scalar(g, name) for name in ("floor", "ceiling", "weight", "root_weight")
         )
         self.first, self.last = (int(end) for end in store.origin[2 * g : 2 * g + 2])
         self.start = store.start[h * (N_BUCKETS + 1) : (h + 1) * (N_BUCKETS + 1)].astype(int)
@@ -105,16 +110,28 @@ def assert_in_order(bench):
         members = bench.members(g)
         assert_array_equal(np.sort(store.occupant[members]), members)
         if store.form[g] == POWER_BUCKETS:
-            assert_group_in_order(Look(bench, g))
+            look = Look(bench, g)
+            assert_group_in_order(look)
             assert_array_equal(store.sum_at[members], store.key[store.occupant[members]])
+            assert_allclose(bench.extremes(g), extremes_of(bench, g, look), rtol=1e-12)
         elif store.form[g] in (ENTROPY_LIST, ENTROPY_TREE):
             assert_weights_in_order(bench, g)
         if store.form[g] != POWER_BUCKETS:  # nobody is moved
             assert_array_equal(store.occupant[members], members)
 
 
+def extremes_of(bench, g, look):
+    """(least, largest) d that members of a group have while λ is in the window of their bucket."""
+    bucket = np.empty(bench.store.key.size, dtype=int)
+    for b in np.flatnonzero(look.count):
+        bucket[bench.store.occupant[look.start[b] : look.start[b + 1]]] = b
+    bucket = bucket[bench.members(g)]
+    middle = look.ref[bucket] + bench.sums(g)
+    return middle - look.rho * look.low[bucket], middle + look.room * look.low[bucket]
+
+
 def assert_group_in_order(look):
-    low, rho, full = look.low, look.rho, np.flatnonzero(look.count)
+    low, rho, room, full = look.low, look.rho, look.room, np.flatnonzero(look.count)
     # boundaries: monotone, and nobody is missing
     assert look.start[0] == look.first
     assert look.start[-1] == look.last
@@ -123,12 +140,17 @@ def assert_group_in_order(look):
     assert look.span[1] >= full[-1]
     for b in full:
         d = look.multiplier + look.keys[b]
+        # who entered between its ends is no further beyond them than the window is wide
+        assert d.min() >= low[b] * (1.0 - rho - room) * (1.0 - 1e-12)
+        assert b == N_BUCKETS - 1 or d.max() <= (low[b + 1] + (rho + room) * low[b]) * (1.0 + 1e-12)
         # nobody is below the bound that proposals rely on, now or when λ has fallen as far as the window reaches
-        assert low[b] * (1.0 - rho) * (1.0 - 1e-12) <= look.least[b]
+        assert low[b] * (1.0 - rho - room) * (1.0 - 1e-12) <= look.least[b]
         lowest = look.ref[b] - rho * low[b] + look.keys[b].min()
+        if b == 0:  # no coordinate of a solution exceeds 1
+            lowest = max(lowest, 1.0 - rho)
         assert look.least[b] <= min(d.min(), lowest) * (1.0 + 1e-12)
         # the series is only used inside its window
-        assert abs(look.ref[b] - look.multiplier) <= rho * low[b] * (1.0 + 1e-6)
+        assert -room * low[b] <= (look.ref[b] - look.multiplier) / (1.0 + 1e-6) <= rho * low[b]
     for b in range(N_BUCKETS):
         if look.count[b] == 0:
             assert not look.moments[b].any()
@@ -142,32 +164,34 @@ def assert_group_in_order(look):
         scale = low[b] ** -(look.q + np.arange(N_MOMENTS))
         assert (np.abs(kept - exact) <= 1e-10 * exact + slack * scale).all()
         assert abs(look.inverse[b] - inverse) <= 1e-10 * inverse + slack / low[b]
-    # λ may be used for predictions down to the floor, which is at least that of every bucket in use
-    least = np.max(look.ref[full] - rho * low[full])
-    assert look.floor >= least - 1e-12 * (1.0 + abs(least))
-    assert look.multiplier >= look.floor - 1e-12 * (1.0 + abs(least))
+    # λ may be used for predictions from floor to ceiling: inside every window, and that of the series of all
+    tiny = 1e-12 * (1.0 + abs(look.multiplier))
+    for centers, lows in ((look.ref[full], low[full]), (look.series[CENTER], low[full[0]])):
+        assert look.floor >= np.max(centers - rho * lows) - tiny
+        assert look.ceiling <= np.min(centers + room * lows) + tiny
+    assert look.floor - tiny <= look.multiplier <= look.ceiling + tiny
     # proposals dominate
     assert_allclose(look.cap, look.least**-look.q, rtol=1e-13)
     total = math.fsum(look.count * look.cap)
     assert look.weight >= total * (1.0 - 1e-9)
     assert look.weight <= total * (1.0 + 1e-9)
     assert_allclose(look.root_weight, math.fsum(look.count / look.least), rtol=1e-9)
-    # λ only falls from where a bucket was refreshed and the series centred: what follows a refresh relies on it
-    tiny = 1e-11 * (1.0 + abs(look.multiplier))
-    assert look.series[CENTER] >= look.multiplier - tiny
-    assert (look.ref[full] >= look.multiplier - tiny).all()
 
 
-def assert_series_is_the_sum(bench, g=0, shares=(0.0, 0.5, 1.0), tolerance=1e-13):
-    """F and Σ 1/d of a bucketed group against their definitions, from λ down to the floor."""
+def assert_series_is_the_sum(bench, g=0, tolerance=1e-13):
+    """F and Σ 1/d of a bucketed group against their definitions, at λ, floor and ceiling and in between."""
     q, sums = float(bench.store.power[g]), bench.sums(g)
-    top, floor = bench.scalar(g, "multiplier"), bench.scalar(g, "floor")
-    for share in shares:
-        at = (1.0 - share) * top + share * floor
+    for at in [bench.scalar(g, "multiplier"), *window(bench, g)]:
         d = at + sums
         assert_allclose(bench.evaluate(g, at)[0], math.fsum(d**-q), rtol=tolerance)
         if q == 2.0:
             assert_allclose(bench.root_sum_at(g, at), math.fsum(1.0 / d), rtol=tolerance)
+
+
+def window(bench, g=0, shares=(0.0, 0.5, 1.0)):
+    """Multipliers from the ceiling down to the floor."""
+    floor, ceiling = bench.scalar(g, "floor"), bench.scalar(g, "ceiling")
+    return [(1.0 - share) * ceiling + share * floor for share in shares]
 
 
 def assert_exact(bench, potentials):
@@ -184,7 +208,10 @@ def assert_exact(bench, potentials):
 def test_buckets_cover_everything_from_one_on(q):
     fine = plain(buckets.fineness)(q)
     assert fine == fine_of(q)
-    assert plain(buckets.reach)(q) == reach_of(q)
+    rho, room = plain(buckets.reach)(q), headroom_of(q)
+    assert rho == reach_of(q)
+    # across a window no d changes by more than a factor (1+ρ)/(1−ρ): from lo_b at the ceiling to the floor
+    assert_allclose(1.0 - room - rho, (1.0 - rho) / (1.0 + rho), rtol=1e-15)
     low = lower_ends(q)
     assert (np.diff(low) > 0).all()
     for b in range(N_BUCKETS):
@@ -207,11 +234,13 @@ POTENTIALS += [
     [(0.0, 1.0, 40)],
     [(0.0, 0.2, 18), (0.0, 3.0, 5)],
 ]
-amounts = st.floats(-12.0, 12.0).map(lambda exponent: 10.0**exponent)
+amounts = st.builds(
+    lambda sign, exponent: sign * 10.0**exponent, st.sampled_from([1, -1]), st.floats(-12.0, 12.0)
+)
 
 
 class Game(RuleBasedStateMachine):
-    """Sums grow in any order and by any amount; after every solution everything is in order and exact."""
+    """Sums grow and fall in any order and by any amount; after every solution everything is in order and exact."""
 
     bench = None
 
@@ -219,7 +248,7 @@ class Game(RuleBasedStateMachine):
     def make(self, potentials, largest):
         kept = layout.LARGEST_LIST, layout.LARGEST_SUM
         layout.LARGEST_LIST = layout.LARGEST_SUM = largest
-        self.bench = Bench.of(*potentials)
+        self.bench = SignedBench.of(*potentials)
         layout.LARGEST_LIST, layout.LARGEST_SUM = kept
         self.potentials = potentials
         self.group = np.repeat(np.arange(len(potentials)), [size for _, _, size in potentials])
@@ -234,8 +263,12 @@ class Game(RuleBasedStateMachine):
 
     def _add(self, c, amount):
         c %= self.group.size
-        self.bench.add(int(self.group[c]), c, amount)
+        g = int(self.group[c])
+        self.bench.add(g, c, amount)
         self.stale = True
+        if self.bench.store.form[g] == POWER_BUCKETS:  # λ has made room for whoever has come near its pole
+            d = self.bench.scalar(g, "multiplier") + self.bench.sums(g)
+            assert d.min() >= 1.0 - reach_of(self.potentials[g][0])
 
     @rule(c=st.integers(0, 10**6), amount=amounts)
     def add(self, c, amount):
@@ -266,6 +299,35 @@ class Game(RuleBasedStateMachine):
         self._add(int(np.argmax(x)), amount)
         self.solve()
 
+    @precondition(lambda self: not self.stale)
+    @rule(share=st.sampled_from([0.9, 1.0 - 1e-9, 1.0, 1.0 + 1e-9, 1.5]), c=st.integers(0, 10**6))
+    def fall_to_the_pole_and_solve(self, share, c):
+        c %= self.group.size
+        self._add(
+            c, -share * abs(self.bench.scalar(int(self.group[c]), "multiplier") + self.bench.store.key[c])
+        )
+        self.solve()
+
+    @precondition(lambda self: not self.stale)
+    @rule(lead=st.sampled_from([-0.1, 0.0, 1e-9, 0.5, 3.0]))
+    def the_last_comes_to_the_front(self, lead):
+        for g in self.bench.groups():
+            sums, first = self.bench.sums(g), self.bench.members(g)[0]
+            self._add(int(first + np.argmax(sums)), sums.min() - sums.max() - lead)
+        self.solve()
+
+    @rule(c=st.integers(0, 10**6), several=st.lists(amounts, min_size=2, max_size=5))
+    def go_and_come_back_and_solve(self, c, several):
+        for amount in [*several, *(-amount for amount in several)]:
+            self._add(c, amount)
+        self.solve()
+
+    @precondition(lambda self: not self.stale)
+    @rule(ratio=st.sampled_from([0.5, 0.99, 1.01, 2.0]))
+    def rescale(self, ratio):
+        self.bench.rescale(ratio)
+        self.solve()
+
     @rule()
     def solve(self):
         self.bench.solve()
@@ -286,7 +348,12 @@ class Game(RuleBasedStateMachine):
             if self.bench.store.form[g] == POWER_BUCKETS:  # from scratch, so not only a bound
                 look = Look(self.bench, g)
                 full = np.flatnonzero(look.count)
-                assert look.floor == np.max(look.ref[full] - look.rho * look.low[full])
+                refs, lows = (
+                    np.append(look.ref[full], look.multiplier),
+                    look.low[full[[*range(full.size), 0]]],
+                )
+                assert look.floor == np.max(refs - look.rho * lows)
+                assert_allclose(look.ceiling, np.min(refs + look.room * lows), rtol=1e-15)
                 assert look.span.tolist() == [full[0], full[-1]]
         self.check()
 
@@ -312,33 +379,37 @@ TestGame.settings = settings(
 
 @pytest.mark.parametrize("q", [2.0, 3.0, 8.0, 1.7])
 @pytest.mark.parametrize("n", [2, 30, 400])
-def test_order_is_kept_over_many_rounds(q, n, scale):
-    """As in play: amounts rate/x on coordinates drawn from x, so that λ falls steadily and buckets are refreshed."""
-    bench = Bench.of((q, 1.0, n))
+@each_way
+def test_order_is_kept_over_many_rounds(q, n, signs, scale):
+    """As in play: amounts rate/x on coordinates drawn from x, so that λ moves steadily and buckets are refreshed."""
+    bench = SignedBench.of((q, 1.0, n))
     rng = np.random.default_rng(20)
     began = bench.scalar(0, "multiplier")
     for t in range(20 * scale):
         x = bench.values()
         c = int(rng.choice(n, p=x / x.sum()))
-        bench.add(0, c, 0.05 * n ** (1.0 / q) / (x[c] * n) ** 0.5)
+        bench.add(0, c, rng.choice(signs) * 0.05 * n ** (1.0 / q) / (x[c] * n) ** 0.5)
         bench.solve()
         if t % scale == 0:
             assert_in_order(bench)
-    assert bench.scalar(0, "multiplier") < began
+    assert len(signs) > 1 or signs[0] * (began - bench.scalar(0, "multiplier")) > 0.0
     assert_exact(bench, [(q, 1.0, n)])
 
 
 @pytest.mark.skipif(INTERPRETED, reason="five thousand coordinates are for compiled kernels")
 @pytest.mark.parametrize("q", [2.0, 3.0, 8.0])
-def test_order_is_kept_with_many_coordinates(q):
+@each_way
+def test_order_is_kept_with_many_coordinates(q, signs):
     n = 5000
-    bench = Bench.of((q, 1.0, n))
+    bench = SignedBench.of((q, 1.0, n))
     rng = np.random.default_rng(21)
     for _ in range(12):
-        bench.add(0, rng.integers(0, n, size=300), 10.0 ** rng.uniform(-3, 5, size=300))
+        bench.add(
+            0, rng.integers(0, n, size=300), rng.choice(signs, 300) * 10.0 ** rng.uniform(-3, 5, size=300)
+        )
         bench.solve()
         assert_in_order(bench)
-    bench.add(0, np.arange(n), 10.0 ** rng.uniform(0, 9, size=n))
+    bench.add(0, np.arange(n), rng.choice(signs, n) * 10.0 ** rng.uniform(0, 9, size=n))
     bench.solve()
     assert_in_order(bench)
     assert_exact(bench, [(q, 1.0, n)])
@@ -351,7 +422,7 @@ def test_order_is_kept_with_many_coordinates(q):
 def test_equal_members_are_hardly_ever_rejected(q):
     """Wherever in a bucket they are: the chance of acceptance is at least (1−ρ)^q."""
     for n in (26, 40, 57, 90):
-        look = Look(Bench.of((q, 1.0, n)))
+        look = Look(SignedBench.of((q, 1.0, n)))
         (b,) = np.flatnonzero(look.count)
         d = look.multiplier + look.keys[b]
         assert (look.least[b] >= d * (1.0 - look.rho)).all()
@@ -371,7 +442,7 @@ def test_bounds_are_as_sharp_as_the_window_allows(q):
 
 def test_a_low_newcomer_lowers_the_bound():
     """Members high in a bucket, then one that enters it at its lower end; the others stay as they are."""
-    bench = Bench.of((2.0, 1.0, 60))  # d = √60, in [5.66, 8)
+    bench = SignedBench.of((2.0, 1.0, 60))  # d = √60, in [5.66, 8)
     high = Look(bench)
     (b,) = np.flatnonzero(high.count)
     bench.add(0, np.arange(30), np.full(30, 40.0))
@@ -390,11 +461,25 @@ def test_a_low_newcomer_lowers_the_bound():
     assert_in_order(bench)
 
 
+@pytest.mark.parametrize("q", [2.0, 3.0, 8.0, 1.7])
+def test_a_member_that_falls_inside_its_bucket_lowers_the_bound(q):
+    bench = SignedBench.of((q, 1.0, 60))
+    before = Look(bench.copy())
+    (b,) = np.flatnonzero(before.count)
+    bench.add(0, 0, before.low[b] * 1.0001 - before.multiplier)
+    bench.solve()
+    after = Look(bench)
+    assert after.count[b] == 60
+    assert after.ref[b] == before.ref[b]
+    assert after.least[b] < before.least[b]
+    assert_in_order(bench)
+
+
 # -- the series --------------------------------------------------------------------------------------------
 
 
 def spread(q, n=60, seed=22):
-    bench = Bench.of((q, 1.0, n))
+    bench = SignedBench.of((q, 1.0, n))
     rng = np.random.default_rng(seed)
     bench.add(0, np.arange(n), 10.0 ** rng.uniform(-2, 4, size=n))
     bench.solve()
@@ -412,10 +497,8 @@ def taylor(bench, q, multiplier):
 def test_series_is_exact_inside_its_window(q):
     """The value to 1e-13 of 50 digits; the coefficients only predict, a few digits will do."""
     bench = spread(q)
-    multiplier, floor = bench.scalar(0, "multiplier"), bench.scalar(0, "floor")
-    assert floor < multiplier
-    for share in (0.0, 0.1, 0.5, 0.9, 1.0):
-        at = (1.0 - share) * multiplier + share * floor
+    assert bench.scalar(0, "floor") < bench.scalar(0, "multiplier") < bench.scalar(0, "ceiling")
+    for at in window(bench, shares=(0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)):
         ours, exact = bench.evaluate(0, at), taylor(bench, q, at)
         assert abs(ours[0] / exact[0] - 1) < 1e-13
         for ours_p, exact_p, error in zip(ours[1:], exact[1:], (1e-5, 1e-3, 1e-2), strict=True):
@@ -427,33 +510,35 @@ def test_series_is_exact_inside_its_window(q):
 
 
 @pytest.mark.parametrize("q", [2.0, 3.0, 1.5, 5.7, 12.0])
-def test_series_does_not_drift(q, scale):
+@each_way
+def test_series_does_not_drift(q, signs, scale):
     """Many small changes between two refreshes, each of them with the rounding of all."""
     n = 200
-    bench = Bench.of((q, 1.0, n))
+    bench = SignedBench.of((q, 1.0, n))
     rng = np.random.default_rng(31)
     for _ in range(10 * scale):
-        bench.add(0, rng.integers(0, n, size=20), 1e-6 * rng.random(20))
+        bench.add(0, rng.integers(0, n, size=20), 1e-6 * rng.choice(signs, 20) * rng.random(20))
         bench.solve()
     assert_series_is_the_sum(bench)
 
 
 @pytest.mark.parametrize("q", [2.0, 5.7, 12.0])
 @pytest.mark.parametrize("n", [3, 80])
-def test_between_renewals_nobody_falls_far(q, n, scale):
-    """d ≥ (1 − ρ)·d as of the last time a member was in a bucket noted as refreshed, or was added to."""
-    bench = Bench.of((q, 1.0, n))
+@each_way
+def test_between_renewals_nobody_moves_far(q, n, signs, scale):
+    """d stays between its extremes as of when a member was last in a bucket noted as refreshed, or was added to."""
+    bench = SignedBench.of((q, 1.0, n))
     look = Look(bench)
     assert look.series[RENEWED] == 1.0  # laid out afresh: everyone is noted
     assert look.renewed.all()
     rng = np.random.default_rng(32)
     noted = []
-    then = look.multiplier + bench.sums()
+    then = bench.extremes()
     for _ in range(80 + 20 * scale):
         look.renewed[:] = 0
         look.series[RENEWED] = 0.0
         c = int(np.argmax(bench.values())) if rng.random() < 0.2 else int(rng.integers(n))
-        bench.add(0, c, float(10.0 ** rng.uniform(-3, 2 if rng.random() < 0.1 else 0)))
+        bench.add(0, c, float(rng.choice(signs) * 10.0 ** rng.uniform(-3, 2 if rng.random() < 0.1 else 0)))
         bench.solve()
         look = Look(bench)
         assert look.series[RENEWED] != 0.0 or not look.renewed.any()
@@ -462,23 +547,30 @@ def test_between_renewals_nobody_falls_far(q, n, scale):
         renewed[c] = True
         for b in np.flatnonzero(look.renewed):
             renewed[bench.store.occupant[look.start[b] : look.start[b + 1]]] = True
-        then[renewed] = now[renewed]
-        assert (now >= then * (1.0 - look.rho) * (1.0 - 1e-9)).all()
+        then[:, renewed] = bench.extremes()[:, renewed]
+        assert (now >= then[0] * (1.0 - 1e-9)).all()
+        assert (now <= then[1] * (1.0 + 1e-9)).all()
+        # what those who rely on extremes are promised
+        assert (then[1] <= then[0] * (1.0 + look.rho) / (1.0 - look.rho) * (1.0 + 1e-12)).all()
         noted.append(look.renewed.any())
     assert 0 < sum(noted) < len(noted)
 
 
 def test_truncation_is_what_the_bound_says():
-    """q = 2, all members at the lower end of their bucket, λ fallen by a whole window: the worst case."""
-    rho, P = reach_of(2.0), N_MOMENTS
-    bound = (P + 1) * rho**P / (1 - rho) ** 2
-    assert bound < 4e-14
-    with mp.workdps(50):
-        r = mpf(rho)
-        exact = (1 - r) ** -2
-        error = 1 - mp.fsum((p + 1) * r**p for p in range(P)) / exact
-        assert bound / 2 < error <= bound
-    bench = Bench.of((2.0, 1.0, 16))  # d = 4, the lower end of bucket 4
+    """q = 2, all members at the lower end of their bucket, λ fallen by a whole window: the worst case.
+
+    But for members who entered at the lower end when λ was at the ceiling.
+    """
+    P = N_MOMENTS
+    for rho in (reach_of(2.0) / (1.0 - headroom_of(2.0)), reach_of(2.0)):
+        bound = (P + 1) * rho**P / (1 - rho) ** 2
+        assert bound < 4e-14
+        with mp.workdps(50):
+            r = mpf(rho)
+            exact = (1 - r) ** -2
+            error = 1 - mp.fsum((p + 1) * r**p for p in range(P)) / exact
+            assert bound / 2 < error <= bound
+    bench = SignedBench.of((2.0, 1.0, 16))  # d = 4, the lower end of bucket 4
     look = Look(bench)
     assert np.flatnonzero(look.count).tolist() == [4]
     ours, exact = bench.evaluate(0, look.floor)[0], taylor(bench, 2, look.floor)[0]
@@ -487,12 +579,13 @@ def test_truncation_is_what_the_bound_says():
 
 @pytest.mark.parametrize("q", [2.0])
 @pytest.mark.parametrize("largest", [LISTS, BUCKETS], ids=["lists", "buckets"])
-def test_root_sum_is_the_sum_of_the_roots(q, largest, monkeypatch, scale):
+@each_way
+def test_root_sum_is_the_sum_of_the_roots(q, largest, signs, monkeypatch, scale):
     monkeypatch.setattr(layout, "LARGEST_LIST", largest)
     bench = spread(q)
     rng = np.random.default_rng(23)
     for _ in range(5 * scale):
-        bench.add(0, int(rng.integers(60)), float(10.0 ** rng.uniform(-4, 1)))
+        bench.add(0, int(rng.integers(60)), float(rng.choice(signs) * 10.0 ** rng.uniform(-4, 1)))
         bench.solve()
         d = bench.scalar(0, "multiplier") + bench.sums()
         assert_allclose(bench.root_sum(), math.fsum(1.0 / d), rtol=1e-13)

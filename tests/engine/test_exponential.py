@@ -2,11 +2,11 @@ import math
 
 import numpy as np
 import pytest
-from kernel_entries import exponentials, small_exponentials, tiny_exponentials
+from kernel_entries import door, exponentials, small_exponentials, tiny_exponentials
 from mpmath import mp
 
 from sidelight.engine._numba.pointers import bits_float, float_bits
-from sidelight.engine.exponential import SMALL, TINY
+from sidelight.engine.exponential import LARGEST, SMALL, TINY, exp_bounded
 
 
 def exponential(x):
@@ -15,15 +15,22 @@ def exponential(x):
     return out[0]
 
 
-@pytest.mark.parametrize("x", [0.0, -0.0, -1e-300, -1e-17, -0.3465, -0.34658, -1.0, -37.5, -700.0, -707.999])
-def test_exponential_is_exact_to_rounding(x):
+bounded = door(exp_bounded)
+
+
+@pytest.mark.parametrize("x", [0.0, 1e-300, 1e-17, 0.3465, 0.34658, 1.0, 37.5, 64.0, 700.0, -707.999])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_exponential_is_exact_to_rounding(x, sign):
+    x = min(sign * x, 700.0)
     with mp.workdps(40):
         truth = mp.exp(mp.mpf(x))
         assert abs(exponential(x) / truth - 1) < 3e-16
+    assert bounded(x) == exponential(min(x, LARGEST))
 
 
 def test_exponential_on_a_sweep():
-    xs = -np.random.default_rng(0).exponential(30.0, 500)
+    rng = np.random.default_rng(0)
+    xs = rng.choice([-1.0, 1.0], 500) * rng.exponential(30.0, 500)
     ours = np.empty(500)
     exponentials(xs, ours)
     np.testing.assert_allclose(ours, np.exp(xs), rtol=5e-16)
@@ -31,7 +38,12 @@ def test_exponential_on_a_sweep():
 
 @pytest.mark.parametrize("x", [-708.0, -745.0, -1e9, -math.inf])
 def test_exponential_vanishes_below_the_normal_range(x):
-    assert exponential(x) == 0.0
+    assert exponential(x) == bounded(x) == 0.0
+
+
+@pytest.mark.parametrize("x", [64.1, 710.0, 1e9, math.inf])
+def test_bounded_exponential_stays_a_number(x):
+    assert bounded(x) == exponential(LARGEST)
 
 
 def small(xs):
@@ -56,15 +68,15 @@ def test_small_exponentials_are_not_exact_far_beyond():
 
 
 def test_tiny_exponentials_are_exact_to_rounding():
-    """And never above 1, so no weight grows."""
-    xs = np.concatenate([np.linspace(-TINY, 0.0, 801), -TINY * 0.5 ** np.arange(60)])
+    """Of either sign: weights are multiplied by them."""
+    xs = np.concatenate([np.linspace(-TINY, TINY, 801), *np.outer([-TINY, TINY], 0.5 ** np.arange(60))])
     found = np.empty(xs.size)
     tiny_exponentials(xs, found)
     with mp.workdps(40):
         for x, y in zip(xs, found, strict=True):
             assert abs(y / mp.exp(mp.mpf(x)) - 1) < 1.5e-16, x
-    assert (found <= 1.0).all()
-    assert found[800] == 1.0
+    assert (found[:401] <= 1.0).all()
+    assert found[400] == 1.0
 
 
 def test_bits_round_trip():

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from kernel_entries import INTERPRETED, Bench, play, store_memory
+from kernel_entries import INTERPRETED, play, store_memory
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
-from simplex_twin import exact_point
+from simplex_twin import SIGNS, SignedBench, each_way, exact_point
 
 from sidelight.engine.random import seeded_words
 from sidelight.engine.simplex import store as layout
@@ -58,14 +58,15 @@ def group_of(potentials):
     return np.repeat(np.arange(len(potentials)), [size for _, _, size in potentials])
 
 
-def plays(potentials, rounds, seed, most_exponent=1.0):
+def plays(potentials, rounds, seed, most_exponent=1.0, signs=(1.0,)):
     """Rounds of (coordinate, amount): a few at a time, over several orders of magnitude, with repetitions."""
     rng = np.random.default_rng(seed)
     n = group_of(potentials).size
     for _ in range(rounds):
         count = int(rng.integers(1, 4))
         yield [
-            (int(c), float(10.0 ** rng.uniform(-4.0, most_exponent))) for c in rng.integers(0, n, size=count)
+            (int(c), float(rng.choice(signs) * 10.0 ** rng.uniform(-4.0, most_exponent)))
+            for c in rng.integers(0, n, size=count)
         ]
 
 
@@ -109,18 +110,19 @@ def assert_is_exact(bench, potentials, tolerance=1e-12):
 
 @each(ALL)
 def test_begins_at_the_minimum_of_the_potential(potentials, forms):
-    bench = Bench.of(*potentials)
+    bench = SignedBench.of(*potentials)
     assert_is_exact(bench, potentials)
     assert_array_equal(bench.store.key, 0.0)
 
 
 @each(ALL)
-def test_sums_are_those_that_were_added(potentials, forms):
+@each_way
+def test_sums_are_those_that_were_added(potentials, signs, forms):
     """The twin adds up by itself, exactly; the store may shift its sums but says by how much."""
-    bench = Bench.of(*potentials)
+    bench = SignedBench.of(*potentials)
     groups = group_of(potentials)
     exact = [[] for _ in groups]
-    for adds in plays(potentials, rounds=50, seed=2):
+    for adds in plays(potentials, rounds=50, seed=2, signs=signs):
         take_in(bench, potentials, adds)
         for c, amount in adds:
             exact[c].append(amount)
@@ -139,30 +141,36 @@ def test_sums_are_those_that_were_added(potentials, forms):
 
 
 @each(ALL)
-@pytest.mark.parametrize("exponent", [-12, -6, 3, 6, 12])
-def test_amounts_of_every_size(potentials, forms, exponent):
-    bench = Bench.of(*potentials)
-    for adds in plays(potentials, rounds=15, seed=4):
-        take_in(bench, potentials, [(c, 10.0**exponent * (1.0 + amount)) for c, amount in adds])
+@each_way
+@pytest.mark.parametrize("exponent", [-12, 3, 12])
+def test_amounts_of_every_size(potentials, forms, exponent, signs):
+    bench = SignedBench.of(*potentials)
+    for adds in plays(potentials, rounds=15, seed=4, signs=signs):
+        take_in(
+            bench,
+            potentials,
+            [(c, 10.0**exponent * (amount + math.copysign(1.0, amount))) for c, amount in adds],
+        )
     assert_is_exact(bench, potentials)
 
 
 @each(ALL)
-def test_one_coordinate_takes_everything(potentials, forms):
-    """Every other sum grows without end; then the first one catches up and overtakes."""
-    bench = Bench.of(*potentials)
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_one_coordinate_takes_everything(potentials, forms, sign):
+    """Every other sum grows, or falls, without end; then the first one catches up and overtakes."""
+    bench = SignedBench.of(*potentials)
     n = group_of(potentials).size
     for amount in (1e-3, 1.0, 1e3, 1e6):
-        take_in(bench, potentials, [(c, amount) for c in range(1, n)])
+        take_in(bench, potentials, [(c, sign * amount) for c in range(1, n)])
         assert_is_exact(bench, potentials)
     for amount in (1e3, 1e6, 1e7):
-        take_in(bench, potentials, [(0, amount)])
+        take_in(bench, potentials, [(0, sign * amount)])
         assert_is_exact(bench, potentials)
 
 
 @each(ALL)
 def test_nothing_added_nothing_changes(potentials, forms):
-    bench = Bench.of(*potentials)
+    bench = SignedBench.of(*potentials)
     take_in(bench, potentials, [(0, 0.7)])
     before = bench.copy()
     bench.solve()
@@ -171,31 +179,130 @@ def test_nothing_added_nothing_changes(potentials, forms):
 
 
 @each(ALL)
-def test_sums_are_shifted_before_digits_are_lost(potentials, forms):
-    bench = Bench.of(*potentials)
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_sums_are_shifted_before_digits_are_lost(potentials, forms, sign):
+    bench = SignedBench.of(*potentials)
     n = group_of(potentials).size
     for _ in range(8):
-        take_in(bench, potentials, [(c, 300.0) for c in range(n)])
+        take_in(bench, potentials, [(c, sign * 300.0) for c in range(n)])
         assert_is_exact(bench, potentials)
     for g in bench.groups():
         assert bench.scalar(g, "shift") != 0.0
         if len(potentials) == 1 and bench.store.form[g] in (ENTROPY_LIST, ENTROPY_TREE):
-            assert bench.scalar(g, "base") <= REBASE
+            assert abs(bench.scalar(g, "base")) <= REBASE
         else:
             assert abs(bench.scalar(g, "multiplier")) <= REBASE
         kept = bench.sums(g) - bench.scalar(g, "shift")
-        assert_allclose(kept, 2400.0, rtol=1e-12)
+        assert_allclose(kept, sign * 2400.0, rtol=1e-12)
 
 
-def test_a_coordinate_that_vanished_comes_back(forms):
+@pytest.mark.parametrize("back", [([0, 2], [2000.0, 0.5]), ([1, 2], [-2000.0, -0.5])])
+def test_a_coordinate_that_vanished_comes_back(forms, back):
     """Sums are the truth: an entropy weight that underflowed to zero is not lost."""
-    bench = Bench.of((0.0, 1.0, 3))
+    bench = SignedBench.of((0.0, 1.0, 3))
     bench.add(0, [1, 2], [2000.0, 3000.0])
     bench.solve()
     assert_array_equal(bench.values(), [1.0, 0.0, 0.0])
-    bench.add(0, [0, 2], [2000.0, 0.5])
+    bench.add(0, *back)
     bench.solve()
     assert_allclose(bench.values(), [0.5, 0.5, 0.0], atol=1e-15)
+
+
+@each(ALL)
+@pytest.mark.parametrize("share", [0.5, 1.0 - 1e-9, 1.0, 1e4])
+def test_sums_that_fall_to_their_poles_and_beyond(potentials, forms, share):
+    """d = λ + s before λ follows: right of 0, at 0 and left of it, for one or for all; also there and back."""
+    bench = SignedBench.of(*potentials)
+    groups = group_of(potentials)
+    for adds in plays(potentials, rounds=10, seed=6, signs=SIGNS["both ways"]):
+        take_in(bench, potentials, adds)
+    d = np.concatenate([bench.scalar(g, "multiplier") + bench.sums(g) for g in bench.groups()])
+    d = np.where(np.array([q for q, _, _ in potentials])[groups] > 0.0, d, 1.0 + np.abs(d))
+    first, last = int(np.argmax(d)), int(np.argmin(d))
+    for falls in ([(first, -share * d[first])], [(c, -share * d[c]) for c in range(groups.size)]):
+        one = bench.copy()
+        take_in(one, potentials, falls)
+        assert_is_exact(one, potentials)
+        one = bench.copy()
+        take_in(one, potentials, [*falls, (last, 0.3), (first, share * d[first])])
+        assert_is_exact(one, potentials)
+        take_in(one, potentials, [(last, -0.3)])
+        assert_is_exact(one, potentials)
+
+
+@each(ALL)
+def test_what_goes_up_and_down_comes_back(potentials, forms):
+    """Amounts without rounding, added and taken away again in another order: nothing has drifted."""
+    bench = SignedBench.of(*potentials)
+    rng = np.random.default_rng(7)
+    n = group_of(potentials).size
+    take_in(bench, potentials, [(c, float(rng.integers(3000)) / 1024) for c in range(n)])
+    sums, before = bench.store.key.copy(), point(bench)
+    for _ in range(3 if INTERPRETED else 40):
+        exponents = rng.uniform(0.0, 12.0, size=20)
+        steps = [
+            (int(c), float(rng.choice([-1.0, 1.0]) * (2.0**e // 1.0) / 1024))
+            for c, e in zip(rng.integers(0, n, size=20), exponents, strict=True)
+        ]
+        for c, amount in [*steps, *[(steps[i][0], -steps[i][1]) for i in rng.permutation(20)]]:
+            take_in(bench, potentials, [(c, amount)])
+        assert_array_equal(bench.store.key, sums)
+        assert_allclose(point(bench), before, rtol=1e-12)
+    assert_is_exact(bench, potentials)
+
+
+@each(SINGLE)
+def test_a_move_is_several_additions_and_a_solution(potentials, forms):
+    """And Σ √x, where the potential is Tsallis-½."""
+    bench = SignedBench.of(*potentials)
+    rng = np.random.default_rng(8)
+    n = group_of(potentials).size
+    for _ in range(30):
+        coordinates = rng.permutation(n)[: int(rng.integers(1, 5))]
+        amounts = rng.choice([-1.0, 1.0], size=coordinates.size) * 10.0 ** rng.uniform(
+            -4.0, 2.0, size=coordinates.size
+        )
+        twin = bench.copy()
+        take_in(twin, potentials, zip(coordinates.tolist(), amounts.tolist(), strict=True))
+        roots = bench.move(coordinates, amounts)
+        assert_array_equal(bench.sums() - bench.scalar(0, "shift"), twin.sums() - twin.scalar(0, "shift"))
+        assert_allclose(point(bench), point(twin), rtol=0, atol=1e-14)
+        if potentials[0][0] == 2.0:
+            assert_allclose(roots, np.sqrt(point(bench)).sum(), rtol=1e-12)
+    assert_is_exact(bench, potentials)
+
+
+@each(ALL)
+def test_rates_change_along_with_sums(potentials, forms):
+    """All sums of a simplex are multiplied, up or down, between rounds."""
+    bench = SignedBench.of(*potentials)
+    rng = np.random.default_rng(11)
+    for index, adds in enumerate(
+        plays(potentials, rounds=40, seed=11, most_exponent=2.0, signs=SIGNS["both ways"])
+    ):
+        if rng.random() < 0.3:
+            bench.rescale(2.0 ** rng.uniform(-1.0, 1.0))
+        take_in(bench, potentials, adds)
+        if index % 8 == 7:
+            assert_is_exact(bench, potentials)
+
+
+def test_lines_beside_potentials(forms):
+    """x = (λ + s)^(−q) with λ = rate·Λ + line: a line is like a constant in all sums of its group."""
+    potentials = [(2.0, 0.3, 5, 2.0), (3.0, 0.2, 30, 1.5), (0.0, 0.5, 4, 0.0)]
+    firsts = np.cumsum([0] + [size for _, _, size, _ in potentials])
+    groups = [
+        Group(int(a), size, q, rate, line=line)
+        for a, (q, rate, size, line) in zip(firsts, potentials, strict=False)
+    ]
+    bench = SignedBench(store_memory([groups], 39))
+    bench.rebuild()
+    potentials, lines = [group[:3] for group in potentials], [group[3] for group in potentials]
+    for adds in plays(potentials, rounds=30, seed=12, most_exponent=2.0, signs=SIGNS["both ways"]):
+        take_in(bench, potentials, adds)
+        sums = [bench.sums(g) + line for g, line in enumerate(lines)]
+        _, x = exact_point([(q, rate, s) for (q, rate, _), s in zip(potentials, sums, strict=True)])
+        assert_allclose(point(bench), [float(v) for group in x for v in group], rtol=0, atol=1e-12)
 
 
 def test_several_simplices_do_not_disturb_each_other(forms):
@@ -206,7 +313,7 @@ def test_several_simplices_do_not_disturb_each_other(forms):
         [(0, 3, 0.0, 1.0), (3, 12, 3.0, 0.2)],
         [(35, 5, 2.0, 1.0)],
     ]
-    bench = Bench(store_memory([[Group(*group) for group in simplex] for simplex in parts], n))
+    bench = SignedBench(store_memory([[Group(*group) for group in simplex] for simplex in parts], n))
     for j in range(len(parts)):
         bench.rebuild(j)
     group = {int(c): g for g in range(4) for c in bench.members(g)}
@@ -216,7 +323,7 @@ def test_several_simplices_do_not_disturb_each_other(forms):
     for _ in range(60):
         before = [np.concatenate([bench.values(g) for g in bench.groups(j)]) for j in range(3)]
         c = int(rng.choice(list(group)))
-        bench.add(group[c], c, float(10.0 ** rng.uniform(-2, 1)))
+        bench.add(group[c], c, float(rng.choice([-1.0, 1.0]) * 10.0 ** rng.uniform(-2, 1)))
         touched = simplex[group[c]]
         bench.solve(touched)
         for j in range(3):
@@ -235,9 +342,10 @@ def test_several_simplices_do_not_disturb_each_other(forms):
 @pytest.mark.parametrize(
     "potentials", [[(2.0, 0.1, 5000)], [(8.0, 0.1, 5000)], [(2.0, 0.1, 4000), (0.0, 1.0, 1000)]]
 )
-def test_many_coordinates(potentials, forms):
-    bench = Bench.of(*potentials)
-    for adds in plays(potentials, rounds=300, seed=10, most_exponent=3.0):
+@each_way
+def test_many_coordinates(potentials, forms, signs):
+    bench = SignedBench.of(*potentials)
+    for adds in plays(potentials, rounds=300, seed=10, most_exponent=3.0, signs=signs):
         take_in(bench, potentials, adds)
     assert_is_exact(bench, potentials)
 
@@ -256,19 +364,27 @@ STRESSED = {
 
 
 @each(STRESSED)
+@each_way
 @pytest.mark.parametrize("most_exponent", [2.0, 6.0, 12.0])
-def test_heavy_coordinates_fall_and_others_take_over(potentials, forms, most_exponent):
-    """When the largest coordinate collapses, Newton sees a flat F: it must not step past the pole λ = −min s."""
+def test_heavy_coordinates_fall_and_others_take_over(potentials, forms, most_exponent, signs):
+    """When the largest coordinate collapses, Newton sees a flat F: it must not step past the pole λ = −min s.
+
+    Falling, it takes yet more, or the smallest comes to the front.
+    """
     groups = group_of(potentials)
     for seed in range(2 if INTERPRETED else 10):
         rng = np.random.default_rng(seed)
-        bench = Bench.of(*potentials)
+        bench = SignedBench.of(*potentials)
         for _ in range(8 if INTERPRETED else 25):
             count = int(rng.integers(1, 6))
             chosen = rng.integers(0, groups.size, size=count)
-            if rng.random() < 0.5:
+            which = rng.random()
+            if which < 0.5:
                 chosen[:] = np.argmax(point(bench))
-            amounts = 10.0 ** rng.uniform(-most_exponent, most_exponent, size=count)
+            elif which < 0.7:
+                chosen[:] = np.argmin(point(bench))
+            amounts = rng.choice(signs, size=count)
+            amounts *= 10.0 ** rng.uniform(-most_exponent, most_exponent, size=count)
             take_in(bench, potentials, zip(chosen.tolist(), amounts.tolist(), strict=True))
             assert abs(math.fsum(point(bench)) - 1.0) <= 1e-12
             for g in bench.groups():
@@ -282,7 +398,7 @@ def test_heavy_coordinates_fall_and_others_take_over(potentials, forms, most_exp
 
 def test_forms_are_chosen_by_size():
     size, sums = layout.LARGEST_LIST, 2 * layout.LARGEST_SUM
-    store = Bench.of(
+    store = SignedBench.of(
         (2.0, 1.0, size),
         (2.0, 2.0, size + 1),
         (0.0, 1.0, sums),
@@ -351,13 +467,19 @@ def fits(counts, expected):
 
 
 def frozen(potentials, sums):
-    bench = Bench.of(*potentials)
+    """Sums as wanted, but reached by a detour above or below, from which every coordinate comes back in turn."""
+    bench = SignedBench.of(*potentials)
+    rng = np.random.default_rng(14)
     groups = group_of(potentials)
     n = groups.size
+    away = rng.choice([-1.0, 1.0], size=n) * 10.0 ** rng.uniform(-2.0, 2.0, size=n)
     for c in range(n):
         scale = 1e-5 if potentials[groups[c]][0] == 0.0 else 1.0  # exponentials fall faster than powers
-        bench.add(int(groups[c]), c, scale * sums(c, n))
+        bench.add(int(groups[c]), c, scale * sums(c, n) + away[c])
     bench.solve()
+    for c in rng.permutation(n).tolist():
+        bench.add(int(groups[c]), c, -away[c])
+        bench.solve()
     # a window further: so that references, caps and members are not all fresh
     bench.add(0, 0, 1e-2)
     bench.solve()
@@ -391,7 +513,7 @@ def test_root_draws_follow_the_roots(potentials, sums, forms):
 
 def test_a_single_coordinate_is_always_drawn(forms):
     for q in (0.0, 2.0, 3.0):
-        bench = Bench.of((q, 1.0, 1))
+        bench = SignedBench.of((q, 1.0, 1))
         bench.add(0, 0, 5.0)
         bench.solve()
         assert bench.draws(200, seed=15).tolist() == [200]
@@ -407,7 +529,7 @@ def test_long_play_loses_no_digits(n):
         pytest.skip("a million rounds are for compiled kernels")
     rounds = 10**6
     potentials = [(2.0, 2.0 / math.sqrt(rounds), n)]
-    bench = Bench.of(*potentials)
+    bench = SignedBench.of(*potentials)
     play(bench.memory, potentials[0][1], n // 3, 0.1, rounds, np.uint64(17), seeded_words(18))
     assert bench.store.form[0] == (POWER_LIST if n == 10 else POWER_BUCKETS)
     assert abs(math.fsum(bench.values()) - 1.0) <= 1e-12

@@ -5,23 +5,25 @@ multiplier λ with Σ x = 1. One round changes few sums, yet λ, hence every coo
 coordinates down would cost O(n); instead
 
 * **Buckets.** Coordinates are kept sorted into buckets by the size of d, a few per octave, listed bucket after
-  bucket; moving to the next bucket is one swap at the boundary. Bucket b holds d ≥ lo_b(1−ρ) at all times.
+  bucket; moving to the next bucket is one swap at the boundary. Who enters bucket b has d ≥ lo_b.
 * **Moments.** F(λ) = Σ d^(−q) is the sum over buckets of a power series around the bucket's reference ref_b:
-  with r = ref_b − λ ∈ [0, ρ·lo_b],  F_b = Σ_p A_p r^p,  A_p = C(q+p−1, p) Σ_i (ref_b + s_i)^−(q+p).
-  All terms are positive, so nothing cancels, and the 8-term series is cut at a relative 3e−14.
+  with r = ref_b − λ,  F_b = Σ_p A_p r^p,  A_p = C(q+p−1, p) Σ_i (ref_b + s_i)^−(q+p).
+  It is used while λ is in the bucket's window, −ρ'·lo_b ≤ r ≤ ρ·lo_b. There r is small beside every d, so
+  nothing cancels, and the 8-term series is cut at a relative 4e−14.
 * **One series.** The polynomials of all buckets, written around one common centre, add up to a single
   polynomial of eight terms: shifting a polynomial is exact, so nothing is lost. It is changed along with the
   moments when a sum changes, so F, its derivatives and Σ 1/d cost eight terms however many coordinates there are.
   The multiplier is found from sums each time: errors of λ do not accumulate.
-* **Refresh.** When λ has fallen by ρ·lo_b since ref_b, the bucket is scanned: members that now belong lower move
-  down, moments are recomputed exactly, ref_b = λ, and the series is centred anew. A bucket of n_b ≤ (hi_b)^q
-  members is scanned once per ρ·lo_b of movement, which is why the cost per round does not grow with n.
-* **Sampling by rejection.** Before its next refresh no member of bucket b can have a d below least_b ≥ lo_b(1−ρ): the
-  least sum at the last one, and those of newcomers, tell. The bucket is proposed with weight n_b·least_b^(−q), a
+* **Refresh.** When λ has left the window of a bucket, either way, the bucket is scanned: members that now belong
+  elsewhere move there, moments are recomputed exactly, ref_b = λ, and the series is centred anew. A bucket
+  of n_b ≤ (hi_b)^q members is scanned once per ρ'·lo_b of movement: why the cost per round does not grow with n.
+* **Sampling by rejection.** Before its next refresh no member of bucket b can have a d below least_b: the least sum
+  at the last one, and those of newcomers, tell. The bucket is proposed with weight n_b·least_b^(−q), a
   member uniformly, and accepted with probability x·least_b^q ≤ 1: the result has exactly the distribution x for the
   current λ, whatever the state of the moments. The same with 1/d in place of d^(−q) draws ∝ x^(1−h) (as q(1−h) = 1).
-* **Fallback.** If λ must move further than the series reaches, it walks there one window at a time, and after
-  too many steps everything is laid out afresh in O(n) (`solve.walk`). So the solution is always found.
+* **Fallback.** If λ must fall further than the series reaches, it walks there one window at a time; how far it may
+  rise is known, and buckets are refreshed there. After too many steps everything is laid out afresh in O(n)
+  (`solve.walk`). So the solution is always found.
 
 Everything here works on one group g of a `Store`; h is its index among the bucketed groups.
 """
@@ -61,10 +63,21 @@ def fineness(q):
 
 @inlined()
 def reach(q):
-    """ρ: how far λ may fall, relative to lo_b, before the series loses accuracy."""
+    """ρ: how far λ may fall from ref_b, relative to lo_b, before the series loses accuracy."""
     # Cutting the series after 8 terms costs a relative C(q+7, 8)·ρ⁸, at most 3e−14 (q = 2, where ρ is 1/64).
     # Wider and narrower windows, with more and fewer terms, were measured: a flat optimum.
     return min(1.0 / (32.0 * q), LARGEST_REACH)
+
+
+@inlined()
+def headroom(q):
+    """ρ' = ρ(1−ρ)/(1+ρ): how far λ may rise from ref_b, relative to lo_b.
+
+    Who enters at the upper end of the window with d = lo_b has lo_b(1 − ρ' − ρ) at the lower one: in a window no d
+    changes by more than a factor (1+ρ)/(1−ρ), which those who rely on it may know (`extremes`).
+    """
+    rho = reach(q)
+    return rho * (1.0 - rho) / (1.0 + rho)
 
 
 @inlined()
@@ -152,10 +165,11 @@ def admit(store, g, h, q, b, s):
         clear_moments(store, h, b)
         multiplier = group(store, g).multiplier
         store.ref[h * N_BUCKETS + b] = multiplier
-        # The floor is the highest of all buckets' windows: above it every series holds, which one comparison
-        # checks.
-        floor = multiplier - reach(q) * lower_end(b, fineness(q))
-        group(store, g).floor = max(group(store, g).floor, floor)
+        # Floor and ceiling bound the windows of all buckets: between them every series holds, which two
+        # comparisons check.
+        low = lower_end(b, fineness(q))
+        group(store, g).floor = max(group(store, g).floor, multiplier - reach(q) * low)
+        group(store, g).ceiling = min(group(store, g).ceiling, multiplier + headroom(q) * low)
     least = least_after(store, h, q, b, s)
     # The bound of a bucket that was empty is out of date, whichever side it errs on.
     if count == 1 or least < store.least[h * N_BUCKETS + b]:
@@ -170,6 +184,15 @@ def least_after(store, h, q, b, s):
 
 
 @inlined()
+def extremes(store, g, coordinate):
+    """The least and the largest d of a coordinate until its bucket is refreshed or its own sum changes."""
+    h, q, s = store.extra[g], store.power[g], store.key[coordinate]
+    b = holding(store, h, store.place[coordinate], group(store, g).multiplier + s, fineness(q))
+    least = least_after(store, h, q, b, s)
+    return least, least + (reach(q) + headroom(q)) * lower_end(b, fineness(q))
+
+
+@inlined()
 def set_least(store, g, h, q, b, least, count):
     """Give bucket b, with `count` members, another bound on them, and the proposal weights that follow."""
     beside = h * N_BUCKETS + b
@@ -181,15 +204,29 @@ def set_least(store, g, h, q, b, least, count):
     store.cap[beside] = cap
 
 
+@internal(needs="buckets")
+def make_room(store, g, h, s):
+    """Let λ rise to where a coordinate with sum s has d = 1: none exceeds 1, so the solution is not below."""
+    noinline()
+    # Rounded upwards: d ≥ 1, however large s is.
+    group(store, g).multiplier = (1.0 - s) + 1e-15 * abs(1.0 - s)
+    refresh(store, g, h)
+
+
 @inlined(needs="buckets")
-def raise_power_sum(store, g, h, q, coordinate, before, after):
-    """Give a coordinate the larger sum `after`, in the bucket where it then belongs; q may be a constant."""
+def change_power_sum(store, g, h, q, coordinate, before, after):
+    """Give a coordinate another sum, in the bucket where it then belongs; q may be a constant."""
     fine = fineness(q)
+    # It may even be beyond its pole; less, and the lowest series takes it.
+    if group(store, g).multiplier + after < 1.0 - reach(q):
+        make_room(store, g, h, after)
     multiplier = group(store, g).multiplier
     position = store.place[coordinate]
     b = holding(store, h, position, multiplier + before, fine)
-    # Usually b or higher; lower if d has slipped below lo_b within the tolerance since the last refresh.
     target = bucket_of(multiplier + after, fine)
+    # Lower than all others: the series must be centred where that is near, beside a d that small.
+    if target < b and target < store.span[2 * h]:
+        recenter(store, g, h)
     # Sums are kept twice: by coordinate for estimates, by position so that sampling and refreshing read
     # memory in one place.
     store.key[coordinate] = after
@@ -200,9 +237,14 @@ def raise_power_sum(store, g, h, q, coordinate, before, after):
         x_before, x_after = fast_power(store, h, q, d_before), fast_power(store, h, q, d_after)
     change_series(store, h, q, multiplier, d_before, d_after, x_before, x_after)
     row = h * (N_BUCKETS + 1)
-    # The frequent case: the reference and the least d of the bucket stay valid, as d only grows.
-    if target == b and store.start[row + b + 1] - store.start[row + b] > 1:
+    count = store.start[row + b + 1] - store.start[row + b]
+    # The frequent case: the reference of the bucket stays valid, and its least d where that of the member grows.
+    if target == b and count > 1:
         beside = h * N_BUCKETS + b
+        if after < before:
+            least = least_after(store, h, q, b, after)
+            if least < store.least[beside]:
+                set_least(store, g, h, q, b, least, count)
         r = store.ref[beside] - multiplier
         at = moments_of(h, b)
         store.inverse[beside] += replace_in(
@@ -228,13 +270,19 @@ def raise_power_sum(store, g, h, q, coordinate, before, after):
     admit(store, g, h, q, target, after)
 
 
+@inlined()
+def has_left(store, g):
+    """Has λ left the window of some bucket?"""
+    own = group(store, g)
+    return own.multiplier < own.floor or own.multiplier > own.ceiling
+
+
 @internal(needs="buckets")
 def refresh(store, g, h):
-    """Bring every bucket whose window λ has left up to date, from the highest to the lowest."""
+    """Bring every bucket whose window λ has left up to date, from the highest to the lowest; λ may be anywhere."""
     noinline()
     q = store.power[g]
     fine = fineness(q)
-    rho = reach(q)
     multiplier = group(store, g).multiplier
     row = h * (N_BUCKETS + 1)
     # From high to low: whoever falls out of a bucket is in place before a lower bucket is recounted, and
@@ -244,22 +292,26 @@ def refresh(store, g, h):
         b -= 1
         if store.start[row + b] == store.start[row + b + 1]:
             continue
-        low = lower_end(b, fine)
-        if multiplier >= store.ref[h * N_BUCKETS + b] - rho * low:
+        low, ref = lower_end(b, fine), store.ref[h * N_BUCKETS + b]
+        if ref - reach(q) * low <= multiplier <= ref + headroom(q) * low:
             continue
-        # Nobody falls out of the lowest bucket: d ≥ 1.
-        if b > 0:
-            position = store.start[row + b]
-            while position < store.start[row + b + 1]:
-                s = store.sum_at[position]
-                if multiplier + s < low:
-                    target = bucket_of(multiplier + s, fine)
+        high = lower_end(b + 1, fine) if b + 1 < N_BUCKETS else math.inf
+        position = store.start[row + b]
+        while position < store.start[row + b + 1]:
+            s = store.sum_at[position]
+            if not low <= multiplier + s < high:
+                target = bucket_of(multiplier + s, fine)
+                if target < b:
                     lower_member(store, h, position, b, target)
+                elif target > b:
+                    raise_member(store, h, position, b, target)
+                    position -= 1
+                if target != b:
                     admit(store, g, h, q, target, s)
                     store.renewed[h * N_BUCKETS + target] = max(store.renewed[h * N_BUCKETS + target], 1)
-                # If this member left, its place was taken by the first of the bucket, which has been looked
-                # at already.
-                position += 1
+            # The place of a member that moved down was taken by the first of the bucket, which has been looked at
+            # already, and that of one that moved up by the last, which has not.
+            position += 1
         recount(store, g, h, b)
         # Exploration that follows the distribution is kept up to a factor that only lasts until a refresh
         # (`round.spread`), so its owner has to know.
@@ -341,12 +393,11 @@ def raw_moments(store, q, multiplier, first, last):
 
 @inlined()
 def retotal(store, g, h):
-    """Recompute the span of non-empty buckets, the floor of λ and the total proposal weights."""
+    """Recompute the span of non-empty buckets, floor and ceiling of λ and the total proposal weights."""
     q = store.power[g]
     fine = fineness(q)
-    rho = reach(q)
     row = h * (N_BUCKETS + 1)
-    floor = -math.inf
+    floor, ceiling = -math.inf, math.inf
     weight = root_weight = 0.0
     lowest = -1
     highest = 0
@@ -355,15 +406,20 @@ def retotal(store, g, h):
         count = store.start[row + b + 1] - store.start[row + b]
         if count > 0:
             highest = b
+            low, ref = lower_end(b, fine), store.ref[h * N_BUCKETS + b]
             if lowest < 0:
                 lowest = b
-            low = lower_end(b, fine)
-            floor = max(floor, store.ref[h * N_BUCKETS + b] - rho * low)
+                # The window of the series of all, which is about to be centred at λ, is that of the lowest.
+                floor = group(store, g).multiplier - reach(q) * low
+                ceiling = group(store, g).multiplier + headroom(q) * low
+            floor = max(floor, ref - reach(q) * low)
+            ceiling = min(ceiling, ref + headroom(q) * low)
             weight += count * store.cap[h * N_BUCKETS + b]
             root_weight += count / store.least[h * N_BUCKETS + b]
     store.span[2 * h] = lowest
     store.span[2 * h + 1] = highest
     group(store, g).floor = floor
+    group(store, g).ceiling = ceiling
     group(store, g).weight = weight
     group(store, g).root_weight = root_weight
 

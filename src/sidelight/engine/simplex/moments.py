@@ -112,7 +112,7 @@ def add_scaled(store, h, q, cell, at, t1, t2, t3, t4, t5, t6, t7):
 
 @inlined(fastmath=FUSED)
 def replace_in(store, h, q, cell, at, carry, beside, before, after, r, x_before, x_after):
-    """Replace a member by one with a larger sum in a polynomial around λ + r; return the change of 1/d.
+    """Replace a member by one with another sum in a polynomial around λ + r; return the change of 1/d.
 
     `before` and `after` are d = λ + s of the two, x their powers d^(−q); those are not read where q = 2.
     """
@@ -130,7 +130,7 @@ def replace_in(store, h, q, cell, at, carry, beside, before, after, r, x_before,
 
 @inlined(fastmath=FUSED)
 def nearby_power(store, h, q, e):
-    """(1 + e)^(−q) for |e| ≤ ρ by ten terms of its series: a power costs three times as much."""
+    """(1 + e)^(−q) for |e| up to about ρ by ten terms of its series: a power costs three times as much."""
     c1, c2, c3, c4, c5, c6, c7 = binomials(store, h, q)
     # The moments need 7 coefficients, a power to rounding two more.
     c8 = c7 * (q + 7.0) * (1.0 / 8.0)
@@ -218,11 +218,11 @@ def root_sum_buckets(store, h, multiplier):
 
 @inlined()
 def change_series(store, h, q, multiplier, before, after, x_before, x_after):
-    """d of a member grows from `before` to `after`."""
+    """d of a member changes from `before` to `after`."""
     at = h * N_SERIES
     series = store.series
     r = series[at + CENTER] - multiplier
-    # λ has not left the narrowest window since the series was centred, so r is small beside every d.
+    # λ has not left the window of the lowest bucket since the series was centred, so r is small beside every d.
     change = replace_in(store, h, q, series, at, series, at + CARRY, before, after, r, x_before, x_after)
     series[at + INVERSE] += change
 

@@ -4,7 +4,7 @@ import math
 
 from sidelight.engine._numba.jit import inlined, internal, loop, noinline
 from sidelight.engine._numba.pointers import offset
-from sidelight.engine.exponential import exp_nonpositive
+from sidelight.engine.exponential import exp_bounded, exp_nonpositive
 from sidelight.engine.simplex.buckets import least_of
 from sidelight.engine.simplex.moments import evaluate_buckets, fast_power, inverse_power, root_sum_buckets
 from sidelight.engine.simplex.store import ENTROPY_LIST, ENTROPY_TREE, POWER_BUCKETS, end_of, first_of, group
@@ -12,8 +12,8 @@ from sidelight.engine.simplex.tree import renew_leaves, renew_tree, tree_total
 
 REBASE = 1024.0
 """|λ| beyond which sums are shifted so that λ + s keeps its digits over 10⁹ rounds: it is rounded at 1e−13 then."""
-LEAST_TOTAL = 2.0**-40
-"""Total of entropy weights below which they are written afresh relative to the present least sum.
+LEAST_TOTAL, MOST_TOTAL = 2.0**-40, 2.0**40
+"""Totals of entropy weights beyond which they are written afresh relative to the present least sum.
 
 Weights underflow at e^(−708), far below this: what is lost has a probability that no draw can hit.
 """
@@ -64,9 +64,14 @@ def is_plain(store, j, form):
 
 @inlined()
 def note_change(store, g, q, before, after):
-    """How F and its Taylor coefficients at the present λ change when a listed sum grows."""
+    """How F and its Taylor coefficients at the present λ change with a listed sum."""
     own = group(store, g)
     multiplier = own.multiplier
+    # Near its pole a coordinate is so large that what others change would be lost in rounding; beyond it F has
+    # another root. Nothing can be predicted there: d is at least 1 in any solution.
+    if not (multiplier + before > 0.75 and multiplier + after > 0.75):
+        own.change = math.nan
+        return
     # Exact changes at the old λ: together with the series of the last solution they predict the new λ.
     inv, inv_after = 1.0 / (multiplier + before), 1.0 / (multiplier + after)
     if q == 2.0:
@@ -154,7 +159,7 @@ def add_up(store, g):
 def total_weights(store, g):
     """Bring the total of an entropy group up to date with its weights."""
     add_up(store, g)
-    if group(store, g).total < LEAST_TOTAL:
+    if not LEAST_TOTAL <= group(store, g).total <= MOST_TOTAL:
         refill_weights(store, g)
 
 
@@ -168,9 +173,9 @@ def move_weights(store, g, coordinates, amounts, changed, n):
         c = coordinates[index]
         after = keys[c] + amounts[index]
         keys[c] = after
-        # The sums are the truth, in the log domain; the weights only follow them. The base is at most any
-        # sum, so no exponential overflows.
-        weights[c] = exp_nonpositive(base - after)
+        # The sums are the truth, in the log domain; the weights only follow them. A sum may fall below the base,
+        # and so far that its weight is cut off: then the total says that all are to be written afresh.
+        weights[c] = exp_bounded(base - after)
         changed[index] = c - first
     if store.form[g] == ENTROPY_TREE:
         # All changed leaves at once: paths that meet on the way to the root are walked once.
@@ -183,13 +188,13 @@ def move_weights(store, g, coordinates, amounts, changed, n):
 def accept_weights(store, g):
     """The point of a simplex that is one entropy group, from its weights and their total."""
     own = group(store, g)
-    # Even the best arm has lost much since the base was chosen: move the base up to it.
-    if own.total < LEAST_TOTAL:
+    # Even the best arm has lost, or some arm has gained, much since the base was chosen: move the base there.
+    if not LEAST_TOTAL <= own.total <= MOST_TOTAL:
         refill_weights(store, g)
     own.change = 0.0
     # Dividing by the total is the exact solution of the multiplier: Λ itself is not needed here.
     own.factor = 1.0 / own.total
-    if own.base > REBASE:  # weights are relative to the base, so they stay as they are
+    if abs(own.base) > REBASE:  # weights are relative to the base, so they stay as they are
         shift_sums(store, g, -own.base)
         own.base = 0.0
 

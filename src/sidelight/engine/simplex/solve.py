@@ -4,18 +4,20 @@ Mirror descent with fixed rates equals follow-the-regularised-leader on cumulati
 determined by its sums and the multiplier that makes it add up to one. `add` changes a sum and notes how F and
 its Taylor coefficients change; `solve` predicts the new multiplier by reverting that series, evaluates F once,
 and corrects. Where the prediction is not good enough, `walk` takes safeguarded Newton steps. Nothing here can
-fail: F is decreasing and log-convex, and a bracket is known in closed form.
+fail: F is decreasing and log-convex, and a bracket is known in closed form. Sums may grow and fall, so the
+multiplier moves both ways.
 """
 
 import math
 
 from sidelight.engine._numba.jit import inlined, internal, noinline
-from sidelight.engine.exponential import exp_nonpositive
+from sidelight.engine.exponential import exp_bounded
 from sidelight.engine.simplex.buckets import (
+    change_power_sum,
     fineness,
+    has_left,
     least_of,
     lower_end,
-    raise_power_sum,
     refresh,
     sort_into_buckets,
 )
@@ -81,7 +83,7 @@ def solve_list(store, j, g, q):
     if slope > 0.0:
         r, bent = reverted(change, slope, own.curve, own.twist)
         # Beyond this the omitted terms of the reverted series are no longer small.
-        if 0.0 <= bent < 0.05:
+        if abs(bent) < 0.05:
             f0, f1, f2, f3, roots = evaluate_list(store, g, q, multiplier - r)
             excess = f0 - 1.0
             if is_close(excess, f1, f2):
@@ -96,8 +98,8 @@ def solve_list(store, j, g, q):
     if not solved:
         walk(store, j)
         roots = root_sum_list(store, g, own.multiplier)
-    # λ falls without end while sums grow: d = λ + s would lose its digits.
-    if own.multiplier < -REBASE:
+    # λ falls without end while sums grow, and rises while they fall: d = λ + s would lose its digits.
+    if abs(own.multiplier) > REBASE:
         rebase(store, j)
     return roots
 
@@ -117,8 +119,8 @@ def reverted(change, slope, curve, twist):
 def solve_buckets(store, j, g):
     """`solve` for one bucketed group.
 
-    Reverting four terms of the series is off by a relative O(δ⁴), δ = r/min d; where that is not below rounding, F is
-    evaluated once more and corrected by Newton. What error is left is part of F the next time: nothing accumulates.
+    Reverting four terms of the series is off by a relative O(δ⁴), δ = |r|/min d; where that is not below rounding, F
+    is evaluated once more and corrected by Newton. What is left is part of F the next time: nothing accumulates.
     """
     own = group(store, g)
     h = store.extra[g]
@@ -134,9 +136,9 @@ def solve_buckets(store, j, g):
         bent = a * b
         # Fourth order, one more than for lists: that usually spares the second evaluation.
         r = a * ((1.0 - bent) + (a * a) * ((2.0 * b * b - c) - a * (5.0 * b * (b * b - c) + d)))
-        # Below the floor some bucket's series is no longer accurate: leave that to `walk`, which refreshes on
-        # the way.
-        if 0.0 <= bent < 0.05 and multiplier - r >= own.floor:
+        # Beyond floor and ceiling some bucket's series is no longer accurate: leave that to `walk`, which
+        # refreshes on the way.
+        if abs(bent) < 0.05 and own.floor <= multiplier - r <= own.ceiling:
             q = store.power[g]
             # δ of the docstring: the lowest bucket bounds min d from below. For q = 2 it is r/min d.
             delta = 0.5 * q * r / lower_end(store.span[2 * h], fineness(q))
@@ -151,9 +153,9 @@ def solve_buckets(store, j, g):
     if not solved:
         walk(store, j)
     # Now, not when the series is needed next: rejection sampling relies on the bounds of the buckets too.
-    if own.multiplier < own.floor:
+    if has_left(store, g):
         refresh(store, g, h)
-    if own.multiplier < -REBASE:
+    if abs(own.multiplier) > REBASE:
         rebase(store, j)
 
 
@@ -197,7 +199,7 @@ def solve_mixed(store, j):
     worst = 0.0
     for g in range(store.first_group[j], store.first_group[j + 1]):
         own = group(store, g)
-        if store.form[g] == POWER_BUCKETS and own.multiplier < own.floor:
+        if store.form[g] == POWER_BUCKETS and has_left(store, g):
             refresh(store, g, store.extra[g])
         worst = max(worst, abs(own.multiplier))
     if worst > REBASE:
@@ -240,16 +242,21 @@ def evaluate_all(store, first, last, top, afresh):
 
 @internal()
 def walk(store, j):
-    """Newton on log F of simplex j from where it stands, at most one window of each bucketed group at a time.
+    """Newton on log F of simplex j from where it stands.
 
-    log F is convex and decreasing in Λ: a Newton step from left of the root stays left of it, and one from the
-    right lands left of it. After too many steps everything is rebuilt from the sums.
+    log F is convex and decreasing in Λ: a Newton step from left of the root stays left of it, and is taken whole. One
+    from the right lands left of it, and is taken at most one window of each bucketed group at a time. After too many
+    steps, or where a pole is in the way, everything is rebuilt from the sums.
     """
     noinline()
     first, last = store.first_group[j], store.first_group[j + 1]
-    # Rebuilding a small simplex costs no more than a few steps here.
-    most = MOST_STEPS if n_coordinates(store, first, last) > 512 else 40
-    for _ in range(most):
+    step_to(store, j, present_top(store, j))
+    start = store.multiplier[j]
+    # Rebuilding a small simplex costs no more than a few steps here: it is not walked back and forth.
+    small = n_coordinates(store, first, last) <= 512
+    most = 40 if small else MOST_STEPS
+    # Sums may have fallen to their poles and beyond.
+    for _ in range(0 if past_pole(store, first, last, start) else most):
         top = store.multiplier[j]
         f0, f1, f2 = evaluate_all(store, first, last, top, False)
         if not (f0 > 0.0 and f1 > 0.0 and math.isfinite(f0)):
@@ -272,40 +279,60 @@ def walk(store, j):
         # Newton on log F: it is closer to a straight line than F, so a step from the right of the root
         # overshoots less.
         after = top + math.log(f0) * f0 / f1
-        # Not beyond the window of any bucket: there its series would be wrong.
-        limited = after
-        for g in range(first, last):
-            if store.form[g] == POWER_BUCKETS:
-                floor = (group(store, g).floor - store.offset[g]) / store.scale[g]
-                limited = max(limited, floor)
-        if after > top + 1e-3 * (1.0 + abs(top)) or (limited > after and limited >= top):
-            break  # sums only grow, so Λ only falls: the series around here is of no use
-        if past_pole(store, first, last, limited):
-            break  # a step from the right of the root may jump over a pole, where F has another root
-        store.multiplier[j] = limited
-        # Past the floor only if the solution is: a bucket refreshed below the solution has its reference below λ.
-        if limited > after and evaluate_all(store, first, last, limited, False)[0] < 1.0:
-            # A hair below the floor, so that the buckets which stand in the way count as left and are
-            # refreshed.
-            store.multiplier[j] = limited - 1e-12 * (abs(limited) + 1e-3)
+        if excess < 0.0:
+            # Not beyond the window of any bucket: there its series would be wrong.
+            limited = after
             for g in range(first, last):
-                own = group(store, g)
-                own.multiplier = store.scale[g] * store.multiplier[j] + store.offset[g]
-                if store.form[g] == POWER_BUCKETS and own.multiplier < own.floor:
-                    refresh(store, g, store.extra[g])
+                if store.form[g] == POWER_BUCKETS:
+                    floor = (group(store, g).floor - store.offset[g]) / store.scale[g]
+                    limited = max(limited, floor)
+            # It may jump over a pole, where F has another root.
+            if past_pole(store, first, last, limited) or (small and limited >= top):
+                break
+            # Past the floor only if the solution is: a bucket refreshed below the solution has its reference
+            # below λ.
+            if limited > after and evaluate_all(store, first, last, limited, False)[0] < 1.0:
+                # A hair below the floor, so that the buckets which stand in the way count as left.
+                limited -= 1e-12 * (abs(limited) + 1e-3)
+            after = limited
+        elif small and top + 1e-3 * (1.0 + abs(top)) < after <= start:
+            break
+        step_to(store, j, after)
     rebuild(store, j)
 
 
 @inlined()
+def step_to(store, j, top):
+    """Let Λ be `top`, and refresh the buckets whose windows it has left."""
+    store.multiplier[j] = top
+    for g in range(store.first_group[j], store.first_group[j + 1]):
+        group(store, g).multiplier = store.scale[g] * top + store.offset[g]
+        if store.form[g] == POWER_BUCKETS and has_left(store, g):
+            refresh(store, g, store.extra[g])
+
+
+@inlined()
+def present_top(store, j):
+    """Λ where the simplex stands: that of its last solution, or of the group that has gone furthest to make room."""
+    top = furthest = store.multiplier[j]
+    for g in range(store.first_group[j], store.first_group[j + 1]):
+        multiplier = group(store, g).multiplier
+        if multiplier > store.scale[g] * top + store.offset[g]:
+            furthest = max(furthest, (multiplier - store.offset[g]) / store.scale[g])
+    return furthest
+
+
+@inlined()
 def past_pole(store, first, last, multiplier):
-    """Is a listed Tsallis coordinate at or left of its pole, or an entropy coordinate beyond any number?
+    """Is a listed Tsallis coordinate at or left of its pole, or anything about to be larger than numbers are?
 
     The floor of λ keeps bucketed coordinates from their poles.
     """
     for g in range(first, last):
         if store.form[g] == POWER_LIST:
             least = least_of(store.key, first_of(store, g), end_of(store, g))
-            if store.scale[g] * multiplier + store.offset[g] + least <= 0.0:
+            # No solution has a d below 1; so near to 0 high powers overflow.
+            if store.scale[g] * multiplier + store.offset[g] + least < 1e-3:
                 return True
         elif is_entropy(store, g):
             base = group(store, g).base
@@ -390,7 +417,7 @@ def rebuild(store, j):
 
 @internal()
 def add(store, g, coordinate, amount):
-    """Add `amount` ≥ 0 (scaled) to the sum of a coordinate; the point is stale until `solve`."""
+    """Add `amount` (scaled), of either sign, to the sum of a coordinate; the point is stale until `solve`."""
     noinline()
     before = store.key[coordinate]
     after = before + amount
@@ -398,18 +425,18 @@ def add(store, g, coordinate, amount):
     if form == POWER_BUCKETS:
         # Only marks the group as stale: the change of F is in its series.
         group(store, g).change = -1.0
-        raise_bucketed(store, g, store.power[g], coordinate, before, after)
+        change_bucketed(store, g, store.power[g], coordinate, before, after)
         return
     store.key[coordinate] = after
     if form == POWER_LIST:
         # Only the change of F at the present λ is noted: λ moves once, in `solve`, however many sums have
-        # grown.
+        # changed.
         note_change(store, g, store.power[g], before, after)
         return
     group(store, g).change = -1.0
     # From the sum, not by multiplying the old weight: rounding does not pile up, and a weight that has
     # underflowed to 0 can come back.
-    store.weight[coordinate] = exp_nonpositive(group(store, g).base - after)
+    store.weight[coordinate] = exp_bounded(group(store, g).base - after)
     if form == ENTROPY_TREE:
         first = first_of(store, g)
         renew_leaf(
@@ -440,17 +467,17 @@ def move_buckets(store, j, g, coordinates, amounts, n):
     for index in range(n):
         c = coordinates[index]
         before = store.key[c]
-        raise_bucketed(store, g, q, c, before, before + amounts[index])
+        change_bucketed(store, g, q, c, before, before + amounts[index])
     solve_buckets(store, j, g)
 
 
 @inlined()
-def raise_bucketed(store, g, q, coordinate, before, after):
-    """`raise_power_sum`; the most frequent power as a constant, for which the compiler drops the general one."""
+def change_bucketed(store, g, q, coordinate, before, after):
+    """`change_power_sum`; the most frequent power as a constant, for which the compiler drops the general one."""
     if q == 2.0:
-        raise_power_sum(store, g, store.extra[g], 2.0, coordinate, before, after)
+        change_power_sum(store, g, store.extra[g], 2.0, coordinate, before, after)
     else:
-        raise_power_sum(store, g, store.extra[g], q, coordinate, before, after)
+        change_power_sum(store, g, store.extra[g], q, coordinate, before, after)
 
 
 @internal()

@@ -39,7 +39,7 @@ LARGEST_TABLED = 8.0
 GROUP = (
     "multiplier",  # λ_g
     "change",  # lists: change of F_g at λ_g by the sums added since the last solution;  others: not 0 if stale
-    "floor base",  # buckets: least λ_g that the series reach;  entropy: the base of the weights, at most any sum
+    "floor base",  # buckets: least λ_g that the series reach;  entropy: the base of the weights, near the least sum
     "weight total",  # buckets: total proposal weight;  entropy: Σ weights
     "root_weight factor",  # buckets: total proposal weight for 1/d;  entropy: x = weight · this factor
     "rate",  # the factor that turns losses into sums
@@ -51,6 +51,7 @@ GROUP = (
     "twist",
     "mass",  # F_g at the solution: the share of the group in its simplex
     "shift",  # what has been added to all sums to keep their digits
+    "ceiling",  # buckets: the greatest λ_g that the series reach
 )
 """The numbers of a group, in store.scalars: a record of two cache lines, what is read most in the first.
 
@@ -102,13 +103,17 @@ LARGEST_SUM = 24
 
 @dataclass(frozen=True)
 class Group:
-    """Consecutive coordinates of one simplex with one potential: power q (0 for entropy) and rate."""
+    """Consecutive coordinates of one simplex with one potential: power q (0 for entropy) and rate.
+
+    `line` is the slope of a line beside the potential, as a multiple of rate: where potentials differ, it matters.
+    """
 
     first: int
     size: int
     power: float
     rate: float
     changes: int = 1  # most coordinates that one round changes
+    line: float = 0.0
 
     @property
     def form(self) -> int:
@@ -141,7 +146,7 @@ def make_store(simplices: Sequence[Sequence[Group]], n_coordinates: int) -> dict
         for index, group in enumerate(simplex):
             if len(simplex) > 1:  # one multiplier Λ for all groups: λ_g = rate·Λ, plus 1 for entropy
                 scale[first_group[j] + index] = group.rate
-                offset[first_group[j] + index] = 1.0 if group.power == 0.0 else 0.0
+                offset[first_group[j] + index] = 1.0 if group.power == 0.0 else group.line
 
     origin = np.array([(group.first, group.first + group.size) for group in groups], dtype=np.int32)
     # Groups of one power share a table; q = 2 needs none.
