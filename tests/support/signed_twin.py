@@ -21,11 +21,12 @@ def psi_minus(q, s):
     with np.errstate(all="ignore"):
         power = np.where(eps == 0, q, -s * np.log1p(-eps * q) / np.where(eps == 0, 1, eps))
         exact = np.expm1(power) / (s * q) - 1
+        beyond = (eps * q >= 1) | (q == np.inf)
     series = np.zeros_like(q)
     small = np.where(np.abs(q) < 0.02, q, 0.0)
     for k in range(9, 0, -1):  # Σ_k q^k Π_{j<k} (1+jε)/(k+1)!
         series = small * (1 + (k - 1) * eps) / (k + 1) * (1 + series)
-    value = np.where(np.abs(q) < 0.02, series, np.where(eps * q >= 1, np.inf, exact))
+    value = np.where(np.abs(q) < 0.02, series, np.where(beyond, np.inf, exact))
     return value if value.ndim else float(value)
 
 
@@ -84,7 +85,8 @@ def stability(v, X, s, tau):
     def change(lam):  # (y − X)/X, without the cancellation
         z = (v - lam[..., None]) * X ** (1 - s) / tau
         with np.errstate(all="ignore"):
-            return np.expm1(np.where(s == 1, -z, -np.log1p(np.maximum(eps * z, -1.0)) / eps))
+            rises = np.expm1(np.where(s == 1, -z, -np.log1p(np.maximum(eps * z, -1.0)) / eps))
+        return np.where(X > 0, rises, 0.0)
 
     for _ in range(70):
         middle = (low + high) / 2
@@ -236,112 +238,25 @@ def most(A, v, s):
     return s * (1 - s) ** ((1 - s) / s) * A ** (1 / s) * v ** (-(1 - s) / s)
 
 
-def floored(X, floor, b_g=0.0):
-    """(Z, κ): Z = max{(1−κ)X, floor} + bg with κ ≥ 0 such that ΣZ = 1."""
-
-    def excess(kappa):
-        return (np.maximum((1 - kappa) * X, floor) + b_g).sum() - 1
-
-    kappa = 0.0 if excess(0.0) <= 0 else brentq(excess, 0.0, 1.0, xtol=1e-16, rtol=1e-14)
-    Z = np.maximum((1 - kappa) * X, floor) + b_g
-    return Z / Z.sum(), kappa
-
-
-def lifted(gamma, a, s):
-    """A κ ≥ γ + a(1−κ)^{−(1−s)/s}, next to the least; infinite if there is none below 1."""
-    kappa = gamma
-    for _ in range(300):
-        if not kappa < 1:
-            return np.inf
-        following = gamma + a * (1 - kappa) ** (-(1 - s) / s)
-        if following <= kappa:
-            return kappa
-        kappa = following * (1 + 1e-13)
-    return np.inf
-
-
-def hull_weight(N, beta, s, c, K):
-    """k of Lemma 5: what each unit lifted to the floor x^ε/(βK) costs beside itself; inf where that is not proved."""
-    eps, y = 1 - s, c * K
-    ebar = lifted(0.0, N * most(1 / (beta * K), 1.0, s), s) if eps * y < 1 else np.inf
-    if not ebar <= c:
-        return np.inf
-    xbar = (beta * K * (1 - ebar)) ** (-1 / s)
-    if not N * xbar < 1:
-        return np.inf
-    pays = psi_minus(y, s)
-    elasticity = ((1 - eps * y) ** (-1 / eps) - 1) / pays - 1
-    total = c**2 * (2 * pays / y) * N**s / (2 * beta)
-    return total * elasticity / ((1 - N * xbar) * (1 - ebar) ** (elasticity + 1))
-
-
-def height(x, beta, s, c, K, k):
-    """h(x): what an arm with X_i = x pays at most, what it is lifted by included 1 + k times."""
-    q = np.minimum(x**-s / beta, K)
-    lift = np.maximum(x ** (1 - s) / (beta * K) - x, 0.0)
-    return np.maximum(c * x * psi_minus(c * q, s), (1 - c) * x * psi((1 - c) * q, s) + lift) + k * lift
-
-
-def hull_price(N, beta, s, c, K, cells=4000):
-    """N·ĥ(1/N), ĥ the concave hull of h: the price of Lemma 5, from above; inf where that is not proved."""
-    k = hull_weight(N, beta, s, c, K)
-    if not k < np.inf:
-        return np.inf
-    eps, x_K = 1 - s, (beta * K) ** (-1 / s)
-    pieces = ((c * psi_minus(c * K, s), k), ((1 - c) * psi((1 - c) * K, s), 1 + k))
-    ends = np.exp(np.linspace(np.log(x_K), 0.0, cells + 1))
-    q = np.minimum(ends[:-1] ** -s / beta, K)
-    rates = np.maximum(c * psi_minus(c * q, s), (1 - c) * psi((1 - c) * q, s))
-
-    def price(mu):  # N·max_x {h(x) − μx} + μ: an upper bound for every μ
-        top = 0.0
-        for slope, weight in pieces:  # up to x_K: a line and a root, concave
-            a, b = slope - weight - mu, weight / (beta * K)
-            x = x_K if a >= 0 else min(x_K, (eps * b / -a) ** (1 / s))
-            top = max(top, a * x + b * x**eps)
-        rest = rates - mu  # beyond it h(x) − μx = x·(what falls in x): opposite ends of a cell
-        return N * max(top, float((np.where(rest > 0, ends[1:], ends[:-1]) * rest).max())) + mu
-
-    slope = float(rates.max())
-    return float(minimize_scalar(price, bounds=(0, slope), options={"xatol": 1e-9 * slope}).fun)
-
-
 def bandit_shift(N, beta, s):
     """c = ½ − (2−s)N^s/(24β), cut to [0, ½]: both ends of the maximum agree to second order at X uniform."""
     return min(0.5, max(0.0, 0.5 - (2 - s) * N**s / (24 * beta)))
 
 
-def bandit_bound(N, T, s):
-    """min over β and K of Dβ + T·N·ĥ(1/N): a search with coarse cells, then fine ones."""
-    D = diameter(s, N)
-
-    def value(at, cells=300):
-        beta, K = np.exp(at)
-        return D * beta + T * min(1.0, hull_price(N, beta, s, bandit_shift(N, beta, s), K, cells))
-
-    start = (np.log((T * N**s / (8 * D)) ** 0.5), np.log(1.0 / (1 - s)))
-    found = minimize(
-        value, start, method="Nelder-Mead", options={"xatol": 3e-3, "fatol": 0.05, "maxiter": 60}
-    )
-    return value(found.x, 20_000)
-
-
 def loops_price(N, beta, Q=None):
-    """(e₀, price) of Lemma 4: s = c = ½, K = 2, β² ≥ N, Σ x/P(x) ≤ Q."""
-    e = N / (14.9 * beta**2)
-    return e, (N if Q is None else Q) ** 0.5 / (8 * beta * (1 - e)) + N / (16 * beta**2 * (1 - e) ** 2)
+    """(ē, price) of Lemma 4: s = c = ½, K = 2, β² ≥ N, Σ x/P(x) ≤ Q."""
+    e = N / (16 * beta**2)
+    return e, (N if Q is None else Q) ** 0.5 / (8 * beta * (1 - e)) + N / (14.9 * (beta * (1 - e)) ** 2)
 
 
 # ------------------------------------------------------------------ two groups
 
 
 def two_group_price(beta, beta_S, n_W, n_S, delta, Q, h, s, gamma, c, K):
-    """Lemma 7 for the recipe (γ, c, K), with the best λ of a few; inf if it does not apply."""
-    if gamma > 0.5 or (c and (s == 1 or (1 - s) * c * K >= 1)):
-        return np.inf
-    A = 1 / (beta_S * K)
-    kappa = lifted(gamma, n_S * most(A, 1.0, s), s) if c and n_S else gamma
-    if not kappa < 1:
+    """Lemma 7′ for the recipe (γ, c, K), with the best λ of a few; inf if it does not apply."""
+    kappa = gamma + (n_S * most(1 / (beta_S * K), 1.0, s) if c and n_S else 0.0)
+    K = K / (1 - kappa)
+    if kappa > 0.5 or (c and n_S and (s == 1 or (1 - s) * c * K >= 1)):
         return np.inf
     p = kappa
     if n_W:
@@ -383,28 +298,6 @@ def two_group_diameter(beta, beta_S, n_W, n_S, h, s):
     z = low if slope(low) <= 0 else high if slope(high) >= 0 else brentq(slope, low, high, xtol=1e-15)
     value = beta * height(n_W, 1 - z, h)[0] + beta_S * height(n_S, z, s)[0]
     return float(value + max(slope(z) * (1 - z), -slope(z) * z))  # concave: below its tangent on [0, 1]
-
-
-def two_group_bound(n_W, n_S, delta, T, h=1.0, s=0.5, Q=None, signed=True):
-    """(bound, (β, β_S, γ, c, K)): D(β, β_S) + T·w(β, β_S), with the parameters that a search finds."""
-    Q = n_S if Q is None else Q
-
-    def value(at):
-        beta, beta_S, gamma, K = np.exp(at[:4])
-        c = at[4] if signed else 0.0
-        if not 0 <= c <= 0.5:
-            return T * 2.0
-        price = two_group_price(beta, beta_S, n_W, n_S, delta, Q, h, s, gamma, c, K)
-        return two_group_diameter(beta, beta_S, n_W, n_S, h, s) + T * min(1.0, price)
-
-    beta = (T * (2 * delta**h / 27) ** 0.5 / max(diameter(h, n_W + 1), 0.5)) ** (2 / 3)
-    start = np.array([*np.log([beta, (T / 4) ** 0.5 / 2, (delta**h / (6 * beta)) ** 0.5, 1.6]), 0.4])
-    for _ in range(3):
-        found = minimize(
-            value, start, method="Nelder-Mead", options={"xatol": 1e-4, "fatol": 1e-3, "maxiter": 500}
-        )
-        start = found.x
-    return float(found.fun), (*np.exp(start[:4]), start[4])
 
 
 # ------------------------------------------------------------------ every arm is revealed by all others
@@ -458,36 +351,3 @@ def universal_bound(N, T):
         )
         start = found.x
     return value(start, 5000), (*np.exp(start[:3]), start[3])
-
-
-# ------------------------------------------------------------------ from one potential to another
-
-
-def climb(groups, cells=400):
-    """K = max_x H_{τ'}(x) − H_τ(x) from above; a row (n, s', τ', s, τ) for each group of n arms.
-
-    For every μ at most μ + Σ n·max_{x ≤ 1} {τ'χ_{s'}(x) − τχ_s(x) − μx}; on a cell the concave τ'χ_{s'} is below its
-    tangent in the middle and −τχ_s below its chord.
-    """
-    ends = np.concatenate([[0.0], np.exp(np.linspace(-30, 0, cells))])
-    low, high = ends[:-1], ends[1:]
-    middle = (low + high) / 2
-
-    def part(x, s, tau):
-        if s == 1:
-            return -tau * x * np.log(np.where(x > 0, x, 1.0))
-        return tau * (x**s - x) / (s * (1 - s))
-
-    rows = []
-    for n, s1, tau1, s0, tau0 in groups:
-        slope = tau1 * (-np.log(middle) - 1 if s1 == 1 else (s1 * middle ** (s1 - 1) - 1) / (s1 * (1 - s1)))
-        value = part(middle, s1, tau1)
-        rows.append((n, [value + slope * (x - middle) - part(x, s0, tau0) for x in (low, high)]))
-
-    def total(mu):
-        return mu + sum(
-            n * max(float((a - mu * low).max()), float((b - mu * high).max())) for n, (a, b) in rows
-        )
-
-    most_slope = 1.0 + max(max(float(np.max(a[1:] / low[1:])), float(np.max(b / high))) for _, (a, b) in rows)
-    return float(minimize_scalar(total, bounds=(-most_slope, most_slope), options={"xatol": 1e-9}).fun)

@@ -27,28 +27,14 @@ WEAK = {
 }
 
 
-def corrupted(n, T):
-    """One weak arm, seen through an arm that has a loop as all others have: W is that arm alone, δ = 1."""
-    return signed.two_group_bound(1, n - 1, 1.0, T)[0]
-
-
 # what, its arguments, the bound that the page prints
 BOUNDS = [
-    (signed.bandit_bound, (20, 1e4, 0.6), 541),
-    (signed.bandit_bound, (20, 1e5, 0.75), 1_679),
-    (signed.bandit_bound, (20, 1e6, 0.75), 5_308),
-    (signed.bandit_bound, (100, 1e4, 0.6), 1_333),
-    (signed.bandit_bound, (100, 1e6, 0.6), 13_245),
     (weak, ("cycle:20", 1e4), 1_777),
     (weak, ("cycle:20", 1e5), 8_349),
     (weak, ("cycle:20", 1e6), 38_958),
     (weak, ("revealing_action:20", 1e5), 3_897),
     (weak, ("teams:5x4", 1e5), 7_303),
     (weak, ("hypercube:7", 1e5), 11_935),
-    (corrupted, (20, 1e4), 820),
-    (corrupted, (20, 1e5), 3_046),
-    (corrupted, (20, 1e6), 12_108),
-    (corrupted, (100, 1e5), 5_380),
     (lambda n, T: signed.universal_bound(n, T)[0], (20, 1e4), 179),
 ]
 
@@ -86,24 +72,6 @@ def test_closed_forms():
     assert signed.universal_price(10**6, 1e7, 0.081, 0.5185, 1e-3, False, 20_000) * 1e7 < 0.2381
 
 
-def test_the_hull_is_bounded_from_above_and_closely():
-    """Points of arms with masses x < 1/N < x′ show how large Σh can be; cells are above that, by little."""
-    for n, s, beta, K in ((20, 0.5, 60.0, 2.0), (20, 0.6, 40.0, 2.5), (100, 0.75, 200.0, 4.0)):
-        c = signed.bandit_shift(n, beta, s)
-        k = signed.hull_weight(n, beta, s, c, K)
-        x = np.append(np.exp(np.linspace(-30, 0, 1500)), (beta * K) ** (-1 / s))  # with the kink
-        h = signed.height(x, beta, s, c, K, k)
-        low, high = x < 1 / n, x >= 1 / n
-        left, right = x[low][:, None], x[high][None, :]
-        share = (right - 1 / n) / (right - left)
-        found = n * float((share * h[low][:, None] + (1 - share) * h[high][None, :]).max())
-        assert found <= signed.hull_price(n, beta, s, c, K, 20_000) <= 1.002 * found
-        assert signed.hull_price(n, beta, s, c, K, 20_000) <= signed.hull_price(n, beta, s, c, K, 500) * (
-            1 + 1e-9
-        )
-    assert signed.hull_price(20, 1.0, 0.5, 0.5, 2.0) == np.inf
-
-
 def test_the_maximum_over_pi_is_bounded_from_above_and_closely():
     for n, beta, k, c, tau in ((20, 30.6, 0.09, 0.5, 0.1), (100, 300.0, 0.085, 0.51, 0.05)):
         fine, coarse = (signed.universal_price(n, beta, k, c, tau, False, cells) for cells in (50_000, 100))
@@ -117,25 +85,8 @@ def test_the_maximum_over_pi_is_bounded_from_above_and_closely():
         assert fine <= coarse * (1 + 1e-12)
 
 
-def test_two_group_prices_fall_in_both_temperatures_and_meet_the_pure_cases():
-    rng = np.random.default_rng(9)
-    for _ in range(200):
-        beta, beta_S, gamma, c, K = (
-            *np.exp(rng.uniform(1, 6, 2)),
-            rng.uniform(0.01, 0.5),
-            rng.uniform(0, 0.5),
-            1.8,
-        )
-        rest = (2, 5, 1.5, 5, 1.0, 0.5, gamma, c, K)
-        price = signed.two_group_price(beta, beta_S, *rest)
-        assert signed.two_group_price(1.3 * beta, beta_S, *rest) <= price * (1 + 1e-9)
-        assert signed.two_group_price(beta, 1.3 * beta_S, *rest) <= price * (1 + 1e-9)
-        alone = signed.two_group_price(beta, 1.0, 3, 0, 1.5, 0, 1.0, 0.5, gamma, c, K)
-        assert alone == pytest.approx(float(signed.weak_round(1.5 / (beta * gamma), gamma, c, 1.0)))
-
-
-def test_the_diameter_of_two_groups_and_what_a_change_of_potential_costs():
-    """H ≤ D, W_0 = D, and Lemma 6: W′ − W ≤ K, between orders too."""
+def test_the_diameter_of_two_groups():
+    """H ≤ D = W_0."""
     rng = np.random.default_rng(10)
     for _ in range(60):
         n_W, n_S = (int(n) for n in rng.integers(1, 8, 2))
@@ -145,11 +96,3 @@ def test_the_diameter_of_two_groups_and_what_a_change_of_potential_costs():
         D = signed.two_group_diameter(beta, beta_S, n_W, n_S, h, s)
         assert signed.entropy(rng.dirichlet(np.ones(group.size)), orders, tau) <= D * (1 + 1e-12)
         assert signed.money(np.zeros(group.size), orders, tau) == pytest.approx(D, rel=1e-8)
-        before = float(np.exp(rng.uniform(-1, 3)))
-        K = signed.climb([(n_W, h, beta, 0.5, before), (n_S, s, beta_S, 0.5, before)])
-        for spread in (0.0, 1.0, 10.0):
-            L = spread * rng.normal(size=group.size) * before
-            rise = signed.money(L, orders, tau) - signed.money(L, 0.5, before)
-            assert rise <= K * (1 + 1e-9) + 1e-9
-        same = signed.climb([(n_W, h, beta, h, 0.4 * beta), (n_S, s, beta_S, s, 0.4 * beta_S)])
-        assert 0.6 * D * (1 - 1e-9) <= same <= 0.6 * D * 1.01
