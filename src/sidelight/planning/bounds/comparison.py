@@ -20,7 +20,7 @@ from sidelight.planning.bounds.bound import Condition, below_trivial
 from sidelight.planning.candidates import natural_candidates
 from sidelight.planning.exploration import Solved
 from sidelight.planning.plan import Candidate, Plan
-from sidelight.planning.self_tuning.plans import self_tuning_candidates, tuned_plan
+from sidelight.planning.self_tuning.plans import tuned_plan
 
 MINIMAX_BITS = 9
 """Largest N·T for which the exact value of the game joins the table: a fraction of a second."""
@@ -118,9 +118,10 @@ class Comparison:
     def ahead(self) -> tuple[Row, ...]:
         """Certified upper bounds of play that learns, smaller than the auto plan's: should be empty.
 
-        The slack that it has besides the smallest bound does not count.
+        The slack and room that it has besides the smallest bound do not count.
         """
-        most = self.plan.bound.value - self.plan.bound.terms.get("slack", 0.0)
+        terms = self.plan.bound.terms
+        most = self.plan.bound.value - terms.get("slack", 0.0) - terms.get("room", 0.0)
         rivals = (row for row in self.upper if row.certified and row.learns)
         return tuple(
             row for row in rivals if row.value is not None and not Condition(row.name, most, row.value).holds
@@ -197,7 +198,6 @@ def compare_bounds(graph: GivenGraph, horizon: int) -> Comparison:
     solved = Solved(graph)
     candidates = list(natural_candidates(solved, "auto"))
     chosen = tuned_plan(solved, candidates, T)  # `plan(graph, T)`, without solving everything again
-    candidates += self_tuning_candidates(solved)
     candidates += [algorithms.UniformCandidate(natural.single(graph))] if graph.n_arms > 1 else []
     rows = [*_upper(solved, T, candidates, chosen), *_lower(solved, T)]
     best = _best(rows).value or 1.0

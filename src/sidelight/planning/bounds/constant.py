@@ -22,11 +22,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sidelight._check import checked_number
+from sidelight.engine.constants import MOST_EXPLORATION
 from sidelight.errors import InfeasibleRequest, InvalidOption
 from sidelight.graph.names import named
 from sidelight.planning.bounds.bound import NEVER, Bound, Condition, below_trivial, first
 from sidelight.planning.covers import loads
-from sidelight.planning.tuning import MOST_EXPLORATION, Tuning
+from sidelight.planning.tuning import Tuning
 
 if TYPE_CHECKING:
     from sidelight.graph import FeedbackGraph
@@ -68,6 +69,7 @@ def constant_play(graph: FeedbackGraph, tuning: Tuning, kind: str) -> ConstantPl
     follows = tuning.spread.any() or tuning.adaptive.any() or tuning.local_exploration.any()
     unproved = {
         "plans that tune themselves": tuning.self_tuning is not None,
+        "estimates with a shift": tuning.shift > 0,
         "plans of two levels": tuning.n_blocks not in (1, tuning.n_arms),
         "potentials other than negative entropy (h < 1)": power.any() or np.ptp(rate) > 0,
         "exploration that follows what is learnt": follows,
