@@ -31,9 +31,9 @@ from sidelight.policy.policy import Policy
 from sidelight.policy.rules import RULES
 
 PLANS = {
-    "lists": ("cycle:6", "fixed"),
-    "buckets": ("mab:60", "fixed"),
-    "spread": ("cycle:100", "fixed"),
+    "lists": ("cycle:6", "clustered"),
+    "buckets": ("mab:60", "clustered"),
+    "spread": ("cycle:100", "interpolated"),
     "self-tuning": ("cycle:6", "self_tuning"),
     "self-tuning, buckets": ("cycle:100", "self_tuning"),
     "reveals that may fail": ("cycle:6:works=0.5", "self_tuning"),

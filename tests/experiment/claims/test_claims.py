@@ -27,6 +27,7 @@ from sidelight.experiment.claims import (
     names,
     reproduce,
 )
+from sidelight.experiment.claims.catalogue import signed
 from sidelight.experiment.claims.measures import (
     REGRET_BOUND,
     Played,
@@ -69,6 +70,7 @@ PAPER = {
 OURS = {
     "docs/theory/fixed-rates.md",
     "docs/theory/self-tuning.md",
+    "docs/theory/signed.md",
     "docs/theory/readings.md",
 }
 ROOT = Path(__file__).parents[3]
@@ -306,6 +308,35 @@ def test_claims_about_bounds_hold(name):
     assert all(check.measured != "not measured" for check in outcome.checks)
     assert outcome.rows
     assert outcome.curves
+
+
+CONSTANTS = {
+    "signed-weak": ({"specs": ("cycle:20", "cycle:50")}, "constant at T = 10¹²", 1.5),
+    "signed-bandits": ({"arms": (2000,)}, "limit / √(2NT(1−N^{−1/2})) at the largest N", 2.0),
+    "signed-universal": ({"arms": (20, 2000)}, "constant at T = 10¹⁵ at the largest N", 1.785),
+    "self-tuning-constants": ({"specs": ("cycle:20", "cycle:50")}, "leading term", 2.019),
+}
+"""Smaller sizes, a column, and what the proofs have there that know of no shift."""
+
+
+@pytest.mark.parametrize(("name", "few", "column", "before"), [(k, *v) for k, v in CONSTANTS.items()])
+def test_constants_are_those_of_shifted_losses(name, few, column, before):
+    claim = replace(find([name])[0], quick=few)
+    outcome = claim.run(quick=True)
+    assert outcome.verdict == HOLDS, outcome.checks
+    wrong = replace(claim, predictions=(Prediction.near(column, before, 0.1, "without a shift"),))
+    assert wrong.run(quick=True).verdict == FAILS
+
+
+def test_a_constant_that_is_tended_to_is_told_from_one_that_is_there(monkeypatch):
+    """A bound of 1.2599 times its scale at every horizon has the right constant, and does not tend to it."""
+    claim = replace(find(["signed-weak"])[0], quick={"specs": ("cycle:20",)})
+    monkeypatch.setattr(
+        signed, "_smallest", lambda graph, T: 1.2599 * signed.weak_scale(graph, 1.0) * T ** (2 / 3)
+    )
+    verdicts = {check.name: check.verdict for check in claim.run(quick=True).checks}
+    assert verdicts["constant at T = 10¹²"] == HOLDS
+    assert verdicts["growth of 2^{1/3} − constant"] == FAILS
 
 
 def test_the_printed_theorem_on_out_degrees_fails_and_its_repair_holds():

@@ -11,6 +11,7 @@ from sidelight.experiment.claims.catalogue import (
     lower_bounds,
     readings,
     self_tuning,
+    signed,
     stronger,
     two_level,
 )
@@ -19,7 +20,7 @@ from sidelight.experiment.claims.claim import Claim
 _GROUPS = (
     two_level.claims,
     *(graph_families.corrupted, graph_families.unions, graph_families.bounded, graph_families.hypercubes),
-    *(lower_bounds.claims, stronger.claims, self_tuning.claims, readings.claims),
+    *(lower_bounds.claims, stronger.claims, signed.claims, self_tuning.claims, readings.claims),
 )
 CLAIMS: dict[str, Claim] = {claim.name: claim for group in _GROUPS for claim in group.listed}
 

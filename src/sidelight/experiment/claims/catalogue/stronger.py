@@ -136,7 +136,7 @@ def flat(spec: str) -> Row:
 @claims.add(
     "flat-strong-arms",
     "corrupted_mab:20,1, four gaps of the corrupted arm",
-    ("docs/theory/fixed-rates.md",),
+    ("docs/theory/fixed-rates.md", "docs/theory/signed.md"),
     Prediction.most("flat / paper", 1.0, "smaller exploration, one simplex"),
     AT_MOST_THE_BOUND,
     Prediction.near("exponent of the bound in N", 0.0, 0.02, "√(NT) is of lower order at T = 10¹⁶"),
@@ -145,7 +145,7 @@ def flat(spec: str) -> Row:
     rivals=(("exp3g", "chlz21"),) * 2,
 )
 def strong_arms(horizon: int, seeds: int, rivals: Sequence[str]) -> Evidence:
-    """One simplex with Tsallis coordinates for weak and −√x for self-loop arms owes no exploration to the latter:
+    """One simplex with potentials of their own for weak arms and for arms with self-loops explores for the former:
     less regret than the paper's two-level plan on the 1-corrupted bandit.
     """
     graph, x = families.corrupted_mab(20, 1), (0.05, 0.1, 0.2, 0.4)
