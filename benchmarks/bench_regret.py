@@ -3,18 +3,16 @@
 13 families and, where SIDELIGHT_DATA names the folder of data sets, 4 data graphs; gaps, switching, drifting and
 opposed losses, hard instances, recorded data; T = 10⁴ and 10⁵, 20 seeds. A sweep plays them, on all cores, into the
 folder `-o`, and continues where it stopped. Prints Markdown and writes it as `regret.md` beside `regret.csv`, one row
-for each policy in each game. `--quick` plays a few games in less than a minute; `--before FILE` is the `regret.csv`
-of an earlier version, whose auto and anytime plans become further rivals.
+for each policy in each game. `--quick` plays a few games in less than a minute.
 """
 
 import argparse
 import os
 import sys
 import warnings
-from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.regret.entry import Entry, read, write
+from benchmarks.regret.entry import Entry, write
 from benchmarks.regret.tables import BASELINES, GAPS, OLD, OURS, POSITIVE, tables
 
 import sidelight as sl
@@ -50,7 +48,6 @@ def main():
     parser.add_argument(
         "--quick", action="store_true", help="four graphs, gaps and hard, T = 10⁴, five seeds"
     )
-    parser.add_argument("--before", type=Path, help="regret.csv of an earlier version")
     parser.add_argument("--page", type=Path, help="also put the tables into this file, below its mark")
     parser.add_argument("--read", action="store_true", help="play nothing: tables of what has been played")
     parser.add_argument("--jobs", type=int, help="processes, all cores unless given")
@@ -67,12 +64,6 @@ def main():
         kinds = {source.name: sl.observability(source.build()).graph for source in spec.graphs}
         entries += [Entry.of(cell, kinds[cell.graph]) for cell in results.cells]
     write(options.output / "regret.csv", entries)
-    if options.before:
-        earlier = (entry for entry in read(options.before) if entry.policy in ("auto", "anytime"))
-        games = {entry.game for entry in entries}
-        entries += [
-            replace(entry, policy=f"{entry.policy} before") for entry in earlier if entry.game in games
-        ]
     text = "\n".join(tables(entries)) + "\n"
     (options.output / "regret.md").write_text(text, encoding="utf-8")
     if options.page:

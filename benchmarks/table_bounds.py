@@ -84,9 +84,9 @@ How good is the bound of `sl.plan(g, T)`? This page compares it with every other
 Printed by `python benchmarks/table_bounds.py --markdown`. For every family with 4 to 4 096 arms, every graph of the
 data collection made observable, and three horizons: the bound of `sl.plan(g, T)`, the best certified bound of
 `sl.compare_bounds(g, T)` that is not ours, the best certified lower bound, and whether auto ≤ each certified row
-of play that learns, up to the slack of a self-tuning plan, a tenth of the smallest bound, so that "best other" may be
-smaller by that. "vacuous" marks horizons at which the plan's bound is not below T: it learns all the same, and says
-so (docs/theory/search.md).
+of play that learns, up to the slack of a self-tuning plan, a twentieth of the smallest bound and 3, so that "best
+other" may be smaller by that. "vacuous" marks horizons at which the plan's bound is not below T: it learns all the
+same, and says so (docs/theory/search.md).
 """
 
 

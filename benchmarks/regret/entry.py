@@ -69,17 +69,5 @@ def write(path, entries):
         writer.writerows({name: _text(value) for name, value in vars(entry).items()} for entry in entries)
 
 
-def read(path):
-    """What `write` wrote."""
-    kinds = {field.name: field.type for field in fields(Entry)}
-    with open(path, newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    return [Entry(**{name: _value(text, kinds[name]) for name, text in row.items()}) for row in rows]
-
-
 def _text(value):
     return f"{value:.6g}" if isinstance(value, float) else value
-
-
-def _value(text, kind):
-    return text == "True" if kind is bool else kind(text)
